@@ -53,12 +53,10 @@ struct Base {
     redis: Session,
 }
 
-/// The differences between the locks that retry until an attempt takes the key, and remove it once.
 trait Steps: 'static {
-    /// One attempt: the value under which the lock is held.
     async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, NotTaken>;
 
-    /// Returns whether a key was removed. A DEL ignores the owner.
+    /// A DEL ignores the owner.
     async fn remove(&self, base: &mut Base, lease: &Lease) -> Result<bool, CallError> {
         delete(&mut base.redis, &lease.resource).await
     }
@@ -96,12 +94,10 @@ impl<S: Steps> Lock for Stepwise<S> {
     }
 }
 
-/// A lock that takes these steps.
 fn stepwise(env: Env, servers: &Servers, settings: &Settings, steps: impl Steps) -> Box<dyn Lock> {
     Box::new(Stepwise { base: Base::new(env, servers, settings), steps })
 }
 
-/// The entry in the table of a lock of this family.
 const fn entry(
     name: &'static str,
     about: &'static str,
@@ -118,15 +114,12 @@ const fn entry(
     }
 }
 
-/// The reason why an attempt failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum NotTaken {
-    /// Another process holds it.
     Held,
-    /// A call failed, and the attempt left nothing behind.
+    /// It left nothing behind.
     Failed(String),
-    /// A call failed that the server may have executed, or the attempt stopped halfway: part of it
-    /// may remain.
+    /// Part of it may remain.
     Halfway(String),
 }
 
@@ -156,7 +149,6 @@ impl Base {
         i64::try_from(self.settings.ttl.as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// Returns whether the key still holds the value of a lease.
     async fn check(&mut self, lease: &Lease) -> Check {
         match get(&mut self.redis, &lease.resource).await {
             Ok(value) if value.as_ref() == Some(&lease.owner) => Check::Ours,
@@ -169,7 +161,7 @@ impl Base {
     }
 }
 
-/// The result of one attempt. These locks state no validity and have no token.
+/// These locks state no validity and have no token.
 fn acquisition(resource: &str, attempt: Result<Bytes, NotTaken>) -> Acquisition {
     match attempt {
         Ok(owner) => Acquisition::Granted(Lease {
@@ -184,7 +176,7 @@ fn acquisition(resource: &str, attempt: Result<Bytes, NotTaken>) -> Acquisition 
     }
 }
 
-/// Maps the result of the command that removes the key to a release. The articles send it once.
+/// The articles send it once.
 fn release_by(removal: Result<bool, CallError>) -> Release {
     match removal {
         Ok(true) => Release::Released,

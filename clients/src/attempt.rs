@@ -7,8 +7,8 @@ use crate::replica_wait::given_up;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// Makes one attempt to take the lock under a fresh owner value. If its outcome is unknown, it
-/// tries to undo the attempt.
+/// Makes one attempt to take the lock under a fresh owner value; tries to undo it if its outcome is
+/// unknown.
 pub async fn take(
     env: &Env,
     settings: &Settings,

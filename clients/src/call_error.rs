@@ -5,8 +5,7 @@ use crate::reply::{Nonsense, Reply};
 use std::io;
 use std::time::Duration;
 
-/// Why a call brought no usable reply. [`CallError::may_have_applied`] tells whether the server may
-/// have executed it.
+/// Why a call brought no usable reply.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CallError {
     /// Nothing was sent: no connection could be opened.
@@ -39,7 +38,7 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// Returns whether the server may have executed the command. If not, it certainly has not.
+    /// Returns whether the server may have executed the command; if not, it certainly has not.
     pub fn may_have_applied(&self) -> bool {
         match self {
             CallError::NoConnection { .. }

@@ -78,7 +78,6 @@ pub const CHECKED: Definition = Definition {
     ..DEFINITION
 };
 
-/// Differences between the variants.
 #[derive(Clone, Copy)]
 struct Traits {
     has_delay: bool,
@@ -116,10 +115,8 @@ struct Chubby {
     held: Held,
 }
 
-/// The lock that is held.
 #[derive(Clone, Copy, Default)]
 struct Held {
-    /// The number of the acquire.
     acquire: u64,
     /// The number of the sequencer.
     generation: u64,
@@ -168,7 +165,6 @@ impl Chubby {
         }
     }
 
-    /// `Acquire`: asks, and asks again when an event arrives.
     async fn wait_for(
         &self,
         session: &Session,

@@ -15,7 +15,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-/// An open, idle connection. Dropping it closes it.
+/// An open, idle connection; closed when dropped.
 pub struct Connection {
     socket: Socket,
     timeout: Duration,
@@ -25,7 +25,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects within `timeout`, which is then also the limit of each call. Errors:
+    /// Connects within `timeout`, which then limits each call too. Errors:
     /// [`CallError::NoConnection`].
     pub async fn open(
         env: &Env,
@@ -211,15 +211,13 @@ pub struct Message {
     pub payload: Bytes,
 }
 
-/// A connection subscribed to channels. Redis delivers at most once: messages published without a
-/// subscription are lost.
+/// A connection subscribed to channels. Messages published without a subscription are lost.
 pub struct Subscription {
     connection: Connection,
 }
 
 impl Subscription {
-    /// Connects and subscribes, each within `timeout`. Once this returns, messages are no longer
-    /// missed.
+    /// Connects and subscribes, each within `timeout`. Misses no message after it returns.
     pub async fn open(
         env: &Env,
         address: &Address,

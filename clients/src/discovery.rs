@@ -44,14 +44,14 @@ impl PrimaryFinder {
         }
     }
 
-    /// Sets whether it listens for changes of the primary, or stays with one until its connection
+    /// Sets whether it follows changes of the primary, or keeps a primary until its connection
     /// ends.
     pub fn listening(mut self, listens: bool) -> PrimaryFinder {
         self.listens = listens;
         self
     }
 
-    /// Sets the limit of each question and connection from now on, and returns the previous one.
+    /// Returns the previous limit.
     pub(crate) fn limit(&mut self, timeout: Duration) -> Duration {
         std::mem::replace(&mut self.timeout, timeout)
     }
@@ -146,8 +146,7 @@ fn address_of(reply: &Reply) -> Option<Address> {
     Some(Address { host, port })
 }
 
-/// Counts the changes of the primary that one Sentinel after the other reports. Runs until the
-/// finder or the host ends.
+/// Runs until the finder or the host ends.
 async fn count_switches(
     env: Env,
     name: String,

@@ -41,7 +41,7 @@ pub struct SocketKey(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TaskKey(pub u64);
 
-/// The wall clock of a host: microseconds since the Unix epoch. It drifts and may be stepped.
+/// The wall clock of a host: microseconds since the Unix epoch. Drifts and may be stepped.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct WallClock(pub i64);
 
@@ -50,7 +50,7 @@ pub struct WallClock(pub i64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Monotonic(pub u64);
 
-/// The address of a server. The host is a name or an IP address, as the server itself announces it.
+/// A server's host (a name or IP address, as the server announces it) and port.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Address {
     /// Name or IP address.
@@ -59,7 +59,7 @@ pub struct Address {
     pub port: u16,
 }
 
-/// The purpose of a random number. Each has its own stream, so that one does not disturb the other.
+/// The purpose of a random number; each has its own stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Draw {
     /// Owner values of locks.
@@ -71,8 +71,8 @@ pub enum Draw {
 /// A fact that only the lock's own code knows and that the judge needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Note {
-    /// The lock's code noticed that this process no longer holds the lock (a watchdog whose
-    /// extension was refused, for example).
+    /// The lock's code noticed that this process lost the lock, such as a watchdog whose extension
+    /// failed.
     LockLost,
 }
 
@@ -123,8 +123,8 @@ pub trait World {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>>;
-    /// Ends the sending side: the peer sees the end of the stream after all written bytes. Reading
-    /// continues.
+    /// Ends the sending side: the peer reads everything written, then the end of the stream.
+    /// Reading continues.
     fn shutdown(&self, socket: SocketKey);
     /// Closes the socket; its key is spent.
     fn close(&self, socket: SocketKey);
@@ -136,7 +136,7 @@ pub trait World {
     fn note(&self, caller: Caller, note: Note);
 }
 
-/// The handle through which a thread's algorithm acts on its host. Cheap to clone.
+/// A thread's handle on its host, cheap to clone.
 #[derive(Clone)]
 pub struct Env {
     world: Rc<dyn World>,
@@ -207,7 +207,7 @@ impl Env {
         }
     }
 
-    /// Runs a future for at most `span`; `None` if it did not finish. Drops the future either way.
+    /// Runs a future for at most `span`; drops it and returns `None` if it did not finish.
     pub async fn timeout<T>(&self, span: Duration, future: impl Future<Output = T>) -> Option<T> {
         let mut future = std::pin::pin!(future);
         let mut sleep = std::pin::pin!(self.sleep(span));
@@ -232,7 +232,7 @@ impl Env {
         Ok(socket)
     }
 
-    /// Runs a task on this host, in parallel with the caller. It ends with the host at the latest.
+    /// Runs a task on this host, in parallel with the caller, at most until the host ends.
     pub fn spawn(&self, task: impl Future<Output = ()> + 'static) -> Spawned {
         Spawned { key: self.world.spawn(self.host, Box::pin(task)), world: self.world.clone() }
     }
@@ -272,7 +272,7 @@ impl Drop for Sleep {
     }
 }
 
-/// An open connection. Dropping it closes it.
+/// An open connection; closed when dropped.
 pub struct Socket {
     world: Rc<dyn World>,
     interrupt: Rc<Interrupt>,
@@ -294,8 +294,7 @@ impl Socket {
         self.interrupt.fails(self.world.poll_read(self.key, context, buffer))
     }
 
-    /// Sets how long reads and writes may wait from now on before they fail with `TimedOut`.
-    /// Replaces the previous limit.
+    /// Limits how long later reads and writes wait before they fail with `TimedOut`.
     pub fn limit(&mut self, after: Duration) {
         self.world.limit(self.key, after);
     }
@@ -330,8 +329,8 @@ impl Socket {
         Ok(())
     }
 
-    /// Ends the sending side: the peer sees the end of the stream after all written bytes. Reading
-    /// continues; later writes fail with `BrokenPipe`.
+    /// Ends the sending side: the peer reads everything written, then the end of the stream.
+    /// Reading continues; later writes fail with `BrokenPipe`.
     pub fn shutdown(&mut self) {
         self.world.shutdown(self.key);
     }
@@ -343,7 +342,7 @@ impl Drop for Socket {
     }
 }
 
-/// A task started by [`Env::spawn`]. It continues when the handle is dropped.
+/// A task started by [`Env::spawn`]; it continues when the handle is dropped.
 pub struct Spawned {
     world: Rc<dyn World>,
     key: TaskKey,
@@ -356,8 +355,7 @@ impl Spawned {
     }
 }
 
-/// As [`Duration::as_micros`], in half as many bits: truncates spans of more than half a million
-/// years.
+/// As [`Duration::as_micros`] in 64 bits; truncates spans of more than half a million years.
 pub fn whole_micros(span: Duration) -> u64 {
     span.as_secs().saturating_mul(1_000_000).saturating_add(u64::from(span.subsec_micros()))
 }

@@ -23,7 +23,6 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-/// Bytes in the gateway's encoding.
 fn coded(bytes: impl AsRef<[u8]>) -> String {
     STANDARD.encode(bytes)
 }

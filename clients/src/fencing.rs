@@ -64,7 +64,6 @@ struct Fencing {
 }
 
 impl Fencing {
-    /// Makes one attempt. If its outcome is unknown, it tries to undo the attempt.
     async fn attempt(&mut self, resource: &str) -> Acquisition {
         let owner = fresh_owner(&self.env);
         match self.take(resource, &owner).await {

@@ -67,7 +67,6 @@ pub const TOKEN: Definition = Definition {
     ..DEFINITION
 };
 
-/// Differences between the variants.
 #[derive(Clone, Copy)]
 struct Traits {
     has_lease: bool,
@@ -98,7 +97,6 @@ struct GemFire {
     traits: Traits,
     /// Not there while a call is under way, so that one that is dropped ends the membership.
     member: Option<Member>,
-    /// The number of the lock call that has succeeded.
     serial: u64,
 }
 
@@ -172,7 +170,7 @@ impl GemFire {
         })
     }
 
-    /// Gives up a lock call. If the grantor does not answer, the membership is left to end.
+    /// If the grantor does not answer, the membership is left to end.
     async fn give_up(
         &mut self,
         member: Member,

@@ -49,7 +49,6 @@ pub mod table;
 #[cfg(test)]
 mod testing;
 
-/// The buffers of replies and sockets.
 pub use bytes;
 pub use call_error::CallError;
 pub use env::{Address, Env, HostKey, Monotonic, WallClock, World};

@@ -98,7 +98,7 @@ pub struct Lease {
     pub valid_until: Option<Monotonic>,
 }
 
-/// The result of an attempt to acquire. An unknown outcome is never a refusal.
+/// The result of an attempt to acquire; an unknown outcome is never a refusal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Acquisition {
     /// The process may enter its critical section.
@@ -156,11 +156,9 @@ pub struct Usage {
     pub checks: bool,
     /// It extends its lease when little time is left: see [`Lock::extend`].
     pub extends: bool,
-    /// It leaves its critical section when the lock's code reports that the lock may be lost: see
-    /// [`Lock::lost`].
+    /// It leaves its critical section when [`Lock::lost`] returns.
     pub leaves: bool,
-    /// The lock's own code renews its lease while it is held, so that a critical section may be
-    /// longer than the lease.
+    /// The lock's own code renews its lease, so a critical section may be longer than the lease.
     pub renews: bool,
 }
 
@@ -228,8 +226,8 @@ pub trait Lock {
         Box::pin(std::future::pending())
     }
 
-    /// The lock for another thread of the same process, made for the `env` of that thread
-    /// ([`Env::thread`]). `None` if the library does not support several threads.
+    /// The lock for another thread of the process, with that thread's [`Env`]; `None` if the
+    /// library does not support threads.
     fn of_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
         let _ = env;
         None
@@ -328,8 +326,7 @@ impl Deployment {
         }
     }
 
-    /// Returns whether a lock there lives as long as the session of its process, which pings
-    /// prolong: such a lock has no ttl.
+    /// Returns whether a lock there lives as long as its process's session, so it has no ttl.
     pub const fn lives_with_session(self) -> bool {
         matches!(
             self,
@@ -406,12 +403,12 @@ pub enum Servers {
 pub struct ReplicaWait {
     /// At least this many.
     pub replicas: u16,
-    /// The server's time limit for them; whole milliseconds, at least one (zero would mean for
-    /// ever).
+    /// The server's time limit for calls, in whole milliseconds, at least one: zero would mean for
+    /// ever.
     pub timeout: Duration,
 }
 
-/// Parameters that an application chooses. Spans are of the process's own monotonic clock.
+/// Parameters that an application chooses. Spans are of the process's monotonic clock.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
     /// Life of a lock at the server.
@@ -422,7 +419,7 @@ pub struct Settings {
     pub acquire_timeout: Duration,
     /// Time limit for the reply of a single server, and for a connection to it.
     pub command_timeout: Duration,
-    /// The same for one of several independent masters: small compared to the ttl, so that a dead
+    /// The same for one of several independent masters; small compared to the ttl, so that a dead
     /// one costs little.
     pub node_timeout: Duration,
     /// The replicas that must have a grant for it to count, if the lock supports that.

@@ -1,14 +1,7 @@
-//! Locks that are written in Lua: `fencepost --lock lock.lua`.
-//!
-//! A script has `acquire(key, ttl)` and `release(key, owner)`, and may have more; see
-//! docs/lock-in-lua.md. Each call is a coroutine, which yields when it wants something of the host,
-//! and goes on when it has it. So a script is stepped like any other lock, in both engines.
-//!
-//! A call goes through these files: [`script`] has checked the text with [`facts`] and `lint`;
-//! [`lock`] calls a function of it for the application; [`actor`] lets the coroutine go on in a
-//! [`process`], on a [`machine`] with Lua in it
-//! (clocks and random numbers are its `natives`), reads in [`words`] what it wants, and gets it
-//! over the connections in its [`hands`], or `elsewhere` from a coordinator other than Redis.
+//! Locks that are written in Lua: `fencepost --lock lock.lua`. A script has `acquire(key, ttl)` and
+//! `release(key, owner)`, and may have more; see docs/lock-in-lua.md. Each call is a coroutine,
+//! which yields when it wants something of the host, and goes on when it has it. So a script is
+//! stepped like any other lock, in both engines.
 //!
 //! Scripts see no clock, no file and no random number but those of [`Env`](crate::Env), and tables
 //! are gone through in the order of their keys, so that a seed gives the same run every time.

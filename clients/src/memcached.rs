@@ -86,7 +86,6 @@ fn lease(resource: &str, owner: Bytes) -> Lease {
     Lease { resource: resource.to_owned(), owner, token: None, valid_until: None }
 }
 
-/// Maps the result of an attempt that `add` alone decides.
 fn taken(outcome: Result<bool, CallError>, resource: &str, owner: Bytes) -> Acquisition {
     match outcome {
         Ok(true) => Acquisition::Granted(lease(resource, owner)),
@@ -96,7 +95,6 @@ fn taken(outcome: Result<bool, CallError>, resource: &str, owner: Bytes) -> Acqu
     }
 }
 
-/// Maps the result of a release without retries.
 fn released(outcome: Result<bool, CallError>) -> Release {
     match outcome {
         Ok(true) => Release::Released,

@@ -103,8 +103,7 @@ pub async fn delete_if_owned(
     }
 }
 
-/// Extends by compare-and-expire: `true` if our key was there and now lives that long, `false` if
-/// it was not there.
+/// Extends by compare-and-expire: `true` if our key was there and now lives that long.
 pub async fn extend_if_owned(
     session: &mut Session,
     key: &str,

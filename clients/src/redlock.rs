@@ -81,13 +81,12 @@ impl Redlock {
     }
 }
 
-/// The ttl less the clock drift within it. A ttl no longer than the drift is never valid.
+/// A ttl no longer than the drift is never valid.
 fn min_validity(ttl: Duration) -> Duration {
     ttl.saturating_sub(ttl / 100 + Duration::from_millis(2))
 }
 
 impl Lock for Redlock {
-    /// Retries with a random delay and a fresh random value.
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
         Box::pin(async move {
             let retry = Retry::start(&self.env, &self.settings);

@@ -33,7 +33,6 @@ pub async fn given_up(
     })
 }
 
-/// The number of replicas that have this connection's writes.
 async fn acknowledged(
     session: &mut Session,
     replicas: u16,

@@ -116,8 +116,7 @@ fn take_plain(buffer: &mut BytesMut) -> Option<Reply> {
     Some(reply)
 }
 
-/// Cuts `length` bytes off the buffer and makes a reply of them. Numbers, nil and `OK` cost no
-/// allocation.
+/// Cuts `length` bytes off the buffer and makes a reply of them.
 fn take_frame(frame: &RangeFrame, length: usize, buffer: &mut BytesMut) -> Reply {
     let plain = match frame {
         RangeFrame::Integer(number) => Some(Reply::Integer(*number)),

@@ -28,8 +28,8 @@ impl Retry {
         }
     }
 
-    /// Retries until an attempt is granted or time runs out. After an unknown outcome the attempt
-    /// may still hold the lock, and the answer is never a refusal.
+    /// Retries until an attempt is granted or time runs out. After an unknown outcome the answer is
+    /// never a refusal.
     pub async fn until_granted(
         mut self,
         mut attempt: impl AsyncFnMut() -> Acquisition,

@@ -69,10 +69,8 @@ impl Session {
             .collect()
     }
 
-    /// Sends one command and waits for its reply. Returns an error reply as [`CallError::Server`].
-    ///
-    /// Never sends a command twice: the lock decides how to handle an unknown outcome. Only a
-    /// connection that turns out to be broken before anything was sent is replaced, once.
+    /// Sends one command, at most once, and waits for its reply; an error reply is
+    /// [`CallError::Server`]. Replaces a connection that was broken before anything was sent, once.
     pub fn call(&mut self, words: &[&[u8]]) -> impl Future<Output = Result<Reply, CallError>> {
         let may_be_replaced = self.open.is_some();
         self.attempt(words, may_be_replaced)
@@ -99,8 +97,7 @@ impl Session {
         }
     }
 
-    /// The same over the connection of the last call, or not at all: for commands about that
-    /// connection.
+    /// The same over the connection of the last call only, for commands about that connection.
     pub async fn call_on_the_same_connection(
         &mut self,
         words: &[&[u8]],
@@ -111,15 +108,14 @@ impl Session {
         self.attempt(words, false).await
     }
 
-    /// Subscribes to channels of the server, over a separate connection. It stays with that server
-    /// when another becomes the primary.
+    /// Subscribes over a separate connection, which stays with that server after a failover.
     pub async fn subscribe(&mut self, channels: &[&[u8]]) -> Result<Subscription, CallError> {
         let open = Box::pin(self.target.connect()).await?;
         Subscription::over(open.connection, channels).await
     }
 
-    /// Makes one call. With `again`, it starts over once if nothing was sent. A single future,
-    /// because every command of every lock is polled through it.
+    /// With `again`, it starts over once if nothing was sent. A single future, because every
+    /// command of every lock is polled through it.
     async fn attempt(&mut self, words: &[&[u8]], mut again: bool) -> Result<Reply, CallError> {
         loop {
             if !self.leads_to_the_right_server() {

@@ -74,7 +74,6 @@ pub struct Registry {
     waiting: RefCell<Vec<Waker>>,
 }
 
-/// The thread that holds the lock inside the process, and its hold count.
 #[derive(Clone, Copy)]
 struct Holder {
     thread: u16,
@@ -92,7 +91,6 @@ impl Registry {
         Rc::new(Registry { client_id, holder, waiting })
     }
 
-    /// The name of the process at the server.
     pub(crate) fn client_id(&self) -> &Bytes {
         &self.client_id
     }
@@ -112,7 +110,6 @@ impl Registry {
         .await;
     }
 
-    /// Counts down; waiters check again.
     pub(crate) fn unlock_inside(&self) {
         let left = self.holder.get().filter(|holder| holder.count > 1);
         self.holder.set(left.map(|holder| Holder { count: holder.count - 1, ..holder }));

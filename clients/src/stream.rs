@@ -28,7 +28,7 @@ impl<R> Failure<R> {
     }
 }
 
-/// Connects within a time limit. Errors: [`CallError::NoConnection`].
+/// Errors: [`CallError::NoConnection`].
 pub(crate) async fn connect(
     env: &Env,
     address: &Address,
@@ -54,7 +54,7 @@ pub(crate) fn ended(error: &io::Error, timeout: Duration) -> CallError {
     }
 }
 
-/// An open connection, and its received but unread bytes. Unusable after an error.
+/// An open connection, and its received but unread bytes.
 pub(crate) struct Stream {
     socket: Socket,
     pub(crate) input: BytesMut,
@@ -62,7 +62,7 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// A stream over a connection. Errors name the timeout until another limit is set.
+    /// Errors name the timeout until another limit is set.
     pub(crate) fn new(socket: Socket, timeout: Duration) -> Stream {
         Stream { socket, input: BytesMut::new(), timeout }
     }
@@ -88,7 +88,7 @@ impl Stream {
         self.socket.lift_limit();
     }
 
-    /// Sends a whole request. Errors: [`CallError::Unsent`] if no byte left.
+    /// Errors: [`CallError::Unsent`] if no byte left.
     pub(crate) async fn send(&mut self, request: &[u8]) -> Result<(), CallError> {
         let mut sent = 0;
         while sent < request.len() {
@@ -101,7 +101,6 @@ impl Stream {
         Ok(())
     }
 
-    /// Sends a line and waits for the words of the answer, within the limit.
     pub(crate) async fn exchange(&mut self, request: &str) -> Result<Vec<String>, CallError> {
         self.send(format!("{request}\n").as_bytes()).await?;
         loop {
@@ -114,7 +113,7 @@ impl Stream {
         }
     }
 
-    /// Waits until more bytes arrive. Errors: [`CallError::Closed`], [`CallError::Timeout`].
+    /// Waits until more bytes arrive.
     pub(crate) async fn read(&mut self) -> Result<(), CallError> {
         match self.socket.read(&mut self.input).await {
             Ok(0) => Err(CallError::Closed(io::ErrorKind::UnexpectedEof)),

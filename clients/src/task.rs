@@ -33,8 +33,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 impl Env {
-    /// Runs a future on this host, in parallel with the caller, and returns a handle to its result.
-    /// It ends with the host at the latest, and its handle with it.
+    /// Runs a future on this host, in parallel with the caller, at most until the host ends.
     pub fn task<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> Task<T> {
         let slot = Rc::new(RefCell::new(Slot { state: State::Runs, waiter: None }));
         let result = slot.clone();
@@ -46,7 +45,7 @@ impl Env {
     }
 }
 
-/// A task whose result can be awaited, once. It continues when the handle is dropped.
+/// A task whose result can be awaited once; it continues when the handle is dropped.
 pub struct Task<T> {
     slot: Rc<RefCell<Slot<T>>>,
     spawned: Option<Spawned>,

@@ -51,7 +51,7 @@ pub(crate) fn ensemble() -> Servers {
     Servers::Ensemble(["zk1", "zk2", "zk3"].map(member).to_vec())
 }
 
-/// A world with three members of an ensemble, and the lock of that name. All members behave alike.
+/// All members behave alike.
 pub(crate) fn three_keepers(
     name: &str,
     mishaps: impl FnMut(&Call<'_>) -> Answer + 'static,
@@ -71,7 +71,6 @@ pub(crate) fn sentinels() -> Servers {
     Servers::Sentinels { name: "mymaster".to_owned(), sentinels: ["s1", "s2"].map(at).to_vec() }
 }
 
-/// A world with one server, and the lock of that name.
 pub(crate) fn one_redis(
     name: &str,
     mishaps: impl FnMut(&Call<'_>) -> Answer + 'static,
@@ -82,7 +81,6 @@ pub(crate) fn one_redis(
     (world, lock)
 }
 
-/// A world with one memcached, and the lock of that name.
 pub(crate) fn one_cache(
     name: &str,
     mishaps: impl FnMut(&Call<'_>) -> Answer + 'static,

@@ -50,8 +50,7 @@ fn released(outcome: Result<bool, ZooKeeperError>) -> Release {
     }
 }
 
-/// The result of an acquire that failed with an error. Unless the server refused the request, a
-/// node may remain.
+/// Unless the server refused the request, a node may remain.
 fn failed(error: &ZooKeeperError) -> Acquisition {
     match error {
         ZooKeeperError::ConnectionLoss

@@ -51,7 +51,6 @@ pub(crate) fn run(seed: u64) -> turmoil::Result {
     Ok(())
 }
 
-/// Takes the lock for longer than the simulation runs.
 async fn alice(holders: Holders) -> turmoil::Result {
     // Sentinel needs some time to discover all servers.
     tokio::time::sleep(Duration::from_secs(20)).await;
@@ -63,7 +62,6 @@ async fn alice(holders: Holders) -> turmoil::Result {
     Ok(())
 }
 
-/// Waits until Sentinel reports a new primary, then takes the lock there.
 async fn bob(holders: Holders) -> turmoil::Result {
     let mut sentinel = connect("sentinel-1", 26379).await?;
     let mut ask = redis::cmd("SENTINEL");

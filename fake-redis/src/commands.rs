@@ -1,8 +1,4 @@
 //! The commands, one file per family, and their table.
-//!
-//! In: a `Call` of a server, with a valid number of arguments. Out: a reply, changes of keys
-//! through the module `keys`, and their propagation. No lower module names one of these: a server
-//! is given the [`table`].
 
 mod blocking;
 mod client;
@@ -40,7 +36,6 @@ mod transaction;
 use crate::state::server::{Command, Table};
 use std::sync::LazyLock;
 
-/// All families. A new one is a new file and a line here.
 static FAMILIES: &[&[Command]] = &[
     connection::COMMANDS,
     client::COMMANDS,

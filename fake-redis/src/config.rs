@@ -172,8 +172,7 @@ pub struct NodeConfig {
     pub port: u16,
     /// The primary to replicate.
     pub replica_of: Option<(String, u16)>,
-    /// The server was started with a configuration file, which CONFIG REWRITE updates. Sentinel
-    /// requests that at every change of roles.
+    /// The server was started with a configuration file, which CONFIG REWRITE updates.
     pub has_config_file: bool,
     /// Persistence mode.
     pub persistence: Persistence,

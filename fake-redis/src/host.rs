@@ -56,14 +56,11 @@ impl From<SentinelConfig> for Server {
     }
 }
 
-/// Serves until SHUTDOWN, or until the future is dropped, which is a crash.
+/// Serves until SHUTDOWN, or until the future is dropped, which is a crash. Fails if another server
+/// runs on the disk.
 ///
 /// `accept` waits for the next connection and returns its peer; `connect` opens one to a host and
 /// port. Both may fail: a failed accept is skipped, a failed connect is retried as in Redis.
-///
-/// # Errors
-///
-/// If another server runs on the disk.
 pub async fn serve<S: ByteStream>(
     server: impl Into<Server>,
     seed: u64,

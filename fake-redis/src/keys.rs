@@ -1,7 +1,4 @@
 //! Access to keys, and notifications of changes.
-//!
-//! In: a key and its change. Out: the changed keyspace, with notifications to watching, subscribed
-//! and blocked clients, the judge, replicas and the append-only file (`propagation`).
 
 pub(crate) mod access;
 pub(crate) mod eviction;

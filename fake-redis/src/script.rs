@@ -1,10 +1,5 @@
-//! Scripts.
-//!
-//! In: a call of EVAL or a related command. `evaluate` finds the script and checks its permissions,
-//! `engine` owns the thread's Lua state and calls the script in the environment that `prelude.lua`
-//! builds. The script's functions are in `functions`, `library`, `strings` and `wrappers`; they
-//! reach the server through `lend`, and stop at `limits`. `calls` executes commands. Out: the
-//! reply.
+//! Runs the scripts of EVAL and related commands. `engine` owns the thread's Lua state, `lend`
+//! gives it the server, and `limits` stops it.
 
 mod convert;
 mod engine;

@@ -124,13 +124,13 @@ impl World {
         self.start(host, node);
     }
 
-    /// Cuts a host's power. Its peers see their connections closed; unsynced data is lost.
+    /// Its peers see their connections closed; unsynced data is lost.
     pub(crate) fn lose_power(&mut self, host: &str) {
         self.crash(host);
         self.disks.entry(host.to_owned()).or_default().power_loss();
     }
 
-    /// Ends a host's process. Its peers see their connections closed.
+    /// Its peers see their connections closed.
     pub(crate) fn crash(&mut self, host: &str) {
         self.disks.entry(host.to_owned()).or_default().process_crash();
         let Some(dead) = self.hosts.get_mut(host) else { panic!("no host {host}") };
@@ -149,7 +149,7 @@ impl World {
         self.hosts.get_mut(host).unwrap().clock_us += by_ms * 1_000;
     }
 
-    /// Holds back messages from one host to another until [`World::heal`].
+    /// Until [`World::heal`].
     pub(crate) fn cut_one_way(&mut self, from: &str, to: &str) {
         self.cuts.insert((from.to_owned(), to.to_owned()));
     }
@@ -231,7 +231,6 @@ impl World {
         decode_bytes_mut(received).unwrap().map(|(frame, ..)| frame)
     }
 
-    /// Sends a command and waits up to a minute for its reply.
     pub(crate) fn call(&mut self, client: ClientId, words: &[&str]) -> BytesFrame {
         self.send_command(client, words);
         let end = self.now_us + 60_000_000;

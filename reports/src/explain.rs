@@ -1,8 +1,4 @@
 //! Explains findings in words.
-//!
-//! In: a finding and its timeline. Out: its [`cause`], from the history's `evidence`, the story in
-//! sentences that each rest on an event ([`narrative`]), and the statements of the [`literature`]
-//! and of [`arithmetic`] about the lock.
 
 pub mod arithmetic;
 pub mod cause;

@@ -1,7 +1,4 @@
 //! The record of a run, before judgement.
-//!
-//! In: events from the recorder. Out: a [`History`](history::History) that can have happened
-//! ([`validate`]), with its [`digest`] and, on request, its messages.
 
 pub mod checksum;
 pub mod digest;

@@ -86,7 +86,6 @@ pub(crate) fn threads() -> Story {
         .releases(13_000, 2)
 }
 
-/// Two processes take turns while a harmless pause hits one of them.
 pub(crate) fn quiet() -> Story {
     let story = Story::new().client("redlock").ttl(10_000).under("pause");
     story

@@ -25,7 +25,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 const RANGES: u64 = 20;
 
-/// A limit of the rows on sessions under a partition.
 const PARTITIONS: &str = "\
 A session ends in a plain partition only if its holder is cut off for longer than the session
 lasts. At default settings holds are shorter than that, and `curator-mutex` is all but quiet (with
@@ -222,7 +221,6 @@ fn line(row: &Row, length: u64) -> String {
     )
 }
 
-/// The number of the flawed lock's runs in which the twin shows the same.
 fn quiet(row: &Row, twin: Case, firsts: &[Option<u64>], length: u64) -> String {
     let (mut shown, mut exercised) = (0, 0);
     for (range, first) in (0..).zip(firsts) {
@@ -242,7 +240,6 @@ fn name(case: Case) -> String {
     }
 }
 
-/// The differences from the built-in scenario, as arguments of `--set`.
 fn settings(case: Case) -> String {
     let deviations = (case.scenario)().deviations();
     deviations.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")

@@ -31,7 +31,6 @@ struct Hard {
     client: &'static str,
     fault: &'static str,
     scenario: &'static str,
-    /// Additional settings of the small runs of `explore`.
     explored: &'static str,
     kind: Kind,
 }
@@ -69,7 +68,6 @@ const CELLS: &[Hard] = &[
 #[derive(Clone, Copy)]
 enum Search {
     Drawn(Strategy),
-    /// Every place of small runs.
     Explored,
 }
 

@@ -67,11 +67,8 @@ fn span(micros: Option<u64>) -> Duration {
     Duration::from_micros(micros.unwrap_or_default())
 }
 
-/// The time of a search, and of the whole diagnosis.
 type Spent = (Duration, Duration);
 
-/// The first violations of random seeds, by lock and cause, with the times of the search and of the
-/// whole diagnosis.
 fn violations(count: usize) -> (BTreeMap<String, Vec<Row>>, Vec<Spent>) {
     let scenario = Rc::new(Scenario::default());
     let (mut rows, mut times) = (BTreeMap::<String, Vec<Row>>::new(), Vec::new());

@@ -23,7 +23,6 @@ use std::rc::Rc;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Number of different seeds, run repeatedly.
 const SEEDS: u64 = 8;
 
 fn main() {

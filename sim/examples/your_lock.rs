@@ -14,7 +14,6 @@ use fencepost::clients::{
 };
 use fencepost::testing::{Expect, LockTest};
 
-/// Its entry in a table of locks.
 const YOUR_LOCK: Definition = Definition {
     name: "your-lock",
     about: "SET key value NX PX ttl; GET, compare, DEL",
@@ -28,7 +27,6 @@ const YOUR_LOCK: Definition = Definition {
     },
 };
 
-/// One process's instance.
 struct YourLock {
     env: Env,
     redis: Session,

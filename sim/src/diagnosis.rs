@@ -26,7 +26,7 @@ use fencepost_reports::summary::report::MinimalRun;
 use fencepost_reports::{Diagnosis, RunFacts, Violation, ViolationDiagnosis, digest};
 use minimal::minimise_with;
 
-/// The diagnosis of every violation of a run. The facts must be those of the spec.
+/// The diagnosis of every violation of a run.
 pub fn diagnose(spec: &RunSpec, facts: &RunFacts) -> Diagnosis {
     diagnose_with(&Rates::default(), spec, &facts.violations)
 }

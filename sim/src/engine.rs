@@ -61,7 +61,6 @@ pub enum EngineError {
 pub(crate) struct Course {
     pub(crate) nemesis: Nemesis,
     pub(crate) roster: Rc<Roster>,
-    /// The latest end of the run.
     pub(crate) limit: SimTime,
 }
 
@@ -76,7 +75,6 @@ impl Course {
         next.filter(|(at, _)| *at <= self.limit && !self.roster.is_finished())
     }
 
-    /// When and why the run ended.
     fn ended(&self, state: &State) -> Ended {
         let why = match (self.roster.is_finished(), state.lies_ahead()) {
             (true, _) => WhyEnded::Finished,
@@ -127,7 +125,6 @@ impl Engine {
     }
 }
 
-/// An engine that is ready to run one world.
 enum Runner {
     Fast,
     Turmoil(turmoil::Wires),

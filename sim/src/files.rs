@@ -46,7 +46,7 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 /// Writes a temporary file, syncs it, then renames it; syncs the folder too, so that a power loss
-/// does not undo the rename. Removes half-written files of earlier processes from the folder.
+/// does not undo the rename.
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = folder_of(path);
     std::fs::create_dir_all(folder)?;

@@ -66,7 +66,7 @@ pub enum Expect {
     ViolatesBy(Vec<(Kind, Cause)>),
 }
 
-/// A test of one lock. [`LockTest::run`] runs it.
+/// A test of one lock.
 #[derive(Clone)]
 #[must_use = "a test that is not run tests nothing"]
 pub struct LockTest {
@@ -137,8 +137,7 @@ impl LockTest {
         LockTest { plan: Some(plan), ..self }
     }
 
-    /// The number of threads: by default as many as the machine has. The results do not depend on
-    /// it.
+    /// The number of threads: by default as many as the machine has.
     pub fn jobs(self, jobs: usize) -> LockTest {
         LockTest { jobs: jobs.max(1), ..self }
     }
@@ -204,7 +203,6 @@ impl LockTest {
         if failed.is_empty() { Ok(sum) } else { Err(TestFailure::Unexpected(failed)) }
     }
 
-    /// The lock under each fault, or under the requested one.
     fn cells(
         &self,
         variable: &dyn Fn(&str) -> Option<String>,

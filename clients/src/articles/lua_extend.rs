@@ -70,7 +70,6 @@ struct LuaExtend {
     way: Way,
 }
 
-/// How the lock is extended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Way {
     IfOwned,
@@ -115,7 +114,6 @@ impl LuaExtend {
         }
     }
 
-    /// Returns whether the server extended the lock.
     async fn send_extension(&mut self, lease: &Lease) -> Result<bool, CallError> {
         let Lease { resource, owner, .. } = lease;
         let redis = &mut self.base.redis;
@@ -212,8 +210,6 @@ mod tests {
         }
     }
 
-    /// The holder is more than a ttl late and extends after another took the lock; returns the
-    /// key's value as well.
     fn late_extension(name: &str) -> (Extension, Rc<TestWorld>, Box<dyn Lock>) {
         let (world, mut lock) = one_redis(name, normal);
         let mut other = world.lock(name, &one(), &settings());

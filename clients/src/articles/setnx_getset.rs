@@ -108,7 +108,6 @@ const AS_WRITTEN: Variation = Variation {
     usage: Usage::PLAIN,
 };
 
-/// The differences between the locks of this file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Variation {
     clock: Clock,
@@ -117,7 +116,6 @@ struct Variation {
     usage: Usage,
 }
 
-/// The clock, and its resolution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Clock {
     ClientMillis,
@@ -125,7 +123,6 @@ enum Clock {
     Server,
 }
 
-/// The interpretation of a nil reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Nil {
     /// GET: a time long past. GETSET: another process was faster.
@@ -200,7 +197,6 @@ fn is_too_old(
     Ok(t0 > t1.saturating_add(variation.clock.expire(base)))
 }
 
-/// The state from which a waiter took over the lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Takeover {
     FromTheStaleOne,

@@ -62,7 +62,6 @@ fn lock(env: Env, servers: &Servers, settings: &Settings, value: Value) -> Box<d
 }
 
 impl Steps for SetnxGetsetExpiry {
-    /// One pass of the loop.
     async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, NotTaken> {
         let timeout = i64::try_from(whole_seconds(base.settings.ttl)).unwrap_or(i64::MAX);
         let end = now_seconds(&base.env).saturating_add(timeout).saturating_add(1);

@@ -38,7 +38,6 @@ pub const COMPARING: Definition = Definition {
     ..DEFINITION
 };
 
-/// How a stale lock is removed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Removal {
     Blind,
@@ -117,7 +116,6 @@ mod tests {
     }
 
     /// C2 and C3 find the lock of C1 stale; the reply to C3's GET arrives two milliseconds later.
-    /// Returns both acquisitions.
     fn two_waiters(name: &str) -> (Acquisition, Acquisition, String) {
         let mut gets = 0;
         let world = TestWorld::new();

@@ -37,7 +37,6 @@ pub async fn set_if_unchanged(
     }
 }
 
-/// The stored value, and so the server's means of comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Value {
     /// The time: GETSET, compared in the client.
@@ -71,7 +70,7 @@ pub fn time_of(value: &[u8]) -> Option<i64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// The time that a value says; an attempt that finds none is over.
+/// Fails if the value says no time: the attempt is over.
 pub(super) fn time_in(value: &[u8]) -> Result<i64, NotTaken> {
     time_of(value).ok_or_else(|| NotTaken::Failed("the key holds no time".to_owned()))
 }

@@ -109,18 +109,15 @@ pub const UNSTOPPED: Definition = Definition {
     ..DEFINITION
 };
 
-/// The differences between the watchdogs of this file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Habits {
     renewal: Renewal,
     /// From the grant to the first renewal.
     first: Duration,
-    /// Between two renewals.
     every: Duration,
     /// The lock's life after a renewal.
     lasts: Duration,
     end: End,
-    /// Ttls after which it gives up.
     leases_max: Option<u32>,
 }
 

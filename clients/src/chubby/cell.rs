@@ -32,7 +32,6 @@ impl Cell {
         }
     }
 
-    /// The host on which it runs.
     pub(super) fn env(&self) -> &Env {
         &self.env
     }
@@ -63,8 +62,7 @@ impl Cell {
         to.exchange(request).await
     }
 
-    /// A connection to the master. Asks the one that it knows first, and then the replicas, from
-    /// any of them on.
+    /// Asks the one that it knows first, and then the replicas, from any of them on.
     pub(super) async fn find(&self) -> Result<Stream, CallError> {
         let known = self.master.borrow_mut().take();
         let count = self.members.len();
@@ -78,7 +76,6 @@ impl Cell {
         Err(CallError::NoPrimary("no replica leads to the master".to_owned()))
     }
 
-    /// A connection to the master that a replica names.
     async fn find_from(&self, replica: Address) -> Result<Option<Stream>, CallError> {
         let mut next = replica;
         for _ in 0..2 {

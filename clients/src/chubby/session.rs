@@ -20,7 +20,6 @@ use std::time::Duration;
 
 /// How long a session in jeopardy is waited for (2.8: "45s by default").
 pub const GRACE: Duration = Duration::from_secs(45);
-/// How long to wait before a call is tried again.
 const AGAIN: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_millis(150);
 
 /// The library's view of a session.
@@ -44,11 +43,11 @@ pub enum Failure {
     },
     /// The master refused it for good.
     Refused(String),
-    /// No answer came in time; it may have been carried out all the same. Says what happened last.
+    /// No answer in time; the call may have been executed. Holds the last failure.
     Late(String),
 }
 
-/// A session that is kept alive in the background. When it is dropped it is left to end by itself.
+/// A session kept alive in the background; if dropped, it ends by itself.
 pub struct Session {
     cell: Rc<Cluster>,
     shared: Rc<Shared>,
@@ -58,13 +57,10 @@ pub struct Session {
 struct Shared {
     id: u64,
     epoch: Cell<u64>,
-    /// How many events have arrived.
     events: Cell<u64>,
     status: Cell<Status>,
-    /// When the local lease ends.
     lease_until: Cell<Monotonic>,
     changed: Notify,
-    /// How many acquires there were.
     acquires: Cell<u64>,
 }
 
@@ -181,7 +177,6 @@ impl Drop for Session {
     }
 }
 
-/// The attempts of one call.
 struct Attempts {
     deadline: Monotonic,
     may_have_applied: bool,
@@ -196,7 +191,6 @@ impl Attempts {
         Failure::Expired { may_have_applied: self.may_have_applied }
     }
 
-    /// Asks until some answer comes.
     async fn make(&mut self, cell: &Cluster, request: &str) -> Result<Vec<String>, Failure> {
         loop {
             match cell.call(request).await {
@@ -224,7 +218,6 @@ impl Attempts {
     }
 }
 
-/// The local part of a lease that ends before the master's, whose clock may be a sixteenth faster.
 fn shortened(micros: u64) -> Duration {
     Duration::from_micros(micros - micros / 16)
 }
@@ -253,7 +246,7 @@ impl Shared {
         });
     }
 
-    /// A KeepAlive that was sent then is answered. Returns `None` if another has to be sent, later.
+    /// Returns `None` if another has to be sent, later.
     fn answered(&self, sent: Monotonic, answer: &[String]) -> Option<()> {
         let number = |at: usize| answer.get(at)?.parse::<u64>().ok();
         match answer.first()?.as_str() {

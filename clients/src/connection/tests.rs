@@ -26,7 +26,6 @@ async fn call(world: &Rc<TestWorld>, words: &[&[u8]]) -> Result<Reply, CallError
     connection.call(words).await.map(|(reply, _)| reply)
 }
 
-/// Returns the error of a call that fails, and whether the server may have executed the command.
 fn error_of(answer: Answer) -> (CallError, bool) {
     let world =
         world(move |call| if call.name() == "CONNECT" { Answer::Normal } else { answer.clone() });

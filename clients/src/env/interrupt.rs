@@ -69,8 +69,7 @@ impl Env {
         .await
     }
 
-    /// Returns whether the thread's current call was interrupted and has noticed it, so that it
-    /// must not retry.
+    /// Returns whether the thread's current call has noticed an interrupt and must not retry.
     pub fn is_interrupted(&self) -> bool {
         self.interrupt.0.get() == Stage::Heard
     }
@@ -84,7 +83,6 @@ impl Env {
     }
 }
 
-/// Clears the interrupt of a call that ends, or is dropped.
 struct Ends<'i>(&'i Interrupt);
 
 impl Drop for Ends<'_> {

@@ -127,7 +127,6 @@ impl Link {
         Ok(Some(piece))
     }
 
-    /// A line, without its end.
     async fn line(&mut self) -> Result<String, CallError> {
         loop {
             if let Some(end) = self.stream.input.iter().position(|byte| *byte == b'\n') {
@@ -142,7 +141,7 @@ impl Link {
     }
 }
 
-/// The head at the front of the input and its length, once it has arrived whole.
+/// Returns `None` until it has arrived whole.
 fn head_of(input: &[u8]) -> Result<Option<(usize, Head)>, CallError> {
     let nonsense = |what: String| CallError::Malformed(format!("no answer of HTTP: {what}"));
     let mut headers = [httparse::EMPTY_HEADER; 32];

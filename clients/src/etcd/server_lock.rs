@@ -81,7 +81,7 @@ impl ServerSide {
         }
     }
 
-    /// Calls the server, and waits until the deadline. Never retries a failed call.
+    /// Never retries a failed call.
     async fn ask(&self, resource: &str, lease: i64, deadline: Monotonic) -> Result<(), String> {
         let env = self.gateway.env();
         let body = json!({"name": coded(resource), "lease": lease.to_string()}).to_string();

@@ -22,7 +22,7 @@ const FIRST_ANSWER: Duration = Duration::from_secs(5);
 /// Delay after a failed try (`retryConnWait`).
 const RETRY: Duration = Duration::from_millis(500);
 
-/// A lease and its keepalive task. When it is dropped the lease expires by itself.
+/// A lease and its keepalive task; the lease expires if this is dropped.
 pub struct Session {
     gateway: Rc<Gateway>,
     /// The lease.

@@ -20,7 +20,6 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Delay before a call is tried again.
 const AGAIN: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_millis(150);
 
 /// Why a call of a member brought no result.
@@ -33,17 +32,16 @@ pub enum Failure {
     },
     /// The server refused it for good.
     Refused(String),
-    /// No answer came in time; it may have been executed. Says what happened last.
+    /// No answer in time; the call may have been executed. Holds the last failure.
     Late(String),
 }
 
-/// A membership. When it is dropped, the member departs without a word.
+/// A membership; if dropped, the member departs without a message.
 pub struct Member {
     shared: Rc<Shared>,
     tasks: Vec<Spawned>,
 }
 
-/// The newest view that a server has told of.
 #[derive(Clone, Default)]
 struct View {
     number: u64,
@@ -62,7 +60,6 @@ struct Held {
 struct Shared {
     system: Rc<System>,
     name: String,
-    /// The member's name in the system.
     number: u64,
     timeout: Duration,
     view: RefCell<View>,
@@ -210,7 +207,7 @@ impl Member {
         }
     }
 
-    /// The same in one view. Returns `None` if a server did not do its part.
+    /// Returns `None` if a server did not do its part.
     async fn raise_in(&self, view: &View, key: &str) -> Option<u64> {
         let (name, number) = (&self.shared.name, view.number);
         let get = format!("get {name} {number} {key}");
@@ -235,8 +232,7 @@ impl Member {
         self.shared.view.borrow().version
     }
 
-    /// Makes a call until the grantor of the newest view has answered it. Every call may be made
-    /// twice.
+    /// Every call may be made twice.
     async fn ask_grantor(
         &self,
         verb: &str,
@@ -318,7 +314,6 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    /// A call to one server, with the time limit of a command.
     async fn call(&self, id: u8, request: &str) -> Result<Vec<String>, CallError> {
         self.call_within(id, request, self.system.timeout).await
     }
@@ -367,7 +362,7 @@ impl Shared {
         line
     }
 
-    /// A server has answered a heartbeat. Returns `None` if it knows nothing of this member.
+    /// Returns `None` if it knows nothing of this member.
     fn answered(&self, id: u8, answer: &[String]) -> Option<()> {
         match words(answer)[..] {
             ["departed"] => self.depart(),
@@ -397,7 +392,6 @@ impl Shared {
     }
 }
 
-/// Sends heartbeats to one server.
 async fn beat(shared: Rc<Shared>, id: u8) {
     let (env, mut link) = (shared.system.env.clone(), None);
     while !shared.is_closed.get() {
@@ -424,7 +418,6 @@ async fn send_heartbeat(
     Ok(shared.answered(id, &answer))
 }
 
-/// Closes the cache when the majority is lost.
 async fn monitor(shared: Rc<Shared>) {
     let env = shared.system.env.clone();
     let mut last = env.monotonic_clock();
@@ -445,7 +438,7 @@ fn words(answer: &[String]) -> Vec<&str> {
     answer.iter().map(String::as_str).collect()
 }
 
-/// Waits before another try. Errors: [`Failure::Late`] after the deadline or an interrupt.
+/// Errors: [`Failure::Late`] after the deadline or an interrupt.
 async fn pause(env: &Env, deadline: Monotonic, why: &str) -> Result<(), Failure> {
     let delay = env.jitter(&AGAIN);
     let late = || Failure::Late(why.to_owned());

@@ -31,7 +31,7 @@ impl System {
         &self.env
     }
 
-    /// One request to one server, on a new connection.
+    /// Uses a new connection.
     pub(super) async fn ask(&self, to: &Address, request: &str) -> Result<Vec<String>, CallError> {
         let mut stream = Stream::open(&self.env, to, self.timeout).await?;
         stream.exchange(request).await

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
-/// A task of a script. Clones share its connections.
+/// Clones share its connections.
 #[derive(Clone)]
 pub(super) struct Actor {
     pub(super) process: Rc<Process>,
@@ -22,13 +22,11 @@ pub(super) struct Actor {
 }
 
 impl Actor {
-    /// A task with its own connections.
     pub(super) fn new(process: &Rc<Process>, place: &Rc<Place>) -> Actor {
         let hands = Rc::new(Hands::new(place));
         Actor { process: process.clone(), place: place.clone(), hands }
     }
 
-    /// Calls a function of the script.
     pub(super) async fn call(
         &self,
         function: &Pinned,
@@ -45,7 +43,7 @@ impl Actor {
         }
     }
 
-    /// The same on the heap, for calls within calls.
+    /// On the heap, for calls within calls.
     fn call_within(
         &self,
         function: &Pinned,
@@ -108,7 +106,7 @@ impl Actor {
         tickets.into_iter().map(|ticket| self.process.adopt(ticket)).collect()
     }
 
-    /// Runs a function as a separate task with its own connections.
+    /// With its own connections.
     fn spawn(&self, function: HostRootTicket, arguments: Vec<HostRootTicket>) -> Reply {
         let actor = Actor::new(&self.process, &self.place);
         let (function, arguments) = (self.process.adopt(function), self.adopt(arguments));

@@ -15,10 +15,8 @@ use crate::zookeeper::watches::WatchedEvent;
 use std::fmt::Display;
 use std::time::Duration;
 
-/// The result of a request, or a refusal.
 type Outcome = Result<Vec<Told>, Reply>;
 
-/// Does what `LIBRARY.FUNCTION` asks for.
 pub(super) async fn serve(
     place: &Place,
     hands: &Hands,
@@ -47,7 +45,6 @@ pub(super) async fn serve(
     outcome.map_or_else(|reply| reply, Reply::Values)
 }
 
-/// The arguments of a request.
 struct Given<'g> {
     operation: &'g str,
     arguments: &'g [Datum],
@@ -140,7 +137,7 @@ fn refused_by<R: Display>(failure: Failure<R>, code: impl FnOnce(&R) -> String) 
     }
 }
 
-/// Rows as lists; NULL is false, which leaves no hole in a list.
+/// NULL is false, which leaves no hole in a list.
 fn rows(rows: Vec<Vec<Option<String>>>) -> Told {
     let cell = |cell: Option<String>| cell.map_or(Told::Bool(false), |text| Told::from(&*text));
     Told::List(
@@ -204,7 +201,6 @@ async fn in_mysql(
     Ok(vec![rows(found)])
 }
 
-/// A statement with a value in the place of each question mark.
 fn statement(given: &Given<'_>, place: usize) -> Result<String, Reply> {
     let text = given.text(place)?;
     let mut pieces = text.split('?');

@@ -7,7 +7,6 @@ use luna_core::runtime::Value;
 /// Number of masters that a script sees while it is checked.
 pub(super) const MASTERS: i64 = 5;
 
-/// A script's own facts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Facts {
     pub(super) deployment: Deployment,
@@ -25,11 +24,9 @@ pub(super) struct Facts {
     pub(super) has_renew: bool,
 }
 
-/// The fields of `lock`.
 const FIELDS: &[&str] =
     &["deployment", "fair", "models", "renews", "retry", "tokens", "ttl", "waits"];
 
-/// The values of `deployment`.
 const DEPLOYMENTS: &[(&str, Deployment)] = &[
     ("single", Deployment::Primary),
     ("independent", Deployment::Independent),
@@ -42,7 +39,6 @@ const DEPLOYMENTS: &[(&str, Deployment)] = &[
     ("etcd", Deployment::Etcd(ServerLock::Unchecked)),
 ];
 
-/// Reads what a script says of itself. Errors: what is wrong.
 pub(super) fn facts_of(machine: &mut Machine, parts: [Value; PARTS]) -> Result<Facts, String> {
     let [lock, acquire, release, extend, is_held, renew] = parts;
     let required = [("acquire", acquire), ("release", release)];
@@ -80,7 +76,6 @@ fn is_function(value: Value) -> bool {
     matches!(value, Value::Closure(_) | Value::Native(_))
 }
 
-/// The table `lock`, if there is one.
 struct Fields<'m> {
     machine: &'m mut Machine,
     lock: Value,

@@ -16,7 +16,6 @@ use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
-/// Data shared by all tasks of a process.
 pub(super) struct Place {
     pub(super) env: Env,
     pub(super) servers: Servers,
@@ -26,27 +25,24 @@ pub(super) struct Place {
     pub(super) keeper: Option<Keeper>,
     /// The client of etcd, which all tasks share.
     pub(super) cluster: Option<Cluster>,
-    /// The SHA-1 of each script that was sent, in hex.
+    /// Script -> its SHA-1 in hex.
     pub(super) digests: RefCell<BTreeMap<bytes::Bytes, Rc<str>>>,
 }
 
-/// The connections of one task.
 pub(super) struct Hands {
     /// The one server of Redis or each master.
     redis: Vec<Slot<Session>>,
     pub(super) elsewhere: Elsewhere,
 }
 
-/// A ZooKeeper client, and the receiver of watch events.
 pub(super) struct Keeper {
     pub(super) client: Client,
     pub(super) watcher: Rc<Watcher>,
 }
 
-/// A client of etcd.
 pub(super) struct Cluster {
     pub(super) gateway: Rc<Gateway>,
-    /// The open sessions by the name of their lease.
+    /// By the name of their lease.
     pub(super) sessions: RefCell<BTreeMap<String, etcd::session::Session>>,
 }
 
@@ -90,11 +86,10 @@ impl Elsewhere {
     }
 }
 
-/// A connection that is used by one request at a time. A request that finds it in use makes
-/// another.
+/// A request that finds it in use makes another.
 pub(super) struct Slot<T>(RefCell<Option<T>>);
 
-/// A connection in use. It goes back when it is dropped, also halfway.
+/// It goes back when it is dropped, also halfway.
 pub(super) struct Taken<'s, T> {
     slot: &'s Slot<T>,
     value: Option<T>,

@@ -7,8 +7,7 @@ use luna_core::frontend::token::{Token, TokenInfo};
 use luna_core::version::LuaVersion;
 use std::collections::BTreeSet;
 
-/// The first call of a function that neither the script nor the host defines. A name that the
-/// script uses otherwise than in calls may have been defined, and is passed over.
+/// A name that the script uses otherwise than in calls may have been defined, and is passed over.
 pub(super) fn unknown_call(source: &Source, machine: &mut Machine) -> Option<String> {
     let tokens = tokens(&source.text);
     let defined = defined(&tokens);
@@ -59,7 +58,6 @@ fn defined(tokens: &[TokenInfo]) -> BTreeSet<&str> {
     defined
 }
 
-/// The field of the name at this place that is called.
 fn field_of(tokens: &[TokenInfo], place: usize) -> Option<(&TokenInfo, &str)> {
     let [dot, field, ..] = tokens.get(place + 1..)? else { return None };
     let Token::Name(name) = &field.tok else { return None };

@@ -30,11 +30,10 @@ struct Scripted {
     place: Rc<Place>,
     /// Or why the file cannot be run.
     actor: Result<Actor, String>,
-    /// The tasks that renew, by the owner of their lease.
+    /// By the owner of their lease.
     renewals: BTreeMap<Bytes, Spawned>,
 }
 
-/// A script's answer: yes, no, or unknown.
 enum Answer {
     Yes,
     No,
@@ -50,7 +49,7 @@ impl Scripted {
         vec![Told::from(lease.resource.as_str()), Told::Bytes(lease.owner.clone())]
     }
 
-    /// Calls the script. An earlier error of one of its tasks takes precedence over the result.
+    /// An earlier error of one of its tasks takes precedence over the result.
     async fn call(
         &self,
         function: Function,
@@ -65,7 +64,7 @@ impl Scripted {
         outcome.map(|values| (actor.process.clone(), values))
     }
 
-    /// One attempt. Errors: the script is wrong, so that another attempt makes no sense.
+    /// Errors: the script is wrong, so that another attempt makes no sense.
     async fn attempt(&self, resource: &str) -> Result<Acquisition, String> {
         let patience = self.place.settings.acquire_timeout.as_micros() as f64 / 1_000.0;
         let arguments = vec![Told::from(resource), self.ttl_ms(), Told::Float(patience)];
@@ -88,9 +87,8 @@ impl Scripted {
         }
     }
 
-    /// Retries until an attempt is granted or the time is over. Returns the time at which the last
-    /// one was sent, too. After an attempt with an unknown outcome the lock may be set, so the
-    /// answer is never a refusal.
+    /// Returns the time at which the last attempt was sent, too. After an attempt with an unknown
+    /// outcome the lock may be set, so the answer is never a refusal.
     async fn attempts(&self, resource: &str) -> Result<(Acquisition, Monotonic), String> {
         let mut retry = Retry::start(&self.env, &self.place.settings);
         let mut standing = None;
@@ -123,7 +121,6 @@ impl Scripted {
         outcome
     }
 
-    /// Starts the task that renews a lease.
     fn renew(&mut self, lease: &Lease, sent: Monotonic) {
         let Ok(actor) = &self.actor else { return };
         let renewal = Renewal {
@@ -135,7 +132,6 @@ impl Scripted {
         self.renewals.insert(lease.owner.clone(), task);
     }
 
-    /// Asks the script a question about a lease.
     async fn ask(&self, function: Function, name: &str, arguments: Vec<Told>) -> Answer {
         match self.call(function, arguments).await {
             Ok((process, values)) => yes_or_no(name, &process, &values),
@@ -171,7 +167,7 @@ impl Scripted {
         }
     }
 
-    /// The renewing stops before the release is sent.
+    /// Stops the renewal before it sends the release.
     async fn stop_and_release(&mut self, lease: Lease) -> Release {
         if let Some(task) = self.renewals.remove(&lease.owner) {
             task.abort();
@@ -186,11 +182,11 @@ impl Scripted {
     }
 }
 
-/// A task that renews one lease every third of the ttl, until it is stopped or the lock is lost.
+/// Renews every third of the ttl, until it is stopped or the lock is lost.
 struct Renewal {
     actor: Actor,
     lease: Lease,
-    /// The time at which the last confirmed renewal was sent.
+    /// When the last confirmed renewal was sent.
     confirmed: Monotonic,
 }
 
@@ -252,7 +248,6 @@ fn said(name: &str, process: &Rc<Process>, values: &[Value]) -> Result<Answer, S
     }
 }
 
-/// The reason that a script gives as its second value.
 fn reason(process: &Rc<Process>, values: &[Value]) -> String {
     match values.get(1) {
         Some(text @ Value::Str(_)) => {
@@ -264,7 +259,6 @@ fn reason(process: &Rc<Process>, values: &[Value]) -> String {
 
 type Grant = (Bytes, Option<FencingToken>, Option<Monotonic>);
 
-/// Converts the result of acquire: the lease, or nothing. Errors: any other value.
 fn granted(
     machine: &mut super::machine::Machine,
     values: &[Value],

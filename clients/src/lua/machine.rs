@@ -16,17 +16,14 @@ use std::cmp::Ordering;
 pub(super) const INSTRUCTIONS: i64 = 200_000;
 /// The cost of a resumption in addition to its instructions.
 const RESUMPTION: i64 = 50;
-/// Bytes that a script may use.
+/// Bytes.
 const MEMORY: usize = 16 << 20;
 /// Garbage is collected between two processes when there is so much more than at first.
 const GARBAGE: usize = 256 << 10;
-/// Number of idle states that a thread keeps.
 const IDLE_MAX: usize = 32;
 
-/// The number of values that `instantiate` returns.
 pub(super) const PARTS: usize = 6;
 
-/// A Lua state with a script.
 pub(super) struct Machine {
     vm: Vm,
     digest: [u8; 20],
@@ -35,7 +32,6 @@ pub(super) struct Machine {
     knows: Value,
     names: Value,
     factory: Value,
-    /// Bytes in use at first.
     at_first: usize,
 }
 
@@ -43,17 +39,12 @@ thread_local! {
     static IDLE: RefCell<Vec<Machine>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The result of a resumption.
 pub(super) enum Resumed {
-    /// The script wants something of the host.
     Asks(Vec<Value>),
-    /// It is done.
     Returned(Vec<Value>),
 }
 
 impl Machine {
-    /// An idle state with this script, or a new one. Errors: what is wrong with its syntax, as Lua
-    /// says it.
     pub(super) fn take(source: &Source) -> Result<Machine, String> {
         let idle = IDLE.with_borrow_mut(|idle| {
             let place = idle.iter().position(|one| one.digest == source.digest);
@@ -62,7 +53,6 @@ impl Machine {
         idle.map_or_else(|| Machine::new(source), Ok)
     }
 
-    /// Gives it back for another process.
     pub(super) fn recycle(mut self) {
         self.vm.unpin_all();
         self.pin_own();
@@ -133,7 +123,6 @@ impl Machine {
         made.try_into().map_err(|_| "the prelude returned something else".to_owned())
     }
 
-    /// Returns whether scripts can use a name, or a field of it.
     pub(super) fn knows(&mut self, name: &str, field: Option<&str>) -> bool {
         let mut arguments = vec![self.string(name.as_bytes())];
         arguments.extend(field.map(|field| self.string(field.as_bytes())));
@@ -142,7 +131,6 @@ impl Machine {
         known.is_ok_and(|values| values.first().is_some_and(|value| value.truthy()))
     }
 
-    /// The functions that scripts can use, or those of a library, in a line.
     pub(super) fn names(&mut self, library: Option<&str>) -> String {
         let library = library.map_or(Value::Nil, |name| self.string(name.as_bytes()));
         self.vm.set_instr_budget(None);
@@ -150,14 +138,13 @@ impl Machine {
         names.first().map(|names| self.text_of(*names)).unwrap_or_default()
     }
 
-    /// A coroutine that will run the function.
     pub(super) fn begin(&mut self, function: HostRootTicket) -> HostRootTicket {
         let function = self.read(function);
         let coroutine = self.vm.create_coroutine(function);
         self.vm.pin_host(coroutine)
     }
 
-    /// Resumes a coroutine, with so many instructions to use; how many are left then.
+    /// Returns how many of these instructions are left.
     pub(super) fn resume(
         &mut self,
         coroutine: HostRootTicket,
@@ -181,28 +168,23 @@ impl Machine {
         self.vm.set_memory_cap(Some(MEMORY));
     }
 
-    /// Keeps a value until it is let go.
     pub(super) fn pin(&mut self, value: Value) -> HostRootTicket {
         self.vm.pin_host(value)
     }
 
-    /// Lets a value go.
     pub(super) fn unpin(&mut self, ticket: HostRootTicket) {
         // It is pinned once, and unpinned once.
         let _ = self.vm.unpin(ticket);
     }
 
-    /// A value that is kept.
     pub(super) fn read(&self, ticket: HostRootTicket) -> Value {
         self.vm.read_host(ticket).unwrap_or(Value::Nil)
     }
 
-    /// A string of Lua's.
     pub(super) fn string(&mut self, bytes: &[u8]) -> Value {
         Value::Str(self.vm.heap.intern(bytes))
     }
 
-    /// A list of Lua's.
     pub(super) fn list(&mut self, values: &[Value]) -> Value {
         let list = self.vm.new_table();
         let numbered = values.iter().zip(1_i64..);
@@ -219,7 +201,6 @@ impl Machine {
         table.get(name)
     }
 
-    /// A value in words.
     pub(super) fn text_of(&self, value: Value) -> String {
         match value {
             Value::Str(text) => String::from_utf8_lossy(text.as_bytes()).into_owned(),

@@ -8,10 +8,8 @@ use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The host of a process.
 pub(super) struct Host {
     pub(super) env: Env,
-    /// The delays between two attempts.
     pub(super) retry: RangeInclusive<Duration>,
 }
 
@@ -42,7 +40,6 @@ thread_local! {
     static HOST: RefCell<Option<Rc<Host>>> = const { RefCell::new(None) };
 }
 
-/// Runs a script of this host.
 pub(super) fn on<R>(host: &Rc<Host>, body: impl FnOnce() -> R) -> R {
     HOST.set(Some(host.clone()));
     let result = body();

@@ -14,7 +14,6 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A script in the hands of one process.
 pub(super) struct Process {
     host: Rc<Host>,
     source: Arc<Source>,
@@ -28,7 +27,6 @@ pub(super) struct Process {
     pub(super) tasks_begun: Cell<i64>,
 }
 
-/// A function of a script.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Function {
     Acquire = 1,
@@ -38,26 +36,21 @@ pub(super) enum Function {
     Renew = 5,
 }
 
-/// The reason why a script's call failed.
 pub(super) struct Failed {
     pub(super) kind: Kind,
     pub(super) message: String,
-    /// The error as the script raised it.
     pub(super) error: Pinned,
 }
 
-/// The meaning of a failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// Nothing was carried out.
+    /// Nothing was executed.
     Refused,
-    /// Something may have been.
+    /// Something may have been executed.
     Unknown,
-    /// The script is wrong.
     Script,
 }
 
-/// A value of Lua's that is kept.
 pub(super) struct Pinned {
     process: Rc<Process>,
     ticket: HostRootTicket,
@@ -75,26 +68,20 @@ impl Pinned {
     }
 }
 
-/// The progress of a coroutine.
 pub(super) enum Step {
     Asks(Asked),
     Returned(Vec<Pinned>),
     Failed(Failed),
 }
 
-/// The reply to a script's request.
 pub(super) enum Reply {
     /// The arguments of its function, or what it asked for.
     Values(Vec<Told>),
-    /// The call failed: why, whether it may have been carried out, and a code.
     Failed { message: String, is_unknown: bool, code: Option<String> },
-    /// An error that another coroutine raised.
     Raised(Pinned),
-    /// The script asked for something that makes no sense.
     Misused(String),
 }
 
-/// A value for a script.
 pub(super) enum Told {
     Nil,
     Bool(bool),
@@ -112,7 +99,6 @@ impl From<&str> for Told {
 }
 
 impl Process {
-    /// Creates a process of the script with separate globals. Errors: mistakes in its file.
     pub(super) fn new(
         env: &Env,
         source: &Arc<Source>,
@@ -140,32 +126,27 @@ impl Process {
         self.machine.borrow_mut().as_mut().map(body)
     }
 
-    /// A function of the script.
     pub(super) fn function(self: &Rc<Self>, function: Function) -> Pinned {
         let ticket = self.functions[function as usize];
         let value = self.with(|machine| machine.read(ticket)).unwrap_or(Value::Nil);
         self.pin(value)
     }
 
-    /// Keeps a value.
     pub(super) fn pin(self: &Rc<Self>, value: Value) -> Pinned {
         let ticket = self.with(|machine| machine.pin(value));
         // A process has its machine for as long as it lives.
         Pinned { process: self.clone(), ticket: ticket.unwrap_or(self.functions[0]) }
     }
 
-    /// Takes care of a value that is kept already.
     pub(super) fn adopt(self: &Rc<Self>, ticket: HostRootTicket) -> Pinned {
         Pinned { process: self.clone(), ticket }
     }
 
-    /// A coroutine that will run the function.
     pub(super) fn begin(self: &Rc<Self>, function: &Pinned) -> Pinned {
         let ticket = self.with(|machine| machine.begin(function.ticket));
         Pinned { process: self.clone(), ticket: ticket.unwrap_or(self.functions[0]) }
     }
 
-    /// Resumes a coroutine.
     pub(super) fn resume(self: &Rc<Self>, coroutine: &Pinned, reply: Reply) -> Step {
         let now = self.host.env.monotonic_clock();
         let (since, left) = self.budget.get();
@@ -198,7 +179,6 @@ impl Process {
         }
     }
 
-    /// The meaning of an error that a script did not catch.
     fn meaning(&self, machine: &mut Machine, error: Value) -> (Kind, String) {
         let message = machine.field(error, "message");
         if !matches!(message, Value::Str(_)) {
@@ -209,7 +189,6 @@ impl Process {
         (kind, machine.text_of(message))
     }
 
-    /// An error of the script that is no error of Lua's.
     pub(super) fn wrong(&self, problem: &str) -> String {
         self.source.tell(problem)
     }
@@ -229,7 +208,6 @@ impl Drop for Process {
     }
 }
 
-/// The error of a call, for the script.
 pub(super) fn failed(error: &CallError) -> Reply {
     let code = match error {
         CallError::Server(text) => text.split(' ').next().map(str::to_owned),

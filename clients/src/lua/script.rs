@@ -82,8 +82,7 @@ impl Script {
         self.facts.retry_ms
     }
 
-    /// Returns whether this is an error of the script itself, and not an answer of a server or the
-    /// lack of one.
+    /// Returns whether this is an error of the script itself, rather than of a server.
     pub fn is_own_error(&self, reason: &str) -> bool {
         reason.strip_prefix(self.file()).is_some_and(|rest| rest.starts_with(':'))
     }

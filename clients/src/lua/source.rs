@@ -7,13 +7,11 @@ use sha1::{Digest, Sha1};
 /// Lua's name for the script. Lua's errors begin with this name and a line.
 pub(super) const CHUNK: &str = "?lua";
 
-/// The text of a script.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Source {
-    /// The file name for error messages.
+    /// For error messages.
     pub(super) file: String,
     pub(super) text: String,
-    /// Tells scripts apart.
     pub(super) digest: [u8; 20],
 }
 
@@ -33,7 +31,7 @@ impl Source {
         Source { file: file.to_owned(), text: text.to_owned(), digest }
     }
 
-    /// An error of Lua's in one line, as FILE:LINE:COLUMN: and what is wrong.
+    /// Renders an error of Lua's in one line: FILE:LINE:COLUMN: problem.
     pub(super) fn tell(&self, raw: &str) -> String {
         let (line, message) = parted(raw);
         let message = message.replace(&format!("{CHUNK}:"), &format!("{}:", self.file));
@@ -46,7 +44,6 @@ impl Source {
         }
     }
 
-    /// The same of a place that is known exactly.
     pub(super) fn tell_at(&self, line: u32, start: usize, message: &str) -> String {
         let line_start = self.text[..start].rfind('\n').map_or(0, |end| end + 1);
         let column = self.text[line_start..start].chars().count() + 1;
@@ -84,7 +81,6 @@ impl Source {
     }
 }
 
-/// The line that an error of Lua's begins with, and the rest.
 fn parted(raw: &str) -> (Option<usize>, &str) {
     let parts = raw.strip_prefix(CHUNK).and_then(|rest| rest.strip_prefix(':'));
     let parts = parts.and_then(|rest| rest.split_once(": "));

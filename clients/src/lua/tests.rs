@@ -5,7 +5,6 @@ use crate::lock::{Acquisition, Check, Extension, Lock, Release};
 use crate::testing::{Answer, TestWorld, granted, normal, once, one, settings};
 use std::rc::Rc;
 
-/// The beginning of every script here: what is not tested.
 const RELEASE: &str = "function release() return true end\n";
 
 fn script(text: &str) -> Result<Script, String> {
@@ -19,7 +18,6 @@ fn build(text: &str) -> (Rc<TestWorld>, Box<dyn Lock>) {
     (world, lock)
 }
 
-/// The result of an acquire with this body.
 fn acquired(body: &str) -> String {
     let (world, mut lock) = build(&format!("{RELEASE}function acquire(key, ttl)\n{body}\nend\n"));
     match world.run(lock.acquire("lock")) {

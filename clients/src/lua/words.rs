@@ -9,7 +9,6 @@ use std::time::Duration;
 /// No script waits longer at a time.
 const SPAN_MAX_MS: f64 = 86_400_000.0;
 
-/// A script's request to the host.
 pub(super) enum Asked {
     /// A command to a server of Redis: the one, or the master with this number.
     Call {
@@ -26,7 +25,6 @@ pub(super) enum Asked {
     },
     Sleep(Duration),
     Lost,
-    /// A call of the function with each item in parallel.
     All {
         function: HostRootTicket,
         items: Vec<HostRootTicket>,
@@ -46,11 +44,9 @@ pub(super) enum Asked {
         operation: String,
         arguments: Vec<Datum>,
     },
-    /// It makes no sense.
     Misused(String),
 }
 
-/// A plain value of a script.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Datum {
     Nil,
@@ -62,7 +58,6 @@ pub(super) enum Datum {
     Foreign(&'static str),
 }
 
-/// The words of a command.
 #[derive(Default)]
 pub(super) struct Words {
     bytes: Vec<u8>,
@@ -70,7 +65,6 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// Adds a string or a number. Errors: the kind of anything else.
     fn push(&mut self, value: Value) -> Result<(), &'static str> {
         match value {
             Value::Str(text) => self.bytes.extend_from_slice(text.as_bytes()),
@@ -83,7 +77,6 @@ impl Words {
         Ok(())
     }
 
-    /// All of them.
     pub(super) fn slices(&self) -> Vec<&[u8]> {
         let mut start = 0;
         let slice = |end: &usize| &self.bytes[std::mem::replace(&mut start, *end)..*end];
@@ -107,7 +100,6 @@ fn number_text(value: Value) -> Option<String> {
     }
 }
 
-/// Reads what a script yielded.
 pub(super) fn asked(machine: &mut Machine, values: &[Value]) -> Asked {
     let Some((operation, arguments)) = values.split_first() else {
         return Asked::Misused("a yield without a request".to_owned());

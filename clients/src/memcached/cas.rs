@@ -33,7 +33,7 @@ pub const DEFINITION: Definition = Definition {
 struct Cas(Base);
 
 impl Cas {
-    /// Makes one attempt. If its outcome is unknown, it tries to undo the attempt.
+    /// If its outcome is unknown, it tries to undo the attempt.
     async fn attempt(&mut self, resource: &str) -> Acquisition {
         let owner = fresh_owner(&self.0.env);
         let began = self.0.env.monotonic_clock();

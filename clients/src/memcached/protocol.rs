@@ -28,8 +28,7 @@ pub struct Item {
 
 impl Answer {
     /// Takes one answer from the front of the buffer, if it has arrived whole; otherwise leaves the
-    /// buffer as it is. Errors: [`CallError::Server`] for a refusal, [`CallError::Malformed`] for
-    /// anything that is no answer.
+    /// buffer as it is.
     pub(super) fn take_from(input: &mut BytesMut) -> Result<Option<Answer>, CallError> {
         let (mut at, mut items) = (0, Vec::new());
         loop {
@@ -64,8 +63,7 @@ impl Answer {
     }
 }
 
-/// The first line, if its end has arrived, and its length in bytes. Replaces invalid UTF-8, which
-/// may change the text's length.
+/// The first line, if its end has arrived, and its length in bytes.
 fn line(input: &[u8]) -> Result<Option<(String, usize)>, CallError> {
     let end = input.windows(2).take(LINE_MAX).position(|pair| pair == b"\r\n");
     match end {

@@ -21,10 +21,8 @@ impl Session {
         Session { env: env.clone(), address: address.clone(), timeout, open: None }
     }
 
-    /// Sends one command and waits for its answer. Returns a refusal as [`CallError::Server`].
-    ///
-    /// Never sends a command twice: the lock decides how to handle an unknown outcome. Only a
-    /// connection that turns out to be broken before anything was sent is replaced, once.
+    /// Sends one command, at most once, and waits for its answer; a refusal is
+    /// [`CallError::Server`]. Replaces a connection that was broken before anything was sent, once.
     pub async fn call(&mut self, request: &[u8]) -> Result<Answer, CallError> {
         let may_be_replaced = self.open.is_some();
         match self.attempt(request).await {

@@ -87,7 +87,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Reads the next packet. Returns the answer, or the refusal, once it is whole. Errors:
+    /// Reads the next packet. Returns the answer or the refusal once it is whole. Errors:
     /// [`CallError::Malformed`].
     pub fn read(&mut self, body: &[u8]) -> Result<Option<Result<Rows, Refusal>>, CallError> {
         let malformed = |what: &str| Err(CallError::Malformed(what.to_owned()));

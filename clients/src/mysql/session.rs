@@ -50,7 +50,7 @@ impl Session {
         }
     }
 
-    /// Runs a statement on the open connection. Fails as unsent if none is open.
+    /// Runs a statement on the open connection. Fails as unsent without one.
     pub async fn bound(&mut self, sql: &str) -> Result<Rows, Failure> {
         if self.open.is_none() {
             return Err(CallError::Unsent(io::ErrorKind::NotConnected).into());

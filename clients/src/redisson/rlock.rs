@@ -49,7 +49,6 @@ pub struct RLock {
     watch: Watch,
 }
 
-/// The renewal of a lock, and the thread's hold count.
 #[derive(Default)]
 struct Watch {
     holds: usize,
@@ -124,7 +123,6 @@ impl RLock {
         }
     }
 
-    /// Runs one script, and waits for a replica's acknowledgement if required.
     async fn attempt(&mut self, key: &str, wait: Duration) -> Result<Attempt, CallError> {
         for _ in 0..SYNC_ATTEMPTS {
             let attempt = self.attempt_once(key, wait).await?;
@@ -171,8 +169,7 @@ impl RLock {
         }
     }
 
-    /// Returns whether a replica has this connection's writes. Waits a third of the reply timeout,
-    /// as the library's defaults do.
+    /// Waits a third of the reply timeout, as the library's defaults do.
     async fn is_replicated(&mut self) -> Result<bool, CallError> {
         let patience_ms = (self.settings.command_timeout / 3).as_millis().to_string();
         match self.redis.call(&[b"WAIT", b"1", patience_ms.as_bytes()]).await? {
@@ -188,7 +185,7 @@ impl RLock {
         env.timeout(patience, self.redis.subscribe(&[channel.as_bytes()])).await?.ok()
     }
 
-    /// Returns at a message, or when `patience` is over. Drops a broken subscription.
+    /// Drops a broken subscription.
     async fn wait_for_message(&self, messages: &mut Option<Subscription>, patience: Duration) {
         let sleep_on = self.env.monotonic_clock().plus(patience);
         if let Some(subscription) = messages {
@@ -253,7 +250,7 @@ impl RLock {
         let _ = crate::commands::expire_ms(&mut self.redis, key, lease).await;
     }
 
-    /// Removes a waiter that gives up. The result does not matter: its timeout removes it too.
+    /// The result does not matter: its timeout removes it too.
     async fn leave_queue(&mut self, key: &str, wait: Duration) {
         let (names, wait_ms) = (Names::of(key), wait.as_millis().to_string());
         let keys = [names.queue.as_bytes(), names.timeouts.as_bytes()];
@@ -262,7 +259,6 @@ impl RLock {
             .await;
     }
 
-    /// The lock's life at the server.
     fn lives(&self) -> Duration {
         self.habits.lease.unwrap_or(self.settings.ttl)
     }
@@ -311,7 +307,6 @@ async fn renew(env: Env, mut redis: Session, key: String, id: String, ttl: Durat
     }
 }
 
-/// The names of a lock's companion keys.
 struct Names {
     channel: String,
     queue: String,
@@ -327,7 +322,6 @@ impl Names {
         }
     }
 
-    /// The channel of a fair lock's waiter.
     fn own_channel(&self, id: &str) -> String {
         format!("{}:{id}", self.channel)
     }

@@ -80,8 +80,7 @@ impl Library {
         Library { env, settings, masters }
     }
 
-    /// Makes a bounded number of attempts with one random value, until one is granted or aborts, or
-    /// time runs out. After an attempt that may have left a key, the answer is never a refusal.
+    /// After an attempt that may have left a key, the answer is never a refusal.
     async fn attempts(
         &mut self,
         attempts_max: usize,

@@ -20,7 +20,6 @@ pub(super) enum Vote {
     Unknown,
 }
 
-/// One master's result of a release.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Removal {
     Removed,
@@ -78,7 +77,6 @@ impl Votes {
     }
 }
 
-/// N independent masters, with a session each.
 pub(super) struct Masters {
     env: Env,
     settings: Settings,
@@ -114,7 +112,7 @@ impl Masters {
         Votes(answers.iter().map(Vote::of).collect())
     }
 
-    /// Asks every master to remove our key; `true` if some master may still hold it.
+    /// Returns `true` if some master may still hold it.
     pub(super) async fn unlock_all(
         &mut self,
         resource: &str,

@@ -71,8 +71,7 @@ impl Session {
         self.fresh(&[(begin, &[]), (sql, parameters)], self.timeout).await
     }
 
-    /// Runs a statement on the open connection, within a time limit. Fails as unsent if no
-    /// connection is open.
+    /// Runs a statement on the open connection, within a time limit. Fails as unsent without one.
     pub async fn bound(
         &mut self,
         sql: &str,
@@ -179,7 +178,6 @@ impl Session {
 }
 
 impl Open {
-    /// Sends one message and reads until the server waits for the next.
     async fn exchange(&mut self, request: &[u8]) -> Result<Done, Failure> {
         self.stream.send(request).await?;
         let (mut done, mut refused) = (Done::default(), None);

@@ -129,7 +129,6 @@ impl ShedLock {
         self.env.wall_clock().0
     }
 
-    /// The values of INSERT and UPDATE.
     fn taking(&self, resource: &str) -> Vec<Parameter> {
         let (mut values, ttl) = (self.own(resource), self.settings.ttl);
         if self.statements.is_by_clients {

@@ -52,7 +52,6 @@ use std::time::Duration;
 
 /// The library's `idleBetweenTries`.
 const IDLE: Duration = Duration::from_millis(100);
-/// The library's region.
 const REGION: &str = "DEFAULT";
 /// The client id of all processes that use the application's name.
 const APPLICATION: &str = "orders-service";
@@ -170,7 +169,6 @@ struct Failed {
     at_commit: bool,
 }
 
-/// The lock for one thread of a process.
 struct Jdbc {
     registry: Rc<Registry>,
     env: Env,
@@ -212,7 +210,6 @@ impl Jdbc {
         self.env.wall_clock().0
     }
 
-    /// A time in the generation's type.
     fn time(&self, micros: i64) -> Parameter {
         match self.generation.has_expiry {
             true => local_date_time(micros),
@@ -220,7 +217,6 @@ impl Jdbc {
         }
     }
 
-    /// The time before which a row is expired.
     fn bound(&self) -> Parameter {
         let ttl = if self.generation.has_expiry { 0 } else { micros(self.settings.ttl) };
         self.time(self.now().saturating_sub(ttl))

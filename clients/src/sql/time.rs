@@ -38,7 +38,6 @@ pub(super) fn local_date_time(micros: i64) -> Parameter {
     Parameter { kind: Kind::Timestamp, text: text(micros) }
 }
 
-/// A span of a wall clock.
 pub(super) fn micros(span: Duration) -> i64 {
     i64::try_from(span.as_micros()).unwrap_or(i64::MAX)
 }

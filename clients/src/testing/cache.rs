@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 pub(super) const CACHE_PORT: u16 = 11_211;
 
-/// The items of one server.
 #[derive(Default)]
 pub(super) struct Cache {
     items: BTreeMap<String, Item>,

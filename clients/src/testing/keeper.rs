@@ -23,7 +23,6 @@ pub(crate) struct Keeper {
 struct Node {
     czxid: i64,
     owner: i64,
-    /// The number of sequential children so far.
     sequence: u32,
 }
 
@@ -68,7 +67,6 @@ impl Asked {
         Asked::Request { xid, code, path, watch, flags, paths }
     }
 
-    /// Its form in traces and for injected failures.
     pub(crate) fn words(&self) -> Vec<String> {
         match self {
             Asked::Connect { session } => vec!["SESSION".to_owned(), session.to_string()],
@@ -123,13 +121,12 @@ impl Keeper {
         notices
     }
 
-    /// Removes the watches of a closed socket.
     pub(crate) fn hang_up(&mut self, socket: usize) {
         self.connected.remove(&socket);
         self.watches.retain(|(_, _, listener)| *listener != socket);
     }
 
-    /// Executes a request; the reply precedes the notices to others.
+    /// Sends the reply before the notices to others.
     pub(crate) fn carry_out(&mut self, socket: usize, asked: &Asked) -> Vec<ForSocket> {
         match asked {
             Asked::Connect { session } => vec![(socket, self.accept(socket, *session))],

@@ -13,7 +13,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// unless a test sets another.
 pub(crate) const EPOCH: u64 = 1_700_000_000_000_000;
 
-/// A command as the test sees it before the server executes it.
 pub(crate) struct Call<'a> {
     /// The number of earlier commands and connects at this server.
     pub(crate) number: usize,
@@ -36,7 +35,7 @@ pub(crate) enum Answer {
     AppliedLate(u64),
     /// Executes it; the reply is silently lost.
     Lost,
-    /// It never arrives, and there is no reply. A connect stays unanswered.
+    /// It never arrives, and there is no reply.
     Dropped,
     /// Executes it and resets the connection instead of replying.
     ResetAfter,
@@ -50,7 +49,6 @@ pub(crate) fn normal(_: &Call<'_>) -> Answer {
     Answer::Normal
 }
 
-/// The scripts that a test server knows, under their names in traces.
 pub(crate) fn scripts() -> Vec<(&'static str, &'static Script)> {
     vec![
         ("compare-and-delete", &COMPARE_AND_DELETE),
@@ -221,8 +219,7 @@ impl Store {
         }
     }
 
-    /// The scripts on hashes, stored as `field=count`, with at most one field. The test publishes
-    /// the messages.
+    /// The scripts on hashes, stored as `field=count`, with at most one field.
     fn run_redisson(&mut self, digest: &str, arguments: &[&str], now: u64) -> String {
         match arguments {
             [key, ttl_ms, id] if digest == redisson::ACQUIRE.digest() => match self

@@ -120,7 +120,6 @@ impl State {
         self.sockets[key].address.port == CACHE_PORT
     }
 
-    /// Executes a command, and returns the reply.
     fn carry_out(&mut self, address: &Address, words: &[String]) -> String {
         let now = self.now;
         match address.port {
@@ -162,7 +161,6 @@ impl State {
         }
     }
 
-    /// Asks the test how to handle a command.
     pub(super) fn ask(&mut self, key: usize, words: &[String]) -> Answer {
         let server = self.servers.get_mut(&self.sockets[key].address).unwrap();
         server.calls += 1;

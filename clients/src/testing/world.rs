@@ -25,7 +25,6 @@ use std::time::Duration;
 /// A test that needs more events does not end by itself.
 const EVENTS_MAX: usize = 100_000;
 
-/// `true` if a task woke another in this instant.
 #[derive(Default)]
 struct Woken(AtomicBool);
 
@@ -63,7 +62,6 @@ impl TestWorld {
         state.servers.insert(at(host), Server { store, mishaps: Box::new(mishaps), calls: 0 });
     }
 
-    /// Adds a member of the ensemble; see [`TestWorld::serve`].
     pub(crate) fn serve_keeper(
         &self,
         host: &str,
@@ -74,7 +72,7 @@ impl TestWorld {
         self.state.borrow_mut().servers.insert(address, server);
     }
 
-    /// Adds a memcached; see [`TestWorld::serve`]. All of a world share their items.
+    /// All of a world share their items.
     pub(crate) fn serve_cache(
         &self,
         host: &str,
@@ -92,17 +90,14 @@ impl TestWorld {
         self.state.borrow_mut().cache.put(key, value, seconds, now);
     }
 
-    /// The names of the nodes below `parent`.
     pub(crate) fn children(&self, parent: &str) -> Vec<String> {
         self.state.borrow().keeper.children(parent)
     }
 
-    /// The session of a node.
     pub(crate) fn owner_of(&self, path: &str) -> i64 {
         self.state.borrow().keeper.owner_of(path)
     }
 
-    /// Makes the ensemble end a session and close its connection.
     pub(crate) fn expire(&self, session: i64) {
         let mut state = self.state.borrow_mut();
         let (notices, sockets) = state.keeper.expire(session);
@@ -112,7 +107,6 @@ impl TestWorld {
         }
     }
 
-    /// Reads, or changes, the keys of a server.
     pub(crate) fn store<T>(&self, host: &str, act: impl FnOnce(&mut Store) -> T) -> T {
         act(&mut self.state.borrow_mut().servers.get_mut(&at(host)).unwrap().store)
     }
@@ -154,7 +148,6 @@ impl TestWorld {
         self.lock_on(0, name, servers, settings)
     }
 
-    /// The lock of a process on that host, which has its own wall clock.
     pub(crate) fn lock_on(
         self: &Rc<Self>,
         host: u16,
@@ -175,7 +168,7 @@ impl TestWorld {
         self.state.borrow().timers.len()
     }
 
-    /// Runs until the future is done. Polls everything after every event.
+    /// Polls everything after every event.
     pub(crate) fn run<T>(&self, future: impl Future<Output = T>) -> T {
         let mut future = std::pin::pin!(future);
         let woken = Arc::new(Woken::default());
@@ -193,7 +186,6 @@ impl TestWorld {
         panic!("no end after {EVENTS_MAX} events: {}", self.trace());
     }
 
-    /// Lets time pass for background tasks.
     pub(crate) fn pass(self: &Rc<Self>, span_ms: u64) {
         self.run(self.env().sleep(Duration::from_millis(span_ms)));
     }

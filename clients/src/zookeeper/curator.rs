@@ -64,7 +64,7 @@ pub enum ConnectionState {
     Lost,
 }
 
-/// The client of one process. Clones are the same.
+/// The client of one process; clones share it.
 #[derive(Clone)]
 pub struct Curator(Rc<Owner>);
 
@@ -81,7 +81,6 @@ impl Drop for Owner {
     }
 }
 
-/// State shared by the client and its manager.
 struct Core {
     env: Env,
     ensemble: Ensemble,

@@ -71,7 +71,6 @@ struct State {
 enum Exception {
     /// An exception after which the retry calls again (`ForceRetryError` too).
     Retryable(String),
-    /// Any other.
     Final(String),
 }
 
@@ -271,7 +270,6 @@ async fn ensure_path(session: &Session, path: &str) -> Result<(), ZooKeeperError
     }
 }
 
-/// The ten digits after the name of a contender.
 fn number_of(name: &str) -> Option<&str> {
     let number = &name[name.rfind(NODE_NAME)? + NODE_NAME.len()..];
     (number.len() == 10).then_some(number)

@@ -96,7 +96,6 @@ struct Naive {
     watcher: Rc<Watcher>,
 }
 
-/// The result of waiting for the head of the queue.
 enum Turn {
     First,
     TooLate,

@@ -12,8 +12,8 @@ use crate::env::{Address, Env, Spawned};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// One session. Clones are the same; dropping the last one closes the connection, and the session
-/// is left to expire.
+/// One session, shared by clones. Dropping the last one closes the connection, and the session
+/// expires.
 #[derive(Clone)]
 pub struct Session(Rc<Owner>);
 

@@ -1,5 +1,4 @@
-//! State shared by the owner of a session and the task that keeps its connection: the state of the
-//! session, and the pending requests.
+//! The state of a session and its pending requests, shared with the task that keeps its connection.
 
 use super::protocol::{Credentials, NodeChange, Request, Response, ZooKeeperError};
 use super::watches::{WatchedEvent, Watcher, Watches};
@@ -15,8 +14,8 @@ pub enum AfterLoss {
     /// Sets them at the next server, which immediately reports events that happened meanwhile
     /// (`SendThread.primeConnection`).
     SetAgain,
-    /// Notifies each watcher of the lost connection and forgets it: the Java client with
-    /// `zookeeper.disableAutoWatchReset`, and kazoo (`KazooClient._reset_watchers`).
+    /// Notifies each watcher of the lost connection and forgets it:
+    /// `zookeeper.disableAutoWatchReset`, and kazoo's `_reset_watchers`.
     Forget,
 }
 
@@ -66,7 +65,6 @@ pub(super) struct Packet {
     answer: Rc<Answer>,
 }
 
-/// The slot for the answer to a request.
 #[derive(Default)]
 pub(super) struct Answer {
     outcome: RefCell<Option<Result<Response, ZooKeeperError>>>,
@@ -92,7 +90,6 @@ impl Answer {
     }
 }
 
-/// State shared by the owner of a session and the task that keeps its connection.
 pub(super) struct Shared {
     pub(super) habits: Habits,
     watcher: Rc<Watcher>,
@@ -108,7 +105,6 @@ pub(super) struct State {
     watches: Watches,
     outgoing: VecDeque<Packet>,
     pending: VecDeque<(i32, Packet)>,
-    /// The waker of the task that keeps the connection.
     pub(super) waker: Option<Waker>,
 }
 
@@ -141,8 +137,7 @@ impl Shared {
         answer
     }
 
-    /// Handles a server that accepted the session. First sets the watches again (`primeConnection`,
-    /// `onConnected`).
+    /// First sets the watches again (`primeConnection`, `onConnected`).
     pub(super) fn connect(&self, timeout: Duration, credentials: Credentials) {
         let state = &mut *self.state.borrow_mut();
         state.status = Status::Connected;
@@ -196,7 +191,6 @@ impl State {
         Some(frame)
     }
 
-    /// The request that the next reply answers, if any.
     pub(super) fn next_pending(&mut self) -> Option<(i32, Packet)> {
         self.pending.pop_front()
     }
@@ -205,7 +199,6 @@ impl State {
         self.watches.fire(change, path);
     }
 
-    /// Answers a request, and keeps its watch.
     pub(super) fn answer(&mut self, packet: Packet, outcome: Result<Response, ZooKeeperError>) {
         let exists = outcome.is_ok();
         if (exists || outcome == Err(ZooKeeperError::NoNode))

@@ -123,7 +123,6 @@ impl Transport {
         }
     }
 
-    /// Connects, and asks the server to accept the session.
     async fn establish(&mut self, address: &Address) -> Result<Link, End> {
         let socket = self.env.connect(address).await?;
         self.was_connected = true;
@@ -176,8 +175,7 @@ impl Transport {
         }
     }
 
-    /// The time until the next action; `None` if the server was silent for too long. Pings if one
-    /// is due.
+    /// The time until the next action; `None` if the server was silent for too long.
     fn patience(&self, link: &mut Link) -> Option<Duration> {
         let (now, read_timeout) = (self.env.monotonic_clock(), fraction(self.timeout(), 2, 3));
         let left = read_timeout.checked_sub(now.since(link.last_heard))?;
@@ -195,7 +193,6 @@ impl Transport {
         Some(left)
     }
 
-    /// Ready once something was sent or received.
     fn poll_step(&self, link: &mut Link, context: &mut Context<'_>) -> Poll<Result<(), End>> {
         let has_sent = self.send(link, context)?;
         let has_read = match link.socket.poll_read(context, &mut link.input) {

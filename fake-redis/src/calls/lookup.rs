@@ -34,7 +34,6 @@ impl Server {
         if command.accepts(args.len()) { Ok(command) } else { Err(wrong_arity(command)) }
     }
 
-    /// Looks up a command that this version has.
     pub(crate) fn known_command(&self, args: Args<'_>) -> Option<&'static Command> {
         let is_known = |command: &&'static Command| command.since <= self.config.version;
         let command = self.commands.table().find(args.get(0)).filter(is_known)?;

@@ -18,7 +18,6 @@ impl Server {
         Ok(())
     }
 
-    /// Returns whether this replica has lost its primary and may not answer from stale data.
     pub(crate) fn is_stale(&self) -> bool {
         self.is_replica() && !self.replication.is_link_up() && !self.config.replica_serve_stale_data
     }

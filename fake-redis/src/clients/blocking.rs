@@ -1,7 +1,4 @@
 //! Clients blocked on a list or a sorted set (blocked.c).
-//!
-//! They are served in order of arrival. A key becomes ready when it gains elements, and its waiters
-//! are served after the command, script or transaction.
 
 use crate::data::value::Value;
 use crate::protocol::args::Args;
@@ -14,7 +11,7 @@ use crate::state::timers::Timer;
 use fencepost_machine::WallTime;
 
 impl Call<'_> {
-    /// Attempts the command or blocks. In a transaction or a script it times out immediately.
+    /// In a transaction or a script it times out immediately.
     pub(crate) fn block(&mut self, wait: Wait<Attempt>) -> Result<(), CommandError> {
         if (wait.attempt)(self)? {
             return Ok(());
@@ -92,7 +89,7 @@ impl Server {
         self.schedule_blocked();
     }
 
-    /// CLIENT UNBLOCK. Returns `false` if the client is not blocked.
+    /// Returns `false` if the client is not blocked.
     pub(crate) fn unblock_client(&mut self, client: ClientKey, how: Unblocking) -> bool {
         let index = self.blocking.place_of(client);
         index.map(|index| self.give_up(index, how)).is_some()

@@ -58,7 +58,6 @@ impl Server {
         Limits { unauthenticated, ..Limits::of(self.config.proto_max_bulk_len) }
     }
 
-    /// Closes a client's connection after everything already sent.
     pub(crate) fn close_after_replies(&mut self, key: ClientKey) {
         let client = self.client_mut(key);
         client.service.close();
@@ -68,7 +67,6 @@ impl Server {
         }
     }
 
-    /// Closes a connection immediately, or after the client's current command.
     pub(crate) fn disconnect(&mut self, key: ClientKey) {
         if self.turn.acting() == Some(key) {
             self.client_mut(key).service.close();
@@ -77,8 +75,7 @@ impl Server {
         }
     }
 
-    /// Stops this server: sends what is queued, then closes every connection. The effects of a
-    /// script that this interrupts are discarded, as if the process had ended.
+    /// The effects of a script that this interrupts are discarded, as if the process had ended.
     pub(crate) fn stop(&mut self) {
         self.life.end();
         let served = [self.turn.acting(), self.long_script.interrupted().map(|busy| busy.caller)];

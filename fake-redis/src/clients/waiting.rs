@@ -34,7 +34,6 @@ impl Server {
         self.persistence.synced_offset().is_some_and(|synced| synced >= offset)
     }
 
-    /// Blocks a client until the goal or the timeout, and asks replicas for acknowledgements.
     pub(crate) fn wait_until(&mut self, key: ClientKey, goal: Goal, timeout_ms: i64) {
         let offset = self.client(key).write_offset();
         let until_ms = (timeout_ms > 0).then(|| self.now_ms().saturating_add(timeout_ms));

@@ -84,7 +84,7 @@ fn info(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// `catClientInfoString` in networking.c: a line of CLIENT LIST. Sizes without meaning here are 0.
+/// `catClientInfoString` in networking.c: a line of CLIENT LIST.
 fn describe(call: &Call<'_>, key: ClientKey) -> String {
     let server = &*call.server;
     let client = server.client(key);
@@ -144,7 +144,6 @@ fn flag_letters(client: &Client) -> String {
     if letters.is_empty() { String::from("N") } else { letters }
 }
 
-/// The types of CLIENT LIST TYPE and CLIENT KILL TYPE.
 fn kind_of(client: &Client) -> &'static str {
     match client.role() {
         Role::Replica => "replica",

@@ -57,8 +57,7 @@ pub(crate) fn peek<'c, C: Collection + 'c>(
     C::of(&entry.value).map(Some).ok_or(WRONG_TYPE)
 }
 
-/// Changes the collection at a key, created if missing. If `change` returns that it changed
-/// anything, publishes `event` and removes an empty collection.
+/// If `change` returns that it changed anything, publishes `event` and removes an empty collection.
 pub(crate) fn edit<C: Collection, T>(
     call: &mut Call<'_>,
     key: &[u8],
@@ -111,7 +110,6 @@ fn edit_at<C: Collection, T>(
     Ok(result)
 }
 
-/// Converts inclusive indices to positions; negative ones count from the end.
 pub(crate) fn positions(start: i64, stop: i64, length: usize) -> std::ops::Range<usize> {
     let length = length as i64;
     let absolute = |index: i64| if index < 0 { length.saturating_add(index) } else { index };

@@ -131,7 +131,6 @@ fn hello(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Parses AUTH and SETNAME. Returns the name, if given.
 fn hello_options<'a>(call: &mut Call<'a>) -> Result<Option<&'a [u8]>, CommandError> {
     let (mut credentials, mut name, mut index) = (None, None, 2);
     while index < call.args.len() {

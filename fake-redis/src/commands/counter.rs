@@ -50,7 +50,6 @@ fn write_number(call: &mut Call<'_>, position: Option<usize>, key: &[u8], text: 
     call.server.store_string(call.db, (position, key), text, expires_at_ms);
 }
 
-/// Adds an increment to a stored number; `bad` is the error for a stored text that is not a number.
 pub(crate) fn float_sum(
     stored: Option<&[u8]>,
     increment: &[u8],

@@ -59,7 +59,6 @@ fn length(call: &mut Call<'_>) -> Result<usize, CommandError> {
     Ok(hash.map_or(0, |hash| hash.len()))
 }
 
-/// Chooses `count` distinct positions, or all; with repetitions if the count is negative.
 pub(super) fn choose(call: &mut Call<'_>, length: usize, count: i64) -> Vec<usize> {
     if length == 0 {
         return Vec::new();

@@ -16,7 +16,6 @@ struct Section {
     write: fn(&Server, &mut String),
 }
 
-/// Approximate length of all sections.
 const TEXT_LENGTH: usize = 4 * 1024;
 
 const SECTIONS: &[Section] = &[
@@ -99,7 +98,7 @@ fn clients(server: &Server, text: &mut String) {
     );
 }
 
-/// The memory of the machine, as it tells: 8 GiB.
+/// 8 GiB.
 const TOTAL_MEMORY: usize = 8 << 30;
 
 /// A number of bytes as Redis writes it for people: `512B`, `1.50K`, `8.00G`.

@@ -84,7 +84,6 @@ fn delete_if(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Returns whether DELEX's condition is true.
 fn is_as_stated(call: &Call<'_>, position: usize) -> Result<bool, CommandError> {
     const NO_STRING: CommandError =
         CommandError::fixed("ERR Key should be of string type if conditions are specified");
@@ -161,7 +160,6 @@ fn renamenx(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Renames a key if `may` allows it, given whether the new name exists. Returns whether it did.
 fn rename_unless_taken(
     call: &mut Call<'_>,
     may: fn(bool) -> bool,
@@ -241,7 +239,7 @@ fn copy(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// The position of OBJECT's key, without counting as a use.
+/// Does not count as a use.
 fn object(call: &mut Call<'_>) -> Option<usize> {
     call.server.find(call.db, call.arg(2))
 }

@@ -305,7 +305,7 @@ pub(super) struct Route {
     pub(super) to: End,
 }
 
-/// Moves an element between lists, or within one; `None` if there is none. Both must be lists.
+/// Both must be lists.
 pub(super) fn shift(
     call: &mut Call<'_>,
     (source, target): (&[u8], &[u8]),

@@ -44,7 +44,6 @@ pub(crate) static COMMANDS: &[Command] = &[
     ),
 ];
 
-/// The count in confirmations: channels and patterns together, shard channels separately.
 fn count_of(server: &Server, key: ClientKey, kind: Kind) -> usize {
     let subscriptions = server.client(key).subscriptions();
     match kind {
@@ -101,7 +100,6 @@ fn unsubscribe(call: &mut Call<'_>, kind: Kind) -> CommandResult {
 }
 
 impl Server {
-    /// Ends all subscriptions of a client without notifying it.
     pub(crate) fn unsubscribe_all(&mut self, key: ClientKey) {
         let subscriptions = self.client_mut(key).unsubscribe_all();
         self.pubsub.forget(key, &subscriptions);

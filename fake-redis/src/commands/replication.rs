@@ -97,7 +97,7 @@ fn attach(call: &mut Call<'_>, request: SyncRequest<'_>) -> CommandResult {
     Ok(())
 }
 
-/// `REPLCONF option value ...`: a replica's data and ACKs. ACK and GETACK have no reply.
+/// ACK and GETACK have no reply.
 fn replconf(call: &mut Call<'_>) -> CommandResult {
     if call.args.len().is_multiple_of(2) {
         return Err(error::SYNTAX);
@@ -153,7 +153,7 @@ fn offset_of(text: &[u8]) -> Option<u64> {
     u64::try_from(parse_integer(text)?).ok()
 }
 
-/// `WAIT replicas timeout`: replies with the number of replicas. Does not block in MULTI.
+/// Does not block in MULTI.
 fn wait(call: &mut Call<'_>) -> CommandResult {
     if call.server.is_replica() {
         return Err(WAIT_ON_REPLICA);
@@ -163,9 +163,7 @@ fn wait(call: &mut Call<'_>) -> CommandResult {
     wait_for(call, Goal::Applied { replicas: usize::try_from(replicas).unwrap_or(0) }, timeout_ms)
 }
 
-/// `WAITAOF local replicas timeout`: replies whether this connection's writes are on this server's
-/// disk, and on the disks of how many replicas. A replica without an append-only file never counts,
-/// because it never sends `FACK`.
+/// A replica without an append-only file never counts, because it never sends `FACK`.
 fn waitaof(call: &mut Call<'_>) -> CommandResult {
     let local = match parse_integer(call.arg(1)).ok_or(error::NOT_AN_INTEGER)? {
         0 => false,

@@ -38,7 +38,6 @@ enum Access {
     Write,
 }
 
-/// Parses the number of keys.
 fn number_of_keys(call: &Call<'_>) -> Result<usize, CommandError> {
     let count = parse_integer(call.arg(2)).ok_or(NOT_AN_INTEGER)?;
     if count > call.args.len() as i64 - 3 {

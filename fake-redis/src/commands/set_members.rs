@@ -72,7 +72,6 @@ fn scard(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Distinct members, or with repetitions if the count is negative.
 fn srandmember(call: &mut Call<'_>) -> CommandResult {
     if call.args.len() > 3 {
         return Err(SYNTAX);

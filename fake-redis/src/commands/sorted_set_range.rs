@@ -52,14 +52,12 @@ enum Direction {
     Down,
 }
 
-/// One end of a range; `(` makes it exclusive.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Bound<T> {
     value: T,
     is_open: bool,
 }
 
-/// A member as a bound: `-` precedes all, `+` follows all.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Edge<'a> {
     Before,

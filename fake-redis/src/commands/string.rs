@@ -57,7 +57,6 @@ fn setnx(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// SETEX and PSETEX: propagated as SET with an absolute time.
 fn set_with_expiry(call: &mut Call<'_>, unit: Unit, command: &str) -> CommandResult {
     let (key, time, value) = (call.arg(1), call.arg(2), call.arg(3));
     let at = set::expiry_instant(call, (unit, Anchor::Now), time, command)?;
@@ -196,7 +195,6 @@ fn getrange(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Clamps an inclusive range to the string; negative indices count from the end.
 fn clamped(start: i64, end: i64, length: usize) -> std::ops::Range<usize> {
     let length = length as i64;
     if start < 0 && end < 0 && start > end {

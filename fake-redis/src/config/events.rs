@@ -14,7 +14,6 @@ pub(crate) enum EventClass {
     New,
 }
 
-/// Letters with their bits; `A` stands for `g$lshzxetd`.
 const LETTERS: &[(u8, u32)] = &[
     (b'K', 1),
     (b'E', 1 << 1),

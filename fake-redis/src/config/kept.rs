@@ -4,7 +4,6 @@ use crate::config::parameters::Refusal;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// Names and defaults in redis.conf of 7.0.
 const DEFAULTS: &[(&str, &str)] = &[
     ("appendfilename", "appendonly.aof"),
     ("dbfilename", "dump.rdb"),

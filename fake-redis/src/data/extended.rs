@@ -1,6 +1,4 @@
 //! The x87 `long double` in which Redis computes INCRBYFLOAT: a 64-bit mantissa.
-//!
-//! With a 64-bit double, INCRBYFLOAT would reply `3.10000000000000009` where Redis replies `3.1`.
 
 use std::cmp::Ordering;
 

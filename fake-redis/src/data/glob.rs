@@ -51,7 +51,6 @@ fn match_one(pattern: &[u8], byte: u8) -> Option<usize> {
     }
 }
 
-/// Matches a class after its `[`, unclosed up to the pattern's end. Returns the class's length.
 fn match_class(class: &[u8], byte: u8) -> Option<usize> {
     let negated = class.first() == Some(&b'^');
     let mut at = usize::from(negated);

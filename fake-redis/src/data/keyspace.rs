@@ -10,7 +10,7 @@ const ENTRY_OVERHEAD: usize = 72;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Entry {
     pub(crate) value: Value,
-    /// In wall-clock milliseconds; `None` means never. Set through [`Database::set_expiry`].
+    /// In wall-clock milliseconds; `None` means never.
     expires_at_ms: Option<i64>,
     /// Last use, in wall-clock milliseconds.
     pub(crate) used_at_ms: i64,
@@ -51,7 +51,6 @@ impl Database {
         self.memory
     }
 
-    /// Returns a key's position, valid until a key is removed.
     pub(crate) fn find(&self, key: &[u8]) -> Option<usize> {
         self.entries.get_index_of(key)
     }
@@ -88,7 +87,6 @@ impl Database {
         position
     }
 
-    /// Removes a key; the last key takes its position.
     pub(crate) fn remove_at(&mut self, position: usize) -> Option<(Box<[u8]>, Entry)> {
         let (key, entry) = self.entries.swap_remove_index(position)?;
         self.memory -= entry.accounted as usize;

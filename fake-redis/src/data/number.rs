@@ -35,7 +35,6 @@ pub(crate) fn double_text(value: f64) -> String {
     general(value, 17)
 }
 
-/// C's `%.{digits}g`.
 pub(crate) fn general(value: f64, digits: usize) -> String {
     if value == 0.0 {
         return String::from(if value.is_sign_negative() { "-0" } else { "0" });

@@ -14,7 +14,6 @@ use rustc_hash::FxBuildHasher;
 
 /// `hash-max-listpack-entries`: larger hashes are no longer lists in insertion order.
 const LISTED_FIELDS_MAX: usize = 512;
-/// `hash-max-listpack-value`: hashes with longer fields or values are no longer lists.
 const LISTED_VALUE_LENGTH_MAX: usize = 64;
 
 /// Collections are boxed, so that moving an entry is cheap, and never empty in a keyspace.

@@ -24,7 +24,7 @@ impl Server {
         }
     }
 
-    /// Serves a client's complete command. Returns `false` if it has to wait.
+    /// Returns `false` if it has to wait.
     fn serve(&mut self, key: ClientKey) -> bool {
         let now = self.clock.now();
         let client = self.client_mut(key);

@@ -4,7 +4,6 @@ use crate::state::server::Server;
 use fencepost_machine::Output;
 
 impl Server {
-    /// Ends an interlude in a script: its replies need nothing to be written first.
     pub(crate) fn finish_interlude(&mut self) {
         self.release_sends();
         self.outbox.say_more(self.roster.has_ready() && !self.life.is_asleep());

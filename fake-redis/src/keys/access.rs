@@ -33,7 +33,7 @@ impl Server {
         None
     }
 
-    /// The entry of a live key, for reading: counts as a use, and as a hit or a miss.
+    /// Counts as a use, and as a hit or a miss.
     pub(crate) fn read(&mut self, db: usize, key: &[u8]) -> Option<&Entry> {
         match self.find(db, key) {
             Some(position) => {
@@ -47,7 +47,6 @@ impl Server {
         }
     }
 
-    /// Marks an entry as used now.
     pub(crate) fn use_at(&mut self, db: usize, position: usize) -> Option<&Entry> {
         let now_ms = self.now_ms();
         let entry = self.keyspace.database_mut(db).at_mut(position)?;
@@ -56,7 +55,7 @@ impl Server {
         Some(entry)
     }
 
-    /// The value at a position, to change in place; call [`Server::changed`] afterwards.
+    /// Call [`Server::changed`] after the change.
     pub(crate) fn value_mut(&mut self, db: usize, position: usize) -> Option<&mut Value> {
         let now_ms = self.now_ms();
         let entry = self.keyspace.database_mut(db).at_mut(position)?;
@@ -64,7 +63,6 @@ impl Server {
         Some(&mut entry.value)
     }
 
-    /// Stores a value with this expiry or none.
     pub(crate) fn store(
         &mut self,
         db: usize,
@@ -84,7 +82,6 @@ impl Server {
         }
     }
 
-    /// Stores a string, reusing the memory of the string at `position` if there is one.
     pub(crate) fn store_string(
         &mut self,
         db: usize,
@@ -137,7 +134,7 @@ impl Server {
         self.remove_as(db, position, KeyChange::Removed)
     }
 
-    /// Removes a key for any reason, without propagation.
+    /// Does not propagate the removal.
     pub(crate) fn remove_as(
         &mut self,
         db: usize,
@@ -151,7 +148,6 @@ impl Server {
         Some(entry)
     }
 
-    /// Deletes an expired key on a primary.
     pub(crate) fn expire(&mut self, db: usize, position: usize) {
         let Some((key, _)) = self.keyspace.database(db).at(position) else { return };
         let key: Box<[u8]> = key.into();
@@ -164,7 +160,6 @@ impl Server {
         self.notify(EventClass::Expired, "expired", db, &key);
     }
 
-    /// Empties a database. Returns the number of keys.
     pub(crate) fn empty_database(&mut self, db: usize, change: KeyChange) -> usize {
         let keys = self.keyspace.database_mut(db).take_all();
         let count = keys.len();
@@ -182,7 +177,6 @@ impl Server {
         }
     }
 
-    /// Restores a key from a snapshot.
     pub(crate) fn restore(
         &mut self,
         db: usize,
@@ -195,7 +189,6 @@ impl Server {
         self.tap_entry(db, position, KeyChange::Restored);
     }
 
-    /// Wakes the server at the first cron run after this expiry.
     pub(crate) fn note_expiry(&mut self, expires_at_ms: Option<i64>) {
         let Some(expires_at_ms) = expires_at_ms else { return };
         if !self.config.active_expire {

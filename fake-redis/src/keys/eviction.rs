@@ -17,7 +17,7 @@ impl Server {
         self.keyspace.memory()
     }
 
-    /// Evicts keys until memory suffices. Returns whether it does. `performEvictions` in evict.c.
+    /// Returns whether it does. `performEvictions` in evict.c.
     pub(crate) fn free_memory(&mut self) -> bool {
         let maxmemory = usize::try_from(self.config.maxmemory).unwrap_or(usize::MAX);
         if self.config.maxmemory == 0 || self.is_paused() || self.is_replica() {
@@ -31,7 +31,6 @@ impl Server {
         true
     }
 
-    /// Evicts every key with a time to live, under any policy: an operator's memory pressure.
     pub(crate) fn evict_all_volatile(&mut self) -> usize {
         let mut evicted = 0;
         for db in 0..self.keyspace.databases() {
@@ -96,8 +95,7 @@ impl Server {
     }
 }
 
-/// A key's worth under a policy: the lowest is evicted. The random policies evict the first of the
-/// sample, which starts at a random position.
+/// The random policies evict the first of the sample, which starts at a random position.
 fn worth(policy: MaxmemoryPolicy, entry: &Entry) -> u64 {
     use MaxmemoryPolicy::{AllKeysLfu, AllKeysLru, VolatileLfu, VolatileLru, VolatileTtl};
     match policy {

@@ -4,7 +4,7 @@ use crate::config::events::EventClass;
 use crate::state::server::Server;
 
 impl Server {
-    /// Deletes expired keys, as a primary does ten times a second.
+    /// As on a primary, ten times a second.
     pub(crate) fn delete_expired(&mut self) {
         if self.is_replica() || self.life.is_loading() || !self.config.active_expire {
             return;
@@ -30,14 +30,12 @@ impl Server {
         }
     }
 
-    /// Wakes the server when the first key expires.
     pub(crate) fn schedule_expiry(&mut self) {
         let volatile = self.keyspace.iter().filter_map(|(_, _, entry)| entry.expires_at_ms());
         let first = volatile.min().map(|at| at.max(self.now_ms()));
         self.note_expiry(first);
     }
 
-    /// Returns whether an expiry may notify a client.
     pub(crate) fn reports_expiry(&self) -> bool {
         self.config.events().has(EventClass::Expired)
             && self.keyspace.iter().any(|(_, _, entry)| entry.expires_at_ms().is_some())

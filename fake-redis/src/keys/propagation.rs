@@ -11,7 +11,6 @@ impl Server {
             && (cfg!(test) || self.replication.wants_stream() || self.persistence.wants_stream())
     }
 
-    /// Records an equivalent command, to be propagated when the current one ends.
     pub(crate) fn add_effect(&mut self, db: usize, parts: &[&[u8]]) {
         self.add_effect_of(db, self.changes.targets(), parts.iter().copied());
     }

@@ -25,7 +25,7 @@ impl Server {
         }
     }
 
-    /// Swaps two databases. Watched keys that exist in either count as changed.
+    /// Watched keys that exist in either count as changed.
     pub(crate) fn swap_databases(&mut self, one: usize, other: usize) {
         if one == other {
             return;

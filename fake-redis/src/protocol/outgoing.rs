@@ -1,7 +1,5 @@
 //! A connection that a server opens to another server: pipelined commands, each with the type of
 //! reply it expects.
-//!
-//! Used by Sentinel for its links and by a replica for the handshake with its primary.
 
 use crate::protocol::reply::put_header;
 use crate::protocol::request::short_header;
@@ -29,8 +27,7 @@ impl OutgoingIds {
     }
 }
 
-/// A connection from its opening until it breaks. Commands may be queued from the start and leave
-/// once it is open, as in hiredis.
+/// Commands may be queued from the start and leave once it is open, as in hiredis.
 #[derive(Debug)]
 pub(crate) struct Outgoing<Expected> {
     pub(crate) id: ConnectionId,
@@ -61,7 +58,7 @@ impl<Expected> Outgoing<Expected> {
         self.open = true;
     }
 
-    /// Queues a command; its reply returns with `expected`. Sent by [`Outgoing::flush`].
+    /// Sent by [`Outgoing::flush`].
     pub(crate) fn command(&mut self, words: &[&[u8]], expected: Expected) {
         self.command_without_reply(words);
         self.expected.push_back(expected);
@@ -115,8 +112,6 @@ impl<Expected> Outgoing<Expected> {
     }
 }
 
-/// Encodes a command as clients do, as an array of bulk strings.
-///
 /// Our own encoder, because every command of a Sentinel, a stream or a file passes through here;
 /// tests compare it with redis-protocol's.
 pub(crate) fn encode_command(words: &[&[u8]], buffer: &mut BytesMut) {

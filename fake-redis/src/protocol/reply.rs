@@ -66,17 +66,17 @@ impl Reply {
         self.buffer.extend_from_slice(b"+OK\r\n");
     }
 
-    /// A status line; `text` contains no line break.
+    /// `text` must not contain a line break.
     pub(crate) fn status(&mut self, text: &str) {
         self.status_bytes(text.as_bytes());
     }
 
-    /// A status line; line breaks become spaces.
+    /// Replaces line breaks by spaces.
     pub(crate) fn status_bytes(&mut self, text: &[u8]) {
         self.line(b'+', text);
     }
 
-    /// An error line; line breaks become spaces, as in `addReplyErrorSdsEx`.
+    /// Replaces line breaks by spaces, as `addReplyErrorSdsEx` does.
     pub(crate) fn error(&mut self, text: &[u8]) {
         self.line(b'-', number::c_string(text));
     }
@@ -205,7 +205,6 @@ impl Reply {
         }
     }
 
-    /// An array whose length `write` returns after writing the elements.
     pub(crate) fn deferred_array(&mut self, write: impl FnOnce(&mut Reply) -> usize) {
         let start = self.buffer.len();
         let length = write(self);

@@ -139,7 +139,7 @@ impl RequestReader {
         true
     }
 
-    /// Takes the complete command with its buffer. The reader must not be fed before `give_back`.
+    /// The reader must not be fed before `give_back`.
     pub(crate) fn take(&mut self) -> Request {
         self.complete = false;
         Request { buffer: std::mem::take(&mut self.buffer), spans: std::mem::take(&mut self.spans) }

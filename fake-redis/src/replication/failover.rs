@@ -19,7 +19,6 @@ impl Server {
         }
     }
 
-    /// FAILOVER ABORT, or a failed failover: the server remains the primary and resumes writes.
     pub(crate) fn abort_failover(&mut self) {
         if self.replication.is_handing_over() {
             self.promote();
@@ -34,7 +33,6 @@ impl Server {
         }
     }
 
-    /// Handles `PSYNC id offset FAILOVER`. Returns `false` if the histories differ.
     pub(crate) fn take_over(&mut self, id: &str) -> bool {
         let is_shared = id.eq_ignore_ascii_case(self.replication.history().id());
         if is_shared {

@@ -11,7 +11,6 @@ impl Server {
         self.is_replica() && !self.replication.is_link_up()
     }
 
-    /// Sends a new replica the part of the stream it misses if available, else a snapshot.
     pub(crate) fn attach_replica(&mut self, key: ClientKey, request: SyncRequest<'_>) {
         let Some(connection) = self.client(key).connection() else { return };
         // The new replica must not get twice what the others have not been sent yet.
@@ -155,7 +154,6 @@ impl Server {
         }
     }
 
-    /// Handles a replica's processed offset (`REPLCONF ACK`), and its offset on disk (`FACK`).
     pub(crate) fn take_acknowledgement(
         &mut self,
         key: ClientKey,

@@ -1,4 +1,4 @@
-//! INFO and ROLE on replication (`genRedisInfoString`, `roleCommand`). Must never change anything.
+//! INFO and ROLE on replication (`genRedisInfoString`, `roleCommand`).
 
 use crate::protocol::reply::Reply;
 use crate::state::replication::Stage;

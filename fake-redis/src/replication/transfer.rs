@@ -31,7 +31,7 @@ impl Server {
         }
     }
 
-    /// Replaces all data with the primary's. Our own replicas must resynchronize too.
+    /// Our own replicas must resynchronize too.
     fn take_snapshot(&mut self, snapshot: rdb::Snapshot) {
         if let Some((host, _)) = self.replication.primary().cloned() {
             self.outbox.want(Output::Notice(Notice::TookOver { host }));

@@ -192,7 +192,6 @@ impl<'v> Arguments<'v> {
 }
 
 thread_local! {
-    /// A function of Lua that requires a number as its first argument.
     static WANTS_NUMBER: Cell<Option<Native>> = const { Cell::new(None) };
 }
 

@@ -75,7 +75,6 @@ fn look() -> bool {
     }
 }
 
-/// Charges instructions for native work.
 pub(super) fn work(vm: &mut Vm, units: usize) -> Result<()> {
     let units = i64::try_from(units).unwrap_or(i64::MAX);
     if let Some(left) = vm.instr_budget_remaining() {
@@ -112,7 +111,7 @@ fn end(ending: Ending) {
     lend::borrow(|run| run.watch.ending = run.watch.ending.or(Some(ending)));
 }
 
-/// The error that stops a script. Scripts cannot catch it: see `has_to_end` in prelude.lua.
+/// Scripts cannot catch it: see `has_to_end` in prelude.lua.
 fn failure(vm: &mut Vm) -> LuaError {
     let text = ending(vm).map(|ending| ending.to_string()).unwrap_or_default();
     LuaError(Value::Str(vm.heap.intern(text.as_bytes())))

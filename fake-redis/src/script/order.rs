@@ -212,7 +212,6 @@ fn compare(left: Value, right: Value) -> Ordering {
     })
 }
 
-/// Distinguishes keys without a hash: by their values, then by their contents.
 fn described(pair: &Pair) -> Vec<u8> {
     let mut text = Vec::new();
     describe(pair.1, 0, &mut text);

@@ -35,15 +35,12 @@ struct State {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Choice {
-    /// Without an optional character.
     Without(State),
     /// With one character less, unless that is before `first`.
     Fewer { first: usize, last: State },
     /// With one more character of the item from `item` to `end`.
     More { text: usize, item: usize, end: usize },
-    /// Drop the last capture, then try the previous choice.
     Uncapture,
-    /// Reopen the capture at `start`, then try the previous choice.
     Reopen { index: usize, start: usize },
 }
 

@@ -7,7 +7,6 @@ pub(crate) enum Ending {
     Bound,
     Memory,
     Killed,
-    /// The server stops; no client receives the reply.
     ServerStopped,
     /// The server panicked; the panic resumes in the caller of the script.
     Panicked,

@@ -17,10 +17,8 @@ pub(crate) enum Step {
 pub(crate) struct Failover {
     pub(crate) step: Step,
     pub(crate) step_since: i64,
-    /// Start of the last attempt, ours or voted for, plus up to a second of random delay.
     pub(crate) started: i64,
     pub(crate) epoch: u64,
-    /// Forced by an operator, so no votes are needed.
     pub(crate) forced: bool,
 }
 

@@ -6,7 +6,6 @@ use fencepost_machine::Outputs;
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 
-/// State that belongs to no monitored primary (`struct sentinelState`).
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) announce: super::Address,
@@ -14,7 +13,6 @@ pub(crate) struct Core {
     pub(crate) epoch: u64,
     pub(crate) now: i64,
     pub(crate) tilt_since: Option<i64>,
-    /// Something changed that the next check may act on: do not sleep long.
     pub(crate) attention: bool,
     pub(crate) unkept: bool,
     pub(crate) ids: OutgoingIds,

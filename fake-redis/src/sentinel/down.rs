@@ -11,7 +11,7 @@ use super::{
 use redis_protocol::resp2::types::BytesFrame;
 
 impl Link {
-    /// The first unanswered PING, or without a connection the last reply.
+    /// Since the first unanswered PING, or without a connection since the last reply.
     fn silent_since(&self) -> Option<i64> {
         self.ping_pending_since.or_else(|| self.disconnected.then_some(self.last_available))
     }
@@ -53,7 +53,7 @@ impl Instance {
         silent.max(self.link.pubsub_since + period::LINK_MS_MIN) + 1
     }
 
-    /// `sentinelCheckSubjectivelyDown`: closes dead connections. Returns the event of a change.
+    /// `sentinelCheckSubjectivelyDown`: closes dead connections.
     pub(crate) fn check_down(&mut self, context: &mut Context<'_>) -> Option<&'static str> {
         let now = context.core.now;
         let down = self.down_from() <= now;

@@ -14,7 +14,7 @@ impl Master {
     }
 
     /// `sentinelStartFailoverIfNeeded`: starts an attempt if the primary is objectively down and
-    /// none was started recently. Returns whether it did.
+    /// none was started recently.
     pub(crate) fn start_failover_if_needed(&mut self, core: &mut Core) -> bool {
         let wanted = self.objectively_down
             && !self.failover.in_progress()
@@ -50,7 +50,6 @@ impl Master {
         self.failover.started + self.failover_timeout_ms.min(period::ELECTION_MS) + 1
     }
 
-    /// When an attempt stops waiting for the promotion, or for the other replicas.
     pub(crate) fn step_ends(&self) -> i64 {
         self.failover.step_since + self.failover_timeout_ms + 1
     }
@@ -82,7 +81,7 @@ impl Master {
         core.attention = true;
     }
 
-    /// `sentinelFailoverSendSlaveOfNoOne`. The replica's INFO shows the result.
+    /// `sentinelFailoverSendSlaveOfNoOne`.
     fn promote(&mut self, core: &mut Core) {
         let Some(replica) = self.replicas.iter_mut().find(|replica| replica.promoted) else {
             return self.abort("-failover-abort-no-good-slave", core);
@@ -101,7 +100,7 @@ impl Master {
         }
     }
 
-    /// `sentinelAbortFailover`. Not allowed once the promotion is confirmed.
+    /// `sentinelAbortFailover`.
     fn abort(&mut self, event: &'static str, core: &mut Core) {
         assert!(!self.failover.promotion_seen(), "{:?} can only be completed", self.failover.step);
         core.event(event, name_master(&self.node));

@@ -38,7 +38,7 @@ pub(crate) fn ours(core: &Core, master: &mut Master) -> Rc<str> {
     text
 }
 
-/// Handles a verbatim repetition of any earlier hello. Returns whether it was one.
+/// Returns whether it was one.
 pub(crate) fn take_repeated(masters: &mut [Master], message: &[u8], now: i64) -> bool {
     masters.iter_mut().any(|master| {
         let Master { said, sentinels, config_epoch, .. } = master;
@@ -131,7 +131,7 @@ fn is_sender(sentinel: &Instance, hello: &Hello) -> bool {
         && sentinel.address.is(&hello.sentinel.host, hello.sentinel.port)
 }
 
-/// Adds the sender to the primary's Sentinels. It may have moved, or replaced another one.
+/// It may have moved, or replaced another one.
 fn meet(masters: &mut [Master], place: usize, hello: &Hello, context: &mut Context<'_>) {
     let moved = forget(&mut masters[place], &hello.run_id, context);
     if moved {

@@ -198,8 +198,8 @@ impl Instance {
         rebooted
     }
 
-    /// Updates the role. Returns the event and the role's name after a change: `+role-change` if it
-    /// is now the expected role, `-role-change` if not.
+    /// Returns the event and the role's name after a change: `+role-change` to the expected role,
+    /// otherwise `-role-change`.
     fn take_role(&mut self, report: &InfoReport, now: i64) -> Option<(&'static str, &'static str)> {
         let role = report.role.filter(|role| *role != self.role_reported)?;
         self.role_reported = role;

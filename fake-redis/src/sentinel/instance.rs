@@ -50,7 +50,7 @@ pub(crate) struct Instance {
     pub(crate) down_after_ms: i64,
     pub(crate) subjectively_down: bool,
     pub(crate) script_kill_sent: bool,
-    /// When it last became subjectively down; kept after it is up again.
+    /// Kept after the instance is up again.
     pub(crate) down_since: i64,
     pub(crate) last_published: i64,
     pub(crate) info_refreshed: i64,
@@ -82,7 +82,6 @@ pub(crate) struct ReplicaReport {
 pub(crate) struct Opinion {
     pub(crate) master_down: bool,
     pub(crate) replied_at: i64,
-    /// The run id it voted for, if it said so.
     pub(crate) leader: Option<String>,
     pub(crate) leader_epoch: u64,
     pub(crate) last_hello: i64,

@@ -22,14 +22,12 @@ use redis_protocol::resp2::types::BytesFrame;
 /// A Redis Sentinel. The driver starts with one [`Input::Timer`].
 #[derive(Debug)]
 pub struct Sentinel {
-    /// Defaults for primaries added later.
     pub(crate) config: SentinelConfig,
     pub(crate) core: Core,
     pub(crate) masters: Vec<Master>,
     pub(crate) clients: Clients,
     alarm: Alarm,
     schedule: Schedule,
-    /// State changed by the current input.
     touched: Touched,
 }
 

@@ -133,7 +133,6 @@ impl Master {
         context.core.attention = true;
     }
 
-    /// `SENTINEL RESET`: [`Master::reset`], and removes the other Sentinels.
     pub(crate) fn reset_with_sentinels(&mut self, context: &mut Context<'_>) {
         for mut sentinel in self.sentinels.drain(..) {
             close_links(&mut sentinel, context.out);

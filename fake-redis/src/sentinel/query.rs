@@ -180,7 +180,6 @@ fn check_quorum(master: &Master, reply: &mut Reply) {
     reply.error(format!("NOQUORUM {usable} usable Sentinels. {}", missing.join(". ")).as_bytes());
 }
 
-/// `SENTINEL SET <name> <option> <value> ...`, for the modelled options.
 fn set(master: &mut Master, args: Args<'_>, reply: &mut Reply, context: &mut Context<'_>) {
     for (option, value) in args.from(3).pairs() {
         let name = String::from_utf8_lossy(option).to_ascii_lowercase();

@@ -15,7 +15,7 @@ impl Instance {
         matches!(self.reconfigured, Reconfigured::Sent | Reconfigured::InProgress)
     }
 
-    /// When a replica that was sent SLAVEOF without effect times out.
+    /// When a replica that ignored SLAVEOF times out.
     pub(crate) fn reconfigure_ends(&self) -> i64 {
         match self.reconfigured {
             Reconfigured::Sent => self.reconfigure_sent + period::RECONFIGURE_MS + 1,

@@ -108,7 +108,6 @@ fn instance_due(core: &Core, instance: &Instance, watch: Watch) -> i64 {
     }
 }
 
-/// When `Instance::reconnect` or `Instance::send_periodic` would act.
 fn monitoring_due(instance: &Instance, watch: Watch) -> i64 {
     if instance.link.disconnected {
         return instance.link.last_reconnect + period::PING_MS;
@@ -116,7 +115,6 @@ fn monitoring_due(instance: &Instance, watch: Watch) -> i64 {
     instance.info_due(watch).min(instance.ping_due()).min(instance.hello_due())
 }
 
-/// When `Instance::check_down` would act.
 fn check_due(instance: &Instance, now: i64) -> i64 {
     let down_from = instance.down_from();
     let change = match (instance.subjectively_down, down_from <= now) {
@@ -127,7 +125,6 @@ fn check_due(instance: &Instance, now: i64) -> i64 {
     change.min(instance.command_stale_from()).min(instance.pubsub_stale_from())
 }
 
-/// Of the objectively-down check and the failover's start and steps.
 fn failover_due(master: &Master, now: i64) -> i64 {
     let promoted_unreachable = master.promoted().is_none_or(|replica| replica.link.disconnected);
     if (master.votes_for_down() >= master.quorum) != master.objectively_down {
@@ -144,7 +141,6 @@ fn failover_due(master: &Master, now: i64) -> i64 {
     }
 }
 
-/// When `Master::ask_others` would act.
 fn ask_due(master: &Master) -> i64 {
     let due = |sentinel: &Instance| {
         let opinion = &sentinel.opinion;

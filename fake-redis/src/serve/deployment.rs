@@ -58,10 +58,6 @@ impl ServeOptions {
         Ok(())
     }
 
-    /// The role of each server.
-    ///
-    /// # Errors
-    /// If the options contradict each other.
     pub(super) fn parts(&self) -> Result<Vec<Part>, ServeError> {
         self.check()?;
         let parts = [
@@ -91,12 +87,8 @@ impl Part {
     }
 }
 
-/// Starts all servers, each on its own thread, in the order primaries, replicas, Sentinels. Must be
-/// called within a tokio runtime.
-///
-/// # Errors
-///
-/// If an option is invalid, an address is in use, or a file cannot be read.
+/// Starts all servers, each on its own thread, in the order primaries, replicas, Sentinels. Needs a
+/// tokio runtime. Fails if an option is invalid, an address is in use, or a file cannot be read.
 pub fn start(options: &ServeOptions) -> Result<Serving, ServeError> {
     if options.node.persistence != Persistence::None && options.dir.is_none() {
         let problem = "persistence without a folder: expected --dir";
@@ -115,7 +107,6 @@ pub fn start(options: &ServeOptions) -> Result<Serving, ServeError> {
     Serving::start(members.collect::<Result<_, ServeError>>()?)
 }
 
-/// A seed that differs between processes and servers.
 fn seed(index: usize) -> u64 {
     RandomState::new().hash_one((index, wall_clock(), std::process::id()))
 }

@@ -1,7 +1,4 @@
 //! A Redis that a test commands: `fencepost serve --clock manual`.
-//!
-//! The servers live in a separate world (`stage`). Its time advances only by commands on the admin
-//! connection (`orders`), which any Redis client can use (`wire`). `history` records the events.
 
 mod event;
 mod history;
@@ -23,18 +20,14 @@ use wire::{Answer, take_request};
 /// Servers whose clock is moved by commands, and those who command.
 pub struct Commanded {
     stage: Stage,
-    /// The server of each socket; none for the admin connection.
+    /// None for the admin connection.
     sockets: BTreeMap<u64, Option<usize>>,
-    /// The received part of the next request.
     asking: BTreeMap<u64, BytesMut>,
     answers: Vec<(u64, Sent)>,
 }
 
 /// Listens for all servers, in the order masters, replicas, Sentinels, and last for the admin
-/// connection. Must be called within a tokio runtime.
-///
-/// # Errors
-/// If an option is wrong, or an address is taken.
+/// connection. Needs a tokio runtime. Fails if an option is wrong or an address is in use.
 pub fn start_manual(options: &ServeOptions) -> Result<Staging<Commanded>, ServeError> {
     if options.dir.is_some() {
         let problem = "--dir with --clock manual: expected no folder, because these servers keep \

@@ -4,13 +4,11 @@ use crate::state::client_key::ClientKey;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Busy {
-    /// The script's client, which is neither served nor removed.
     pub(crate) caller: ClientKey,
     pub(crate) has_written: bool,
     pub(crate) is_killed: bool,
 }
 
-/// The attendant `A` during a long script, and the script's state meanwhile.
 #[derive(Debug)]
 pub(crate) struct LongScript<A> {
     attendance: Option<A>,

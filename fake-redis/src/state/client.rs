@@ -18,13 +18,13 @@ pub(crate) enum Role {
     Normal,
     /// A replica's connection after PSYNC: it gets the stream and no replies.
     Replica,
-    /// Fixed: runs scripts.
+    /// Fixed.
     Script,
-    /// Fixed: applies the primary's stream.
+    /// Fixed.
     Primary,
-    /// Fixed: applies the append-only file.
+    /// Fixed.
     Disk,
-    /// Fixed: the console.
+    /// Fixed.
     Operator,
 }
 
@@ -35,7 +35,6 @@ impl Role {
     }
 }
 
-/// CLIENT REPLY.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum ReplyMode {
     #[default]
@@ -43,7 +42,6 @@ pub(crate) enum ReplyMode {
     Off,
     /// Skips the replies of this command and the next.
     SkipNext,
-    /// Skips this command's reply.
     Skip,
 }
 
@@ -51,14 +49,12 @@ pub(crate) enum ReplyMode {
 pub(crate) struct Watch {
     pub(crate) db: usize,
     pub(crate) key: Box<[u8]>,
-    /// It had already expired, so its expiry is no change.
+    /// No change: it had already expired.
     pub(crate) was_expired: bool,
 }
 
-/// One client. Its identity never changes, except that it may become a replica. Its watches and
-/// subscriptions are also in the tables `Watches` and `PubSub`; one place each in `keys` and
-/// `commands` keeps both in step. Fields without invariants, such as name, database and protocol,
-/// are public.
+/// Its watches and subscriptions are also in the tables `Watches` and `PubSub`; one place each in
+/// `keys` and `commands` keeps both in step.
 #[derive(Debug)]
 pub(crate) struct Client {
     id: u64,
@@ -70,17 +66,13 @@ pub(crate) struct Client {
     pub(crate) protocol: Protocol,
     /// It has authenticated, or needs no password.
     pub(crate) authenticated: bool,
-    /// CLIENT SETNAME.
     pub(crate) name: Vec<u8>,
-    /// CLIENT SETINFO LIB-NAME.
     pub(crate) lib_name: Vec<u8>,
-    /// CLIENT SETINFO LIB-VER.
     pub(crate) lib_ver: Vec<u8>,
     reply_mode: ReplyMode,
     pub(crate) transaction: Transaction,
     watching: Vec<Watch>,
     subscriptions: Subscriptions,
-    /// CLIENT NO-EVICT.
     pub(crate) no_evict: bool,
     pub(crate) service: Service,
     pub(crate) output: Unread,
@@ -147,7 +139,6 @@ impl Client {
         self.role
     }
 
-    /// `host:port`.
     pub(crate) fn peer(&self) -> &str {
         &self.peer
     }
@@ -171,7 +162,7 @@ impl Client {
         self.reply_mode
     }
 
-    /// CLIENT REPLY. SKIP has no effect after OFF.
+    /// SKIP has no effect after OFF.
     pub(crate) fn set_reply_mode(&mut self, mode: ReplyMode) {
         if !(mode == ReplyMode::SkipNext && self.reply_mode == ReplyMode::Off) {
             self.reply_mode = mode;
@@ -196,7 +187,6 @@ impl Client {
         self.watching.push(watch);
     }
 
-    /// Removes and returns its watches.
     pub(crate) fn unwatch(&mut self) -> Vec<Watch> {
         self.transaction.forget_overtaken();
         std::mem::take(&mut self.watching)
@@ -217,7 +207,6 @@ impl Client {
         self.subscriptions.remove(kind, name)
     }
 
-    /// Removes and returns its subscriptions.
     pub(crate) fn unsubscribe_all(&mut self) -> Subscriptions {
         std::mem::take(&mut self.subscriptions)
     }
@@ -241,7 +230,6 @@ impl Client {
         self.connected_at
     }
 
-    /// When it last sent a command.
     pub(crate) fn active_at(&self) -> WallTime {
         self.active_at
     }
@@ -250,7 +238,6 @@ impl Client {
         self.active_at = now;
     }
 
-    /// The last command that was executed.
     pub(crate) fn last_command(&self) -> Option<&'static CommandInfo> {
         self.last_command
     }
@@ -259,7 +246,6 @@ impl Client {
         self.last_command = Some(command);
     }
 
-    /// The reply to a subscription command is a push message.
     pub(crate) fn was_subscribing(&self) -> bool {
         self.last_command.is_some_and(|command| command.name.ends_with("subscribe"))
     }

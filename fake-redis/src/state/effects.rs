@@ -100,7 +100,6 @@ impl Changes {
         self.targets
     }
 
-    /// `redis.set_repl`: applies until the script ends.
     pub(crate) fn set_targets(&mut self, targets: Targets) {
         self.targets = targets;
     }

@@ -24,7 +24,6 @@ impl Life {
         !std::mem::replace(&mut self.has_booted, true)
     }
 
-    /// Starts loading: nothing expires, is refused or is propagated.
     pub(crate) fn begin_loading(&mut self) {
         self.is_loading = true;
     }

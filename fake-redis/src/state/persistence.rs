@@ -69,7 +69,7 @@ impl PersistenceState {
         self.found = Some(image);
     }
 
-    /// Starts the server. Returns the disk's contents once, to be loaded.
+    /// Returns the disk's contents once, to be loaded.
     pub(crate) fn start(&mut self, second: i64) -> Option<DiskImage> {
         self.last_save = second;
         self.synced_in = second;
@@ -146,8 +146,7 @@ impl PersistenceState {
         self.progress.begin_sync();
     }
 
-    /// With `appendfsync everysec`, claims this second's sync. `false` if it was claimed already,
-    /// or if a sync is pending, which counts for the second too.
+    /// `false` if it was claimed already, or if a sync is pending, which counts for the second too.
     pub(crate) fn take_second(&mut self, second: i64) -> bool {
         let is_new = second > self.synced_in;
         self.synced_in = self.synced_in.max(second);
@@ -185,7 +184,7 @@ impl PersistenceState {
         self.wants_stream().then(|| self.progress.synced())
     }
 
-    /// The `-MISCONF` error for writes after a disk failure. Disks never fail here.
+    /// Disks never fail here.
     pub(crate) fn denied_write(&self) -> Option<CommandError> {
         None
     }

@@ -34,9 +34,8 @@ const FAILOVER_PERIOD_MICROS: i64 = 100_000;
 /// Seconds for which a primary without replicas keeps its backlog: `repl-backlog-ttl`.
 const BACKLOG_TTL_SECONDS: i64 = 3_600;
 
-/// Replication state of a primary or a replica. [`Replication::follow`] and [`Replication::lead`]
-/// change the role and all that depends on it. Only this module appends to the stream, for the
-/// history and the replicas alike.
+/// [`Replication::follow`] and [`Replication::lead`] change the role and all that depends on it.
+/// Only this module appends to the stream, for the history and the replicas alike.
 #[derive(Debug)]
 pub(crate) struct Replication {
     primary: Option<(String, u16)>,

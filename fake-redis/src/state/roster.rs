@@ -78,7 +78,7 @@ impl Roster {
         self.ready.push_back(key);
     }
 
-    /// Moves a client that was just queued to the front; does nothing if it is not queued.
+    /// Does nothing if the client is not queued.
     pub(crate) fn prefer(&mut self, key: ClientKey) {
         if self.ready.back() == Some(&key) {
             self.ready.rotate_right(1);

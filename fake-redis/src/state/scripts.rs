@@ -10,7 +10,6 @@ pub(crate) const INITIAL_RANDOM_STATE: u64 = 0x1234_ABCD_330E;
 /// The SHA-1 of a script, in lowercase hexadecimal digits.
 pub(crate) type Sha = [u8; 40];
 
-/// Permissions by a script's header (`#!lua flags=...`) and by the command that runs it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Permissions {
     /// No command may write: EVAL_RO, or the flag `no-writes`.
@@ -21,7 +20,6 @@ pub(crate) struct Permissions {
     pub(crate) allow_stale: bool,
 }
 
-/// cjson's settings, which a server keeps between scripts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Settings {
     /// Arrays with too many holes become objects, instead of an error.
@@ -32,9 +30,7 @@ pub(crate) struct Settings {
     pub(crate) sparse_safe: i32,
     pub(crate) encode_depth_max: i32,
     pub(crate) decode_depth_max: i32,
-    /// How to write infinities and NaN.
     pub(crate) invalid_out: Invalid,
-    /// Accept infinities, NaN and hexadecimal numbers.
     pub(crate) takes_invalid: bool,
     pub(crate) precision: i32,
     pub(crate) keep_buffer: bool,

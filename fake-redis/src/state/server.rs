@@ -45,12 +45,10 @@ use std::rc::Rc;
 /// Retries a blocked client's command. Writes the reply; returns `false` if it is still blocked.
 pub(crate) type Attempt = Box<dyn Fn(&mut Call<'_>) -> Result<bool, CommandError>>;
 
-/// How to serve other clients during a script.
 #[derive(Clone)]
 pub(crate) struct Attendance {
-    /// Has the clock and the sockets.
     pub(crate) attendant: Rc<dyn Attendant>,
-    /// Lets the attendant serve the other clients. Returns the script's state after that.
+    /// Returns the script's state after that.
     pub(crate) attend: fn(&mut Server, &dyn Attendant, Busy) -> Busy,
 }
 
@@ -60,9 +58,9 @@ impl std::fmt::Debug for Attendance {
     }
 }
 
-/// One server. No file outside this module assigns its parts. The modules about clients,
-/// replication and the disk change those parts' data; all other parts only change through their own
-/// methods, which keep their invariants.
+/// No file outside this module assigns its parts. The modules about clients, replication and the
+/// disk change those parts' data; all other parts only change through their own methods, which keep
+/// their invariants.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) config: Configuration,
@@ -70,19 +68,15 @@ pub(crate) struct Server {
     pub(crate) life: Life,
     pub(crate) outbox: Outbox,
     pub(crate) roster: Roster,
-    /// The command being executed.
     pub(crate) turn: Turn,
-    /// A long script, and the attendant meanwhile.
     pub(crate) long_script: LongScript<Attendance>,
     pub(crate) pause: Pause,
     pub(crate) keyspace: Keyspace,
-    /// Changes not propagated or saved yet.
     pub(crate) changes: Changes,
     pub(crate) pubsub: PubSub,
     pub(crate) watches: Watches,
     pub(crate) blocking: Blocking<Attempt>,
     pub(crate) commands: Commands,
-    /// Known scripts by SHA-1.
     pub(crate) scripts: ScriptCache,
     pub(crate) statistics: Statistics,
     pub(crate) timers: Timers,
@@ -93,7 +87,6 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// A server without data, about to start.
     pub(crate) fn new(config: NodeConfig, table: &'static Table, seed: u64, now: WallTime) -> Self {
         let mut random = Random::new(seed);
         let run_id = random.hexadecimal(40);
@@ -135,7 +128,7 @@ impl Server {
         self.keyspace.database(db)
     }
 
-    /// The string at a position, empty without a key.
+    /// Empty without a key.
     pub(crate) fn string_at(
         &self,
         db: usize,

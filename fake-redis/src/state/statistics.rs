@@ -40,7 +40,6 @@ pub(crate) struct Calls {
 }
 
 impl Statistics {
-    /// CONFIG RESETSTAT.
     pub(crate) fn reset(&mut self) {
         *self = Statistics::default();
     }

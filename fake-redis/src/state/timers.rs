@@ -2,7 +2,7 @@
 
 use fencepost_machine::WallTime;
 
-/// Kinds of timers. Replication and persistence multiplex their own.
+/// Replication and persistence multiplex their own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Timer {
     ActiveExpiry,

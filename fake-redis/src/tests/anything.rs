@@ -5,7 +5,6 @@ use crate::testing::Bench;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Every command and subcommand, as words.
 fn names() -> Vec<Vec<&'static str>> {
     let plain = commands::table().all().map(|command| vec![command.name]);
     let contained = commands::table().all().flat_map(|container| {

@@ -42,7 +42,6 @@ impl Transcript {
         self.note("heard", answer);
     }
 
-    /// Sends a script followed by a PING, and waits until the server is busy.
     fn begin(&mut self, client: &mut Client, script: &str) {
         let bytes = [encode(&["EVAL", script, "1", "k"]), encode(&["PING"])].concat();
         client.write(&bytes);

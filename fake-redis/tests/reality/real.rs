@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Prints that a test is skipped because a program is missing. Panics if the program is required.
+/// Prints that a test is skipped because a program is missing.
 pub(crate) fn skip(program: &str) {
     fencepost_testing::skip("FENCEPOST_REAL_REDIS", &format!("{program} 7.0"));
 }
@@ -26,7 +26,7 @@ impl Drop for RealRedis {
 }
 
 impl RealRedis {
-    /// A redis-server without persistence. `None`, after a message, if the program is missing.
+    /// `None`, after a message, if the program is missing.
     pub(crate) fn start(options: &[&str]) -> Option<RealRedis> {
         RealRedis::start_in(tempfile::tempdir().unwrap(), options)
     }
@@ -172,7 +172,6 @@ impl Client {
         self.read()
     }
 
-    /// Sends a line. Returns the reply as text, with line breaks as `|`.
     pub(crate) fn run(&mut self, line: &str) -> String {
         let words: Vec<&str> = line.split(' ').collect();
         let reply = String::from_utf8_lossy(&self.ask(&words)).into_owned();

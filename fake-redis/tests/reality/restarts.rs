@@ -68,7 +68,6 @@ fn without_persistence_the_snapshot_of_the_last_synchronisation_comes_back() {
     assert_eq!(fakes.client(1).run("GET k"), "$-1", "who was followed kept nothing");
 }
 
-/// A replica's states at the primary from PSYNC to its acknowledgement, without repetitions.
 fn states(primary: &mut Client) -> Vec<String> {
     let mut states: Vec<String> = Vec::new();
     wait_for("the replica has acknowledged", || {

@@ -370,7 +370,6 @@ fn alternatives(kind: &str) -> &'static [&'static str] {
     }
 }
 
-/// Fills a template with the chosen alternatives.
 fn words(template: &str, choices: &[u16], mangle: u8) -> Vec<String> {
     let mut choices = choices.iter().cycle();
     let mut words: Vec<String> = Vec::new();

@@ -8,7 +8,6 @@ use fake_redis::serve::ServeOptions;
 use fencepost_testing::wait_for;
 use std::process::Command;
 
-/// Data of every type, small and large.
 fn fill(client: &mut Client) {
     let long = "abc".repeat(5_000);
     client.run("SET string value");

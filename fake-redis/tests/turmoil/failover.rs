@@ -4,7 +4,6 @@ use crate::simulation::{
     Holders, SENTINELS, Setup, acquire, ask, connect, primary_other_than, sleep,
 };
 
-/// Alice takes the lock once all servers know each other and `fault` is active.
 async fn alice(holders: Holders, fault: fn()) -> turmoil::Result {
     sleep(20).await;
     let mut redis = connect("redis-1", 6379).await?;
@@ -13,7 +12,6 @@ async fn alice(holders: Holders, fault: fn()) -> turmoil::Result {
     Ok(())
 }
 
-/// Bob takes the lock from the primary that Sentinel reports after `redis-1`.
 async fn bob(holders: Holders) -> turmoil::Result {
     let primary = primary_other_than("redis-1").await?;
     assert_eq!(primary, "redis-2");
@@ -21,7 +19,6 @@ async fn bob(holders: Holders) -> turmoil::Result {
     Ok(())
 }
 
-/// Waits until the old primary replicates the new one, which discards Alice's lock.
 async fn reunion() -> turmoil::Result {
     // Sentinel disconnects the clients of a server that it demotes.
     while !matches!(role_and_owner().await, Ok((role, owner)) if role == "slave" && owner == "bob")

@@ -227,7 +227,6 @@ pub(crate) mod tests {
         }
     }
 
-    /// A threshold between 2 s and 3 s.
     pub(crate) fn report() -> BoundaryReport {
         let (quantity, probes) =
             (quantity(Worse::More), vec![probe(2_000_000, 0), probe(3_000_000, 4)]);

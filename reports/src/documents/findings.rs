@@ -190,7 +190,7 @@ impl Findings {
         }
     }
 
-    /// Accepts a finding. Returns whether there is one with this fingerprint.
+    /// Accepts a finding; returns whether there is one with this fingerprint.
     pub fn accept(&mut self, id: &str, note: Option<&str>) -> bool {
         let Some(finding) = self.all.get_mut(id) else { return false };
         finding.state = FindingState::Accepted;

@@ -158,7 +158,6 @@ impl Matrix {
         }
     }
 
-    /// The counted rule, with these runs' bound for it.
     fn counts(&self) -> Option<String> {
         let kind = self.kind?;
         let scenario = self.config.get("scenario");
@@ -231,7 +230,6 @@ impl MatrixCell {
         }
     }
 
-    /// A cell with this many violated runs, without kinds and causes.
     fn counted(cell: &Cell, violated: u64) -> MatrixCell {
         let exercised = cell.valid + cell.violated;
         let verdict = CellVerdict::of(violated, exercised);
@@ -323,8 +321,6 @@ fn literature(expected: &Expected) -> String {
     format!("{what}: {}", expected.because)
 }
 
-/// The results: the kinds with the number of runs of each, or, for a quiet cell, the phases in
-/// which faults began.
 fn findings(cell: &MatrixCell) -> String {
     let began = whatever_kind(&cell.phases);
     if began.is_empty() {
@@ -341,7 +337,6 @@ fn counted(began: &[(&str, u64)]) -> String {
     counts.join(", ")
 }
 
-/// The phases in which faults of each kind began, if there are several kinds, without empty phases.
 fn by_kind(cell: &MatrixCell) -> String {
     if cell.phases.len() < 2 {
         return String::new();

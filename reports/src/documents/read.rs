@@ -91,12 +91,12 @@ pub enum Document {
     Plan(FaultPlan),
 }
 
-/// Reads a report. Checks the checksums of its histories.
+/// Reads a report, and checks the checksums of its histories.
 pub fn read_report(text: &str) -> Result<Report, ReadError> {
     sound_report(typed(parse(text)?, report::FORMAT, report::VERSION)?)
 }
 
-/// Reads a history. `validate` checks whether it can have been recorded.
+/// Reads a history.
 pub fn read_history(text: &str) -> Result<History, ReadError> {
     typed(parse(text)?, history::FORMAT, history::VERSION).map_err(|error| match error {
         // Parsing the text again also finds the line.
@@ -109,7 +109,7 @@ pub fn read_history(text: &str) -> Result<History, ReadError> {
     })
 }
 
-/// Reads a sweep summary. Checks its checksum, and that runs can have produced it.
+/// Reads a sweep summary; checks its checksum, and that runs can have produced it.
 pub fn read_sweep(text: &str) -> Result<Sweep, ReadError> {
     sound_sweep(parse(text)?)
 }

@@ -135,7 +135,6 @@ impl Outcome {
     }
 }
 
-/// A table that Markdown and people read.
 fn text(reality: &Reality) -> String {
     format!("{}\n{}\n", table(reality, &|page| page.to_owned()), summary(reality))
 }

@@ -66,7 +66,6 @@ mod tests {
         assert_eq!(errors, Vec::<String>::new());
     }
 
-    /// Edits a valid value and expects the schema to reject the result.
     fn rejects(name: &str, value: &impl Serialize, edit: impl FnOnce(&mut Value)) {
         let validator = jsonschema::validator_for(&schema(name).unwrap()).unwrap();
         let mut value = serde_json::to_value(value).unwrap();

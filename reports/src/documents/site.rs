@@ -1,8 +1,7 @@
 //! The documentation as a site: every Markdown page of the repository and the files they link to,
 //! the matrix and the certificates as `--format html` renders them, the schemas, and a search.
 //!
-//! In: the repository's files. Out: files that work from a folder, without a server and without a
-//! network. A dead link is an error.
+//! A dead link is an error.
 
 mod document;
 mod frame;
@@ -52,7 +51,6 @@ fn told(links: &[DeadLink]) -> String {
     format!("broken links: {}", all.join(", "))
 }
 
-/// The start pages; the build follows their links.
 const STARTS: [&str; 6] =
     ["README.md", "docs", "SECURITY.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
 /// The search page, a name that no page of the repository has.
@@ -86,7 +84,6 @@ struct Builder<'r> {
     wanted: VecDeque<String>,
     seen: BTreeSet<String>,
     pages: BTreeMap<String, Page>,
-    /// Files without a frame, by path in the site.
     others: BTreeMap<String, Vec<u8>>,
 }
 

@@ -182,7 +182,6 @@ impl Case<'_, '_> {
         (applies && only).then_some(lag.max(0))
     }
 
-    /// Returns whether this magnitude decides whether the cause occurs.
     fn is_about(&self, measure: Measure) -> bool {
         self.question.cause.measure() == Some(measure)
     }
@@ -191,7 +190,6 @@ impl Case<'_, '_> {
         self.question.fault.at_us
     }
 
-    /// Returns whether another fault acted that is not of one of these kinds.
     fn others_than(&self, kinds: &[FaultKind]) -> bool {
         let mut others =
             self.timeline.faults.iter().filter(|fault| fault.id != self.question.fault.id);

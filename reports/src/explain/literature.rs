@@ -70,7 +70,7 @@ const SUSPENSION: &str = "Linux manual, clock_gettime(2), CLOCK_MONOTONIC; for t
 
 type Grounds = (&'static str, &'static str);
 
-/// The known verdict for a client under one or several fault families. `None` where the literature
+/// The known verdict for a client under one or several fault families; `None` where the literature
 /// is silent.
 pub fn expected(client: &str, fault: &Families, conditions: Conditions) -> Option<Expected> {
     // The sources treat a few faults of most locks only, and imply nothing for all of them
@@ -130,7 +130,6 @@ fn of_family(client: &str, family: Family, conditions: Conditions) -> Option<(Ve
     Some((kinds, grounds))
 }
 
-/// The damage that two holders do to the storage.
 fn harm(client: &str, conditions: Conditions) -> Vec<Kind> {
     match (client, conditions.storage) {
         ("fencing", StorageRule::Fenced) => vec![],
@@ -139,7 +138,6 @@ fn harm(client: &str, conditions: Conditions) -> Vec<Kind> {
     }
 }
 
-/// The damage from a counter that went back.
 fn harm_by_counter() -> Vec<Kind> {
     vec![Kind::StaleWrite, Kind::LostUpdate, Kind::TokenRegression, Kind::FencedOut]
 }
@@ -220,7 +218,6 @@ fn primary(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
     })
 }
 
-/// Independent masters that decide by majority.
 fn redlock(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
     Some(match family {
         Family::None => (false, ("any two majorities share a master", REDIS_SAFETY)),

@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 
 /// The maximum number of sentences.
 pub const LINES_MAX: usize = 12;
-/// The most faults in a story.
 const FAULTS_MAX: usize = 4;
 
 /// One sentence and the event that it rests on.
@@ -37,7 +36,6 @@ pub(crate) fn narrative(timeline: &Timeline<'_>, finding: &Finding) -> Vec<Line>
     story.lines()
 }
 
-/// The priority of a sentence when room is short.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Weight {
     Turn,
@@ -57,7 +55,6 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds the event with the timeline's text.
     fn plainly(&mut self, weight: Weight, index: usize) {
         let history = self.timeline.history;
         let event = &history.events[index];
@@ -107,7 +104,6 @@ impl Story<'_, '_> {
         self.leaves(clash);
     }
 
-    /// The last lock before a finding, and its end.
     fn last_lock(&mut self, finding: &Finding) {
         let timeline = self.timeline;
         let begun = timeline.keys.iter().filter(|key| key.from.time <= finding.at);
@@ -130,7 +126,6 @@ impl Story<'_, '_> {
         })
     }
 
-    /// Adds the deciding grant.
     fn granted(&mut self, one: &Acquisition<'_>) {
         let Some(grant) = &one.grant else { return };
         let header = &self.timeline.history.header;
@@ -161,8 +156,6 @@ impl Story<'_, '_> {
         self.tell(Weight::Turn, grant.moment.index, text);
     }
 
-    /// Adds the faults that acted on a participant between the first grant and the end of the
-    /// finding.
     fn faults(&mut self, clash: Clash, finding: &Finding) {
         let timeline = self.timeline;
         let both = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
@@ -195,8 +188,6 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds the loss of the holder's lock at its servers before the other grant, and the restarts
-    /// in between.
     fn lost(&mut self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) {
         let timeline = self.timeline;
         let (Some(held), Some(taken)) = (&holder.grant, &taker.grant) else { return };
@@ -251,7 +242,6 @@ impl Story<'_, '_> {
         }
     }
 
-    /// The changes of the deployment between the two grants, for the servers involved.
     fn turns(&mut self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) {
         let (Some(held), Some(taken)) = (&holder.grant, &taker.grant) else { return };
         let servers = || held.servers.iter().chain(&taken.servers).map(|(server, _)| *server);
@@ -277,7 +267,6 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds the other holder's entry.
     fn enters(&mut self, clash: Clash) {
         let timeline = self.timeline;
         let (holder, taker) =
@@ -323,13 +312,11 @@ impl Story<'_, '_> {
         meanwhile.filter(sets).last().unwrap_or(granted)
     }
 
-    /// The end of the holder's last lease before the other was granted the lock.
     fn lease_end(&self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) -> Option<SimTime> {
         let (held, taken) = (holder.grant.as_ref()?, taker.grant.as_ref()?);
         Some(last_lease(self.timeline, holder, held.node, taken.moment).ends())
     }
 
-    /// Adds the holder's exit.
     fn leaves(&mut self, clash: Clash) {
         let timeline = self.timeline;
         let (holder, taker) =
@@ -356,7 +343,6 @@ impl Story<'_, '_> {
     }
 }
 
-/// A fault with the start of its effect.
 fn begins(fault: &FaultSpan<'_>) -> String {
     let (nodes, id) = (names(fault.nodes), fault.id);
     match fault.kind {

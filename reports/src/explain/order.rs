@@ -36,7 +36,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// The event at this position. Panics if there is none.
+    /// The event at this position; panics if there is none.
     pub fn of(history: &History, index: usize) -> Step {
         let event = &history.events[index];
         let (sequence, time_us, process) = (event.sequence, event.time_us, event.node);

@@ -7,7 +7,6 @@ use crate::record::history::{Change, What};
 use fencepost_faults::{FaultKind, Micros, Node, SimTime};
 use std::collections::BTreeSet;
 
-/// Two conflicting acquisitions.
 pub(super) struct Scene<'t, 'h> {
     pub(super) timeline: &'t Timeline<'h>,
     pub(super) kind: Kind,
@@ -32,17 +31,14 @@ impl<'t, 'h> Scene<'t, 'h> {
         Scene { timeline, kind: finding.kind, holder, taker, at, removed }
     }
 
-    /// The holder and the taker.
     pub(super) fn both(&self) -> [Node; 2] {
         [self.holder.process, self.taker.process]
     }
 
-    /// The server that granted the lock to the holder.
     pub(super) fn held_at(&self) -> String {
         server(self.holder)
     }
 
-    /// The server that granted it to the taker.
     pub(super) fn taken_at(&self) -> String {
         server(self.taker)
     }
@@ -60,7 +56,6 @@ impl<'t, 'h> Scene<'t, 'h> {
         lost.or_else(|| self.timeline.gone(self.holder))
     }
 
-    /// The last fault of a kind before the end of the finding, as the start of a sentence.
     pub(super) fn fault(&self, kind: FaultKind, subject: &str, verb: &str) -> String {
         let mut faults = self
             .timeline
@@ -94,7 +89,6 @@ impl<'t, 'h> Scene<'t, 'h> {
         })
     }
 
-    /// The first server that granted both.
     pub(super) fn shared_server(&self) -> Option<String> {
         let (held, taken) = (self.holder.grant.as_ref()?, self.taker.grant.as_ref()?);
         let mut lost = self.timeline.history.events.iter().filter_map(|event| match &event.what {
@@ -106,12 +100,10 @@ impl<'t, 'h> Scene<'t, 'h> {
         lost.find(|node| granted(held, *node) && granted(taken, *node)).map(|node| node.to_string())
     }
 
-    /// The holder's last requested lease before the other grant.
     pub(super) fn lease(&self) -> Micros {
         self.last_lease().map_or(self.ttl(), |lease| lease.lasts)
     }
 
-    /// How much of the lease was over when the holder heard of its grant.
     pub(super) fn spent(&self) -> &'static str {
         let heard = self.holder.completed.map(|heard| heard.time);
         match heard.zip(self.lease_ends()).is_some_and(|(heard, ends)| ends <= heard) {
@@ -120,7 +112,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         }
     }
 
-    /// The end of that lease in true time.
+    /// In true time.
     pub(super) fn lease_ends(&self) -> Option<SimTime> {
         self.last_lease().map(Lease::ends)
     }
@@ -130,7 +122,6 @@ impl<'t, 'h> Scene<'t, 'h> {
         Some(last_lease(self.timeline, self.holder, held.node, taken.moment))
     }
 
-    /// Another process that set the holder's lease last, and the time.
     pub(super) fn last_set_by_another(&self) -> Option<(Node, Moment)> {
         let own =
             self.timeline.keys.iter().filter(|span| self.timeline.is_lock_of(span, self.holder));
@@ -139,7 +130,6 @@ impl<'t, 'h> Scene<'t, 'h> {
         by.find(|(by, _)| by.machine() != self.holder.process.machine())
     }
 
-    /// Keys other than the lock's that the holder extended during its critical section.
     pub(super) fn other_keys_extended(&self) -> Vec<String> {
         let from = self.holder.completed.map_or(0, |entered| entered.index);
         let events = self.timeline.history.events[from..].iter();

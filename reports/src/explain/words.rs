@@ -4,7 +4,6 @@ use crate::explain::cause::Cause;
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::Timeline;
 
-/// Two or three sentences: the fact, its cause, and where it matters its consequence.
 pub(crate) fn summary(timeline: &Timeline<'_>, finding: &Finding, cause: Cause) -> String {
     let mut sentences = vec![finding.what.clone(), cause.sentence(timeline, finding)];
     sentences.extend(consequence(timeline, finding));

@@ -1,7 +1,4 @@
 //! The table of checkers.
-//!
-//! One invariant is one file. A new checker is a file and a line of the list below. A new rule is
-//! also a member of [`Kind`]; the file has its meaning, and the line says so.
 
 mod deadlock;
 mod duplicate_number;
@@ -40,7 +37,6 @@ pub struct Checker {
     pub check: fn(&Timeline<'_>) -> Vec<Finding>,
 }
 
-/// Every checker by its file, with the rules whose meaning the file has.
 macro_rules! checkers {
     ($($file:ident $(: $($kind:ident = $meaning:ident),+)?;)*) => {
         /// Every checker, in the order of judging.
@@ -74,7 +70,7 @@ checkers! {
     unavailable: Unavailable = MEANING;
 }
 
-/// The deciding grants of two acquisitions, as indices into the history.
+/// As indices into the history.
 fn grants_of(timeline: &Timeline<'_>, clash: Option<Clash>) -> Vec<usize> {
     let both = clash.iter().flat_map(|clash| [clash.earlier, clash.later]);
     both.filter_map(|index| Some(timeline.acquisitions[index].grant.as_ref()?.moment.index))

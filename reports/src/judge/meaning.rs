@@ -1,4 +1,4 @@
-//! The meaning of a name in a report, for a first-time reader. Each checker and each cause has one.
+//! The meaning of a name in a report, for a first-time reader.
 
 /// The meaning of one name, printed by `fencepost explain NAME`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

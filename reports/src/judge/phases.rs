@@ -51,7 +51,7 @@ pub fn phases(history: &History) -> Vec<(String, String)> {
     met
 }
 
-/// Advances a thread; a crash resets all threads of its process.
+/// A crash resets all threads of its process.
 fn follow(at: &mut BTreeMap<Node, Phase>, event: &Event) {
     let was = at.get(&event.node).copied();
     let now = match &event.what {

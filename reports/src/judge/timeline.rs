@@ -57,7 +57,7 @@ pub struct Timeline<'h> {
 }
 
 impl<'h> Timeline<'h> {
-    /// Digests a history. Accepts any, but is meaningful only for one that `validate` passes.
+    /// Digests a history.
     pub fn new(history: &'h History) -> Timeline<'h> {
         let mut acquisitions = acquisition::all(history);
         granting::set_grants(history, &mut acquisitions);
@@ -112,7 +112,6 @@ impl<'h> Timeline<'h> {
         Moment { time: self.history.events[index].time_us, index }
     }
 
-    /// The process that requested the change of a key at a moment.
     pub(crate) fn asked_by(&self, at: Moment) -> Option<Node> {
         match &self.history.events[at.index].what {
             What::Server { by, .. } => *by,
@@ -120,8 +119,7 @@ impl<'h> Timeline<'h> {
         }
     }
 
-    /// The lease that a command requested from a Redis server at a moment. Other servers record the
-    /// granted lease, which may be shorter.
+    /// The lease that a command requested from a Redis server at a moment.
     pub(crate) fn lease_asked(&self, at: Moment) -> Option<Micros> {
         let event = &self.history.events[at.index];
         match (&event.what, event.node) {
@@ -130,7 +128,6 @@ impl<'h> Timeline<'h> {
         }
     }
 
-    /// How long a host was paused between two instants.
     pub(crate) fn paused(&self, host: Node, from: SimTime, until: SimTime) -> Micros {
         let pauses = self.faults.iter().filter(|fault| fault.does(Impact::Freezes, host));
         pauses.fold(Micros::ZERO, |sum, fault| sum + fault.within(from, until))
@@ -287,8 +284,8 @@ impl<'h> Timeline<'h> {
     }
 }
 
-/// Returns whether two values name one owner. The value of a counting lock is a hash of its owner
-/// and the count, `owner=count`: the count does not identify it.
+/// The value of a counting lock is a hash of its owner and the count, `owner=count`: the count does
+/// not identify it.
 pub(crate) fn is_one_owner(one: &str, other: &str) -> bool {
     // Most values, and so the owners at their fronts, differ in their first byte: this avoids a
     // full comparison.
@@ -344,7 +341,6 @@ fn moments(history: &History) -> impl DoubleEndedIterator<Item = (Moment, &Event
         .map(|(index, event)| (Moment { time: event.time_us, index }, event))
 }
 
-/// The events by which the application gave up operations.
 fn given_up(history: &History) -> BTreeMap<u64, usize> {
     let events = history.events.iter().enumerate();
     let given_up = events.filter_map(|(index, event)| match event.what {

@@ -51,8 +51,7 @@ pub fn verify(document: &Value, uncovered: Uncovered) -> Result<Protection, Dama
     }
 }
 
-/// Hashes the canonical text of a value. A number without a fraction is the same with and without a
-/// decimal point.
+/// A number without a fraction is the same with and without a decimal point.
 fn feed(hasher: &mut Sha256, value: &Value, uncovered: Uncovered) {
     match value {
         Value::Object(members) => {

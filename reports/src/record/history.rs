@@ -136,7 +136,6 @@ impl Header {
         self.lives_with_session && !has_none
     }
 
-    /// The name of the lock's entry at the server, and of the session that it ends with.
     pub(crate) fn place(&self) -> (&'static str, &'static str) {
         match self.kept_as {
             Some(Keeping::Lease) => ("key", "lease"),
@@ -431,8 +430,7 @@ impl Turn {
 }
 
 impl What {
-    /// Returns whether the event is part of the history digest. Operations, servers' changes and
-    /// storage requests are; faults, phases, silences and turns are not.
+    /// Returns whether the event is part of the history digest.
     pub fn is_digested(&self) -> bool {
         !matches!(
             self,

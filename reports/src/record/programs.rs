@@ -77,8 +77,7 @@ pub fn lock_flags(script: &serde_json::Value) -> Option<String> {
     Some(format!("--lock {}", shell_word(&asked)))
 }
 
-/// The flags that ask for a program again, from its entry in a report's scenario. What a shell
-/// would read as more than a word is quoted.
+/// The flags that ask for a program again, from its entry in a report's scenario.
 pub fn flags(program: &serde_json::Value) -> Option<String> {
     let text = |key: &str| program.get(key).and_then(serde_json::Value::as_str);
     let words = program.get("command")?.as_array()?.iter().filter_map(serde_json::Value::as_str);
@@ -104,7 +103,7 @@ pub fn flags(program: &serde_json::Value) -> Option<String> {
     Some(flags)
 }
 
-/// A word of a program's command, quoted as `--program` reads it.
+/// Quotes as `--program` reads it.
 fn word_of_command(word: &str) -> String {
     let is_plain = |letter: char| !letter.is_whitespace() && letter != '\'' && letter != '"';
     if !word.is_empty() && word.chars().all(is_plain) {

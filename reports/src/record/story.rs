@@ -15,7 +15,6 @@ use std::collections::BTreeMap;
 
 pub(crate) const KEY: &str = "lock";
 
-/// A history under construction.
 #[derive(Clone, Debug)]
 pub(crate) struct Story {
     header: Header,
@@ -23,9 +22,7 @@ pub(crate) struct Story {
     ended: Option<Ended>,
     operations: u64,
     open: BTreeMap<Node, u64>,
-    /// The last acquisition that each process was granted.
     held: BTreeMap<Node, (u64, Option<u64>)>,
-    /// The acquisition before that one.
     held_before: BTreeMap<Node, (u64, Option<u64>)>,
 }
 
@@ -74,7 +71,6 @@ impl Story {
         story
     }
 
-    /// A lock that is a key with a lease.
     pub(crate) fn with_leases() -> Story {
         let mut story = Story::with_sessions();
         story.header.kept_as = Some(Keeping::Lease);
@@ -82,7 +78,6 @@ impl Story {
         story
     }
 
-    /// A lock in a database.
     pub(crate) fn kept_as(keeping: Keeping) -> Story {
         let mut story = Story::new();
         story.header.kept_as = Some(keeping);

@@ -1,7 +1,4 @@
 //! Checks that a history can have been recorded.
-//!
-//! A hand-edited history is refused with the faulty event named, so that checkers can trust their
-//! input.
 
 use crate::record::history::{Action, Event, FORMAT, History, VERSION, What};
 use fencepost_faults::{Node, SimTime};

@@ -1,7 +1,4 @@
 //! The table of output formats.
-//!
-//! A new format is a file and a line in [`FORMATS`]: a [`View`] of runs, and usually also one of
-//! sweeps.
 
 pub mod compare;
 pub(crate) mod drawing;
@@ -25,7 +22,7 @@ use crate::summary::report::Report;
 use crate::summary::sweep::Sweep;
 use std::io::{self, Write};
 
-/// A way to write reports, and usually also sweep summaries. An entry of [`FORMATS`].
+/// A way to write reports, and usually also sweep summaries.
 #[derive(Clone, Copy)]
 pub struct Format {
     about: &'static str,
@@ -39,7 +36,6 @@ pub struct Format {
 #[derive(Clone, Copy)]
 pub struct Sweeps {
     view: View<Sweep>,
-    /// `true` if the output compares a sweep with its baseline.
     tells_of_baselines: bool,
 }
 
@@ -64,7 +60,7 @@ impl Format {
         self.runs.write_in(Page::default(), report, out)
     }
 
-    /// The same for a page of this shape. Only text uses it.
+    /// The same for a page of this shape.
     pub fn write_run_in(&self, page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         self.runs.write_in(page, report, out)
     }

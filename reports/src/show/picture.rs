@@ -19,35 +19,29 @@ use crate::record::trace::WireMessage;
 use crate::summary::report::{RunReport, TimelineEntry};
 use fencepost_faults::{Family, FaultKind, FaultPlan, Micros, Node, Seed};
 
-/// The content of one run's picture. Times are true microseconds since the start of the run.
+/// Times are true microseconds since the start of the run.
 pub(crate) struct Scene {
     /// From top to bottom.
     pub(crate) lanes: Vec<Lane>,
     pub(crate) end: u64,
-    /// The occupied parts of the whole run, with their holders.
     pub(crate) strip: Vec<HolderSpan>,
-    /// Critical sections: what each process believed.
     pub(crate) believed: Vec<Span>,
-    /// The values of the lock's key at each server.
     pub(crate) keys: Vec<Span>,
     pub(crate) faults: Vec<FaultBar>,
     pub(crate) marks: Vec<Mark>,
     pub(crate) messages: Vec<WireMessage>,
-    /// The clock error of each host whose wall clock was ever wrong.
     pub(crate) clocks: Vec<ClockLine>,
-    /// The windows to look at: one for each violation, then the whole run.
+    /// One for each violation, then the whole run.
     pub(crate) focuses: Vec<Focus>,
     /// `true` if all events were available, not only those around the violations.
     pub(crate) is_whole: bool,
 }
 
-/// A span in which one process had the lock.
 pub(crate) struct Span {
     pub(crate) node: Node,
     pub(crate) owner: Option<Node>,
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// Its end, in words.
     pub(crate) ending: String,
     /// `true` if a replica followed its primary, without a client's request.
     pub(crate) is_copy: bool,
@@ -56,7 +50,6 @@ pub(crate) struct Span {
 pub(crate) struct FaultBar {
     pub(crate) id: u32,
     pub(crate) kind: FaultKind,
-    /// Every node that it names.
     pub(crate) nodes: Vec<Node>,
     pub(crate) from: u64,
     /// Its end; the same as `from` for an instantaneous fault.
@@ -64,8 +57,7 @@ pub(crate) struct FaultBar {
 }
 
 impl Scene {
-    /// The picture of a run. Without its history it shows the report's timeline; `None` if that is
-    /// empty too.
+    /// Without its history it shows the report's timeline; `None` if that is empty too.
     pub(crate) fn new(run: &RunReport) -> Option<Scene> {
         let is_whole = run.history.is_some();
         let history = run.history.clone().unwrap_or_else(|| remembered(run));
@@ -98,7 +90,6 @@ impl Scene {
         })
     }
 
-    /// The places in which more than one process was in its section.
     pub(crate) fn overlaps(&self) -> impl Iterator<Item = &HolderSpan> {
         self.strip.iter().filter(|held| held.who.len() > 1)
     }
@@ -142,7 +133,6 @@ fn remembered(run: &RunReport) -> History {
     }
 }
 
-/// The key that an entry is about.
 fn key_of(entry: &TimelineEntry) -> Option<&str> {
     match &entry.what {
         What::Server { key, .. } => Some(key),
@@ -184,7 +174,6 @@ fn keys(timeline: &Timeline<'_>) -> Vec<Span> {
     spans.collect()
 }
 
-/// The name of a value in the published JSON.
 fn word(value: &impl serde::Serialize) -> String {
     let json = serde_json::to_value(value).unwrap_or_default();
     json.as_str().unwrap_or_default().to_owned()

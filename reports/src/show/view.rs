@@ -1,8 +1,4 @@
-//! The ways to write a document: a run, a sweep, or any other. Writers receive documents with
-//! sanitized names ([`View`]).
-//!
-//! A document other than a run or a sweep has a table of them, `VIEWS`, next to its type; a new way
-//! is a file and a line there. Those of runs and sweeps belong together (`format`).
+//! The ways to write a document: a run, a sweep, or any other.
 
 use crate::record::visible::{visible_in, visible_json};
 use serde::Serialize;
@@ -11,8 +7,6 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// A way to write a document of one type.
-///
-/// Tables of views are statics, so that the code of a view is compiled once, in this crate.
 pub struct View<T: Clone + 'static> {
     /// The value of `--format`.
     pub name: &'static str,
@@ -22,7 +16,6 @@ pub struct View<T: Clone + 'static> {
     sanitise: Option<Sanitise<T>>,
 }
 
-/// Makes the names of a document visible text.
 type Sanitise<T> = fn(&T) -> serde_json::Result<Cow<'_, T>>;
 
 enum Writer<T: 'static> {
@@ -64,7 +57,6 @@ impl<T: Clone + Serialize + DeserializeOwned> View<T> {
         View { name, writer: Writer::Lines(write), sanitise: Some(visible_in) }
     }
 
-    /// The same, with its own escapes.
     pub(crate) const fn escaping(
         name: &'static str,
         write: fn(Page, &T, &mut dyn Write) -> io::Result<()>,
@@ -113,7 +105,6 @@ impl Page {
 }
 
 impl Default for Page {
-    /// The page for a pipe or a file.
     fn default() -> Page {
         Page { width: *Page::WIDTHS.end(), detail: Detail::Brief }
     }

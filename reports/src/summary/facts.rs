@@ -1,8 +1,4 @@
 //! The first stage of a report: facts from one run of a plan.
-//!
-//! In: a history, and the context that it lacks. Out: [`RunFacts`], complete: judged, digested and
-//! counted over one timeline. Results of more runs, and further data, are separate stages
-//! ([`super::stages`]).
 
 mod shown;
 
@@ -33,8 +29,7 @@ pub struct RunContext {
     pub programs: Vec<ProgramReport>,
     /// The files and versions of these programs.
     pub ran: Ran,
-    /// Why these programs did not do their work, if so: then an absence of findings is
-    /// inconclusive.
+    /// Why these programs did not do their work: an absence of findings is then inconclusive.
     pub failure: Option<String>,
     /// A remark on how it was judged, if there is one.
     pub note: Option<String>,
@@ -67,7 +62,6 @@ pub struct RunFacts {
     pub programs: Vec<ProgramReport>,
     pub ran: Ran,
     pub note: Option<String>,
-    /// The command that replays the run.
     pub replay: String,
 }
 
@@ -150,7 +144,6 @@ fn latencies(timeline: &Timeline<'_>) -> Latencies {
     Latencies { acquire, hold, release: Latency::of(releases(timeline.history)) }
 }
 
-/// The durations of all completed releases, with any outcome.
 fn releases(history: &History) -> Vec<u64> {
     let mut open: BTreeMap<u64, SimTime> = BTreeMap::new();
     let mut spans = Vec::new();

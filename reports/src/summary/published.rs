@@ -1,7 +1,5 @@
 //! Published results of `explore` for this version: the certificates of `docs/certificates`, and
 //! locks that it breaks though sweeps find their cells quiet.
-//!
-//! Tests of `fencepost` compare one table with the files and run the commands of the other.
 
 use serde_json::Value;
 
@@ -148,8 +146,7 @@ pub fn published(
 }
 
 impl Published {
-    /// Compares the lease, the persistence, the restart delay, the number of masters and the holds
-    /// with those of a scenario. A key that is absent has its built-in value.
+    /// A key that is absent has its built-in value.
     fn has_settings_of(&self, scenario: &Value) -> bool {
         let stated = |key: &str, built_in: &str| match scenario.get(key) {
             None | Some(Value::Null) => built_in.to_owned(),

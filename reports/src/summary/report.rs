@@ -118,7 +118,6 @@ pub struct RunReport {
 }
 
 impl RunReport {
-    /// Removes the history from a copy.
     pub(crate) fn drop_history(&mut self) {
         (self.history, self.history_checksum) = (None, None);
     }

@@ -42,7 +42,7 @@ impl From<RunFacts> for Stages {
     }
 }
 
-/// Results that take more runs. Empty for a run without them.
+/// Results that take more runs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Diagnosis {
     /// The results for violations, by their id.

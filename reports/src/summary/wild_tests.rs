@@ -28,7 +28,6 @@ fn later(mut history: History, by: Micros) -> History {
     history
 }
 
-/// Adds another application with another lock's key.
 fn with_a_stranger(mut history: History) -> History {
     let of_lock = |event: &crate::record::history::Event| matches!(&event.what, What::Server { key, .. } if key == KEY);
     let strangers = history.events.iter().filter(|event| of_lock(event)).cloned();

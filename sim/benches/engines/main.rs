@@ -20,10 +20,8 @@ use std::time::Duration;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const SEEDS: u64 = 8;
-/// Measurements of every figure in a group; the best counts.
 const ROUNDS: usize = 3;
 
-/// A benchmark: its name, and one run, which returns its number of events.
 type Timed<'t> = (String, Box<dyn Fn(u64) -> u64 + 't>);
 
 struct Cost {
@@ -105,7 +103,6 @@ fn print_ratios(timed: &[Timed<'_>], patience: Duration) {
     }
 }
 
-/// The commands of workload W with and without a world around them.
 fn against_direct_execution(patience: Duration) {
     let workload = Workload::default();
     let told: Vec<_> = (0..SEEDS).map(|seed| workload.record(seed)).collect();
@@ -199,7 +196,6 @@ fn threads(patience: Duration) {
     println!("| one thread | {one:.0} | 1.00 |\n| two threads | {two:.0} | {:.2} |", two / one);
 }
 
-/// Times each in turn, several times, and keeps the best of each.
 fn measure(timed: &[Timed<'_>], patience: Duration) -> Vec<Cost> {
     let best: Vec<Cell<(f64, f64)>> =
         timed.iter().map(|_| Cell::new((f64::MAX, f64::MAX))).collect();

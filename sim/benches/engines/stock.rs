@@ -39,7 +39,6 @@ struct Open {
 }
 
 impl Open {
-    /// Fails once the limit has passed.
     fn wait(&mut self, context: &mut Context<'_>) -> Poll<io::Error> {
         let Some(limit) = &mut self.limit else { return Poll::Pending };
         limit.as_mut().poll(context).map(|()| io::ErrorKind::TimedOut.into())
@@ -206,13 +205,11 @@ async fn converse(
     }
 }
 
-/// Runs workload W to its end with `Sim::run()`, with `idle` extra hosts.
 pub(crate) fn run(seed: u64, idle: u16) {
     let node = || Node::new(bench::config(), DiskImage::default(), 7, WallTime(0));
     run_with(seed, idle, move || Box::new(node()), bench::process);
 }
 
-/// The same without locks and servers.
 pub(crate) fn run_bare(seed: u64, idle: u16) {
     let process = async |env: Env, cycles| {
         bare::process(env, cycles).await.expect("nothing fails in workload W")

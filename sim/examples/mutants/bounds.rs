@@ -24,7 +24,6 @@ use std::rc::Rc;
 
 /// The plans to run: two processes of one cycle that hold for 4 s, unless it says otherwise.
 pub(crate) struct Bound {
-    /// Its name on the page and in the lines.
     pub(crate) name: &'static str,
     pub(crate) fault: &'static str,
     pub(crate) about: &'static str,
@@ -91,7 +90,6 @@ impl Explorer {
         Explorer { lock, bench: Bench::new(lock), keeps: BTreeMap::new() }
     }
 
-    /// The outcome of a mutant that no run of a sweep killed by itself.
     pub(crate) fn explored(&mut self, outcome: Outcome) -> Outcome {
         let differed = match outcome.fate {
             Fate::Survived(differed) | Fate::Masked(differed) => differed,
@@ -128,7 +126,6 @@ impl Explorer {
         Outcome { fate, runs: outcome.runs + plans, ..outcome }
     }
 
-    /// Returns whether the lock itself keeps every rule within a bound.
     fn keeps(&mut self, place: usize) -> bool {
         if let Some(keeps) = self.keeps.get(&place) {
             return *keeps;

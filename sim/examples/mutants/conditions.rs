@@ -2,17 +2,13 @@
 
 use fencepost_clients::{Coordinator, Definition, Deployment};
 
-/// Faults and a scenario, under which runs are comparable.
 #[derive(Clone, Copy)]
 pub(crate) struct Condition {
     pub(crate) fault: &'static str,
     /// The differences from the built-in scenario, as TOML, with `; ` between keys.
     pub(crate) scenario: &'static str,
-    /// The locks that it applies to.
     pub(crate) fits: fn(&Definition) -> bool,
-    /// `true` if it is also tried with aimed faults.
     pub(crate) is_aimed: bool,
-    /// Multiplier for the seeds of a mutant.
     pub(crate) times: u64,
 }
 

@@ -18,7 +18,6 @@ pub(crate) enum Fate {
     Found(Kill),
     /// No sweep killed it, and no plan within some bounds breaks a rule.
     Quiet {
-        /// The runs of the sweeps in which it made a difference.
         differed: u64,
         /// The names of the bounds, joined by `+`.
         within: String,
@@ -44,7 +43,6 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// The fate after all conditions were tried again.
     pub(crate) fn again(&self, new: &Outcome) -> Outcome {
         match (&self.fate, &new.fate) {
             (_, Fate::Killed(_)) => new.clone(),
@@ -54,7 +52,6 @@ impl Outcome {
         }
     }
 
-    /// The fate after more conditions were tried.
     pub(crate) fn and_also(&self, new: &Outcome) -> Outcome {
         let fate = match (&self.fate, &new.fate) {
             (_, Fate::Killed(_)) | (Fate::Equivalent, _) => new.fate.clone(),
@@ -86,7 +83,7 @@ impl Outcome {
     }
 }
 
-/// Reads what `run` wrote. Errors name the line.
+/// Errors name the line.
 pub(crate) fn read(text: &str) -> Result<Vec<Outcome>, String> {
     let lines = text.lines().enumerate().skip(1);
     lines.map(|(place, line)| outcome(line).ok_or(format!("line {}: {line}", place + 1))).collect()

@@ -78,7 +78,6 @@ fn explore(file: &str) -> Result<(), Box<dyn Error>> {
     })
 }
 
-/// The index of the first of the last `count` conditions.
 fn last_conditions(count: &str) -> Result<usize, Box<dyn Error>> {
     let count: usize = count.parse()?;
     Ok(CONDITIONS.len().saturating_sub(count))
@@ -104,7 +103,6 @@ fn retry(file: &str, first: usize) -> Result<(), Box<dyn Error>> {
     })
 }
 
-/// Makes new lines from those of a file, lock by lock.
 fn for_each_lock_of(
     file: &str,
     make: impl Fn(&'static Definition, &[Outcome]) -> Vec<Outcome> + Sync,

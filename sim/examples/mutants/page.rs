@@ -108,7 +108,6 @@ fn scores(outcomes: &[Outcome]) -> String {
     out + &Score::of(outcomes).row("all")
 }
 
-/// The time to kill, in classes of a factor of about three.
 fn times(outcomes: &[Outcome]) -> String {
     const CLASSES_MS: [u64; 8] = [1, 3, 10, 30, 100, 300, 1_000, u64::MAX];
     let mut counts = [0; CLASSES_MS.len()];
@@ -126,7 +125,6 @@ fn times(outcomes: &[Outcome]) -> String {
     out
 }
 
-/// The faults and rules that killed them.
 fn places(outcomes: &[Outcome]) -> String {
     let mut rules: BTreeMap<&str, usize> = BTreeMap::new();
     let mut cells: BTreeMap<(&str, &str), [usize; 2]> = BTreeMap::new();

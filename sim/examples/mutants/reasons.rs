@@ -4,12 +4,11 @@ use crate::fate::Outcome;
 
 struct Reason {
     operators: &'static [&'static str],
-    /// The locks; empty for all.
+    /// Empty for all.
     locks: &'static [&'static str],
     why: &'static str,
 }
 
-/// The locks that live in a database session.
 const SESSIONS: &[&str] = &[
     "pg-advisory",
     "select-for-update",
@@ -107,7 +106,6 @@ const REASONS: &[Reason] = &[
     },
 ];
 
-/// The reason why a surviving mutant breaks no rule, if known.
 pub(crate) fn reason(outcome: &Outcome) -> Option<&'static str> {
     let is_its = |reason: &&Reason| {
         reason.operators.contains(&outcome.operator.as_str())

@@ -24,7 +24,6 @@ use std::rc::Rc;
 
 /// Seeds of a cell for the lock itself: violations in any of them do not count against its mutants.
 pub(crate) const OF_LOCK: u64 = 48;
-/// The first seeds of a cell for each mutant.
 pub(crate) const FIRST: u64 = 2;
 pub(crate) const SECOND: u64 = 8;
 /// Seeds for mutants whose runs only break rules that the lock breaks itself: they may do it more
@@ -33,14 +32,12 @@ pub(crate) const MORE_OFTEN: u64 = 16;
 /// The seeds for lock and mutant in the cells where the mutant breaks a rule most often compared
 /// with the lock, if that may still be chance.
 pub(crate) const WIDE: Range<u64> = 1_000..1_256;
-/// The number of such cells.
 pub(crate) const SUSPECTS: usize = 3;
 /// The largest probability by chance of as many violated runs of the mutant, or more.
 const CHANCE: f64 = 1e-6;
 /// The pseudo-rule of a mutant killed because its runs are unknown much more often: a sweep reports
 /// such a cell as not exercised.
 const UNKNOWN: &str = "unknown";
-/// The suffix of a rule that is broken more often than by the lock.
 const MORE_OFTEN_SAID: &str = " more often";
 
 /// Cycles of a run, unless its scenario has more than the built-in one.
@@ -64,7 +61,6 @@ pub(crate) struct Bench {
 struct Known {
     kinds: BTreeMap<Kind, u64>,
     unknown: u64,
-    /// As many runs as for a mutant.
     histories: Vec<History>,
 }
 
@@ -80,7 +76,6 @@ impl Bench {
         Bench::from(lock, 0)
     }
 
-    /// A lock that is tried under the conditions from this one on.
     fn from(lock: &'static Definition, first: usize) -> Bench {
         Bench { lock, first, cells: BTreeMap::new(), wide: BTreeMap::new() }
     }
@@ -196,7 +191,6 @@ impl Bench {
         None
     }
 
-    /// Returns whether the same run or the same significant difference kills a mutant again.
     pub(crate) fn kills_again(&self, operator: &'static Operator, kill: &Kill) -> bool {
         let is_its = |(place, strategy): &Cell| {
             let Condition { fault, scenario, .. } = CONDITIONS[*place];
@@ -234,7 +228,6 @@ impl Bench {
         cells.any(|cell| self.run(cell, 0, mutant).altered > 0)
     }
 
-    /// The cells that apply to the lock.
     fn cells(&self) -> Vec<Cell> {
         let fits = |condition: &Condition| (condition.fits)(self.lock);
         let tried = CONDITIONS.iter().enumerate().skip(self.first);
@@ -293,7 +286,6 @@ pub(crate) fn mutants_of(lock: &'static Definition) -> Vec<Outcome> {
     outcomes(lock, 0, operators_for(lock))
 }
 
-/// The outcomes of some operators, tried under the conditions from this one on.
 pub(crate) fn outcomes(
     lock: &'static Definition,
     first: usize,
@@ -331,8 +323,7 @@ pub(crate) fn unlike(outcomes: &[Outcome]) -> Vec<String> {
 }
 
 /// The probability of at least this many violated runs of the mutant, if all violated runs were
-/// distributed by chance over its runs and those of the lock (Fisher's exact test, one-sided). Each
-/// pair is violated runs, and runs.
+/// distributed by chance over its runs and those of the lock (Fisher's exact test, one-sided).
 pub(crate) fn chance([broken, of]: [u64; 2], [broken_of_lock, of_lock]: [u64; 2]) -> f64 {
     let all = broken + broken_of_lock;
     let ways = |broken: u64| choose(of, broken) * choose(of_lock, all - broken);

@@ -85,7 +85,6 @@ impl CheckpointFile {
         Ok(write_file(&self.path, &json)?)
     }
 
-    /// The error of a failed write, returned once.
     pub(crate) fn failure(&self) -> Option<Failure> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).failure.take()
     }

@@ -15,7 +15,7 @@ use fencepost_reports::show::format::compare::VIEWS;
 use fencepost_reports::summary::sweep::Comparison;
 use std::path::Path;
 
-/// Compares them and prints the differences. A comparison has no verdict: exit status 0.
+/// A comparison has no verdict: exit status 0.
 pub(crate) fn compare(arguments: &CompareArguments) -> Result<Outcome, Failure> {
     let view = view(VIEWS, &arguments.format)?;
     let (a, b) = (&arguments.a, &arguments.b);
@@ -43,12 +43,10 @@ fn is_file(side: &str) -> bool {
         && (side == "-" || path.extension().is_some() || path.exists())
 }
 
-/// Returns whether it names a Lua script.
 fn is_script(side: &str) -> bool {
     find(side).is_none() && Path::new(side).extension().is_some_and(|end| end == "lua")
 }
 
-/// Runs both locks over the same seeds under the same faults.
 fn both(a: &str, b: &str, arguments: &CompareArguments) -> Result<(Sweep, Sweep), Failure> {
     if a == b {
         return Err(Failure::wrong(format!("'{a}' twice: expected two different locks")));

@@ -41,7 +41,6 @@ fn offered(command: &str, argument: Arg) -> Arg {
     argument.value_parser(PossibleValuesParser::new(names))
 }
 
-/// The locks that a command accepts; some accept just one, and `load` one that it can measure.
 fn clients(command: &str) -> Vec<&'static str> {
     let all = CLIENTS.iter();
     match command {

@@ -12,8 +12,7 @@ use fencepost_faults::{Families, Seed};
 use fencepost_reports::summary::sweep::{SeedRange, Shard, Sweep};
 use fencepost_reports::{RunFacts, Verdict};
 
-/// Runs the seeds in every cell, on this many threads, and adds up. Errors: a lock that does not
-/// fit the scenario; a run that failed.
+/// Errors: a lock that does not fit the scenario; a run that failed.
 pub(super) fn counted(
     cells: Vec<(&'static Definition, Families)>,
     scenario: Scenario,

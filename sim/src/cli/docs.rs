@@ -20,7 +20,7 @@ pub(crate) fn docs(arguments: &DocsArguments) -> Result<Outcome, Failure> {
     Ok(Outcome::AsExpected)
 }
 
-/// The entry at a path of the repository. Leaves out build and install folders, and hidden ones.
+/// Leaves out build and install folders, and hidden ones.
 fn entry(repository: &Path, path: &str) -> Option<Entry> {
     let place = repository.join(path);
     if !place.is_dir() {

@@ -26,8 +26,7 @@ use std::path::Path;
 pub(crate) struct Expectations(BTreeMap<(String, String), Wanted>);
 
 impl Expectations {
-    /// Reads a file about locks of the table and programs. Errors name the entry and the valid
-    /// values.
+    /// Errors name the entry and the valid values.
     pub(crate) fn read(path: &Path, programs: &[&str]) -> Result<Expectations, Failure> {
         let text = read_file(path)?;
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
@@ -73,7 +72,6 @@ impl Expectations {
     }
 }
 
-/// Reads the file of `--expect`, if there is one, for a run or a sweep of these options.
 pub(crate) fn of_cells(
     path: Option<&Path>,
     cells: &[(&Definition, Families)],
@@ -82,16 +80,14 @@ pub(crate) fn of_cells(
     path.map(|path| Expectations::read(path, &names)).transpose()
 }
 
-/// The expectation for a lock under a fault, and the command that shows the actual result.
 pub(crate) struct JudgedCell<'e> {
     pub(crate) client: &'e str,
     pub(crate) fault: &'e str,
     pub(crate) expectation: &'e Expectation,
-    /// The command that shows a violation, if there is one.
     pub(crate) replay: Option<String>,
 }
 
-/// Prints every deviation to stderr; returns whether there is one.
+/// Returns whether there is one.
 pub(crate) fn log_deviations<'e>(cells: impl Iterator<Item = JudgedCell<'e>>) -> bool {
     let mut deviates = false;
     for JudgedCell { client, fault, expectation, replay } in

@@ -12,7 +12,7 @@ use fencepost_reports::{Cause, Kind};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Prints the meaning of a rule, a cause or a family of faults. A name can be several of these.
+/// A name can be several of these.
 pub(crate) fn explain(arguments: &ExplainArguments) -> Result<Outcome, Failure> {
     let name = arguments.name.as_str();
     let parts: Vec<String> =
@@ -60,7 +60,6 @@ fn told(title: &str, meaning: Meaning, rest: &str) -> String {
     text + rest
 }
 
-/// The pages of the gallery that show it.
 fn pages(shown: impl Fn(&Exhibit) -> bool) -> String {
     let mut text = String::new();
     for exhibit in all().into_iter().filter(|exhibit| shown(exhibit)) {

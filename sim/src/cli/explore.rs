@@ -34,11 +34,8 @@ use std::time::Duration;
 
 /// Set by Ctrl-C and SIGTERM.
 static STOP: Stop = Stop::new();
-/// The signal that was received.
 static INTERRUPT: Interrupt = Interrupt::new();
 
-/// Enumerates the plans, and prints a counterexample or a certificate; or checks a certificate, or
-/// compares two.
 pub(crate) fn explore(arguments: &ExploreArguments) -> Result<Outcome, Failure> {
     view(certificate::VIEWS, &arguments.format)?;
     if let Some(path) = &arguments.check {
@@ -77,7 +74,7 @@ pub(crate) fn explore(arguments: &ExploreArguments) -> Result<Outcome, Failure> 
     run_all(arguments, &order, &work, start, u64::try_from(runs).unwrap_or(u64::MAX))
 }
 
-/// Estimates the work. Errors: too much to begin without `--yes`.
+/// Errors: too much to begin without `--yes`.
 fn surveyed(
     arguments: &ExploreArguments,
     order: &Order<'_>,
@@ -146,7 +143,6 @@ fn start(arguments: &ExploreArguments, order: &Order<'_>) -> Result<Option<Ledge
     ledger.map(Some).map_err(|error| wrong(&error))
 }
 
-/// The report of the plan that breaks a rule, run again under turmoil with the same history.
 fn counterexample(
     arguments: &ExploreArguments,
     order: &Order<'_>,
@@ -197,7 +193,6 @@ fn counterexample(
     Ok(Outcome::of_runs(&whole.runs))
 }
 
-/// Shows progress and writes checkpoints after each run.
 struct Watch<'w> {
     progress: Progress,
     order: Option<&'w Order<'w>>,
@@ -205,7 +200,7 @@ struct Watch<'w> {
 }
 
 impl Watch<'_> {
-    /// Writes the last checkpoint. Errors: this write failed, or an earlier one.
+    /// Errors: this write failed, or an earlier one.
     fn keep(&self, ledger: &Ledger) -> Result<(), Failure> {
         let (Some(file), Some(order)) = (&self.file, self.order) else { return Ok(()) };
         file.write(&|| json(order, ledger))?;
@@ -213,7 +208,6 @@ impl Watch<'_> {
     }
 }
 
-/// The content of a checkpoint: an ordinary exploration.
 fn json(order: &Order<'_>, ledger: &Ledger) -> serde_json::Result<Vec<u8>> {
     serde_json::to_vec(&order.partial(ledger, "a checkpoint")?)
 }

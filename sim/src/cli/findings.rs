@@ -104,7 +104,6 @@ fn scenario_of(arguments: &RetestArguments) -> Result<Scenario, Failure> {
     Ok(scenario)
 }
 
-/// Returns whether one of its known seeds still shows a finding.
 fn is_shown(finding: &Finding, scenario: &Rc<Scenario>) -> Result<bool, Failure> {
     let client = client_of(&finding.client, scenario)?;
     for shown in &finding.shown_by {

@@ -6,7 +6,6 @@ use super::{Failure, Outcome};
 use crate::files::write_file;
 use crate::studies::gallery::{GalleryError, pages};
 
-/// Writes the pages, or checks those in a folder.
 pub(crate) fn gallery(arguments: &GalleryArguments) -> Result<Outcome, Failure> {
     let pages = pages(arguments.jobs.count())?;
     if arguments.check {

@@ -50,7 +50,7 @@ impl Interrupt {
         }
     }
 
-    /// The outcome for the received signal; `None` without one.
+    /// `None` without a signal.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         match self.0.load(Ordering::Relaxed) {
             INTERRUPTED => Some(Outcome::Interrupted),

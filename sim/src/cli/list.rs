@@ -19,7 +19,6 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) static VIEWS: &[View<Lists>] = &[View::new("text", Lists::text), View::JSON];
 
-/// The choices: one list, or all of them under their titles.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Lists {

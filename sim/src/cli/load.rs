@@ -9,7 +9,6 @@ use fencepost_clients::{Definition, Deployment};
 use fencepost_faults::Seed;
 use fencepost_reports::documents::load::VIEWS;
 
-/// Returns whether the cost of waiting for a lock can be measured.
 pub(super) fn takes(lock: &Definition) -> bool {
     lock.deployment != Deployment::Independent
 }

@@ -14,7 +14,7 @@ use fencepost_reports::{History, What};
 use std::path::Path;
 use std::rc::Rc;
 
-/// Reads the scripts that were asked for into the scenario. Each of them runs without faults.
+/// Each of them runs without faults.
 pub(crate) fn add_scripts(
     arguments: &LockArguments,
     scenario: &mut Scenario,
@@ -95,7 +95,6 @@ fn try_out(lock: &LockScript, scenario: &Scenario) -> Result<(), Failure> {
     own_error(lock, &outcome.history).map_or(Ok(()), |error| Err(Failure::wrong(error)))
 }
 
-/// The first error of the script itself in a history.
 pub(crate) fn own_error<'h>(lock: &LockScript, history: &'h History) -> Option<&'h str> {
     history.events.iter().find_map(|event| match &event.what {
         What::Info { reason, .. } if lock.script.is_own_error(reason) => Some(&**reason),

@@ -15,7 +15,6 @@ pub(crate) fn man(arguments: &ManArguments) -> Result<Outcome, Failure> {
     Ok(Outcome::AsExpected)
 }
 
-/// The page of a command and of those below it.
 fn write(command: &Command, folder: &Path) -> Result<(), Failure> {
     let page = Man::new(command.clone());
     let mut text = Vec::new();

@@ -23,7 +23,6 @@ use fencepost_reports::show::view::View;
 use fencepost_reports::summary::sweep::Sweep;
 use std::path::Path;
 
-/// Makes the matrix and prints it, or checks a published one.
 pub(crate) fn matrix(arguments: &MatrixArguments) -> Result<Outcome, Failure> {
     let asked = view(VIEWS, &arguments.format)?;
     let of_kind = arguments.kind.as_deref().map(kind).transpose()?;
@@ -52,7 +51,6 @@ pub(crate) fn matrix(arguments: &MatrixArguments) -> Result<Outcome, Failure> {
     }
 }
 
-/// The matrix of a file: a published one, or that of a sweep.
 fn matrix_in(path: &Path, kind: Option<Kind>) -> Result<Matrix, Failure> {
     let text = read_file(path)?;
     let is_matrix = serde_json::from_str::<serde_json::Value>(&text)
@@ -85,7 +83,6 @@ fn is_judged(kind: Kind, scenario: &Scenario) -> Result<(), Failure> {
     )))
 }
 
-/// Checks that a matrix in a file counts the requested runs.
 fn same_rule(path: &Path, counts: Option<Kind>, asked: Option<Kind>) -> Result<(), Failure> {
     if counts == asked {
         return Ok(());
@@ -104,7 +101,6 @@ fn written(view: &View<Matrix>, matrix: &Matrix) -> Result<String, Failure> {
     view.write(matrix).map_err(Failure::wrong)
 }
 
-/// The requested cells of the published matrix.
 fn published(path: &Path, arguments: &MatrixArguments) -> Result<Matrix, Failure> {
     let mut matrix =
         read_matrix(&read_file(path)?).map_err(|error| Failure::content(path, error))?;
@@ -144,7 +140,6 @@ fn own_programs(arguments: &MatrixArguments) -> Result<Vec<Program>, Failure> {
     programs(&arguments.programs, coordinator(arguments.coordinator.as_deref())?)
 }
 
-/// The selected locks, and the user's own.
 fn locks(
     arguments: &MatrixArguments,
     scenario: &Scenario,

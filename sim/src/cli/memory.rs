@@ -9,12 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The polling interval.
 const EVERY: Duration = Duration::from_millis(50);
 /// How long a sweep may take to stop after a request.
 const GRACE: Duration = Duration::from_secs(30);
 
-/// A bound, and the excess.
 #[derive(Debug)]
 pub(crate) struct MemoryBound {
     exceeded_by_holding: AtomicU64,
@@ -23,7 +21,6 @@ pub(crate) struct MemoryBound {
 }
 
 impl MemoryBound {
-    /// A bound without a watcher.
     pub(crate) const fn new() -> MemoryBound {
         MemoryBound { exceeded_by_holding: AtomicU64::new(0), ending: Mutex::new(()) }
     }
@@ -32,8 +29,7 @@ impl MemoryBound {
         self.ending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Leaves the end of the process to the caller from now on. Does not return if the bound is
-    /// already ending it.
+    /// Does not return if the bound is already ending it.
     pub(crate) fn yield_end(&self) {
         std::mem::forget(self.writing());
     }
@@ -65,7 +61,6 @@ impl MemoryBound {
         named.spawn(watch).map(drop).map_err(|error| Failure::wrong(format!("threads: {error}")))
     }
 
-    /// Checks that the bound was kept.
     pub(crate) fn kept(&self, max: u64) -> Result<(), Failure> {
         match self.exceeded_by_holding.load(Ordering::Relaxed) {
             0 => Ok(()),

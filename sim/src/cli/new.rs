@@ -13,7 +13,6 @@ use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
-/// A lock to start from, by what it is on.
 const LOCKS: &[(&str, &str)] = &[
     ("redis", include_str!("new/redis.lua")),
     ("redis-masters", include_str!("new/masters.lua")),
@@ -23,7 +22,7 @@ const LOCKS: &[(&str, &str)] = &[
     ("zookeeper", include_str!("new/zookeeper.lua")),
 ];
 
-/// Writes a lock in Lua, and says how to try it. Never overwrites a file.
+/// Never overwrites a file.
 pub(crate) fn new_lock(arguments: &NewArguments) -> Result<Outcome, Failure> {
     let NewArguments { name, on } = arguments;
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);

@@ -17,8 +17,7 @@ use fencepost_reports::show::view::View;
 use std::path::Path;
 use std::rc::Rc;
 
-/// Every selected lock under every selected combination of faults. `F` is a format of runs or of
-/// sweeps.
+/// `F` is a format of runs or of sweeps.
 pub(crate) struct Options<F> {
     pub(crate) cells: Vec<(&'static Definition, Families)>,
     pub(crate) scenario: Scenario,
@@ -27,7 +26,6 @@ pub(crate) struct Options<F> {
 }
 
 impl<F> Options<F> {
-    /// Reads and checks the arguments.
     pub(crate) fn read(
         arguments: &CommonArguments,
         engine: Engine,
@@ -64,19 +62,17 @@ impl<F> Options<F> {
         })
     }
 
-    /// Shared by the runs of one thread.
     pub(crate) fn shared_scenario(&self) -> Rc<Scenario> {
         Rc::new(self.scenario.clone())
     }
 }
 
-/// The user's own locks: programs and scripts.
 pub(crate) fn own_locks(scenario: &Scenario) -> Vec<&'static Definition> {
     let programs = scenario.programs.iter().map(Program::definition);
     programs.chain(scenario.scripts.iter().map(LockScript::definition)).collect()
 }
 
-/// The requested programs, against a coordinator, which is Redis by default. Each can be started.
+/// Each can be started.
 pub(crate) fn programs(
     arguments: &ProgramArguments,
     coordinator: Option<Coordinator>,
@@ -116,7 +112,6 @@ pub(crate) fn programs(
     Ok(all)
 }
 
-/// The lock of that name: of the scenario's programs and scripts, or of the table.
 pub(crate) fn client_of(name: &str, scenario: &Scenario) -> Result<&'static Definition, Failure> {
     if let Some(script) = scenario.scripts.iter().find(|script| script.name == name) {
         return Ok(script.definition());
@@ -147,7 +142,6 @@ pub(crate) fn format_of_sweeps(name: &str) -> Result<Sweeps, Failure> {
     })
 }
 
-/// The way of that name to write a document.
 pub(crate) fn view<T: Clone>(
     views: &'static [View<T>],
     name: &str,
@@ -156,7 +150,7 @@ pub(crate) fn view<T: Clone>(
     found.ok_or_else(|| unknown("format", name, "", views.iter().map(|view| view.name).collect()))
 }
 
-/// The combinations of these names, without repetition.
+/// Without repetition.
 pub(crate) fn families(names: &[String]) -> Result<Vec<Families>, Failure> {
     let mut all: Vec<Families> = Vec::new();
     for name in names {
@@ -168,8 +162,7 @@ pub(crate) fn families(names: &[String]) -> Result<Vec<Families>, Failure> {
     Ok(all)
 }
 
-/// The locks of these names, without repetition. Errors: a lock that is not on the requested
-/// coordinator.
+/// Without repetition. Errors: a lock that is not on the requested coordinator.
 pub(crate) fn clients(
     names: &[String],
     only: Option<Coordinator>,
@@ -192,7 +185,6 @@ pub(crate) fn clients(
     Ok(all)
 }
 
-/// Every lock, or every one on a coordinator.
 fn locks_on(only: Option<Coordinator>) -> Vec<&'static Definition> {
     let is_asked =
         |lock: &&Definition| only.is_none_or(|only| lock.deployment.coordinator() == only);

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-/// Writes text to stdout. A closed pipe is no error.
+/// A closed pipe is no error.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = anstream::AutoStream::auto(io::stdout().lock());
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {

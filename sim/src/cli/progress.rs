@@ -1,5 +1,4 @@
-//! Progress on stderr: a bar on a terminal, occasional plain lines elsewhere. For a single seed,
-//! the current search, once it takes more than a moment.
+//! Progress on stderr: a bar on a terminal, occasional plain lines elsewhere.
 
 use super::output::log;
 use crate::diagnosis::Extent;
@@ -10,10 +9,9 @@ use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The minimum interval between plain lines.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
-/// Counts runs and shows how many remain. Any thread may count.
+/// Any thread may count.
 pub(crate) struct Progress {
     bar: ProgressBar,
     shown_as: ShownAs,
@@ -45,7 +43,6 @@ pub(crate) enum Verbosity {
 }
 
 impl Progress {
-    /// Starts with this many runs in total, and this many done.
     pub(crate) fn new(runs: u64, runs_before: u64, verbosity: Verbosity) -> Progress {
         let shown_as = match verbosity {
             Verbosity::Quiet => ShownAs::Nothing,
@@ -74,7 +71,6 @@ impl Progress {
         }
     }
 
-    /// The same of one slice of several.
     pub(crate) fn of_slice(self, shard: Shard) -> Progress {
         let label = match shard {
             Shard::WHOLE => String::new(),
@@ -104,7 +100,6 @@ impl Progress {
         }
     }
 
-    /// Reports that the runs are over, and how many of the smallest were run again.
     pub(crate) fn looked_closer(&self, what: &str, done: usize, of: usize) {
         match self.shown_as {
             ShownAs::Nothing => {}
@@ -116,7 +111,6 @@ impl Progress {
         }
     }
 
-    /// Clears the terminal line.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }
@@ -173,7 +167,6 @@ impl Default for Minimising {
 }
 
 impl Minimising {
-    /// Shows that the violations of this run are being minimized.
     pub(crate) fn begins(&self, run: &RunFacts) {
         if run.violations.is_empty() {
             return;
@@ -193,13 +186,11 @@ impl Minimising {
         }
     }
 
-    /// Clears the terminal line.
     pub(crate) fn finish(&self) {
         self.spinner.finish_and_clear();
     }
 }
 
-/// Rate, violations and remaining time, in words.
 fn pace(done: u64, left: u64, violated: u64, took: Duration) -> String {
     let per_second = done as f64 / took.as_secs_f64().max(1e-3);
     let left_s = (left as f64 / per_second.max(1e-9)).ceil().min(1e15) as u64;

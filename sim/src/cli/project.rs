@@ -14,14 +14,11 @@ use file::{Project, Setting};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The options that select locks. One of them on the command line replaces all of the file's.
+/// One of them on the command line replaces all of the file's.
 const LOCKS: [&str; 4] = ["client", "coordinator", "lock", "program"];
-/// The options that need a program.
 const OF_PROGRAMS: [&str; 4] = ["cwd", "deployment", "env", "lock-key"];
-/// The options that select the file itself.
 const OWN: [&str; 3] = ["config", "no-config", "profile"];
 
-/// The command line with the options of the project in front.
 pub(crate) fn with_project(arguments: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
     let root = Arguments::command();
     // The real parse reports what is wrong with the arguments.
@@ -43,7 +40,6 @@ pub(crate) fn with_project(arguments: Vec<OsString>) -> Result<Vec<OsString>, Fa
     Ok(all)
 }
 
-/// The command that was called.
 struct Called<'c> {
     command: Command,
     /// How many words name it, after the program.
@@ -108,7 +104,6 @@ impl<'c> Called<'c> {
         })
     }
 
-    /// Returns whether the command has its own formats.
     fn lists_findings(&self) -> bool {
         self.command.get_name() == "list"
     }
@@ -134,12 +129,10 @@ impl<'c> Called<'c> {
     }
 }
 
-/// The argument of a command that has this long option.
 fn argument<'c>(command: &'c Command, key: &str) -> Option<&'c clap::Arg> {
     command.get_arguments().find(|argument| argument.get_long() == Some(key))
 }
 
-/// The commands that read a project.
 fn commands(root: &Command) -> Vec<&Command> {
     let findings = root.find_subcommand("findings").into_iter().flat_map(Command::get_subcommands);
     let others = ["run", "sweep", "merge"].iter().filter_map(|name| root.find_subcommand(name));

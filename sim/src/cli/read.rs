@@ -26,7 +26,6 @@ pub(super) fn report_in(path: &Path) -> Result<Report, Failure> {
     Ok(report)
 }
 
-/// Warns that damage to a file would go unnoticed.
 pub(super) fn unprotected(path: &Path, why: &str) {
     log(format_args!("warning: {}: {why}: damage would not be noticed", path.display()));
 }

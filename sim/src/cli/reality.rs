@@ -66,8 +66,7 @@ fn cases(arguments: &RealityArguments) -> Result<Vec<Case>, Failure> {
     Ok(clients.into_iter().flat_map(of).collect())
 }
 
-/// The pages that are asked for, with their locks. Pages of coordinators without real servers are
-/// left out.
+/// Pages of coordinators without real servers are left out.
 fn pages(
     arguments: &RealityArguments,
 ) -> Result<Vec<(&'static Exhibit, &'static Definition)>, Failure> {

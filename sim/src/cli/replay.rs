@@ -77,7 +77,6 @@ fn compared(
     Ok(all)
 }
 
-/// A binary that is another one than the report's.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Changed {
     #[error(transparent)]
@@ -98,7 +97,6 @@ pub(super) fn unchanged(run: &RunReport, scenario: &Scenario) -> Result<(), Chan
     Ok(of_program?)
 }
 
-/// A repeated run of a report.
 struct Again<'r> {
     path: &'r Path,
     recorded: &'r Report,
@@ -118,7 +116,6 @@ impl Again<'_> {
         self.replay_spec(&self.spec()?, (&self.run.history_digest, shown_by), format)
     }
 
-    /// The minimal plan of each violation that has one.
     fn replay_minimal(&self, format: &Format) -> Result<Vec<RunReport>, Failure> {
         let mut replayed = Vec::new();
         for violation in &self.run.violations {
@@ -163,7 +160,6 @@ impl Again<'_> {
     }
 }
 
-/// The run in a report.
 pub(super) fn spec_of(
     path: &Path,
     recorded: &Report,
@@ -178,7 +174,6 @@ pub(super) fn spec_of(
     Ok(RunSpec { seed, client: client_of(&run.client, &scenario)?, families, scenario, plan })
 }
 
-/// Fails if the history differs from the report's.
 pub(super) fn same_history(path: &Path, replayed: &RunFacts, digest: &str) -> Result<(), Failure> {
     if replayed.history_digest == digest {
         return Ok(());

@@ -81,7 +81,6 @@ fn differs_again(
     Ok(of_programs.or_else(of_servers).or_else(|| of_histories(&outcome.history, &again.history)))
 }
 
-/// The first event in which two histories differ whose calls are the same.
 fn of_histories(one: &History, other: &History) -> Option<String> {
     let (one, other) = (&one.events, &other.events);
     let pairs = one.iter().zip(other);

@@ -1,4 +1,4 @@
-//! The scenario of the arguments. Errors name the file, the line and the key.
+//! The scenario of the arguments.
 
 use super::Failure;
 use super::arguments::ScenarioArguments;
@@ -39,7 +39,6 @@ pub(crate) fn scenario(arguments: &ScenarioArguments) -> Result<Scenario, Failur
     Ok(scenario)
 }
 
-/// A scenario file with known keys and readable values.
 struct File {
     text: String,
     table: toml::Table,
@@ -80,7 +79,6 @@ fn key_of(assignment: &str) -> &str {
     assignment.split('=').next().unwrap_or_default().trim()
 }
 
-/// A key and its value, in the key's type.
 fn assigned(assignment: &str) -> Result<(String, toml::Value), Failure> {
     let (key, value) = assignment.split_once('=').ok_or_else(|| {
         Failure::wrong(format!("--set '{assignment}': expected KEY=VALUE, like down-after=2s"))

@@ -62,8 +62,7 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
     printed.map(|()| Outcome::AsExpected)
 }
 
-/// Redis's protected mode: without a password only this computer is served. Others know no
-/// passwords.
+/// Redis's protected mode: without a password only this computer is served.
 fn protect(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), Failure> {
     let is_safe = arguments.bind.is_loopback()
         || arguments.requirepass.as_ref().is_some_and(|password| !password.is_empty());

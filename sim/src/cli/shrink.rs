@@ -14,7 +14,7 @@ use fencepost_reports::Stages;
 use fencepost_reports::show::format::Needs;
 use std::rc::Rc;
 
-/// Runs the plans of a report again and diagnoses them. The histories must be the report's.
+/// The histories must be the report's.
 pub(crate) fn shrink(arguments: &ShrinkArguments) -> Result<Outcome, Failure> {
     let format = format(&arguments.source.format)?;
     let path = &arguments.source.file;

@@ -27,7 +27,6 @@ use std::time::{Duration, Instant};
 /// Set by Ctrl-C and SIGTERM: finished runs are added up and printed. A second signal skips the
 /// diagnosis.
 static STOP: Stop = Stop::new();
-/// The signal that was received.
 static INTERRUPT: Interrupt = Interrupt::new();
 /// The limit of `--max-memory`.
 static MEMORY: MemoryBound = MemoryBound::new();
@@ -92,7 +91,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     Ok(INTERRUPT.outcome().unwrap_or(outcome))
 }
 
-/// The baseline sweep, named by its file. Errors: a format without a place for it.
+/// Errors: a format without a place for it.
 fn baseline(path: &Path, format: Sweeps) -> Result<(String, Sweep), Failure> {
     if !format.tells_of_baselines() {
         let all = FORMATS.iter().filter_map(Format::of_sweeps);
@@ -107,7 +106,6 @@ fn baseline(path: &Path, format: Sweeps) -> Result<(String, Sweep), Failure> {
     Ok((path.display().to_string(), sweep_in(path)?))
 }
 
-/// The sweep that the arguments describe.
 fn spec(
     arguments: &SweepArguments,
     options: &Options<Sweeps>,
@@ -129,7 +127,6 @@ fn spec(
     })
 }
 
-/// The range of seeds that the arguments ask for.
 fn seeds(asked: Seeds, known: Option<&Known>) -> Result<SeedRange, Failure> {
     let (from, to) = match (asked, known) {
         (Seeds::Range(from, to), _) => (from, to),
@@ -147,7 +144,6 @@ fn seeds(asked: Seeds, known: Option<&Known>) -> Result<SeedRange, Failure> {
     Ok(SeedRange { from: Seed(from), to: Seed(to) })
 }
 
-/// Compares a sum with its expectations, prints it, and returns the outcome.
 pub(crate) fn conclude(
     mut sum: Sweep,
     format: Sweeps,
@@ -201,7 +197,6 @@ fn measured(progress: &Progress, jobs: usize) -> Measured {
     }
 }
 
-/// Shows progress, keeps the time budget, and writes checkpoints after each run.
 struct Watch<'s> {
     spec: &'s SweepSpec,
     progress: Progress,

@@ -41,7 +41,6 @@ pub fn minimise(spec: &RunSpec, target: Target) -> Option<Minimal> {
     minimise_with(&Memory::default(), spec, target)
 }
 
-/// The same, with known results about smaller runs of the same run.
 pub(super) fn minimise_with(memory: &Memory, spec: &RunSpec, target: Target) -> Option<Minimal> {
     let calls_max = if spec.is_traced() { TRACED_RUNS_MAX } else { SEARCH_RUNS_MAX };
     let mut search = Search { target, memory, calls: 0, calls_max, refused: false };
@@ -109,8 +108,7 @@ impl Search<'_> {
         spec.plan.clone()
     }
 
-    /// The plan with reduced nodes, magnitudes and start times. With no runs left, the plan
-    /// unchanged.
+    /// With no runs left, the plan unchanged.
     fn shrink(&mut self, spec: &RunSpec) -> Option<(FaultPlan, Vec<Boundary>)> {
         let left = self.calls_max - self.calls;
         if left == 0 {

@@ -23,10 +23,8 @@ use fencepost_reports::explain::order::{OrderedPair, Step};
 use fencepost_reports::{Access, Action, Event, History, Trace, What, judge};
 use std::collections::BTreeSet;
 
-/// The number of later events to try for each event.
 const NEXT_MAX: usize = 3;
 
-/// The most runs for a lock in a program of the user.
 const PROGRAM_RUNS_MAX: usize = 40;
 
 /// The pairs of events that could change places, in order, each with the result.

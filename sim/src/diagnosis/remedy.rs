@@ -49,12 +49,10 @@ impl Extent {
 /// The first of the other seeds: far from those that people start with.
 pub const OTHER_SEEDS_FROM: u64 = 900_000_000;
 
-/// The finished runs of other seeds, for all violations of a lock, its faults and a scenario. Any
-/// thread may use it.
+/// The finished runs of other seeds, for all violations of a lock, its faults and a scenario.
 #[derive(Default)]
 pub struct Rates {
     made: Shared<Vec<Option<Ending>>>,
-    /// Their faults, the same with every safeguard.
     plans: Shared<Vec<(Seed, FaultPlan)>>,
     threads: usize,
 }
@@ -69,7 +67,6 @@ fn place<T>(shared: &Shared<T>, key: String) -> Arc<OnceLock<T>> {
     shared.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default().clone()
 }
 
-/// How a run ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Ending {
     broken: BTreeSet<Kind>,
@@ -94,7 +91,7 @@ struct Guarded {
 }
 
 impl Trials {
-    /// Makes the runs. `rates` may contain those of other seeds from an earlier run of the cell.
+    /// Makes the runs.
     pub fn new(spec: &RunSpec, rates: &Rates, extent: Extent) -> Trials {
         Trials::of(SAFEGUARDS, spec, rates, extent)
     }
@@ -216,7 +213,6 @@ impl Rates {
         Rates { threads, ..Rates::default() }
     }
 
-    /// How the other seeds end, with a safeguard or without.
     fn of(&self, spec: &RunSpec, safeguard: Option<&'static Safeguard>, extent: Extent) -> Made {
         let made = place(&self.made, key(spec, safeguard, extent));
         made.get_or_init(|| {
@@ -260,8 +256,7 @@ fn other_seeds(own: Seed) -> impl Iterator<Item = Seed> {
     (OTHER_SEEDS_FROM..).map(Seed).filter(move |seed| *seed != own)
 }
 
-/// The run of another seed: the same lock, faults and scenario. Keeps lengths that the run's own
-/// seed drew.
+/// Keeps lengths that the run's own seed drew.
 fn other(spec: &RunSpec, seed: Seed, plan: &FaultPlan, safeguard: Option<&Safeguard>) -> RunSpec {
     let drawn = RunSpec::under(plan.clone(), seed, spec.client, &spec.families, keeping(spec));
     safeguard.map_or(drawn.clone(), |safeguard| (safeguard.with)(&drawn))
@@ -298,7 +293,6 @@ impl Ending {
     }
 }
 
-/// The number of runs that broke a rule.
 #[derive(Default)]
 struct Tried {
     runs: u64,
@@ -323,12 +317,10 @@ impl Tried {
     }
 }
 
-/// Returns whether a violation of this rule makes the lock unavailable.
 fn is_outage(kind: Kind) -> bool {
     matches!(kind, Kind::Stuck | Kind::Deadlock | Kind::Starved)
 }
 
-/// The faults that acted.
 fn fired(history: &History) -> BTreeSet<u32> {
     let began = history.events.iter().filter_map(|event| match event.what {
         What::FaultBegan { fault, .. } => Some(fault),

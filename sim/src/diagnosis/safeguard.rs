@@ -39,7 +39,6 @@ impl Safeguard {
     }
 }
 
-/// A safeguard that replaces the lock by another one of the table.
 macro_rules! other_lock {
     ($name:literal, $from:literal => $to:literal, $about:literal) => {
         Safeguard {
@@ -350,7 +349,7 @@ fn longer_lease(spec: &RunSpec) -> RunSpec {
     })
 }
 
-/// Redis expires keys by the wall clock. With a monotonic one, a step has no effect.
+/// Redis expires keys by the wall clock.
 fn by_monotonic(fault: &Fault) -> Option<Fault> {
     match fault.clone() {
         Fault::Suspend { node, duration_us } => Some(Fault::Pause { node, duration_us }),
@@ -368,7 +367,6 @@ fn random_retry(spec: &RunSpec) -> RunSpec {
     with_scenario(spec, |scenario| scenario.calls.retry = SpanRange::new(part(1), part(3)))
 }
 
-/// The run with some faults of its plan changed.
 fn changed(spec: &RunSpec, change: impl Fn(&Fault) -> Option<Fault>) -> RunSpec {
     let mut faults = spec.plan.faults.clone();
     for timed in &mut faults {

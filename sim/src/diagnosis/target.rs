@@ -16,14 +16,12 @@ pub struct Target {
 }
 
 impl Target {
-    /// Returns whether the run of this spec breaks the same rule for the same cause. A spec that
-    /// cannot be run does not.
+    /// A spec that cannot be run does not.
     pub fn is_shown_by(self, spec: &RunSpec) -> bool {
         shown(spec).contains(&(self.kind, self.cause))
     }
 }
 
-/// Every rule that the run breaks, with the cause.
 fn shown(spec: &RunSpec) -> BTreeSet<(Kind, Cause)> {
     let Some(history) = history(spec) else { return BTreeSet::new() };
     judge(&history).violations.iter().map(|one| (one.kind, one.cause)).collect()
@@ -37,8 +35,8 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Returns whether a run shows the target. All runs have the same seed, lock and families, and
-    /// differ only in processes and cycles of the scenario.
+    /// All runs have the same seed, lock and families, and differ only in processes and cycles of
+    /// the scenario.
     pub(super) fn shows(&self, spec: &RunSpec, target: Target) -> bool {
         let scenario = &spec.scenario;
         let plan = serde_json::json!(spec.plan);

@@ -6,14 +6,13 @@ use fencepost_faults::{FaultPlan, Magnitude, SimTime, TimedFault, magnitudes, wi
 const SHIFTS_US: [i64; 11] = [
     0, -1_000, 1_000, -10_000, 10_000, -100_000, 100_000, -300_000, 300_000, -1_000_000, 1_000_000,
 ];
-/// The step of large shifts, and their number.
 const MOVE_US: i64 = 300_000;
 const MOVES: i64 = 20;
 /// Intensities, in per cent.
 const STRETCHES: [i64; 2] = [100, 110];
 
 /// The 21 variations of this plan, without itself: all faults shifted by up to a second either way,
-/// at their intensity and a tenth harder. Downtimes are not stretched: longer is not harder.
+/// at their intensity and a tenth harder.
 pub(super) fn near(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
     let all = STRETCHES
         .into_iter()

@@ -112,7 +112,6 @@ fn a_timer_that_was_given_up_does_not_lie_ahead() {
     })));
 }
 
-/// Sends redis-2 a word and waits for the answer forever.
 fn asks(env: Env) -> TaskFuture {
     Box::pin(async move {
         env.sleep(SECOND / 2).await;

@@ -46,7 +46,6 @@ fn is_past(deadline: Instant) -> bool {
 mod tests {
     use super::*;
 
-    /// Returns whether a run of that many instants is abandoned.
     fn is_given_up(instants: u32) -> bool {
         let mut watch = Watch::start();
         (0..instants).any(|_| watch.check().is_err())

@@ -16,7 +16,6 @@ pub(crate) fn run(kernel: &Kernel, course: &Course) -> Result<(), EngineError> {
     })
 }
 
-/// Runs the world to its end, and calls `note` before every turn of a host.
 #[inline]
 fn run_noting(kernel: &Kernel, course: &Course, note: impl Fn(Due)) -> Result<(), EngineError> {
     let mut next = kernel.with(|state| state.next());

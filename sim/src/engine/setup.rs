@@ -12,20 +12,16 @@ use crate::world::wire_log::{Detail, WireLog};
 use fencepost_faults::{FaultPlan, Micros, Node, Seed, SimTime};
 use std::rc::Rc;
 
-/// Records of a world besides its history.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Records {
-    /// The messages, with this much detail of each.
     pub(crate) wire: Option<Detail>,
     /// The turns of hosts (fast engine only), and the times at which messages were held up.
     pub(crate) turns: bool,
 }
 
-/// All inputs of a world and its course.
 pub(crate) struct Setup {
     pub(crate) seed: Seed,
     pub(crate) quantum: Micros,
-    /// The minimum and the maximum latency of a message.
     pub(crate) latency: (Micros, Micros),
     /// Every host with its software, in the order of turns.
     pub(crate) hosts: Vec<(Node, Software)>,
@@ -33,14 +29,12 @@ pub(crate) struct Setup {
     pub(crate) roster: Rc<Roster>,
     pub(crate) plan: FaultPlan,
     pub(crate) healed_at: SimTime,
-    /// The latest end of the run.
     pub(crate) limit: SimTime,
     pub(crate) pace: Pace,
     pub(crate) records: Records,
 }
 
 impl Setup {
-    /// A world without faults.
     pub(crate) fn calm(seed: Seed, hosts: Vec<(Node, Software)>, roster: Rc<Roster>) -> Setup {
         Setup {
             seed,

@@ -24,7 +24,6 @@ use std::time::Duration;
 
 const SERVERS: u16 = 3;
 const CLIENTS: u16 = 3;
-/// The sync time of servers with a disk.
 const SYNC: Micros = Micros::from_millis(20);
 const LIMIT: Duration = Duration::from_millis(900);
 
@@ -50,7 +49,6 @@ impl Machine for Greeter {
     }
 }
 
-/// Connects to random servers that send first, and records their greetings.
 async fn be_greeted(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
     let member = roster.member(node);
     while member.cycles_left.get() > 0 {
@@ -70,7 +68,6 @@ async fn be_greeted(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Ros
     roster.finishes(node);
 }
 
-/// Exchanges messages with random servers and records the result of each exchange.
 async fn chat(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
     let member = roster.member(node);
     let mut socket = None;
@@ -113,7 +110,6 @@ async fn exchange(
     Ok(())
 }
 
-/// Waits for a silent server, with a limit, and records the duration by the host's own clock.
 async fn wait_in_vain(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
     let member = roster.member(node);
     while member.cycles_left.get() > 0 {

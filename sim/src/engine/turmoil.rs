@@ -30,7 +30,6 @@ use turmoil::{Protocol, Segment, Sim};
 
 /// The port of every host inside turmoil, independent of the world's ports.
 const PORT: u16 = 1;
-/// Segments that one stream can hold up.
 const CAPACITY: usize = 1 << 16;
 
 #[derive(Clone)]
@@ -55,11 +54,9 @@ struct Inner {
     addresses: BTreeMap<u32, (SocketAddr, SocketAddr)>,
     /// The connecting host and its peer, by connecting socket.
     routes: BTreeMap<u32, (HostIndex, HostIndex)>,
-    /// The first difference between turmoil and the world.
     mismatch: Option<String>,
 }
 
-/// The meaning of a segment on a link.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Cargo {
     Connect(u32),
@@ -204,7 +201,6 @@ impl Inner {
         self.mismatch.get_or_insert_with(|| what.to_owned());
     }
 
-    /// The meaning of a new segment on a link.
     fn identify(
         &mut self,
         pair: (SocketAddr, SocketAddr),
@@ -271,7 +267,6 @@ pub(crate) fn run(kernel: &Rc<Kernel>, course: &Course, wires: &Wires) -> Result
     drive(kernel, course, wires, &mut sim, &hosts, &doorbells)
 }
 
-/// One host of the world as a host of turmoil's.
 fn register(
     sim: &mut Sim<'_>,
     name: &str,
@@ -298,7 +293,6 @@ fn register(
     });
 }
 
-/// Runs one step of turmoil per instant.
 fn drive(
     kernel: &Rc<Kernel>,
     course: &Course,
@@ -341,7 +335,6 @@ struct Links {
 }
 
 impl Links {
-    /// Releases the segments that arrive at this instant.
     fn release(&mut self, kernel: &Kernel, sim: &Sim<'_>) {
         let arriving = kernel.with(arriving);
         if arriving.is_empty() {
@@ -363,7 +356,6 @@ impl Links {
         });
     }
 
-    /// Identifies new segments on the links.
     fn survey(&mut self, wires: &Wires, sim: &Sim<'_>, hosts: &Hosts) {
         sim.links(|links| {
             for link in links {

@@ -11,7 +11,7 @@ use std::path::Path;
 /// The name prefix of a file that is still being written.
 pub(crate) const TEMPORARY: &str = ".tmp-fencepost-";
 
-/// Locks a new file while it is open. `false` if another process has already removed it.
+/// `false` if another process has already removed it.
 pub(crate) fn claim(file: &File) -> io::Result<bool> {
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
         // Another process is checking whether it is a leftover, and is about to remove it.
@@ -28,7 +28,7 @@ pub(crate) fn wait_for(file: &File) {
     let _ = flock(file, FlockOperation::LockExclusive);
 }
 
-/// Removes files without a writer. Ignores failures.
+/// Ignores failures.
 pub(crate) fn clear(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten().filter(is_temporary) {

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// The name prefix of a file that is still being written.
 pub(crate) const TEMPORARY: &str = ".tmp-fencepost-";
 
 pub(crate) fn claim(_: &File) -> io::Result<bool> {

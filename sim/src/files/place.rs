@@ -9,7 +9,6 @@ const LINKS_MAX: usize = 40;
 
 #[derive(PartialEq, Eq, Debug)]
 pub(super) enum Place {
-    /// A regular or missing file.
     File(PathBuf),
     Stream(PathBuf),
 }
@@ -51,7 +50,6 @@ fn is_stream(_: &Metadata) -> bool {
     false
 }
 
-/// Writes to a device, or to a pipe with a reader.
 #[cfg(unix)]
 pub(super) fn write_through(path: &Path, content: &[u8]) -> io::Result<()> {
     use rustix::fs::{OFlags, fcntl_setfl};

@@ -1,9 +1,6 @@
-//! The table of coordinators, which keep the lock in a run. A new one is an entry here, a file next
-//! to it, and its servers as a crate in `coordinators/`.
-//!
-//! A lock names its coordinator ([`Definition::deployment`]); the coordinator determines the
-//! servers, makes their machines, gives each process their addresses, and knows how long they may
-//! take to recover after healing.
+//! The table of coordinators, which keep the lock in a run. A lock names its coordinator
+//! ([`Definition::deployment`]); the coordinator determines the servers, makes their machines,
+//! gives each process their addresses, and knows how long they may take to recover after healing.
 
 pub(crate) mod chubby;
 pub(crate) mod ensemble;
@@ -30,15 +27,13 @@ pub struct Entry {
     pub about: &'static str,
     /// The real server's default port.
     pub port: u16,
-    /// The families of faults that have no effect here. No fault is drawn for them, so that
-    /// unexercised runs are not called safe.
+    /// The families of faults that have no effect here.
     pub not_exercised: &'static [Family],
-    /// The kinds of faults that its servers do not support. They are left out of every plan.
+    /// They are left out of every plan.
     pub(crate) unanswered: &'static [FaultKind],
     /// How much earlier than its ttl a server may end a lease by its own clock, because of its
     /// unit.
     pub tick: Micros,
-    /// The servers of a lock under these faults.
     pub(crate) topology: fn(&Scenario, &Definition, &Families) -> Topology,
     /// Makes the machine of a server at each of its starts.
     pub(crate) machine: fn(&ServerSetup<'_>, Node) -> Factory,
@@ -49,16 +44,13 @@ pub struct Entry {
     pub(crate) recovery: fn(&Scenario, Topology) -> Micros,
 }
 
-/// The parameters of the servers in a run.
 pub(crate) struct ServerSetup<'r> {
     pub(crate) seed: Seed,
     pub(crate) scenario: &'r Scenario,
     pub(crate) topology: Topology,
     /// The prefix of the keys that servers report to the judge; `None` without a judge.
     pub(crate) tap_prefix: Option<Bytes>,
-    /// The name of the lock.
     pub(crate) lock: &'r str,
-    /// The behaviour of the servers' built-in lock, if they have one.
     pub(crate) server_lock: ServerLock,
 }
 
@@ -68,7 +60,6 @@ impl ServerSetup<'_> {
         self.tap_prefix.as_ref().is_some_and(Bytes::is_empty)
     }
 
-    /// The keys that the servers tell the judge of, as text.
     fn tap_text(&self) -> Option<String> {
         self.tap_prefix.as_deref().map(|keys| String::from_utf8_lossy(keys).into_owned())
     }

@@ -19,7 +19,6 @@ use fencepost_faults::setting::Topology;
 use fencepost_faults::{Micros, Node, Seed, SimTime};
 use std::rc::Rc;
 
-/// The parameters of a world.
 pub(crate) struct Deployment {
     pub(crate) seed: Seed,
     pub(crate) client: &'static Definition,
@@ -31,11 +30,9 @@ pub(crate) struct Deployment {
     pub(crate) roster: Rc<Roster>,
     /// Between judge and storage, if the lock is a program.
     pub(crate) desk: Rc<Desk>,
-    /// The records of programs.
     pub(crate) lives: Rc<Lives>,
     /// What real servers leave behind.
     pub(crate) server_lives: Rc<Lives>,
-    /// Plants the mistake of a mutant.
     pub(crate) mutate: Option<Wrap>,
 }
 
@@ -49,7 +46,6 @@ fn threads(scenario: &Scenario, process: Node) -> impl Iterator<Item = Node> {
     (1..=count).map(move |thread| process.of_thread(thread))
 }
 
-/// All members of a run's roster.
 pub(crate) fn members(scenario: &Scenario) -> Vec<Node> {
     processes(scenario).flat_map(|process| threads(scenario, process)).collect()
 }
@@ -76,7 +72,6 @@ impl Deployment {
         servers.chain([Node::Storage]).chain(processes(&self.scenario)).collect()
     }
 
-    /// What programs share, if the lock is one.
     fn shared(&self) -> Option<Rc<Shared>> {
         let program = self.scenario.program(self.client)?.clone();
         let nodes = self.nodes();
@@ -200,8 +195,7 @@ impl Deployment {
         }))
     }
 
-    /// Starts a further thread of the process with this `env` and `lock`. Panics if the lock does
-    /// not support threads: a setup error.
+    /// Panics if the lock does not support threads: a setup error.
     fn start_thread(&self, node: Node, env: &Env, lock: &dyn Lock) {
         let Node::Thread { thread, .. } = node else { panic!("{node} is no further thread") };
         let env = env.of_thread(thread);

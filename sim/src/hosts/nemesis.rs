@@ -25,7 +25,6 @@ pub(crate) struct Nemesis {
 }
 
 impl Nemesis {
-    /// Adds every fault of the plan, and the end of all faults, to the agenda.
     pub(crate) fn new(
         plan: FaultPlan,
         healed_at: SimTime,
@@ -54,7 +53,6 @@ impl Nemesis {
         Nemesis { plan, roster, acting: RefCell::new(BTreeSet::new()) }
     }
 
-    /// Injects and undoes the faults due at this instant.
     pub(crate) fn turn(&self, kernel: &Kernel) {
         kernel.with(|state| {
             while let Some(occurrence) = state.take_due(NEMESIS) {
@@ -96,7 +94,7 @@ impl Nemesis {
         }
     }
 
-    /// Injects a fault. `false` if it has no effect, like a crash of a dead node.
+    /// `false` if it has no effect, like a crash of a dead node.
     fn act(&self, state: &mut State, timed: &TimedFault) -> bool {
         let now = state.now;
         match &timed.fault {
@@ -269,7 +267,6 @@ fn resume(state: &mut State, host: HostIndex) {
     }
 }
 
-/// Returns whether a fault waits for its message.
 fn is_trap(fault: &Fault) -> bool {
     matches!(fault, Fault::LostReply { .. } | Fault::LostRequest { .. })
 }
@@ -284,7 +281,7 @@ fn set_trap(state: &mut State, fault: u32, (server, client): (Node, Node), loses
     })
 }
 
-/// The meaning of a command for a server. `None` without another server to follow.
+/// `None` without another server to follow.
 fn typed(state: &State, node: Node, command: OperatorCommand) -> Option<OperatorAction> {
     Some(match command {
         OperatorCommand::ScriptFlush => OperatorAction::ForgetScripts,
@@ -297,7 +294,7 @@ fn typed(state: &State, node: Node, command: OperatorCommand) -> Option<Operator
     })
 }
 
-/// The number of the next server, cyclically.
+/// Cyclic.
 fn next_to(state: &State, node: Node) -> Option<u16> {
     let Node::Redis(number) = node else { return None };
     let is_there = |number: &u16| state.find(Node::Redis(*number)).is_some();
@@ -305,7 +302,7 @@ fn next_to(state: &State, node: Node) -> Option<u16> {
     (next != number).then_some(next)
 }
 
-/// Applies an operator's action to a server. `false` if the server is down, or does not support it.
+/// `false` if the server is down, or does not support it.
 fn operate(state: &mut State, node: Node, action: OperatorAction) -> bool {
     let Some(host) = state.find(node) else { return false };
     let Some(server) = state.server(host) else { return false };
@@ -322,7 +319,7 @@ fn enter_now(state: &mut State, host: HostIndex, class: Class, occurrence: Occur
     state.agenda.enter(now, host, class, NEMESIS, occurrence);
 }
 
-/// The directions of links that a partition cuts, as places in the network.
+/// As places in the network.
 fn cut_directions(
     state: &State,
     side_a: &[Node],
@@ -336,7 +333,7 @@ fn cut_directions(
     directions
 }
 
-/// Every direction between these two sets of nodes, as places in the network.
+/// As places in the network.
 fn pairs(state: &State, from: &[Node], to: &[Node]) -> Vec<(usize, usize)> {
     let place = |node: &Node| state.find(*node).map(|host| usize::from(host) - 1);
     let to: Vec<usize> = to.iter().filter_map(place).collect();

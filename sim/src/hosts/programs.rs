@@ -19,8 +19,7 @@ pub mod watched;
 
 pub use crate::setup::scenario::program::{InvalidProgram, Program, ProgramDeployment};
 
-/// Checks that a program can be started, and that its coordinator has its servers. Errors are one
-/// line.
+/// Checks that a program can be started, and that its coordinator has its servers.
 pub fn check(program: &Program) -> Result<(), InvalidProgram> {
     program.has_servers()?;
     fencepost_programs::check(&host::launch_for_check(program)).map_err(|error| {

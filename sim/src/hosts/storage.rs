@@ -35,7 +35,6 @@ pub(crate) struct Storage {
     /// Checked but pending writes.
     checked: VecDeque<(ConnectionId, Request)>,
     recorder: Rc<Recorder>,
-    /// State of the processes, if they are users' own programs.
     desk: Option<Rc<Desk>>,
     /// Values of programs under other names than that of the guarded value.
     others: BTreeMap<Bytes, Bytes>,
@@ -71,7 +70,6 @@ impl Storage {
         }
     }
 
-    /// Accepts users' own programs, if there is a desk: see `storage/programs.rs`.
     pub(crate) fn for_programs(self, desk: Option<Rc<Desk>>) -> Storage {
         Storage { desk, ..self }
     }
@@ -138,7 +136,6 @@ impl Storage {
         self.reply(connection, request, reply, out);
     }
 
-    /// Returns whether the rule checks the token of such a request.
     fn checks(&self, request: &Request) -> bool {
         let checks = self.rule.checks();
         if request.write.is_some() { checks.writes } else { checks.reads }

@@ -19,8 +19,7 @@ use fencepost_faults::{
 };
 use std::rc::Rc;
 
-/// The most scouts of one run. More incidents than that share them, and those of one scout may
-/// interfere.
+/// More incidents than that share them, and those of one scout may interfere.
 const SCOUTS_MAX: usize = 4;
 
 /// A window of this length, or half of a longer one if that is more, is early enough.

@@ -26,8 +26,7 @@ impl RunSpec {
     }
 
     /// A waiter for a fair lock must be queued within this span: a command timeout and a retry.
-    /// After faults it must first find a server again, and before recovery there is no queue. An
-    /// ensemble with sessions elects a leader first, even without a fault.
+    /// After faults it must first find a server again, and before recovery there is no queue.
     pub(super) fn order_bound(&self) -> Micros {
         let starts_at_once = !self.client.deployment.lives_with_session();
         match self.plan.faults.is_empty() && starts_at_once {
@@ -49,9 +48,7 @@ impl RunSpec {
         self.lease() + scenario.calls.command_timeout.0 + scenario.calls.retry.max.0
     }
 
-    /// The availability requirement: a free lock is granted within a span while enough servers run:
-    /// one of a primary and its replicas (both if a commit waits for the other), a majority of a
-    /// quorum system. Programs have a default: the bound of progress, while no fault acts.
+    /// Programs have a default: the bound of progress, while no fault acts.
     pub(super) fn availability(&self) -> Option<Availability> {
         let stated = self.scenario.availability.map(|bound| bound.0);
         let is_program = self.scenario.program(self.client).is_some();

@@ -32,7 +32,6 @@ impl RunSpec {
         }
     }
 
-    /// The run with the plan that its seed draws.
     fn planned(self, setting: &Setting) -> RunSpec {
         match self.scenario.strategy {
             Strategy::Uniform | Strategy::Pct => self.uniform(setting),
@@ -63,7 +62,6 @@ impl RunSpec {
         RunSpec { plan, ..self }
     }
 
-    /// The run with half of its incidents moved to where they hurt.
     fn aimed(self, setting: &Setting) -> RunSpec {
         let mut drawn = incidents(self.seed, &self.families, setting);
         let unanswered = self.coordinator().unanswered;

@@ -89,7 +89,7 @@ pub enum Unfit {
     },
 }
 
-/// Checks that runs can be made. Errors name the value and the valid ones.
+/// Checks that runs can be made; errors name the value and the valid ones.
 pub fn fits(scenario: &Scenario, client: &Definition, families: &Families) -> Result<(), Unfit> {
     let setting = scenario.setting(scenario.topology(client, families));
     setting.validate()?;
@@ -201,7 +201,6 @@ mod tests {
         assert_eq!(names.len(), 10);
     }
 
-    /// Checks that this lock fits under faults of this family; returns the reason if not.
     fn refusal(scenario: &Scenario, client: &str, family: &str) -> Result<(), String> {
         let client = fencepost_clients::find(client).expect("the lock is in the table");
         fits(scenario, client, &family.parse().expect("a family"))

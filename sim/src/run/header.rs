@@ -40,7 +40,6 @@ impl RunSpec {
     }
 }
 
-/// A database's way of keeping locks, for the history.
 fn keeping(keeps: Keeps) -> Keeping {
     match keeps {
         Keeps::RowByClients => Keeping::RowByClients,

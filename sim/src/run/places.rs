@@ -12,7 +12,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// commands.
 const NUMBER_MAX: u32 = 8;
 
-/// Every place of the processes of a run, except the probe.
 pub(super) fn places(history: &History, trace: &Trace) -> Vec<Place> {
     let mut asked = asked(trace);
     let threads = history.events.iter().map(|event| event.node).filter(|node| is_process(*node));
@@ -37,8 +36,7 @@ struct Asked {
     heard: Option<SimTime>,
 }
 
-/// Every thread's commands to servers and storage, in order. The reply is the first message back
-/// after a command has arrived.
+/// The reply is the first message back after a command has arrived.
 fn asked(trace: &Trace) -> BTreeMap<Node, Vec<Asked>> {
     let mut all: BTreeMap<Node, Vec<Asked>> = BTreeMap::new();
     let mut open: BTreeMap<(Node, Node), VecDeque<usize>> = BTreeMap::new();
@@ -72,7 +70,6 @@ struct Spell {
     to: SimTime,
 }
 
-/// The phases of a thread in sequence, to the end of the history.
 fn spells(thread: Node, history: &History, asked: &[Asked]) -> Vec<Spell> {
     let mut course = Course::default();
     for event in &history.events {
@@ -91,7 +88,6 @@ fn spells(thread: Node, history: &History, asked: &[Asked]) -> Vec<Spell> {
     course.spells
 }
 
-/// A thread's progress through its operations.
 struct Course {
     spells: Vec<Spell>,
     phase: Phase,
@@ -170,7 +166,6 @@ fn phase_of(action: &Action) -> Phase {
     }
 }
 
-/// The commands of every phase, and the times between.
 fn fill(client: Node, spells: &[Spell], asked: &[Asked]) -> Vec<Place> {
     let mut places = Vec::new();
     let mut rest = asked.iter().peekable();

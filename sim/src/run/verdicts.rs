@@ -49,7 +49,6 @@ impl Findings<'_> {
         RunFacts::new(&outcome.history, context)
     }
 
-    /// Why the work of the run's programs is inconclusive, if so.
     fn failure(&self) -> Option<String> {
         let unwatched = self.outcome.watched.as_ref().filter(|watched| !watched.others.is_empty());
         let mut lives = self.outcome.servers.iter().chain(&self.outcome.programs);

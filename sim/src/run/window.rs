@@ -21,7 +21,6 @@ const SETTLES: u64 = 10;
 /// Programs of other seeds do not run for longer than so many times the time of the shared scout.
 const VARIES: u64 = 3;
 
-/// How long programs run without faults, by what they are and how they are run.
 static KNOWN: Mutex<BTreeMap<String, Option<SimTime>>> = Mutex::new(BTreeMap::new());
 
 /// The fault window of a program whose run ends before the first fault of its plan begins, unless
@@ -58,7 +57,6 @@ fn recalled(run: &RunSpec, stated: Window) -> Option<SimTime> {
     ran
 }
 
-/// The window of a program that runs for so long.
 fn within(stated: Window, ran: SimTime) -> Window {
     let begin_us = stated.begin_us.min(SimTime(ran.0 / SETTLES));
     Window { begin_us, end_us: stated.end_us.min(ran).max(begin_us) }

@@ -63,7 +63,6 @@ impl Length {
     }
 }
 
-/// The lengths that are drawn for a lock of that usage under these faults.
 pub(crate) fn drawn_for(usage: Usage, families: &Families) -> Vec<Length> {
     if families.is_swarm() {
         return Length::ALL.into();
@@ -74,8 +73,7 @@ pub(crate) fn drawn_for(usage: Usage, families: &Families) -> Vec<Length> {
     hold.into_iter().chain(waits.then_some(Length::StorageTimeout)).collect()
 }
 
-/// The scenario with the seed's lengths. A kept length consumes its draw too, so that it changes no
-/// other.
+/// A kept length consumes its draw too, so that it changes no other.
 pub(crate) fn drawn(
     seed: Seed,
     usage: Usage,
@@ -124,7 +122,7 @@ fn hold_within(ttl: Span, per_mille: u64) -> SpanRange {
     SpanRange::new(Span::millis(10).min(max), max)
 }
 
-/// The scenario with the lengths from a report. Errors are sentence fragments.
+/// Errors are sentence fragments.
 pub(crate) fn with_stated(
     scenario: &Scenario,
     lengths: &BTreeMap<String, String>,
@@ -136,7 +134,6 @@ pub(crate) fn with_stated(
     serde_json::from_value(json).map_err(|error| error.to_string())
 }
 
-/// Lengths of a scenario by key, as a report states lengths that may have been drawn.
 pub(crate) fn stated(lengths: &[Length], scenario: &Scenario) -> BTreeMap<String, String> {
     lengths.iter().map(|length| (length.key().to_owned(), length.value(scenario))).collect()
 }

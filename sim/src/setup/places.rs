@@ -4,7 +4,6 @@ use fencepost_faults::Node;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-/// The resource that the locks of a run guard.
 pub(crate) const RESOURCE: &str = "lock:orders";
 pub(crate) const STORAGE_PORT: u16 = 9000;
 

@@ -7,8 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The threads of all processes of a run. Their progress and draws survive crashes of their process
-/// here.
+/// Their progress and draws survive crashes of their process here.
 pub(crate) struct Roster {
     members: BTreeMap<Node, Member>,
     stood_still: RefCell<BTreeMap<Node, Stillness>>,
@@ -34,7 +33,6 @@ struct Stillness {
 }
 
 impl Roster {
-    /// Every thread with all its cycles ahead.
     pub(crate) fn new(seed: Seed, nodes: &[Node], cycles: u32) -> Roster {
         let member = |node: &Node| {
             let draws = RefCell::new(seed.stream(Stream::Workload(*node)));
@@ -50,12 +48,10 @@ impl Roster {
         }
     }
 
-    /// Records that a machine pauses, at that time of its monotonic clock.
     pub(crate) fn stops(&self, machine: Node, now_us: u64) {
         self.stood_still.borrow_mut().entry(machine).or_default().since.get_or_insert(now_us);
     }
 
-    /// Records that a machine resumes.
     pub(crate) fn goes_on(&self, machine: Node, now_us: u64) {
         if let Some(stillness) = self.stood_still.borrow_mut().get_mut(&machine)
             && let Some(since) = stillness.since.take()
@@ -70,12 +66,11 @@ impl Roster {
         Duration::from_micros(all.get(&machine).map_or(0, |stillness| stillness.before))
     }
 
-    /// One thread. Panics if it is not on the roster: a setup error.
+    /// Panics if it is not on the roster: a setup error.
     pub(crate) fn member(&self, node: Node) -> &Member {
         self.members.get(&node).unwrap_or_else(|| panic!("{node} is not on the roster"))
     }
 
-    /// Records that a thread has finished.
     pub(crate) fn finishes(&self, node: Node) {
         if let Some(member) = self.members.get(&node)
             && !member.is_finished.replace(true)
@@ -84,7 +79,6 @@ impl Roster {
         }
     }
 
-    /// Records that a machine and its threads will not return.
     pub(crate) fn dies_for_good(&self, machine: Node) {
         self.members
             .keys()
@@ -92,7 +86,6 @@ impl Roster {
             .for_each(|node| self.finishes(*node));
     }
 
-    /// Returns whether no member has anything left to do.
     pub(crate) fn is_finished(&self) -> bool {
         self.unfinished.get() == 0
     }

@@ -2,11 +2,9 @@
 
 use fencepost_reports::summary::sweep::Shard;
 
-/// A scheduler's pair of variables.
 struct Scheduler {
     index: &'static str,
     count: &'static str,
-    /// The number of the scheduler's first job.
     first: u32,
 }
 

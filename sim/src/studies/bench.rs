@@ -1,6 +1,5 @@
 //! Workload W, for benchmarks only: one Redis, three processes that acquire, hold and release
-//! twenty times, and idle hosts. Without storage and judge, it measures only the engine. Only for
-//! benchmarks.
+//! twenty times, and idle hosts. Without storage and judge, it measures only the engine.
 
 pub mod bare;
 
@@ -19,25 +18,18 @@ use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The number of processes that take the lock.
 pub const PROCESSES: u16 = 3;
-/// Cycles of each.
 pub const CYCLES: u32 = 20;
 
 const HOLD: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_millis(200);
 /// A run that takes longer in virtual time is stopped.
 const LIMIT: SimTime = SimTime(100_000_000_000);
 
-/// Counts of a run of workload W.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Figures {
-    /// Its duration in virtual time.
     pub virtual_time: SimTime,
-    /// The number of sent messages.
     pub messages: u64,
-    /// The number of events in the world.
     pub events: u64,
-    /// The number of commands that the server executed.
     pub commands: u64,
 }
 
@@ -45,7 +37,6 @@ fn address() -> Address {
     Address { host: "redis-1".to_owned(), port: 6379 }
 }
 
-/// The parameters of the processes.
 pub fn settings() -> Settings {
     let ms = Duration::from_millis;
     Settings {
@@ -60,13 +51,11 @@ pub fn settings() -> Settings {
     }
 }
 
-/// Makes the lock of one process.
 pub fn lock(env: &Env) -> Box<dyn Lock> {
     let definition = find("single-node").expect("single-node is in the table");
     (definition.build)(env.clone(), &Servers::One(address()), &settings())
 }
 
-/// The work of one process: the body of workload W, for any world.
 pub async fn process(env: Env, cycles: u32) {
     let mut lock = lock(&env);
     for _ in 0..cycles {
@@ -77,21 +66,15 @@ pub async fn process(env: Env, cycles: u32) {
     }
 }
 
-/// The server's configuration.
 pub fn config() -> NodeConfig {
     NodeConfig { host: "redis-1".to_owned(), active_expire: false, ..NodeConfig::default() }
 }
 
-/// Workload W, or a variation of another size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Workload {
-    /// The number of processes that take the lock.
     pub processes: u16,
-    /// Cycles of each.
     pub cycles: u32,
-    /// The number of idle hosts.
     pub idle: u16,
-    /// The smallest step of time.
     pub quantum: Duration,
 }
 
@@ -107,12 +90,10 @@ impl Default for Workload {
 }
 
 impl Workload {
-    /// Runs it on one of our engines.
     pub fn run(&self, seed: u64, engine: Engine) -> Figures {
         self.run_with(seed, engine, |image, now| Box::new(machine(image, now.wall)), process)
     }
 
-    /// Runs it without locks and servers: see [`bare`].
     pub fn run_bare(&self, seed: u64, engine: Engine) -> Figures {
         let process = async |env: Env, cycles| {
             bare::process(env, cycles).await.expect("nothing fails in workload W")
@@ -120,7 +101,6 @@ impl Workload {
         self.run_with(seed, engine, |_, _| Box::new(bare::Server::default()), process)
     }
 
-    /// Runs it on the fast engine and returns the server's inputs, for [`replay`].
     pub fn record(&self, seed: u64) -> Vec<Recorded> {
         let told = Rc::new(RefCell::new(Vec::new()));
         let log = told.clone();
@@ -188,12 +168,10 @@ impl Workload {
     }
 }
 
-/// The server of workload W.
 pub fn machine(image: DiskImage, wall: WallTime) -> fake_redis::Node {
     fake_redis::Node::new(config(), image, 7, wall)
 }
 
-/// An input of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Recorded {
     at: Now,
@@ -209,8 +187,7 @@ enum What {
     Continue,
 }
 
-/// Tells a new server the same without any world around it; returns how many commands it carried
-/// out.
+/// Returns how many commands it executed.
 pub fn replay(told: &[Recorded]) -> u64 {
     let mut node =
         machine(DiskImage::default(), told.first().map_or(WallTime(0), |first| first.at.wall));
@@ -230,7 +207,6 @@ pub fn replay(told: &[Recorded]) -> u64 {
     commands
 }
 
-/// A server that records its inputs.
 struct Recording {
     machine: Box<dyn Machine>,
     told: Rc<RefCell<Vec<Recorded>>>,

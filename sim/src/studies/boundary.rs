@@ -176,7 +176,6 @@ pub enum SearchError {
     Run(FailedRun),
 }
 
-/// The timings of a single lock, with the fastest messages.
 #[derive(Clone, Copy)]
 struct Alone {
     /// The longest time from the first server's grant to the end of the stated validity; `None` if

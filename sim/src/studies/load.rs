@@ -27,7 +27,6 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// A case that takes longer in virtual time is stopped.
 const LIMIT: SimTime = SimTime(3_600_000_000);
 /// The smallest step of time: fine compared with a service time of some tens of microseconds.
 const QUANTUM: Micros = Micros(10);
@@ -37,7 +36,7 @@ const PARTS: usize = 20;
 /// The parameters.
 #[derive(Clone)]
 pub struct Load {
-    /// The lock. It runs on one server.
+    /// The lock.
     pub client: &'static Definition,
     /// The seed of every draw.
     pub seed: Seed,
@@ -120,7 +119,6 @@ impl Load {
         }))
     }
 
-    /// One process: takes requests until there are none left.
     async fn process(&self, env: Env, node: Node, waiting: Waiting, book: &Book) {
         let entry = entry(self.client.deployment.coordinator());
         let servers = server::servers(entry, self.seed, node);
@@ -153,7 +151,6 @@ impl Load {
         }
     }
 
-    /// Tries until it is granted; `None` when the patience is over.
     async fn acquire(
         &self,
         env: &Env,
@@ -226,16 +223,13 @@ impl Load {
     }
 }
 
-/// State shared by the processes of a case, with their measurements.
 #[derive(Default)]
 struct Book {
-    /// Remaining requests.
     left: Cell<u32>,
     given_up: Cell<u32>,
     acquire: RefCell<Vec<u64>>,
     hold: RefCell<Vec<u64>>,
     release: RefCell<Vec<u64>>,
-    /// Messages that the server received and sent.
     messages: Cell<u64>,
     /// The times at which the server executed commands, with their number, in microseconds since
     /// its start.

@@ -71,7 +71,7 @@ pub fn of_pages(
     rows.into_iter().collect()
 }
 
-/// The minimal plan of a violation, played. `None` if the run does not show it.
+/// `None` if the run does not show it.
 fn row(page: Option<&str>, spec: &RunSpec, target: Target, binaries: &RealServers) -> Option<Row> {
     let minimal = minimise(spec, target)?.spec;
     let faults = minimal.plan.faults.len() as u64;

@@ -4,7 +4,6 @@ use super::seed::{FailedRun, Ran};
 use crate::engine::Engine;
 use crate::run::RunSpec;
 
-/// Runs it, and returns whether the finding with this fingerprint is in it.
 pub(crate) fn shows(run: RunSpec, engine: Engine, id: &str) -> Result<bool, FailedRun> {
     let facts = Ran::of(run, engine)?.facts();
     Ok(facts.violations.iter().any(|violation| violation.id == id))

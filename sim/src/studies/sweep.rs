@@ -63,7 +63,7 @@ impl SweepSpec {
     }
 }
 
-/// Listens to a sweep. Called from any thread.
+/// Listens to a sweep.
 pub trait Listener: Sync {
     /// Called after a run.
     fn run_done(&self, facts: &RunFacts, seed: Seed);
@@ -150,7 +150,6 @@ pub struct Swept {
 }
 
 impl Swept {
-    /// The sum of all runs, or why it is incomplete.
     fn whole(self) -> Result<Sweep, FailedRun> {
         self.failed.map_or(Ok(self.sum), Err)
     }

@@ -21,17 +21,14 @@ use fencepost_reports::{Cell, Diagnosis, Kind, Report, RunFacts, RunSummary, Sta
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// The part of a test that a single seed needs.
 pub(super) struct Again<'t> {
     pub(super) lock: &'static Definition,
     pub(super) scenario: &'t Scenario,
     pub(super) folder: Option<PathBuf>,
-    /// The plan, if the test sets one.
     pub(super) plan: Option<&'t FaultPlan>,
 }
 
 impl Again<'_> {
-    /// The unexpected result, with a report if a seed shows it.
     pub(super) fn show(
         &self,
         unexpected: Unexpected,
@@ -53,8 +50,7 @@ impl Again<'_> {
         Ok(Deviation { client: self.lock.name.to_owned(), fault: families.to_string(), what })
     }
 
-    /// Runs one seed under each fault, under both engines, and prints what happened. Fails if
-    /// it breaks a rule that should hold.
+    /// Fails if it breaks a rule that should hold.
     pub(super) fn show_seed(
         &self,
         seed: Seed,
@@ -90,7 +86,6 @@ impl Again<'_> {
         }
     }
 
-    /// Every seed of a sweep under the plan of the test, added up.
     pub(super) fn sum_of(&self, sweep: &SweepSpec) -> Result<Sweep, TestFailure> {
         let seeds: Vec<Seed> = (sweep.seeds.from.0..sweep.seeds.to.0).map(Seed).collect();
         let mut cells = Vec::new();
@@ -129,7 +124,6 @@ impl Again<'_> {
         report(seed, Engine::Fast, self.scenario, vec![run.into()])
     }
 
-    /// Writes the report as JSON, with the history, and as a page.
     fn write(
         &self,
         seed: Seed,
@@ -185,7 +179,6 @@ fn text(report: &Report) -> String {
     anstream::adapter::strip_str(&String::from_utf8_lossy(&text)).to_string()
 }
 
-/// The command that runs the seed alone, as the current test.
 fn replay_line(seed: Seed, families: &Families) -> String {
     let executable = std::env::current_exe().unwrap_or_default();
     let thread = std::thread::current();
@@ -214,7 +207,6 @@ fn command(
     }
 }
 
-/// The package's target of one of cargo's executables, according to its path.
 fn target(executable: &Path) -> String {
     let folder = executable.parent().and_then(Path::file_name).unwrap_or_default();
     let name = executable.file_stem().unwrap_or_default().to_string_lossy().into_owned();

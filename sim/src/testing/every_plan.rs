@@ -97,7 +97,7 @@ impl EveryPlan {
         self
     }
 
-    /// The number of threads. The results do not depend on it.
+    /// The number of threads.
     pub fn jobs(self, jobs: usize) -> EveryPlan {
         EveryPlan { jobs: jobs.max(1), ..self }
     }
@@ -148,7 +148,6 @@ impl EveryPlan {
         Ok(bounds)
     }
 
-    /// The failure for a plan that breaks rules.
     fn counterexample(
         &self,
         work: &Exploration<'_>,

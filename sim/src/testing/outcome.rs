@@ -4,7 +4,6 @@ use super::Expect;
 use fencepost_faults::Seed;
 use fencepost_reports::{Cause, Cell, Kind};
 
-/// An unexpected result of a cell.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Unexpected {
     /// This seed, the lowest, breaks this rule.
@@ -15,11 +14,10 @@ pub(super) enum Unexpected {
     },
     Missing(Kind, u64),
     OtherCause(Kind, Cause, u64),
-    /// Nothing was exercised: the test is inconclusive.
     Unexercised,
 }
 
-/// The worst unexpected result; `None` if all are as expected.
+/// `None` if all are as expected.
 pub(super) fn unexpected(cell: &Cell, expect: &Expect) -> Option<Unexpected> {
     let forbidden: Vec<Kind> = match expect {
         Expect::Safe => Kind::ALL.to_vec(),

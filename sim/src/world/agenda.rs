@@ -9,7 +9,7 @@ use std::num::NonZeroU128;
 /// The index of a host; [`NEMESIS`] precedes all.
 pub(crate) type HostIndex = u16;
 
-/// The index of the nemesis in the order of hosts. Real hosts count from 1.
+/// The index of the nemesis in the order of hosts.
 pub(crate) const NEMESIS: HostIndex = 0;
 
 /// The class of an event at a host, which orders events within one instant.
@@ -22,10 +22,9 @@ pub(crate) enum Class {
     Message = 3,
 }
 
-/// An event at one host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Occurrence {
-    /// A fault of the plan begins (its index in the plan).
+    /// An index in the plan.
     FaultBegins(u32),
     FaultEnds(u32),
     Healed,
@@ -33,9 +32,9 @@ pub(crate) enum Occurrence {
     /// The host's software crashes; after a power loss, no peer is notified.
     Crash,
     Resume,
-    /// A timer of a task is due: its slot.
+    /// Its slot.
     Timer(u32),
-    /// The timer of a server is due: generation.
+    /// Its generation.
     MachineTimer(u32),
     ServiceDone,
     DiskSynced(u32),
@@ -43,8 +42,7 @@ pub(crate) enum Occurrence {
     Retry(u32),
 }
 
-/// The agenda of a run: latest first, so that the next event is at the end. It holds few events,
-/// and new ones are usually soon: shifting the few earlier ones is cheaper than a heap.
+/// The agenda of a run: latest first, so that the next event is at the end.
 #[derive(Default)]
 pub(crate) struct Agenda {
     entries: Vec<Entry>,
@@ -86,7 +84,6 @@ impl Agenda {
         self.enter_at(place, occurrence);
     }
 
-    /// Returns whether it has such an event.
     pub(crate) fn any(&self, is_such: impl Fn(Occurrence) -> bool) -> bool {
         self.entries.iter().any(|entry| is_such(entry.occurrence))
     }

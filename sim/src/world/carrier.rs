@@ -5,7 +5,7 @@
 
 use super::agenda::HostIndex;
 
-/// Carries bytes for the world. The world numbers sockets; a connection has one at each end.
+/// Carries bytes for the world.
 pub(crate) trait Carrier {
     fn connect(&mut self, socket: u32, from: HostIndex, to: HostIndex);
     /// The connect of `client` arrived and is accepted as `server`, on the accepting host.

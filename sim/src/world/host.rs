@@ -20,11 +20,10 @@ pub(crate) struct Host {
     pub(crate) node: Node,
     pub(crate) clock: NodeClock,
     pub(crate) software: Software,
-    /// The number of active pauses.
     pub(crate) pauses: u16,
     /// The number of them that also stop its monotonic clock.
     pub(crate) suspensions: u16,
-    /// `true` while its software runs. Connects are refused otherwise.
+    /// Connects are refused otherwise.
     pub(crate) is_up: bool,
     /// `true` while it has no power: it neither receives nor answers.
     pub(crate) is_dark: bool,
@@ -50,7 +49,6 @@ impl Host {
         }
     }
 
-    /// Draws from the host's stream for that use, one for each element.
     pub(crate) fn random(&mut self, seed: Seed, draw: Draw, bits: &mut [u64]) {
         let (stream, rng) = match draw {
             Draw::Owner => (Stream::Owner(self.node), &mut self.owner_values),

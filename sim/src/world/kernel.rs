@@ -33,7 +33,6 @@ pub(crate) struct Kernel {
 }
 
 impl Kernel {
-    /// A world at its start: every host boots at the first instant.
     pub(crate) fn new(parts: Parts) -> Rc<Kernel> {
         let mut state = State::new(parts);
         for host in 1..=state.hosts.len() as HostIndex {
@@ -53,7 +52,7 @@ impl Kernel {
         })
     }
 
-    /// Accesses the state. Must not be nested.
+    /// Must not be nested.
     pub(crate) fn with<T>(&self, f: impl FnOnce(&mut State) -> T) -> T {
         f(&mut self.state.borrow_mut())
     }

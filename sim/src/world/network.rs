@@ -12,11 +12,9 @@ use rand_chacha::ChaCha8Rng;
 
 /// The first retransmission of data comes after this span (Linux: `TCP_RTO_MIN`).
 pub(crate) const RETRY_FIRST: Micros = Micros::from_millis(200);
-/// The longest span between two retransmissions of data.
 pub(crate) const RETRY_CAP: Micros = Micros::from_millis(3_200);
 /// The first retransmission of a connect comes after this span (Linux: `TCP_TIMEOUT_INIT`).
 pub(crate) const CONNECT_RETRY_FIRST: Micros = Micros::from_secs(1);
-/// The longest span between two retransmissions of a connect.
 pub(crate) const CONNECT_RETRY_CAP: Micros = Micros::from_secs(4);
 
 /// The source of latencies, within the minimum and the maximum.
@@ -25,11 +23,9 @@ pub(crate) enum Pace {
     Drawn,
     /// The maximum on the link between these two, and the minimum elsewhere.
     SlowOnly([Node; 2]),
-    /// The priority of the link.
     Priorities,
 }
 
-/// The same, with its state.
 enum Paced {
     Drawn,
     SlowOnly([Node; 2]),
@@ -51,14 +47,13 @@ pub(crate) struct Network {
 #[derive(Default)]
 struct Direction {
     latency: Option<Box<ChaCha8Rng>>,
-    /// The number of active partitions that cut it.
     cuts: u16,
     /// Active extra delays: (id of the fault, minimum, maximum).
     delays: Vec<(u32, Micros, Micros)>,
 }
 
 impl Network {
-    /// A healthy network. Latencies are drawn in whole quanta, at least one.
+    /// Latencies are drawn in whole quanta, at least one.
     pub(crate) fn new(
         seed: Seed,
         nodes: Vec<Node>,
@@ -88,7 +83,7 @@ impl Network {
         Network { pace, ..self }
     }
 
-    /// The range of the next message's latency, in quanta.
+    /// In quanta.
     fn range(&mut self, from: usize, to: usize) -> (u64, u64) {
         let (low, high) = self.latency_quanta;
         match &mut self.pace {
@@ -105,7 +100,6 @@ impl Network {
         }
     }
 
-    /// The latency of a message that is sent now.
     pub(crate) fn latency(&mut self, from: usize, to: usize) -> Micros {
         let (low, high) = self.range(from, to);
         let (seed, nodes) = (self.seed, &self.nodes);
@@ -146,7 +140,6 @@ impl Network {
     }
 }
 
-/// An instant rounded up to the quantum.
 pub(crate) fn align_up(at: SimTime, quantum: Micros) -> SimTime {
     SimTime(at.0.div_ceil(quantum.0).saturating_mul(quantum.0))
 }

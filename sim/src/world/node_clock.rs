@@ -19,7 +19,7 @@ pub(crate) struct NodeClock {
     /// The start of the current rate, in true time.
     anchor: SimTime,
     monotonic_at_anchor: u64,
-    /// Wall clock minus monotonic clock, in microseconds. Only steps (and suspensions) change it.
+    /// Wall clock minus monotonic clock, in microseconds.
     wall_offset: i64,
     /// Parts per million by which the clock runs fast.
     rate_ppm: i32,
@@ -58,8 +58,7 @@ impl NodeClock {
         }
     }
 
-    /// The first true instant at which the monotonic clock shows at least `deadline`. `None` while
-    /// the clock is stopped.
+    /// The first true instant at which the monotonic clock shows at least `deadline`.
     pub(crate) fn reaches(&self, deadline: u64) -> Option<SimTime> {
         if self.suspended {
             return None;

@@ -11,22 +11,18 @@ use silence::{Silence, Waiting};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The recorder of one run, shared by all sources of events; none of them can read it.
 #[derive(Default)]
 pub(crate) struct Recorder {
     now: Cell<SimTime>,
     ended: Cell<Option<Ended>>,
     events: RefCell<Vec<Event>>,
     operations: Cell<u64>,
-    /// The waiting threads, with the start of their silence.
     waiting: RefCell<Waiting>,
     /// The keys of each server, to detect losses after a restart.
     held: RefCell<BTreeMap<Node, BTreeMap<String, String>>>,
     /// The keys of a server before its current restart.
     before_restart: RefCell<BTreeMap<Node, BTreeMap<String, String>>>,
-    /// The machines whose software is down.
     dead: RefCell<BTreeSet<Node>>,
-    /// The role of each server: primary, or replica of another.
     parts: RefCell<Parts>,
 }
 
@@ -46,7 +42,6 @@ impl Recorder {
         (waiting.bound, waiting.always) = (Some(bound), always);
     }
 
-    /// The waiting threads, each with the start of its wait.
     pub(crate) fn who_waits(&self) -> Vec<(Node, SimTime)> {
         self.waiting.borrow().since_when()
     }
@@ -60,12 +55,10 @@ impl Recorder {
         self.waiting.borrow_mut().by_machine = true;
     }
 
-    /// Returns whether any thread waits for the lock.
     pub(crate) fn anybody_waits(&self) -> bool {
         self.waiting.borrow().is_any()
     }
 
-    /// Records that a thread has sent something to a server of the lock.
     pub(crate) fn sends(&self, node: Node) {
         let silence = self.waiting.borrow_mut().sends(node, self.now.get());
         self.write_silence(silence, true);
@@ -78,7 +71,6 @@ impl Recorder {
         self.ended.set(Some(ended));
     }
 
-    /// The time and the reason of the run's end, once it has ended.
     pub(crate) fn ended(&self) -> Option<Ended> {
         self.ended.get()
     }
@@ -101,7 +93,6 @@ impl Recorder {
         events.push(Event { sequence, time_us: self.now.get(), node, what });
     }
 
-    /// Starts an operation of a process; returns its number.
     pub(crate) fn invoke(&self, node: Node, action: Action) -> u64 {
         let operation = self.operations.get();
         self.operations.set(operation + 1);
@@ -109,12 +100,10 @@ impl Recorder {
         operation
     }
 
-    /// Fails an operation that did not happen.
     pub(crate) fn fail(&self, node: Node, operation: u64, reason: impl Into<String>) {
         self.record(node, What::Fail { operation, reason: reason.into() });
     }
 
-    /// Ends an operation with an unknown outcome.
     pub(crate) fn info(&self, node: Node, operation: u64, reason: impl Into<String>) {
         self.record(node, What::Info { operation, reason: reason.into() });
     }
@@ -123,7 +112,6 @@ impl Recorder {
         self.record(node, What::GivenUp { operation, how });
     }
 
-    /// Completes an operation without further data.
     pub(crate) fn ok(&self, node: Node, operation: u64) {
         self.record(
             node,
@@ -157,7 +145,6 @@ impl Recorder {
         self.record(node, What::Turn { turn, about: Some(other) });
     }
 
-    /// Records a role reported by a server or a Sentinel.
     pub(crate) fn noticed(&self, node: Node, notice: &Notice) {
         let told = self.parts.borrow_mut().follow(node, notice);
         for (node, turn, about) in told {
@@ -214,8 +201,6 @@ impl Recorder {
         );
     }
 
-    /// Compares the data that a server loaded from its disk with its earlier data, and records
-    /// losses.
     pub(crate) fn after_restart(&self, node: Node) {
         let Some(before) = self.before_restart.borrow_mut().remove(&node) else { return };
         let now = self.held.borrow().get(&node).cloned().unwrap_or_default();

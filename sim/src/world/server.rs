@@ -14,7 +14,6 @@ use std::collections::{BTreeMap, VecDeque};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Arrival {
     Started,
-    /// A connection was accepted; the peer's address.
     Accepted(ConnectionId, String),
     Readable(ConnectionId, u32),
     Closed(ConnectionId),
@@ -23,7 +22,6 @@ pub(crate) enum Arrival {
     Timer,
     /// Another command of the same input waits in the machine.
     Continue,
-    /// The disk has synced up to this mark.
     DiskSynced,
     Operator(OperatorAction),
 }
@@ -57,7 +55,6 @@ pub(crate) struct Trap {
     pub(crate) loses: Loses,
 }
 
-/// The message that a trap loses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Loses {
     /// The command, which is never applied.
@@ -91,7 +88,6 @@ pub(crate) struct Server {
     pub(crate) slowed: Vec<(u32, Micros)>,
     pub(crate) traps: Vec<Trap>,
     pub(crate) busy_until: SimTime,
-    /// `true` if the end of the current service is on the agenda.
     pub(crate) wakes_when_done: bool,
     pub(crate) sync_time: Micros,
     /// Reused between inputs.
@@ -153,7 +149,6 @@ impl Server {
         self.slowed.iter().fold(self.service_time, |sum, (_, extra)| sum + *extra)
     }
 
-    /// Starts the software from the content of the disk.
     pub(crate) fn start(&mut self, now: SimTime, clocks: Now) {
         let machine = (self.factory)(self.disk.image(), clocks);
         self.wording = machine.wording();
@@ -165,7 +160,7 @@ impl Server {
         self.life += 1;
     }
 
-    /// Stops the software. The world closes its sockets.
+    /// The world closes its sockets.
     pub(crate) fn stop(&mut self) {
         self.machine = None;
         self.inbox.clear();

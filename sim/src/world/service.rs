@@ -108,7 +108,6 @@ impl State {
         server.inbox.extend(server.leaving.drain(..).map(Arrival::Closed));
     }
 
-    /// Gives the machine an input and executes its output.
     #[inline(always)]
     fn tell_machine(&mut self, host: HostIndex, input: Input<'_>, asking: Option<Asking>) {
         let now = self.now;
@@ -135,8 +134,7 @@ impl State {
         }
     }
 
-    /// Charges the service time and executes the output, now or once that time has passed. The
-    /// requester is a fast path.
+    /// The requester is a fast path.
     fn account(&mut self, host: HostIndex, asking: Option<Asking>, out: &mut Outputs) {
         let (now, quantum) = (self.now, self.quantum);
         self.commands += u64::from(out.commands);
@@ -197,8 +195,7 @@ impl State {
         }
     }
 
-    /// Sends the machine's bytes. A failed write is followed by the end or reset of the connection,
-    /// of which the machine is notified.
+    /// Sends the machine's bytes.
     #[inline(always)]
     fn answer(&mut self, socket: u32, bytes: &[u8]) {
         let _ = self.write(socket, bytes);
@@ -225,7 +222,6 @@ impl State {
         }
     }
 
-    /// Sets the machine's timer to a span of its host's monotonic clock.
     fn machine_sleeps(&mut self, host: HostIndex, micros: u64) {
         let now = self.now;
         let shown = self.host(host).clock.monotonic(now);
@@ -281,7 +277,6 @@ impl State {
         }
     }
 
-    /// Reports changes of keys and of the deployment to the recorder.
     fn note_taps(&mut self, host: HostIndex, wall: WallTime, out: &Outputs) {
         for output in &out.list {
             match output {
@@ -303,7 +298,6 @@ impl State {
     }
 }
 
-/// An instant rounded down to the quantum.
 fn align_down(at: SimTime, quantum: Micros) -> SimTime {
     SimTime(at.0 / quantum.0 * quantum.0)
 }

@@ -11,7 +11,6 @@ use std::time::Duration;
 /// Longer than any run, and yet far from the limits of the clocks, in microseconds.
 const SPAN_MAX: u64 = u64::MAX >> 20;
 
-/// The due time of a timer that starts now.
 struct DueAfter {
     /// The host's clock at that time.
     deadline: u64,

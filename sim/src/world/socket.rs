@@ -11,7 +11,6 @@ pub(crate) const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Owner {
-    /// A task, through [`fencepost_clients::Env`].
     Task,
     Machine(ConnectionId),
 }
@@ -33,7 +32,6 @@ pub(crate) struct Socket {
     /// server did.
     pub(crate) thread: u16,
     pub(crate) owner: Owner,
-    /// The port to which it connects.
     pub(crate) port: u16,
     pub(crate) stage: Stage,
     /// The other end; [`NONE`] until the connect has arrived.
@@ -48,7 +46,6 @@ pub(crate) struct Socket {
     pub(crate) reset: bool,
     /// The power of its host failed: its messages in transit are lost.
     pub(crate) lost_power: bool,
-    /// Waits for any of this to change.
     pub(crate) waker: Option<Waker>,
     /// The slot of its limit's timer, from the first limit on.
     pub(crate) timer: Option<u32>,
@@ -84,9 +81,7 @@ pub(crate) struct Message {
     /// The end whose order the message keeps; [`NONE`] for an answer from a host without an end of
     /// the connection.
     pub(crate) flow: u32,
-    /// Its receiving end.
     pub(crate) target: u32,
-    /// The carrier's data.
     pub(crate) bytes: Vec<u8>,
     /// In bytes.
     pub(crate) length: usize,

@@ -18,7 +18,6 @@ use slab::Slab;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// The time of an event, and its host.
 pub(crate) type Due = (SimTime, HostIndex);
 
 pub(crate) struct State {
@@ -28,7 +27,6 @@ pub(crate) struct State {
     pub(crate) agenda: Agenda,
     /// Host `i` of the agenda is at `i - 1`.
     pub(crate) hosts: Vec<Host>,
-    /// Every host by its name and by its address.
     pub(crate) addresses: BTreeMap<String, HostIndex>,
     pub(crate) sockets: Vec<Socket>,
     pub(crate) messages: Slab<Message>,
@@ -37,18 +35,14 @@ pub(crate) struct State {
     pub(crate) network: Network,
     pub(crate) carrier: Box<dyn Carrier>,
     pub(crate) recorder: Rc<Recorder>,
-    /// Every message, if requested.
     pub(crate) wire: Option<Box<WireLog>>,
-    /// Every turn of a host, if requested.
     pub(crate) turns: Option<Vec<Due>>,
     /// The times and links at which a message was held up, or retried; if requested.
     pub(crate) held_up: Option<Vec<(SimTime, [HostIndex; 2])>>,
     /// `true` if a fault has ever waited for a command: checked for each of them.
     pub(crate) has_had_traps: bool,
     pub(crate) messages_sent: u64,
-    /// Handled entries of the agenda.
     pub(crate) events: u64,
-    /// Commands executed by the servers.
     pub(crate) commands: u64,
 }
 
@@ -63,7 +57,6 @@ pub(crate) struct Parts {
 }
 
 impl State {
-    /// A world at its first instant, with every host about to start.
     pub(crate) fn new(parts: Parts) -> State {
         let nodes: Vec<Node> = parts.hosts.iter().map(|(node, _)| *node).collect();
         let mut addresses: BTreeMap<String, HostIndex> =
@@ -103,7 +96,6 @@ impl State {
         turns.into_iter().map(|(at, host)| (at, self.node(host))).collect()
     }
 
-    /// The recorded times and links at which messages were held up.
     pub(crate) fn take_held_up(&mut self) -> Vec<(SimTime, (Node, Node))> {
         let held_up = self.held_up.take().unwrap_or_default();
         let way = |[from, to]: [HostIndex; 2]| (self.node(from), self.node(to));
@@ -114,7 +106,6 @@ impl State {
         &mut self.hosts[usize::from(host) - 1]
     }
 
-    /// The place of a node, if the world has it.
     pub(crate) fn find(&self, node: Node) -> Option<HostIndex> {
         self.hosts.iter().zip(1..).find_map(|(host, index)| (host.node == node).then_some(index))
     }
@@ -134,7 +125,7 @@ impl State {
         self.hosts[usize::from(host) - 1].clock.both(self.now)
     }
 
-    /// The next instant with an event, and its first host. Drops stale entries.
+    /// Drops stale entries.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Due> {
         loop {
@@ -166,13 +157,11 @@ impl State {
         }
     }
 
-    /// Returns whether a host has an event at this instant.
     pub(crate) fn is_due(&mut self, host: HostIndex) -> bool {
         self.next().is_some_and(|(at, whose)| at <= self.now && whose == host)
     }
 
-    /// Applies one event. Boots and crashes run foreign code and are the kernel's; the nemesis has
-    /// its own entries.
+    /// Boots and crashes run foreign code and are the kernel's; the nemesis has its own entries.
     #[inline(always)]
     pub(crate) fn apply(&mut self, host: HostIndex, occurrence: Occurrence) {
         debug_assert_ne!(host, NEMESIS, "the nemesis is not a host");

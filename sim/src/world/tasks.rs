@@ -131,8 +131,7 @@ impl Tasks {
         None
     }
 
-    /// Puts a task back after a poll that left it pending. Returns it if it was aborted meanwhile,
-    /// to be dropped outside any borrow.
+    /// Returns it if it was aborted meanwhile, to be dropped outside any borrow.
     pub(crate) fn put_back(&mut self, key: TaskKey, future: TaskFuture) -> Option<TaskFuture> {
         match self.slot(key) {
             Some(slot) => {
@@ -153,7 +152,7 @@ impl Tasks {
         future
     }
 
-    /// Ends every task of a host, oldest slot first.
+    /// Oldest slot first.
     pub(crate) fn remove_all(&mut self, host: HostIndex) -> Vec<TaskFuture> {
         self.ready[usize::from(host)].clear();
         let mut futures = Vec::new();

@@ -20,7 +20,6 @@ pub(crate) struct Timers {
     free: Vec<u32>,
     /// Free slots with an entry, the oldest first.
     left_behind: VecDeque<u32>,
-    /// Timers started so far.
     pub(super) started: u64,
 }
 
@@ -40,7 +39,6 @@ pub(super) struct Slot {
     pub(super) listener: Option<Listener>,
 }
 
-/// The receiver of a due timer.
 pub(crate) enum Listener {
     Task(Waker),
     Socket(u32),
@@ -51,7 +49,6 @@ impl Timers {
         self.slots.get_mut(timer.0 as usize).filter(|slot| slot.is_active)
     }
 
-    /// Cancels a timer and frees its slot.
     #[inline(always)]
     pub(crate) fn release(&mut self, index: u32) {
         let slot = &mut self.slots[index as usize];
@@ -63,7 +60,7 @@ impl Timers {
         }
     }
 
-    /// A free slot for a timer with that place. A leftover entry must be due in an earlier instant.
+    /// A leftover entry must be due in an earlier instant.
     #[inline(always)]
     pub(super) fn take_slot(&mut self, place: Option<Place>) -> u32 {
         let serves = |slot: &Slot| match (slot.entry, place) {
@@ -89,7 +86,6 @@ impl Timers {
         self.slots.iter().any(|slot| will_be_due(slot) && is_such(slot.host))
     }
 
-    /// Returns whether the agenda's entry at a place belongs to a timer due there.
     pub(crate) fn is_current(&self, index: u32, place: Place) -> bool {
         self.slots[index as usize].place == Some(place)
     }
@@ -102,7 +98,7 @@ impl Timers {
         slot.place.filter(|_| was_its_own)
     }
 
-    /// Fires the timer of a slot, whose entry was removed from the agenda. Returns its receiver.
+    /// Its entry must have been removed from the agenda. Returns its receiver.
     pub(crate) fn fire(&mut self, index: u32) -> Option<Listener> {
         let slot = &mut self.slots[index as usize];
         (slot.is_due, slot.place, slot.entry) = (true, None, None);

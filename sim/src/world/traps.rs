@@ -9,7 +9,6 @@ use fencepost_faults::FaultKind;
 use fencepost_machine::{Output, Outputs};
 
 impl State {
-    /// Returns whether a fault waits for a command at this server.
     pub(super) fn has_traps(&mut self, host: HostIndex) -> bool {
         self.server(host).is_some_and(|server| !server.traps.is_empty())
     }
@@ -43,7 +42,6 @@ impl State {
         self.recorder.fault_began(trap.fault, FaultKind::LostReply, &nodes);
     }
 
-    /// Takes the trap for a command over this connection, if there is one.
     fn take_trap(
         &mut self,
         host: HostIndex,

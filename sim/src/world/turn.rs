@@ -15,7 +15,6 @@ pub(crate) enum Step {
 }
 
 impl State {
-    /// Handles all events of a host at this instant, then lets its server work.
     pub(crate) fn begin_turn(&mut self, host: HostIndex) -> Step {
         while let Some(occurrence) = self.take_due(host) {
             match occurrence {

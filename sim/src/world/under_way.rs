@@ -27,7 +27,6 @@ impl State {
         }
     }
 
-    /// The receivers of this host's messages in transit.
     fn still_coming(&self, host: HostIndex) -> BTreeSet<Node> {
         let is_coming = |socket: &&super::socket::Socket| {
             socket.host == host

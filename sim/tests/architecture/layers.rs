@@ -33,7 +33,6 @@ fn modules_form_no_circle_at_any_level() {
     }
 }
 
-/// Every path that a `use` line or code can take, through a re-export and in a test.
 #[test]
 fn a_planted_circle_is_found_however_it_is_written() {
     let source = |path: &str, text: &str| {
@@ -145,10 +144,8 @@ fn calls_of_later_methods(texts: &[(&str, &str)]) -> Vec<String> {
     found
 }
 
-/// The used pairs of modules, with one used name.
 type Edges = BTreeMap<String, BTreeMap<String, String>>;
 
-/// The edges between the modules that share a folder, each with its submodules.
 fn edges(uses: &[Use]) -> Edges {
     let mut edges = Edges::new();
     for Use { from, through, name } in uses {
@@ -163,7 +160,6 @@ fn edges(uses: &[Use]) -> Edges {
     edges
 }
 
-/// The sets of modules that all lead to each other, with the edges between them.
 fn circles(edges: &Edges) -> Vec<Vec<String>> {
     let reached: BTreeMap<&String, BTreeSet<&String>> =
         edges.keys().map(|from| (from, reached(edges, from))).collect();

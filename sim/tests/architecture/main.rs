@@ -90,7 +90,6 @@ fn sources() -> Vec<PathBuf> {
     files
 }
 
-/// Every Rust file in these folders, recursively.
 fn files(mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
@@ -107,7 +106,6 @@ fn files(mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
     files
 }
 
-/// The external crates in any section of a manifest.
 fn asked_for(manifest: &toml::Table) -> BTreeSet<String> {
     let sections = ["dependencies", "dev-dependencies", "build-dependencies"];
     let targets = manifest.get("target").and_then(toml::Value::as_table);
@@ -121,7 +119,6 @@ fn asked_for(manifest: &toml::Table) -> BTreeSet<String> {
         .collect()
 }
 
-/// Returns whether a text names a crate, as a whole word.
 fn names(text: &str, name: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     text.split(|c: char| !is_word(c)).any(|word| word == name)

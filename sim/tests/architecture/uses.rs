@@ -16,7 +16,6 @@ pub(crate) struct Use {
     pub(crate) name: String,
 }
 
-/// The uses between the modules of a crate, without test code.
 pub(crate) fn uses_of_crate(source: &Path) -> Vec<Use> {
     let texts = files(vec![source.to_owned()]).into_iter().filter_map(|path| {
         let within = path.strip_prefix(source).unwrap().with_extension("");
@@ -51,7 +50,6 @@ struct Module {
     imports: BTreeMap<String, Vec<String>>,
     /// The imports that are only re-exported, unless the code names them, too.
     exports: BTreeSet<String>,
-    /// The paths in code, of one name or more.
     paths: BTreeSet<Vec<String>>,
 }
 
@@ -130,7 +128,6 @@ fn path(words: &[&str], begin: usize) -> (Vec<String>, usize) {
     (path, at)
 }
 
-/// Splits a list at its commas outside inner braces.
 fn trees<'t>(list: &'t [&'t str]) -> Vec<&'t [&'t str]> {
     let mut depth = 0;
     let is_end = |word: &&str| {
@@ -140,7 +137,6 @@ fn trees<'t>(list: &'t [&'t str]) -> Vec<&'t [&'t str]> {
     list.split(is_end).filter(|tree| !tree.is_empty()).collect()
 }
 
-/// The end of the item that begins here: after its semicolon or its outermost braces.
 fn end_of_item(words: &[&str], begin: usize) -> usize {
     let is_use = words[begin..].iter().take(5).any(|word| *word == "use");
     let mut depth = 0;

@@ -29,8 +29,6 @@ fn history() -> Value {
     report["runs"][0]["history"].clone()
 }
 
-/// The result of `check` on an edited history: its status, and stderr. The faulty event is the one
-/// at `position`.
 fn checked(name: &str, edit: impl FnOnce(&mut Vec<Value>)) -> (Option<i32>, String, Vec<String>) {
     let mut history = history();
     edit(history["events"].as_array_mut().expect("events"));

@@ -4,7 +4,6 @@
 use crate::answer::{fencepost, fencepost_in};
 use std::path::Path;
 
-/// The one-line error for invalid arguments.
 fn refusal(arguments: &[&str]) -> String {
     refusal_in(Path::new("."), arguments)
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// The output of a shell script in a folder, with the program as `$0`.
+/// With the program as `$0`.
 fn shell(folder: &Path, script: &str) -> Output {
     let program = env!("CARGO_BIN_EXE_fencepost");
     let mut shell = Command::new("sh");
@@ -12,7 +12,6 @@ fn shell(folder: &Path, script: &str) -> Output {
     shell.output().unwrap()
 }
 
-/// The one-line error of a script whose last command fails with a usage error.
 fn error(folder: &Path, script: &str) -> String {
     let output = shell(folder, script);
     let stderr = String::from_utf8(output.stderr).unwrap();

@@ -1,6 +1,4 @@
 //! The program as its users run it: arguments, files, output formats, exit codes.
-//!
-//! One binary for all of these tests: each takes a module.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

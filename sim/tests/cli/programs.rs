@@ -18,7 +18,6 @@ fn silent(folder: &Path) -> Answer {
     fencepost_in(folder, &[&asked[..], &["--format", "json"]].concat())
 }
 
-/// A folder with the worker and its report.
 fn reported() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("worker.sh"), ". ./library.sh\necho hello\n").unwrap();

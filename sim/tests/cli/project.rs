@@ -32,7 +32,6 @@ seeds = "0x10..0x14"
 availability = true
 "#;
 
-/// A project with a folder below it.
 fn project(text: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(folder.path().join("locks")).unwrap();

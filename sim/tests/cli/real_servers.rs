@@ -9,7 +9,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The installed server, or `None` with a line.
 fn redis() -> Option<PathBuf> {
     let path = std::env::var("PATH").unwrap();
     let found = path.split(':').map(|folder| Path::new(folder).join("redis-server"));
@@ -28,7 +27,6 @@ fn json(answer: &Answer) -> Value {
         .unwrap_or_else(|error| panic!("{error}: {}", answer.stderr))
 }
 
-/// The rules that a run breaks and why, once each.
 fn broken(run: &Value) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let all = run["violations"].as_array().unwrap().iter();
@@ -173,7 +171,6 @@ fn pretender(folder: &Path, name: &str, does: &str) {
     fs::set_permissions(folder.join(name), fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// The head of an ELF of a class for a machine.
 fn elf(folder: &Path, name: &str, (class, machine): (u8, u8)) {
     let mut head = [0; 64];
     head[..7].copy_from_slice(&[0x7f, b'E', b'L', b'F', class, 1, 1]);

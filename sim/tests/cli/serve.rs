@@ -11,7 +11,6 @@ use std::time::Duration;
 const LOOKS_MAX: usize = 600;
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
 
-/// A program that serves, ended with the test.
 struct Served(Child);
 
 impl Drop for Served {
@@ -22,7 +21,7 @@ impl Drop for Served {
 }
 
 impl Served {
-    /// Starts it. Returns it with the addresses of its ready line.
+    /// Returns it with the addresses of its ready line.
     fn start(words: &[&str]) -> (Served, Vec<String>) {
         let mut child = Command::new(env!("CARGO_BIN_EXE_fencepost"))
             .args(["serve", "--port", "0"])
@@ -55,7 +54,6 @@ fn mode(address: &str) -> Option<String> {
     answer.lines().find_map(|line| line.strip_prefix("Mode: ")).map(str::to_owned)
 }
 
-/// The modes of the servers, once all serve.
 fn modes(addresses: &[String]) -> Vec<String> {
     for _ in 0..LOOKS_MAX {
         let modes: Option<Vec<String>> = addresses.iter().map(|address| mode(address)).collect();
@@ -93,7 +91,7 @@ fn a_mysql_greets_with_its_version() {
 const CONNECT: &[u8] = b"\0\0\0\x2d\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x0f\xa0\0\0\0\0\0\0\0\0\
     \0\0\0\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
-/// Sends a request after opening a session. Returns the error of its reply, 0 for none.
+/// Returns the error of its reply, 0 for none.
 fn ask(address: &str, request: &[u8]) -> i32 {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(CONNECT).unwrap();
@@ -121,7 +119,6 @@ fn what_an_ensemble_keeps_in_a_folder_is_there_again() {
     }
 }
 
-/// Calls a member of an etcd cluster until it answers with success.
 fn call(address: &str, path: &str, body: &str) -> String {
     let length = body.len();
     let head = format!("POST /v3/{path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n");
@@ -152,7 +149,6 @@ fn what_a_cluster_of_etcd_keeps_in_a_folder_is_there_again() {
     }
 }
 
-/// The answer to PostgreSQL's first messages and a query, up to the end of the connection.
 fn query(address: &str, sql: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(b"\0\0\0\x11\0\x03\0\0user\0me\0\0").unwrap();
@@ -313,7 +309,6 @@ fn a_damaged_log_is_refused_in_one_line_and_a_cut_one_is_repaired_with_a_warning
     }
 }
 
-/// Sends a line and reads one line of the reply.
 fn said(stream: &mut BufReader<TcpStream>, line: &str) -> String {
     stream.get_mut().write_all(format!("{line}\r\n").as_bytes()).unwrap();
     let mut reply = String::new();

@@ -2,7 +2,6 @@
 
 use crate::answer::fencepost;
 
-/// The lines with attempts and refusals.
 fn attempts(screen: &str) -> Vec<&str> {
     let is_attempt =
         |line: &&str| line.contains(" wants the lock") || line.ends_with(" fails: held by another");

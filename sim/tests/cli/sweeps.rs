@@ -233,8 +233,6 @@ fn a_quiet_sweep_says_nothing_on_stderr() {
     assert_eq!(fencepost(&[SWEEP, &["--seeds", "0..4"]].concat()).stderr, "");
 }
 
-/// Sends a signal to a sweep of many seeds once it has begun: returns its output, and its exit
-/// status.
 fn signalled(signal: &str, more: &[&str]) -> (Option<i32>, serde_json::Value) {
     use std::io::{BufRead, BufReader};
     let arguments = ["sweep", "--seeds", "0..1000000", "--cycles", "2", "--format", "json"];

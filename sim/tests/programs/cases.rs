@@ -14,7 +14,6 @@ use std::rc::Rc;
 const PRELUDE: &str = include_str!("prelude.py");
 const CLIENTS: &str = include_str!("clients.py");
 
-/// A worker and how it is run.
 pub(crate) struct Case {
     worker: &'static str,
     options: &'static [(&'static str, &'static str)],
@@ -53,7 +52,6 @@ impl Case {
         self
     }
 
-    /// Runs it against this coordinator.
     pub(crate) fn on(self, coordinator: Coordinator) -> Case {
         Case { coordinator, ..self }
     }
@@ -95,7 +93,6 @@ impl Case {
     }
 }
 
-/// Every rule that was broken, with the cause.
 pub(crate) fn found(facts: &RunFacts) -> Vec<(Kind, Cause)> {
     facts.violations.iter().map(|violation| (violation.kind, violation.cause)).collect()
 }

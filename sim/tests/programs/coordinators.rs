@@ -62,7 +62,6 @@ else:
           lambda: server(f"SELECT RELEASE_LOCK('{KEY}')") == ["1"])
 "#;
 
-/// The workers, each with its coordinator and options.
 type Worker = (Coordinator, &'static str, &'static [(&'static str, &'static str)]);
 const WORKERS: &[Worker] = &[
     (Coordinator::Memcached, MEMCACHED, &[]),

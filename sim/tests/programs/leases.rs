@@ -10,7 +10,6 @@ fn holds(from_ms: u64, to_ms: u64) -> Hold {
     Hold::Drawn(SpanRange::new(Span::millis(from_ms), Span::millis(to_ms)))
 }
 
-/// The facts of the first of these seeds in which this rule is broken; `None` without Python.
 fn first_broken(
     seeds: std::ops::Range<u64>,
     kind: Kind,

@@ -187,8 +187,6 @@ fn a_shell_script_with_redis_cli_repeats_itself_under_faults() {
     repeats_itself(("redis-cli", workers::redis_cli), &["/redis_cli.sh", "/redis-cli"], &[]);
 }
 
-/// How the operations of a worker ended that sends this word for its first acquire and its first
-/// release.
 fn endings_of(word: &str) -> Vec<&'static str> {
     let folder = tempfile::tempdir().unwrap();
     let text = r#"exec 0<>/dev/tcp/judge/9001
@@ -231,8 +229,6 @@ fn a_worker_may_say_that_it_does_not_know_what_became_of_a_call() {
     assert_eq!(endings_of("LOST"), ["info", "ok", "fail"]);
 }
 
-/// A trap for a command or a reply is moved to the instant at which a command of the program
-/// arrives.
 #[test]
 fn faults_are_aimed_at_the_commands_of_a_program() {
     let folder = tempfile::tempdir().unwrap();
@@ -246,7 +242,6 @@ fn faults_are_aimed_at_the_commands_of_a_program() {
     }
 }
 
-/// The number of moved traps of a family in eight seeds; each springs immediately.
 fn moved_to_commands(program: &Program, family: &str) -> u32 {
     let mut moved = 0;
     for seed in 0..8 {
@@ -270,8 +265,6 @@ fn moved_to_commands(program: &Program, family: &str) -> u32 {
     moved
 }
 
-/// The answers to a program that half-closes its connections: to a server, the storage, and the
-/// judge.
 #[test]
 fn whoever_sends_no_more_is_answered_to_the_end() {
     let folder = tempfile::tempdir().unwrap();

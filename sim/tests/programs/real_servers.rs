@@ -7,7 +7,6 @@ use fencepost_testing::skip;
 use std::path::Path;
 use std::rc::Rc;
 
-/// The installed server, or `None` with a line.
 fn binaries() -> Option<RealServers> {
     let path = std::env::var("PATH").unwrap();
     let Ok(found) = fencepost_programs::find_program("redis-server", Path::new("/"), &path) else {

@@ -76,7 +76,6 @@ fn half_of_the_faults_stay_where_they_were_drawn() {
     assert!((all * 2 / 5..=all * 3 / 5).contains(&stayed), "{stayed} of {all}");
 }
 
-/// A reply trap is moved to the instant at which a command arrives, so it springs immediately.
 #[test]
 fn a_reply_that_is_to_be_lost_is_that_of_the_command_aimed_at() {
     let mut moved = 0;
@@ -96,7 +95,6 @@ fn a_reply_that_is_to_be_lost_is_that_of_the_command_aimed_at() {
     assert!(moved > 30, "{moved}");
 }
 
-/// The number of client crashes in each phase in a hundred runs.
 fn met(strategy: Strategy) -> BTreeMap<String, u32> {
     let mut met = BTreeMap::new();
     for seed in 0..100 {
@@ -135,7 +133,6 @@ fn a_crash_between_two_commands_is_found_again_and_again_and_by_uniform_faults_n
     assert!(aimed >= 2, "{aimed}");
 }
 
-/// A report of a run, and the command in it that replays the run.
 fn reported(seed: &str, more: &[&str]) -> (serde_json::Value, String, String) {
     let common = ["--client", "setnx-expire", "--fault", "client-crash", "--no-shrink"];
     let run = ["--seed", seed, "--format", "json"];
@@ -174,7 +171,6 @@ fn a_report_of_uniform_faults_is_silent_on_them_and_its_command_is_not() {
     assert_eq!(again.stdout, report);
 }
 
-/// A file or `--set` that omits the strategy means the built-in one.
 #[test]
 fn a_scenario_file_that_does_not_say_means_the_default() {
     let folder = tempfile::tempdir().unwrap();

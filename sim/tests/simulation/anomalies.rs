@@ -114,8 +114,7 @@ fn processes_in_step_split_the_votes_again_and_again() {
 }
 
 /// memcached counts whole seconds from its last reading of the clock: a lease of 10 s ends up to a
-/// second early, and one of 11 s, which the lock requests to get 10, up to a second late. Then a
-/// waiter waits that much longer for the lock of a crashed holder, without further harm.
+/// second early, and one of 11 s, which the lock requests to get 10, up to a second late.
 #[test]
 fn a_whole_second_expiry_that_is_late_lets_waiters_wait_up_to_a_second_longer() {
     let longest = |client| progress(Case { client, scenario: Scenario::default }, "client-crash");
@@ -135,7 +134,6 @@ fn a_whole_second_expiry_that_is_late_lets_waiters_wait_up_to_a_second_longer() 
 /// yet.
 const MARGIN_US: u64 = 20_000;
 
-/// The number of acquires that overtook another process, over ten seeds, up to that second.
 fn overtakings_of(client: &'static str, until_s: u64) -> usize {
     let (case, until) =
         (Case { client, scenario: Scenario::default }, SimTime(until_s * 1_000_000));

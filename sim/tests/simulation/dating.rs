@@ -24,7 +24,6 @@ fn every_hand_over_of_every_lock_is_dated_alike_by_two_ways() {
     assert!(compared > 100 * SEEDS, "only {compared} hand-overs were compared");
 }
 
-/// Compares all locks under one seed; returns the number of acquisitions.
 fn compare_seed(seed: u64) -> u64 {
     let scenario = Rc::new(Scenario { cycles: 6, ..Scenario::default() });
     let families = FAMILIES[seed as usize % FAMILIES.len()].parse().unwrap();
@@ -92,13 +91,11 @@ fn outer(history: &History, timeline: &Timeline<'_>, index: usize) -> Option<usi
     None
 }
 
-/// One acquisition and its moment of entry.
 struct Walk<'a> {
     history: &'a History,
     one: &'a Acquisition<'a>,
 }
 
-/// A grant found on the walk back.
 #[derive(Clone, Copy, Debug)]
 struct Met {
     index: usize,

@@ -243,7 +243,6 @@ mod scripted {
          sum",
     );
 
-    /// The addresses and garbage that a script can see.
     static LOOK: Script = Script::new(
         "local t, weak, sum = {}, setmetatable({}, {__mode = 'kv'}), 0 for i = 1, 50 do t[{}] = i \
          weak[i] = {} end for _, i in pairs(t) do sum = (sum * 7 + i) % 997 end for _ in \

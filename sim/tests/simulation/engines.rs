@@ -50,7 +50,6 @@ fn both_engines_tell_the_same_history_of_processes_with_threads() {
     assert!(plans >= 6 * families.len(), "{plans} plans");
 }
 
-/// Messages in transit while earlier ones were held up, and resent after that.
 #[test]
 fn both_engines_keep_the_order_of_what_is_sent_again() {
     let families: Families = "all".parse().expect("the family is in the table");
@@ -62,7 +61,6 @@ fn both_engines_keep_the_order_of_what_is_sent_again() {
     }
 }
 
-/// Runs the seeds of a lock under every family in both engines; returns the number of plans.
 fn plans_compared(client: &'static Definition, families: &[&str], scenario: Scenario) -> usize {
     let scenario = Rc::new(scenario);
     let mut plans = 0;

@@ -11,7 +11,6 @@ use std::rc::Rc;
 
 const SEEDS: u64 = 12;
 
-/// Long holds and many waiters, and leases shorter than some waits.
 fn long_waits() -> Scenario {
     Scenario {
         processes: 4,

@@ -1,6 +1,5 @@
 //! An external crate can bring its own checker, remedy and quantity: each is one value, without a
-//! change in fencepost. (So is a lock: see `lock_tests`.) Workloads, rules and causes are closed
-//! sets: `ci/one-of-each.sh` adds one of each to a copy of the repository.
+//! change in fencepost.
 
 use fencepost::diagnosis::{Extent, Rates, Safeguard, Trials};
 use fencepost::setup::span::Span;
@@ -18,7 +17,6 @@ use fencepost_reports::summary::sweep::SeedRange;
 use fencepost_reports::{Cause, Kind, Verdict, judge, judge_by};
 use std::rc::Rc;
 
-/// No critical section lasts longer than a second.
 const SHORT_SECTIONS: Checker =
     Checker { name: "short-sections", about: "no section is longer than a second", check };
 

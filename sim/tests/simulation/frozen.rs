@@ -7,7 +7,6 @@ use fencepost_reports::{Cause, History, Kind, judge, validate};
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// The history of a frozen run, as recorded by the command in its file.
 fn history(name: &str) -> History {
     let path: PathBuf =
         [env!("CARGO_MANIFEST_DIR"), "tests/simulation/frozen", name].iter().collect();

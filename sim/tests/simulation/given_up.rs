@@ -33,7 +33,6 @@ fn history(client: &str, seed: u64, change: Scenarios) -> History {
     spec(client, seed, change).run(Engine::Fast).unwrap().history
 }
 
-/// The violations of these seeds, with their causes.
 fn broken(client: &str, seeds: u64, change: Scenarios) -> BTreeSet<(Kind, Cause)> {
     let judgements = (0..seeds).map(|seed| judge(&history(client, seed, change)));
     let violations = judgements.flat_map(|judgement| judgement.violations);
@@ -155,7 +154,6 @@ impl Raw {
     }
 }
 
-/// Sends one command and reads one line.
 async fn ask((socket, input): &mut (Socket, BytesMut), words: &[&[u8]]) -> io::Result<Bytes> {
     let mut request = format!("*{}\r\n", words.len()).into_bytes();
     for word in words {

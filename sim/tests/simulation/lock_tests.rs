@@ -150,7 +150,6 @@ fn fails_under_pauses() {
     test("none,pause").reports(folder).run();
 }
 
-/// Runs a test of this binary alone, ignored or not, with variables.
 fn alone(name: &str, variables: &[(&str, &str)]) -> (bool, String) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([name, "--exact", "--nocapture", "--ignored"]).envs(variables.iter().copied());

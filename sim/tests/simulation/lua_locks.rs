@@ -11,7 +11,6 @@ use rayon::prelude::*;
 use std::path::Path;
 use std::rc::Rc;
 
-/// An example, its twin, and faults to which the twin reacts.
 const TWINS: &[(&str, &str, &[&str])] = &[
     ("single-node", "single-node", &["pause", "failover", "lost-reply", "client-crash"]),
     ("fencing", "fencing", &["pause", "failover", "lost-reply", "restart"]),
@@ -37,7 +36,7 @@ fn spec(client: &'static Definition, script: &LockScript, fault: &str, seed: u64
     RunSpec::draw(Seed(seed), client, &families, Rc::new(scenario))
 }
 
-/// The digest of a run's history. No operation of it may tell of an error of the script.
+/// No operation of it may tell of an error of the script.
 fn history(spec: &RunSpec, engine: Engine) -> String {
     let history = spec.run(engine).unwrap().history;
     for event in &history.events {
@@ -48,7 +47,6 @@ fn history(spec: &RunSpec, engine: Engine) -> String {
     digest(&history)
 }
 
-/// Compares so many seeds of each example under each of its faults with the twin.
 fn compare(seeds: u64) {
     let cells = TWINS.iter().flat_map(|(name, twin, faults)| {
         let faults = faults.iter();

@@ -1,7 +1,4 @@
 //! Whole runs and their reports: determinism, required findings, causes, minimal plans.
-//!
-//! One binary for all of these tests, so that they are linked once and share both cores: each takes
-//! a module.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

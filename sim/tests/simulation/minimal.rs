@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::rc::Rc;
 use std::sync::OnceLock;
 
-/// Seeds with violations: lock, faults, seed.
+/// Lock, faults, seed.
 const FIXTURES: &[Fixture] = &[
     ("single-node", "failover", 7),
     ("single-node", "pause", 1),
@@ -44,7 +44,6 @@ fn target(violation: &Violation) -> Target {
 
 type Fixture = (&'static str, &'static str, u64);
 
-/// The fixtures with their complete diagnosis, computed once.
 fn diagnoses() -> &'static [(Fixture, RunReport)] {
     static DIAGNOSES: OnceLock<Vec<(Fixture, RunReport)>> = OnceLock::new();
     DIAGNOSES.get_or_init(|| {
@@ -61,7 +60,6 @@ fn diagnosis(fixture: Fixture) -> RunReport {
     Stages { diagnosis: diagnose(&spec, &facts), ..facts.into() }.into()
 }
 
-/// A violation and its minimal run.
 struct Shown {
     name: String,
     target: Target,
@@ -170,13 +168,11 @@ fn every_fault_of_a_minimal_plan_is_a_cause() {
     }
 }
 
-/// The plan of the minimal run with the fault that swaps a pair of events.
 fn with_swap(spec: &RunSpec, swap: &fencepost_faults::TimedFault) -> RunSpec {
     let others = spec.plan.faults.iter().filter(|timed| timed.id != swap.id).cloned();
     RunSpec { plan: FaultPlan::new(others.chain([swap.clone()]).collect()), ..spec.clone() }
 }
 
-/// The events by time and node, without the probe, before a swap begins.
 fn until(begins: SimTime, history: &History) -> Vec<(SimTime, Node)> {
     let probe = |what: &What| {
         matches!(

@@ -20,7 +20,6 @@ fn seeds() -> u64 {
     std::env::var("FENCEPOST_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(100)
 }
 
-/// Sweeps cells over the seeds from 0 and prints the results.
 fn cells(clients: &[&str], faults: &[&str], scenario: Scenario) -> Vec<Cell> {
     let client = |name: &&str| fencepost_clients::find(name).unwrap();
     let families = |name: &&str| -> Families { name.parse().unwrap() };
@@ -61,7 +60,6 @@ fn cell(client: &str, fault: &str, scenario: Scenario) -> Cell {
     cells(&[client], &[fault], scenario).remove(0)
 }
 
-/// The three locks under every family in the built-in scenario; swept once for all tests.
 fn built_in() -> &'static [Cell] {
     static CELLS: OnceLock<Vec<Cell>> = OnceLock::new();
     CELLS.get_or_init(|| {
@@ -176,8 +174,7 @@ fn single_node_loses_locks_to_a_clock_that_jumps() {
     finds_for(under("single-node", "clock-jump"), Kind::Overlap, Cause::ClockJump);
 }
 
-/// Both work for twice the lease. A watchdog renews the lock all the time; a lock without one
-/// expires, and another process gets in.
+/// Both work for twice the lease.
 #[test]
 fn a_watchdog_keeps_the_lock_for_a_holder_that_does_not_come_back_and_a_plain_lease_does_not() {
     let span = |text: &str| -> SpanRange { text.parse().unwrap() };

@@ -34,7 +34,6 @@ fn priorities_change_the_order_of_messages_and_not_the_plan() {
     assert_ne!(uniform.events, pct.events);
 }
 
-/// Seed 0 breaks the lock with link priorities.
 #[test]
 fn a_run_says_that_links_had_priorities_and_is_replayed_so() {
     let words = ["run", "--client", "single-node", "--fault", "pause", "--seed", "0"];

@@ -37,7 +37,6 @@ enum Phase {
 #[derive(Clone)]
 struct Model {
     time: u8,
-    /// The clock and the phase of each client.
     clients: [(u8, Phase); 2],
     /// The holder at each master, and the expiry.
     masters: Vec<Option<(usize, u8)>>,
@@ -75,7 +74,6 @@ impl Model {
         self.clients.iter().all(|(_, phase)| *phase == Phase::Holding)
     }
 
-    /// Every state that one transition leads to.
     fn next(&self, time_max: u8) -> Vec<Model> {
         let mut all = Vec::new();
         if self.time < time_max {
@@ -139,7 +137,6 @@ impl Model {
     }
 }
 
-/// The number of transitions on the shortest way to two holders.
 fn shortest(masters: usize, time_max: u8) -> Option<u32> {
     let mut seen = BTreeSet::from([Model::new(masters).key()]);
     let mut queue = VecDeque::from([(0, Model::new(masters))]);

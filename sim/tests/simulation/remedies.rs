@@ -62,7 +62,6 @@ fn guarded(spec: &RunSpec, remedy: &Remedy) -> RunSpec {
     specs.next().unwrap()
 }
 
-/// The true effect on this plan, from the whole run alone.
 fn check(spec: &RunSpec, kind: Kind, remedy: &Remedy) -> OnThisPlan {
     let judgement = judge(&guarded(spec, remedy).run(Engine::Fast).unwrap().history);
     let broken = judgement.violations.iter().any(|one| one.kind == kind);
@@ -76,7 +75,6 @@ fn check(spec: &RunSpec, kind: Kind, remedy: &Remedy) -> OnThisPlan {
     remedy.on_this_plan
 }
 
-/// The reported remedies of some violations of a cell, each checked.
 fn looked_at((client, fault): &(&str, &str)) -> Vec<(usize, Vec<OnThisPlan>)> {
     let mut found = Vec::new();
     for seed in SEEDS {
@@ -133,7 +131,6 @@ fn whoever_runs_the_other_seeds_counts_what_the_report_says() {
     assert!(Trials::new(&own, &rates, extent).remedies(violation).iter().all(|one| one.seeds == 6));
 }
 
-/// Four processes that repeatedly split the votes of five masters.
 fn split_votes() -> RunSpec {
     let settings = "processes = 4\ncycles = 3\nhold = '10ms'\nthink = '0us'\nlatency = '2ms'\n\
          retry = '50ms'\nmasters-order = 'rotated'";
@@ -158,7 +155,6 @@ fn a_run_in_which_nobody_gets_the_lock_is_no_remedy() {
     assert_eq!(delay.on_this_plan, OnThisPlan::Gone);
 }
 
-/// A safeguard against one mistake of a lock on ZooKeeper, and a cell that shows the mistake.
 struct Against {
     name: &'static str,
     client: &'static str,
@@ -182,8 +178,7 @@ const AGAINST: &[Against] = &[
 ];
 
 impl Against {
-    /// The first run with this kind, and the safeguard's report there. Faults that meet every
-    /// command also meet the lock's other mistakes, so none is aimed.
+    /// Faults that meet every command also meet the lock's other mistakes, so none is aimed.
     fn tried(&self, fault: &str, kind: Kind, scenario: Scenario) -> Remedy {
         let scenario = Rc::new(Scenario { strategy: Strategy::Uniform, ..scenario });
         let (client, families) = (find(self.client).unwrap(), fault.parse().unwrap());
@@ -262,7 +257,6 @@ fn a_standby_that_has_every_commit_keeps_rows_and_no_locks_of_connections() {
     assert!(!fits("jdbc-7", "pause") && !fits("single-node", "failover"));
 }
 
-/// The operator stops the old primary for good.
 fn stopped() -> Scenario {
     Scenario {
         servers: Servers { old_primary: OldPrimary::Stopped, ..Servers::default() },

@@ -150,7 +150,6 @@ fn what_a_partition_does_to_threads_is_explained() {
     assert!(causes.iter().all(|(_, cause)| *cause != Cause::Unexplained), "{causes:?}");
 }
 
-/// Two processes of two threads under one fault that hits client-1.
 fn hit(client: &'static Definition, fault: Fault, at: u64) -> RunOutcome {
     let scenario = Rc::new(Scenario { threads: 2, processes: 2, ..Scenario::default() });
     let spec = RunSpec::draw(Seed(1), client, &"none".parse().unwrap(), scenario);

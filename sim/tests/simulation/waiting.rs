@@ -66,7 +66,6 @@ fn run(client: &'static Definition, fault: &str, seed: u64, scenario: Scenario) 
     Findings { spec: &spec, outcome: &outcome }.facts()
 }
 
-/// The violations of the seeds from 0, each rule with its cause.
 pub(super) fn shown(
     client: &'static Definition,
     seeds: u64,

@@ -17,10 +17,8 @@ use std::time::Duration;
 
 const SEEDS: u64 = 60;
 
-/// The interpretation of a second answer that says no.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Habit {
-    /// It is the answer.
     Believes,
     /// The first command may have been applied.
     Doubts,
@@ -111,8 +109,7 @@ impl Lock for Resender {
     }
 }
 
-/// The wrong answers of a lock under a family: the number of runs, and the start of their sentences
-/// after the name of the process. Each has the cause of a lost reply.
+/// Each has the cause of a lost reply.
 fn wrong_answers(client: &'static Definition, family: &str) -> (u64, BTreeSet<String>) {
     let families = family.parse().unwrap();
     let (mut runs, mut said) = (0, BTreeSet::new());

@@ -201,8 +201,6 @@ fn a_release_before_a_comparing_takeover_leaves_the_lock_free() {
     assert_eq!(world.value("redis", "lock"), None);
 }
 
-/// The holder releases between a waiter's SETNX and its GET, and another takes the lock before its
-/// GETSET.
 fn get_nil(name: &str) -> (Lease, String, Option<String>) {
     let (world, mut first) = one_redis(name, late_get(1, 3));
     let mut waiter = world.lock(name, &one(), &one_attempt());

@@ -12,7 +12,6 @@ use crate::zookeeper::watches::Watcher;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The part of every node's name before its number.
 const LOCK_NAME: &str = "lock-";
 
 /// The queue of one lock.

@@ -140,7 +140,6 @@ struct LockData {
     path: String,
     /// Acquires that were not released; at least one.
     count: usize,
-    /// The number of lost connections by then.
     interruptions: u64,
 }
 

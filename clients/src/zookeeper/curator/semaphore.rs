@@ -22,7 +22,6 @@ use crate::zookeeper::{failed, lease_of, parent_of, released};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The part of every lease's name before its number.
 const LEASE_BASE_NAME: &str = "lease-";
 const LEASES_MAX: usize = 1;
 

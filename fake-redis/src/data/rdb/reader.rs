@@ -4,7 +4,6 @@ use super::{Origin, RdbError, SavedKey, Snapshot, VERSION, crc64::checksum, kind
 use crate::data::value::{End, Hash, List, Set, SortedSet, Value};
 use std::collections::BTreeMap;
 
-/// Reads a whole snapshot.
 pub(crate) fn read(bytes: &[u8]) -> Result<Snapshot, RdbError> {
     let mut reader = Reader::new(bytes)?;
     let mut keys = Vec::new();
@@ -35,7 +34,7 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads only the version.
+    /// Reads only the version yet.
     pub(crate) fn new(bytes: &'a [u8]) -> Result<Self, RdbError> {
         check_signature(bytes)?;
         Ok(Reader { bytes, position: 9, db: 0, auxiliary: BTreeMap::new() })
@@ -45,7 +44,7 @@ impl<'a> Reader<'a> {
         self.position
     }
 
-    /// Reads the next key; `None` at the end, after checking the checksum.
+    /// Returns `None` at the end, after checking the checksum.
     pub(crate) fn next_key(&mut self) -> Result<Option<SavedKey>, RdbError> {
         let mut expires_at_ms = None;
         loop {
@@ -126,13 +125,13 @@ impl<'a> Reader<'a> {
         Ok(Value::SortedSet(Box::new(set)))
     }
 
-    /// How many elements follow: there is no key without any.
+    /// At least 1: Redis stores no empty collection.
     fn count(&mut self, of: &'static str) -> Result<usize, RdbError> {
         self.length()
             .and_then(|count| if count > 0 { Ok(count) } else { Err(RdbError::Malformed(of)) })
     }
 
-    /// Where in a replication history the snapshot was taken, if all that was read says so.
+    /// Returns `None` unless all fields of the position are in the snapshot.
     pub(crate) fn origin(&self) -> Option<Origin> {
         let text = |name: &str| std::str::from_utf8(self.auxiliary.get(name.as_bytes())?).ok();
         let id = text("repl-id")?.to_owned();

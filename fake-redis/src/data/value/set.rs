@@ -5,7 +5,6 @@ use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use std::borrow::Cow;
 
-/// `set-max-intset-entries`: larger sets of integers are no longer sorted arrays.
 const INTEGERS_MAX: usize = 512;
 
 /// A set. Sets of integers are sorted, as in Redis; otherwise the order is deterministic.

@@ -4,12 +4,10 @@ use super::ranked::Ranked;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// `zset-max-listpack-entries`: larger sorted sets are no longer lists.
 const LISTED_MEMBERS_MAX: usize = 128;
-/// `zset-max-listpack-value`: sorted sets with longer members are no longer lists.
 const LISTED_LENGTH_MAX: usize = 64;
 
-/// A sorted set. Scores are never NaN.
+/// Scores are never NaN.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct SortedSet {
     scores: IndexMap<Box<[u8]>, f64, FxBuildHasher>,

@@ -9,7 +9,7 @@ const RELEASE: &str = "if redis.call('get', KEYS[1]) == ARGV[1] then return redi
  KEYS[1]) else return 0 end";
 
 /// eval.c: scripts are only kept in memory; docs "Scripting with Lua", on the volatility of the
-/// script cache. Libraries fall back to EVAL.
+/// script cache.
 #[test]
 fn a_restarted_server_knows_no_scripts_though_its_data_is_there() {
     let mut world = World::new();

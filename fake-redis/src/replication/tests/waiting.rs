@@ -130,9 +130,8 @@ fn the_answer_to_wait_holds_nothing_of_a_script_before_it() {
     assert_eq!(text(&world.call(client, &["WAIT", "1", "1000"])), "1");
 }
 
-/// Replicas are counted once a second. A write is accepted for up to a second after the last good
-/// replica's acknowledgement became too old, and refused for as long after one is good again,
-/// unless it reconnects.
+/// A write is accepted for up to a second after the last good replica's acknowledgement became too
+/// old, and refused for as long after one is good again, unless it reconnects.
 #[test]
 fn min_replicas_go_by_the_count_of_the_last_second() {
     let mut world = deployment(1, |config| {

@@ -40,7 +40,6 @@ fn fingerprint() -> String {
     String::from_utf8(text.unwrap().unwrap()).unwrap()
 }
 
-/// Runs a chunk of Lua in the environment of scripts.
 fn run(vm: &mut Vm, chunk: &str, arguments: &[Value]) -> Result<Value> {
     let chunk = vm.load(chunk.as_bytes(), b"=test").unwrap();
     Ok(vm.call_value(Value::Closure(chunk), arguments)?[0])
@@ -59,7 +58,6 @@ fn whatever_scripts_can_reach_is_read_only() {
     }
 }
 
-/// Ways to write to a table `t`.
 const WRITES: [&str; 12] = [
     "t.leak = 1",
     "t[1] = 1",
@@ -75,7 +73,6 @@ const WRITES: [&str; 12] = [
     "for k in next, t do rawset(t, k, 1) end",
 ];
 
-/// Ways to reach a shared table.
 const WAYS: [&str; 20] = [
     "_G",
     "_G._G",

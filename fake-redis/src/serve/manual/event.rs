@@ -3,10 +3,8 @@
 use bytes::Bytes;
 use fencepost_machine::ConnectionId;
 
-/// A server and one of its connections.
 pub(super) type End = (usize, ConnectionId);
 
-/// An event that is due, or held back.
 pub(super) enum Event {
     Timer { server: usize, timer: u64 },
     Continue { server: usize },
@@ -22,7 +20,6 @@ pub(super) enum Event {
 }
 
 impl Event {
-    /// The server that it concerns.
     pub(super) fn server(&self) -> usize {
         match self {
             Event::Timer { server, .. }

@@ -3,14 +3,13 @@
 use fencepost_machine::{KeyChange, TapEvent};
 use std::collections::BTreeMap;
 
-/// The most entries that are kept; the oldest go first.
+/// The oldest entries are dropped first.
 const ENTRIES_MAX: usize = 100_000;
 
-/// The events so far.
 #[derive(Default)]
 pub(super) struct History {
     entries: Vec<String>,
-    /// The processes in the critical section of each lock, with their entry times.
+    /// Lock -> client -> time of entry.
     inside: BTreeMap<String, BTreeMap<String, u64>>,
     overlaps: Vec<String>,
 }
@@ -21,7 +20,7 @@ fn seconds(at_us: u64) -> String {
 }
 
 impl History {
-    /// Writes down what a server did with a key. What a replica repeats is left out.
+    /// Skips what a replica repeats.
     pub(super) fn tap(&mut self, at_us: u64, server: &str, event: &TapEvent) {
         if !event.primary {
             return;
@@ -41,7 +40,6 @@ impl History {
         self.note(at_us, server, format!("{verb} {}{value}", text(&event.key)));
     }
 
-    /// Writes down something else.
     pub(super) fn note(&mut self, at_us: u64, who: &str, what: String) {
         if self.entries.len() >= ENTRIES_MAX {
             self.entries.remove(0);
@@ -53,7 +51,6 @@ impl History {
         &self.entries
     }
 
-    /// A client enters the critical section of a lock.
     pub(super) fn enter(&mut self, at_us: u64, lock: &str, client: &str) {
         let inside = self.inside.entry(lock.to_owned()).or_default();
         for (other, since) in inside.iter().filter(|(other, _)| *other != client) {
@@ -67,7 +64,7 @@ impl History {
         self.note(at_us, client, format!("enters {lock}"));
     }
 
-    /// A client leaves it; false if it was not inside.
+    /// Returns `false` if the client was not inside.
     pub(super) fn leave(&mut self, at_us: u64, lock: &str, client: &str) -> bool {
         let was_inside =
             self.inside.get_mut(lock).is_some_and(|inside| inside.remove(client).is_some());
@@ -77,7 +74,6 @@ impl History {
         was_inside
     }
 
-    /// Every time that two were inside.
     pub(super) fn overlaps(&self) -> &[String] {
         &self.overlaps
     }

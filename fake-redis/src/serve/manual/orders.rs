@@ -3,10 +3,9 @@
 use super::stage::{Stage, Trap};
 use super::wire::Answer;
 
-/// The most that a clock moves at a time: a day.
+/// A day.
 const SPAN_MAX_US: u64 = 86_400_000_000;
 
-/// The commands, for errors and HELP.
 const ORDERS: &[&str] = &[
     "CLOCK (milliseconds since the epoch)",
     "CLOCK ADVANCE 10s",
@@ -28,7 +27,6 @@ const ORDERS: &[&str] = &[
     "RESET",
 ];
 
-/// Does what a request asks for.
 pub(super) fn obey(stage: &mut Stage, words: &[String]) -> Answer {
     let upper: Vec<String> = words.iter().map(|word| word.to_uppercase()).collect();
     let upper: Vec<&str> = upper.iter().map(String::as_str).collect();
@@ -94,7 +92,6 @@ fn told(stage: &Stage, upper: &[&str]) -> Answer {
     }
 }
 
-/// Each server with its state.
 fn servers(stage: &Stage) -> Vec<String> {
     let state = |place: usize| match &stage.servers[place] {
         _ if !stage.is_up(place) => "crashed",
@@ -106,7 +103,7 @@ fn servers(stage: &Stage) -> Vec<String> {
     all.map(|(place, server)| format!("{} {}", server.name, state(place))).collect()
 }
 
-/// The server of that name; without a name the first one.
+/// Without a name, the first server.
 fn server(stage: &Stage, name: Option<&str>) -> Result<usize, String> {
     let Some(name) = name else { return Ok(0) };
     let found = stage.servers.iter().position(|server| server.name.eq_ignore_ascii_case(name));

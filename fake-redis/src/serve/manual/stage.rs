@@ -18,38 +18,35 @@ const BEGINNING_US: i64 = 1_700_000_000_000_000;
 /// More events than this in one instant are an endless loop.
 const EVENTS_MAX: u64 = 1_000_000;
 
-/// How a machine is made, from what its disk holds, a seed and its wall clock.
 pub(super) type Boot = Box<dyn Fn(DiskImage, u64, WallTime) -> Box<dyn Machine>>;
 
-/// A server of the world.
 pub(super) struct Server {
     pub(super) name: String,
     pub(super) port: u16,
     pub(super) is_sentinel: bool,
     boot: Boot,
-    /// None while it is crashed.
+    /// None after a crash.
     machine: Option<Box<dyn Machine>>,
     pub(super) is_frozen: bool,
     pub(super) is_cut: bool,
-    /// The sum of its wall clock's steps.
+    /// Sum of the steps of its wall clock.
     pub(super) stepped_us: i64,
     timer: u64,
     life: u64,
     accepted: u32,
     peers: BTreeMap<ConnectionId, Peer>,
     disk: Disk,
-    /// Input held back until it thaws or is reachable.
+    /// Held back until it is thawed or reachable.
     arriving: VecDeque<Event>,
-    /// Output held back while it is cut off.
+    /// Held back while it is cut off.
     leaving: VecDeque<Leaving>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Peer {
-    /// A socket of somebody outside.
     Outside(u64),
     Inside(End),
-    /// The operator of this world; replies are not read.
+    /// Its replies are discarded.
     Operator,
 }
 
@@ -58,23 +55,21 @@ enum Leaving {
     Inside(u64, Event),
 }
 
-/// The next reply to a command that is lost, and the connection with it.
+/// Loses the next reply to a command, and the connection with it.
 pub(super) struct Trap {
     pub(super) server: Option<usize>,
     pub(super) command: String,
 }
 
-/// The servers, and what is about to happen.
 pub(super) struct Stage {
     pub(super) now_us: u64,
     pub(super) servers: Vec<Server>,
     queue: BTreeMap<(u64, u64), Event>,
     happened: u64,
-    /// The server and connection of each external socket.
     outside: BTreeMap<u64, End>,
     sent: Vec<(u64, Sent)>,
     pub(super) lag_us: u64,
-    /// The last server promoted by FAILOVER.
+    /// Set by FAILOVER.
     pub(super) primary: usize,
     pub(super) traps: Vec<Trap>,
     pub(super) history: History,
@@ -127,7 +122,7 @@ impl Stage {
         self.settle();
     }
 
-    /// Lets time pass, with all that falls due meanwhile. False if the servers do not come to rest.
+    /// Returns `false` if the servers do not settle.
     pub(super) fn advance(&mut self, span_us: u64) -> bool {
         let end = self.now_us.saturating_add(span_us);
         let comes_to_rest = self.run_until(end);
@@ -135,7 +130,6 @@ impl Stage {
         comes_to_rest
     }
 
-    /// Processes all events that are due.
     pub(super) fn settle(&mut self) -> bool {
         self.run_until(self.now_us)
     }
@@ -257,7 +251,6 @@ impl Stage {
         self.input(server, Input::Closed { connection });
     }
 
-    /// Has a server execute a command, as its operator.
     pub(super) fn command(&mut self, server: usize, words: &[&str]) {
         if self.servers[server].machine.is_none() {
             return;
@@ -382,7 +375,6 @@ impl Stage {
         self.servers[server].machine.is_some()
     }
 
-    /// Ends a server's process, and every connection to it.
     pub(super) fn crash(&mut self, server: usize) {
         let host = &mut self.servers[server];
         host.machine = None;
@@ -401,7 +393,7 @@ impl Stage {
         }
     }
 
-    /// Starts a crashed server, with what its disk holds or with nothing.
+    /// `is_empty` discards its disk.
     pub(super) fn restart(&mut self, server: usize, is_empty: bool) {
         if is_empty {
             self.servers[server].disk = Disk::default();
@@ -410,7 +402,7 @@ impl Stage {
         self.settle();
     }
 
-    /// Lets a server go on that was frozen or cut off: what waited for that happens now.
+    /// Ends a freeze or a cut: held events happen now.
     pub(super) fn release(&mut self, server: usize) {
         let host = &mut self.servers[server];
         (host.is_frozen, host.is_cut) = (false, false);
@@ -426,7 +418,7 @@ impl Stage {
         self.settle();
     }
 
-    /// Begins again: empty servers, all clocks as at first. Everybody outside is disconnected.
+    /// Disconnects all external sockets.
     pub(super) fn reset(&mut self) {
         let outside: Vec<u64> = self.outside.keys().copied().collect();
         let mut sent = std::mem::take(&mut self.sent);

@@ -3,7 +3,6 @@
 use super::*;
 use crate::serve::ServeOptions;
 
-/// Servers without sockets.
 struct Desk {
     commanded: Commanded,
     opened: u64,

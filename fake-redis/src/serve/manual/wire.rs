@@ -4,19 +4,15 @@ use bytes::{Buf, BytesMut};
 use redis_protocol::resp2::decode::decode_bytes_mut;
 use redis_protocol::resp2::types::BytesFrame;
 
-/// The longest request.
 const REQUEST_MAX: usize = 64 * 1024;
 
-/// An answer on the admin connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Answer {
     Ok,
     Text(&'static str),
     Number(i64),
     Lines(Vec<String>),
-    /// The reply to HELLO with this version of the protocol.
     Hello(u8),
-    /// The mistake, and the valid input.
     Wrong(String),
 }
 
@@ -39,7 +35,6 @@ impl Answer {
     }
 }
 
-/// A map in RESP3, else a flat array.
 fn hello(protocol: u8) -> String {
     let head = if protocol == 3 { "%4" } else { "*8" };
     format!(
@@ -48,7 +43,7 @@ fn hello(protocol: u8) -> String {
     )
 }
 
-/// Takes one request off the front, if it has arrived whole. Errors: it is none.
+/// Takes a complete request off the front; fails on anything else.
 pub(super) fn take_request(input: &mut BytesMut) -> Result<Option<Vec<String>>, &'static str> {
     if input.len() > REQUEST_MAX {
         return Err("Protocol error: a request of more than 64 KB");
@@ -72,13 +67,11 @@ pub(super) fn take_request(input: &mut BytesMut) -> Result<Option<Vec<String>>, 
     }
 }
 
-/// The name of the first command in what a client sends.
 pub(super) fn first_word(bytes: &[u8]) -> Option<String> {
     let mut input = BytesMut::from(bytes);
     take_request(&mut input).ok().flatten()?.into_iter().next()
 }
 
-/// A command as a client sends it.
 pub(super) fn command(words: &[&str]) -> Vec<u8> {
     let bulk = |word: &&str| format!("${}\r\n{word}\r\n", word.len());
     let all: String = words.iter().map(bulk).collect();

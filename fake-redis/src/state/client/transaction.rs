@@ -49,7 +49,7 @@ impl Transaction {
         self.is_spoilt |= self.is_open;
     }
 
-    /// Marks that a watched key has changed: EXEC will reply nil. This may happen before MULTI.
+    /// May be called before MULTI.
     pub(crate) fn overtake(&mut self) {
         self.is_overtaken = true;
     }

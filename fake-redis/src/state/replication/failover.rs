@@ -12,7 +12,7 @@ pub(super) enum Phase {
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct FailoverOrder {
-    /// The replica; `None` for the first that catches up.
+    /// `None` selects the first that catches up.
     pub(crate) target: Option<(String, u16)>,
     /// Timeout in milliseconds; `None` means no timeout.
     pub(crate) timeout_ms: Option<i64>,
@@ -43,7 +43,6 @@ impl Replication {
         self.failover = Some(Failover { phase: Phase::WaitingForSync, target, ends_at_ms, force });
     }
 
-    /// Hands over to a replica that has caught up, or after the timeout if FORCE was given.
     pub(crate) fn advance_failover(&mut self, now_ms: i64) -> Advance {
         let waits = |one: &&Failover| one.phase == Phase::WaitingForSync;
         let Some(failover) = self.failover.as_ref().filter(waits) else { return Advance::Wait };

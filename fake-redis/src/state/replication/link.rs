@@ -112,7 +112,7 @@ impl Replication {
         self.history.adopt(id, offset);
     }
 
-    /// Continues the history under the primary's id. Returns whether the id is new.
+    /// Returns whether the id is new.
     pub(crate) fn rename_history(&mut self, id: &str) -> bool {
         let is_new = id != self.history.id();
         if is_new {

@@ -94,7 +94,7 @@ impl Replication {
     }
 
     /// `refreshGoodSlavesCount`: counts the replicas that acknowledged recently, by age in whole
-    /// seconds. The count is valid until the next one, so a write is not checked at its own time.
+    /// seconds.
     pub(crate) fn count_good_replicas(&mut self, config: &NodeConfig, now_seconds: i64) {
         if config.min_replicas_to_write == 0 || config.min_replicas_max_lag == 0 {
             return;
@@ -106,7 +106,6 @@ impl Replication {
         self.good_replicas = self.replicas.iter().filter(is_good).count();
     }
 
-    /// `min-replicas-to-write`.
     pub(crate) fn has_enough_replicas(&self, config: &NodeConfig) -> bool {
         config.min_replicas_max_lag == 0
             || self.good_replicas >= config.min_replicas_to_write as usize
@@ -149,8 +148,7 @@ impl Replication {
         }
     }
 
-    /// Handles a replica's acknowledged offset and its offset on disk. Returns whether the client
-    /// is a replica, and the stream held back while it loaded.
+    /// Returns whether the client is a replica, and the stream held back while it loaded.
     pub(crate) fn acknowledge(
         &mut self,
         key: ClientKey,

@@ -10,6 +10,5 @@ pub(crate) enum Step {
     Introduced,
     /// To the last REPLCONF: PSYNC follows.
     IntroducedAll,
-    /// To PSYNC.
     Synchronised,
 }

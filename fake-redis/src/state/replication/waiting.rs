@@ -34,7 +34,6 @@ impl Replication {
         &self.waiting
     }
 
-    /// Adds a waiting client, and immediately requests an acknowledgement from the replicas.
     pub(crate) fn wait(&mut self, waiting: Waiting) {
         self.waiting.push(waiting);
         self.wants_acknowledgements = true;

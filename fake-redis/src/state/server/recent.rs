@@ -20,7 +20,7 @@ impl Recent {
     }
 }
 
-/// Compares names ignoring case; `lower` is in lowercase. Byte by byte, as names are short.
+/// Byte by byte, as names are short.
 #[inline(always)]
 fn is_in_any_case(lower: &[u8], name: &[u8]) -> bool {
     let mut pairs = lower.iter().zip(name);

@@ -72,7 +72,6 @@ pub(super) fn runs(runs: &Runs, out: &LeftOut) -> Markup {
     }
 }
 
-/// The parts of the work, each of which can be repeated.
 fn slices(certificate: &Certificate) -> Markup {
     html! {
         h2 { "Parts" }

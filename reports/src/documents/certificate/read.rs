@@ -32,12 +32,12 @@ pub enum InvalidCertificate {
     Content(String, &'static str),
 }
 
-/// Reads a certificate. Errors: it is none, of another version, or was changed.
+/// Reads a certificate; refuses another format or version, or a changed text.
 pub fn read(text: &str) -> Result<Certificate, InvalidCertificate> {
     sealed(text, FORMAT)
 }
 
-/// Reads an exploration without a certificate. Errors as for [`read`].
+/// Reads an exploration without a certificate.
 pub fn read_unfinished(text: &str) -> Result<Unfinished, InvalidCertificate> {
     sealed(text, unfinished::FORMAT)
 }

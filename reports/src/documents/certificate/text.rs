@@ -5,7 +5,6 @@ use fencepost_faults::{Families, Family};
 
 const WIDTH: usize = 96;
 
-/// The claim, its basis, and its limits.
 pub(super) fn text(certificate: &Certificate) -> String {
     let (tool, bounds) = (&certificate.tool, &certificate.bounds);
     let mut text = format!(
@@ -59,7 +58,6 @@ pub(super) fn text(certificate: &Certificate) -> String {
     text
 }
 
-/// The nodes that no partition of these plans separates.
 fn never_cut_off(bounds: &StatedBounds) -> Option<&'static str> {
     let families: Families = bounds.fault.parse().ok()?;
     let has_cuts = families.chosen().any(|family| family == Family::Partition);

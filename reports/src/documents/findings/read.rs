@@ -13,7 +13,7 @@ pub struct BadLine {
 }
 
 impl Findings {
-    /// Reads the lines of a store. Errors name the first bad line.
+    /// Reads the lines of a store.
     pub fn read(text: &str) -> Result<Findings, BadLine> {
         let mut lines = (1..).zip(text.split_inclusive('\n'));
         let (line, first) = lines.next().unwrap_or((1, ""));

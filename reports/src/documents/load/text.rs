@@ -63,7 +63,6 @@ fn line(name: &str, case: &LoadCase, alone: Option<Latency>, width: usize) -> St
     )
 }
 
-/// The median release time, compared with a single process.
 pub(super) fn release_times(case: &LoadCase, alone: Option<Latency>) -> String {
     match (case.latency_us.release, alone) {
         (Some(release), Some(alone)) => {

@@ -32,7 +32,6 @@ pub(super) fn markdown(matrix: &Matrix) -> String {
     page
 }
 
-/// The agreement with the literature, and a table for each lock.
 fn every_rule(matrix: &Matrix, page: &mut String) {
     page.push_str("\n## How it agrees with the literature\n\n| | cells |\n| --- | ---: |\n");
     for agreement in Agreement::ALL {
@@ -49,7 +48,6 @@ fn every_rule(matrix: &Matrix, page: &mut String) {
     }
 }
 
-/// For one rule: a row for each cell that broke it.
 fn figures(matrix: &Matrix, page: &mut String) {
     page.push_str(
         "\n## Where it was broken\n\n| lock | fault | runs | rate, 95 % | first seed |\n| --- | --- \
@@ -87,7 +85,6 @@ fn overview(matrix: &Matrix, page: &mut String) {
     }
 }
 
-/// The name of a lock, as a link if it has a separate table.
 fn linked(matrix: &Matrix, client: &str) -> String {
     match matrix.kind {
         None => format!("[{}](#{})", escaped(client), anchor(client)),
@@ -151,8 +148,7 @@ fn rate(cell: &MatrixCell) -> String {
     }
 }
 
-/// The result of `explore` for a quiet cell. Links are relative to the folder above that of the
-/// certificates.
+/// Links are relative to the folder above that of the certificates.
 fn explored(cell: &MatrixCell, scenario: &Value) -> String {
     if cell.verdict != CellVerdict::Quiet {
         return String::new();

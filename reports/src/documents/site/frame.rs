@@ -6,7 +6,6 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("site.css");
 
-/// The topics, with their pages by path in the site.
 const NAVIGATION: &[(&str, &[(&str, &str)])] = &[
     (
         "Use it",
@@ -69,7 +68,7 @@ const NAVIGATION: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
-/// A page with its frame. `out` is its path in the site.
+/// `out` is its path in the site.
 pub(super) fn framed(out: &str, title: &str, body: &Markup) -> Vec<u8> {
     page(out, title, body, "", &html! {})
 }
@@ -135,7 +134,6 @@ fn navigation(out: &str) -> Markup {
     }
 }
 
-/// The pages in the navigation.
 #[cfg(test)]
 pub(super) fn leads_to() -> impl Iterator<Item = &'static str> {
     NAVIGATION.iter().flat_map(|(_, pages)| pages.iter().map(|(_, page)| *page))

@@ -9,12 +9,10 @@ use maud::{Markup, PreEscaped};
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A page of the site, without its frame.
 pub(super) struct Page {
     pub(super) out: String,
     pub(super) title: String,
     pub(super) body: Markup,
-    /// Link targets.
     pub(super) headings: BTreeSet<String>,
     pub(super) links: Vec<Link>,
     pub(super) sections: Vec<Section>,
@@ -24,7 +22,6 @@ pub(super) struct Link {
     pub(super) path: Option<String>,
     /// The heading there; empty for the top.
     pub(super) heading: String,
-    /// The link as written on the page.
     pub(super) written: String,
 }
 
@@ -38,7 +35,6 @@ pub(super) struct Section {
 type Repository<'r> = &'r dyn Fn(&str) -> Option<Entry>;
 
 impl Page {
-    /// A page without headings and links, named after its path.
     pub(super) fn of(path: &str, body: Markup) -> Page {
         let body = maud::html! { h1 { (path) } (body) };
         Page {
@@ -96,7 +92,6 @@ struct Writer<'t, 'r> {
     path: &'r str,
     repository: Repository<'r>,
     out: Vec<Event<'t>>,
-    /// Occurrences of each heading so far.
     headings: BTreeMap<String, u32>,
     links: Vec<Link>,
     sections: Vec<Section>,
@@ -118,7 +113,6 @@ impl<'t, 'r> Writer<'t, 'r> {
         }
     }
 
-    /// Writes the next element, and returns its number of events.
     fn event(&mut self, events: &[Event<'t>]) -> usize {
         match &events[0] {
             Event::Start(Tag::Heading { .. }) => return self.heading(events),
@@ -170,7 +164,6 @@ impl<'t, 'r> Writer<'t, 'r> {
         self.out.push(Event::Html(html.into()));
     }
 
-    /// Adds words to the search index.
     fn found(&mut self, event: &Event<'_>) {
         let Some(section) = self.sections.last_mut() else { return };
         match event {
@@ -246,7 +239,7 @@ impl<'t, 'r> Writer<'t, 'r> {
         href.into()
     }
 
-    /// Embeds a picture. A missing one is a dead link.
+    /// A missing one is a dead link.
     fn picture(&mut self, written: &CowStr<'t>) -> CowStr<'t> {
         let path = resolved(self.path, written);
         let bytes = path.as_deref().and_then(|path| match (self.repository)(path)? {

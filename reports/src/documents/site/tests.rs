@@ -16,7 +16,6 @@ fn repository(files: &[(&str, &str)]) -> impl Fn(&str) -> Option<Entry> {
     }
 }
 
-/// A repository with these files and the pages that every one has.
 fn built(files: &[(&str, &str)]) -> Result<BTreeMap<String, String>, SiteError> {
     let pages = ["SECURITY.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
     let mut all: Vec<(&str, &str)> = pages.iter().map(|page| (*page, "# A page\n")).collect();

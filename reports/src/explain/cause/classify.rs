@@ -1,6 +1,4 @@
 //! From a finding to its cause: the questions, in order.
-//!
-//! The table (`decision`) has the causes of each question.
 
 use super::Cause;
 use super::decision::{Question, Row, TABLE, Test};
@@ -76,7 +74,6 @@ fn decided_at(question: Question, case: &Case<'_, '_>) -> Option<&'static Row> {
     first(question, case, |row| matches!(row.holds, Test::Case(holds) if holds(case)))
 }
 
-/// The reason why a server that granted the lock again had lost it.
 fn reason(case: &Case<'_, '_>, lost: &Lost<'_, '_>) -> Option<&'static Row> {
     let why = |loss: &Loss<'_, '_>| {
         first(Question::EarlyLoss, case, |row| match row.holds {
@@ -113,7 +110,6 @@ mod tests {
         assert_eq!(without, [&Cause::Unexplained]);
     }
 
-    /// A finding of a kind with this many processes, between two acquisitions or not.
     fn finding(kind: Kind, processes: u16, clash: Option<Clash>) -> Finding {
         let processes = (1..=processes).map(Node::Client).collect();
         let (at, duration, what) = (SimTime::ZERO, Micros::ZERO, String::new());

@@ -6,10 +6,9 @@ use crate::judge::meaning::Meaning;
 use crate::record::history::{Change, What};
 use fencepost_faults::{FaultKind, Impact, SimTime};
 
-/// Everything about one cause except its conditions, which are in the decision table.
 pub(super) struct Entry {
     pub(super) meaning: Meaning,
-    /// A run without any of these cannot have this cause. Empty if it needs no particular event.
+    /// Empty if it needs no particular event.
     pub(super) needs: &'static [Need],
     /// `true` if no lock with a lease prevents it.
     pub(super) is_beyond_leases: bool,
@@ -38,7 +37,6 @@ impl Entry {
 pub(super) enum Need {
     Fault(FaultKind),
     Impact(Impact),
-    /// A change of a key by a server.
     Change(Change),
     DeadServer,
     DeadProcess,

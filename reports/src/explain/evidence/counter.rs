@@ -16,7 +16,6 @@ pub(crate) struct Counter<'t, 'h> {
 }
 
 impl<'t, 'h> Counter<'t, 'h> {
-    /// For a clash with two server grants.
     pub(super) fn of_clash(timeline: &'t Timeline<'h>, clash: Clash) -> Option<Counter<'t, 'h>> {
         let [earlier, later] =
             [clash.earlier, clash.later].map(|index| timeline.acquisitions[index].grant.as_ref());

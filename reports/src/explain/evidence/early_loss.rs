@@ -1,6 +1,4 @@
 //! How servers lost a lock before its lease had expired.
-//!
-//! Considers the servers that granted both acquisitions.
 
 use super::lease::{
     COARSE, GRANULARITY, is_given_short, last_lease, lost_at, own_spans, removed_by_replication,
@@ -15,19 +13,15 @@ use fencepost_faults::{Micros, Node, SimTime};
 
 /// The loss of the lock for one server that granted it again, if known.
 pub(crate) struct Lost<'t, 'h> {
-    /// The loss at the server that had granted it, if that is another. Counts only if it also
-    /// affects the other server: other losses there need not have mattered.
+    /// Counts only if it also affects the other server: other losses there need not have mattered.
     pub(crate) where_it_was_granted: Option<Loss<'t, 'h>>,
-    /// The loss at the server that granted it again.
     pub(crate) there: Option<Loss<'t, 'h>>,
 }
 
-/// The earlier lock at one server.
 struct Seen<'t, 'h> {
     timeline: &'t Timeline<'h>,
     holder: &'t Acquisition<'h>,
     taker: &'t Acquisition<'h>,
-    /// The time at which this server granted the lock to the taker.
     granted_again: Moment,
 }
 
@@ -127,7 +121,6 @@ impl<'t, 'h> Seen<'t, 'h> {
         })
     }
 
-    /// Returns whether the holder was still in its critical section then.
     fn stayed_beyond(&self, over: SimTime) -> bool {
         let section = self.timeline.acquisition_of(self.holder.operation);
         let section = section.and_then(|index| self.timeline.section_of(index));
@@ -162,7 +155,6 @@ impl<'t, 'h> Seen<'t, 'h> {
         Some(Lost { where_it_was_granted: first, there })
     }
 
-    /// The end of a span, if it was before the next grant.
     fn loss(&self, span: &'t KeySpan<'h>) -> Option<Loss<'t, 'h>> {
         let (at, how) = span.to.filter(|(at, _)| *at <= self.granted_again)?;
         Some(self.lost(How::Ended { span, at, how }))

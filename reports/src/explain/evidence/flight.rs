@@ -5,7 +5,6 @@ use crate::judge::timeline::{FaultSpan, Timeline};
 use crate::record::history::What;
 use fencepost_faults::{Impact, Micros, Node};
 
-/// The delay of a write that was sent before the later grant and landed after it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OnItsWay {
     /// A fault of the storage or of the network to it.
@@ -16,7 +15,6 @@ pub(crate) enum OnItsWay {
     OfOneWhoHadLeft,
 }
 
-/// The delay of a clash's late write, if it was in transit then.
 pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<OnItsWay> {
     let landed = timeline.moment(clash.late_write?);
     let What::Storage { operation, by, .. } = timeline.history.events[landed.index].what else {

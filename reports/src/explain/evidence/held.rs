@@ -4,7 +4,6 @@ use crate::judge::finding::Finding;
 use crate::judge::timeline::{SectionEnd, Timeline};
 use fencepost_faults::Micros;
 
-/// A critical section longer than the stated bound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct LongSection {
     paused: Micros,
@@ -14,7 +13,6 @@ pub(crate) struct LongSection {
 }
 
 impl LongSection {
-    /// The critical section at the start of a finding, if there is a bound.
     pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<LongSection> {
         let begins = |from: usize| Some(&from) == finding.witness.first();
         let section = timeline.sections.iter().find(|section| begins(section.from.index))?;

@@ -13,7 +13,6 @@ pub(super) const COARSE: Micros = Micros::from_secs(1);
 /// grant follows it sooner.
 const RENEWALS_MAX: u64 = 20;
 
-/// A requested lease.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lease {
     pub(crate) from: SimTime,
@@ -186,7 +185,6 @@ pub(super) fn is_given_short(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Opt
     Some(given + GRANULARITY < timeline.history.header.ttl_us)
 }
 
-/// Returns whether a replica applied a removal of its primary.
 pub(super) fn removed_by_replication(span: &KeySpan<'_>) -> bool {
     matches!(span.to, Some((_, KeyEnd::Changed { change: Change::Removed, by: None, .. })))
 }

@@ -6,7 +6,6 @@ use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Section, Time
 use crate::record::history::{Change, Keeping, What};
 use fencepost_faults::{FaultKind, Node, SimTime};
 
-/// A holder's lock that was lost before its lease was over, and the taker.
 pub(crate) struct Loss<'t, 'h> {
     pub(super) timeline: &'t Timeline<'h>,
     pub(super) holder: &'t Acquisition<'h>,
@@ -16,7 +15,6 @@ pub(crate) struct Loss<'t, 'h> {
 
 #[derive(Clone, Copy)]
 pub(super) enum How<'t, 'h> {
-    /// A server's value ended.
     Ended { span: &'t KeySpan<'h>, at: Moment, how: KeyEnd },
     /// Its process removed it before it received the grant.
     TakenBack { removed: Moment },
@@ -26,11 +24,9 @@ pub(super) enum How<'t, 'h> {
     NeverReceived,
 }
 
-/// The remover of a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Remover {
     Itself,
-    /// Another thread of the same process.
     Thread(Node),
     Process(Node),
 }
@@ -38,7 +34,6 @@ pub(crate) enum Remover {
 /// Why a key expired too early in true time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RanOut {
-    /// A clock was stepped or ran at the wrong rate.
     ByClock(FaultKind),
     /// The server counts in whole seconds.
     InWholeSeconds,
@@ -50,7 +45,6 @@ pub(crate) enum RanOut {
 }
 
 impl Loss<'_, '_> {
-    /// Returns whether a server's value ended by this change.
     pub(crate) fn ended_by(&self, wanted: Change) -> bool {
         matches!(
             self.how,
@@ -106,7 +100,6 @@ impl Loss<'_, '_> {
         }
     }
 
-    /// Returns whether the remover was acquiring the lock.
     pub(crate) fn is_takeover_by(&self, process: Node) -> bool {
         let is_takeover = |at| takeover::is_stale_takeover(self.timeline, process, at);
         self.removed().is_some_and(is_takeover)
@@ -147,7 +140,6 @@ impl Loss<'_, '_> {
             .is_some_and(|(section, at)| release::is_open(self.timeline, process, section.from, at))
     }
 
-    /// The holder's critical section at the end.
     fn section_then(&self) -> Option<&Section> {
         let How::Ended { at, .. } = self.how else { return None };
         let process = self.holder.process;

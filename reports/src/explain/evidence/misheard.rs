@@ -8,7 +8,6 @@ use crate::record::history::What;
 use fencepost_faults::{FaultKind, Impact, Node};
 use std::collections::BTreeSet;
 
-/// A process's wrong answer, and the obstacle to the right one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Misheard {
     /// It waited with a second node, unaware of its first.
@@ -27,7 +26,6 @@ pub(crate) enum Misheard {
     Unfounded,
 }
 
-/// An obstacle between a process and a server during a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Obstacle {
     /// A fault that loses a message or a connection, or blocks messages while it lasts.
@@ -37,7 +35,6 @@ pub(crate) enum Obstacle {
     Pause,
 }
 
-/// The obstacle between a process and any of these servers between two instants, if there was one.
 pub(super) fn obstacle(
     timeline: &Timeline<'_>,
     process: Node,
@@ -59,7 +56,6 @@ pub(super) fn obstacle(
     })
 }
 
-/// Returns whether the wrong answer of a finding is that the lock was granted.
 pub(super) fn is_of_a_grant(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let told = finding.witness.last().map(|index| &timeline.history.events[*index].what);
     matches!(told, Some(What::Ok { operation, .. }) if timeline.acquisition_of(*operation).is_some())

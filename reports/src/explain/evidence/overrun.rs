@@ -19,7 +19,7 @@ pub(crate) struct Overrun<'t, 'h> {
 }
 
 impl<'t, 'h> Overrun<'t, 'h> {
-    /// For two conflicting acquisitions. A lock that lives with a session has no lease to overrun.
+    /// A lock that lives with a session has no lease to overrun.
     pub(super) fn of_clash(timeline: &'t Timeline<'h>, clash: Clash) -> Option<Overrun<'t, 'h>> {
         if timeline.history.header.has_no_ttl() {
             return None;
@@ -34,7 +34,6 @@ impl<'t, 'h> Overrun<'t, 'h> {
         Some(Overrun { timeline, holder, grant, lease, until })
     }
 
-    /// Returns whether the holder would have finished within its lease without this time.
     fn would_fit_without(&self, lost: Micros) -> bool {
         self.until.since(self.lease.from) - lost <= self.lease.lasts
     }
@@ -94,7 +93,6 @@ impl<'t, 'h> Overrun<'t, 'h> {
         self.is_too_long() && self.would_fit_without(self.waited_at_storage())
     }
 
-    /// Returns whether it was in its critical section for longer than its lease.
     pub(crate) fn is_too_long(&self) -> bool {
         self.until.since(self.lease.from) > self.lease.lasts
     }

@@ -3,7 +3,6 @@
 use crate::judge::finding::Finding;
 use fencepost_faults::{Micros, SimTime};
 
-/// From one instant to another.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Period {
     pub(super) from: SimTime,

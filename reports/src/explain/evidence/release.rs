@@ -153,13 +153,11 @@ fn stood_still(
     })
 }
 
-/// The delay of a release that removed another's lock and had begun before the lock changed hands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum HeldUp {
     AtItsProcess,
     /// The server was down before it answered: the process sent the release again.
     SentAgain,
-    /// The network delayed it.
     OnItsWay,
 }
 
@@ -171,7 +169,7 @@ fn was_down_between(timeline: &Timeline<'_>, server: Node, from: Moment, until: 
         .any(|event| event.node == server && matches!(event.what, What::Crashed | What::Started))
 }
 
-/// The delay of a finding's release; `None` if it was not delayed.
+/// Returns `None` if it was not delayed.
 pub(super) fn held_up(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> Option<HeldUp> {
     let (remover, removed) = (*finding.processes.first()?, removal(timeline, finding)?);
     let changed_hands = timeline.acquisitions[clash.later].grant.as_ref()?.moment;

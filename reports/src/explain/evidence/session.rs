@@ -7,7 +7,6 @@ use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline, cre
 use crate::record::history::{Change, Keeping, What};
 use fencepost_faults::{Impact, Node, SimTime};
 
-/// How the earlier of two conflicting locks ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Gone {
     /// One process entered although no server ever had its key first in the queue.

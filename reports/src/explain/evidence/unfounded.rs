@@ -17,7 +17,6 @@ pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> bool {
         && both.iter().any(|one| was_not_granted(timeline, one))
 }
 
-/// Returns whether no server set or prolonged a lock for the process while it acquired.
 fn was_not_granted(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
     let (from, until) = (one.invoked.index, one.completed.map(|completed| completed.index));
     let meanwhile = &timeline.history.events[from..until.unwrap_or(from)];

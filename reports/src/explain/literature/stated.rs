@@ -22,7 +22,6 @@ use sources::{
     ZOOKEEPER_PROTECTION,
 };
 
-/// The content of a sentence.
 struct Rule {
     /// The locks, as values of `--client`.
     clients: &'static [&'static [&'static str]],
@@ -470,7 +469,6 @@ const RULES: &[Rule] = &[
     },
 ];
 
-/// The content of the first rule about a lock and a family.
 pub(super) fn verdict(client: &str, family: Family) -> Option<(Vec<Kind>, Grounds)> {
     let about = |rule: &&Rule| {
         rule.families.contains(&family)
@@ -479,7 +477,6 @@ pub(super) fn verdict(client: &str, family: Family) -> Option<(Vec<Kind>, Ground
     RULES.iter().find(about).map(|rule| (rule.kinds.to_vec(), rule.grounds))
 }
 
-/// Every lock of some rule.
 pub(super) fn clients() -> impl Iterator<Item = &'static str> {
     RULES.iter().flat_map(|rule| rule.clients).flat_map(|clients| clients.iter().copied())
 }

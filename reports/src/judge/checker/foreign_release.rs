@@ -48,7 +48,6 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// A process's removal of another's grant.
 struct Removal {
     remover: Node,
     owner: Node,
@@ -57,7 +56,6 @@ struct Removal {
 }
 
 impl Removal {
-    /// The acquisition of the removed grant.
     fn theirs(&self, timeline: &Timeline<'_>) -> Option<usize> {
         let belongs = |one: &crate::judge::timeline::Acquisition<'_>| {
             one.grant.as_ref().is_some_and(|grant| {
@@ -71,9 +69,8 @@ impl Removal {
             .position(|one| one.process.machine() == machine && belongs(one))
     }
 
-    /// Returns whether the owner knew that it has the lock. Where a loser's GETSET overwrites the
-    /// holder's value, the server has the loser's value, but its deletion by the holder harms no
-    /// process.
+    /// Where a loser's GETSET overwrites the holder's value, the server has the loser's value, but
+    /// its deletion by the holder harms no process.
     fn robs(&self, timeline: &Timeline<'_>) -> bool {
         let Some(theirs) = self.theirs(timeline) else { return false };
         let in_use =

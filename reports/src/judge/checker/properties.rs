@@ -9,7 +9,6 @@ use crate::record::validate::validate;
 use fencepost_faults::Node;
 use proptest::prelude::*;
 
-/// One turn of one thread: its wait, its hold, and whether it updates the guarded value.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     who: Node,
@@ -156,7 +155,6 @@ proptest! {
     }
 }
 
-/// Appends an accepted write under the acquisition of that turn.
 fn plant_late_write(history: &mut History, place: usize) {
     use crate::record::history::{Access, Event};
     let owner_of_turn = format!("owner-{place}");

@@ -23,7 +23,6 @@ pub(super) const MEANING: Meaning = Meaning {
             lock of a scheduled job until no other clock can start the job.",
 };
 
-/// A job that an acquisition has done.
 struct Done {
     job: Option<i64>,
     acquisition: usize,
@@ -51,8 +50,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Sections that their process left. One that ended with a loss or a death may not have done its
-/// job.
+/// One that ended with a loss or a death may not have done its job.
 fn by_sections(timeline: &Timeline<'_>) -> Vec<Done> {
     let left = timeline
         .sections

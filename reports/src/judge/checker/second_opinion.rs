@@ -84,7 +84,6 @@ fn foreign_release_agrees_with_an_owner_aware_mutex_at_the_server() {
     assert_plenty(agreed(Style::Careless, &super::foreign_release::CHECKER, objects::server_key));
 }
 
-/// Variants of the first checker, each with one mistake.
 mod broken {
     use super::*;
     use crate::judge::finding::Finding;
@@ -116,7 +115,6 @@ mod broken {
         if section.ended_by == ended_by { end } else { section.ends(end) }
     }
 
-    /// The overlap checker with another choice of sections to compare and of their ends.
     fn clashes(
         timeline: &Timeline<'_>,
         back: usize,

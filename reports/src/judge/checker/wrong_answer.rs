@@ -54,14 +54,12 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Returns whether the lock is a key with a lease, independent of connections.
 fn is_key_with_lease(timeline: &Timeline<'_>) -> bool {
     let header = &timeline.history.header;
     header.kept_as.is_none() && !header.has_no_ttl()
 }
 
-/// Returns whether a key of such a lock has no expiry. Histories that do not record the end of
-/// their run may not tell.
+/// Histories that do not record the end of their run may not tell.
 fn never_expires(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     let is_told = timeline.history.ended.is_some() && span.by.is_some();
     is_told && is_key_with_lease(timeline) && span.runs_out.is_none()
@@ -71,7 +69,6 @@ fn machine_of(span: &KeySpan<'_>) -> Option<Node> {
     span.by.or(span.granted.map(|(by, _)| by)).map(Node::machine)
 }
 
-/// An acquire that was refused although its value exists.
 fn refused_but_stands(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Finding> {
     let told = one.completed.filter(|_| one.outcome == Outcome::Refused)?;
     let is_inside =
@@ -242,7 +239,6 @@ fn stands_on<'t, 'h>(
     standing.filter(|span| stays(timeline, span, told)).collect()
 }
 
-/// The time of an operation's definite answer, and whether it confirmed the operation.
 fn answer(timeline: &Timeline<'_>, invoked: Moment, wanted: u64) -> Option<(Moment, bool)> {
     let later = timeline.history.events.iter().enumerate().skip(invoked.index + 1);
     later.into_iter().find_map(|(index, event)| match event.what {

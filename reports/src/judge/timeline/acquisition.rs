@@ -35,8 +35,7 @@ pub enum Outcome {
     Granted,
     /// It failed, and the process knows.
     Refused,
-    /// The process does not know the outcome, or crashed before it did; it opens no critical
-    /// section.
+    /// The process does not know the outcome, or crashed before it did.
     Unknown,
     /// It was never completed.
     Open,
@@ -98,7 +97,6 @@ fn invoked<'h>(operation: u64, process: Node, invoked: Moment) -> Acquisition<'h
     }
 }
 
-/// The operation that the event completes.
 fn completed(what: &What) -> Option<u64> {
     match what {
         What::Ok { operation, .. }
@@ -127,7 +125,6 @@ mod tests {
     use crate::judge::timeline::Timeline;
     use crate::record::story::Story;
 
-    /// The time of the grant of the last completed acquire.
     fn granted_ms(story: Story) -> u64 {
         let history = story.build();
         let timeline = Timeline::new(&history);

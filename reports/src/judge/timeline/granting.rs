@@ -20,14 +20,12 @@ use std::collections::BTreeMap;
 /// The claims on each owner value, in order of time.
 type Claims<'h> = BTreeMap<&'h str, Vec<Claim>>;
 
-/// A command that gives a process a value at a server.
 #[derive(Clone, Copy, Debug)]
 struct Claim {
     server: Node,
     by: Option<Node>,
     moment: Moment,
     did: Did,
-    /// When it ended, and whether its own process ended it.
     ended: Option<(Moment, Ending)>,
 }
 
@@ -43,11 +41,9 @@ enum Did {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ending {
     Withdrawn,
-    /// The value ended in any other way.
     Lost,
 }
 
-/// The current value at one server.
 struct Standing<'h> {
     owner: &'h str,
     count: Option<u64>,
@@ -112,7 +108,6 @@ fn claims(history: &History) -> Claims<'_> {
     ledger.claims
 }
 
-/// The requester of a change, the server and the moment.
 #[derive(Clone, Copy)]
 struct Asked {
     by: Option<Node>,
@@ -155,12 +150,10 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// Returns whether a server has this owner value.
     fn stands(&self, owner: &str, server: Node) -> bool {
         self.standing.get(&server).is_some_and(|standing| standing.owner == owner)
     }
 
-    /// Returns whether the written value already exists there, and belongs to that process.
     fn is_again(&self, owner: &str, asked: Asked) -> bool {
         self.standing
             .get(&asked.server)
@@ -234,7 +227,7 @@ fn is_own(of: Option<Node>, by: Option<Node>) -> bool {
     of.zip(by).is_none_or(|(of, by)| of == by.machine())
 }
 
-/// The grant of an acquisition. `outer` is the enclosing one.
+/// `outer` is the enclosing one.
 fn grant_of(
     acquisition: &Acquisition<'_>,
     outer: Option<&Grant>,
@@ -305,7 +298,6 @@ fn decided<'c>(
     Some(Grant { moment: deciding.moment, node: deciding.server, created, servers })
 }
 
-/// The claim that completes the quorum.
 fn deciding(claims: &[Claim], quorum: u16) -> Option<Claim> {
     match usize::from(quorum) {
         0 | 1 => claims.last().copied(),

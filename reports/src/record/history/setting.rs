@@ -1,5 +1,4 @@
-//! Properties of the storage and of the servers in a history. A new storage rule is one entry of
-//! the list below.
+//! Properties of the storage and of the servers in a history.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +15,6 @@ pub struct Checks {
     pub writes_late: bool,
 }
 
-/// Every storage rule with its checks.
 macro_rules! storage_rules {
     ($($(#[$doc:meta])* $member:ident = $checks:expr,)*) => {
         /// The storage's treatment of tokens.

@@ -1,20 +1,15 @@
-//! The guarded values. A new workload is one entry of the list below: its initial value and the
-//! value to write back. Its invariant is a separate checker (`judge/checker`), if no other says it.
+//! The guarded values.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
-/// The effect of a workload on the guarded value.
 struct Work {
-    /// The initial value in the storage.
     initial: i64,
-    /// The value that a process writes back after reading a value; `None` if there is nothing to
-    /// write.
+    /// `None` if there is nothing to write.
     next: fn(i64) -> Option<i64>,
 }
 
-/// Every workload with its effect on the guarded value.
 macro_rules! workloads {
     ($($(#[$doc:meta])* $member:ident = $work:expr,)*) => {
         /// The workload that uses the guarded value.
@@ -66,8 +61,8 @@ impl Workload {
         self.work().initial
     }
 
-    /// The value that a process writes back after it has read `value`; `None` if there is nothing
-    /// to write: the stock is sold out.
+    /// The value that a process writes back after it has read `value`; `None` if the stock is sold
+    /// out.
     pub fn next(self, value: i64) -> Option<i64> {
         (self.work().next)(value)
     }

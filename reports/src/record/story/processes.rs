@@ -61,7 +61,6 @@ impl Story {
         self.event(ms, node, What::GivenUp { operation, how })
     }
 
-    /// The application cancels the open acquire or release, whose outcome is then unknown.
     pub(crate) fn cancels(self, ms: u64, client: impl Who) -> Story {
         self.gives_up(ms, client, GivingUp::Cancelled).info(ms, client)
     }
@@ -89,7 +88,6 @@ impl Story {
         self.invoke(ms, client.node(), Action::Release)
     }
 
-    /// Ends the open operation with a known outcome.
     pub(crate) fn left(mut self, ms: u64, client: impl Who) -> Story {
         let node = client.node();
         let operation = self.close(node);

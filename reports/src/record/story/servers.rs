@@ -5,7 +5,6 @@ use crate::record::history::{Change, What};
 use fencepost_faults::{Micros, Node};
 
 impl Story {
-    /// A server's change, as a primary.
     pub(crate) fn server(
         self,
         ms: u64,
@@ -20,7 +19,6 @@ impl Story {
         self.event(ms, Node::Redis(redis), what)
     }
 
-    /// redis-1 changes another key for a process.
     pub(crate) fn keyed(
         self,
         ms: u64,
@@ -52,13 +50,11 @@ impl Story {
         )
     }
 
-    /// Adds the ttl as remaining life to every grant and extension of a server.
     pub(crate) fn tells_leases(self) -> Story {
         let ttl = self.header.ttl_us;
         self.tells_leases_of(ttl)
     }
 
-    /// The same with another span.
     pub(crate) fn tells_leases_of(mut self, lease: Micros) -> Story {
         for event in &mut self.events {
             if let What::Server { change: Change::Granted | Change::Extended, lease_us, .. } =
@@ -70,7 +66,6 @@ impl Story {
         self
     }
 
-    /// The same history with another kind of server.
     pub(crate) fn at_servers(mut self) -> Story {
         for event in &mut self.events {
             if let Node::Redis(number) = event.node {

@@ -66,7 +66,6 @@ impl Story {
         told.event(ms, Node::Storage, what)
     }
 
-    /// Reads the value and gets no answer until it gives up.
     pub(crate) fn waits_for_storage(mut self, from: u64, until: u64, client: u16) -> Story {
         let node = Node::Client(client);
         let (acquisition, _) = self.acquisition(node);

@@ -1,5 +1,4 @@
-//! Random histories: any sequence that a run could have recorded. Every reader of histories must
-//! handle them.
+//! Random histories: any sequence that a run could have recorded.
 
 use super::{KEY, Story};
 use crate::record::history::{Action, Change, GivingUp, Keeping, Turn, What};
@@ -84,7 +83,6 @@ pub(crate) fn locks() -> impl Strategy<Value = Story> {
     .prop_map(|story| story.under("pause").progress_bound(20))
 }
 
-/// Any story that `locks` and `deeds` make.
 pub(crate) fn stories() -> impl Strategy<Value = Story> {
     (locks(), deeds()).prop_map(|(lock, deeds)| told(lock, &deeds))
 }
@@ -97,11 +95,10 @@ struct Teller {
     faults: BTreeMap<u32, FaultKind>,
     begun: u32,
     healed: bool,
-    /// Nodes whose open operation is a release.
     leaving: BTreeSet<Node>,
 }
 
-/// The possible deeds in sequence; leaves out the others.
+/// Leaves out impossible deeds.
 pub(crate) fn told(lock: Story, deeds: &[Deed]) -> Story {
     let (down, faults) = (BTreeSet::new(), BTreeMap::new());
     let mut teller = Teller {
@@ -122,7 +119,6 @@ pub(crate) fn told(lock: Story, deeds: &[Deed]) -> Story {
 }
 
 impl Teller {
-    /// Returns whether the open operation is an acquire or a release.
     fn is_call_of_the_lock(&self, node: Node) -> bool {
         let open = self.story.open.get(&node);
         self.story.events.iter().any(|event| match &event.what {
@@ -208,7 +204,6 @@ impl Teller {
     }
 }
 
-/// A server changes the lock's key, or another, by itself.
 fn changed(story: Story, now: u64, detail: u16, owner: &str) -> Story {
     const CHANGES: [Change; 9] = [
         Change::Granted,

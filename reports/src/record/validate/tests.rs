@@ -19,7 +19,6 @@ fn good() -> History {
         .build()
 }
 
-/// The error for the valid history after one edit.
 fn edited(edit: impl FnOnce(&mut Vec<Event>)) -> String {
     let mut history = good();
     edit(&mut history.events);

@@ -14,7 +14,6 @@ pub(super) fn full(story: fn() -> Story) -> Report {
     full_of(story())
 }
 
-/// The same for any story.
 pub(super) fn full_of(story: Story) -> Report {
     let history = story.clone().build();
     let mut report = samples::with_history(story);

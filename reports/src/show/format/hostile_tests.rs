@@ -79,7 +79,6 @@ fn written_sweep(format: Sweeps, sweep: &Sweep) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Compares the output for hostile names with that for plain ones.
 fn check(name: &str, plain: &str, text: &str) {
     for sequence in ["\x1b[2J", "\r", "\u{202e}", "\n::error::x"] {
         assert!(!text.contains(sequence), "{name} lets {sequence:?} through: {text}");
@@ -140,7 +139,6 @@ fn picture(text: &str) {
     }
 }
 
-/// No markup starts outside of code.
 fn markdown(text: &str) {
     let mut is_fenced = false;
     for line in text.lines() {

@@ -134,7 +134,6 @@ fn heading(run: &RunReport) -> Markup {
     html! { span.verdict.(verdict) { (verdict) } " " (run.client) " under " (run.fault) }
 }
 
-/// The most important facts.
 fn lead(run: &RunReport) -> String {
     match (&run.verdict, run.violations.first()) {
         (_, Some(first)) => first.violation.summary.clone(),

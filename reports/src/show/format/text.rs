@@ -27,9 +27,7 @@ use layout::{
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-/// The most faults of a plan to list.
 const FAULTS_SHOWN: usize = 8;
-/// The column of values after their labels.
 const VALUES: usize = 20;
 
 pub(super) const FORMAT: Format = Format {
@@ -52,7 +50,6 @@ fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     sweep::write(sweep, out)
 }
 
-/// Writes the verdicts, with all details.
 fn write_full(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
     brief::write_head(page, report, out)?;
     brief::write_verdicts(page, report, out)?;
@@ -98,7 +95,7 @@ fn write_one(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
         .try_for_each(|replay| writeln!(out, "  {:<18}{BOLD}{replay}{BOLD:#}", "replay"))
 }
 
-/// A label and its value, wrapped after the label.
+/// Wraps the value after the label.
 fn field(out: &mut dyn Write, label: &str, value: &str) -> io::Result<()> {
     let mut label = label;
     for line in wrapped(value, VALUES) {
@@ -178,7 +175,6 @@ fn harm(kind: Kind, count: u64, total: Micros) -> String {
     }
 }
 
-/// Writes the literature's prediction, and whether this run agrees.
 fn write_expected(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     let Some(expected) = &run.expected else { return Ok(()) };
     let surprise = run.violations.iter().any(|one| expected.is_surprised_by(one.violation.kind));
@@ -263,7 +259,6 @@ fn write_violation(
     timeline::write(run, violation, told, out)
 }
 
-/// Writes the results of diagnostic runs.
 fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> {
     if let Some(plan) = &report.minimal_plan {
         let faults: Vec<String> =

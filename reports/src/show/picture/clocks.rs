@@ -12,7 +12,6 @@ pub(crate) struct ClockLine {
     pub(crate) points: Vec<(u64, i64)>,
 }
 
-/// One line for each host whose wall clock was ever wrong.
 pub(super) fn lines(faults: &[FaultBar], plan: &FaultPlan, end: u64) -> Vec<ClockLine> {
     let mut changes: BTreeMap<Node, Vec<Change>> = BTreeMap::new();
     for bar in faults {

@@ -3,14 +3,12 @@
 use crate::summary::report::RunReport;
 
 pub(crate) struct Focus {
-    /// The subject of the window.
     pub(crate) name: String,
     pub(crate) from: u64,
     pub(crate) to: u64,
     pub(crate) witness: Vec<u64>,
 }
 
-/// A window around the witness of each violation, and the whole run.
 pub(super) fn all(run: &RunReport, end: u64) -> Vec<Focus> {
     let mut focuses: Vec<Focus> = run
         .violations

@@ -7,7 +7,6 @@ use fencepost_faults::Node;
 use std::collections::BTreeSet;
 
 pub(crate) struct Mark {
-    /// Its number in the history.
     pub(crate) sequence: u64,
     pub(crate) at: u64,
     pub(crate) node: Node,
@@ -17,38 +16,26 @@ pub(crate) struct Mark {
     pub(crate) text: String,
     /// The change of the guarded value by a write: `8→9`.
     pub(crate) note: Option<String>,
-    /// `true` if it is evidence of a violation.
     pub(crate) is_witness: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Glyph {
-    /// A process starts something.
     Asks,
-    /// A process is granted the lock.
     Granted,
-    /// A process releases the lock.
     Releases,
-    /// A process hears that something succeeded.
     Hears,
-    /// A process hears of a failure or an unknown outcome.
     Fails,
     /// A waiting process has been silent.
     Sleeps,
     /// A server sets, extends or finds the lock again.
     KeySet,
-    /// A server has lost the lock.
     KeyGone,
-    /// The storage accepts a read.
     Reads,
-    /// The storage accepts a write.
     Writes,
-    /// The storage rejects a request.
     Rejects,
-    /// Software crashes.
     Dies,
     Starts,
-    /// The role of a server or Sentinel changes.
     Turns,
     FaultBegins,
     /// A fault ends, or healing.

@@ -4,7 +4,6 @@ use super::Span;
 use fencepost_faults::Node;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A span with constant holders.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct HolderSpan {
     pub(crate) from: u64,
@@ -13,7 +12,7 @@ pub(crate) struct HolderSpan {
     pub(crate) who: Vec<Node>,
 }
 
-/// Cuts the run where a section begins or ends. Leaves out spans without holders or length.
+/// Leaves out spans without holders or length.
 pub(super) fn held(sections: &[Span]) -> Vec<HolderSpan> {
     let cuts: BTreeSet<u64> =
         sections.iter().flat_map(|section| [section.from, section.to]).collect();

@@ -8,9 +8,8 @@ use crate::summary::violation::Violation;
 use fencepost_faults::{Impact, Node};
 use std::collections::BTreeSet;
 
-/// The most events around one violation, besides its witness.
+/// Besides its witness.
 const SHOWN_MAX: usize = 40;
-/// How many events of a run are shown in which nothing was found.
 const SHOWN_OF_QUIET_MAX: usize = 60;
 
 /// The lock that is shown event by event: that of the first violation, or the one that was asked
@@ -80,7 +79,6 @@ pub(super) fn around_faults(whole: &Timeline<'_>) -> Vec<TimelineEntry> {
     entries(whole, chosen, &BTreeSet::new())
 }
 
-/// Returns whether it concerns the lock, its critical sections or a fault.
 fn is_of_a_quiet_run(history: &History, event: &Event) -> bool {
     match &event.what {
         What::Server { key, primary, .. } => *primary && *key == history.header.resource,
@@ -157,7 +155,6 @@ fn window(history: &History, violation: &Violation) -> BTreeSet<usize> {
     chosen.into_iter().map(|(_, index)| index).collect()
 }
 
-/// The priority of an event when room is short.
 fn rank(event: &Event, is_evidence: bool) -> u8 {
     match &event.what {
         _ if is_evidence => 0,
@@ -174,7 +171,6 @@ fn is_fault(event: &Event) -> bool {
     matches!(event.what, What::FaultBegan { .. } | What::FaultEnded { .. })
 }
 
-/// Returns whether the fault that begins at `index` still acts at event number `at`.
 fn acts_on(history: &History, index: usize, at: u64) -> bool {
     let What::FaultBegan { fault, .. } = &history.events[index].what else { return false };
     let ends = history.events[index..].iter().find(
@@ -183,8 +179,6 @@ fn acts_on(history: &History, index: usize, at: u64) -> bool {
     ends.is_some_and(|event| event.sequence > at)
 }
 
-/// Returns whether a server became a primary, or remained one, at `index`, and still is at event
-/// number `at`.
 fn stands_at(history: &History, index: usize, at: u64) -> bool {
     let event = &history.events[index];
     let What::Turn { turn: Turn::Promoted | Turn::Unaware, .. } = event.what else { return false };
@@ -199,7 +193,6 @@ fn stands_at(history: &History, index: usize, at: u64) -> bool {
     })
 }
 
-/// Returns whether an event between the first and the last witness helps to understand a violation.
 fn tells(history: &History, event: &Event, violation: &Violation) -> bool {
     let involved = |node: Node| violation.processes.contains(&node);
     match &event.what {

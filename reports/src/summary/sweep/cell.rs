@@ -328,7 +328,6 @@ impl Cell {
         }
     }
 
-    /// Computes the processor time per run and until the first violation.
     fn measure(&mut self) {
         let Some(cpu_us) = self.measured.get(CPU_US).copied() else { return };
         let per_run = cpu_us / self.runs.max(1) as f64;
@@ -387,7 +386,7 @@ impl Cell {
 }
 
 impl Fingerprint {
-    /// The kept runs, ascending.
+    /// Ascending.
     pub(crate) fn runs_kept(&self) -> Vec<Kept> {
         let smallest = Kept { faults: self.smallest.faults, seed: self.smallest.seed };
         [vec![smallest], self.others.clone()].concat()

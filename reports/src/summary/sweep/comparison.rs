@@ -196,7 +196,6 @@ fn named(cell: &Cell) -> String {
     format!("{} x {}", cell.client, cell.fault)
 }
 
-/// The first cells by name, for one line.
 fn some_of(cells: &[Cell]) -> String {
     let names: Vec<String> = cells.iter().take(3).map(named).collect();
     let more = if cells.len() > 3 { ", ..." } else { "" };
@@ -206,7 +205,6 @@ fn some_of(cells: &[Cell]) -> String {
 /// A key of the scenario about its source, not a setting.
 const NOTE: &str = "keeps";
 
-/// The keys of a scenario in which two configurations differ.
 fn settings(a: &Value, b: &Value) -> Vec<Setting> {
     let of = |config: &Value| config["scenario"].as_object().cloned().unwrap_or_default();
     let (a, b) = (of(a), of(b));
@@ -285,7 +283,6 @@ impl Difference {
         }
     }
 
-    /// The verdict on the second one, in a word or two.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Difference::Less => "B less often",

@@ -148,7 +148,6 @@ impl Blocks {
     }
 }
 
-/// The count, rounded up to five binary digits.
 fn rounded_up(count: u64) -> u64 {
     if count <= EXACT_MAX {
         return count;

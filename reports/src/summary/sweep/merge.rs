@@ -130,7 +130,6 @@ pub fn runs_of(sweep: &Sweep) -> Vec<SeedRange> {
     runs
 }
 
-/// The range from the lowest to the highest seed.
 fn hull(ranges: impl Iterator<Item = SeedRange>, first: SeedRange) -> SeedRange {
     ranges.fold(first, |hull, range| SeedRange {
         from: hull.from.min(range.from),
@@ -195,7 +194,6 @@ mod tests {
     use fencepost_faults::Seed;
     use proptest::prelude::*;
 
-    /// The whole range in a single sweep, without measurements.
     fn whole(from: u64, to: u64) -> Sweep {
         Sweep { measured: Measured::default(), ..samples::sweep(from, to) }
     }

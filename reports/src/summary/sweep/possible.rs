@@ -145,7 +145,6 @@ mod tests {
     use super::*;
     use crate::samples;
 
-    /// The error for a sum after an edit.
     fn refused(edit: impl FnOnce(&mut Sweep)) -> String {
         let mut sweep = samples::sweep(3, 44);
         assert_eq!(sweep.possible(), Ok(()));

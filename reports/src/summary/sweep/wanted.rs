@@ -28,11 +28,9 @@ pub enum Wanted {
     },
 }
 
-/// An actual result.
 struct Found {
     /// The number of runs that broke each rule, and the first of them.
     kinds: BTreeMap<Kind, (u64, Option<Seed>)>,
-    /// The fingerprint and the kind of each anomaly.
     anomalies: Vec<(String, Kind)>,
     runs: u64,
     exercised: u64,
@@ -97,7 +95,6 @@ impl Wanted {
         Expectation { expected: self.to_string(), deviations }
     }
 
-    /// The unaccepted fingerprints of this kind.
     fn news<'f>(&self, kind: Kind, found: &'f Found) -> Vec<&'f str> {
         let of_kind = found.anomalies.iter().filter(|(_, one)| *one == kind);
         let ids = of_kind.map(|(id, _)| id.as_str());

@@ -212,7 +212,6 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
 ];
 
-/// Removes a member of the value at a pointer.
 fn without(body: &mut Value, pointer: &str, member: &str) -> bool {
     let object = body.pointer_mut(pointer).and_then(Value::as_object_mut);
     object.is_some_and(|object| object.remove(member).is_some())

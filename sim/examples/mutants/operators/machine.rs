@@ -13,7 +13,6 @@ use fencepost_machine::{
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Makes the server with the mistake at each of its starts.
 pub(crate) fn mutated(
     operator: &'static Operator,
     mut factory: Factory,
@@ -39,7 +38,6 @@ pub(crate) fn mutated(
 struct Mutated {
     inner: Box<dyn Machine>,
     operator: &'static Operator,
-    /// The changes besides clients' commands and replies.
     bent: Bent,
     marks: Rc<Marks>,
     peers: BTreeMap<ConnectionId, Peer>,
@@ -71,7 +69,6 @@ impl Mutated {
         }
     }
 
-    /// Passes an input to the machine, and changes its output.
     fn pass_on(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
         let is_client = |connection| self.peers.get(&connection).is_some_and(|peer| peer.is_client);
         let first = out.list.len();

@@ -15,12 +15,10 @@ pub(crate) struct Operator {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Side {
-    /// The lock: its commands, or its reading of replies.
     Lock,
     Server,
 }
 
-/// The locks that it can apply to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Of {
     Coordinator(Coordinator),
@@ -29,7 +27,6 @@ pub(crate) enum Of {
     Any,
 }
 
-/// The nodes that make it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum At {
     Servers,

@@ -112,7 +112,6 @@ impl Call {
     }
 }
 
-/// A server's reply to a successful acquire.
 pub(crate) fn grant(call: &Call) -> &'static str {
     match call.name().as_str() {
         "SET" => "+OK\r\n",
@@ -158,8 +157,7 @@ fn name_of(words: &[Vec<u8>]) -> String {
     words.first().map(|name| String::from_utf8_lossy(name).to_uppercase()).unwrap_or_default()
 }
 
-/// The script of a command. One called by digest is known after the client has sent it whole: see
-/// `rule::redis::Rule::says`.
+/// One called by digest is known after the client has sent it whole: see `rule::redis::Rule::says`.
 fn script_of(words: &[Vec<u8>], scripts: &Scripts) -> String {
     let word = words.get(1).map(Vec::as_slice).unwrap_or_default();
     match name_of(words).as_str() {

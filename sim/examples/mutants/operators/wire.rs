@@ -5,7 +5,6 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// The shared state of a planted mistake over all servers of a run.
 #[derive(Default)]
 pub(crate) struct Marks {
     altered: Rc<Cell<u64>>,
@@ -26,9 +25,7 @@ impl Marks {
 
 #[derive(Default)]
 pub(crate) struct Peer {
-    /// `true` if the peer is a process, not a server.
     pub(crate) is_client: bool,
-    /// Earlier commands.
     pub(crate) heard: u64,
     /// The latest command of a client of Redis or of the storage.
     pub(crate) call: Call,
@@ -37,7 +34,6 @@ pub(crate) struct Peer {
     pub(crate) asked: Vec<u8>,
 }
 
-/// One connection, and the shared state.
 pub(crate) struct Exchange<'t> {
     pub(crate) peer: &'t mut Peer,
     pub(crate) marks: &'t Marks,
@@ -46,7 +42,6 @@ pub(crate) struct Exchange<'t> {
 /// The handling of a client's bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Heard {
-    /// The server gets them unchanged.
     AsItIs,
     /// The server gets these instead.
     Instead(Vec<u8>),

@@ -118,7 +118,6 @@ fn without_watch(frame: &mut [u8]) -> bool {
     })
 }
 
-/// Changes the last character of the path.
 fn other_path(frame: &mut [u8]) -> bool {
     let length = int(frame, 12).and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
     match frame.get_mut(15 + length).filter(|_| length > 1) {

@@ -1,6 +1,6 @@
 //! Parsers for values without built-in support in clap: seeds, ranges, bytes, shards.
 
-/// A seed, decimal or hexadecimal.
+/// Decimal or hexadecimal.
 pub(super) fn seed(text: &str) -> Result<u64, String> {
     let number = match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
@@ -22,7 +22,6 @@ pub(super) fn seed_range(text: &str) -> Result<(u64, u64), String> {
     }
 }
 
-/// The seeds of a sweep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Seeds {
     /// From the first, up to but without the second.

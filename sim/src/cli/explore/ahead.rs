@@ -20,7 +20,6 @@ pub(super) fn asks(survey: &Survey, jobs: usize) -> Result<(), Failure> {
     )))
 }
 
-/// The number of runs, their duration, and the memory of the kept plans.
 pub(super) fn in_all(survey: &Survey, jobs: usize) -> String {
     let runs = survey.all_runs();
     let threads = jobs.min(available_parallelism().map_or(1, usize::from));
@@ -36,7 +35,6 @@ pub(super) fn in_all(survey: &Survey, jobs: usize) -> String {
     format!("about {} runs{time}{plans}", rounded(runs))
 }
 
-/// A large number by its first digits and its magnitude.
 fn rounded(number: u128) -> String {
     match number.checked_ilog10() {
         Some(size @ 10..) => {

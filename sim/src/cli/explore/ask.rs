@@ -21,7 +21,7 @@ const DEFAULTS: [(&str, &str); 7] = [
     ("nesting", "always"),
 ];
 
-/// The bounds. Errors name the value and the valid ones.
+/// Errors name the value and the valid ones.
 pub(super) fn bounds(arguments: &ExploreArguments) -> Result<Bounds, Failure> {
     let mut scenario = scenario_of(arguments)?;
     let families: Families = arguments.fault.join("+").parse().map_err(Failure::wrong)?;
@@ -97,7 +97,6 @@ pub(super) fn command(bounds: &Bounds) -> String {
     command
 }
 
-/// The differences from explore's own scenario.
 fn differing(scenario: &Scenario) -> Vec<(String, String)> {
     let mut all = scenario.deviations();
     let own = |key: &str| DEFAULTS.iter().find(|(own, _)| *own == key);

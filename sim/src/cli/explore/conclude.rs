@@ -17,18 +17,15 @@ pub(super) struct Order<'o> {
 }
 
 impl Order<'_> {
-    /// Returns whether plans extend others with one fault or late message.
     pub(super) fn is_deep(&self) -> bool {
         self.bounds.most().depth() > 1
     }
 
-    /// The runs, as a document marked partial.
     pub(super) fn partial(&self, ledger: &Ledger, reason: &str) -> serde_json::Result<Unfinished> {
         unfinished(self.bounds, &self.conditions, (self.shard, ledger), reason).sealed()
     }
 
-    /// Prints the certificate of the runs, or, if none can be given, the runs. `cut_short` is the
-    /// reason why they are incomplete.
+    /// `cut_short` is the reason why they are incomplete.
     pub(super) fn conclude(
         &self,
         ledger: &Ledger,

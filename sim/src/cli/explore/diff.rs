@@ -7,7 +7,7 @@ use fencepost_reports::documents::certificate;
 use fencepost_reports::record::visible::one_line;
 use std::path::PathBuf;
 
-/// Prints a line for every difference. Exit status 1 if there is one.
+/// Exit status 1 if there is one.
 pub(super) fn diff(paths: &[PathBuf]) -> Result<Outcome, Failure> {
     let [a, b] = paths else {
         return Err(Failure::wrong("--diff: expected two certificates"));

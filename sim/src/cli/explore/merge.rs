@@ -8,7 +8,7 @@ use crate::studies::explore::partial::merge;
 use fencepost_reports::documents::certificate::read_unfinished;
 use fencepost_reports::summary::sweep::{Gaps, Shard};
 
-/// Adds up explorations. Exit status 3 if something is missing, which `--partial` allows.
+/// Exit status 3 if something is missing, which `--partial` allows.
 pub(crate) fn merge_explorations(
     arguments: &MergeArguments,
     texts: &[String],

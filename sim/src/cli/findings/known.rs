@@ -14,7 +14,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 
-/// The content of the store when a sweep begins.
 pub(crate) struct Known {
     store: Store,
     findings: Findings,
@@ -59,7 +58,6 @@ impl Known {
         Ok(retested)
     }
 
-    /// Says in a sweep what the store will say of its findings.
     pub(crate) fn mark(&self, sweep: &mut Sweep, retested: &Retested) -> Result<(), Failure> {
         let mut findings = self.findings.clone();
         enter(&mut findings, sweep, retested)?;
@@ -67,7 +65,7 @@ impl Known {
         Ok(())
     }
 
-    /// Adds a sweep to the store. Violated if a known seed shows a finding that is not accepted.
+    /// Violated if a known seed shows a finding that is not accepted.
     pub(crate) fn enter(&self, sweep: &Sweep, retested: &Retested) -> Result<Outcome, Failure> {
         let (said, is_open) = self.store.change(|findings| {
             enter(findings, sweep, retested)?;
@@ -97,7 +95,6 @@ fn counts(findings: &Findings) -> String {
     if said.is_empty() { "no findings".to_owned() } else { said.join(", ") }
 }
 
-/// The runs that show a finding, among the sweep's locks and faults.
 fn runs_of<'r>(
     finding: &'r Finding,
     spec: &'r SweepSpec,

@@ -28,7 +28,7 @@ impl Store {
         }
     }
 
-    /// The findings. Errors: the file is missing, or a line of it is damaged.
+    /// Errors: the file is missing, or a line of it is damaged.
     pub(crate) fn existing(&self) -> Result<Findings, Failure> {
         if let Ok(false) = self.path.try_exists() {
             let problem = "no such store: expected one that `sweep --findings FILE` wrote";
@@ -37,7 +37,7 @@ impl Store {
         Findings::read(&read_file(&self.path)?).map_err(|error| Failure::content(&self.path, error))
     }
 
-    /// Changes the file. Another process that changes it at the same time waits.
+    /// Another process that changes it at the same time waits.
     pub(crate) fn change<T>(
         &self,
         change: impl FnOnce(&mut Findings) -> Result<T, Failure>,

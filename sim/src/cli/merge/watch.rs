@@ -12,10 +12,9 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The time between two looks at the files.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// The work of one slice so far, in runs.
+/// In runs.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 struct Slice {
     done: u64,
@@ -23,7 +22,6 @@ struct Slice {
     violated: u64,
 }
 
-/// The slices by index, and how many there are.
 #[derive(Default, PartialEq, Eq, Debug)]
 struct Slices {
     count: u32,
@@ -103,7 +101,7 @@ impl Slices {
         self.known.len() == self.count as usize && self.known.values().all(Slice::is_done)
     }
 
-    /// All slices in words. The rate is that since the first look.
+    /// The rate is that since the first look.
     fn pace(&self, first: &Slices, started: Instant) -> String {
         let (total, before) = (self.total(), first.total());
         let Slice { done, of, violated } = total;

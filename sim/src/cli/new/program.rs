@@ -6,13 +6,11 @@ use crate::cli::options::unknown;
 use crate::cli::output::print;
 use crate::cli::{Failure, Outcome};
 
-/// A worker: one of `examples/programs`.
 struct Worker {
     language: &'static str,
     on: &'static str,
     file: &'static str,
     text: &'static str,
-    /// Installs its libraries and builds it.
     setup: &'static str,
     command: &'static str,
 }
@@ -90,8 +88,7 @@ const WORKERS: &[Worker] = workers! {
         "ruby worker.rb",
 };
 
-/// Writes a worker, and prints how to install its libraries and how to run it. Never overwrites a
-/// file.
+/// Never overwrites a file.
 pub(crate) fn new_program(arguments: &NewProgramArguments) -> Result<Outcome, Failure> {
     let NewProgramArguments { language, on } = arguments;
     let own: Vec<&Worker> = WORKERS.iter().filter(|one| one.language == language).collect();

@@ -13,13 +13,11 @@ use toml::de::{DeTable, DeValue};
 
 pub(super) const NAME: &str = "fencepost.toml";
 
-/// A file that is TOML.
 pub(super) struct Project {
     path: PathBuf,
     text: String,
 }
 
-/// One option of the file.
 pub(super) struct Setting {
     /// The long option, without its dashes.
     pub(super) key: String,
@@ -115,7 +113,6 @@ impl Project {
         Ok(())
     }
 
-    /// An error at a byte of the file.
     fn wrong(&self, at: usize, what: String) -> Failure {
         let before = self.text.as_bytes().iter().take(at);
         let line = before.filter(|byte| **byte == b'\n').count() + 1;
@@ -141,14 +138,12 @@ impl Project {
     }
 }
 
-/// The first command that takes a key, and its argument.
 fn owner<'r>(root: &'r Command, key: &str) -> Option<(&'r Command, &'r Arg)> {
     let is_own = OWN.contains(&key) || key == "help";
     let mut commands = commands(root).into_iter().filter(|_| !is_own);
     commands.find_map(|command| Some((command, argument(command, key)?)))
 }
 
-/// Every key that some command takes.
 fn keys(root: &Command) -> Vec<&str> {
     let mut all: Vec<&str> = commands(root)
         .into_iter()

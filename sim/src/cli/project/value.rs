@@ -14,10 +14,8 @@ use toml::de::{DeInteger, DeValue};
 /// The options whose value is a path, relative to the folder of the file.
 const PATHS: [&str; 8] =
     ["baseline", "checkpoint", "cwd", "expect", "findings", "lock", "out", "scenario"];
-/// Those that are read.
 const READ: [&str; 5] = ["baseline", "cwd", "expect", "lock", "scenario"];
 
-/// The arguments that state a value.
 pub(super) fn tokens(
     argument: &Arg,
     value: &DeValue<'_>,
@@ -64,7 +62,6 @@ fn placed(key: &str, text: String, folder: Option<&Path>) -> String {
     }
 }
 
-/// Refuses what the command would refuse.
 pub(super) fn check(command: &Command, key: &str, tokens: &[OsString]) -> Result<(), String> {
     let words = std::iter::once(OsString::from("fencepost")).chain(tokens.iter().cloned());
     let matches = match command.clone().try_get_matches_from(words) {
@@ -96,7 +93,6 @@ pub(super) fn check(command: &Command, key: &str, tokens: &[OsString]) -> Result
     checked.map_err(|failure| failure.to_string())
 }
 
-/// Refuses a file to read that is not there.
 fn read(key: &str, tokens: &[OsString]) -> Result<(), String> {
     let paths = tokens.iter().filter(|_| READ.contains(&key)).filter_map(|token| {
         let (_, path) = token.to_str()?.split_once('=')?;

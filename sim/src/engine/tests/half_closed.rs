@@ -16,7 +16,6 @@ use std::io::ErrorKind;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Words requested over each connection.
 const WORDS: u64 = 5;
 
 /// Echoes after its disk has synced.
@@ -44,7 +43,6 @@ impl Machine for Careful {
     }
 }
 
-/// Requests all words together, stops sending, and records the answers until the end.
 async fn ask(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
     let member = roster.member(node);
     while member.cycles_left.get() > 0 {

@@ -16,7 +16,6 @@ use std::time::Duration;
 
 const SERVER: Node = Node::Redis(1);
 
-/// Replies with the number of commands that it has executed.
 #[derive(Default)]
 struct Counter(u64);
 
@@ -30,7 +29,6 @@ impl Machine for Counter {
     }
 }
 
-/// Sends one command after the other, reconnecting after a break, and records each result.
 async fn count(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
     let (member, mut socket) = (roster.member(node), None);
     while member.cycles_left.get() > 0 {
@@ -73,7 +71,6 @@ fn plan(lost: fn(Node, Micros) -> Fault) -> FaultPlan {
 
 type Hit = (FaultKind, Vec<Node>);
 
-/// The replies to the clients, the number of missing replies, and the faults.
 fn told(plan: &FaultPlan, engine: Engine) -> (Vec<u64>, usize, Vec<Hit>) {
     let program = |env, node, recorder, roster| -> TaskFuture {
         Box::pin(count(env, node, recorder, roster))

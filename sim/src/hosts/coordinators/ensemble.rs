@@ -17,7 +17,6 @@ pub(super) fn topology(scenario: &Scenario, client: &Definition, _: &Families) -
     Topology::Ensemble { servers }
 }
 
-/// The number of members.
 pub(crate) fn count(topology: Topology) -> u16 {
     match topology {
         Topology::Ensemble { servers } => servers,

@@ -45,8 +45,7 @@ fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(3)
 }
 
-/// Starts servers that know nothing of each other behind real TCP. A memory limit of 0 is the one
-/// that memcached has by itself.
+/// A memory limit of 0 is the one that memcached has by itself.
 pub(crate) fn serve(place: Place<'_>, memory_limit: u64) -> Result<Serving, ServeError> {
     let clients_max = place.clients_max;
     serving::start(

@@ -47,7 +47,6 @@ fn topology(scenario: &Scenario, client: &Definition, families: &Families) -> To
     Topology::Standby { stopped_per_mille }
 }
 
-/// The replication role of a server.
 fn replication(setup: &ServerSetup<'_>, node: Node) -> Replication {
     match (setup.topology, node) {
         (Topology::Standby { .. }, Node::Server(2)) => {
@@ -74,7 +73,6 @@ CREATE TABLE shedlock (name VARCHAR(64) NOT NULL, lock_until TIMESTAMP NOT NULL,
     locked_at TIMESTAMP NOT NULL, locked_by VARCHAR(255) NOT NULL, PRIMARY KEY (name));
 CREATE TABLE locks (name VARCHAR(64) PRIMARY KEY);";
 
-/// The content of a database before any run: the tables, and the row of the lock.
 pub(crate) fn schema(lock: &str) -> String {
     format!("{SCHEMA} INSERT INTO locks VALUES ('{}')", lock.replace('\'', "''"))
 }
@@ -126,8 +124,7 @@ fn recovery(_: &Scenario, topology: Topology) -> Micros {
     }
 }
 
-/// Starts a server behind real TCP. The secrets with which statements are cancelled can be
-/// foreseen: it is for tests.
+/// Starts a server behind real TCP.
 pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
     let clients_max = place.clients_max;
     serving::start(

@@ -5,19 +5,15 @@ use fencepost_serve::{Files, Member, ServeError, Serving, announced, listen};
 use std::net::IpAddr;
 use std::path::Path;
 
-/// The arguments of `fencepost serve`.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'p> {
     pub(crate) bind: IpAddr,
     pub(crate) port: u16,
     pub(crate) servers: u16,
-    /// Each server keeps its files in a subfolder of this folder.
     pub(crate) dir: Option<&'p Path>,
-    /// Number of clients that each server accepts.
     pub(crate) clients_max: Option<u32>,
 }
 
-/// A server of a place.
 pub(super) struct Seat {
     /// Its number, counted from 1.
     pub(super) number: u16,
@@ -26,7 +22,7 @@ pub(super) struct Seat {
     pub(super) disk: DiskImage,
 }
 
-/// Starts the servers of a place. The files of each are in the folder that `folder` names.
+/// The files of each are in the folder that `folder` names.
 pub(super) fn start<M: Machine + 'static>(
     place: Place<'_>,
     role: &'static str,

@@ -70,7 +70,6 @@ fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
     Micros(tick().0 * ticks) + finds_silence + timeout + Micros::from_secs(servers + 1)
 }
 
-/// Starts the members of an ensemble behind real TCP, where they speak with each other, too.
 /// `clients_max` bounds the clients of one address.
 pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
     let clients_max = place.clients_max;

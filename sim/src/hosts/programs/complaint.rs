@@ -37,7 +37,6 @@ fn is_first_of_error(line: &str) -> bool {
     OPENINGS.iter().any(|opening| line.starts_with(opening)) || is_class || is_ruby || is_rust
 }
 
-/// Returns whether the line is a stack frame, or a runtime's banner.
 fn is_of_stack(line: &str) -> bool {
     let line = line.trim();
     let begins =

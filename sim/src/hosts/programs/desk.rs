@@ -6,11 +6,9 @@ use fencepost_faults::Node;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// Shared by the judges of all processes and the storage of one run.
 #[derive(Default)]
 pub(crate) struct Desk {
     entries: RefCell<BTreeMap<Node, Entry>>,
-    /// The named holders of each process.
     names: RefCell<BTreeMap<(Node, Bytes), Node>>,
 }
 
@@ -36,8 +34,7 @@ impl Desk {
         self.entries.borrow_mut().insert(node, entry);
     }
 
-    /// The latest acquisition of a holder. It remains after the release: later requests were sent
-    /// under it.
+    /// It remains after the release: later requests were sent under it.
     pub(crate) fn acquisition(&self, node: Node) -> Option<u64> {
         self.entries.borrow().get(&node).and_then(|entry| entry.acquisition)
     }

@@ -24,13 +24,11 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// The name of the judge, and its port.
 const JUDGE: &str = "judge";
 const JUDGE_PORT: u16 = 9001;
 /// Work is done in pieces of this length: a pause lengthens it by all but one.
 const WORK_PIECE_US: u64 = 10_000;
 
-/// State shared by the programs of a run.
 pub(crate) struct Shared {
     pub(crate) program: Program,
     pub(crate) scenario: Rc<Scenario>,
@@ -56,7 +54,6 @@ struct Host {
     works: Vec<Work>,
 }
 
-/// The world's side of a connection of the group.
 enum End {
     Connecting(BoxFuture<'static, io::Result<Socket>>),
     Open(Socket),
@@ -65,7 +62,6 @@ enum End {
     Judge(Hearing),
 }
 
-/// A pending request of the judge's connection.
 #[derive(Default)]
 struct Hearing {
     buffer: BytesMut,
@@ -73,7 +69,6 @@ struct Hearing {
     is_over: bool,
 }
 
-/// Work requested by a process.
 struct Work {
     socket: SocketId,
     left_us: u64,
@@ -81,7 +76,6 @@ struct Work {
     piece_us: u64,
 }
 
-/// The whole life of a program.
 pub(crate) async fn live(
     env: Env,
     node: Node,
@@ -187,7 +181,7 @@ impl Host {
         });
     }
 
-    /// Executes a request; returns whether there is immediate news.
+    /// Returns whether there is immediate news.
     async fn carries_out(&mut self, request: Request) -> bool {
         match request {
             Request::Connect { socket, host, .. } if host == JUDGE => {
@@ -233,7 +227,7 @@ impl Host {
     }
 
     /// Handles the program's end of a connection: a server closes it in turn, and so does the
-    /// judge, once no work is left. Returns whether there is immediate news.
+    /// judge, once no work is left.
     fn hears_the_end(&mut self, socket: SocketId) -> bool {
         match self.ends.get_mut(&socket) {
             Some(End::Open(open) | End::Over(open)) => open.shutdown(),
@@ -246,7 +240,6 @@ impl Host {
         false
     }
 
-    /// Closes a finished connection to the judge.
     fn judge_closes(&mut self, socket: SocketId) -> bool {
         let is_over = matches!(self.ends.get(&socket), Some(End::Judge(it)) if it.is_over);
         let closes = is_over && !self.works.iter().any(|work| work.socket == socket);
@@ -398,7 +391,6 @@ fn launch(shared: &Shared, node: Node, servers: &Servers, random: u64) -> Launch
     launch
 }
 
-/// The program to start, without the parts that need a run.
 pub(super) fn launch_for_check(program: &Program) -> Launch {
     let inherited = ["PATH", "HOME"]
         .into_iter()

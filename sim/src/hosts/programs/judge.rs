@@ -35,7 +35,6 @@ struct Holder {
     lock: Option<Bytes>,
 }
 
-/// The progress of a holder's cycle.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Idle,
@@ -44,18 +43,15 @@ enum Phase {
     Releasing { operation: u64, end: ReleaseEnd },
 }
 
-/// The library's report on a release.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ReleaseEnd {
     Released,
-    /// The lock was gone.
     Lost,
     Unknown,
 }
 
 pub(crate) enum Answer {
     Now(String),
-    /// After this much work.
     AfterWork {
         ms: u64,
     },
@@ -72,12 +68,10 @@ impl Judge {
         Judge { node, recorder, roster, scenario, desk, holders, has_spoken: false }
     }
 
-    /// Returns whether the process has reported anything.
     pub(crate) fn has_heard(&self) -> bool {
         self.has_spoken
     }
 
-    /// Returns whether any holder in the process has the lock.
     pub(crate) fn is_inside(&self) -> bool {
         self.holders.iter().any(|holder| matches!(holder.phase, Phase::Holding))
     }
@@ -87,7 +81,6 @@ impl Judge {
         self.holders.iter().any(|holder| holder.phase != Phase::Idle)
     }
 
-    /// The answers to all whole commands of a connection.
     pub(crate) fn hears(&mut self, buffer: &mut BytesMut) -> Vec<Answer> {
         let mut answers = Vec::new();
         loop {
@@ -261,7 +254,6 @@ impl Judge {
         "+OK\r\n".to_owned()
     }
 
-    /// Handles a reported loss of the lock.
     fn lost(&mut self, holder: usize) -> String {
         let holder = &mut self.holders[holder];
         self.recorder.lost(holder.node);

@@ -15,7 +15,6 @@ const SECONDS_MIN: f64 = 1e9;
 /// How much a clock may differ from true time before a sweep counts as a removal.
 const TOLERANCE: Micros = Micros::from_millis(50);
 
-/// A value taken apart.
 struct Value {
     /// The members or fields without the times that they expire at.
     name: String,
@@ -23,7 +22,6 @@ struct Value {
     ends: Option<SimTime>,
 }
 
-/// Gives every value the name of its owner and the lease that it holds.
 pub(super) fn read(events: &mut [Event]) {
     let mut standing: BTreeMap<(Node, String), (String, SimTime)> = BTreeMap::new();
     for event in events {
@@ -68,7 +66,6 @@ fn value_at(value: &str, now: SimTime) -> Value {
     Value { name: names.join(" "), ends: kept.filter_map(|(_, ends)| *ends).max() }
 }
 
-/// A member and the time of its expiry, if its number is one.
 fn member(text: &str) -> (&str, Option<SimTime>) {
     let parsed = text.rsplit_once('=').and_then(|(name, number)| {
         let number: f64 = number.parse().ok().filter(|number: &f64| number.is_finite())?;

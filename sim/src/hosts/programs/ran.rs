@@ -46,7 +46,7 @@ pub(crate) fn ran(lives: &[Life]) -> Ran {
     Ran { files, versions: versions::versions(&executed, &opened) }
 }
 
-/// Checks a program's files against a report. The error names the first difference.
+/// Checks a program's files against a report; the error names the first difference.
 pub fn unchanged(program: &Program, ran: &Ran) -> Result<(), InvalidProgram> {
     let now = program.hashes();
     let of_words = program.files.iter().find(|(file, hash)| now.get(*file) != Some(hash));

@@ -47,7 +47,7 @@ pub struct Life {
 pub(crate) struct Lives(pub(crate) RefCell<Vec<Life>>);
 
 impl Lives {
-    /// Begins a life; returns its index.
+    /// Returns its index.
     pub(crate) fn begins(&self, node: Node, started: SimTime) -> usize {
         let mut lives = self.0.borrow_mut();
         lives.push(Life {
@@ -129,7 +129,6 @@ impl Life {
         lines.into_iter().map(|(line, bytes)| Printed { text: text(bytes), ..line }).collect()
     }
 
-    /// Its error on stderr, shortened.
     fn complaint(&self) -> Option<String> {
         const LETTERS_MAX: usize = 200;
         let lines = self.lines();

@@ -7,7 +7,7 @@ use redis_protocol::resp2::types::BytesFrame;
 /// The version that judge and storage report.
 const VERSION: &str = "7.0.15";
 
-/// The next whole command of a connection, as words. `Err` for invalid input.
+/// `Err` for invalid input.
 pub(crate) fn next_command(buffer: &mut BytesMut) -> Result<Option<Vec<Bytes>>, ()> {
     match decode_bytes_mut(buffer) {
         Ok(Some((frame, _, _))) => words(&frame).map(Some).ok_or(()),
@@ -25,7 +25,7 @@ pub(crate) fn words(frame: &BytesFrame) -> Option<Vec<Bytes>> {
     items.iter().map(word).collect::<Option<Vec<_>>>().filter(|words| !words.is_empty())
 }
 
-/// A word as text, in capitals.
+/// In capitals.
 pub(crate) fn name(word: &Bytes) -> String {
     String::from_utf8_lossy(word).to_ascii_uppercase()
 }

@@ -17,13 +17,11 @@ pub struct Watched {
     pub others: Vec<String>,
 }
 
-/// Returns whether it is a pattern for the keys of several locks.
 pub(crate) fn is_pattern(key: &str) -> bool {
     key.contains('*')
 }
 
 impl Watched {
-    /// The common prefix of the watched keys.
     pub(crate) fn resource(&self) -> &str {
         self.key.split('*').next().unwrap_or_default()
     }
@@ -71,7 +69,6 @@ pub(crate) fn watch(mut events: Vec<Event>, stated: &str) -> (Vec<Event>, Watche
     (events, watched)
 }
 
-/// Returns whether a key is a lock's, or belongs to one.
 fn is_watched(key: &str, pattern: &str) -> bool {
     match pattern.split_once('*') {
         Some((before, after)) => {

@@ -8,10 +8,8 @@ use fencepost_machine::wording::{self, Wording};
 use fencepost_machine::{ConnectionId, KeyChange, Notice, OperatorAction};
 use std::net::Ipv4Addr;
 
-/// A connection of a console, by its number.
 pub(super) type Channel = usize;
 
-/// A request of a console.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Ask {
     /// A connection to the port of clients.
@@ -19,46 +17,38 @@ pub(super) enum Ask {
     Send(Channel, Vec<u8>),
 }
 
-/// A result of a console.
 pub(super) enum Heard {
-    /// The server's locks and its role; `None` if it did not answer.
+    /// `None` if the server did not answer.
     Reading(Option<Reading>),
-    /// Something that a Sentinel has published.
     Notice(Notice),
 }
 
 /// Events at a server, besides clients' commands, that may change its locks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Changes {
-    /// The end of a client's connection.
     pub(super) by_ends: bool,
     /// Something that the server does by itself and syncs to its disk.
     pub(super) by_syncs: bool,
 }
 
-/// A console of one server. It is told of the connections that it asks for, and asks again.
+/// It is told of the connections that it asks for, and asks again.
 pub(super) trait Console {
-    /// Returns whether it can read or type.
     fn is_ready(&self) -> bool;
 
-    /// Its requests until it is ready. Called until it is, and again after a connection closed.
+    /// Called until it is, and again after a connection closed.
     fn connects(&mut self) -> Vec<Ask>;
 
-    /// A connection is open. What to send there.
+    /// What to send there.
     fn opened(&mut self, _: Channel) -> Vec<Ask> {
         Vec::new()
     }
 
-    /// The server has closed a connection.
     fn closed(&mut self, channel: Channel) -> Vec<Heard>;
 
-    /// Begins to read.
     fn read(&mut self) -> Vec<Ask>;
 
-    /// Returns whether it waits for an answer.
     fn is_waiting(&self) -> bool;
 
-    /// The server has sent something.
     fn hears(&mut self, channel: Channel, bytes: &[u8]) -> (Vec<Ask>, Vec<Heard>);
 
     /// Triggers other than clients' commands that may change the server's locks.
@@ -87,15 +77,13 @@ pub(super) trait Console {
         None
     }
 
-    /// A client has connected from this address.
     fn meets(&mut self, _: ConnectionId, _: PeerAddress) {}
 
-    /// Returns whether the server supports an operator's action.
     fn supports(&self, _: OperatorAction) -> bool {
         false
     }
 
-    /// Types what an operator would. `None` if nothing is to be read because of it.
+    /// `None` if nothing is to be read because of it.
     fn types(&mut self, _: OperatorAction) -> (Vec<Ask>, Trigger) {
         (Vec::new(), Trigger::Operator(None))
     }

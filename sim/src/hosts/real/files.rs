@@ -18,7 +18,6 @@ const PATIENCE_US: u64 = 120_000_000;
 pub(super) struct Files {
     /// The folder of the server, or why there is none.
     folder: Result<TempDir, String>,
-    /// The part of them that survives a power loss.
     synced: RefCell<SyncedFiles>,
 }
 
@@ -39,7 +38,6 @@ impl Files {
         self.synced.borrow_mut().extend(synced);
     }
 
-    /// Takes every file back to its last sync.
     pub(super) fn lose_power(&self) -> io::Result<()> {
         match &self.folder {
             Ok(folder) => self.synced.borrow().restore(folder.path()),
@@ -92,8 +90,7 @@ fn belongs_to(path: &Path, user: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// The folder with which servers of this binary begin, if they begin with one. It is made once, and
-/// kept for later processes.
+/// It is made once, and kept for later processes.
 fn template(part: &Part) -> Result<Option<PathBuf>, String> {
     static MADE: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
     let Some(template) = part.kind.template.map(|template| template(part)) else {
@@ -161,7 +158,6 @@ fn make(template: &Template, path: &Path) -> Result<(), String> {
     }
 }
 
-/// Runs the command of a template to its end.
 fn runs(template: &Template, folder: &Path) -> Result<(), String> {
     let environment = [("PATH", "/usr/bin:/bin"), ("LANG", "C.UTF-8"), ("TZ", "UTC")];
     let launch = Launch {
@@ -196,7 +192,6 @@ fn runs(template: &Template, folder: &Path) -> Result<(), String> {
     Err(format!("its first files were not made in {} s", PATIENCE_US / 1_000_000))
 }
 
-/// The last line of what a server has printed, with a colon before it.
 pub(super) fn last_line(said: &[u8]) -> String {
     let said = String::from_utf8_lossy(said);
     let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());

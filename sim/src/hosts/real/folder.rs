@@ -9,7 +9,6 @@ use tempfile::TempDir;
 /// How folders are called, before the number of their process.
 const PREFIX: &str = "fencepost-server-";
 
-/// A new folder.
 pub(super) fn new() -> io::Result<TempDir> {
     // Its length is the same for every process: servers put the path into their memory.
     let prefix = format!("{PREFIX}{:010}-", std::process::id());
@@ -18,7 +17,6 @@ pub(super) fn new() -> io::Result<TempDir> {
     tempfile::Builder::new().prefix(&prefix).permissions(private).tempdir()
 }
 
-/// Removes the folders of processes that are gone.
 pub(super) fn remove_leftovers() {
     let lives = |number: u32| Path::new("/proc").join(number.to_string()).exists();
     leftovers(&std::env::temp_dir(), lives).into_iter().for_each(|folder| {

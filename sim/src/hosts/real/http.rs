@@ -6,7 +6,6 @@ use bytes::{Buf, BytesMut};
 #[derive(Default)]
 pub(super) struct Answers {
     received: BytesMut,
-    /// How the body of the current answer ends.
     body: Option<Body>,
 }
 
@@ -70,7 +69,6 @@ fn position(bytes: &[u8], end: &[u8]) -> Option<usize> {
     bytes.windows(end.len()).position(|window| window == end)
 }
 
-/// A request with a body of JSON.
 pub(super) fn post(path: &str, body: &str) -> Vec<u8> {
     let length = body.len();
     format!("POST {path} HTTP/1.1\r\nHost: fencepost\r\nContent-Length: {length}\r\n\r\n{body}")

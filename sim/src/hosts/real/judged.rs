@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 /// only says what is left of it.
 const ROUNDING_MS: i64 = 2;
 
-/// A key as it was read, or a holder of a lock.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Key {
     pub(super) name: Bytes,
@@ -25,7 +24,6 @@ pub(super) struct Key {
     pub(super) owner: Owner,
 }
 
-/// The owner of a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Owner {
     /// The sender of the command before the reading.
@@ -35,7 +33,6 @@ pub(super) enum Owner {
     Connection(Option<ConnectionId>),
 }
 
-/// The part of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Role {
     Primary {
@@ -52,17 +49,14 @@ pub(super) enum Role {
     },
 }
 
-/// What was read at once.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Reading {
     pub(super) keys: Vec<Key>,
     pub(super) role: Role,
 }
 
-/// What came before a reading.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Trigger {
-    /// The server has started.
     Start,
     /// A client's command; which, and which keys it writes for certain.
     Command { by: ConnectionId, clears: bool, sets: Option<Bytes> },
@@ -74,7 +68,6 @@ pub(super) enum Trigger {
     Operator(Option<KeyChange>),
 }
 
-/// What is known of a server.
 #[derive(Default)]
 pub(super) struct Judged {
     keys: BTreeMap<(Bytes, u8), Key>,
@@ -100,8 +93,8 @@ impl Judged {
         }
     }
 
-    /// Takes a reading, and tells what changed since the last one. `left` says how a key was left
-    /// that is another one now, or gone, if the server does not say so by the trigger.
+    /// `left` says how a key was left that is another one now, or gone, if the server does not say
+    /// so by the trigger.
     pub(super) fn takes(
         &mut self,
         reading: Reading,
@@ -157,7 +150,6 @@ impl Judged {
         }
     }
 
-    /// Returns whether any lock is held.
     pub(super) fn holds(&self) -> bool {
         !self.keys.is_empty()
     }
@@ -221,7 +213,6 @@ impl Trigger {
         }
     }
 
-    /// Whether it writes the key for certain.
     fn sets(&self, name: &Bytes) -> bool {
         matches!(self, Trigger::Command { sets: Some(key), .. } if key == name)
     }

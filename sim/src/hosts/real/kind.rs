@@ -13,14 +13,12 @@ use std::path::Path;
 /// The name of a server's folder for the server: its real path differs between runs, and servers
 /// tell their clients where their configuration is.
 pub(super) const FOLDER: &str = "/proc/self/cwd";
-/// The number of a server's first process.
 pub(super) const FIRST_PROCESS: u32 = 101;
 /// The user `nobody`, for servers that refuse to run as root.
 pub(super) const NOBODY: u32 = 65_534;
 
 /// A kind of real server: a line of the table [`super::KINDS`].
 pub(crate) struct Kind {
-    /// The coordinator whose servers it replaces.
     pub(crate) coordinator: Coordinator,
     /// The file that `--servers real` looks for, as a shell does.
     pub(crate) program: &'static str,
@@ -36,7 +34,6 @@ pub(crate) struct Kind {
     pub(super) console: fn(&Part) -> Box<dyn Console>,
 }
 
-/// How the folder with which servers begin is made.
 pub(super) struct Template {
     pub(super) files: Vec<(&'static str, String)>,
     /// The command that makes the rest.
@@ -46,21 +43,18 @@ pub(super) struct Template {
     pub(super) user: Option<u32>,
 }
 
-/// How one server is run.
 #[derive(Clone, Default)]
 pub(super) struct Recipe {
     pub(super) command: Vec<String>,
     pub(super) environment: Vec<(&'static str, String)>,
     /// The files of its folder at its first start, besides those of the template.
     pub(super) files: Vec<(&'static str, String)>,
-    /// Where it serves clients.
     pub(super) port: u16,
     /// How long before the instant of its start it is started, so that it serves by then.
     pub(super) boot: Micros,
     pub(super) user: Option<u32>,
 }
 
-/// One server of a deployment.
 #[derive(Clone)]
 pub(super) struct Part {
     pub(super) node: Node,
@@ -81,7 +75,6 @@ impl Part {
         matches!(self.node, Node::Sentinel(_))
     }
 
-    /// The address of a host by its name.
     pub(super) fn address(&self, host: &str) -> Option<Ipv4Addr> {
         self.world.addresses.get(host).copied()
     }
@@ -92,14 +85,12 @@ impl Part {
         found.map_or_else(|| address.to_owned(), |(name, _)| name.clone())
     }
 
-    /// The prefix of the watched keys, as text.
     pub(super) fn prefix(&self) -> String {
         self.tap_prefix
             .as_deref()
             .map_or_else(String::new, |prefix| String::from_utf8_lossy(prefix).into_owned())
     }
 
-    /// How it is started in a folder.
     pub(super) fn launch(&self, folder: &Path, seed: u64) -> Launch {
         let recipe = &self.recipe;
         let fixed = [("PATH", "/usr/bin:/bin"), ("HOME", "/"), ("LANG", "C.UTF-8"), ("TZ", "UTC")];
@@ -120,7 +111,6 @@ impl Part {
     }
 }
 
-/// Words as a command.
 pub(super) fn command(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }

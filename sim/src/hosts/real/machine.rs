@@ -25,7 +25,6 @@ use std::rc::Rc;
 const MONOTONIC_BEGIN_US: u64 = 10_000_000;
 /// The longest start whose rest is left out once the server serves.
 const SHORT_BOOT_US: u64 = 50_000;
-/// Turns of a server within one input.
 const TURNS_MAX: u32 = 10_000;
 
 /// One life of a real server.
@@ -39,7 +38,6 @@ pub(super) struct RealServer {
     dialled: BTreeMap<ConnectionId, u16>,
     look: Look,
     judged: Judged,
-    /// What has arrived and has not been handed to the server.
     work: VecDeque<Work>,
     /// What has arrived of a command that is not whole.
     partial: BTreeMap<ConnectionId, BytesMut>,
@@ -47,7 +45,6 @@ pub(super) struct RealServer {
     has_lost_power: bool,
 }
 
-/// How a step ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stepped {
     /// Every thread waits.
@@ -88,12 +85,10 @@ impl RealServer {
         }
     }
 
-    /// `true` once its console has read its locks.
     pub(super) fn has_read(&self) -> bool {
         self.look.has_read()
     }
 
-    /// `true` while it accepts connections.
     pub(super) fn has_connected(&self) -> bool {
         self.look.is_connected()
     }
@@ -102,8 +97,7 @@ impl RealServer {
         &mut *self.look.console
     }
 
-    /// Starts the server before this instant, so that it serves by then. A start that takes long is
-    /// not cut short: no clock jumps when it ends.
+    /// A start that takes long is not cut short: no clock jumps when it ends.
     fn boots(&mut self, now: Now, out: &mut Outputs) {
         self.has_started = true;
         if !self.part.is_sentinel() {
@@ -157,14 +151,13 @@ impl RealServer {
         }
     }
 
-    /// Lets the console connect, read, or send what it has to. Whether it did.
+    /// Returns whether it did anything.
     fn asks_console(&mut self, now: Now, before_us: u64) -> bool {
         let Some(group) = &mut self.group else { return false };
         let is_judged = self.part.tap_prefix.is_some() && !self.part.is_sentinel();
         self.look.asks(group, MONOTONIC_BEGIN_US + now.monotonic.0 - before_us, is_judged)
     }
 
-    /// Hands the next thing that has arrived to the server.
     fn does_next(&mut self, now: Now, out: &mut Outputs) {
         let (Some(work), Some(group)) = (self.work.pop_front(), &mut self.group) else { return };
         let is_judged = !self.part.is_sentinel();
@@ -251,7 +244,6 @@ impl RealServer {
         }
     }
 
-    /// The server sends something to a client or to another server.
     fn answers(&mut self, socket: SocketId, bytes: Vec<u8>, out: &mut Outputs) {
         let Some((connection, answered)) = self.links.answers(socket) else { return };
         let cause = match answered {
@@ -274,7 +266,6 @@ impl RealServer {
         }
     }
 
-    /// The server has ended by itself.
     fn ends(&mut self, at: SimTime, ending: Ending, out: &mut Outputs) {
         let closed = self.links.close_all().into_iter();
         out.list.extend(closed.map(|connection| Output::Close { connection }));
@@ -283,7 +274,6 @@ impl RealServer {
         self.is_buried();
     }
 
-    /// Its processes are gone; what they leave behind is kept.
     fn is_buried(&mut self) {
         let Some(mut group) = self.group.take() else { return };
         self.files.keeps(group.take_synced());

@@ -13,7 +13,6 @@ use fencepost_machine::{ConnectionId, KeyChange, OperatorAction};
 use std::collections::BTreeSet;
 
 const PORT: u16 = 11_211;
-/// The length of the longest key.
 const KEY_MAX: usize = 250;
 
 pub(super) const KIND: Kind = Kind {
@@ -34,14 +33,12 @@ fn recipe(setup: &RealSetup<'_>, _: Node) -> Recipe {
     Recipe { command, port: PORT, boot: Micros::from_millis(50), ..Recipe::default() }
 }
 
-/// The request that an answer belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Asked {
     Nothing,
     Clock,
     Expiries,
     Values,
-    /// An operator's command.
     Typed,
 }
 
@@ -52,9 +49,7 @@ struct MemcachedConsole {
     received: BytesMut,
     /// The server's clock, in seconds since the Unix epoch.
     clock_s: i64,
-    /// The keys of the lock that clients have named.
     names: BTreeSet<String>,
-    /// The items that are being read, and those that were read last.
     items: Vec<Key>,
     read: Vec<Key>,
 }
@@ -78,7 +73,6 @@ impl MemcachedConsole {
         vec![Ask::Send(0, text.into_bytes())]
     }
 
-    /// Takes a whole answer.
     fn answered(&mut self, answer: &[u8]) -> (Vec<Ask>, Vec<Heard>) {
         match self.asked {
             Asked::Clock => {
@@ -117,8 +111,7 @@ impl MemcachedConsole {
         }
     }
 
-    /// An item of `me`: `ME a exp=-9 la=0 cas=3 fetch=no cls=1 size=63`. Versions differ in the
-    /// sign of what is left; -1 is one second, or none.
+    /// An item of `me`: `ME a exp=-9 la=0 cas=3 fetch=no cls=1 size=63`.
     fn item(&self, line: &str) -> Option<Key> {
         let mut words = line.strip_prefix("ME ")?.split(' ');
         let name = Bytes::copy_from_slice(words.next()?.as_bytes());

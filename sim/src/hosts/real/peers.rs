@@ -5,7 +5,6 @@ use super::judged::Owner;
 use fencepost_machine::ConnectionId;
 use std::collections::BTreeMap;
 
-/// The clients that are connected to a server.
 #[derive(Default)]
 pub(super) struct Peers {
     address: BTreeMap<ConnectionId, PeerAddress>,
@@ -22,7 +21,6 @@ impl Peers {
         self.address.get(&connection).copied()
     }
 
-    /// The owner of what belongs to the session of this address.
     pub(super) fn owner(&self, address: Option<PeerAddress>) -> Owner {
         Owner::Connection(address.and_then(|address| self.connection.get(&address).copied()))
     }

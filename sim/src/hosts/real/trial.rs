@@ -27,7 +27,7 @@ const POSTGRESQL: &str = "/usr/lib/postgresql";
 const PATIENCE_US: u64 = 10_000_000;
 const STEP_US: u64 = 1_000;
 
-/// The requested real servers of those coordinators. Each was started, and served.
+/// The requested real servers of those coordinators.
 pub(crate) fn binaries(
     arguments: &[String],
     coordinators: &BTreeSet<Coordinator>,
@@ -53,7 +53,7 @@ pub(crate) fn binaries(
     Ok(binaries)
 }
 
-/// A real server of that coordinator. It was started, and served.
+/// It was started, and served.
 pub(crate) fn binary(
     coordinator: Coordinator,
     named: &Path,
@@ -70,7 +70,7 @@ pub(crate) fn binary(
     tried.unwrap_or_else(|_| Err("the trial of it panicked".to_owned())).map_err(wrong)
 }
 
-/// The absolute path of a file. Links are kept: a server may go by the name that it is called by.
+/// Links are kept: a server may go by the name that it is called by.
 fn find(named: &Path) -> Result<PathBuf, StartError> {
     let name = named.to_string_lossy();
     if named.extension().is_some_and(|extension| extension == "jar") {
@@ -108,7 +108,6 @@ fn tried(kind: &'static Kind, path: &Path) -> Result<ServerBinary, String> {
     Ok(binary)
 }
 
-/// All that a command prints until it ends.
 fn printed(command: Vec<String>) -> Result<String, String> {
     let folder = folder::new().map_err(|error| format!("no folder for its files: {error}"))?;
     let launch = Launch {

@@ -4,16 +4,13 @@ use super::judged::Trigger;
 use bytes::BytesMut;
 use fencepost_machine::{ConnectionId, OperatorAction};
 
-/// Something that is handed to a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Work {
     /// A command of a client, and what it is to the judge if it may change anything.
     Command { by: ConnectionId, bytes: Vec<u8>, cause: Option<Trigger> },
     /// Bytes of another server, and whether they may change anything.
     Raw { by: ConnectionId, bytes: Vec<u8>, changes: bool },
-    /// A connection is closed.
     End { of: ConnectionId },
-    /// An operator types something.
     Operator(OperatorAction),
 }
 

@@ -98,7 +98,6 @@ impl Storage {
         answer(connection, &frame, out);
     }
 
-    /// Completes a program's operation at the storage's answer.
     pub(super) fn completes(&self, request: &Request, frame: &BytesFrame) {
         let Some(desk) = &self.desk else { return };
         let operation = request.operation;

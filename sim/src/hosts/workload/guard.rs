@@ -17,7 +17,6 @@ pub(crate) enum Answer {
     Value(i64),
     Written,
     Rejected(String),
-    /// It is unknown whether the request arrived.
     Unknown(&'static str),
 }
 

@@ -10,10 +10,8 @@ use std::future::Future;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Calls that it gives up, per thousand.
 const IMPATIENT_PER_MILLE: u64 = 500;
 
-/// How long the application waits for one call, and how it gives up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Impatience {
     patience: Duration,
@@ -51,7 +49,7 @@ impl Impatience {
     }
 }
 
-/// Waits for a call until it ends or the application gives up. Errors: the call was dropped.
+/// Errors: the call was dropped.
 pub(super) async fn until_given_up<T>(
     pen: Pen,
     impatience: Option<Impatience>,

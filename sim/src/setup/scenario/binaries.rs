@@ -1,5 +1,5 @@
-//! Real servers in place of the simulated ones, as the command line states them and a report
-//! echoes them. How one is run is in `hosts/real`.
+//! Real servers in place of the simulated ones, as the command line states them and a report echoes
+//! them.
 
 use super::hashed::hashed;
 use fencepost_clients::Coordinator;
@@ -141,7 +141,6 @@ impl ServerBinary {
         hashed(path).map_or(String::new(), |hashed| hashed.sha256.clone())
     }
 
-    /// The first number of its version.
     pub(crate) fn major(&self) -> u32 {
         self.numbers().next().unwrap_or(0)
     }

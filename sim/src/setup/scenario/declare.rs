@@ -13,7 +13,6 @@ pub struct InvalidScenario {
 }
 
 impl InvalidScenario {
-    /// Creates the error for a key, given by its field name in Rust.
     pub(super) fn new(field: &str, value: &impl Serialize, expected: &'static str) -> Self {
         let value = as_text(&serde_json::to_value(value).unwrap_or_default());
         InvalidScenario { key: field.replace('_', "-"), value, expected }
@@ -24,8 +23,8 @@ pub(super) fn as_text(value: &serde_json::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Declares `Scenario` and its groups. A key is `name: Type = built-in value`, optionally followed
-/// by a check, `, |value| condition => "valid values"`.
+/// A key is `name: Type = built-in value`, optionally followed by a check, `, |value| condition =>
+/// "valid values"`.
 macro_rules! scenario {
     (
         $(#[doc = $about:expr])*

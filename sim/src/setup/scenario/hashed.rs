@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// The known facts of a file's content.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Hashed {
     pub(crate) sha256: String,

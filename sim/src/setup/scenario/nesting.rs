@@ -32,7 +32,6 @@ impl Nesting {
         *self == Nesting::unsaid()
     }
 
-    /// As `--set nesting=` names it.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Nesting::Drawn => "drawn",

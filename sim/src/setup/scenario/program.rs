@@ -1,5 +1,5 @@
 //! A user's own program as the lock under test, as the command line states it and a report echoes
-//! it. `programs` runs it.
+//! it.
 
 use super::hashed::hashed;
 use fencepost_clients::{
@@ -307,7 +307,7 @@ pub(super) fn no_lock(_: Env, _: &Servers, _: &Settings) -> Box<dyn Lock> {
     Box::new(NoLock)
 }
 
-/// The words of a command, with a shell's quotes; `None` if one is not closed.
+/// `None` if a quote is not closed.
 fn words(text: &str) -> Option<Vec<String>> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for letter in text.chars() {

@@ -73,9 +73,6 @@ impl Client {
     }
 }
 
-/// The work of one process, for any world.
-///
-/// # Errors
 /// If its connection fails, which does not happen in this workload.
 pub async fn process(env: Env, cycles: u32) -> io::Result<()> {
     let settings = settings();

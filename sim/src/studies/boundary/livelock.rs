@@ -13,7 +13,6 @@ use fencepost_reports::documents::boundary::Bound;
 
 /// The accepted probability of a run without a winner: one in a million.
 const RISK: f64 = 1e-6;
-/// The step between candidate spreads.
 const STEP_US: u64 = 1_000;
 
 /// The smallest spread with which some round until the bound on progress has such a leader, with
@@ -62,7 +61,6 @@ impl Contest {
         }
     }
 
-    /// The probability that no round has a leader, with this spread.
     fn risk(&self, spread_us: u64) -> f64 {
         if spread_us <= self.lead_us {
             return 1.0;

@@ -48,7 +48,6 @@ pub struct Facts {
 const PASSED_ON_AFTER: Micros = Micros::from_secs(1);
 
 impl Facts {
-    /// The longest pause of a process that its session survives.
     fn silence_allowed(&self) -> Option<Bound> {
         let timeout = self.session?;
         if self.coordinator == Coordinator::Chubby {
@@ -306,8 +305,6 @@ fn ppm(value: u64, rule: &str, slack: &str) -> Bound {
     Bound { value, rule: rule.to_owned(), slack: slack.to_owned() }
 }
 
-/// The rest of the shortest lease after the longest hold; a session of a running process is never
-/// near its end.
 fn margin(facts: &Facts) -> Micros {
     if facts.session.is_some() {
         return Micros(u64::MAX);

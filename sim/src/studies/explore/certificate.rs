@@ -65,7 +65,6 @@ pub enum Checked {
     Stopped,
 }
 
-/// Slices in a sample, besides the first.
 const SAMPLE: usize = 4;
 
 /// The slices to repeat.

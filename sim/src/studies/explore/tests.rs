@@ -205,7 +205,6 @@ fn the_shortest_pause_that_breaks_a_rule_is_what_arithmetic_leaves_of_the_lease(
     assert_eq!(counterexample(&longest(left + 4 * quantum)).level.faults, 1);
 }
 
-/// Every violation of the plans with one fault, as the checkers name them.
 fn shown(bounds: &Bounds, base: &Base) -> BTreeSet<String> {
     let calm = FaultPlan::default();
     let scout = scout(bounds, base, &calm).expect("it runs");

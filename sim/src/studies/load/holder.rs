@@ -7,7 +7,6 @@ use fencepost_clients::{
 };
 use std::time::Duration;
 
-/// A holder's connection for its own work.
 pub(super) enum Holder {
     /// It takes the next number of a sequence.
     Redis(Session),
@@ -17,7 +16,6 @@ pub(super) enum Holder {
     ZooKeeper(Client),
     /// It asks for a number.
     PostgreSql(sql::session::Session),
-    /// It asks for a number.
     MySql(mysql::session::Session),
     /// It reads a key.
     Etcd(etcd::gateway::Gateway),

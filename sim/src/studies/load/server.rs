@@ -48,13 +48,12 @@ fn setup<'r>(scenario: &'r Scenario, entry: &Entry, seed: Seed) -> ServerSetup<'
     }
 }
 
-/// Its address for a process.
 pub(super) fn servers(entry: &Entry, seed: Seed, process: Node) -> Servers {
     let scenario = Scenario::default();
     (entry.servers)(&setup(&scenario, entry, seed), process)
 }
 
-/// The server. Its disk takes no time.
+/// Its disk takes no time.
 pub(super) fn server(entry: &Entry, seed: Seed, service: Micros, book: &Rc<Book>) -> Software {
     let (scenario, book) = (Scenario::default(), book.clone());
     let setup = setup(&scenario, entry, seed);
@@ -66,7 +65,6 @@ pub(super) fn server(entry: &Entry, seed: Seed, service: Micros, book: &Rc<Book>
     Software::Machine(Box::new(Server::new(service, Micros::ZERO, Box::new(factory))))
 }
 
-/// A server that records the times of commands, and counts its messages.
 struct Counting {
     machine: Box<dyn Machine>,
     started: WallTime,

@@ -6,7 +6,6 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The retry delay for a lock that waits by itself.
 pub(super) const OWN_RETRY: SpanRange = SpanRange::new(Span::millis(10), Span::millis(30));
 
 /// How a process waits between two attempts.
@@ -33,7 +32,7 @@ pub enum Waiting {
 pub struct InvalidWaiting(String);
 
 impl Waiting {
-    /// The wait after attempt number `attempt`, counted from 0.
+    /// `attempt` counts from 0.
     pub(super) fn pause(self, attempt: u32, env: &Env) -> Duration {
         match self {
             Waiting::None | Waiting::Own => Duration::ZERO,

@@ -8,15 +8,13 @@ use fencepost_reports::Sweep;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The purpose, the listener, and the early stop.
 pub(super) struct Closer<'s> {
     pub(super) stage: Stage,
     pub(super) listener: &'s dyn Listener,
     pub(super) stop: &'s Stop,
 }
 
-/// The results, in order of cell (its index) and seed, independent of threads. Runs skipped by an
-/// urgent stop are missing.
+/// The results, in order of cell (its index) and seed, independent of threads.
 pub(super) fn again<T: Send>(
     spec: &SweepSpec,
     sum: &Sweep,

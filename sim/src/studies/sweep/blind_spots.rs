@@ -24,8 +24,7 @@ const RULES: &[(Family, Rule)] = &[
     (Family::Failover, away_for_long),
 ];
 
-/// The blind spots of these families with these settings, in sentences. `all` draws its settings,
-/// and has none of these.
+/// `all` draws its settings, and has none of these.
 pub(super) fn blind_spots(
     scenario: &Scenario,
     client: &Definition,

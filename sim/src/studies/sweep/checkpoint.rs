@@ -8,8 +8,7 @@ use fencepost_reports::summary::sweep::{Impossible, SeedRange};
 use serde::{Deserialize, Serialize};
 
 const FORMAT: &str = "fencepost.checkpoint";
-/// The version of the format that this build reads and writes. The format is unpublished: only the
-/// build that wrote it resumes from it.
+/// The format is unpublished: only the build that wrote it resumes from it.
 const VERSION: u32 = 1;
 
 /// The state that a sweep needs to resume.
@@ -19,10 +18,8 @@ pub struct Checkpoint {
     version: u32,
     /// The seeds of the whole sweep, before it was divided into shards.
     asked: SeedRange,
-    /// The sum of the finished seeds. Confirmations under turmoil do not matter: the smallest runs
-    /// are confirmed at the end.
+    /// Confirmations under turmoil do not matter: the smallest runs are confirmed at the end.
     sum: Sweep,
-    /// The checksum of the rest. Every checkpoint has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     checksum: Option<String>,
 }

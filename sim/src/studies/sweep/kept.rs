@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A run with violations to keep.
 struct Showing {
     cell: usize,
     seed: Seed,

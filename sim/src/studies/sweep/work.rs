@@ -29,18 +29,17 @@ fn chunk(seeds: u64, jobs: usize) -> u64 {
         .unwrap_or(1)
 }
 
-/// The state shared by the threads. Its size does not depend on the number of seeds.
+/// Its size does not depend on the number of seeds.
 pub(super) struct Work<'s> {
     pub(super) spec: &'s SweepSpec,
     pub(super) listener: &'s dyn Listener,
     pub(super) stop: &'s Stop,
-    /// The remaining seeds, the lowest last.
+    /// The lowest last.
     left: Mutex<Vec<SeedRange>>,
     chunk: u64,
     done: Mutex<Done>,
 }
 
-/// The results so far.
 struct Done {
     cells: Vec<Cell>,
     ranges: Ranges,
@@ -48,7 +47,6 @@ struct Done {
 }
 
 impl<'s> Work<'s> {
-    /// The seeds of the shard that `start` does not have.
     pub(super) fn new(
         spec: &'s SweepSpec,
         start: Option<&Sweep>,
@@ -69,7 +67,6 @@ impl<'s> Work<'s> {
         Work { spec, listener, stop, left: Mutex::new(left), chunk, done: Mutex::new(done) }
     }
 
-    /// One thread: takes chunks until there are none.
     pub(super) fn work(&self) {
         let scenario = Rc::new(self.spec.scenario.clone());
         deadline::set(self.listener.deadline());
@@ -105,7 +102,6 @@ impl<'s> Work<'s> {
         Swept { sum: done.sum(self.spec), failed }
     }
 
-    /// The next chunk.
     fn take(&self) -> Option<SeedRange> {
         if self.stop.is_asked() {
             return None;
@@ -121,7 +117,6 @@ impl<'s> Work<'s> {
         Some(SeedRange { from, to })
     }
 
-    /// One seed in every cell.
     fn seed(&self, seed: Seed, scenario: &Rc<Scenario>) -> Result<Vec<SeedRun>, FailedRun> {
         let mut all = Vec::with_capacity(self.spec.cells.len());
         for place in 0..self.spec.cells.len() {
@@ -138,7 +133,6 @@ impl<'s> Work<'s> {
         Ok(all)
     }
 
-    /// Adds a seed to the cells.
     fn count(&self, seed: Seed, told: &[SeedRun], cells: &mut [Cell]) {
         for (cell, told) in cells.iter_mut().zip(told) {
             cell.add(&RunSummary { seed, run: &told.facts, phases: &told.phases });
@@ -167,7 +161,6 @@ impl<'s> Work<'s> {
     }
 }
 
-/// One run of a seed.
 struct SeedRun {
     facts: RunFacts,
     phases: Vec<(String, String)>,
@@ -175,7 +168,6 @@ struct SeedRun {
 }
 
 impl Done {
-    /// The sum so far, in published form.
     fn sum(&self, spec: &SweepSpec) -> Sweep {
         let range = spec.shard.slice(spec.seeds);
         let end = self.ranges.end().unwrap_or(range.from);

@@ -11,11 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The role of a server: a primary, or a replica of another.
 type Part = Option<Node>;
 
-/// The roles of all servers.
 #[derive(Default)]
 pub(super) struct Parts {
     known: BTreeMap<Node, Part>,
-    /// The running ones.
     up: BTreeSet<Node>,
     /// Those that have taken over data at least once, as replicas do at the very start.
     synchronised: BTreeSet<Node>,
@@ -32,7 +30,6 @@ impl Parts {
         self.up.remove(&node);
     }
 
-    /// Follows a notice; returns the resulting event.
     pub(super) fn follow(&mut self, node: Node, notice: &Notice) -> Vec<RoleChange> {
         let named = |host: &str| host.parse::<Node>().ok();
         match notice {
@@ -92,7 +89,6 @@ mod tests {
     const ONE: Node = Node::Redis(1);
     const TWO: Node = Node::Redis(2);
 
-    /// A primary and its replica, both started.
     fn pair() -> Parts {
         let mut parts = Parts::default();
         assert_eq!(parts.follow(ONE, &Notice::Leads), []);

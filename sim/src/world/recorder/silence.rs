@@ -14,7 +14,6 @@ pub(super) struct Waiting {
     pub(super) bound: Option<Micros>,
     /// The minimum length of a silence recorded before healing, too; `None` records none.
     pub(super) always: Option<Micros>,
-    /// The time of healing.
     healed: Option<SimTime>,
 }
 
@@ -91,8 +90,7 @@ impl Waiting {
         after_healing.zip(self.bound).is_some_and(|(span, bound)| span > bound)
     }
 
-    /// Ends the run: returns every silence that must be recorded then. Without future events, that
-    /// of all waiting threads.
+    /// Ends the run: returns every silence that must be recorded then.
     pub(super) fn end(&mut self, now: SimTime, ahead: bool) -> Vec<Silence> {
         let Some(bound_us) = self.bound else { return Vec::new() };
         let threads = std::mem::take(&mut self.threads).into_iter();

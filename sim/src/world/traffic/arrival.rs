@@ -25,8 +25,6 @@ impl State {
         }
     }
 
-    /// Returns whether a due message is lost, or held up, or waits for an earlier one that was
-    /// resent.
     #[inline(never)]
     fn meets_obstacle(&mut self, id: u32) -> bool {
         if self.is_lost(self.messages[id as usize].flow) {

@@ -11,7 +11,6 @@ use fencepost_faults::Seed;
 use fencepost_reports::{Cause, Kind, judge};
 use std::rc::Rc;
 
-/// A cause that one of the seeds from 0 shows.
 struct CauseCase {
     case: Case,
     fault: &'static str,
@@ -55,7 +54,7 @@ const TOLD: &[CauseCase] = &[
     told("zookeeper-lost-watch", alone, ("lost-reply", 10), Kind::Stuck, Cause::LostWatch),
 ];
 
-/// Returns whether the run of that seed shows it; panics if it shows an unexplained violation.
+/// Panics if it shows an unexplained violation.
 fn shows(told: &CauseCase, seed: u64) -> bool {
     let (client, families) =
         (fencepost_clients::find(told.case.client).unwrap(), told.fault.parse().unwrap());

@@ -15,7 +15,6 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    /// Returns whether it has a violation of one of these kinds.
     pub(crate) fn any_of(&self, kinds: &[Kind]) -> bool {
         self.kinds.iter().any(|kind| kinds.contains(kind))
     }
@@ -25,7 +24,6 @@ pub(crate) fn look(case: Case, fault: &str, seed: u64) -> Shown {
     shown(&drawn(case, fault, seed))
 }
 
-/// Runs one seed of a case under a hand-written plan.
 pub(crate) fn look_under(written: &Written, case: Case, seed: u64) -> Shown {
     shown(&RunSpec { plan: (written.plan)(), ..drawn(case, written.families, seed) })
 }
@@ -44,7 +42,6 @@ fn shown(spec: &RunSpec) -> Shown {
     Shown { kinds, causes, exercised }
 }
 
-/// The number of seeds in the range until one of these kinds appears.
 pub(crate) fn seeds_to_first(
     case: Case,
     fault: &str,

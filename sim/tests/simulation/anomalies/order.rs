@@ -5,8 +5,7 @@ use fencepost_faults::SimTime;
 use fencepost_reports::History;
 use fencepost_reports::judge::timeline::{Acquisition, Outcome, Timeline};
 
-/// The number of acquires that were granted before `until` although another process had asked at
-/// least `margin_us` earlier and still waited. Acquires of a holder do not count.
+/// Acquires of a holder do not count.
 pub(crate) fn overtakings(history: &History, margin_us: u64, until: SimTime) -> usize {
     let timeline = Timeline::new(history);
     let nested = |one: &Acquisition<'_>| {

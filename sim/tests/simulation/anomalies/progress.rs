@@ -16,14 +16,12 @@ pub(crate) fn history(case: Case, fault: &str, seed: u64) -> History {
     spec.run(Engine::Fast).expect("the run comes to its end").history
 }
 
-/// The use of time in runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Progress {
     /// Microseconds in which some process wanted the lock.
     pub(crate) wanted_us: u64,
     /// Microseconds of them in which no process had it.
     pub(crate) idle_us: u64,
-    /// The longest such stretch.
     pub(crate) idle_us_max: u64,
     pub(crate) granted: u64,
     pub(crate) missed: u64,
@@ -81,7 +79,6 @@ impl Progress {
     }
 }
 
-/// The end of an acquire, for any reason.
 pub(crate) fn ends(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> SimTime {
     one.completed.map_or(timeline.end, |end| end.time)
 }

@@ -1,8 +1,5 @@
 //! The table of anomalies: the violations of a lock under a fault, and the lock or setting without
 //! them.
-//!
-//! The letters follow docs/protocols.md. The rows of the coordinators other than Redis, and those
-//! with hand-written faults, have separate files.
 
 #[path = "rows/coordinators.rs"]
 pub(crate) mod coordinators;
@@ -19,20 +16,16 @@ use fencepost::setup::span::{Span, SpanRange};
 use fencepost_reports::{Kind, StorageRule, Workload};
 
 pub(crate) struct Row {
-    /// The protocol.
     pub(crate) id: &'static str,
-    /// The lock and its scenario.
     pub(crate) flawed: Case,
-    /// The same without the mistake; `None` if there is none.
+    /// `None` if there is none.
     pub(crate) twin: Option<Case>,
     pub(crate) fault: &'static str,
     /// The violations: the flawed lock shows at least one of them, the twin none.
     pub(crate) kinds: &'static [Kind],
-    /// The number of seeds from 0 in which the test searches.
     pub(crate) seeds: u64,
 }
 
-/// A lock and its scenario.
 #[derive(Clone, Copy)]
 pub(crate) struct Case {
     /// The lock, as a value of `--client`.
@@ -42,11 +35,8 @@ pub(crate) struct Case {
 
 /// A lock that uses its time less well than another.
 pub(crate) struct Slow {
-    /// The protocol.
     pub(crate) id: &'static str,
-    /// The lock that is idle while it is wanted.
     pub(crate) flawed: Case,
-    /// The lock that is idle less.
     pub(crate) twin: Case,
     pub(crate) fault: &'static str,
 }
@@ -254,7 +244,6 @@ fn held_for_less_anywhere() -> Scenario {
     Scenario { strategy: Strategy::Uniform, ..held_for_less() }
 }
 
-/// Rows about time rather than safety.
 pub(crate) const SLOW: &[Slow] = &[
     IN_STEP,
     Slow {
@@ -469,7 +458,6 @@ const ON_REDIS: &[Row] = &[
     ),
 ];
 
-/// The rows of the workloads.
 const GUARDED: &[Row] = &[
     row("F1", case("single-node"), "pause", LOST_UPDATE, Some(case("fencing")), 10),
     row(

@@ -2,14 +2,12 @@
 
 use super::*;
 
-/// A waiter's action between the refusal and its sleep.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Habit {
     /// Nothing: a message before it listens is missed, and it sleeps forever.
     Trusts,
     /// The same, but it sleeps for a minute at most.
     TrustsForAMinute,
-    /// It asks again once it listens.
     AsksAgain,
 }
 

@@ -14,7 +14,6 @@ static ASK: Script = Script::new(
        redis.call('rpush', KEYS[2], ARGV[1]) end \
      return 0",
 );
-/// The same without regard to the queue.
 static ASK_ANYHOW: Script = Script::new(
     "if redis.call('exists', KEYS[1]) == 0 then \
        redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2]) \
@@ -44,8 +43,6 @@ pub(super) struct Queued {
     tells: &'static str,
 }
 
-/// The script for asking, the number of places that a grant removes, and the place that a release
-/// notifies.
 macro_rules! definition {
     ($ask:ident, $pops:literal, $tells:literal) => {
         Definition {

@@ -128,7 +128,6 @@ fn who_may_still_count_a_call_that_was_given_up_is_in_its_own_way() {
     assert_eq!(story(false), Cause::Unexplained);
 }
 
-/// Client 1 extends the lease at these times.
 fn renewed(story: Story, at: &[u64]) -> Story {
     at.iter().fold(story, |story, ms| story.server(*ms, 1, Change::Extended, "a", Some(CLIENT)))
 }

@@ -13,7 +13,6 @@ use crate::record::history::What;
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 use std::collections::BTreeSet;
 
-/// The reason why no process got a free lock although enough servers ran.
 pub(super) fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
     let span = Period::of_finding(finding);
     let any = |kind: FaultKind| {
@@ -62,7 +61,7 @@ pub(super) fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<St
         })
 }
 
-/// The fate of the lock of the process that left at an instant. A loser may have overwritten it.
+/// A loser may have overwritten it.
 fn of_last_holder(timeline: &Timeline<'_>, at: SimTime) -> Option<Standstill> {
     let left = |to: Moment| to.time == at;
     let section = timeline.sections.iter().find(|section| section.to.is_some_and(left))?;
@@ -110,7 +109,6 @@ fn got_it(timeline: &Timeline<'_>, process: Node, at: SimTime) -> bool {
     timeline.keys.iter().any(|span| span.from.time == at && span.by == Some(process))
 }
 
-/// The attempts of the processes that wanted the lock for most of a time.
 fn asked_throughout<'t, 'h>(
     timeline: &'t Timeline<'h>,
     period: Period,

@@ -16,7 +16,6 @@ use std::collections::BTreeMap;
 /// may be retries.
 const RENEWALS_MIN: usize = 3;
 
-/// The fate of the process that held the lock under the name of a remaining node.
 pub(super) fn of_holder(
     timeline: &Timeline<'_>,
     node: &KeySpan<'_>,
@@ -79,7 +78,6 @@ pub(super) fn unaware(
     Standstill::OwnerUnaware(obstacle.unwrap_or(Obstacle::Loss))
 }
 
-/// Returns whether a successful acquire had already been granted this, without hearing of it.
 fn is_unheard(owner: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
     let is_own = span.value.zip(owner.owner).is_some_and(|(value, own)| is_one_owner(value, own));
     !is_own && owner.completed.is_some_and(|told| span.from < told)
@@ -132,7 +130,6 @@ pub(super) fn of_absent(timeline: &Timeline<'_>, period: Period) -> Option<Stand
     died_between(timeline, of, span.from, until).then_some(Standstill::OwnerDied)
 }
 
-/// Returns whether a process crashed between a moment and an instant.
 fn died_between(timeline: &Timeline<'_>, process: Node, from: Moment, until: SimTime) -> bool {
     let later = timeline.history.events[from.index..].iter();
     let mut meanwhile = later.take_while(|event| event.time_us <= until);
@@ -156,7 +153,6 @@ pub(super) fn unheard_release(timeline: &Timeline<'_>, span: Period) -> Option<S
     standing.any(released).then_some(Standstill::ReleaseNotCopied)
 }
 
-/// A lock at a former replica whose owner crashed, or released it without hearing the outcome.
 pub(super) fn lost_release(timeline: &Timeline<'_>, span: Period) -> Option<Standstill> {
     let mut owners = still_there(timeline, span).filter_map(|span| {
         timeline
@@ -172,7 +168,6 @@ pub(super) fn lost_release(timeline: &Timeline<'_>, span: Period) -> Option<Stan
     })
 }
 
-/// Returns whether a holder left without knowing whether its release arrived.
 pub(super) fn lost_by(timeline: &Timeline<'_>, owner: &Acquisition<'_>) -> Option<Standstill> {
     let granted = owner.completed?;
     let end = Moment { time: timeline.end, index: timeline.history.events.len() };

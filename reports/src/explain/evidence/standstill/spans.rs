@@ -34,8 +34,6 @@ pub(super) fn mostly<'t, 'h>(
     timeline.keys.iter().filter(|span| span.by.is_some()).filter(stood)
 }
 
-/// Returns whether a process crashed while it waited, and for nearly all of the span no lock
-/// existed.
 pub(super) fn waiter_died(timeline: &Timeline<'_>, Period { from, until }: Period) -> bool {
     let within =
         |span: &KeySpan<'_>| timeline.stood_until(span).min(until).since(span.from.time.max(from));

@@ -45,9 +45,7 @@ pub(super) const ON_MASTERS: &[&str] = &[
     "node-redlock",
     "redsync",
 ];
-/// Locks on memcached without tokens.
 pub(super) const ON_MEMCACHED: &[&str] = &["memcached-add", "memcached-get-delete"];
-/// Locks on ZooKeeper that find their nodes again after a lost reply, without tokens.
 pub(super) const FINDING: &[&str] = &[
     "curator-mutex",
     "curator-suspended",
@@ -56,13 +54,10 @@ pub(super) const FINDING: &[&str] = &[
     "kazoo-lock",
     "zookeeper-semaphore",
 ];
-/// The other locks on ZooKeeper without tokens.
 pub(super) const NOT_FINDING: &[&str] =
     &["zookeeper-naive", "zookeeper-herd", "zookeeper-lost-watch", "curator-unprotected"];
-/// The lock on ZooKeeper with tokens.
 pub(super) const WITH_CZXID: &[&str] = &["curator-fencing"];
 pub(super) const ON_MYSQL: &[&str] = &["mysql-get-lock", "mysql-get-lock-checked"];
-/// The locks on etcd without tokens.
 pub(super) const ON_ETCD: &[&str] = &[
     "etcd-mutex",
     "etcd-mutex-unchecked",
@@ -70,13 +65,9 @@ pub(super) const ON_ETCD: &[&str] = &[
     "etcd-lock-api",
     "etcd-lock-api-fixed",
 ];
-/// The lock on etcd with tokens.
 pub(super) const WITH_CREATE_REVISION: &[&str] = &["etcd-mutex-fencing"];
-/// The locks on Chubby that ask for a lock-delay.
 pub(super) const WITH_LOCK_DELAY: &[&str] = &["chubby", "chubby-sequencer"];
-/// The locks on Chubby without tokens.
 pub(super) const WITHOUT_SEQUENCER: &[&str] = &["chubby", "chubby-no-delay", "chubby-checked"];
-/// The locks on GemFire without tokens.
 pub(super) const ON_GEMFIRE: &[&str] = &["gemfire", "gemfire-lease"];
 /// Spring's locks in a table, with a separate id for each process.
 pub(super) const SPRING_ROWS: &[&str] = &["jdbc-4", "jdbc-5", "jdbc-7"];

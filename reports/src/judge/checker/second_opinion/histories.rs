@@ -6,7 +6,6 @@ use fencepost_faults::draw::{chance, uniform};
 use fencepost_faults::{Seed, Stream};
 use rand_core::Rng;
 
-/// The kind of mistakes that the lock makes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Style {
     /// It sometimes admits a process too early.
@@ -36,8 +35,6 @@ pub(super) fn random(style: Style, number: u64) -> History {
     telling.story.take().unwrap_or_else(Story::new).build()
 }
 
-/// A history under construction, one turn of one process after the other; their times may
-/// interleave.
 struct Telling<R> {
     rng: R,
     style: Style,
@@ -80,7 +77,6 @@ impl<R: Rng> Telling<R> {
         self.busy = (from, self.busy.1.max(end));
     }
 
-    /// An acquire that fails, or has an unknown outcome.
     fn attempt(&mut self, client: u16, index: usize) {
         let from = self.free_at[index] + self.draw(0..=3);
         let end = from + self.draw(0..=4);
@@ -92,7 +88,6 @@ impl<R: Rng> Telling<R> {
         self.free_at[index] = end;
     }
 
-    /// An acquire that succeeds; returns the time.
     fn enters(&mut self, client: u16, index: usize, owner: &str) -> u64 {
         let too_early = self.style != Style::Careless && self.chance(300);
         let earliest = self.free_at[index];
@@ -114,7 +109,6 @@ impl<R: Rng> Telling<R> {
         from
     }
 
-    /// The holder takes the lock again and releases that.
     fn nests(&mut self, client: u16, owner: &str, from: u64, end: u64) {
         let inner = self.draw(from..=end);
         let left = self.draw(inner..=end);
@@ -123,7 +117,7 @@ impl<R: Rng> Telling<R> {
         });
     }
 
-    /// The end of a section; returns the time from which the process may start something else.
+    /// Returns the time from which the process may start something else.
     fn leaves(&mut self, client: u16, owner: &str, end: u64) -> u64 {
         let returned = end + self.draw(0..=3);
         match self.draw(0..=99) {

@@ -6,9 +6,7 @@ use stateright::semantics::SequentialSpec;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Op {
     Enter(Node),
-    /// The process leaves this many of its sections together.
     Leave(Node, usize),
-    /// The lock frees itself from any holder.
     Expire,
     Issue,
 }
@@ -21,7 +19,6 @@ pub(super) enum Ret {
     Token(u64),
 }
 
-/// Free or taken, by any process.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Mutex {
     taken: bool,

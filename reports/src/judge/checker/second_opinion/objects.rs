@@ -19,7 +19,6 @@ use std::collections::BTreeMap;
 /// A process, and its number of unknown outcomes so far.
 type Thread = (Node, u32);
 
-/// A position in the history: the time, and the index of the event.
 type At = (SimTime, usize);
 
 struct Span {
@@ -30,7 +29,6 @@ struct Span {
     ret: Option<(At, Ret)>,
 }
 
-/// Returns whether the sections of a history fit a lock of this model.
 pub(super) fn lock<Model>(history: &History) -> bool
 where
     Model: SequentialSpec<Op = Op, Ret = Ret> + Clone + Default,
@@ -107,7 +105,6 @@ pub(super) fn server_key(history: &History) -> bool {
 
 #[derive(Default)]
 struct Process {
-    /// The number of its ended threads.
     threads: u32,
     /// The operation number and the call of an open acquire.
     acquiring: Option<(u64, At)>,
@@ -182,8 +179,7 @@ impl Reader {
         }));
     }
 
-    /// Leaves the last sections of the process; returns the index of the span, if there is anything
-    /// to leave.
+    /// Returns the index of the span, if there is anything to leave.
     fn leave(
         &mut self,
         now: At,

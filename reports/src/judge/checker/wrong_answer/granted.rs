@@ -1,7 +1,4 @@
 //! A grant is backed by a quorum of servers when the caller hears of it, for its stated validity.
-//!
-//! Not judged: a process that was paused or had a faulty clock meanwhile, which cannot tell how
-//! late it is; and a lock that a server or another process removed meanwhile.
 
 use super::{finding, machine_of};
 use crate::judge::finding::Finding;

@@ -77,7 +77,6 @@ fn outlasts(timeline: &Timeline<'_>, span: &KeySpan<'_>, process: Node, told: Mo
     !is_bent && told.time + Micros(lease.0 / 10) < known.time + lease
 }
 
-/// A loss reported after the process itself had released the lock.
 fn after_release(timeline: &Timeline<'_>, process: Node, told: Moment) -> Option<Finding> {
     let is_asking = timeline.acquisitions.iter().any(|one| {
         one.process == process

@@ -15,9 +15,9 @@ pub(crate) struct Canvas {
     pub(crate) from: u64,
     /// Its right edge; beyond the left one.
     pub(crate) to: u64,
-    /// The left edge of the window, in pixels.
+    /// In pixels.
     pub(crate) left: f64,
-    /// Its right edge, in pixels.
+    /// In pixels.
     pub(crate) right: f64,
     pub(crate) extent: Extent,
     /// The node of the current lane, so that a script can hide it.
@@ -31,12 +31,11 @@ pub(crate) enum Extent {
     Window,
 }
 
-/// A span of time on a canvas, and its vertical extent.
 #[derive(Clone, Copy)]
 pub(crate) struct Area {
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// Its upper edge, in pixels.
+    /// In pixels.
     pub(crate) y: i32,
     /// In pixels.
     pub(crate) height: i32,
@@ -52,7 +51,6 @@ impl Canvas {
         self.left + place.clamp(-width, 2.0 * width)
     }
 
-    /// Returns whether any part of this span is drawn.
     fn shows(&self, from: u64, to: u64) -> bool {
         self.extent == Extent::Run || (from <= self.to && to >= self.from)
     }
@@ -101,7 +99,7 @@ impl Canvas {
         ));
     }
 
-    /// A shape at one instant. `attributes` go unchanged onto the group.
+    /// `attributes` go unchanged onto the group.
     pub(crate) fn mark(&mut self, at: u64, y: i32, attributes: &str, shape: &str) {
         if !self.shows(at, at) {
             return;
@@ -153,7 +151,6 @@ pub(crate) fn width_of(text: &str) -> f64 {
     text.chars().count() as f64 * 6.2
 }
 
-/// Escapes text for an element or a double-quoted attribute.
 pub(crate) fn escaped(text: &str) -> String {
     let is_hidden = |letter: char| letter.is_control() && letter != '\n';
     text.replace(is_hidden, "\u{fffd}").as_str().render().into_string()

@@ -3,7 +3,7 @@
 use crate::show::picture::Glyph;
 use fencepost_faults::Node;
 
-/// The class and the shape of a kind of mark, around its own origin.
+/// Around its own origin.
 pub(crate) fn glyph(glyph: Glyph) -> (&'static str, &'static str) {
     match glyph {
         Glyph::Asks => ("hollow", "<circle r=\"2.5\"/>"),

@@ -5,7 +5,7 @@ use super::space_time::{Drawing, Places};
 use crate::record::trace::WireMessage;
 
 impl Drawing<'_> {
-    /// Draws messages as slanted lines; a lost one ends half-way in a cross.
+    /// A lost message ends half-way in a cross.
     pub(crate) fn messages(&self, places: &Places, canvas: &mut Canvas) {
         for message in self.messages_shown() {
             let (Some(from), Some(to)) = (places.get(&message.from), places.get(&message.to))

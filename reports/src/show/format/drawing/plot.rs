@@ -31,15 +31,13 @@ pub(crate) enum Span {
 
 pub(crate) struct Axis {
     pub(crate) name: String,
-    /// Formats a value with its unit.
     pub(crate) show: fn(f64) -> String,
 }
 
 pub(crate) struct Series {
-    /// The name; empty for a single series.
+    /// Empty for a single series.
     pub(crate) name: String,
     pub(crate) points: Vec<Point>,
-    /// `true` if a line joins them.
     pub(crate) is_joined: bool,
 }
 
@@ -55,7 +53,6 @@ pub(crate) struct Mark {
     pub(crate) words: String,
 }
 
-/// A span of the horizontal axis, with a tooltip.
 pub(crate) struct Band {
     pub(crate) from: f64,
     pub(crate) to: f64,
@@ -136,7 +133,6 @@ impl Plot {
         ));
     }
 
-    /// The names of the series, if there are several.
     fn legend(&self) -> String {
         let mut x = LEFT;
         let names = self.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty());
@@ -199,7 +195,6 @@ fn upright(scale: &Scale, mark: &Mark, row: usize) -> String {
     )
 }
 
-/// The band, wide enough to be visible.
 fn background(scale: &Scale, band: &Band) -> String {
     let (from, to) = (scale.x(band.from), scale.x(band.to));
     format!(

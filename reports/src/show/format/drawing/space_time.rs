@@ -24,15 +24,13 @@ pub(crate) struct Drawing<'r> {
     pub(crate) prefix: &'r str,
     /// The window, an index into the scene's focuses.
     pub(crate) focus: usize,
-    /// The width of the picture, in pixels.
+    /// In pixels.
     pub(crate) width: i32,
-    /// The part of the run to draw.
     pub(crate) extent: Extent,
     /// The maximum number of messages; drops those farthest from the picture's focus.
     pub(crate) messages_max: usize,
 }
 
-/// The position of a lane.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     y: i32,
@@ -71,7 +69,6 @@ pub(crate) fn height(scene: &Scene) -> i32 {
 }
 
 impl Drawing<'_> {
-    /// The elements of the picture, without the `svg` element around them.
     pub(crate) fn body(&self) -> String {
         let (places, bottom) = places(self.scene);
         let focus = &self.scene.focuses[self.focus];
@@ -100,7 +97,6 @@ impl Drawing<'_> {
         canvas.out
     }
 
-    /// Clip, lanes, names and axis.
     fn frame(&self, places: &Places, bottom: i32, canvas: &mut Canvas) {
         let (prefix, inner) = (self.prefix, self.width - GUTTER - 8);
         canvas.raw(format_args!(
@@ -151,7 +147,6 @@ impl Drawing<'_> {
         }
     }
 
-    /// Draws the processes' beliefs, and the servers' values.
     fn spans(&self, places: &Places, canvas: &mut Canvas) {
         for span in &self.scene.believed {
             let Some(place) = places.get(&span.node) else { continue };
@@ -221,7 +216,6 @@ impl Drawing<'_> {
         }
     }
 
-    /// The label of a fault on a lane; for a partition with the side of the node.
     fn label(&self, fault: &FaultBar, machine: Node) -> String {
         let planned = self.run.plan.faults.iter().find(|timed| timed.id == fault.id);
         match planned.map(|timed| &timed.fault) {
@@ -237,7 +231,6 @@ impl Drawing<'_> {
         }
     }
 
-    /// A description of a fault: as planned, if it is in the plan.
     pub(crate) fn fault_words(&self, fault: &FaultBar) -> String {
         let planned = self.run.plan.faults.iter().find(|timed| timed.id == fault.id);
         let words = planned.map_or(fault.kind.to_string(), |timed| plan_text::fault(&timed.fault));
@@ -343,7 +336,6 @@ impl Drawing<'_> {
     }
 }
 
-/// The tooltip for a holder: its name and the duration.
 fn told(held: &HolderSpan) -> String {
     let names: Vec<String> = held.who.iter().map(Node::to_string).collect();
     let length = Micros(held.to - held.from);

@@ -1,9 +1,5 @@
 //! GitHub annotations: workflow commands that a step writes to its log and that GitHub shows next
 //! to the run.
-//!
-//! GitHub documentation, "Workflow commands for GitHub Actions": `::error title=T::message`;
-//! escaping as in actions/toolkit, `packages/core/src/command.ts`, `escapeData` and
-//! `escapeProperty`.
 
 use crate::show::format::{Format, Needs, Page, Sweeps};
 use crate::show::view::View;

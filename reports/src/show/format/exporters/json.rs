@@ -7,7 +7,6 @@ use crate::summary::sweep::Sweep;
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// One object, indented by two spaces, and a line feed.
 pub(crate) const FORMAT: Format = Format {
     about: "one JSON object, for scripts; see `fencepost schema`",
     needs: Needs::Findings,

@@ -76,7 +76,7 @@ fn case_of_run(run: &RunReport) -> TestCase {
     case((&run.client, &run.fault), standing, &said, &details)
 }
 
-/// A test case of a client and a fault. A failure names the violation and the command to replay it.
+/// A failure names the violation and the command to replay it.
 fn case(
     (client, fault): (&str, &str),
     standing: Standing,

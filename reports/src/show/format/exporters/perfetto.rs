@@ -82,7 +82,7 @@ fn add(run: &RunReport, process: u32, events: &mut Vec<Value>) {
     }
 }
 
-/// All spans of a picture. A message is a minimal span at each end, joined by an arrow.
+/// A message is a minimal span at each end, joined by an arrow.
 fn slices(run: &RunReport, scene: &Scene) -> Vec<Slice> {
     let mut slices = Vec::new();
     let mut add = |topic, node, (from, to), name: String| {

@@ -23,7 +23,6 @@ pub(crate) const FORMAT: Format = Format {
 
 const SWEEPS: View<Sweep> = View::escaping("sarif", write_sweep);
 
-/// A finding of a run or a sweep.
 struct Found<'f> {
     id: &'f str,
     client: &'f str,
@@ -127,7 +126,6 @@ fn file_of<'c>(client: &str, config: &'c Value) -> &'c str {
     own.and_then(|script| text(script, "file")).unwrap_or("fencepost.toml")
 }
 
-/// A path as a relative URI.
 fn uri(path: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     let one = |byte: u8| match is_plain(byte) {

@@ -79,7 +79,6 @@ fn write_history(history: &History, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The further threads of a machine that have events.
 fn threads_of(machine: Node, clocks: &BTreeMap<Node, Clock>) -> Vec<Node> {
     clocks.keys().filter(|node| node.machine() == machine && **node != machine).copied().collect()
 }

@@ -1,5 +1,5 @@
 //! Measurements of a run: the durations of acquires and critical sections, in front of the spans of
-//! the faults, and the protocol phase that each fault met. All of it needs the whole history.
+//! the faults, and the protocol phase that each fault met.
 
 use super::tables::table;
 use crate::judge::phases::phases;
@@ -23,7 +23,6 @@ impl Took {
     }
 }
 
-/// Durations of one kind.
 struct Sort {
     name: &'static str,
     took: Vec<Took>,
@@ -112,7 +111,6 @@ fn seconds(at: SimTime) -> f64 {
     at.0 as f64 / 1e6
 }
 
-/// For each kind, durations during a fault and without one.
 fn durations(timeline: &Timeline<'_>, sorts: &[Sort]) -> Markup {
     let hurt = |one: &Took| timeline.faults.iter().any(|fault| fault.touches(one.from, one.to));
     let rows = sorts.iter().flat_map(|sort| {

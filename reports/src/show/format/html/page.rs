@@ -41,7 +41,7 @@ pub(crate) fn page(title: &str, body: &Markup, json: &str) -> String {
     page.into_string() + "\n"
 }
 
-/// The head of a table: the names of its columns, some of which may be empty.
+/// Some names may be empty.
 pub(crate) fn heads(names: &[&str]) -> Markup {
     html! {
         thead {

@@ -11,7 +11,7 @@ use maud::{Markup, PreEscaped, html};
 
 const WIDTH: i32 = 1_320;
 
-/// The buttons that move a picture: action, name and symbol.
+/// Action, name and symbol.
 const BUTTONS: [(&str, &str, &str); 6] = [
     ("out", "Zoom out", "−"),
     ("in", "Zoom in", "+"),

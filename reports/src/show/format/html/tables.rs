@@ -1,5 +1,5 @@
 //! The content below a picture: violations with their story, causes, order, threshold and remedies,
-//! plans side by side, facts, events. Skips parts that were not searched.
+//! plans side by side, facts, events.
 
 use super::page::heads;
 use crate::explain::literature::Expected;
@@ -23,8 +23,7 @@ pub(crate) fn violations(run: &RunReport, index: usize) -> Markup {
     }
 }
 
-/// A sweep's anomaly: the smallest run that shows it, minimized and explained. There is no picture
-/// to link to.
+/// There is no picture to link to.
 pub(crate) fn minimal(report: &ViolationReport) -> Markup {
     let violation = &report.violation;
     let Some(plan) = &report.minimal_plan else { return Markup::default() };
@@ -43,7 +42,6 @@ pub(crate) fn minimal(report: &ViolationReport) -> Markup {
     }
 }
 
-/// The diagnosis.
 fn searched(plan: &FaultPlan, report: &ViolationReport) -> Markup {
     html! {
         (enough(report))
@@ -76,7 +74,7 @@ fn card(run: &RunReport, report: &ViolationReport, prefix: &str) -> Markup {
     }
 }
 
-/// The story, step by step; the witness if the report has no story.
+/// The witness if the report has no story.
 fn story(run: &RunReport, violation: &Violation, prefix: &str) -> Markup {
     let entry =
         |number: u64| run.timeline.iter().find(|entry: &&TimelineEntry| entry.sequence == number);
@@ -97,7 +95,6 @@ fn story(run: &RunReport, violation: &Violation, prefix: &str) -> Markup {
     }
 }
 
-/// The minimal run.
 fn enough(report: &ViolationReport) -> Markup {
     let Some(plan) = &report.minimal_plan else { return Markup::default() };
     let faults: Vec<String> =
@@ -157,7 +154,6 @@ fn boundary(boundary: Option<&Boundary>) -> Markup {
     table(&caption, &["", "value"], &rows)
 }
 
-/// The plan of the run and the minimal plan of each minimized violation.
 pub(crate) fn plans(run: &RunReport) -> Markup {
     html! {
         h2 { "Faults" }

@@ -1,7 +1,5 @@
 //! The first screen of a run: the command's parameters, a line for each verdict, then a story for
 //! each cause, the first of them with its events.
-//!
-//! `--verbose` and the page (`--format html`) show the rest of a report.
 
 use super::amount::{about, often};
 use super::layout::{BOLD, DIM, counted, verdict_style, wrapped_to};
@@ -31,7 +29,6 @@ pub(crate) fn write(page: Page, report: &Report, out: &mut dyn Write) -> io::Res
     write_end(page, report, out)
 }
 
-/// Writes the parameters.
 pub(crate) fn write_head(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let (tool, faults) = (&report.tool, report.faults.join(", "));
     let (name, version, seed, engine) = (&tool.name, &tool.version, report.seed, &report.engine);
@@ -63,7 +60,6 @@ fn world(report: &Report) -> Option<String> {
     Some(format!("{who}, ttl {ttl}"))
 }
 
-/// A line for each lock under each family of faults.
 pub(crate) fn write_verdicts(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let name = |run: &RunReport| match report.faults.len() {
         0 | 1 => run.client.clone(),
@@ -102,7 +98,6 @@ fn word(run: &RunReport) -> &'static str {
     }
 }
 
-/// The verdict on mutual exclusion.
 fn exclusion(run: &RunReport) -> String {
     let overlaps = run.violations.iter().filter(|one| one.violation.kind == Kind::Overlap);
     let (count, total) = overlaps.fold((0, Micros::ZERO), |(count, total), one| {
@@ -144,7 +139,6 @@ fn consequences(run: &RunReport) -> String {
     told.join(", ") + &among
 }
 
-/// The faults of the plan by kind.
 fn faults(run: &RunReport) -> String {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for timed in &run.plan.faults {
@@ -166,8 +160,7 @@ fn faults(run: &RunReport) -> String {
     format!("its faults: {}{left}", told.join(", "))
 }
 
-/// The conclusion, and pointers to more detail. With expectations, the caller prints the
-/// comparison.
+/// With expectations, the caller prints the comparison.
 fn write_end(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let any = |wanted: fn(&Verdict) -> bool| report.runs.iter().any(|run| wanted(&run.verdict));
     let ends = if report.runs.iter().any(|run| run.expectation.is_some()) {

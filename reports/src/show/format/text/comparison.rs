@@ -63,7 +63,6 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
-/// The name of a pair: its locks, if they are the same, and its faults.
 pub(crate) fn name(pair: &Pair) -> String {
     match pair.a.client == pair.b.client {
         true => format!("{} x {}", pair.a.client, pair.fault),
@@ -106,7 +105,6 @@ fn row(pair: &Pair) -> [String; 7] {
     [name(pair), violated(a), interval(a), violated(b), interval(b), p, words]
 }
 
-/// The columns side by side: the first and the last left-aligned, numbers right-aligned.
 fn line(row: &[String; 7], widths: &[usize]) -> String {
     let padded = |(column, (text, width)): (usize, (&String, &usize))| match column {
         0 => format!("{text:<width$}"),

@@ -1,28 +1,22 @@
 //! A column for each process of a violation, with its critical sections.
-//!
-//! Holders come from the whole history (`TimelineEntry::holding`), so a section whose events are
-//! not shown is drawn as well; a gap names the sections that began in it.
 
 use crate::record::history::{Action, What};
 use crate::summary::report::TimelineEntry;
 use fencepost_faults::Node;
 
-/// The columns, the first holder's first.
+/// The first holder's column first.
 pub(crate) struct Lanes {
     nodes: Vec<Node>,
     held: Vec<Node>,
-    /// Those of them on a stopped machine.
     stopped: Vec<Node>,
-    /// Processes without a column, for lack of room.
+    /// For lack of room.
     left_out: usize,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Gap {
     pub(crate) events: u64,
-    /// The processes whose sections began among them, without repetition.
     pub(crate) sections: Vec<Node>,
-    /// The processes on a stopped machine before it and after it.
     pub(crate) stopped: Vec<Node>,
 }
 
@@ -70,7 +64,6 @@ impl Lanes {
         drawn
     }
 
-    /// The columns of a continuation line.
     pub(crate) fn rest(&self) -> String {
         self.draw(|node| self.inside(node, &self.stopped))
     }
@@ -101,7 +94,6 @@ impl Lanes {
         Some((drawn, text))
     }
 
-    /// The symbol of a process without an event.
     fn inside(&self, node: Node, stopped: &[Node]) -> char {
         match (self.held.contains(&node), stopped.contains(&node)) {
             (false, _) => ' ',
@@ -119,7 +111,6 @@ impl Lanes {
     }
 }
 
-/// The symbol of a process: it enters, leaves, is inside, is inside on a stopped machine.
 fn mark(entry: &TimelineEntry, node: Node, held: bool) -> char {
     let holds = entry.holding.contains(&node);
     let enters = opens_a_section(entry) && entry.process == node;

@@ -4,12 +4,10 @@ use crate::judge::finding::Severity;
 use crate::summary::verdict::Verdict;
 use anstyle::{AnsiColor, Style};
 
-/// Less important text.
 pub(crate) const DIM: Style = Style::new().dimmed();
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const RED: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const GREEN: Style = AnsiColor::Green.on_default().bold();
-/// Something unknown, or a warning.
 pub(crate) const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 
 /// Prose is wrapped before this column.
@@ -62,8 +60,7 @@ pub(crate) fn times(count: u64) -> String {
     }
 }
 
-/// Wraps prose to end before [`WIDTH`] after an indent of this many columns. A word that is too
-/// long gets its own line.
+/// A word that is too long gets its own line.
 pub(crate) fn wrapped(text: &str, indent: usize) -> Vec<String> {
     wrapped_to(text, WIDTH.saturating_sub(indent))
 }

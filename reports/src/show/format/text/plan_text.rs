@@ -86,7 +86,6 @@ pub(crate) fn of_no_length(plan: &FaultPlan) -> Option<String> {
     ))
 }
 
-/// The same in fewer words, with both sides of a cut.
 pub(crate) fn in_brief(fault: &Fault) -> String {
     match fault {
         Fault::Partition { side_a, side_b, direction, duration_us } => {

@@ -7,12 +7,11 @@ use crate::summary::verdict::Verdict;
 use fencepost_faults::SimTime;
 use std::io::{self, Write};
 
-/// Lines of one program to show, the latest.
+/// The latest.
 const LINES_SHOWN: usize = 12;
-/// Letters of a line to show, the first.
+/// The first.
 const LETTERS_SHOWN: usize = 400;
 
-/// Writes how each program that failed ended, with the line that names its error.
 pub(crate) fn write_failures(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     write_difference(run, out)?;
     // An unknown run names the first failure as its reason.
@@ -25,7 +24,6 @@ pub(crate) fn write_failures(run: &RunReport, out: &mut dyn Write) -> io::Result
     run.programs.iter().try_for_each(|program| write_interruptions(program, out))
 }
 
-/// Writes the last lines that every program printed and how it ended.
 pub(crate) fn write_output(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     write_difference(run, out)?;
     run.programs.iter().try_for_each(|program| write_one(program, out))
@@ -80,7 +78,6 @@ fn write_one(program: &ProgramReport, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A line made safe for a terminal: without control characters, and truncated.
 fn shown(text: &str) -> String {
     let is_kept = |letter: &char| *letter == '\t' || !letter.is_control();
     let mut letters = text.chars().filter(is_kept);

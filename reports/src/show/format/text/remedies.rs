@@ -28,12 +28,10 @@ pub(crate) fn told(
     Some(parts.join(" "))
 }
 
-/// The number of unknown seeds.
 #[derive(Clone, Copy)]
 enum Unknown {
     /// The same number with every safeguard and without: stated once.
     Always(u64),
-    /// Stated for each.
     Varies,
 }
 
@@ -133,7 +131,6 @@ fn name(report: &ViolationReport) -> String {
     report.violation.kind.name().replace('-', " ")
 }
 
-/// The effect of a safeguard on the rate of violations in other seeds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
     Fewer,

@@ -17,7 +17,6 @@ pub(crate) fn safeguard(remedy: &Remedy) -> String {
     }
 }
 
-/// The effect on the violation in its own run.
 pub(crate) fn on_this_plan(remedy: &Remedy) -> &'static str {
     match remedy.on_this_plan {
         OnThisPlan::Gone => "prevented",
@@ -34,8 +33,6 @@ pub(crate) fn nearby(remedy: &Remedy) -> String {
     }
 }
 
-/// The number of other seeds that break the rule with the safeguard, and without it, each with the
-/// interval of the rate.
 pub(crate) fn other_seeds(remedy: &Remedy) -> String {
     format!(
         "broken in {} seeds with it, {} without",
@@ -59,7 +56,6 @@ fn percent(rate: f64) -> String {
     format!("{:.0}", rate * 100.0)
 }
 
-/// The result without a fault.
 pub(crate) fn without(cause: &ButFor) -> &'static str {
     if cause.violation_without_it { "it still happens" } else { "it does not happen" }
 }
@@ -85,7 +81,6 @@ pub(crate) fn amount(boundary: &Boundary, value: i64) -> String {
     }
 }
 
-/// Returns whether the literature predicts the finding, in words.
 pub(crate) fn known(expected: &Expected, kind: Kind) -> String {
     let (because, source) = (&expected.because, &expected.source);
     match expected.kinds.contains(&kind) {

@@ -17,12 +17,10 @@ use crate::summary::report::{Boundary, RunReport, ViolationReport};
 use fencepost_faults::{SimTime, TimedFault};
 use std::io::{self, Write};
 
-/// The most faults in a story.
 const FAULTS_MAX: usize = 3;
 /// The column at which the lanes of a story begin, and the minimum width of the text after them.
 const BEFORE_LANES: usize = 16;
 const WORDS_MIN: usize = 20;
-/// The column of values after their labels.
 const VALUES: usize = 13;
 
 /// Every story of a run, in order of their start, abbreviated after an earlier one. Returns the
@@ -48,9 +46,7 @@ pub(crate) fn write<'r>(
 
 struct Earlier<'a> {
     any: bool,
-    /// One of the same run.
     of_this_lock: bool,
-    /// One of the same cause.
     of_this_cause: bool,
     /// One of another lock with the same course.
     like: Option<&'a Story<'a>>,
@@ -69,7 +65,6 @@ fn stories(run: &RunReport) -> Vec<Story<'_>> {
     told
 }
 
-/// The violations of one cause.
 pub(crate) struct Story<'r> {
     run: &'r RunReport,
     lead: &'r ViolationReport,
@@ -114,7 +109,6 @@ fn write_story(
     write_rerun(page, story, earlier, out)
 }
 
-/// The faults that act on the story, with both sides of each cut.
 fn write_faults(page: Page, story: &Story<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (_, last) = story.span();
     let until = story.run.timeline.iter().rev().find(|entry| entry.sequence <= last);
@@ -179,7 +173,6 @@ fn write_gap(lanes: &Lanes, gap: &Gap, room: usize, out: &mut dyn Write) -> io::
     Ok(())
 }
 
-/// The other violations of this cause, by fingerprint.
 fn write_also(page: Page, story: &Story<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut parts = Vec::new();
     for one in &story.others {
@@ -190,7 +183,6 @@ fn write_also(page: Page, story: &Story<'_>, out: &mut dyn Write) -> io::Result<
     field(page, out, "also", &parts.join(", "))
 }
 
-/// The results of diagnostic runs.
 fn write_rerun(
     page: Page,
     story: &Story<'_>,
@@ -225,7 +217,6 @@ fn write_rerun(
     field(page, out, "explain", &explained)
 }
 
-/// The minimal run.
 fn smallest(lead: &ViolationReport) -> Option<String> {
     let plan = lead.minimal_plan.as_ref()?;
     let faults: Vec<String> =
@@ -250,7 +241,7 @@ fn tight(boundary: &Boundary, faults: usize) -> String {
     }
 }
 
-/// A label and its value, wrapped after the label; nothing without a value.
+/// Writes nothing without a value.
 fn field(page: Page, out: &mut dyn Write, label: &str, value: &str) -> io::Result<()> {
     let mut label = label;
     for line in wrapped_to(value, page.width - VALUES) {
@@ -265,7 +256,6 @@ impl Story<'_> {
         self.lead.violation.cause
     }
 
-    /// Returns whether no lock with a lease prevents it.
     fn is_beyond_leases(&self) -> bool {
         let is_waiting = matches!(
             self.lead.violation.kind,
@@ -290,7 +280,6 @@ impl Story<'_> {
     }
 }
 
-/// The precision of times.
 #[derive(Clone, Copy)]
 enum Digits {
     Millis,

@@ -16,7 +16,6 @@ const HEAD: [&str; 8] =
 /// The number of text columns; the others are numbers, right-aligned.
 const WORDS: usize = 2;
 
-/// Writes the table and its notes.
 pub(crate) fn write(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     let (tool, seeds) = (&sweep.tool, sweep.seeds);
     writeln!(
@@ -73,7 +72,6 @@ fn small_percent(share: f64) -> String {
     format!("{:.digits$}", share * 100.0)
 }
 
-/// The seeds until a violation, if enough blocks had one.
 fn seeds_to_first(cell: &Cell) -> Option<String> {
     let first = &cell.seeds_to_first;
     let median = first.median?;
@@ -89,7 +87,6 @@ fn seeds_to_first(cell: &Cell) -> Option<String> {
     Some(format!("after {at_most}{median} (median), {p90} (90 %) over {blocks}{cpu}"))
 }
 
-/// The columns side by side; the number of violated runs in a style.
 fn line(row: &[String; 8], widths: &[usize], style: Option<Style>) -> String {
     let mut text = String::new();
     for (column, value) in row.iter().enumerate() {
@@ -163,8 +160,6 @@ fn write_cell(
     Ok(())
 }
 
-/// The results of `explore` for a quiet cell, a line each: a plan that breaks the lock anyway, or
-/// the certified part and the uncertified rest.
 fn explored(cell: &Cell, scenario: &Value) -> Vec<String> {
     let is_quiet = cell.valid > 0 && cell.violated == 0;
     if let Some(one) = counterexample(&cell.client, &cell.fault).filter(|_| is_quiet) {
@@ -210,8 +205,6 @@ fn write_foot(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// The number of faults of each kind that began in each phase of the protocol: the coverage of a
-/// quiet cell.
 fn write_phases(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     let rows: Vec<[String; 2 + PHASES.len()]> = sweep.cells.iter().flat_map(phase_rows).collect();
     if rows.is_empty() {

@@ -11,8 +11,7 @@ use fencepost_faults::Node;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-/// Writes the entries of the run's timeline that belong to a violation. If all entries were `told`
-/// before, writes only the evidence.
+/// If all entries were `told` before, writes only the evidence.
 pub(crate) fn write(
     run: &RunReport,
     violation: &Violation,
@@ -33,7 +32,6 @@ pub(crate) fn write(
     if anew { write_legend(out) } else { Ok(()) }
 }
 
-/// Writes the timeline of a run in which nothing was found.
 pub(crate) fn write_quiet(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     if run.timeline.is_empty() {
         return Ok(());
@@ -74,7 +72,6 @@ fn write_lines(
 }
 
 struct Columns {
-    /// The width of the node column.
     who: usize,
     /// `true` if times need more than milliseconds.
     micros: bool,
@@ -103,7 +100,7 @@ fn write_line(
     )
 }
 
-/// The node of the event; empty for a fault.
+/// Empty for a fault.
 fn place(entry: &TimelineEntry) -> String {
     match &entry.what {
         What::FaultBegan { .. } | What::FaultEnded { .. } | What::Healed => "nemesis".to_owned(),
@@ -133,7 +130,6 @@ fn shown<'r>(run: &'r RunReport, violation: &Violation) -> Vec<&'r TimelineEntry
     run.timeline.iter().filter(belongs).collect()
 }
 
-/// Returns whether the fault that begins with this entry still acts at event number `at`.
 fn acts_on(run: &RunReport, entry: &TimelineEntry, at: u64) -> bool {
     let What::FaultBegan { fault, .. } = &entry.what else { return false };
     let mut later = run.timeline.iter().filter(|other| other.sequence > at);

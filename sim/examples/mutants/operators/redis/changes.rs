@@ -54,7 +54,6 @@ pub(crate) fn without_ttl(call: &mut Call) -> bool {
     }
 }
 
-/// Multiplies the time to live by a factor, in commands that take the lock.
 pub(crate) fn taken(call: &mut Call, times: u64, by: u64) -> bool {
     call.purpose == Purpose::Take && scaled(call, times, by)
 }
@@ -76,7 +75,6 @@ pub(crate) fn longer(call: &mut Call, ms: i64) -> bool {
     true
 }
 
-/// Shifts the times that a lock writes as values.
 pub(crate) fn stamped(call: &mut Call, ms: i64) -> bool {
     let is_value = matches!(call.name().as_str(), "SETNX" | "GETSET" | "SET");
     let Some(time) = call.words.get(2).filter(|_| is_value).and_then(|word| number(word)) else {

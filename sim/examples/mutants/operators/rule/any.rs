@@ -17,7 +17,6 @@ pub(crate) enum Rule {
     Forgets(u64),
 }
 
-/// A server with a faulty clock, disk or memory.
 pub(crate) enum Bent {
     Not,
     Speed { begin: Now, ten_thousandths: u64 },
@@ -92,7 +91,6 @@ impl Bent {
         }
     }
 
-    /// Returns whether the mistake applies to the current command.
     fn is_turn(&mut self, can_forget: bool) -> bool {
         let (every, heard) = match self {
             Bent::Twice { every, heard } => (every, heard),

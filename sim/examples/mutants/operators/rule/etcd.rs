@@ -9,7 +9,6 @@ pub(crate) enum Rule {
     /// Answers a call, by its path and body, without executing it.
     Unsent(fn(&str, &Value) -> Option<Value>),
     Hears(fn(&str, &mut Value) -> bool),
-    /// Drops watch events of deletions.
     NoDeletions,
 }
 

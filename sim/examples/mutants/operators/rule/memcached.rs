@@ -7,9 +7,7 @@ pub(crate) enum Rule {
     Unsent(fn(&[String]) -> Option<&'static str>),
     /// Replaces the answer to a command, by its first word.
     Heard(fn(&str, &str) -> Option<&'static str>),
-    /// All clients write the same owner value.
     SameOwner,
-    /// A client always reads its own owner value.
     OwnerIsMine,
 }
 

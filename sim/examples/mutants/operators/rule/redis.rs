@@ -8,9 +8,7 @@ pub(crate) enum Rule {
     Unsent(fn(&Call) -> Option<&'static str>),
     /// Replaces the reply to a client's command.
     Heard(fn(&Call, &[u8]) -> Option<&'static str>),
-    /// A client always reads its own owner value.
     OwnerIsMine,
-    /// All clients write the same owner value.
     SameOwner,
     /// A grant by fewer servers than this is not released.
     KeepsFewerThan(u16),
@@ -64,7 +62,6 @@ impl Rule {
         }
     }
 
-    /// Handles a message from another server.
     fn hears_server(&self, bytes: &[u8]) -> Heard {
         let Rule::Claims("ACK", number) = self else { return Heard::AsItIs };
         let Some(mut call) = Call::read(bytes, &Scripts::default()) else {
@@ -107,7 +104,6 @@ impl Rule {
         }
     }
 
-    /// Changes a message to another server.
     fn says_server(&self, bytes: &[u8], peer: &Peer) -> Option<Vec<u8>> {
         match self {
             Rule::Claims(before, number) => {
@@ -126,7 +122,6 @@ impl Rule {
     }
 }
 
-/// Records a command: its purpose, its owner value, and its script if called by digest.
 fn note(exchange: &mut Exchange<'_>, call: &Call) {
     let peer = &mut *exchange.peer;
     if call.name() == "EVAL" && peer.call.name() == "EVALSHA" {

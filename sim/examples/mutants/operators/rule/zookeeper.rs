@@ -2,7 +2,7 @@
 
 use crate::operators::wire::{Exchange, Heard};
 
-/// The change. A frame is whole, with its length before it.
+/// A frame is whole, with its length before it.
 pub(crate) enum Rule {
     /// Changes a request, by its frame and type. Returns whether it changed.
     Asks(fn(&mut Vec<u8>, i32) -> bool),
@@ -10,7 +10,6 @@ pub(crate) enum Rule {
     Unsent(i32),
     /// Changes a reply, by its frame and the request's type. Returns whether it changed.
     Hears(fn(&mut Vec<u8>, i32) -> bool),
-    /// Drops watch events.
     NoWatches,
     /// Multiplies the session timeout by the first and divides it by the second number; the client
     /// sees the requested one.
@@ -38,7 +37,6 @@ pub(crate) fn put(frame: &mut [u8], at: usize, value: i32) {
     }
 }
 
-/// A reply that confirms a request without data.
 fn done(xid: i32) -> Vec<u8> {
     let body: [&[u8]; 4] = [&16_i32.to_be_bytes(), &xid.to_be_bytes(), &[0; 8], &[0; 4]];
     body.concat()

@@ -10,11 +10,9 @@ use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Interpreters that support `--version`.
 const INTERPRETERS: &[&str] =
     &["bun", "deno", "java", "lua", "node", "nodejs", "perl", "php", "pypy", "python", "ruby"];
 
-/// Time limit for an interpreter's answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) fn versions(
@@ -32,7 +30,7 @@ pub(super) fn versions(
     all.into_iter().map(|(name, versions)| (name, joined(versions))).collect()
 }
 
-/// The versions that an executable reports, asked once.
+/// Asked once.
 fn of_executable(path: &Path) -> Vec<(String, String)> {
     static KNOWN: Mutex<BTreeMap<PathBuf, Vec<(String, String)>>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -47,7 +45,6 @@ fn of_executable(path: &Path) -> Vec<(String, String)> {
     known.entry(path.to_owned()).or_insert_with(asked).clone()
 }
 
-/// The first line of an interpreter's answer to `--version`.
 fn said(path: &Path) -> Option<String> {
     let mut child = Command::new(path)
         .arg("--version")
@@ -121,7 +118,6 @@ fn module(name: &str) -> String {
     name.split('.').next().unwrap_or(name).to_owned()
 }
 
-/// The packages in a folder that own one of these modules.
 fn of_site(folder: &Path, modules: &BTreeSet<String>) -> Vec<(String, String)> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     let told = entries.map(|entry| entry.path()).filter(|path| {

@@ -16,7 +16,6 @@ use std::collections::BTreeMap;
 /// The connection of the watch, and that of all other requests.
 const WATCH: Channel = 0;
 const CALLS: Channel = 1;
-/// All keys: from the first to the last.
 const ALL: &str = "\"key\":\"AA==\",\"range_end\":\"AA==\"";
 /// The prefix of etcd3gw's locks (`LOCK_PREFIX`).
 const GATEWAY_PREFIX: &str = "/locks/";
@@ -27,13 +26,11 @@ const ENDING: &[&str] =
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     Closed,
-    /// All keys are being read.
     Reads,
     OpensWatch,
     Watches,
 }
 
-/// A key of the server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Kept {
     value: Bytes,
@@ -48,14 +45,12 @@ pub(super) struct EtcdConsole {
     stage: Stage,
     watch: Answers,
     calls: Answers,
-    /// `true` once it has asked for the leader.
     asks_leader: bool,
     is_changed: bool,
     revision: u64,
     keys: BTreeMap<String, Kept>,
     /// Deleted keys whose lock was not reported yet.
     gone: BTreeMap<String, Kept>,
-    /// The last request of each connection.
     requests: BTreeMap<ConnectionId, Vec<u8>>,
 }
 
@@ -80,7 +75,6 @@ impl EtcdConsole {
         vec![Ask::Send(CALLS, post("/v3/maintenance/status", "{}"))]
     }
 
-    /// An answer to a request.
     fn answered(&mut self, body: &[u8]) -> (Vec<Ask>, Vec<Heard>) {
         let Ok(answer) = serde_json::from_slice::<Value>(body) else {
             return (Vec::new(), Vec::new());
@@ -108,7 +102,6 @@ impl EtcdConsole {
         }
     }
 
-    /// A piece of the watch.
     fn watched(&mut self, piece: &[u8]) -> Vec<Ask> {
         let mut has_changed = false;
         for line in piece.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
@@ -162,7 +155,6 @@ impl EtcdConsole {
         found.map(|(connection, _)| *connection)
     }
 
-    /// The lock that a key is part of.
     fn lock_of(&self, key: &str) -> Option<String> {
         let prefix = self.part.prefix();
         if let Some(lock) = key.strip_prefix(GATEWAY_PREFIX) {

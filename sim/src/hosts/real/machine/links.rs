@@ -4,7 +4,6 @@ use fencepost_machine::ConnectionId;
 use fencepost_programs::SocketId;
 use std::collections::BTreeMap;
 
-/// The other end of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Peer {
     Client,
@@ -12,17 +11,15 @@ pub(super) enum Peer {
     Server,
 }
 
-/// One connection of the server.
 struct Link {
     socket: SocketId,
-    /// Whether its peer was not answered yet.
+    /// `true` until its peer is answered.
     is_asked: bool,
-    /// Whether the keys were read meanwhile: what is answered then was done late.
+    /// `true` if the keys were read meanwhile: the answer comes late.
     is_late: bool,
     peer: Peer,
 }
 
-/// When the server did what it tells a peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Answered {
     /// When it was asked, before the keys were read.
@@ -33,12 +30,10 @@ pub(super) enum Answered {
     Unasked,
 }
 
-/// The connections of one server.
 #[derive(Default)]
 pub(super) struct Links {
     open: BTreeMap<ConnectionId, Link>,
     of_socket: BTreeMap<SocketId, ConnectionId>,
-    /// How many the server has opened.
     opened: u32,
 }
 
@@ -49,7 +44,7 @@ impl Links {
         self.of_socket.insert(socket, connection);
     }
 
-    /// The server opens a connection; the world's name of it.
+    /// Returns the world's name of it.
     pub(super) fn opens(&mut self, socket: SocketId) -> ConnectionId {
         let connection = ConnectionId(u32::MAX - self.opened);
         self.opened += 1;
@@ -61,21 +56,19 @@ impl Links {
         self.open.get(&connection).map(|link| link.socket)
     }
 
-    /// A client asks something.
     pub(super) fn asks(&mut self, connection: ConnectionId) -> Option<SocketId> {
         let link = self.open.get_mut(&connection)?;
         (link.is_asked, link.is_late) = (true, false);
         Some(link.socket)
     }
 
-    /// The keys were read after what a client asked.
     pub(super) fn is_read(&mut self, connection: ConnectionId) {
         if let Some(link) = self.open.get_mut(&connection) {
             link.is_late = link.is_asked;
         }
     }
 
-    /// The server sends something: over which connection, and when it did what it says there.
+    /// Returns the connection, and when the server did what it reports there.
     pub(super) fn answers(&mut self, socket: SocketId) -> Option<(ConnectionId, Answered)> {
         let connection = *self.of_socket.get(&socket)?;
         let link = self.open.get_mut(&connection)?;
@@ -89,7 +82,6 @@ impl Links {
         Some((connection, answered))
     }
 
-    /// The world has closed a connection.
     pub(super) fn ends(&mut self, connection: ConnectionId) -> Option<SocketId> {
         let link = self.open.remove(&connection)?;
         self.of_socket.remove(&link.socket);
@@ -114,7 +106,7 @@ impl Links {
         }
     }
 
-    /// Whether what arrives is no commands of a client.
+    /// Returns `false` for a client's commands.
     pub(super) fn is_raw(&self, connection: ConnectionId) -> bool {
         self.open.get(&connection).is_some_and(|link| link.peer == Peer::Server)
     }

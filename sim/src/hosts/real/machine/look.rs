@@ -24,7 +24,6 @@ pub(super) struct Look {
     reading: Option<Trigger>,
     /// The server could not say, and is not asked again in this instant.
     pub(super) is_loading: bool,
-    /// When the server last closed a connection of the console.
     closed_at_us: Option<u64>,
     now_us: u64,
 }
@@ -52,7 +51,6 @@ impl Look {
         self.unread.get_or_insert(cause);
     }
 
-    /// Returns whether every reading is complete.
     pub(super) fn has_read(&self) -> bool {
         let is_done = self.unread.is_none() && self.reading.is_none();
         self.console.is_ready() && is_done
@@ -62,7 +60,7 @@ impl Look {
         !self.channels.is_empty()
     }
 
-    /// Does what the console has asked for, or lets it connect or read. Whether anything was done.
+    /// Returns whether it did anything.
     pub(super) fn asks(&mut self, group: &mut Group, now_us: u64, is_judged: bool) -> bool {
         self.now_us = now_us;
         if self.asked.is_empty() {
@@ -121,7 +119,7 @@ impl Look {
         true
     }
 
-    /// The server has sent something; `None` if not to the console.
+    /// `None` if not to the console.
     pub(super) fn hears(&mut self, socket: SocketId, bytes: &[u8]) -> Option<Vec<Heard>> {
         let channel = *self.channels.get(&socket)?;
         let (asks, heard) = self.console.hears(channel, bytes);
@@ -143,7 +141,7 @@ impl Look {
         Some(heard)
     }
 
-    /// Takes the console's result. Returns the trigger of a reading.
+    /// Returns the trigger of a reading.
     pub(super) fn takes(
         &mut self,
         heard: Heard,

@@ -12,7 +12,6 @@ use fencepost_clients::sql::protocol::{Answer, startup, statement, sync};
 use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, KeyChange, OperatorAction};
 
-/// The kind of a row of the answer.
 const ROLE: &str = "role";
 const ADVISORY: &str = "advisory";
 const ROW: &str = "row";
@@ -24,7 +23,6 @@ enum Stage {
     LogsIn,
     Ready,
     Reads,
-    /// An operator's statement.
     Types,
 }
 
@@ -100,7 +98,6 @@ impl PostgresqlConsole {
         vec![Ask::Send(0, bytes)]
     }
 
-    /// The server waits for the next statement.
     fn is_answered(&mut self) -> Option<Heard> {
         let was = std::mem::replace(&mut self.stage, Stage::Ready);
         let rows = std::mem::take(&mut self.rows);
@@ -165,7 +162,6 @@ impl PostgresqlConsole {
     }
 }
 
-/// Numbers the ways in which a lock is kept.
 fn form(about: &str) -> u8 {
     match about {
         ADVISORY => 1,

@@ -39,7 +39,6 @@ const HARMLESS: &[&str] = &[
     "WATCH",
 ];
 
-/// Returns whether a replica asks for the replication stream.
 pub(super) fn begins_replication(bytes: &[u8]) -> bool {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(24)]).to_ascii_uppercase();
     head.contains("\r\nPSYNC\r\n") || head.contains("\r\nSYNC\r\n")

@@ -35,7 +35,6 @@ pub(super) struct ZooKeeperConsole {
     holders: BTreeMap<(String, String), (String, String)>,
 }
 
-/// An ephemeral node and the session that owns it.
 type Ephemeral = (String, String);
 
 impl ZooKeeperConsole {
@@ -61,7 +60,6 @@ impl ZooKeeperConsole {
         Some(Reading { keys, role: Role::Member { leads } })
     }
 
-    /// The address of each session that is connected here.
     fn connections(&mut self, text: &str) -> BTreeMap<String, PeerAddress> {
         let of_line = |line: &str| {
             let (address, session) =
@@ -105,7 +103,6 @@ impl ZooKeeperConsole {
         keys
     }
 
-    /// The lock that a node is part of, and its place in the queue.
     fn lock_of(&self, path: &str) -> Option<(String, u64)> {
         let below = path.strip_prefix('/')?;
         if !below.starts_with(&self.part.prefix()) {
@@ -117,7 +114,6 @@ impl ZooKeeperConsole {
         Some((lock.strip_suffix("/leases").unwrap_or(lock).to_owned(), number))
     }
 
-    /// Writes down which nodes and sessions clients want to end.
     fn is_asked(&self, by: ConnectionId, operation: i32, bytes: &[u8]) {
         let world = &self.part.world;
         if DELETES.contains(&operation) {

@@ -8,7 +8,6 @@ use fencepost_faults::Family;
 use fencepost_faults::family::away_at_least;
 use fencepost_faults::setting::{FailoverBy, Topology};
 
-/// A description of the runs.
 pub(crate) fn claim(bounds: &Bounds, conditions: usize) -> String {
     let scenario = &bounds.scenario;
     let servers = match scenario.topology(bounds.client, &bounds.families) {
@@ -46,7 +45,6 @@ pub(crate) fn claim(bounds: &Bounds, conditions: usize) -> String {
     )
 }
 
-/// The durations of faults, if not determined.
 fn lengths(bounds: &Bounds) -> String {
     if bounds.families.chosen().all(|family| family == Family::Failover) {
         return String::new();
@@ -77,7 +75,6 @@ fn lengths(bounds: &Bounds) -> String {
     format!(", with {spans}, up to {}", bounds.longest)
 }
 
-/// The late messages.
 fn orders(bounds: &Bounds) -> String {
     let latency = bounds.scenario.timing.latency;
     let count = match bounds.delays {
@@ -99,7 +96,6 @@ fn orders(bounds: &Bounds) -> String {
     )
 }
 
-/// The magnitudes of faults that no timer determines.
 fn fixed(bounds: &Bounds) -> String {
     let (mut said, scenario) = (String::new(), &bounds.scenario);
     for family in bounds.families.chosen() {
@@ -132,7 +128,6 @@ fn fixed(bounds: &Bounds) -> String {
     said
 }
 
-/// The kinds and durations of failures.
 fn failures(bounds: &Bounds) -> String {
     let scenario = &bounds.scenario;
     let setting = scenario.setting(scenario.topology(bounds.client, &bounds.families));

@@ -1,5 +1,4 @@
-//! Explorations without a certificate: a shard, or the work before a stop. Written, read again to
-//! continue, and added up until complete.
+//! Explorations without a certificate: a shard, or the work before a stop.
 
 use super::stated::{bounds_of, read_slice, stated, stated_pruned, stated_runs, stated_slice};
 use crate::run::verdicts::tool;
@@ -130,7 +129,6 @@ pub fn merge(partials: &[Unfinished], gaps: Gaps) -> Result<Merged, (usize, Inva
     }
 }
 
-/// Returns whether two explorations have the same subject.
 fn belongs(found: serde_json::Value, asked: serde_json::Value) -> Result<(), InvalidPartial> {
     let changed = changed_values("", &found, &asked);
     let first = changed.first().map(|line| line.trim_start_matches('.').to_owned());
@@ -140,7 +138,7 @@ fn belongs(found: serde_json::Value, asked: serde_json::Value) -> Result<(), Inv
 /// More than any real exploration, and small enough to be added up.
 const COUNT_MAX: u64 = 1 << 48;
 
-/// The stated number of units. Errors: an impossible count.
+/// Errors: an impossible count.
 fn counts(bounds: &Bounds, partial: &Unfinished) -> Result<Units, InvalidPartial> {
     let (runs, out) = (&partial.runs, &partial.left_out);
     let sums = [runs.all, runs.valid, runs.unknown, runs.fired, runs.contended];
@@ -165,7 +163,6 @@ fn units_of(bounds: &Bounds, counts: &[u64]) -> Option<Units> {
     is_absent(levels.len()).then(|| levels.into_iter().zip(counts).collect())
 }
 
-/// The written ledger.
 fn ledger(bounds: &Bounds, partial: &Unfinished) -> Result<Ledger, InvalidPartial> {
     let impossible = |what: &str| Err(InvalidPartial::Impossible(what.to_owned()));
     let mut ledger = Ledger::new(counts(bounds, partial)?);

@@ -9,7 +9,7 @@ use fencepost_faults::{Family, FaultPlan, Micros};
 use std::rc::Rc;
 
 pub(crate) struct Base {
-    /// Its name for people.
+    /// For people.
     pub(crate) name: String,
     pub(crate) scenario: Scenario,
 }

@@ -62,7 +62,6 @@ impl Bounds {
         Level { faults: self.faults, delays: self.delays }
     }
 
-    /// The rules that can prune something.
     pub(crate) fn acting_rules(&self) -> impl Iterator<Item = Rule> {
         self.rules.iter().copied().filter(|rule| self.delays > 0 || *rule != Rule::Order)
     }

@@ -4,7 +4,6 @@ use std::fmt;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Added {
-    /// A message arrives later than its latency allows.
     Delay,
     Fault,
 }
@@ -43,7 +42,6 @@ impl Level {
         }
     }
 
-    /// With one more of this kind.
     pub(crate) fn with(self, kind: Added) -> Level {
         match kind {
             Added::Fault => Level { faults: self.faults + 1, ..self },
@@ -51,7 +49,6 @@ impl Level {
         }
     }
 
-    /// The kinds that remain to be added.
     pub(crate) fn kinds(self) -> impl Iterator<Item = (Added, Level)> {
         Added::ALL.into_iter().filter_map(move |kind| Some((kind, self.without(kind)?)))
     }

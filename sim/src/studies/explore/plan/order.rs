@@ -28,7 +28,6 @@ pub(crate) fn links(setting: &Setting) -> Vec<(Node, Node)> {
     [links, among].concat()
 }
 
-/// The largest extra delay of a message on this link under the conditions of a base run.
 pub(crate) fn reach(bounds: &Bounds, base: &Base, (from, to): (Node, Node)) -> Micros {
     let is_slow = base.scenario.timing.slow_link.map(SlowLink::nodes);
     let is_slow = is_slow.is_some_and(|ends| ends == [from, to] || ends == [to, from]);
@@ -38,7 +37,7 @@ pub(crate) fn reach(bounds: &Bounds, base: &Base, (from, to): (Node, Node)) -> M
 }
 
 /// The extra delays of the data sent on this link at that instant, so that it arrives just after
-/// each of its neighbours. With fine grain it also arrives at the same instant as each.
+/// each of its neighbours.
 pub(crate) fn delays(
     bounds: &Bounds,
     base: &Base,

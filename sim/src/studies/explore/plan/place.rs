@@ -53,7 +53,6 @@ impl Placed {
     }
 }
 
-/// The faults that may begin at an instant.
 #[derive(Default)]
 struct Choices {
     faults: Vec<Fault>,
@@ -76,14 +75,12 @@ pub(crate) fn sites_of(bounds: &Bounds, family: Family) -> Vec<Site> {
     sites(family, &setting).into_iter().filter(answers).collect()
 }
 
-/// Every direction of a link on which messages are delayed.
 pub(crate) fn order_sites(bounds: &Bounds) -> Vec<Site> {
     let scenario = &bounds.scenario;
     let setting = scenario.setting(scenario.topology(bounds.client, &bounds.families));
     links(&setting).into_iter().map(|(from, to)| Site::Overtaken { from, to }).collect()
 }
 
-/// A plan to extend, with its run.
 pub(crate) struct Origin<'g> {
     pub(crate) bounds: &'g Bounds,
     pub(crate) base: &'g Base,
@@ -165,7 +162,6 @@ impl Origin<'_> {
         Ok(Choices { faults, alike: Vec::new() })
     }
 
-    /// The faults that may begin at an instant and end at another.
     fn lengths(&self, site: &Site, at: SimTime) -> Result<Choices, EngineError> {
         let (bounds, quantum) = (self.bounds, self.bounds.scenario.timing.quantum.0);
         let until = |end: SimTime| site.lasting(end.since(at), quantum);

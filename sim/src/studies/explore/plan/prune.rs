@@ -3,7 +3,6 @@
 use super::scout::Scout;
 use fencepost_faults::{Fault, Micros, Node, SimTime, TimedFault};
 
-/// Counts of pruned plans and places.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Pruned {
     /// Places equivalent to a later one before the same event; the number of plans at them is

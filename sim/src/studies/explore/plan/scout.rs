@@ -8,13 +8,12 @@ use fencepost_faults::{Fault, FaultPlan, Micros, Node, SimTime, TimedFault};
 use fencepost_reports::{History, What};
 use std::collections::BTreeSet;
 
-/// A run with every turn and message recorded. Its probe begins long after all processes are done,
-/// because in the run with the added fault the probe does not begin before that fault is over.
+/// Its probe begins long after all processes are done, because in the run with the added fault the
+/// probe does not begin before that fault is over.
 pub(crate) struct Scout {
     /// The turns of each machine, up to the last event of the history before the probe begins.
     pub(crate) turns: Vec<(SimTime, Node)>,
     pub(crate) messages: Vec<Message>,
-    /// The times and links at which a message was held up, or retried.
     pub(crate) held_up: Vec<(SimTime, (Node, Node))>,
     pub(crate) told: BTreeSet<SimTime>,
     pub(crate) timers: BTreeSet<(SimTime, Node)>,
@@ -39,7 +38,6 @@ impl Scout {
             .collect()
     }
 
-    /// The times at which a message on one of these links was held up, or retried.
     pub(crate) fn held_up_on(&self, links: &[(Node, Node)]) -> impl Iterator<Item = SimTime> {
         self.held_up.iter().filter(|(_, link)| links.contains(link)).map(|(at, _)| *at)
     }
@@ -55,12 +53,9 @@ impl Message {
     }
 }
 
-/// The longest remaining work of the processes after the faults, per cycle.
 const CYCLE_MAX: Micros = Micros::from_secs(60);
-/// The delay of the probe after that.
 const REST: Micros = Micros::from_secs(60);
 
-/// Runs a plan and records everything.
 pub(crate) fn scout(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Result<Scout, EngineError> {
     let work = Micros(CYCLE_MAX.0 * u64::from(bounds.scenario.cycles));
     let probe_at = plan.heals_at() + work + REST;

@@ -21,12 +21,10 @@ pub(crate) enum Site {
         node: Node,
         power: bool,
     },
-    /// The reply to the next command of the client is lost.
     LostReply {
         server: Node,
         client: Node,
     },
-    /// The next command of the client is lost.
     LostRequest {
         server: Node,
         client: Node,
@@ -36,13 +34,11 @@ pub(crate) enum Site {
         from: Node,
         to: Node,
     },
-    /// No message passes.
     Cut {
         side_a: Vec<Node>,
         side_b: Vec<Node>,
         direction: Direction,
     },
-    /// A wall clock is stepped.
     Jump(Node),
     /// A server fails in some way (this fault, with any length) until another has taken over, or
     /// for longer than any lease: at least for `least`.
@@ -50,7 +46,6 @@ pub(crate) enum Site {
         how: Fault,
         least: Micros,
     },
-    /// A server evicts keys with an expiry.
     Evict(Node),
     Flush(Node),
     /// Data sent at one instant from one to the other arrives after its neighbours: an order that
@@ -65,8 +60,7 @@ pub(crate) enum Site {
 /// it, and the next one, a round trip later, does not.
 const TRAP_QUANTA: u64 = 2;
 
-/// Every site of a family. A partition cuts one link, one way or both ways, or one machine off from
-/// all of the other side.
+/// A partition cuts one link, one way or both ways, or one machine off from all of the other side.
 pub(crate) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
     let (clients, servers) = (setting.clients(), setting.servers());
     let links = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {
@@ -175,24 +169,20 @@ fn cuts(clients: &[Node], servers: &[Node]) -> Vec<Site> {
     all
 }
 
-/// The undetermined magnitude of a fault.
 pub(crate) enum Measure {
     /// None: these are all the faults.
     Fixed(Vec<Fault>),
     Ends,
-    /// The size of a clock step.
     Steps,
     /// The messages that it is delayed past.
     Orders,
 }
 
-/// The minimum length of a reply trap.
 pub(crate) fn shortest_trap(scenario: &Scenario) -> Micros {
     Micros(TRAP_QUANTA * scenario.timing.quantum.0.0)
 }
 
 impl Site {
-    /// The undetermined magnitude.
     pub(crate) fn measure(&self, scenario: &Scenario, longest: Micros) -> Measure {
         match self {
             Site::Restart { node, power } => {
@@ -235,7 +225,7 @@ impl Site {
         }
     }
 
-    /// The fault with this duration; `None` without an undetermined end.
+    /// `None` without an undetermined end.
     pub(crate) fn lasting(&self, span: Micros, quantum: Micros) -> Option<Fault> {
         Some(match self {
             Site::Pause(node) => Fault::Pause { node: *node, duration_us: span },

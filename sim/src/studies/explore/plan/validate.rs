@@ -15,8 +15,8 @@ const DELAYS_MAX: u8 = 2;
 
 const DEPTH_MAX: usize = 3;
 
-/// The enumerable families. The others draw from ranges that no timer divides into classes (rates
-/// of clocks, slowness of servers, lags of replicas), or combine other families.
+/// The others draw from ranges that no timer divides into classes (rates of clocks, slowness of
+/// servers, lags of replicas), or combine other families.
 const FAMILIES: &[Family] = &[
     Family::Pause,
     Family::ClockJump,

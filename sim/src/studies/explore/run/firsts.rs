@@ -47,7 +47,6 @@ impl Exploration<'_> {
         }
     }
 
-    /// The plans of a unit that adds one of a kind to a base run, and the number of the base run.
     pub(crate) fn place_first(
         &self,
         kind: Added,
@@ -59,7 +58,6 @@ impl Exploration<'_> {
         Ok((base, placed))
     }
 
-    /// The number of units that add one of a kind to a base run.
     fn units_of(&self, kind: Added) -> usize {
         self.bases.len() * self.sites(kind).len()
     }
@@ -162,21 +160,17 @@ impl Exploration<'_> {
         (0..self.bases.len()).map(calm).map(Ok).chain(with_one)
     }
 
-    /// The number of extended plans of a kind.
     fn roots(&self, kind: Added) -> usize {
         let placed = self.firsts[kind as usize].iter();
         placed.map(|(_, placed)| placed.count_roots()).sum()
     }
 
-    /// The extended plans of a kind, with their base runs.
     #[cfg(test)]
     pub(crate) fn roots_of(&self, kind: Added) -> impl Iterator<Item = (usize, &FaultPlan)> {
         let placed = self.firsts[kind as usize].iter();
         placed.flat_map(|(base, placed)| placed.roots().map(|plan| (*base, plan)))
     }
 
-    /// The plan of that number that is extended to this level: its base run, and the remaining
-    /// additions.
     pub(crate) fn root(&self, level: Level, number: usize) -> (usize, &FaultPlan, Level) {
         let mut left = number;
         for (kind, rest) in level.kinds() {

@@ -8,7 +8,6 @@ use fencepost_reports::sha256;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The most slices of the plans, by plan size.
 const SLICES: [usize; 4] = [1, 32, 64, 64];
 
 /// The number of units by level.
@@ -30,18 +29,14 @@ pub struct Slice {
 /// The result of a unit without violations.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unit {
-    /// Its number of runs.
     pub runs: u64,
     /// SHA-256 over the digests of its histories, with their verdicts, in order.
     pub digest: String,
 }
 
-/// A unit that is in two ledgers that were to be added up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Twice {
-    /// The size of its plans.
     pub level: Level,
-    /// Its number.
     pub unit: usize,
 }
 
@@ -121,7 +116,7 @@ impl Ledger {
         })
     }
 
-    /// Enters the result of a unit; `false` if there is no such unit, or it was run before.
+    /// Returns `false` if there is no such unit, or it was run before.
     #[must_use]
     pub(crate) fn enter(&mut self, level: Level, number: usize, unit: Unit) -> bool {
         let Some(place) = self.part(level, number) else { return false };
@@ -134,7 +129,7 @@ impl Ledger {
         is_new
     }
 
-    /// Enters a slice; `false` if the work is divided differently, or some of it was run before.
+    /// Returns `false` if the work is divided differently, or some of it was run before.
     #[must_use]
     pub(crate) fn enter_slice(&mut self, slice: Slice) -> bool {
         let Some(place) = self.part(slice.level, slice.units.start) else { return false };
@@ -150,7 +145,6 @@ impl Ledger {
         self.sum.absorb(sum);
     }
 
-    /// Adds another ledger of the same work.
     pub(crate) fn absorb(&mut self, other: &Ledger) -> Result<(), Twice> {
         for slice in other.slices() {
             let unit = slice.units.clone().find(|unit| self.has(slice.level, *unit));
@@ -177,7 +171,6 @@ impl Ledger {
     }
 }
 
-/// The parts of the work: plan size and units.
 pub(crate) fn parts(units: &Units) -> Vec<(Level, Range<usize>)> {
     let of = |(level, units): &(Level, usize)| {
         let (level, most) = (*level, SLICES[level.depth().min(SLICES.len() - 1)]);

@@ -27,7 +27,6 @@ pub struct Sum {
 }
 
 impl Sum {
-    /// Counts a run of a plan of this size.
     pub(crate) fn count(&mut self, level: Level, trial: &Trial) {
         self.runs[usize::from(level.faults.min(2))] += 1;
         self.by_delays[usize::from(level.delays.min(2))] += 1;

@@ -9,13 +9,10 @@ use crate::studies::explore::plan::rule::Rule;
 use crate::studies::sweep::{Stop, ThreadClock};
 use fencepost_faults::{FaultPlan, TimedFault};
 
-/// Base runs in the sample.
 const BASES: usize = 4;
-/// First faults in the sample.
 const FIRSTS: usize = 16;
 /// Kinds and targets of a fault, over all of those together.
 const SITES: usize = 64;
-/// Places of each.
 const PLACES: usize = 4;
 /// Plans with a late message in the sample, to count their orders.
 const ORDERS: usize = 512;
@@ -37,20 +34,15 @@ pub struct Survey {
     pub run_us: Option<u64>,
 }
 
-/// The results for all levels.
 struct Found {
-    /// The approximate number of plans, by size.
     runs: [u128; 4],
-    /// Some of the largest plans.
     deepest: Sample,
 }
 
 /// Plans that add one fault or delay to some others.
 struct Sample {
     plans: Vec<Planned>,
-    /// The approximate number over all of the others.
     about: u128,
-    /// Further extended plans, equivalent to generated ones.
     alike: usize,
     placing_us: Option<u64>,
 }
@@ -108,7 +100,6 @@ impl Exploration<'_> {
         Ok(Survey { runs, kept, run_us })
     }
 
-    /// Adds each kind of the remaining additions to some plans, which represent this many.
     fn look(
         &self,
         (prefixes, count): (Vec<Planned>, u128),
@@ -139,8 +130,7 @@ impl Exploration<'_> {
         Ok(())
     }
 
-    /// The approximate number of extended plans among this many with a late message: the others
-    /// share their order of messages. Estimated from the first base run.
+    /// Estimated from the first base run.
     fn roots_of_about(&self, about: u128, stop: &Stop) -> Result<u128, FailedPlan> {
         if !self.bounds.rules.contains(&Rule::Order) {
             return Ok(about);
@@ -164,7 +154,6 @@ impl Exploration<'_> {
         Ok(about.saturating_mul(roots) / plans.max(1))
     }
 
-    /// Adds one of a kind to each of these plans, at some places.
     fn sample(&self, kind: Added, prefixes: &[Planned], stop: &Stop) -> Result<Sample, FailedPlan> {
         let all = self.sites(kind).len();
         let most = (SITES / prefixes.len().max(1)).max(1);
@@ -214,7 +203,6 @@ impl Exploration<'_> {
         Ok(Sample { placing_us: clock.micros(), ..sample })
     }
 
-    /// The mean time of one of these plans, over some.
     fn time(&self, plans: &[Planned], stop: &Stop) -> Result<Option<u64>, FailedPlan> {
         let chosen: Vec<usize> = spread(plans.len(), TRIALS).collect();
         let times = in_parallel(self.jobs, &chosen, |place| {
@@ -231,7 +219,7 @@ impl Exploration<'_> {
     }
 }
 
-/// At most `most` of `count` indices, evenly spread.
+/// Evenly spread.
 fn spread(count: usize, most: usize) -> impl Iterator<Item = usize> {
     let few = count.min(most);
     (0..few).map(move |place| place * count / few)

@@ -15,7 +15,6 @@ pub(crate) struct Trial {
     pub(crate) digest: String,
 }
 
-/// Runs a plan on the fast engine and judges its history.
 pub(crate) fn trial(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Result<Trial, EngineError> {
     let outcome = bounds.spec(base, plan.clone()).run(Engine::Fast)?;
     let history = &outcome.history;

@@ -35,7 +35,7 @@ fn chunk(level: Level) -> usize {
     }
 }
 
-/// Listens to the runs. Called from any thread.
+/// Listens to the runs.
 pub trait Progress: Sync {
     /// Called after a run.
     fn run_done(&self, is_violated: bool);
@@ -52,7 +52,7 @@ pub struct Exploration<'b> {
     pub(crate) jobs: usize,
     pub(crate) bases: Vec<Base>,
     pub(crate) sites: [Vec<Site>; 2],
-    /// The run of each base without a fault, computed on demand.
+    /// Computed on demand.
     pub(crate) calm: Vec<OnceLock<Scout>>,
     /// The plans with one fault or delay, by [`Added`]: for every base run, for every site. Empty
     /// unless they are extended: each unit places its own.
@@ -90,7 +90,6 @@ struct Done {
     is_cut: bool,
 }
 
-/// How some units ended.
 enum End {
     Done,
     Stopped,
@@ -231,7 +230,6 @@ impl<'b> Exploration<'b> {
         Ok(())
     }
 
-    /// Adds the rest to a plan, in every way, and runs the complete ones.
     fn run_after(
         &self,
         (base, prefix, left): (usize, &FaultPlan, Level),
@@ -257,7 +255,6 @@ impl<'b> Exploration<'b> {
         Ok(())
     }
 
-    /// Adds one of a kind, and then the rest after that.
     fn run_deeper(
         &self,
         at: (usize, &FaultPlan, &Scout),
@@ -328,7 +325,6 @@ impl<'b> Exploration<'b> {
         origin.place(site).map_err(|error| FailedPlan { planned: planned(base, prefix), error })
     }
 
-    /// A plan to extend, with its run.
     pub(crate) fn origin<'g>(
         &'g self,
         base: usize,
@@ -376,7 +372,6 @@ impl Running<'_> {
     }
 }
 
-/// An extended plan, for errors.
 fn planned(base: usize, plan: &FaultPlan) -> Planned {
     Planned { base, level: Level::default(), plan: plan.clone() }
 }

@@ -7,12 +7,9 @@ use super::*;
 use stateright::{Checker, Model};
 use world::{Lock, Mistake, Trouble};
 
-/// A cell that a model and the explorer both decide.
 struct Cell {
     lock: Lock,
     is_broken: bool,
-    /// The model's number of states up to renaming of servers and processes; `None` for a broken
-    /// one, because the search ends at the violation.
     states: Option<usize>,
     /// The same on the engine: the fault, and whether a server returns only after a lease.
     fault: &'static str,
@@ -50,8 +47,6 @@ const STATES_ONE: [usize; 4] = [278, 599, 1_186, 1_927];
 /// reply, a restart after a lease, and a crash.
 const STATES_THREE: [usize; 4] = [51_941, 29_306, 79_290, 21_727];
 
-/// Returns whether two processes can be in their critical sections at the same time, and the number
-/// of states.
 fn checked(lock: &Lock) -> (bool, usize) {
     let checker = lock.clone().checker().spawn_bfs().join();
     assert!(checker.is_done());

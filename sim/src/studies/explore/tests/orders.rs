@@ -9,14 +9,12 @@ use crate::studies::explore::plan::place::{Placed, order_sites};
 use crate::studies::explore::plan::scout::Message;
 use fencepost_reports::digest;
 
-/// A range of latencies within which messages can overtake each other.
 fn ordered(client: &str, fault: &str, (faults, delays): (u8, u8)) -> Bounds {
     let mut bounds = bounds(client, fault, faults);
     bounds.scenario.timing.latency = SpanRange::new(Span(Micros(200)), Span::millis(2));
     Bounds { delays, ..bounds }
 }
 
-/// The plans that delay one message in the run of a base.
 fn late(bounds: &Bounds, base: &Base) -> Vec<FaultPlan> {
     let calm = FaultPlan::default();
     let scout = scout(bounds, base, &calm).expect("it runs");
@@ -25,7 +23,6 @@ fn late(bounds: &Bounds, base: &Base) -> Vec<FaultPlan> {
     placed.flat_map(|placed| placed.plans).collect()
 }
 
-/// The arrival of each message of a run, by its link and its position on it.
 fn arrivals(scout: &Scout) -> Vec<((Node, Node), usize, SimTime)> {
     let mut counts = std::collections::BTreeMap::new();
     let of = |message: &Message| {
@@ -170,7 +167,6 @@ fn sound_locks_keep_every_rule_in_every_order() {
     }
 }
 
-/// All violations of plans with one delay and one fault, as the checkers name them.
 fn shown_after(bounds: &Bounds) -> BTreeSet<String> {
     let mut work = Exploration::unplaced(bounds, 1);
     work.place_all(&Stop::new()).expect("it can be placed");

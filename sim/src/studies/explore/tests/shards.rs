@@ -13,7 +13,6 @@ fn small() -> Bounds {
     bounds("single-node", "lost-reply", 2)
 }
 
-/// The result of a shard.
 pub(super) fn part(bounds: &Bounds, shard: Shard) -> Unfinished {
     let mut work = Exploration::unplaced(bounds, 2);
     work.place_all(&Stop::new()).expect("it can be placed");
@@ -123,7 +122,6 @@ fn what_does_not_belong_together_is_not_added_up() {
     assert!(refused(&elsewhere, 0).contains("unknown lock 'redlok'"));
 }
 
-/// Stops after this many runs.
 struct Stopping<'s> {
     left: AtomicU64,
     stop: &'s Stop,
@@ -152,7 +150,6 @@ fn what_is_stopped_after_any_run_goes_on_to_the_same_certificate() {
     }
 }
 
-/// Stops after this many runs, with up to `more` in progress, and continues to the whole.
 fn goes_on(work: &Exploration, bounds: &Bounds, (runs, more): (u64, u64), whole: &Certificate) {
     let conditions = work.conditions();
     let stop = Stop::new();

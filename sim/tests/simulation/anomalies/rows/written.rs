@@ -8,22 +8,16 @@ use fencepost::setup::span::{Span, SpanRange};
 use fencepost_faults::{Direction, Fault, FaultPlan, Micros, Node, SimTime, TimedFault};
 use fencepost_reports::{Cause, Kind};
 
-/// One anomaly with its own plan.
 pub(crate) struct Written {
     pub(crate) id: &'static str,
-    /// The lock and its scenario.
     pub(crate) flawed: Case,
-    /// The same without the mistake.
     pub(crate) twin: Case,
     pub(crate) plan: fn() -> FaultPlan,
-    /// The families of its faults.
     pub(crate) families: &'static str,
-    /// A description of the plan.
     pub(crate) about: &'static str,
     /// The kinds of violations: the flawed lock shows at least one of them, the twin none.
     pub(crate) kinds: &'static [Kind],
     pub(crate) cause: Cause,
-    /// The number of seeds from 0 in which the test searches.
     pub(crate) seeds: u64,
 }
 

@@ -51,8 +51,7 @@ impl Topic {
         }
     }
 
-    /// The suffix after the node's name. A process's beliefs and a server's values are on the
-    /// node's first track, with its events.
+    /// A process's beliefs and a server's values are on the node's first track, with its events.
     fn suffix(self) -> &'static str {
         match self {
             Topic::Believed | Topic::Lock => "",
@@ -104,7 +103,6 @@ impl Tracks {
         tracks
     }
 
-    /// Every track with its name, from top to bottom.
     pub(super) fn names(&self) -> impl Iterator<Item = (usize, &str)> {
         self.names.iter().map(|(track, name)| (*track, name.as_str()))
     }
@@ -123,8 +121,7 @@ impl Tracks {
     }
 }
 
-/// The first row on which a span crosses none that is still open there. Each row has the ends of
-/// its open spans, the innermost last.
+/// Each row has the ends of its open spans, the innermost last.
 fn take_row(rows: &mut Vec<Vec<u64>>, from: u64, to: u64) -> usize {
     for (index, row) in rows.iter_mut().enumerate() {
         while row.last().is_some_and(|end| *end <= from) {

@@ -8,7 +8,7 @@ use crate::summary::report::{TimelineEntry, ViolationReport};
 use fencepost_faults::Node;
 use std::collections::BTreeSet;
 
-/// The most events in a story, besides its evidence.
+/// Besides its evidence.
 const EVENTS_MAX: usize = 9;
 /// The most events in a story with its evidence: the first, and the last of those that break no
 /// rule, as for a stuck lock with many failed attempts.
@@ -30,7 +30,6 @@ impl Story<'_> {
         (first, last)
     }
 
-    /// The numbers of the events to show.
     pub(super) fn chosen(&self) -> BTreeSet<u64> {
         let (first, last) = self.span();
         let within = |entry: &&TimelineEntry| {
@@ -95,8 +94,6 @@ impl Story<'_> {
         }
     }
 
-    /// Returns whether a server granted the lock, lost it or changed its role in this event of the
-    /// story.
     fn decides(&self, entry: &TimelineEntry) -> bool {
         let mut story = self.lead.violation.narrative.iter();
         let is_deed = match &entry.what {
@@ -107,7 +104,6 @@ impl Story<'_> {
         is_deed && story.any(|line| line.event == entry.sequence)
     }
 
-    /// The violations that this event completes.
     fn breaks<'e>(
         &'e self,
         entry: &'e TimelineEntry,
@@ -142,7 +138,6 @@ impl Story<'_> {
         }
     }
 
-    /// Returns whether a process enters while another is inside, in a story of overlaps.
     fn overlaps_again(&self, entry: &TimelineEntry) -> bool {
         let mut told = std::iter::once(&self.lead).chain(&self.others);
         let enters = matches!(entry.what, What::Ok { owner: Some(_), .. }) && !entry.nested;
@@ -170,7 +165,6 @@ fn write_of(by: Node, what: &What) -> String {
     format!("{by} {read}writes {after}{token} over {before}")
 }
 
-/// The mark after the event that completes a violation.
 fn mark(report: &ViolationReport, entry: &TimelineEntry) -> String {
     let violation = &report.violation;
     match (violation.kind, &entry.what) {

@@ -20,7 +20,6 @@ const AWAY: u8 = LEASE + 1;
 pub(super) enum Trouble {
     Pause,
     Crash,
-    /// A server restarts without its data.
     Forget,
     ForgetLate,
     /// A reply is lost: its process sees a broken connection.
@@ -46,8 +45,7 @@ pub(super) struct Lock {
     pub(super) mistake: Mistake,
 }
 
-/// The whole state at one instant. All times are spans from now on, in ticks, so that the absolute
-/// time does not matter.
+/// All times are spans from now on, in ticks, so that the absolute time does not matter.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct State {
     processes: Vec<Process>,
@@ -92,7 +90,6 @@ struct Server {
     away: u8,
 }
 
-/// A message between a process and a server, with its attempt.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Message {
     process: u8,
@@ -109,12 +106,10 @@ enum What {
     Free,
 }
 
-/// The next event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Action {
     Arrive(usize),
     Lose(usize),
-    /// A process performs its due step.
     Step(usize),
     Pause(usize),
     Resume(usize),
@@ -239,7 +234,7 @@ impl State {
         }
     }
 
-    /// A server executes a request. An absent one breaks the connection.
+    /// An absent one breaks the connection.
     fn serve(&mut self, lock: &Lock, message: Message) {
         let own = (message.process, message.attempt);
         let Server { key, away } = &mut self.servers[usize::from(message.server)];
@@ -265,7 +260,7 @@ impl State {
         }
     }
 
-    /// A process handles a reply; ignores one to an ended attempt.
+    /// Ignores a reply to an ended attempt.
     fn hear(&mut self, lock: &Lock, message: Message) {
         let process = usize::from(message.process);
         let own = &mut self.processes[process];
@@ -411,7 +406,6 @@ fn permutations(count: usize) -> Vec<Vec<u8>> {
     all
 }
 
-/// The number of processes in their critical sections, including paused ones.
 fn inside(state: &State) -> usize {
     let is_inside = |own: &&Process| matches!(own.phase, Phase::Inside { .. });
     state.processes.iter().filter(is_inside).count()
