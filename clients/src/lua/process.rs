@@ -77,7 +77,11 @@ pub(super) enum Step {
 pub(super) enum Reply {
     /// The arguments of its function, or what it asked for.
     Values(Vec<Told>),
-    Failed { message: String, is_unknown: bool, code: Option<String> },
+    Failed {
+        message: String,
+        is_unknown: bool,
+        code: Option<String>,
+    },
     Raised(Pinned),
     Misused(String),
 }

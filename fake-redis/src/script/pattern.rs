@@ -37,11 +37,21 @@ struct State {
 enum Choice {
     Without(State),
     /// With one character less, unless that is before `first`.
-    Fewer { first: usize, last: State },
+    Fewer {
+        first: usize,
+        last: State,
+    },
     /// With one more character of the item from `item` to `end`.
-    More { text: usize, item: usize, end: usize },
+    More {
+        text: usize,
+        item: usize,
+        end: usize,
+    },
     Uncapture,
-    Reopen { index: usize, start: usize },
+    Reopen {
+        index: usize,
+        start: usize,
+    },
 }
 
 pub(super) struct Matcher<'m> {

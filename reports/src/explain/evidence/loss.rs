@@ -15,9 +15,15 @@ pub(crate) struct Loss<'t, 'h> {
 
 #[derive(Clone, Copy)]
 pub(super) enum How<'t, 'h> {
-    Ended { span: &'t KeySpan<'h>, at: Moment, how: KeyEnd },
+    Ended {
+        span: &'t KeySpan<'h>,
+        at: Moment,
+        how: KeyEnd,
+    },
     /// Its process removed it before it received the grant.
-    TakenBack { removed: Moment },
+    TakenBack {
+        removed: Moment,
+    },
     /// Another server acted as primary at the same time.
     TwoPrimaries,
     /// It never reached the server that granted it again.

@@ -52,9 +52,7 @@ enum ReleaseEnd {
 
 pub(crate) enum Answer {
     Now(String),
-    AfterWork {
-        ms: u64,
-    },
+    AfterWork { ms: u64 },
 }
 
 impl Judge {

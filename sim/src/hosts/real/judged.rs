@@ -59,7 +59,11 @@ pub(super) struct Reading {
 pub(super) enum Trigger {
     Start,
     /// A client's command; which, and which keys it writes for certain.
-    Command { by: ConnectionId, clears: bool, sets: Option<Bytes> },
+    Command {
+        by: ConnectionId,
+        clears: bool,
+        sets: Option<Bytes>,
+    },
     /// Bytes of another server, or something that the server did by itself.
     Itself,
     /// The end of a client's connection.

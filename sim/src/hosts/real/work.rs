@@ -7,10 +7,20 @@ use fencepost_machine::{ConnectionId, OperatorAction};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Work {
     /// A command of a client, and what it is to the judge if it may change anything.
-    Command { by: ConnectionId, bytes: Vec<u8>, cause: Option<Trigger> },
+    Command {
+        by: ConnectionId,
+        bytes: Vec<u8>,
+        cause: Option<Trigger>,
+    },
     /// Bytes of another server, and whether they may change anything.
-    Raw { by: ConnectionId, bytes: Vec<u8>, changes: bool },
-    End { of: ConnectionId },
+    Raw {
+        by: ConnectionId,
+        bytes: Vec<u8>,
+        changes: bool,
+    },
+    End {
+        of: ConnectionId,
+    },
     Operator(OperatorAction),
 }
 
