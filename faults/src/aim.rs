@@ -1,11 +1,9 @@
-//! Moves an incident to where a protocol can be hurt.
+//! Moves an incident to where it can hurt a protocol.
 //!
-//! The caller passes the [`Place`]s of each process: a command with its reply, or a stretch without
-//! any. [`aimed`] draws one of them and moves the incident there, so that its fault begins at an
-//! instant at which it meets that command. It names the process and the server of the place instead
-//! of those that were drawn. Durations, magnitudes and counts stay as drawn. An incident stays in
-//! the window of the setting, collides with no other one, and keeps the time that its family
-//! promises between two of them.
+//! [`aimed`] draws one of the [`Place`]s of the processes and moves the incident there, so that its
+//! fault meets that command at that process and server. Durations, magnitudes and counts stay as
+//! drawn. An incident stays in the window of the setting, collides with no other one, and keeps its
+//! family's rest between two of them.
 
 mod place;
 mod target;
@@ -23,16 +21,16 @@ use crate::time::{Micros, SimTime};
 use rand_core::Rng;
 use std::collections::BTreeSet;
 
-/// Incidents in a thousand that are moved; the others stay as drawn.
+/// The others stay as drawn.
 const AIMED_PER_MILLE: u64 = 500;
 const TRIES_MAX: u32 = 8;
 
-/// The inputs for moving an incident.
+/// Inputs for moving an incident.
 #[derive(Clone, Copy, Debug)]
 pub struct AimContext<'g> {
     /// The setting of the plan.
     pub setting: &'g Setting,
-    /// The smallest step of time: faults begin at its multiples.
+    /// Faults begin at multiples of this.
     pub quantum: Micros,
     /// The places of processes in the run of `others`.
     pub places: &'g [Place],
@@ -45,9 +43,8 @@ pub fn is_aimed(rng: &mut impl Rng, drawn: &DrawnIncident) -> bool {
     chance(rng, AIMED_PER_MILLE) && main_fault(&drawn.incident).is_some()
 }
 
-/// Moves the incident to a place within a part of the window. Draws the phase evenly among those
-/// that the fault can meet there, then the number of the command within the phase, then one of such
-/// places. `None` if there is no place for it.
+/// Moves the incident to a place within a part of the window: draws a phase, a command's number in
+/// it, and a place. `None` if there is no place for it.
 pub fn aimed(
     rng: &mut impl Rng,
     drawn: &DrawnIncident,
@@ -80,7 +77,7 @@ fn main_fault(incident: &Incident) -> Option<&Fault> {
     incident.faults.iter().rev().find(|(begin, _)| *begin == at).map(|(_, fault)| fault)
 }
 
-/// The instants for an incident such that no fault begins before the part or after the window.
+/// No fault may begin before the part or after the window.
 fn room(incident: &Incident, part: Window, setting: &Setting) -> Option<Window> {
     let at = incident.at?;
     let first = incident.faults.iter().map(|(begin, _)| *begin).min()?;
@@ -127,7 +124,6 @@ fn is_free(moved: &DrawnIncident, context: &AimContext<'_>) -> bool {
     })
 }
 
-/// Returns whether some faults begin only when others have been over for `rest`.
 fn follows(later: &[TimedFault], earlier: &[TimedFault], rest: Micros) -> bool {
     let over = earlier.iter().map(|timed| timed.ends_at().unwrap_or(SimTime::NEVER)).max();
     let begin = later.iter().map(|timed| timed.at_us).min();

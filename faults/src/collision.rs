@@ -1,12 +1,12 @@
-//! Finds two faults of a plan that collide.
+//! Collisions: two faults on the same aspect of the same node or link at the same time.
 
 use crate::fault::{Fault, OperatorCommand};
 use crate::plan::{FaultPlan, TimedFault};
 use crate::time::SimTime;
 
 impl FaultPlan {
-    /// The first two faults, in plan order, that act on the same aspect of the same node or link at
-    /// the same time. Drawn plans have none; callers refuse a hand-written plan that has.
+    /// The first collision in plan order. Drawn plans have none; callers refuse a hand-written plan
+    /// that has.
     pub fn collision(&self) -> Option<(&TimedFault, &TimedFault)> {
         self.faults.iter().enumerate().find_map(|(index, later)| {
             let earlier = self.faults[..index].iter().find(|earlier| collide(earlier, later))?;
@@ -15,15 +15,13 @@ impl FaultPlan {
     }
 }
 
-/// Returns whether two faults act on the same aspect of the same node or link at the same time,
-/// ends included.
+/// Ends included.
 pub(crate) fn collide(a: &TimedFault, b: &TimedFault) -> bool {
     let end = |timed: &TimedFault| timed.ends_at().unwrap_or(SimTime::NEVER);
     let together = a.at_us <= end(b) && b.at_us <= end(a);
     together && hold(&a.fault) == hold(&b.fault) && share_target(&a.fault, &b.fault)
 }
 
-/// The aspect of a node or link that a fault acts on.
 #[derive(PartialEq, Eq)]
 enum Hold {
     Power,

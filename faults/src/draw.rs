@@ -1,13 +1,11 @@
-//! Draws integers from a random stream.
-//!
-//! fencepost has its own draws because a plan drawn from a seed must stay the same for years, and
+//! Draws integers from a random stream. A plan drawn from a seed must stay the same for years, and
 //! `rand` documents that its sampling may change between versions.
 
 use rand_core::Rng;
 use std::ops::RangeInclusive;
 
-/// A uniform integer of the range, by widening multiplication (Lemire 2019, without the rejection
-/// step: the bias is below 2^-32 for every range used here). An empty range gives its start.
+/// Uniform, by widening multiplication (Lemire 2019) without the rejection step: the bias is below
+/// 2^-32 for every range used here. An empty range gives its start.
 pub fn uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     let (low, high) = (*range.start(), *range.end());
     let width = u128::from(high.saturating_sub(low)) + 1;
@@ -15,8 +13,8 @@ pub fn uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     low + u64::try_from(offset).unwrap_or(u64::MAX)
 }
 
-/// A log-uniform integer of the range: each doubling is equally likely. Integers only, so the same
-/// on every machine: a power of two is drawn first, then a place within it. `low` is raised to 1.
+/// Log-uniform: each doubling is equally likely. Uses integers only, so it is the same on every
+/// machine. Raises `low` to 1.
 pub fn log_uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     let low = (*range.start()).max(1);
     let high = (*range.end()).max(low);
@@ -49,8 +47,7 @@ pub fn any<T: Copy>(rng: &mut impl Rng, items: &[T]) -> Option<T> {
     if items.is_empty() { None } else { Some(*pick(rng, items)) }
 }
 
-/// A random subset of exactly `count` items (all of them if there are fewer), in their original
-/// order.
+/// A random subset of at most `count` items, in their original order.
 pub fn subset<T: Copy>(rng: &mut impl Rng, items: &[T], count: usize) -> Vec<T> {
     let mut wanted = count.min(items.len());
     let mut chosen = Vec::with_capacity(wanted);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
-/// One family or several, combined in one plan. Written and parsed as their names joined by `+`.
+/// Families combined in one plan, written as their names joined by `+`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Families {
     /// In the order of [`FAMILIES`], without repetition; never empty.

@@ -1,5 +1,4 @@
-//! The table of fault families: one theme each, one file each. A new one is a file and an entry of
-//! the list below.
+//! The table of fault families, one file each.
 //!
 //! A family draws from its own stream ([`Stream::Plan`](crate::Stream::Plan) of its place in the
 //! table), so adding one to a run or removing one does not change the draws of the others. New
@@ -48,11 +47,10 @@ pub type Drawn = Vec<(SimTime, Fault)>;
 /// A family's draw from its own stream, for a setting.
 pub type Draw = fn(&mut ChaCha8Rng, &Setting) -> Vec<Incident>;
 
-/// Every family, its one-line description, and the way its part of a plan is made.
 macro_rules! families {
     ($($member:ident = $about:literal, $drawing:expr;)*) => {
-        /// A theme of faults: a value of `--fault`. Its number is that of its stream, so that the
-        /// set only grows at its end.
+        /// A theme of faults: a value of `--fault`. Its number is that of its stream, so the set
+        /// only grows at its end.
         #[derive(
             Clone,
             Copy,
@@ -115,10 +113,10 @@ families! {
 /// Every family, in the order of their numbers.
 pub const FAMILIES: &[Family] = Family::VARIANTS;
 
-/// The way a family's part of a plan is made.
+/// How a family's part of a plan is made.
 #[derive(Clone, Copy)]
 pub enum Drawing {
-    /// Drawn from the family's own stream.
+    /// Draws from the family's own stream.
     Own(Draw),
     /// The seed switches other families on and off.
     Swarm,
@@ -143,13 +141,13 @@ impl Family {
         self.row().0
     }
 
-    /// The way its part of a plan is made.
+    /// How its part of a plan is made.
     pub fn drawing(self) -> Drawing {
         self.row().1
     }
 
-    /// Effects that it never has, or has only with a certain setting, in sentences; `None` if its
-    /// description says everything.
+    /// Effects that it never has, or only with a certain setting; `None` if the description says
+    /// everything.
     pub fn limits(self) -> Option<&'static str> {
         Some(match self {
             Family::Partition => {
@@ -188,8 +186,8 @@ impl Family {
         })
     }
 
-    /// Returns whether `all` may turn it on: a fault that happens by itself. False for families
-    /// added after seeds of `all` were published, because these must not change.
+    /// Returns whether `all` may include it. False for operators' faults, and for families added
+    /// after seeds of `all` were published, because these must not change.
     pub fn is_accident(self) -> bool {
         !matches!(self, Family::None | Family::Operator | Family::LostRequest)
     }
@@ -200,7 +198,7 @@ impl Family {
         FAMILIES.iter().copied().find(known)
     }
 
-    /// The delay between two of its incidents; `None` if they may overlap.
+    /// `None` if incidents may overlap.
     pub(crate) fn rest(self, setting: &Setting) -> Option<Micros> {
         let is_absence = self == Family::Failover && !is_watched(setting);
         is_absence.then_some(setting.ttl_us)
@@ -211,7 +209,6 @@ impl Family {
     }
 }
 
-/// Returns whether Sentinels replace a lost primary.
 fn is_watched(setting: &Setting) -> bool {
     matches!(setting.topology, Topology::Replicated { .. })
 }

@@ -154,7 +154,7 @@ pub enum Direction {
 }
 
 impl Fault {
-    /// The kind, without place, time and magnitude.
+    /// Kind of the fault.
     pub fn kind(&self) -> FaultKind {
         match self {
             Fault::Pause { .. } => FaultKind::Pause,
@@ -195,7 +195,7 @@ impl Fault {
         }
     }
 
-    /// How long the effect may outlast the fault: a message sent under a delay arrives late.
+    /// Time that the effect may outlast the fault: a message sent under a delay arrives late.
     pub fn linger(&self) -> Micros {
         match self {
             Fault::Delay { extra_us_max, .. } => *extra_us_max,
@@ -244,9 +244,8 @@ impl Fault {
         }
     }
 
-    /// Every directed link that the fault acts on. A fault of a node acts on the node's link with
-    /// itself, a lost reply on the link from server to client, a lost request on the link from
-    /// client to server.
+    /// Every directed link that the fault acts on: a node's link with itself, the link from server
+    /// to client of a lost reply, from client to server of a lost request.
     pub fn links(&self) -> Vec<(Node, Node)> {
         let every = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {
             from.iter().flat_map(|from| to.iter().map(|to| (*from, *to))).collect()

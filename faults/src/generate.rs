@@ -11,25 +11,24 @@ use crate::time::SimTime;
 
 /// Draws the fault plan of a seed. The same arguments always give the same plan.
 ///
-/// Each family draws from its own stream. Where two faults collide (a crash of a server that is
-/// already down), the one that begins later is dropped; of two that begin together, the one whose
-/// family is later in the table. This happens first within each family, then among the families. So
-/// a combination contains only faults that its families would have drawn alone.
+/// Of two colliding faults, the one that begins later is dropped; of two that begin together, the
+/// one whose family is later in the table. This happens first within each family, so a combination
+/// contains only faults that its families would have drawn alone.
 pub fn generate(seed: Seed, families: &Families, setting: &Setting) -> FaultPlan {
     let incidents = incidents(seed, families, setting);
     plan_of(incidents.into_iter().flat_map(|drawn| drawn.incident.faults).collect())
 }
 
-/// An incident and the family that drew it.
+/// An incident and its family.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DrawnIncident {
     /// The family.
     pub family: Family,
-    /// Its faults, without those that collide.
+    /// Faults that do not collide.
     pub incident: Incident,
 }
 
-/// The incidents of the plan of [`generate`].
+/// Incidents of the plan of [`generate`].
 pub fn incidents(seed: Seed, families: &Families, setting: &Setting) -> Vec<DrawnIncident> {
     let mut all: Vec<DrawnIncident> = Vec::new();
     for family in families.chosen() {
@@ -41,7 +40,7 @@ pub fn incidents(seed: Seed, families: &Families, setting: &Setting) -> Vec<Draw
     without_collisions(all)
 }
 
-/// Numbers these faults from 1 in order of their start.
+/// Numbers faults from 1 in order of their start.
 pub fn plan_of(mut drawn: Drawn) -> FaultPlan {
     drawn.sort_by_key(|(at, _)| *at);
     let numbered = (1..).zip(drawn);

@@ -1,8 +1,5 @@
 //! Seeds, virtual time and fault plans: the faults of a run, with their times, as data.
 //!
-//! Owns [`Seed`] and its named random streams, [`SimTime`], [`Node`] names, [`Fault`],
-//! [`FaultPlan`], drawing a plan from a seed ([`generate`]) and shrinking one against a predicate.
-//!
 //! Entry points: [`generate`](fn@generate) draws a plan for a [`Setting`] from [`FAMILIES`];
 //! [`incidents`] and [`aim`] are its steps, for callers that choose where faults strike.
 //! [`shrink`](fn@shrink) makes a plan smaller. The crate has no features.

@@ -1,7 +1,7 @@
-//! The names of the machines in a run, and of the threads of a process.
+//! Names of the machines in a run, and of the threads of a process.
 //!
-//! Faults hit machines. Requests, beliefs and replies belong to a thread: the first one has the
-//! name of its machine, so that a single-threaded process is its machine.
+//! Faults hit machines. Requests, beliefs and replies belong to a thread; the first one has the
+//! name of its machine.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -45,8 +45,7 @@ impl Node {
         }
     }
 
-    /// The thread of this number of the process here, counted from 1. Nodes other than processes
-    /// have no threads and are returned unchanged.
+    /// Thread of this process, counted from 1. Returns other nodes unchanged.
     pub const fn of_thread(self, thread: u16) -> Node {
         match self.machine() {
             Node::Client(client) if thread > 1 => Node::Thread { client, thread },
@@ -55,7 +54,7 @@ impl Node {
         }
     }
 
-    /// Returns whether it acquires the lock, rather than serves.
+    /// Returns whether the node acquires the lock, rather than serves.
     pub const fn is_process(self) -> bool {
         matches!(self, Node::Client(_) | Node::Thread { .. } | Node::Probe)
     }

@@ -18,8 +18,8 @@ pub struct TimedFault {
     pub fault: Fault,
 }
 
-/// The latest end of a fault and the largest clock step: a hundred days. Larger values would fit
-/// neither the agenda of a run nor the clocks of its nodes.
+/// Latest end of a fault and largest clock step: a hundred days. The agenda of a run and the clocks
+/// of its nodes have no room for larger values.
 pub const LATEST: SimTime = SimTime(100 * 86_400 * 1_000_000);
 
 /// Everything that will go wrong in one run.
@@ -30,7 +30,7 @@ pub struct FaultPlan {
 }
 
 impl TimedFault {
-    /// The end of the fault: its start if it is instantaneous, `None` if it never ends.
+    /// End of the fault: its start if it is instantaneous, `None` if it never ends.
     pub fn ends_at(&self) -> Option<SimTime> {
         match (&self.fault, self.fault.duration()) {
             (Fault::Crash { .. } | Fault::PowerLoss { .. }, None) => None,
@@ -38,8 +38,7 @@ impl TimedFault {
         }
     }
 
-    /// The end of its last effect, with a clock step or a command's delay counted as a span;
-    /// saturates.
+    /// Counts a clock step or a command's delay as a span; saturates.
     fn reaches(&self) -> SimTime {
         let step = match self.fault {
             Fault::ClockJump { offset_us, .. } => Micros(offset_us.unsigned_abs()),
@@ -51,13 +50,13 @@ impl TimedFault {
 }
 
 impl FaultPlan {
-    /// A plan of these faults, in canonical order.
+    /// Sorts the faults into canonical order.
     pub fn new(mut faults: Vec<TimedFault>) -> FaultPlan {
         faults.sort_by_key(|timed| (timed.at_us, timed.id));
         FaultPlan { faults }
     }
 
-    /// The instant by which every fault that ends has ended.
+    /// Instant by which every fault that ends has ended.
     pub fn ends_at(&self) -> SimTime {
         self.faults
             .iter()
@@ -66,17 +65,16 @@ impl FaultPlan {
             .unwrap_or(SimTime::ZERO)
     }
 
-    /// The instant by which the world is whole again, except for clients that died for good: every
-    /// fault has ended and the last delayed message may have arrived. Retransmission after a cut
-    /// may take longer.
+    /// Instant by which every fault has ended and the last delayed message may have arrived.
+    /// Retransmission after a cut may take longer.
     pub fn heals_at(&self) -> SimTime {
         let healed =
             |timed: &TimedFault| timed.ends_at().unwrap_or(timed.at_us) + timed.fault.linger();
         self.faults.iter().map(healed).max().unwrap_or(SimTime::ZERO)
     }
 
-    /// The largest total backward step of any one server's wall clock: a lease may outlive its time
-    /// to live by that much.
+    /// Largest total backward step of any one server's wall clock, by which a lease may outlive its
+    /// time to live.
     pub fn server_clock_back_max(&self) -> Micros {
         let mut back: BTreeMap<Node, Micros> = BTreeMap::new();
         for timed in &self.faults {
@@ -90,12 +88,12 @@ impl FaultPlan {
         back.into_values().max().unwrap_or_default()
     }
 
-    /// The id of the first fault that extends beyond [`LATEST`].
+    /// Id of the first fault that extends beyond [`LATEST`].
     pub fn beyond(&self) -> Option<u32> {
         self.faults.iter().find(|timed| timed.reaches() > LATEST).map(|timed| timed.id)
     }
 
-    /// The first node in the plan that is not in the deployment, with the id of its fault.
+    /// First node in the plan that is not in the deployment, with the id of its fault.
     pub fn unknown_node(&self, deployment: &[Node]) -> Option<(u32, Node)> {
         self.faults.iter().find_map(|timed| {
             let node = timed.fault.nodes().into_iter().find(|node| !deployment.contains(node))?;

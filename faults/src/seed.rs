@@ -1,8 +1,6 @@
-//! One seed, many independent random streams.
-//!
-//! The seed is a ChaCha8 key and every consumer has its own stream id (RFC 8439's nonce;
-//! `ChaCha8Rng::set_stream`), so that removing one consumer does not change any other draw:
-//! shrinking a plan depends on it.
+//! Independent random streams from one seed: the seed is a ChaCha8 key, and every consumer has its
+//! own stream id (RFC 8439's nonce; `ChaCha8Rng::set_stream`). Removing one consumer does not
+//! change any other draw: shrinking a plan depends on it.
 
 use crate::node::Node;
 use rand_chacha::ChaCha8Rng;
@@ -33,8 +31,7 @@ pub enum Stream {
     Server(Node),
     /// The initial skew of a node's clocks.
     Clock(Node),
-    /// The latency of the messages in one direction of a link. Message `n` takes the `n`th draw,
-    /// independent of other links.
+    /// Latency of the messages in one direction of a link. Message `n` takes the `n`th draw.
     Latency(Node, Node),
     /// The lengths of leases, holds and waits in a swarm run.
     Lengths,
@@ -61,8 +58,8 @@ impl Seed {
 }
 
 impl Stream {
-    /// The ChaCha stream id: eight bits of kind, then two codes of 28 bits: those of both machines
-    /// of a link, or of a machine and its thread.
+    /// Eight bits of kind, then two codes of 28 bits: both machines of a link, or a machine and its
+    /// thread.
     fn id(self) -> u64 {
         let (kind, a, b) = match self {
             Stream::Plan(family) => (1, u64::from(family), 0),
@@ -83,7 +80,7 @@ impl Stream {
     }
 }
 
-/// A number of at most 24 bits for each machine.
+/// At most 24 bits.
 fn code(node: Node) -> u64 {
     let (kind, number) = match node.machine() {
         Node::Redis(n) => (1, n),
@@ -96,7 +93,7 @@ fn code(node: Node) -> u64 {
     kind << 16 | u64::from(number)
 }
 
-/// The number of a further thread of a machine's process; 0 for the machine itself.
+/// 0 for the machine itself.
 fn thread(node: Node) -> u64 {
     match node {
         Node::Thread { thread, .. } => u64::from(thread),

@@ -1,5 +1,4 @@
-//! The targets and strength of a fault plan: the deployment, the window, and every range that
-//! families draw from.
+//! Targets and strength of a fault plan: the deployment, the window, and the families' ranges.
 
 mod cut_off;
 mod failover_by;
@@ -148,7 +147,7 @@ pub struct Knobs {
     pub spell: Spans,
 }
 
-/// The reason why no plan can be drawn for a setting.
+/// Reasons why no plan can be drawn for a setting.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidSetting {
     /// The window ends before it begins.
@@ -223,8 +222,7 @@ impl Setting {
         }
     }
 
-    /// Every host that a plan may name: servers, Sentinels, the storage and the clients. The probe
-    /// is no target.
+    /// Every host that a plan may name: servers, Sentinels, the storage and the clients.
     pub fn targets(&self) -> Vec<Node> {
         [self.servers(), self.sentinels(), vec![Node::Storage], self.clients()].concat()
     }
@@ -238,7 +236,7 @@ impl Setting {
         }
     }
 
-    /// The number of servers that may be away while the rest make a quorum: zero without a quorum.
+    /// Number of servers that may be away while the rest make a quorum: zero without a quorum.
     pub fn spare_servers(&self) -> usize {
         match self.topology {
             Topology::Independent { masters, quorum } => {
@@ -249,8 +247,7 @@ impl Setting {
         }
     }
 
-    /// Checks that a plan can be drawn. Errors: the first range that is reversed or number that is
-    /// out of bounds.
+    /// Checks ranges and bounds.
     pub fn validate(&self) -> Result<(), InvalidSetting> {
         if self.window.begin_us > self.window.end_us {
             return Err(InvalidSetting::Window(self.window));
@@ -265,7 +262,7 @@ impl Setting {
 }
 
 impl Window {
-    /// The instant of the window that is nearest to `at`.
+    /// Nearest instant of the window.
     pub fn nearest(&self, at: SimTime) -> SimTime {
         at.min(self.end_us).max(self.begin_us)
     }
@@ -277,7 +274,7 @@ impl Window {
 }
 
 impl Default for Window {
-    /// 2 s to 60 s: the processes have settled before, and most of them are still at work then.
+    /// 2 s to 60 s: the processes have settled before, and most of them still work at the end.
     fn default() -> Window {
         Window { begin_us: SimTime(2_000_000), end_us: SimTime(60_000_000) }
     }
@@ -322,12 +319,10 @@ impl Knobs {
         }
     }
 
-    /// Number of servers that one strike may hit.
     pub(crate) fn struck_of(&self, servers: usize) -> usize {
         self.struck_servers.map_or(servers, |most| servers.min(usize::from(most.get())))
     }
 
-    /// Every range of spans with its name.
     fn spans(&self) -> [(&'static str, Spans); 11] {
         [
             ("pause", self.pause),

@@ -1,8 +1,6 @@
-//! Minimizes a plan that causes a violation, so that the rest is the explanation.
-//!
-//! Rounds of four passes, until a round changes nothing: leave out whole faults (ddmin), leave out
-//! nodes of the faults that name several, bisect magnitudes, round start times. No pass ever undoes
-//! another, so the rounds end.
+//! Minimizes a plan that causes a violation. Rounds of four passes, until a round changes nothing:
+//! leave out whole faults (ddmin), leave out nodes of the faults that name several, bisect
+//! magnitudes, round start times. No pass undoes another, so the rounds end.
 
 mod ddmin;
 mod magnitude;
@@ -18,13 +16,13 @@ use serde::{Deserialize, Serialize};
 
 pub use magnitude::{Magnitude, magnitudes, with_magnitude};
 
-/// Units to which start times are rounded, the roundest first.
+/// The roundest first.
 const GRAINS_US: [u64; 4] = [1_000_000, 100_000, 10_000, 1_000];
 
 /// A minimized plan.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Shrunk {
-    /// Still violates. If `complete`, it does so no longer without any one fault, or with any one
+    /// Still violates. If `complete`, it no longer does so without any one fault, or with any one
     /// magnitude a step less.
     pub plan: FaultPlan,
     /// The threshold of each magnitude, in plan order.
@@ -53,9 +51,8 @@ pub struct Boundary {
 /// Shrinks a plan for which `violates` holds, with at most `calls_max` calls; `None` if it does not
 /// hold for the plan itself.
 ///
-/// The result keeps ids. Each of its faults is one of `plan`, of the same kind, with no more nodes,
-/// no greater magnitude, and a start moved by less than a second. `violates` must be a function of
-/// the plan alone; it need not be monotone.
+/// The result keeps ids, kinds and at most the nodes and magnitudes of `plan`, with starts moved by
+/// less than a second. `violates` must be a function of the plan alone; it need not be monotone.
 pub fn shrink(
     plan: &FaultPlan,
     calls_max: u32,
@@ -82,11 +79,8 @@ pub fn shrink(
     Some(Shrunk { plan: best, boundaries, calls: oracle.calls(), complete: !oracle.refused() })
 }
 
-/// Leaves out whole faults and changes nothing else, with at most `calls_max` calls; `None` if
-/// `violates` does not hold for the plan itself.
-///
-/// The first step of [`shrink`], for a caller who minimizes something else before magnitudes are
-/// bisected. States no boundaries.
+/// Leaves out whole faults only, with at most `calls_max` calls, as the first step of [`shrink`];
+/// `None` if `violates` does not hold for the plan itself.
 pub fn fewest_faults(
     plan: &FaultPlan,
     calls_max: u32,
@@ -114,7 +108,7 @@ fn leave_out_faults<F: FnMut(&FaultPlan) -> bool>(
     FaultPlan::new(faults)
 }
 
-/// Drops nodes from sides and lists, never the last one.
+/// Never drops the last node.
 fn leave_out_nodes<F: FnMut(&FaultPlan) -> bool>(
     mut best: FaultPlan,
     oracle: &mut Oracle<F>,
@@ -157,11 +151,9 @@ fn lessen_magnitudes<F: FnMut(&FaultPlan) -> bool>(
     best
 }
 
-/// Finds a value between zero and `value` that holds where one step less does not (or there is no
-/// step less), given that `value` holds.
-///
-/// Prefers a number of whole steps. Unless `thorough`, returns `value` itself if one step less does
-/// not hold: between rounds little has changed.
+/// Finds a value up to `value`, which must hold, that holds where one step less does not. Prefers a
+/// number of whole steps. Unless `thorough`, returns `value` itself if one step less does not hold:
+/// between rounds little has changed.
 fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bool) -> i64 {
     let sign = value.signum();
     let signed = |size: u64| sign * i64::try_from(size).unwrap_or(i64::MAX);
@@ -190,7 +182,7 @@ fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bo
     signed(size - enough * step)
 }
 
-/// Moves each start to the roundest instant near it at which the plan still violates.
+/// The plan must still violate.
 fn round_starts<F: FnMut(&FaultPlan) -> bool>(
     best: FaultPlan,
     oracle: &mut Oracle<F>,
@@ -209,7 +201,7 @@ fn round_starts<F: FnMut(&FaultPlan) -> bool>(
     })
 }
 
-/// Rounder instants near `at`, the roundest first; of two equally round ones, the nearer.
+/// The roundest first; of two equally round ones, the nearer.
 fn rounder(at: SimTime) -> impl Iterator<Item = SimTime> {
     let at = at.as_micros();
     GRAINS_US.into_iter().take_while(move |grain| !at.is_multiple_of(*grain)).flat_map(

@@ -117,8 +117,8 @@ impl Sub for Micros {
     }
 }
 
-/// Prints the instant exactly, to the millisecond or, below that, to the microsecond, so that
-/// decimal points in a column align: `12ms`, `3.250s`, `3.250100s`.
+/// To the millisecond or, below that, to the microsecond, so that decimal points in a column align:
+/// `12ms`, `3.250s`, `3.250100s`.
 impl fmt::Display for SimTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self.0 {
@@ -131,7 +131,7 @@ impl fmt::Display for SimTime {
     }
 }
 
-/// Prints the span exactly, in the largest unit that fits: `250us`, `74.9ms`, `3.25s`.
+/// In the largest unit that fits: `250us`, `74.9ms`, `3.25s`.
 impl fmt::Display for Micros {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (per_unit, digits, unit) = match self.0 {

@@ -6,7 +6,7 @@ use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Ou
 
 /// 2023-11-14.
 pub const START: WallTime = WallTime(1_700_000_000_000_000);
-/// No input makes a server execute more commands than it has bytes.
+/// A server executes at most as many commands as its input has bytes.
 const ROUNDS_MAX: usize = 1_000_000;
 
 /// A machine and its outputs.
@@ -18,11 +18,10 @@ pub struct Bench<M> {
     pub sent: Vec<(ConnectionId, Vec<u8>)>,
     /// Open outgoing connections, in order.
     pub opened: Vec<ConnectionId>,
-    /// The last image that replaced the disk's contents.
+    /// Last image that replaced the disk's contents.
     pub image: Option<DiskImage>,
-    /// It has stopped, or did not start.
+    /// The machine has stopped, or did not start.
     pub stopped: bool,
-    /// Pending syncs.
     syncs: usize,
     accepted: u32,
 }
@@ -53,9 +52,9 @@ impl<M: Machine> Bench<M> {
         connection
     }
 
-    /// Sends an input to a server of lines over three connections (pieces 0 to 2), lets time pass
-    /// (3), and ends all connections (4). The first connection begins with `greeting`. Returns what
-    /// a client that connects afterwards gets for `request`.
+    /// Sends an input to a server of lines over three connections (pieces 0 to 2), advances time
+    /// (3), and ends all connections (4). The first connection begins with `greeting`. Returns the
+    /// reply to `request` of a client that connects afterwards.
     pub fn converse(&mut self, greeting: &[u8], input: &[u8], request: &[u8]) -> Vec<u8> {
         let mut clients = [self.accept(), self.accept(), self.accept()];
         if !greeting.is_empty() {
@@ -91,8 +90,7 @@ impl<M: Machine> Bench<M> {
     }
 
     /// Plays the pieces of an input: bytes of two clients (0 and 1) and of a stranger (2), elapsed
-    /// time (3), and the stranger's disconnect (4). After each piece, calls back with the client
-    /// concerned to check the server's output.
+    /// time (3), and the stranger's disconnect (4). Calls back after each piece.
     pub fn play(
         &mut self,
         clients: [ConnectionId; 2],
@@ -123,7 +121,7 @@ impl<M: Machine> Bench<M> {
         answers.flat_map(|(_, bytes)| bytes.clone()).collect()
     }
 
-    /// Sends an input. Requested connections open, and writes are synced, immediately.
+    /// Connections open, and writes are synced, immediately.
     pub fn input(&mut self, input: Input<'_>) {
         let mut out = Outputs::default();
         self.machine.handle(input, Now::unstepped(self.now), &mut out);

@@ -1,14 +1,11 @@
-//! Fuzz targets, and their shared support: machines without a network, and programs encoded in
-//! bytes.
-//!
-//! `run.sh` builds them with libFuzzer; `cargo test` replays their corpora without it.
+//! Fuzz targets and their support. `run.sh` builds them with libFuzzer; `cargo test` replays their
+//! corpora.
 
 pub mod bench;
 pub mod programs;
 pub mod targets;
 
-/// Splits an input into pieces, each preceded by a byte for its kind and a byte for its length. For
-/// protocols that use every byte.
+/// Pieces with a kind and a length, each a byte. For protocols that use every byte.
 pub fn pieces(mut input: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     std::iter::from_fn(move || {
         let (&[kind, length], rest) = input.split_first_chunk()?;
@@ -18,8 +15,7 @@ pub fn pieces(mut input: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     })
 }
 
-/// Splits an input at a byte that text never contains. Returns the first byte of each part, its
-/// kind, and the rest.
+/// Parts with a kind, their first byte. The separator never occurs in text.
 pub fn parts(input: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     input
         .split(|byte| *byte == 0xff)

@@ -8,11 +8,11 @@ use std::fmt::Write;
 pub enum Reach {
     /// Anything, including slow and memory-hungry functions.
     Anything,
-    /// Only what a real server answers quickly and independently of its memory layout.
+    /// Only functions that a real server executes quickly and independently of its memory layout.
     Comparable,
 }
 
-/// Shows a value with its contents, or the place of an error.
+/// Shows the contents of a value, or the place of an error.
 const PRELUDE: &str = "local seen = {} local show show = function(v, d) \
     if type(v) == 'number' then return string.format('%.14g', v) end \
     if type(v) == 'string' then return string.format('%q', v) end \
@@ -294,7 +294,7 @@ impl Author<'_, '_> {
         text + "seen[#seen + 1] = show(v, 0) return seen"
     }
 
-    /// Returns a number below `bound`; 0 at the end of the bytes.
+    /// Returns 0 at the end of the bytes.
     fn below(&mut self, bound: usize) -> usize {
         self.bytes.choose_index(bound).unwrap_or(0)
     }

@@ -21,17 +21,16 @@ mod zookeeper;
 
 use arbitrary::{Arbitrary, Unstructured};
 
-/// A function that panics on an input that reveals a bug.
+/// Panics on an input that reveals a bug.
 pub struct Target {
-    /// Name of its folder in `corpus`.
+    /// Name of the folder in `corpus`.
     pub name: &'static str,
     check: Check,
 }
 
 enum Check {
-    /// Every input is kept.
     Any(fn(&[u8])),
-    /// The function decides which inputs to keep.
+    /// The function selects the inputs to keep.
     Some(fn(&[u8]) -> Corpus),
 }
 
@@ -53,11 +52,11 @@ impl Target {
 pub enum Corpus {
     /// Keep it.
     Keep,
-    /// Drop it: it reaches nothing relevant.
+    /// Drop an input that reaches nothing relevant.
     Reject,
 }
 
-/// All targets, in the order in which they run.
+/// In the order in which they run.
 pub const TARGETS: &[Target] = &[
     Target { name: "protocol", check: Check::Any(protocol::run) },
     Target { name: "commands", check: Check::Any(commands::run) },
@@ -79,7 +78,6 @@ pub const TARGETS: &[Target] = &[
     Target { name: "report", check: Check::Any(report::run) },
 ];
 
-/// Decodes a value from an input, and checks it.
 fn typed<'i, T: Arbitrary<'i>>(input: &'i [u8], check: fn(T)) {
     if let Ok(value) = T::arbitrary_take_rest(Unstructured::new(input)) {
         check(value);

@@ -1,5 +1,4 @@
-//! Long inputs: a driver with a real clock polls its sockets during the input, and the machine
-//! serves what it can meanwhile.
+//! Long inputs: a driver with a real clock polls its sockets during the input.
 
 use crate::connection::ConnectionId;
 use crate::input::Input;
@@ -7,8 +6,8 @@ use crate::output::Outputs;
 use std::fmt::Debug;
 use std::time::Duration;
 
-/// A driver that a machine calls during a long input. Without one, the machine is a function of its
-/// inputs and aborts long work itself.
+/// A driver that a machine calls during a long input. Without one, the machine aborts long work
+/// itself.
 pub trait Attendant: Debug {
     /// Monotonic real time since an arbitrary origin.
     fn now(&self) -> Duration;
@@ -25,7 +24,7 @@ pub trait Interlude {
     /// Returns whether it accepts bytes of this connection now.
     fn takes(&self, connection: ConnectionId) -> bool;
 
-    /// [`crate::Machine::handle`] at the time of the interrupted input. Only handles `Accepted`,
-    /// `Received`, `Continue` and `DiskSynced`.
+    /// [`crate::Machine::handle`] at the time of the interrupted input, for `Accepted`, `Received`,
+    /// `Continue` and `DiskSynced` only.
     fn handle(&mut self, input: Input<'_>, out: &mut Outputs);
 }

@@ -1,6 +1,4 @@
-//! Dates of the proleptic Gregorian calendar.
-//!
-//! After Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
+//! Proleptic Gregorian dates, after Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
 
 /// Days since 1970-01-01.
 pub fn days_from(year: i64, month: i64, day: i64) -> i64 {

@@ -1,7 +1,7 @@
 //! A server's two clocks.
 
-/// Wall clock of the server's host, in microseconds since the Unix epoch. It may be stepped in
-/// either direction between two inputs.
+/// Wall clock in microseconds since the Unix epoch. Steps in either direction may occur between
+/// inputs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct WallTime(pub i64);
 
@@ -12,8 +12,8 @@ impl WallTime {
     }
 }
 
-/// Monotonic clock of the server's host, in microseconds since some instant before the server
-/// started. It never goes back, may run fast or slow, and stops while the host is suspended.
+/// Monotonic clock in microseconds since some instant before the server started. It may run fast or
+/// slow, and stops while the host is suspended.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct MonotonicTime(pub u64);
 
@@ -27,8 +27,7 @@ pub struct Now {
 }
 
 impl Now {
-    /// Both clocks of a host whose wall clock was never stepped; the monotonic clock counts from
-    /// the epoch too.
+    /// Clocks of a host whose wall clock was never stepped; both count from the epoch.
     pub fn unstepped(wall: WallTime) -> Now {
         Now { wall, monotonic: MonotonicTime(u64::try_from(wall.0).unwrap_or(0)) }
     }

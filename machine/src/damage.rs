@@ -11,12 +11,12 @@ pub enum DiskFile {
     Config,
 }
 
-/// The server's response to a damaged file.
+/// A server's response to a damaged file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Response {
-    /// It starts without the damaged end of the file.
+    /// Starts without the damaged end of the file.
     Repaired,
-    /// It does not start and leaves every file unchanged.
+    /// Does not start and leaves every file unchanged.
     Refused,
 }
 
@@ -25,7 +25,7 @@ pub enum Response {
 pub struct Damage {
     /// The damaged file.
     pub file: DiskFile,
-    /// Kind and place of the damage, as a lowercase fragment.
+    /// Kind and place, as a lowercase fragment.
     pub what: String,
     /// The server's response.
     pub response: Response,

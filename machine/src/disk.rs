@@ -1,5 +1,5 @@
 //! A model of a server's files, for drivers. Written data survives a crash of the process; synced
-//! data survives a power loss. The contents are up to the server.
+//! data survives a power loss.
 
 use crate::image::DiskImage;
 use crate::output::Output;
@@ -12,9 +12,9 @@ pub struct Disk {
     snapshot: Option<Bytes>,
     append_only: BytesMut,
     config: Option<Bytes>,
-    /// Bytes of the append-only file that survive a power loss.
+    /// They survive a power loss.
     synced: usize,
-    /// The value of `synced` after each pending sync.
+    /// `synced` after each pending sync.
     syncing: VecDeque<usize>,
 }
 
@@ -23,8 +23,7 @@ pub struct Disk {
 pub enum DiskReply {
     /// None.
     None,
-    /// Finish the sync that has begun: call [`Disk::finish_sync`], then send
-    /// [`crate::Input::DiskSynced`].
+    /// Call [`Disk::finish_sync`] later, then send [`crate::Input::DiskSynced`].
     Sync,
 }
 
@@ -36,7 +35,7 @@ impl Disk {
         Disk { snapshot, synced: append_only.len(), append_only, config, syncing: VecDeque::new() }
     }
 
-    /// Performs an output of a server. Ignores outputs that are not for the disk.
+    /// Ignores outputs that are not for the disk.
     pub fn apply(&mut self, output: &Output) -> DiskReply {
         match output {
             Output::DiskAppend { bytes } => self.append_only.extend_from_slice(bytes),
@@ -47,8 +46,8 @@ impl Disk {
             Output::DiskReplace { image } => {
                 let (syncs, config) = (self.syncing.len(), self.config.take());
                 *self = Disk { config, ..Disk::holding(image.clone()) };
-                // Pending syncs of the replaced file are still answered, but make nothing in the
-                // new file durable.
+                // Pending syncs of the replaced file are still answered, but do not sync the new
+                // file.
                 self.syncing.extend(std::iter::repeat_n(0, syncs));
             }
             Output::DiskConfig { config } => self.config = Some(config.clone()),
@@ -68,12 +67,12 @@ impl Disk {
         self.synced = self.synced.max(length);
     }
 
-    /// Ends the server's process: written data stays, synced or not, in the page cache.
+    /// Written data stays, synced or not, in the page cache.
     pub fn process_crash(&mut self) {
         self.syncing.clear();
     }
 
-    /// Cuts the power: unsynced data is lost.
+    /// Unsynced data is lost.
     pub fn power_loss(&mut self) {
         self.syncing.clear();
         self.append_only.truncate(self.synced);

@@ -12,8 +12,8 @@ pub enum Input<'a> {
         /// The client's address as `host:port`.
         peer: &'a str,
     },
-    /// Bytes arrived. The server processes at most one complete command; if more are buffered, it
-    /// sets `Outputs::more`.
+    /// Bytes arrived. The server executes at most one complete command and sets `Outputs::more` if
+    /// more are buffered.
     Received {
         /// The connection.
         connection: ConnectionId,
@@ -41,25 +41,22 @@ pub enum Input<'a> {
     Timer,
     /// Everything appended before the matching [`Output::DiskSync`] now survives a power loss.
     DiskSynced,
-    /// The number of sent bytes that the network has not accepted, because the peer reads slowly or
-    /// not at all. Sent when the number changes; never sent by a driver whose network accepts
-    /// everything.
+    /// Number of sent bytes that the network has not accepted, because the peer reads slowly. Sent
+    /// when it changes.
     Unsent {
         /// The connection.
         connection: ConnectionId,
         /// Number of waiting bytes.
         bytes: usize,
     },
-    /// An operator acts on the server. Sent only if the machine
-    /// [supports](crate::Machine::supports) the action.
+    /// An operator acts. Sent only if the machine [supports](crate::Machine::supports) the action.
     Operator {
         /// The action.
         action: OperatorAction,
     },
 }
 
-/// An action from outside the server's protocol, by an operator or by memory pressure. Each machine
-/// translates it into its own terms.
+/// An action by an operator or by memory pressure. Each machine translates it into its own terms.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OperatorAction {
     /// Deletes all data.

@@ -1,5 +1,4 @@
-//! Files in our own format: records with checksums, so that damage is never mistaken for a shorter
-//! file.
+//! Files in our own format: records with checksums.
 //!
 //! A record consists of the length of its body, the checksum of that length, the checksum of the
 //! body, and the body. A crash during a write leaves the beginning of a record, or zeros; any other
@@ -12,7 +11,7 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use crc::{CRC_32_ISCSI, Crc};
 
 const CHECKSUM: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
-/// Part of the checksum of a length, so that files of another format version do not match.
+/// Part of a length's checksum, so that files of another format version do not match.
 const VERSION: u8 = 2;
 const HEADER_BYTES: usize = 12;
 
@@ -40,8 +39,8 @@ pub struct Check {
 }
 
 impl Check {
-    /// Reports damage once and repairs what it can. Returns whether the server refuses its files
-    /// and must stop.
+    /// Reports damage once and repairs what it can. Returns whether the server must refuse its
+    /// files and stop.
     pub fn report(&mut self, out: &mut Outputs) -> bool {
         if let Some(damage) = self.damage.take() {
             self.is_refused = damage.response == Response::Refused;
@@ -83,16 +82,15 @@ pub fn open(disk: &DiskImage) -> Files {
 pub struct Read {
     /// Bodies of the complete records at its beginning.
     pub records: Vec<Bytes>,
-    /// Length of these records in bytes.
+    /// In bytes.
     whole: usize,
     rest: Rest,
 }
 
-/// The bytes after the complete records.
+/// After the complete records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rest {
     None,
-    /// Length of an incomplete record.
     Cut(usize),
     /// Bytes that no server has written.
     Damaged,
@@ -115,11 +113,7 @@ impl Read {
     }
 }
 
-/// Encodes a record.
-///
-/// # Panics
-///
-/// If the body has 4 GiB or more.
+/// Panics if the body has 4 GiB or more.
 pub fn record(body: &[u8]) -> Bytes {
     let length = u32::try_from(body.len()).expect("a record of less than 4 GiB");
     let mut record = BytesMut::with_capacity(HEADER_BYTES + body.len());
@@ -202,7 +196,6 @@ mod tests {
         assert_eq!(read(&zeros).rest, Rest::Cut(512));
     }
 
-    /// Opens this log as a server does.
     fn checked(append_only: Bytes) -> (Files, Outputs, bool) {
         let disk = DiskImage { append_only, ..DiskImage::default() };
         let (mut files, mut out) = (open(&disk), Outputs::default());

@@ -11,39 +11,37 @@ pub trait Machine {
     /// Handles one input at time `now` and appends the requested outputs.
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs);
 
-    /// Returns whether the server supports an operator's action. Faults with other actions are
-    /// skipped.
+    /// Returns whether the server supports an action. Faults with other actions are skipped.
     fn supports(&self, _action: OperatorAction) -> bool {
         false
     }
 
-    /// Returns whether the server is fully operational: it has loaded its data and, in a cluster,
-    /// found its leader. Drivers announce a server once this is true.
+    /// Returns whether the server is fully operational. Drivers announce a server once this is
+    /// true.
     fn is_ready(&self) -> bool {
         true
     }
 
-    /// Returns whether the server will send something to a client without another request: a
-    /// blocking command that times out, a reply that waits for a disk sync, an expiry that notifies
-    /// a client. Messages between servers do not count.
+    /// Returns whether the server will send a client something unasked: a blocking command that
+    /// times out, a reply that waits for a disk sync, an expiry that notifies a client.
     fn will_send(&self) -> bool {
         false
     }
 
-    /// Recognizes messages of a client that are only a sign of life, and no attempt at anything.
+    /// Recognizes messages of a client that are only a sign of life.
     fn sign_of_life(&self) -> fn(&[u8]) -> bool {
         |_| false
     }
 
-    /// A connection that is to be accepted next was made to this port. For servers that listen at
-    /// several ports.
+    /// Announces the port of the next connection to accept. For servers that listen at several
+    /// ports.
     fn dialled(&mut self, _connection: ConnectionId, _port: u16) {}
 
-    /// The power of its host fails: the machine is dropped next, and what it keeps elsewhere than
-    /// on a [`crate::Disk`] is to be as it was last synced.
+    /// Cuts the power: the machine is dropped next, and data outside a [`crate::Disk`] reverts to
+    /// its last sync.
     fn lose_power(&mut self) {}
 
-    /// How the bytes of its connections are put into words, for pictures.
+    /// Renders the bytes of its connections, for pictures.
     fn wording(&self) -> Wording {
         wording::lines
     }

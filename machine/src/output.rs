@@ -28,7 +28,7 @@ pub enum Output {
         connection: ConnectionId,
     },
     /// Open a connection; answered by `Connected` or `ConnectFailed`. The server assigns ids down
-    /// from `u32::MAX`; the driver counts accepted connections up from 0.
+    /// from `u32::MAX`, the driver up from 0.
     Connect {
         /// The new connection.
         connection: ConnectionId,
@@ -42,16 +42,14 @@ pub enum Output {
         /// Delay in microseconds.
         micros: u64,
     },
-    /// Append to the append-only file. The data stays in the page cache: it survives a process
-    /// crash, not a power loss.
+    /// Append to the append-only file. Survives a process crash, not a power loss.
     DiskAppend {
         /// The bytes to append.
         bytes: Bytes,
     },
     /// Sync the append-only file; answered by `DiskSynced`.
     DiskSync,
-    /// Atomically replace snapshot and append-only file (after a snapshot or a log rewrite) and
-    /// sync them.
+    /// Atomically replace and sync snapshot and append-only file.
     DiskReplace {
         /// The new contents. Its configuration file is ignored.
         image: DiskImage,
@@ -61,7 +59,7 @@ pub enum Output {
         /// The new configuration, in the server's own format.
         config: Bytes,
     },
-    /// Tell the operator about a damaged file. A server that refuses the file also sets
+    /// Tell the operator about a damaged file. A server that refuses it also sets
     /// [`Outputs::stopped`].
     Damaged(Damage),
     /// Report a key change to the judge, invisible to the simulated processes.
@@ -79,8 +77,7 @@ pub struct Outputs {
     pub commands: u32,
     /// A complete command is still buffered: send `Continue` after the service time.
     pub more: bool,
-    /// The server has stopped (SHUTDOWN, or damaged files) and handles no more inputs. The driver
-    /// may end the process.
+    /// The server has stopped (SHUTDOWN, or damaged files) and handles no more inputs.
     pub stopped: bool,
 }
 

@@ -1,16 +1,13 @@
-//! Lines between servers and from their clients: the connections that a server accepted, and those
-//! that it opened to its peers.
+//! Lines between servers and from their clients, on accepted connections and on those opened to
+//! peers.
 
 use crate::connection::ConnectionId;
 use crate::output::Output;
 use bytes::{Bytes, BytesMut};
 use std::collections::BTreeMap;
 
-/// The longest line of a client.
 const LINE_MAX: usize = 1_024;
-/// The longest line of a peer.
 const PEER_LINE_MAX: usize = 64 << 20;
-/// How many messages wait for a connection to open.
 const WAITING_MAX: usize = 8;
 
 /// An accepted connection.
@@ -18,14 +15,14 @@ const WAITING_MAX: usize = 8;
 pub struct Accepted {
     /// Received but unread bytes.
     pub input: BytesMut,
-    /// The number of the peer that opened it, once it has introduced itself.
+    /// Number of the peer that opened it, once introduced.
     pub peer: Option<u8>,
 }
 
-/// Why there is no line.
+/// Reasons why there is no line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NoLine {
-    /// Its end has not arrived.
+    /// The end of the line has not arrived.
     Incomplete,
     /// It is longer than 1,024 bytes from a client, or 64 MiB from a peer.
     TooLong,
@@ -33,10 +30,6 @@ pub enum NoLine {
 
 impl Accepted {
     /// Takes the next line, without its end.
-    ///
-    /// # Errors
-    ///
-    /// If there is none.
     pub fn line(&mut self) -> Result<Bytes, NoLine> {
         let max = if self.peer.is_some() { PEER_LINE_MAX } else { LINE_MAX };
         match self.input.iter().position(|byte| *byte == b'\n') {
@@ -62,7 +55,7 @@ struct Link {
     waiting: Vec<Bytes>,
 }
 
-/// The connections that a server opened, one to each peer, on which it alone sends. It drops the
+/// Connections that a server opened, one to each peer, and on which it alone sends. Drops the
 /// oldest messages if too many wait for a connection to open.
 #[derive(Clone, Debug)]
 pub struct Peers {
@@ -77,7 +70,7 @@ impl Default for Peers {
 }
 
 impl Peers {
-    /// Sends a message to a peer, and connects to it first if necessary.
+    /// Sends a message to a peer. Connects first if necessary.
     pub fn send(
         &mut self,
         (to, host, port): (u8, &str, u16),
@@ -86,7 +79,7 @@ impl Peers {
     ) {
         if !self.links.contains_key(&to) {
             let connection = ConnectionId(self.next);
-            // The lower half of all numbers is for accepted connections.
+            // The lower half of the ids belongs to accepted connections.
             self.next = if self.next <= u32::MAX / 2 + 1 { u32::MAX } else { self.next - 1 };
             out.push(Output::Connect { connection, host: host.to_owned(), port });
             self.links.insert(to, Link { connection, is_open: false, waiting: Vec::new() });
@@ -102,7 +95,7 @@ impl Peers {
         }
     }
 
-    /// A connection is open: sends the introduction and the messages that waited.
+    /// Sends the introduction and the waiting messages.
     pub fn connected(
         &mut self,
         connection: ConnectionId,
@@ -117,7 +110,7 @@ impl Peers {
         out.extend(all.map(|bytes| Output::Send { connection, bytes }));
     }
 
-    /// A connection is gone or could not be opened. Returns its peer.
+    /// Returns the peer of a lost or refused connection.
     pub fn lost(&mut self, connection: ConnectionId) -> Option<u8> {
         let found = self.links.iter().find(|(_, link)| link.connection == connection);
         let peer = found.map(|(peer, _)| *peer)?;

@@ -10,18 +10,17 @@ pub struct TapEvent {
     pub key: Bytes,
     /// The kind of change.
     pub change: KeyChange,
-    /// String value after the change, or before it if the key is gone. Other types are rendered
-    /// briefly.
+    /// Value after the change, or before it if the key is gone. Other types than strings are
+    /// rendered briefly.
     pub value: Option<Bytes>,
-    /// The connection whose command made the change; `None` for the server itself, its primary, its
-    /// disk or an operator.
+    /// Connection whose command made the change; `None` for the server, its primary, its disk or an
+    /// operator.
     pub by: Option<ConnectionId>,
     /// Expiry in wall-clock milliseconds; `None` if the key never expires or is gone.
     pub expires_at_ms: Option<i64>,
     /// `true` if the server acted as a primary.
     pub primary: bool,
-    /// Number that the server gave the new holder, if the protocol has one that can serve as a
-    /// fencing token.
+    /// Number that the server gave the new holder, if it can serve as a fencing token.
     pub token: Option<u64>,
 }
 

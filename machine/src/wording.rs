@@ -18,13 +18,12 @@ pub fn lines(_: Speaker, bytes: &[u8]) -> String {
     text.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" | ")
 }
 
-/// Renders RESP: `SET lock a41f NX PX 10000`, `OK`, `(nil)`. ` | ` separates several commands or
-/// replies.
+/// Renders RESP as `SET lock a41f NX PX 10000`, `OK`, `(nil)`, separated by ` | `.
 pub fn resp(_: Speaker, bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = text.split("\r\n").filter(|line| !line.is_empty());
     let mut words: Vec<String> = Vec::new();
-    // Elements of the current array that are still to come.
+    // Elements of the current array still to come.
     let mut left = 0_u64;
     while let Some(line) = lines.next() {
         let (head, rest) = line.split_at(line.chars().next().map_or(0, char::len_utf8));

@@ -1,5 +1,4 @@
-//! Emulates each stopped call. Every call is a function of the group and the call; one that must
-//! wait returns so and is retried when something has happened.
+//! Emulates stopped calls. A call that must wait returns so, and is retried after an event.
 
 mod datagrams;
 mod descriptors;
@@ -32,21 +31,18 @@ pub(crate) struct Call {
     pub(crate) number: i64,
     pub(crate) arguments: [u64; 6],
     pub(crate) now: Now,
-    /// The wait that preceded a retry.
     pub(crate) waited: Option<Blocked>,
     pub(crate) has_expired: bool,
 }
 
 pub(crate) enum Outcome {
-    /// It returns this value.
     Done(i64),
     Native,
-    /// It returns 0, after the other threads had their turn.
+    /// Returns 0 after the other threads had their turn.
     Yields,
     Blocks(Blocked),
     EndsThread,
     EndsProcess(i32),
-    /// It is not emulated, for this reason.
     Refused(String),
 }
 
@@ -59,7 +55,6 @@ impl Call {
         self.arguments[0] as i32
     }
 
-    /// Its deadline, the same on a retry.
     fn deadline(&self, after_ns: Option<u64>) -> Option<Deadline> {
         match &self.waited {
             Some(waited) => waited.until,
@@ -95,7 +90,6 @@ impl Call {
 }
 
 impl Group {
-    /// Executes a call, or returns that it waits.
     pub(crate) fn call(&mut self, call: &Call) -> Outcome {
         let number = call.number;
         if !matches!(number, libc::SYS_clock_gettime | libc::SYS_gettimeofday | libc::SYS_time) {
@@ -129,8 +123,7 @@ impl Group {
         }
     }
 
-    /// A call that would wait with its own mask does not if a signal is pending that the mask lets
-    /// through.
+    /// If a signal is pending that the call's own mask lets through, the call does not wait.
     fn unless_signalled(&mut self, call: &Call, outcome: Outcome) -> Outcome {
         let mask = self.mask_of_wait(call.thread);
         let is_signalled = mask

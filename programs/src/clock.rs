@@ -1,6 +1,6 @@
 //! The clocks.
 
-/// The clocks at this point of a step, in nanoseconds.
+/// In nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Now {
     pub(crate) wall_ns: u64,

@@ -1,22 +1,21 @@
-//! Emulated open files: sockets, pipes, epoll sets and others. Files of the kernel (regular files,
-//! directories) are not here.
+//! Emulated open files: sockets, pipes, epoll sets and others.
 
 use crate::interface::{Channel, SocketId};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
 
-/// An open file, shared by all its duplicated descriptors.
+/// Shared by all duplicated descriptors.
 pub(crate) type FileId = usize;
-/// A one-way stream of bytes inside the group.
+/// One way, inside the group.
 pub(crate) type PipeId = usize;
 
-/// Bytes in a pipe before its writers wait.
+/// Bytes before writers wait.
 pub(crate) const PIPE_CAPACITY: usize = 65_536;
 
 pub(crate) struct OpenFile {
     pub(crate) kind: Kind,
     references: u32,
-    /// Counts its events, for edge-triggered watchers.
+    /// For edge-triggered watchers.
     pub(crate) rises: u64,
 }
 
@@ -35,19 +34,17 @@ pub(crate) enum Kind {
         write: PipeId,
     },
     Timer(Timer),
-    /// Signals of this mask, which their readers have blocked.
+    /// The mask of signals that readers have blocked.
     Signals(u64),
     Random,
     Output(Channel),
 }
 
-/// A descriptor in an epoll set.
 #[derive(Clone, Copy)]
 pub(crate) struct Watched {
     pub(crate) file: FileId,
     pub(crate) events: u32,
     pub(crate) data: u64,
-    /// The event count at the last report; `None` before the first.
     pub(crate) seen: Option<u64>,
     pub(crate) is_spent: bool,
 }
@@ -63,17 +60,16 @@ pub(crate) struct Timer {
 pub(crate) struct Socket {
     pub(crate) stage: Stage,
     pub(crate) received: VecDeque<u8>,
-    /// End of input: the peer ended, or the program shut this direction.
+    /// The peer ended, or the program shut this direction.
     pub(crate) has_ended: bool,
     pub(crate) reads_no_more: bool,
     pub(crate) is_shut: bool,
-    /// The error for the next call.
     pub(crate) error: Option<i32>,
     pub(crate) local_port: u16,
     pub(crate) peer: Option<(Ipv4Addr, u16)>,
     pub(crate) receive_timeout_ns: Option<u64>,
     pub(crate) send_timeout_ns: Option<u64>,
-    /// Connections that may wait for accept before further ones get no answer.
+    /// Further connections get no answer.
     pub(crate) backlog: usize,
 }
 
@@ -82,14 +78,13 @@ pub(crate) struct Datagrams {
     /// `true` for netlink, `false` for UDP.
     pub(crate) is_netlink: bool,
     pub(crate) received: VecDeque<Receipt>,
-    /// The error for the next call.
     pub(crate) error: Option<i32>,
     pub(crate) local_port: u16,
     pub(crate) peer: Option<(Ipv4Addr, u16)>,
     pub(crate) receive_timeout_ns: Option<u64>,
 }
 
-/// A datagram, and its sender's address in memory layout.
+/// The sender's address is in memory layout.
 #[derive(Clone)]
 pub(crate) struct Receipt {
     pub(crate) bytes: Vec<u8>,
@@ -100,11 +95,9 @@ pub(crate) struct Receipt {
 pub(crate) enum Stage {
     #[default]
     Fresh,
-    /// Connections that wait for accept.
     Listening(VecDeque<Waiting>),
     Connecting(SocketId),
     Open(SocketId),
-    /// Connected to another socket of the group.
     Local {
         read: PipeId,
         write: PipeId,
@@ -112,10 +105,9 @@ pub(crate) enum Stage {
     Failed,
 }
 
-/// A connection that waits for accept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Waiting {
-    /// Of the group to itself, from this address.
+    /// From this address of the group.
     Inside {
         read: PipeId,
         write: PipeId,
@@ -139,7 +131,6 @@ pub(crate) struct Files {
     pub(crate) pipes: Vec<Pipe>,
     pub(crate) connections: BTreeMap<SocketId, FileId>,
     pub(crate) closed: Vec<SocketId>,
-    /// `true` if an event occurred that a thread may wait for.
     pub(crate) has_changed: bool,
 }
 
@@ -195,14 +186,12 @@ impl Files {
         })
     }
 
-    /// Returns whether another machine could connect.
     pub(crate) fn has_listener(&self) -> bool {
         self.open.iter().flatten().any(|file| {
             matches!(file.kind, Kind::Socket(Socket { stage: Stage::Listening(_), .. }))
         })
     }
 
-    /// Wakes threads that wait for signals by a descriptor.
     pub(crate) fn signal_sent(&mut self) {
         for file in self.open.iter_mut().flatten() {
             if matches!(file.kind, Kind::Signals(_)) {
@@ -212,7 +201,6 @@ impl Files {
         }
     }
 
-    /// The socket of the group that takes datagrams at a port.
     pub(crate) fn bound(&self, port: u16) -> Option<FileId> {
         self.open.iter().position(|file| {
             let kind = file.as_ref().map(|file| &file.kind);
@@ -228,7 +216,6 @@ impl Files {
         })
     }
 
-    /// Queues a socket at a listener.
     pub(crate) fn joins(&mut self, listener: FileId, file: FileId, from: (Ipv4Addr, u16)) {
         let (there, back) = (self.pipe(), self.pipe());
         if let Some(Socket { stage: Stage::Listening(waiting), .. }) = self.socket(listener) {
@@ -251,7 +238,7 @@ impl Files {
         self.has_changed = true;
     }
 
-    /// The number of a file's events, for edge-triggered watchers.
+    /// For edge-triggered watchers.
     pub(crate) fn edges(&self, file: FileId) -> u64 {
         let both = |read: PipeId, write: PipeId| {
             let (read, write) = (&self.pipes[read], &self.pipes[write]);
@@ -278,7 +265,7 @@ impl Files {
         self.get_mut(file).references += 1;
     }
 
-    /// Drops a descriptor; the last one closes the file.
+    /// The last descriptor closes the file.
     pub(crate) fn release(&mut self, file: FileId) {
         let open = self.get_mut(file);
         open.references -= 1;

@@ -1,4 +1,4 @@
-//! A group of processes that is stepped: its scheduling.
+//! A group of processes, and its scheduling.
 
 mod end;
 mod looks;
@@ -26,19 +26,18 @@ use rand_core::SeedableRng;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-/// The virtual cost of a call, so that loops that wait for time to pass end.
+/// Virtual cost, so that loops that wait for time to pass end.
 const CALL_NS: u64 = 100;
-/// How far a step may get ahead of the driver's clock.
+/// A step may get ahead of the driver's clock by this much.
 pub(crate) const AHEAD_MAX_NS: u64 = 100_000;
-/// The printed output that is kept, in bytes.
+/// In bytes; the rest of a group's output is dropped.
 const OUTPUT_MAX: usize = 64 * 1024;
-/// The most threads, and zombies, of a group.
+/// Includes zombies.
 pub(crate) const THREADS_MAX: usize = 256;
-/// The cost in calls of a signal, and of a new process or program, towards the limit for endless
-/// loops.
+/// Cost in calls, towards the limit for endless loops, of a signal and of a new process or program.
 pub(crate) const CALLS_OF_A_SIGNAL: u64 = 50;
 pub(crate) const CALLS_OF_A_PROCESS: u64 = 200;
-/// Calls that are kept for comparison.
+/// The rest are not recorded.
 const LOG_MAX: usize = 4_000_000;
 
 /// Checks whether a program could be started, without starting it.
@@ -46,8 +45,7 @@ pub fn check(launch: &Launch) -> Result<(), StartError> {
     crate::start::find_program(launch).map(|_| ())
 }
 
-/// The file of a program's name: found in these folders (`PATH`) as a shell does, or relative to
-/// this folder if the name is a path.
+/// Searches `folders` (`PATH`) as a shell does; a path is relative to `folder`.
 pub fn find_program(name: &str, folder: &Path, folders: &str) -> Result<PathBuf, StartError> {
     crate::start::find(name, folder, folders)
 }
@@ -66,16 +64,14 @@ pub struct Group {
     pub(crate) requests: Vec<Request>,
     pub(crate) random: ChaCha8Rng,
     pub(crate) next_number: Number,
-    /// Our number of each process by its real one, the latest if reused.
+    /// Our numbers by the real ones. Maps a reused real number to the latest process.
     pub(crate) numbers: BTreeMap<i32, Number>,
-    /// The last sender of a signal to a process.
     pub(crate) senders: BTreeMap<(Number, i32), Number>,
     pub(crate) next_socket: u32,
     pub(crate) next_port: u16,
     /// Clock reads in a row.
     pub(crate) looks: u32,
     pub(crate) clock_pages: ClockPages,
-    /// The clock budget of the running thread.
     pub(crate) budget: Budget,
     pub(crate) ready: VecDeque<Number>,
     pub(crate) clocks: Clocks,
@@ -86,21 +82,20 @@ pub struct Group {
     pub(crate) output_kept: usize,
     pub(crate) output_dropped: usize,
     pub(crate) log: Vec<CallMade>,
-    /// Bytes that the current call hands over, for [`CallMade`].
+    /// For [`CallMade`].
     pub(crate) handed_over: u32,
     pub(crate) preempted: u32,
     pub(crate) used: FilesUsed,
     pub(crate) synced: SyncedFiles,
-    /// Syncs that threads have begun.
     pub(crate) syncs: BTreeMap<Number, Sync>,
     pub(crate) waits: u64,
-    /// Its shared memory; a removed segment leaves its number.
+    /// A removed segment leaves its number.
     pub(crate) segments: Vec<Option<Segment>>,
     pub(crate) ending: Option<Ending>,
 }
 
 impl Group {
-    /// Starts the program; it is stopped before its first instruction.
+    /// The program is stopped before its first instruction.
     pub fn start(launch: &Launch) -> Result<Group, StartError> {
         stay_on_one_core();
         adopt_orphans();
@@ -162,7 +157,7 @@ impl Group {
         Ok(group)
     }
 
-    /// Records news from the network; the next step acts on it.
+    /// The next step acts on the news.
     pub fn deliver(&mut self, news: News) {
         let (News::Connected(id)
         | News::Refused(id)
@@ -179,7 +174,7 @@ impl Group {
         self.files.rises(file);
     }
 
-    /// The output since the last call, bounded over a run; the end reports the excess.
+    /// Output since the last call. A run's output is bounded; the end reports the excess.
     pub fn take_output(&mut self) -> Vec<Output> {
         std::mem::take(&mut self.output)
     }
@@ -199,8 +194,8 @@ impl Group {
         std::mem::take(&mut self.synced)
     }
 
-    /// Interrupts of a thread that used the processor for long while others waited: such a run may
-    /// not be reproducible.
+    /// A thread that used the processor for long while others waited was interrupted this many
+    /// times: such a run may not be reproducible.
     pub fn preempted(&self) -> u32 {
         self.preempted
     }
@@ -212,7 +207,6 @@ impl Group {
         Now { wall_ns: self.clocks.wall_us as u64 * 1_000 + ahead, monotonic_ns: monotonic }
     }
 
-    /// Advances time by the cost of a call.
     pub(crate) fn creep(&mut self) {
         self.calls_since_wait += 1;
         self.ahead_ns += self.cost_of_look();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
-/// A connection of the group, numbered by the group.
+/// Connection of a group. The group assigns the number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct SocketId(pub u32);
 
@@ -25,15 +25,14 @@ pub struct Launch {
     pub seed: u64,
     /// The number of the first process; the others follow.
     pub first_process: u32,
-    /// The user as whom it runs, if the caller is root: some servers refuse root. Its folder must
-    /// belong to that user.
+    /// User to run as, if the caller is root: some servers refuse root. Must own the folder.
     pub user: Option<u32>,
-    /// Duration of a file sync, in microseconds; [`SyncedFiles`] then keeps the synced content.
-    /// Without it the kernel does the syncs, and nothing is kept.
+    /// Duration of a file sync, in microseconds; enables [`SyncedFiles`]. Without it the kernel
+    /// syncs.
     pub sync_us: Option<u64>,
 }
 
-/// Why nothing was started.
+/// Reasons why nothing was started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The command is empty.
@@ -51,7 +50,7 @@ pub enum StartError {
     /// The file is a program of another processor.
     #[error("'{0}' is a program of another processor: only x86-64 programs can be traced")]
     OtherProcessor(String),
-    /// The system does not allow to trace.
+    /// The system does not allow tracing.
     #[error(
         "this system does not allow one process to trace another ({0}): in a container, allow \
          ptrace and seccomp (docker run --cap-add SYS_PTRACE --security-opt seccomp=unconfined)"
@@ -96,8 +95,7 @@ pub enum Request {
         /// The bytes.
         bytes: Vec<u8>,
     },
-    /// Send no more: the peer sees an end of the stream after all sent bytes; the group still
-    /// reads.
+    /// Send no more: the peer sees the end after all sent bytes; the group still reads.
     Shutdown {
         /// The connection.
         socket: SocketId,
@@ -129,10 +127,9 @@ pub enum News {
 pub struct Step {
     /// The requests, in order.
     pub requests: Vec<Request>,
-    /// The span of the monotonic clock in microseconds after which the group needs the next step,
-    /// even without news.
+    /// Microseconds of the monotonic clock until the group needs the next step, even without news.
     pub wake_after_us: Option<u64>,
-    /// `true` if every thread waits. Otherwise some continue as soon as the clocks do.
+    /// `true` if every thread waits; otherwise some continue with the clocks.
     pub is_idle: bool,
     /// How the group ended, if it has.
     pub ending: Option<Ending>,
@@ -171,8 +168,7 @@ pub struct Output {
     pub bytes: Vec<u8>,
 }
 
-/// The files that a group ran, and those that it only read, up to a limit, by their paths on this
-/// machine. Some may not exist.
+/// Files that a group ran, and files that it only read (up to a limit). Some may not exist.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FilesUsed {
     /// The executables.

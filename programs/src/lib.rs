@@ -1,28 +1,21 @@
 //! Runs unmodified programs of any language in a world whose time, network and randomness the
 //! caller simulates.
 //!
-//! A [`Group`] is one machine's processes: the started program and every process that it forks.
-//! [`Group::step`] runs its threads, one at a time and in a fixed order, until each of them waits
-//! for something. It returns their network [`Request`]s and the time at which one of them
-//! continues. The driver answers by [`Group::tell`] and steps the group again once there is
-//! something new. Without steps the group does not run: that is a pause. Dropping it kills it.
+//! A [`Group`] is one machine's processes: the started program and all processes that it forks.
+//! [`Group::step`] runs its threads, one at a time and in a fixed order, until each waits. It
+//! returns their network [`Request`]s and the time of the next step. The driver passes [`News`] to
+//! [`Group::deliver`]. A group that is not stepped is paused. Dropping it kills it.
 //!
-//! A group may be a server, too: [`Group::incoming`] is a connection from another machine.
-//! [`SyncedFiles`] has the content of its files at their last sync, to restore a folder to it.
+//! A group may be a server: [`Group::incoming`] is a connection from another machine.
+//! [`SyncedFiles`] restores a folder to the last syncs.
 //!
 //! ptrace traces the processes, with a seccomp filter that stops a thread at every system call that
 //! could wait, tell the time or communicate; all other calls run at native speed. Programs read
 //! clocks without a call, from a page that the tracer shares with each process (`group/looks.rs`).
-//! It preloads no library, so it also covers static binaries and raw system calls. Follow a call
-//! from `group::Group::step` to `calls::Group::call` and the files next to it, one for each kind of
-//! call.
+//! No library is preloaded, so static binaries and raw system calls work too.
 //!
-//! Entry points: [`check`] a [`Launch`], then [`Group::start`], [`Group::step`], [`Group::tell`].
-//! The crate has no features. On other platforms than Linux on x86-64 the same names exist, and
-//! starting fails.
-//!
-//! The crate does not know what the programs do, which machines they contact, or why they are
-//! paused.
+//! Entry points: [`check`] a [`Launch`], then [`Group::start`] and [`Group::step`]. The crate has
+//! no features. Elsewhere than on Linux on x86-64 the same names exist, and starting fails.
 
 mod interface;
 

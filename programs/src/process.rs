@@ -7,7 +7,7 @@ use crate::sys::trace::Tracee;
 use libc::user_regs_struct;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The number of a process or thread, as the programs see it.
+/// As the programs see it.
 pub(crate) type Number = u32;
 
 pub(crate) struct Process {
@@ -15,14 +15,12 @@ pub(crate) struct Process {
     pub(crate) parent: Number,
     pub(crate) memory: Memory,
     pub(crate) descriptors: BTreeMap<i32, FileId>,
-    /// Our page in its memory, once mapped.
     pub(crate) scratch: Option<u64>,
     pub(crate) clock: Option<usize>,
-    /// Addresses where its code returns its number without a call.
     pub(crate) knows_number_at: BTreeSet<u64>,
-    /// Its memory is a copy of its parent's, including that page.
+    /// Including the clock page.
     pub(crate) has_clock_of_parent: bool,
-    /// Its wait status; it stays until its parent waits for it.
+    /// Kept until the parent waits for it.
     pub(crate) ended: Option<i32>,
     pub(crate) alarm_ns: Option<(u64, u64)>,
     pub(crate) timers: BTreeMap<i32, SignalTimer>,
@@ -31,16 +29,14 @@ pub(crate) struct Process {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SignalTimer {
-    /// Its signal and value; `None` if it is only polled.
     pub(crate) sends: Option<(i32, u64)>,
-    /// The thread that receives it; `None` for any of the process.
     pub(crate) thread: Option<Number>,
     pub(crate) is_wall: bool,
-    /// It counts processor time, which never advances.
+    /// Processor time never advances.
     pub(crate) counts_work: bool,
     pub(crate) next_ns: Option<u64>,
     pub(crate) interval_ns: u64,
-    /// Expiries since the last signal that were not signalled themselves.
+    /// Expiries that got no signal of their own.
     pub(crate) overrun: u32,
 }
 
@@ -49,7 +45,6 @@ impl SignalTimer {
         if self.is_wall { now.wall_ns } else { now.monotonic_ns }
     }
 
-    /// Expiries since the last call; sets the next one.
     pub(crate) fn rings(&mut self, now: Now) -> u64 {
         let clock = self.clock_ns(now);
         let Some(at) = self.next_ns.filter(|at| *at <= clock) else { return 0 };
@@ -64,24 +59,22 @@ pub(crate) struct Thread {
     pub(crate) tracee: Tracee,
     pub(crate) process: Number,
     pub(crate) state: State,
-    /// The kernel zeroes this word at its end, and wakes the waiters.
+    /// The kernel zeroes this word at the thread's end, and wakes the waiters.
     pub(crate) clear_at: u64,
-    /// The address that received its real number, to be replaced by ours.
+    /// The real number is there, to be replaced by ours.
     pub(crate) number_at: u64,
-    /// The signals to deliver, the first at the next start.
+    /// The first is delivered at the next start.
     pub(crate) signals: Vec<i32>,
     pub(crate) registers: user_regs_struct,
-    /// `true` if it is stopped before the call in its registers; otherwise after one.
+    /// If false, it is stopped after a call.
     pub(crate) is_before_call: bool,
     pub(crate) is_queued: bool,
-    /// The start of its wait, in the order of all waits.
     pub(crate) waits_since: u64,
-    /// Clock reads since its last call.
     pub(crate) looks: u32,
 }
 
 pub(crate) enum State {
-    /// It was just created and has not stopped yet.
+    /// It has not stopped yet.
     Fresh,
     Ready,
     Blocked(Blocked),
@@ -93,32 +86,31 @@ pub(crate) enum State {
 pub(crate) struct Blocked {
     pub(crate) on: Interest,
     pub(crate) until: Option<Deadline>,
-    /// `true` if a restarting signal handler restarts the call.
+    /// A restarting signal handler restarts the call.
     pub(crate) restarts: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Interest {
     Files,
-    /// A wake-up of the word.
-    Futex {
-        at: Word,
-        mask: u32,
-        is_woken: bool,
-    },
+    Futex { at: Word, mask: u32, is_woken: bool },
     Children,
-    /// Only the deadline or a signal.
     Nothing,
-    /// A blocked signal, or the deadline.
     Signal,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Word {
-    /// Of one process.
-    Own { process: Number, at: u64 },
-    /// In shared memory, at any address.
-    Shared { device: u64, file: u64, at: u64 },
+    Own {
+        process: Number,
+        at: u64,
+    },
+    /// At any address.
+    Shared {
+        device: u64,
+        file: u64,
+        at: u64,
+    },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -13,7 +13,7 @@ pub(crate) const RDHUP: u32 = libc::POLLRDHUP as u32;
 const ROOM: usize = 4096;
 
 impl Files {
-    /// The readiness of a file. Callers handle always-ready files (regular ones).
+    /// Callers handle regular files, which are always ready.
     pub(crate) fn readiness(&self, file: FileId, now: Now) -> u32 {
         match &self.get(file).kind {
             Kind::Socket(socket) => self.socket_readiness(socket),
@@ -61,7 +61,7 @@ impl Files {
         (if has_room { OUT } else { 0 }) | if pipe.readers == 0 { when_broken } else { 0 }
     }
 
-    /// Both directions of a stream socket: the peer closes both together, or one by shutdown.
+    /// The peer closes both directions together, or one by shutdown.
     fn both_ends(&self, read: PipeId, write: PipeId) -> u32 {
         let incoming = &self.pipes[read];
         let mut mask = if incoming.bytes.is_empty() { 0 } else { IN };

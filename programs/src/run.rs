@@ -1,4 +1,4 @@
-//! A step: each thread runs until it waits, ends, or others must have their turn.
+//! Steps: each thread runs until it waits, ends, or others must have their turn.
 
 use crate::calls::{Call, Outcome};
 use crate::group::{AHEAD_MAX_NS, CALLS_OF_A_PROCESS, Group, THREADS_MAX, Turn};
@@ -9,22 +9,22 @@ use crate::sys::spawn::signal_thread;
 use crate::sys::ticker::Ticking;
 use crate::sys::trace::{Stop, Tracee};
 
-/// Calls without a wait after which a group counts as endlessly looping.
+/// Without a wait; more count as an endless loop.
 const CALLS_MAX: u64 = 1_000_000;
-/// Clock reads in a row with the same result: 12.6 s of polling the clock.
+/// With the same result: 12.6 s of polling the clock.
 const LOOKS_MAX: u32 = 300_000;
 
-/// Calls after which a thread yields to ready ones: it may be polling for their progress.
+/// A thread yields then: it may be polling for the progress of others.
 const TURN_CALLS_MAX: u32 = 300;
-/// Processor time that a thread may use without a call before it yields.
+/// Without a call before the thread yields.
 const TURN_CPU_NS: u64 = 200_000_000;
-/// Processor time that a thread may use at all without a call.
+/// Without a call, in all.
 const CPU_MAX_NS: u64 = 20_000_000_000;
-/// Ticks without any processor time after which a thread counts as waiting in the kernel.
+/// Without any processor time: the thread waits in the kernel.
 const IDLE_TICKS_MAX: u32 = 500;
 
 impl Group {
-    /// Lets every thread run until it waits. The monotonic clock never goes back.
+    /// The monotonic clock never goes back.
     pub fn step(&mut self, clocks: Clocks) -> Step {
         if clocks.monotonic_us != self.clocks.monotonic_us {
             self.ahead_ns = 0;
@@ -37,13 +37,12 @@ impl Group {
             let Some(number) = self.ready.pop_front() else { break };
             self.run(number);
         }
-        // News arrived for a group ahead of the driver: its waiters are ready.
+        // The group was ahead of the driver when the news arrived.
         self.wake_changed();
         drop(ticking);
         self.finish_step()
     }
 
-    /// The activity of a group in an endless loop.
     fn spins(&self) -> Option<String> {
         if self.looks > LOOKS_MAX {
             return Some(format!(
@@ -108,7 +107,6 @@ impl Group {
         self.queue(number);
     }
 
-    /// The first stop of a new thread.
     fn greet(&mut self, number: Number) {
         let tracee = self.thread(number).tracee;
         while !matches!(
@@ -128,7 +126,7 @@ impl Group {
         self.thread_mut(number).state = State::Ready;
     }
 
-    /// Resumes a thread until its next stop; stops a spinning one for others.
+    /// Stops a spinning thread for others.
     fn run_to_stop(&mut self, number: Number) -> Option<Stop> {
         let thread = self.thread_mut(number);
         let tracee = thread.tracee;
@@ -178,7 +176,6 @@ impl Group {
         self.apply(number, &call, outcome)
     }
 
-    /// Retries a call that waited.
     fn retry(&mut self, number: Number, blocked: Blocked) -> Turn {
         let call = self.call_of(number, Some(blocked));
         let outcome = self.call(&call);
@@ -251,7 +248,7 @@ impl Group {
         }
     }
 
-    /// Sets the result of the thread's current call, which the kernel does not execute.
+    /// The kernel does not execute the call.
     pub(crate) fn answers(&mut self, number: Number, value: i64) {
         let thread = self.thread_mut(number);
         let mut registers = thread.registers;
@@ -308,7 +305,6 @@ impl Group {
         Turn::GoesOn
     }
 
-    /// Returns whether a thread has created too many threads, which ends the group.
     fn has_too_many(&mut self, number: Number) -> bool {
         let ended = self.processes.values().filter(|process| process.ended.is_some()).count();
         if self.threads.len() + ended <= THREADS_MAX {
@@ -323,7 +319,6 @@ impl Group {
         true
     }
 
-    /// Handles a new thread or process of a thread.
     fn made(&mut self, number: Number, child: i32, waits_for_it: bool) -> Turn {
         let new = self.take_number();
         let (call, arguments) = {
@@ -388,7 +383,7 @@ impl Group {
         self.processes.insert(new, process);
     }
 
-    /// Replaces the kernel's number in the return value of the creating call.
+    /// The kernel's number is in the return value of the creating call.
     fn returns_number(&mut self, number: Number, new: Number) {
         let tracee = self.thread(number).tracee;
         tracee.end_of_call();
@@ -397,7 +392,7 @@ impl Group {
         tracee.set_registers(&registers);
     }
 
-    /// Resumes the thread that lent its memory to a process, which has called exec, or ended.
+    /// A process that has called exec, or ended, returns the memory.
     pub(crate) fn returns_what_was_lent(&mut self, to: Number) {
         let lends = |thread: &Thread| matches!(thread.state, State::Lends(child) if child == to);
         let Some(number) =

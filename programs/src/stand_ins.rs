@@ -1,5 +1,4 @@
-//! The machine that programs see: texts that replace the system's files. Each exists in memory only
-//! while it is opened: no run leaves files behind.
+//! Texts that replace the system's files. Each exists in memory only while it is open.
 
 use crate::interface::Launch;
 use crate::sys::memory::file_in_memory;
@@ -14,7 +13,6 @@ pub(crate) const PROCESSORS: u32 = 2;
 
 pub(crate) const MEMORY: u64 = 8 << 30;
 
-/// Replaced system files, with the name of the replacement.
 pub(crate) const STAND_INS: &[(&str, &str)] = &[
     ("/etc/hosts", "hosts"),
     ("/etc/resolv.conf", "resolv.conf"),
@@ -39,7 +37,7 @@ pub(crate) const STAND_INS: &[(&str, &str)] = &[
     ("/sys/devices/system/cpu/present", "processors"),
 ];
 
-/// A file with this text and a timestamp at the epoch.
+/// The timestamp is the epoch.
 pub(crate) fn file_with(text: &str) -> io::Result<File> {
     let mut file = file_in_memory()?;
     file.write_all(text.as_bytes())?;

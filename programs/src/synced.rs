@@ -1,4 +1,4 @@
-//! The content of a folder after a power loss: each file as it was at its last sync.
+//! A folder's content after a power loss: each file as at its last sync.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
@@ -7,25 +7,25 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// The unit in which a file is kept. Servers reserve large files and fill them bit by bit.
+/// Servers reserve large files and fill them bit by bit.
 const PIECE: usize = 4096;
 
-/// Identifies a file, even against a later one with the same inode.
+/// Tells a file from a later one with the same inode.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Identity(u64, u64, Option<SystemTime>);
 
-/// The content of files at their last sync.
+/// Content of files at their last sync.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SyncedFiles(BTreeMap<Identity, Content>);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Content {
-    /// The same as another file's.
+    /// Equal to another file.
     Of(PathBuf),
     Own(Pieces),
 }
 
-/// A file without its pieces of zeros.
+/// Without pieces of zeros.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Pieces {
     length: u64,
@@ -51,7 +51,7 @@ impl Pieces {
         Ok(Pieces { length, pieces })
     }
 
-    /// Written in place, to keep the inode.
+    /// In place, to keep the inode.
     fn write(&self, path: &Path) -> io::Result<()> {
         let file = File::options().write(true).open(path)?;
         file.set_len(0)?;
@@ -60,13 +60,12 @@ impl Pieces {
     }
 }
 
-/// The start of the piece from here on that may hold anything but zeros; the end of the file if
-/// none does.
+/// The next piece that may not be all zeros; the end of the file if there is none.
 fn next_data(file: &File, at: u64) -> io::Result<u64> {
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     {
         let end = file.metadata()?.len();
-        // A file system without holes says that everything is data.
+        // A file system without holes reports data everywhere.
         let found = crate::sys::memory::next_data(file, at).unwrap_or(end);
         let piece = PIECE as u64;
         Ok((found / piece * piece).max(at).min(end))
@@ -78,11 +77,10 @@ fn next_data(file: &File, at: u64) -> io::Result<u64> {
     }
 }
 
-/// The content that a sync in progress makes safe.
 pub(crate) struct Sync(Identity, Pieces);
 
 impl Sync {
-    /// Begins to sync the file at this path. `None` if it is no regular file.
+    /// `None` if it is no regular file.
     pub(crate) fn begin(path: &str) -> Option<Sync> {
         let about = fs::metadata(path).ok().filter(Metadata::is_file)?;
         Some(Sync(identity(&about), Pieces::read(&File::open(path).ok()?).ok()?))
@@ -99,8 +97,8 @@ impl SyncedFiles {
         self.0.extend(later.0);
     }
 
-    /// Restores every file in a folder to its last sync, recursively; a file that was never synced
-    /// becomes empty. Names are durable immediately: a created, renamed or deleted file stays so.
+    /// Restores every file in a folder, recursively. A file that was never synced becomes empty.
+    /// Names are durable immediately.
     pub fn restore(&self, folder: &Path) -> io::Result<()> {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
@@ -121,7 +119,7 @@ impl SyncedFiles {
         Ok(())
     }
 
-    /// Records that a file is safe as it is.
+    /// Records the file's present content as synced.
     pub fn sync_one(&mut self, path: &Path) -> io::Result<()> {
         let file = File::open(path)?;
         self.0.insert(identity(&file.metadata()?), Content::Own(Pieces::read(&file)?));
@@ -133,8 +131,7 @@ impl SyncedFiles {
         self.0.is_empty()
     }
 
-    /// Copies the content of a folder, which stays as it is from now on, into another one. The
-    /// copies are safe.
+    /// Copies a folder, which must not change any more, into another one. The copies are synced.
     pub fn copy_all(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         for entry in fs::read_dir(from)? {
             let entry = entry?;

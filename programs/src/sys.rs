@@ -1,4 +1,4 @@
-//! The system calls of the tracer itself. All unsafe code of this crate is in this folder.
+//! System calls of the tracer. All unsafe code of this crate is in this folder.
 
 pub(crate) mod clock_pages;
 pub(crate) mod filter;

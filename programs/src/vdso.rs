@@ -1,7 +1,6 @@
-//! The vDSO of the programs: a library of one page that the kernel would map, in which C libraries,
-//! Go and others look up functions to read the clocks without a system call. It has no relocations
-//! and no sections: a header, two segments, the tables that locate its four functions, and the
-//! functions of [`crate::sys::clock_pages`].
+//! The vDSO of the programs: a library of one page, in which C libraries, Go and others look up
+//! functions to read the clocks ([`crate::sys::clock_pages`]). It has no relocations and no
+//! sections.
 
 use crate::sys::clock_pages::{CODE_AT, PAGE, functions};
 
@@ -24,7 +23,6 @@ const DT_VERDEFNUM: u64 = 0x6fff_fffd;
 struct Image(Vec<u8>);
 
 impl Image {
-    /// Aligns, and returns the next offset.
     fn place(&mut self) -> u64 {
         self.0.resize(self.0.len().next_multiple_of(8), 0);
         self.0.len() as u64
@@ -62,7 +60,6 @@ fn hash(name: &str) -> u32 {
     })
 }
 
-/// The image, one page long.
 pub(crate) fn image() -> Vec<u8> {
     let (code, functions) = functions();
     let mut names = Names::default();
@@ -117,7 +114,7 @@ pub(crate) fn image() -> Vec<u8> {
     image.0
 }
 
-/// The header, and the two segments: the page, and in it the dynamic table.
+/// The segments are the page, and in it the dynamic table.
 fn head(dynamic: u64, length: u64) -> Vec<u8> {
     let mut head = Image(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec());
     // A shared library for x86-64 without an entry and without sections.

@@ -24,7 +24,6 @@ pub(crate) struct Computer {
 }
 
 thread_local! {
-    /// The origin of this thread's clock.
     static ORIGIN: Instant = Instant::now();
 }
 
@@ -45,7 +44,7 @@ pub fn clocks() -> Now {
     Now { wall: wall_clock(), monotonic: MonotonicTime(u64::try_from(running).unwrap_or(u64::MAX)) }
 }
 
-/// Sets TCP_NODELAY, and ignores a failure.
+/// Ignores a failure.
 pub(crate) fn without_delay(stream: TcpStream) -> TcpStream {
     let _ = stream.set_nodelay(true);
     stream
@@ -53,7 +52,7 @@ pub(crate) fn without_delay(stream: TcpStream) -> TcpStream {
 
 impl Platform for Computer {
     type Stream = TcpStream;
-    /// `None` without a folder: there is nothing to sync.
+    /// `None` without a folder.
     type Sync = Option<File>;
 
     async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {

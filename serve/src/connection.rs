@@ -10,11 +10,11 @@ use std::time::Duration;
 use tokio::io::Interest;
 use tokio::sync::Notify;
 
-/// The most bytes that may wait for a peer that does not read before it is disconnected, regardless
-/// of `client-output-buffer-limit`: one client must not take the process down.
+/// A peer with more unread bytes is disconnected regardless of `client-output-buffer-limit`: one
+/// client must not take the process down.
 const OUTGOING_BYTES_MAX: usize = 256 * 1024 * 1024;
 const SLICES_MAX: usize = 64;
-/// Time limit for a closing connection to send its last bytes.
+/// For the last bytes of a closing connection.
 const LINGER: Duration = Duration::from_secs(5);
 
 pub(crate) struct Connection<S> {
@@ -22,7 +22,7 @@ pub(crate) struct Connection<S> {
     outgoing: RefCell<VecDeque<Bytes>>,
     outgoing_bytes: Cell<usize>,
     told_bytes: Cell<usize>,
-    /// The machine has closed it: it reads no more, and ends when everything is written.
+    /// The machine has closed it: it ends when everything is written.
     closing: Cell<bool>,
     broken: Cell<bool>,
     changed: Notify,
@@ -41,7 +41,7 @@ impl<S: Stream> Connection<S> {
         })
     }
 
-    /// Queues a message; [`Connection::flush`] sends it.
+    /// [`Connection::flush`] sends the message.
     pub(crate) fn push(&self, bytes: Bytes) {
         let waiting = self.outgoing_bytes.get() + bytes.len();
         if self.broken.get() || waiting > OUTGOING_BYTES_MAX {
@@ -51,8 +51,8 @@ impl<S: Stream> Connection<S> {
         self.outgoing.borrow_mut().push_back(bytes);
     }
 
-    /// Ends it once everything queued is sent. If nothing is queued, the peer learns of it now, not
-    /// when the task runs.
+    /// Ends the connection once the queue is sent. With an empty queue the peer learns of it now,
+    /// not when the task runs.
     pub(crate) fn close(&self) {
         self.closing.set(true);
         if self.outgoing.borrow().is_empty() {
@@ -61,7 +61,7 @@ impl<S: Stream> Connection<S> {
         self.changed.notify_one();
     }
 
-    /// Ends it immediately and drops the queue.
+    /// Drops the queue.
     pub(crate) fn abort(&self) {
         self.closing.set(true);
         self.give_up();
@@ -108,7 +108,6 @@ impl<S: Stream> Connection<S> {
         Ok(())
     }
 
-    /// Waits until the socket is ready for the pending work, or something changed.
     async fn ready(&self) -> io::Result<()> {
         let interest = match (self.closing.get(), self.outgoing.borrow().is_empty()) {
             (true, _) => Interest::WRITABLE,
@@ -122,7 +121,7 @@ impl<S: Stream> Connection<S> {
         }
     }
 
-    /// Reads received bytes; `None` if there are none yet, an empty slice at the end of the stream.
+    /// `None` if there are no bytes yet, an empty slice at the end of the stream.
     pub(crate) fn read<'b>(&self, buffer: &'b mut [u8]) -> io::Result<Option<&'b [u8]>> {
         match self.stream.try_read(buffer) {
             Ok(length) => Ok(Some(&buffer[..length])),
@@ -131,13 +130,12 @@ impl<S: Stream> Connection<S> {
         }
     }
 
-    /// Waits until it can read, or write queued bytes; `false` if it has ended.
+    /// Returns `false` if the connection has ended.
     pub(crate) async fn goes_on(&self) -> bool {
         let is_over = || self.broken.get() || self.closing.get();
         !is_over() && self.ready().await.is_ok() && !is_over() && self.write().is_ok()
     }
 
-    /// Returns whether the machine knows of a backlog.
     pub(crate) fn has_told(&self) -> bool {
         self.told_bytes.get() > 0
     }
@@ -146,7 +144,6 @@ impl<S: Stream> Connection<S> {
         self.closing.get()
     }
 
-    /// Writes the queue, for a limited time.
     pub(crate) async fn linger(&self) {
         let _ = tokio::time::timeout(LINGER, self.drain()).await;
     }

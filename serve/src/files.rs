@@ -1,8 +1,7 @@
 //! A server's files: a snapshot, a log of later writes, and a configuration file.
 //!
 //! The first two belong to a generation: `dump.N.rdb` and `appendonly.N.aof`. The file `generation`
-//! names the current one and is replaced by a rename, so that a snapshot atomically replaces
-//! everything before it, even if the process or the power fails.
+//! names the current one, so that renaming it replaces both atomically.
 
 mod found;
 mod lock;
@@ -14,13 +13,12 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// A server's files; without a folder it keeps none.
+/// A server's files; empty without a folder.
 #[derive(Debug)]
 pub struct Files {
     folder: Option<PathBuf>,
     generation: u64,
     append_only: Option<File>,
-    /// Held while the files are open.
     _lock: Option<FolderLock>,
 }
 
@@ -30,11 +28,8 @@ impl Files {
         Files { folder: None, generation: 0, append_only: None, _lock: None }
     }
 
-    /// Opens the files in a folder, which it creates if needed, and reads them. The folder is
-    /// locked until they are dropped.
-    ///
-    /// # Errors
-    /// If another server uses the folder, a file is missing, or one cannot be read or created.
+    /// Opens, or creates, the files in a folder and locks it until they are dropped. Fails if
+    /// another server uses the folder, or a file is missing or inaccessible.
     pub fn open(folder: &Path) -> Result<(Files, DiskImage), ServeError> {
         fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
         let lock = Some(FolderLock::take(folder)?);
@@ -54,7 +49,7 @@ impl Files {
         }
     }
 
-    /// Executes a disk output. The caller does a sync, with the returned file.
+    /// Returns the file that the caller must sync.
     pub(crate) fn apply(&mut self, output: &Output) -> Result<Option<File>, ServeError> {
         let done = match output {
             Output::DiskAppend { bytes } => self.append(bytes).map(|()| None),
@@ -101,7 +96,7 @@ impl Files {
     }
 }
 
-/// Replaces a file atomically, even if the process or the power fails.
+/// Atomic even if the process or the power fails.
 fn write_at_once(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let draft = folder.join(format!("{name}.partial"));
     write_synced(&draft, bytes)?;
@@ -223,7 +218,6 @@ mod tests {
         Files::open(folder.path()).unwrap();
     }
 
-    /// The error for a folder with these files.
     fn refusal(files: &[(&str, &str)]) -> String {
         let folder = tempfile::tempdir().unwrap();
         files.iter().for_each(|(name, text)| fs::write(folder.path().join(name), text).unwrap());

@@ -1,9 +1,9 @@
 //! A machine as one future, on the listener, connector, disk and clock of its caller: a host of a
 //! simulation such as turmoil's, or a task of any tokio runtime.
 //!
-//! The future owns everything of the machine. Dropping it crashes the process: its connections end
-//! with it, and its [`SharedDisk`] loses the data that such a crash loses. Time is tokio's, as the
-//! runtime drives it; random numbers are the machine's own, from its seed.
+//! Dropping the future crashes the process: its connections end, and its [`SharedDisk`] loses the
+//! data that such a crash loses. Time is tokio's; random numbers are the machine's own, from its
+//! seed.
 
 mod disk;
 mod polled;
@@ -58,10 +58,8 @@ struct Guest<A, C, K> {
 }
 
 /// Serves a machine until it ends by itself. Waits only for the given parts and tokio's clock, and
-/// starts no task outside of this future.
-///
-/// # Errors
-/// If another machine runs on the disk, or the machine refuses the content of the disk.
+/// starts no task outside of this future. Fails if another machine runs on the disk, or the machine
+/// refuses its content.
 pub async fn serve_guest<S: ByteStream>(
     boot: impl FnOnce(Beginning) -> Box<dyn Machine>,
     hardware: Hardware<impl Fn() -> Duration + 'static>,

@@ -17,33 +17,30 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
-/// Bytes per read of a connection: `PROTO_IOBUF_LEN`.
+/// `PROTO_IOBUF_LEN`
 const READ_BUFFER_SIZE: usize = 16 * 1024;
-/// Buffered commands to serve before the other sockets.
+/// The other sockets then get their turn.
 const COMMANDS_PER_TURN: usize = 1_024;
-/// Delay after a failed accept, mostly for lack of file descriptors.
+/// An accept mostly fails for lack of file descriptors.
 pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 type Connections<S> = IndexMap<ConnectionId, Rc<Connection<S>>, FxBuildHasher>;
 
 pub(crate) struct Host<P: Platform> {
-    /// A reference to itself, for its tasks.
     me: Weak<Host<P>>,
     pub(crate) platform: P,
     machine: RefCell<Box<dyn Machine>>,
     outputs: RefCell<Outputs>,
     pub(crate) connections: RefCell<Connections<P::Stream>>,
-    /// Connections with queued bytes.
     touched: RefCell<IndexSet<ConnectionId, FxBuildHasher>>,
-    /// Connections whose backlog may be unknown to the machine.
+    /// The machine may not know their backlog.
     unread: RefCell<IndexSet<ConnectionId, FxBuildHasher>>,
     accepted: Cell<u32>,
     buffer: RefCell<Vec<u8>>,
-    /// Pending syncs, in order.
     syncs: mpsc::UnboundedSender<P::Sync>,
-    /// Syncs that the machine waits for.
+    /// The machine waits for them.
     pub(crate) syncs_awaited: Cell<usize>,
-    /// Syncs in progress that the machine no longer waits for.
+    /// The machine no longer waits for them.
     pub(crate) syncs_told: Cell<usize>,
     wake_at: Cell<Option<Instant>>,
     timer_set: Notify,
@@ -51,10 +48,8 @@ pub(crate) struct Host<P: Platform> {
     unserved: Notify,
     failure: RefCell<Option<ServeError>>,
     failed: Notify,
-    /// `true` once the machine has ended by itself.
     stopped: Cell<bool>,
     has_stopped: Notify,
-    /// `true` once the machine answers requests.
     ready: Cell<bool>,
     is_ready: Notify,
 }
@@ -73,7 +68,6 @@ pub(crate) async fn pause(span: Duration) {
 }
 
 impl<P: Platform> Host<P> {
-    /// Boots a machine, which may use its host, and serves it.
     pub(crate) fn start(
         platform: P,
         boot: impl FnOnce(&Weak<Host<P>>) -> Box<dyn Machine>,
@@ -150,13 +144,13 @@ impl<P: Platform> Host<P> {
         self.failed.notify_one();
     }
 
-    /// Handles the sending of queued bytes.
+    /// The queue was sent.
     pub(crate) fn drained(&self, connection: ConnectionId) {
         self.unread.borrow_mut().insert(connection);
         self.report_unread();
     }
 
-    /// Gives the machine an input, serves its buffered commands for a turn, and sends its output.
+    /// Serves the machine's buffered commands for a turn, and sends its output.
     fn handle(&self, input: Input<'_>) {
         self.turn(input, COMMANDS_PER_TURN);
         self.report_unread();
@@ -166,7 +160,6 @@ impl<P: Platform> Host<P> {
         }
     }
 
-    /// Tells the machine the backlog of slow peers.
     fn report_unread(&self) {
         loop {
             let Some(connection) = self.unread.borrow_mut().pop() else { return };
@@ -202,7 +195,7 @@ impl<P: Platform> Host<P> {
             outputs.list.drain(..).for_each(|output| self.carry_out(output));
             if outputs.stopped {
                 self.stopped.set(true);
-                // The listener waits, and so does the end of the process.
+                // The listener waits for it, and so does the end of the process.
                 self.has_stopped.notify_waiters();
             }
             if !outputs.more {
@@ -279,7 +272,6 @@ impl<P: Platform> Host<P> {
         }
     }
 
-    /// Accepts a connection; returns its number.
     pub(crate) fn admit(self: &Rc<Host<P>>, stream: P::Stream) -> ConnectionId {
         let id = ConnectionId(self.accepted.get());
         self.accepted.set(id.0.wrapping_add(1) % (u32::MAX / 2));
@@ -323,7 +315,6 @@ impl<P: Platform> Host<P> {
         }
     }
 
-    /// Wakes the machine when its timer is due.
     async fn keep_time(self: Rc<Host<P>>) {
         loop {
             let Some(wake_at) = self.wake_at.get() else {
@@ -341,7 +332,6 @@ impl<P: Platform> Host<P> {
         }
     }
 
-    /// Serves the commands that a turn left over.
     async fn serve_buffered(self: Rc<Host<P>>) {
         loop {
             self.unserved.notified().await;
@@ -350,7 +340,6 @@ impl<P: Platform> Host<P> {
         }
     }
 
-    /// Syncs files, in order, and reports each to the machine.
     async fn sync_files(self: Rc<Host<P>>, mut wanted: mpsc::UnboundedReceiver<P::Sync>) {
         while let Some(sync) = wanted.recv().await {
             if let Err(failure) = self.platform.sync(sync).await {

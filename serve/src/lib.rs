@@ -1,10 +1,9 @@
-//! The one adapter to the world: machines behind real TCP, on real files, by the real clock; or as
-//! guests of another world, on its listeners, connections and clocks ([`serve_guest`]).
+//! Machines behind real TCP, on real files, by the real clock; or as guests of another world, on
+//! its listeners, connections and clocks ([`serve_guest`]).
 //!
-//! A machine and its connections are a `Host`, on its own thread; each connection is a task that
-//! reads when its socket is readable and passes on at most one buffer at a time, so that a client
-//! that floods the server waits for its turn like all others. In the middle of a long input the
-//! machine can ask the host to look at its sockets ([`fencepost_machine::Attendant`]).
+//! Each machine has its own thread, and each connection a task that passes on at most one buffer at
+//! a time, so that a client that floods the server waits for its turn. During a long input the
+//! machine can ask for its sockets to be polled ([`fencepost_machine::Attendant`]).
 //!
 //! Entry points: [`listen`] at an address for each [`Member`], [`Serving`] is the running servers,
 //! and [`serve`] runs them until a signal arrives; [`serve_staged`] does so for servers that keep
@@ -35,10 +34,10 @@ pub use staged::{Sent, Staged, Staging, serve_staged, stage};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-/// Why the servers cannot start or continue.
+/// Reasons why servers cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The options contradict each other; the text says what would be valid.
+    /// Contradictory options; the text says which would be valid.
     #[error("{0}")]
     Options(String),
     /// Listening at an address failed.
@@ -81,11 +80,9 @@ pub enum ServeError {
     System(std::io::Error),
 }
 
-/// Starts servers and serves until SIGINT or SIGTERM. Calls `announce` once all of them answer
-/// requests, and with warnings; `announce` may also end the servers.
-///
-/// # Errors
-/// If the servers cannot start, or a disk fails.
+/// Serves until SIGINT or SIGTERM. Calls `announce` once all servers answer requests, and with
+/// warnings; `announce` may also end the servers. Fails if the servers cannot start, or a disk
+/// fails.
 pub fn serve(
     start: impl FnOnce() -> Result<Serving, ServeError>,
     announce: impl FnMut(Announcement<'_>) -> ControlFlow<()>,

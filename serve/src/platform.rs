@@ -17,10 +17,10 @@ pub(crate) trait Platform: 'static {
 
     fn clocks(&self) -> Now;
 
-    /// Executes a disk output. The caller does the sync.
+    /// Returns the sync that the caller must do.
     fn write(&self, output: &Output) -> Result<Option<Self::Sync>, ServeError>;
 
-    /// Warns of a damaged file, or gives the error with which its server ends.
+    /// Returns an error if the damage ends the server.
     fn note_damage(&self, damage: Damage) -> Result<(), ServeError>;
 
     fn sync(&self, sync: Self::Sync) -> impl Future<Output = Result<(), ServeError>>;

@@ -43,7 +43,6 @@ pub enum Announcement<'a> {
     Warning(&'a str),
 }
 
-/// The ready line: `ready`, then each server as `role=address`.
 impl fmt::Display for Serving {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&ready_line(&self.addresses))
@@ -57,10 +56,8 @@ pub(crate) fn ready_line(addresses: &[(&'static str, SocketAddr)]) -> String {
 }
 
 impl Serving {
-    /// Starts servers, each on its own thread; must be called within a tokio runtime.
-    ///
-    /// # Errors
-    /// If the operating system refuses a resource that a server needs.
+    /// Starts servers, each on its own thread. Call within a tokio runtime. Fails if the operating
+    /// system refuses a resource.
     pub fn start(members: Vec<Member>) -> Result<Serving, ServeError> {
         let (report, events) = mpsc::unbounded_channel();
         let (mut addresses, mut threads) = (Vec::new(), Vec::new());
@@ -78,18 +75,13 @@ impl Serving {
         self.addresses.iter().map(|(_, address)| *address)
     }
 
-    /// Serves until `stop`, then syncs the written data.
-    ///
-    /// # Errors
-    /// If a file cannot be written.
+    /// Serves until `stop`, then syncs the written data. Fails if a file cannot be written.
     pub async fn until(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
         self.announcing(stop, |_| ControlFlow::Continue(())).await
     }
 
-    /// As [`Serving::until`], and announces events meanwhile; `announce` may also end it.
-    ///
-    /// # Errors
-    /// If a file is damaged or cannot be written.
+    /// As [`Serving::until`], and announces events; `announce` may also end it. Fails if a file is
+    /// damaged or cannot be written.
     pub async fn announcing(
         self,
         stop: impl Future<Output = ()>,
@@ -131,7 +123,7 @@ impl Serving {
     }
 }
 
-/// Waits until every server has ended, or the first one fails.
+/// Or the first one fails.
 async fn all_ended(events: &mut mpsc::UnboundedReceiver<Event>) -> Result<(), ServeError> {
     while let Some(event) = events.recv().await {
         if let Event::Ended(result) = event {
@@ -142,11 +134,8 @@ async fn all_ended(events: &mut mpsc::UnboundedReceiver<Event>) -> Result<(), Se
 }
 
 /// Opens a listener for each server: at consecutive ports from `port`, or at free ones if it is 0.
-/// Connections inherit the keep-alive, which detects vanished peers. Must be called within a tokio
-/// runtime.
-///
-/// # Errors
-/// If an address is taken, or there are not enough ports.
+/// Connections inherit the keep-alive, which detects vanished peers. Call within a tokio runtime.
+/// Fails if an address is taken, or there are not enough ports.
 pub fn listen(bind: IpAddr, port: u16, count: u16) -> Result<Vec<TcpListener>, ServeError> {
     if port > 0 && u32::from(port) + u32::from(count) > 65_536 {
         let fit = "the ports of all servers do not fit below 65536: expected a smaller port, or 0";

@@ -1,5 +1,4 @@
-//! Servers with their own clock behind real TCP. All run on one thread and take inputs in order of
-//! arrival.
+//! Servers with their own clock behind real TCP, on one thread. Inputs are in order of arrival.
 
 use crate::serving::{Announcement, ready_line};
 use crate::{ServeError, stop};
@@ -15,33 +14,32 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::task::LocalSet;
 
-/// How much is read of a socket at a time.
 const READ_BYTES: usize = 16 * 1024;
 
 /// Output for a socket.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Sent {
-    /// These bytes.
+    /// Bytes to send.
     Bytes(Bytes),
-    /// The end, after what was sent before.
+    /// End of the stream, after earlier bytes.
     Close,
 }
 
 /// Servers with their own clock.
 pub trait Staged: 'static {
-    /// Somebody connected to the listener with this number.
+    /// A client connected to this listener.
     fn opened(&mut self, listener: usize, socket: u64, peer: &str);
     /// Bytes arrived.
     fn received(&mut self, socket: u64, bytes: &[u8]);
-    /// The peer is gone. Also told of a socket whose end was sent.
+    /// The peer is gone. Also called for a socket whose end was sent.
     fn closed(&mut self, socket: u64);
-    /// The output that is due, in order.
+    /// Takes the due outputs, in order.
     fn take_sent(&mut self) -> Vec<(u64, Sent)>;
 }
 
-/// Servers that are about to be reached.
+/// Servers that are about to listen.
 pub struct Staging<S> {
-    /// Each listener with what it is called in the ready line.
+    /// Listeners with their names in the ready line.
     pub listeners: Vec<(&'static str, TcpListener)>,
     /// The servers behind the sockets.
     pub staged: S,
@@ -54,9 +52,7 @@ struct Shared<S> {
 }
 
 /// Serves until SIGINT or SIGTERM. Passes the ready line to `announce`, which may end the servers.
-///
-/// # Errors
-/// If the servers cannot start.
+/// Fails if the servers cannot start.
 pub fn serve_staged<S: Staged>(
     start: impl FnOnce() -> Result<Staging<S>, ServeError>,
     announce: impl FnOnce(Announcement<'_>) -> ControlFlow<()>,
@@ -71,10 +67,7 @@ pub fn serve_staged<S: Staged>(
     })
 }
 
-/// Serves until `stop`; must be called within a [`LocalSet`].
-///
-/// # Errors
-/// If an address of a listener cannot be told.
+/// Serves until `stop`. Call within a [`LocalSet`]. Fails if a listener has no address.
 pub async fn stage<S: Staged>(
     staging: Staging<S>,
     stop: impl Future<Output = ()>,
@@ -146,7 +139,7 @@ impl<S: Staged> Shared<S> {
             match sent {
                 Sent::Bytes(bytes) => {
                     if let Some(open) = sockets.get(&socket) {
-                        // A socket that ends takes nothing any more.
+                        // A closing socket takes no more output.
                         let _ = open.send(bytes);
                     }
                 }

@@ -2,7 +2,6 @@
 
 use std::future::Future;
 
-/// SIGINT or SIGTERM.
 #[cfg(unix)]
 pub(crate) fn signal() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -17,7 +16,7 @@ pub(crate) fn signal() -> std::io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Ctrl-C, or the end of the console.
+/// Includes the end of the console.
 #[cfg(windows)]
 pub(crate) fn signal() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::windows::{ctrl_c, ctrl_close};

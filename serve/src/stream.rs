@@ -7,20 +7,20 @@ use std::net::Shutdown;
 use tokio::io::Interest;
 use tokio::net::TcpStream;
 
-/// A byte stream in both directions. Only [`Stream::ready`] waits.
+/// Only [`Stream::ready`] waits.
 pub(crate) trait Stream: 'static {
-    /// Sends as much as possible without waiting, from outside the connection's task.
+    /// Works from outside the connection's task.
     fn send(&self, slices: &[IoSlice<'_>]) -> io::Result<usize>;
 
-    /// As [`Stream::send`], within the connection's task.
+    /// Works within the connection's task.
     fn try_write(&self, slices: &[IoSlice<'_>]) -> io::Result<usize>;
 
-    /// Reads received bytes, within the connection's task.
+    /// Works within the connection's task.
     fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize>;
 
     fn finish(&self);
 
-    /// Waits until the stream may be able to do more, within the connection's task.
+    /// Works within the connection's task.
     fn ready(&self, interest: Interest) -> impl Future<Output = io::Result<()>>;
 }
 

@@ -21,7 +21,6 @@ pub(crate) struct Beginning {
     pub(crate) listener: std::net::TcpListener,
 }
 
-/// The stop signal for a host's thread.
 #[derive(Clone)]
 struct Leave {
     /// For a host inside its machine.
@@ -66,8 +65,7 @@ impl Drop for HostThread {
     }
 }
 
-/// Serves until it is stopped, the machine ends by itself or an error occurs, then syncs the
-/// written data.
+/// Ends by the signal, with the machine or with an error; then syncs the written data.
 fn serve(
     beginning: Beginning,
     leave: &Leave,

@@ -6,25 +6,25 @@ use crate::time::SimTime;
 /// The phase of a process.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Phase {
-    /// It wants the lock and is not granted it.
+    /// Requests the lock and is not granted it.
     Waiting,
-    /// It acquires the lock: from the command that is granted to the end of the operation.
+    /// From the command that is granted to the end of the operation.
     Taking,
-    /// It holds the lock and reads what is guarded.
+    /// Holds the lock and reads the guarded data.
     Reading,
-    /// It holds the lock and works.
+    /// Holds the lock and works.
     Holding,
-    /// It holds the lock and sends an extension, or any other command.
+    /// Holds the lock and sends an extension, or any other command.
     Renewing,
-    /// It holds the lock and writes what is guarded.
+    /// Holds the lock and writes the guarded data.
     Writing,
-    /// It releases the lock.
+    /// Releases the lock.
     Releasing,
-    /// It neither has the lock nor wants it.
+    /// Neither has nor requests the lock.
     Idle,
 }
 
-/// A command of a process with its reply, or a time in which it sends none.
+/// A command of a process with its reply, or a time without one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
     /// The phase of the process.
@@ -53,7 +53,7 @@ pub enum Stretch {
         /// The arrival of the reply.
         heard: Option<SimTime>,
     },
-    /// No command is under way.
+    /// No command is in progress.
     Quiet {
         /// Its start.
         from: SimTime,

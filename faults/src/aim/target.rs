@@ -1,4 +1,4 @@
-//! Computes when and against which nodes a fault must be to meet a place.
+//! Computes times and nodes with which a fault meets a place.
 
 use super::place::{Place, Stretch};
 use crate::draw::{chance, uniform};
@@ -10,18 +10,15 @@ use crate::setting::Window;
 use crate::time::{Micros, SimTime};
 use rand_core::Rng;
 
-/// The start of a fault relative to a command.
+/// Relative to a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
-    /// Just before the client sends it, and so just before the process handles the previous reply.
+    /// The process then handles the previous reply.
     Unsent,
     Asking,
-    /// Just before it reaches the server.
     Unserved,
-    /// Just before the server replies.
     Unanswered,
     Answering,
-    /// Just before the reply arrives.
     Unheard,
 }
 
@@ -34,8 +31,7 @@ const STAGES: [Stage; 6] = [
     Stage::Unheard,
 ];
 
-/// The instants of a window at which a fault must begin to meet a place; empty if none does. Of a
-/// quiet stretch they are its first and its last.
+/// Empty if the fault cannot meet the place. Of a quiet stretch, its first and its last instant.
 pub(super) fn instants(
     fault: &Fault,
     place: &Place,
@@ -60,7 +56,7 @@ pub(super) fn instants(
     all
 }
 
-/// Draws an instant of a quiet stretch, in milliseconds: half of the time its first.
+/// In milliseconds; the first instant half of the time.
 pub(super) fn instant_between(rng: &mut impl Rng, ends: &[SimTime]) -> Option<SimTime> {
     let (first, last) = (ends.first()?.0, ends.last()?.0);
     if chance(rng, 500) {
@@ -87,7 +83,7 @@ fn concerns(fault: &Fault, place: &Place) -> bool {
     if between(is_client, is_storage) {
         return place.asks() == Some(Node::Storage);
     }
-    // Messages between servers belong to no command: any time will do.
+    // Messages between servers belong to no command.
     !between(is_client, |node| node.is_server()) || place.asks().is_some_and(Node::is_server)
 }
 
@@ -120,7 +116,7 @@ fn instant(stretch: &Stretch, stage: Stage, quantum: Micros) -> Option<SimTime> 
     }
 }
 
-/// The middle between two instants as a multiple of the quantum, if there is one.
+/// A multiple of the quantum.
 fn halfway(from: SimTime, to: SimTime, quantum: Micros) -> Option<SimTime> {
     let middle = SimTime(from.0.midpoint(to.0) / quantum.0.max(1) * quantum.0.max(1));
     (middle > from && middle < to).then_some(middle)
@@ -139,8 +135,7 @@ impl Place {
     }
 }
 
-/// Moves the incident's main fault to a place. Swaps node names throughout the incident for those
-/// of the place, so that its faults still fit together.
+/// Swaps node names throughout the incident, so that its faults still fit together.
 pub(super) fn moved_to(
     drawn: &DrawnIncident,
     main: &Fault,
@@ -174,8 +169,7 @@ pub(super) fn moved_to(
     Some(DrawnIncident { family: drawn.family, incident: Incident { at: Some(at), faults } })
 }
 
-/// The two nodes to swap so that a fault hits the wanted one; `None` if it already does, or names
-/// no node of that kind.
+/// `None` if the fault already hits the wanted node, or names no node of that kind.
 fn swap(fault: &Fault, wanted: Node, is_kind: fn(&Node) -> bool) -> Option<(Node, Node)> {
     let side = match fault {
         Fault::Partition { side_a, side_b, .. } => {

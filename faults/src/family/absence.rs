@@ -1,6 +1,6 @@
-//! `failover` without Sentinel: independent masters, or members of an ensemble, are away for longer
-//! than any lease, and a quorum always remains. Redlock must survive it. A master never returns
-//! while a client may still hold a lock that the master forgot.
+//! `failover` without Sentinel: servers are away for longer than any lease, and a quorum remains.
+//! Redlock must survive it: a master never returns while a client may still hold a lock that it
+//! forgot.
 
 use super::strike::death;
 use super::timing::{span, starts};
@@ -12,7 +12,7 @@ use crate::setting::{Setting, Spans};
 use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
-/// Draws one strike after the other: the next begins after all masters of the last are back.
+/// The next strike begins after all masters of the last are back.
 pub(super) fn absences(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let mut drawn = Vec::new();
     let mut all_back = SimTime::ZERO;
@@ -46,12 +46,11 @@ fn absence(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime) -> Drawn {
     gone.into_iter().map(|node| (at, death(rng, setting, node, Some(away)))).collect()
 }
 
-/// A lease and a fifth, because clocks drift.
+/// A fifth longer, because clocks drift.
 pub(super) fn longer_than_any_lease(ttl_us: Micros) -> Micros {
     Micros(ttl_us.as_micros() + ttl_us.as_micros() / 5)
 }
 
-/// Cuts these masters off from all other nodes.
 fn isolated(setting: &Setting, side_a: Vec<Node>, duration_us: Micros) -> Fault {
     let side_b = setting.targets().into_iter().filter(|node| !side_a.contains(node)).collect();
     Fault::Partition { side_a, side_b, direction: Direction::Both, duration_us }

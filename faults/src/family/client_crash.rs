@@ -1,5 +1,5 @@
-//! `client-crash`: processes die, some for good. Of three processes and more two survive, of two
-//! one: it must still get the lock.
+//! `client-crash`: processes die, some for good. Two of three or more survive, one of two: it must
+//! still get the lock.
 
 use super::Incident;
 use super::timing::{span, starts};
@@ -9,7 +9,6 @@ use crate::node::Node;
 use crate::setting::Setting;
 use rand_chacha::ChaCha8Rng;
 
-/// Minimum number of surviving processes.
 fn survivors_min(processes: u16) -> u16 {
     if processes <= 2 { 1 } else { 2 }
 }

@@ -1,5 +1,5 @@
-//! `clock-drift`: the clocks of clients and servers run fast or slow. Two hosts never drift apart
-//! faster than the setting allows: the margin of a lock is relative, so the bound is too.
+//! `clock-drift`: clocks run fast or slow. Two hosts drift apart no faster than the setting allows:
+//! the margin of a lock is relative, so the bound is too.
 
 use super::Incident;
 use super::timing::{span, starts, up_to};
@@ -27,7 +27,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
         let faults = all.map(|(node, worst)| drift(node, rate(rng, worst), at, length)).collect();
         return vec![Incident { at: None, faults }];
     }
-    // Drift comes in spells that hit all hosts together: only a difference between clocks matters.
+    // All hosts drift in the same spells: only a difference between clocks matters.
     let mut drawn = Vec::new();
     for at in starts(rng, setting) {
         let length = span(rng, setting.knobs.spell) + up_to(rng, setting.ttl_us);

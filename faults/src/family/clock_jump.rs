@@ -1,5 +1,5 @@
 //! `clock-jump`: steps a wall clock, so that leases at a server end too early (forward) or too late
-//! (back). Never touches Sentinels: TILT mode is another story.
+//! (back). Never steps the clocks of Sentinels, which would trigger TILT mode.
 
 use super::Incident;
 use super::strike::strikes;
@@ -33,7 +33,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// Mostly steps forward, because that loses a lease.
+/// Mostly forward, because that loses a lease.
 fn jump(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime, node: Node) -> (SimTime, Fault) {
     let forward = chance(rng, 800);
     let distance =

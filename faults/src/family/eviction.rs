@@ -1,5 +1,4 @@
-//! `eviction`: servers run out of memory and evict keys that expire (locks first), or an operator
-//! flushes them. Never stops a server.
+//! `eviction`: servers evict keys that expire (locks first), or an operator flushes them.
 
 use super::Incident;
 use super::strike::victims;

@@ -1,9 +1,8 @@
 //! `failover`: the primary fails, and Sentinel promotes a replica that lacks the last writes, locks
 //! among them (asynchronous replication; Redis documentation, "Distributed Locks", section on
 //! failover-based implementations). The primary crashes, or is cut off with one client, or pauses
-//! and resumes as a primary until a Sentinel demotes it; a setting may choose one of these.
-//! Meanwhile a Sentinel may pause, crash or have its clock stepped. The replicas and the quorum of
-//! the Sentinels always survive.
+//! and resumes as a primary. Meanwhile a Sentinel may pause, crash or have its clock stepped. The
+//! replicas and the Sentinels' quorum survive.
 
 mod promotion;
 mod sentinel;
@@ -20,9 +19,9 @@ use crate::setting::{Setting, Spans, Topology};
 use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
-/// Each failover takes time, and a third would find few locks left to lose.
+/// A third strike would find few locks left to lose.
 const STRIKES_MAX: u16 = 2;
-/// Primaries in a thousand that pause instead of crashing or being cut off.
+/// Of a thousand primaries; the others crash or are cut off.
 const FROZEN_PER_MILLE: u64 = 200;
 
 pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
@@ -44,7 +43,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let takeover = takeover(down_after_us);
     let mut strikes = Vec::new();
     for (index, at) in starts_of(rng, setting, count).into_iter().enumerate() {
-        // The first strike has the known primary; a later one may have to guess.
+        // Only the first strike has a known primary.
         let guess = any(rng, &setting.servers()).unwrap_or(Node::Redis(1));
         let primary = if index == 0 || chance(rng, 500) { Node::Redis(1) } else { guess };
         let isolate = by.isolates(chance(rng, 400));
@@ -66,15 +65,15 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// Pauses the primary until another has taken over. It then resumes as if it were the primary:
-/// measured with Redis 7.0.15, it takes writes for another 10 s, until a Sentinel demotes it.
+/// A paused primary resumes as if it were the primary: measured with Redis 7.0.15, it takes writes
+/// for another 10 s, until a Sentinel demotes it.
 fn freeze(rng: &mut ChaCha8Rng, setting: &Setting, node: Node, takeover: Micros) -> Fault {
     let longer = Spans::new(Micros::from_secs(1), setting.ttl_us.max(Micros::from_secs(1)));
     Fault::Pause { node, duration_us: takeover + span(rng, longer) }
 }
 
-/// The minimum downtime of a failed server: until another has taken over, or, without failover,
-/// longer than any lease.
+/// Minimum downtime of a failed server: until another has taken over or, without failover, longer
+/// than any lease.
 pub fn away_at_least(setting: &Setting) -> Micros {
     match setting.topology {
         Topology::Replicated { down_after_us, .. } => takeover(down_after_us),
@@ -82,16 +81,14 @@ pub fn away_at_least(setting: &Setting) -> Micros {
     }
 }
 
-/// An upper bound on the time from the loss of a primary to the first write at its successor: each
-/// Sentinel waits for down-after, polls the others once a second, waits up to a second before it
-/// requests an election, and checks the replicas once a second (`sentinelFailoverStateMachine` in
-/// Redis's sentinel.c).
+/// Upper bound until the first write at the successor: each Sentinel waits for down-after, polls
+/// the others once a second, waits up to a second before it requests an election, and checks the
+/// replicas once a second (`sentinelFailoverStateMachine` in Redis's sentinel.c).
 fn takeover(down_after_us: Micros) -> Micros {
     Micros(down_after_us.as_micros().saturating_mul(2)) + Micros::from_secs(2)
 }
 
-/// The replicas lag; the primary crashes with writes that it had not sent, and returns after
-/// another has taken over.
+/// The primary crashes with writes that it had not sent to the replicas.
 fn lagged_crash(
     rng: &mut ChaCha8Rng,
     setting: &Setting,
@@ -110,16 +107,15 @@ fn lagged_crash(
     Incident { at: Some(crash_at), faults: vec![(lag_from, lagging), (crash_at, death)] }
 }
 
-/// Mostly draws from the upper half of the range: a lag shorter than the takeover loses nothing.
+/// Mostly from the upper half: a lag shorter than the takeover loses nothing.
 pub(super) fn lag(rng: &mut ChaCha8Rng, range: Spans) -> Micros {
     let half = Micros(range.max_us.as_micros() / 2).max(range.min_us);
     let least = if chance(rng, 800) { half } else { range.min_us };
     span(rng, Spans::new(least, range.max_us))
 }
 
-/// Puts the primary and one client on one side and all other nodes on the other, so that both sides
-/// grant the lock. Half of the time the minority has a Sentinel that still names the old primary.
-/// Both sides reach the storage.
+/// Both sides grant the lock and reach the storage. Half of the time the primary's minority has a
+/// Sentinel that still names it.
 fn isolation(
     rng: &mut ChaCha8Rng,
     setting: &Setting,
@@ -134,8 +130,7 @@ fn isolation(
     cut_off(rng, setting, side_a, takeover)
 }
 
-/// Isolates these nodes from every other server and client until some time after another primary
-/// has taken over.
+/// Until some time after another primary has taken over.
 fn cut_off(rng: &mut ChaCha8Rng, setting: &Setting, side_a: Vec<Node>, takeover: Micros) -> Fault {
     let others = [setting.servers(), setting.sentinels(), setting.clients()].concat();
     let side_b = others.into_iter().filter(|node| !side_a.contains(node)).collect();

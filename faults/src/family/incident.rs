@@ -4,14 +4,14 @@ use super::Drawn;
 use crate::fault::Fault;
 use crate::time::SimTime;
 
-/// Faults that belong together: all victims of one strike, a crash with the lag before it, a single
-/// pause. They move in time only together.
+/// Faults that move in time only together: all victims of one strike, a crash with the lag before
+/// it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Incident {
-    /// The instant at which it strikes; preparations, such as a lag, begin earlier. `None` if it
-    /// fills the whole window and cannot be moved.
+    /// Instant of the strike; preparations begin earlier. `None` if it fills the whole window and
+    /// cannot be moved.
     pub at: Option<SimTime>,
-    /// The faults and their start times, in the order in which they were drawn.
+    /// Faults with start times, in the order drawn.
     pub faults: Drawn,
 }
 

@@ -1,5 +1,4 @@
 //! `lost-reply`: a server applies a command and the connection is reset before the reply leaves.
-//! The command itself always arrives: losing it is `lost-request`.
 
 use super::Incident;
 use super::timing::traps;

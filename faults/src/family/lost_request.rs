@@ -1,5 +1,5 @@
-//! `lost-request`: the connection is reset before the server reads a command, which is never
-//! applied. The client cannot tell this from a lost reply.
+//! `lost-request`: the connection is reset before the server reads a command. The client cannot
+//! tell this from a lost reply.
 
 use super::Incident;
 use super::timing::traps;

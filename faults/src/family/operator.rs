@@ -1,6 +1,5 @@
-//! `operator`: an operator types commands at a server's console that no lock expects. Not in `all`,
-//! because operators may have agreed on rules. Never flushes a server, which is `eviction`, or
-//! stops one, which is `restart`.
+//! `operator`: an operator types commands that no lock expects. Not in `all`, because operators may
+//! have agreed on rules. Flushes are in `eviction`, stops in `restart`.
 
 use super::Incident;
 use super::strike::victims;
@@ -10,7 +9,7 @@ use crate::fault::{Fault, OperatorCommand};
 use crate::setting::{Setting, Topology};
 use rand_chacha::ChaCha8Rng;
 
-/// Draws one command at a time: at one server if it changes the primary, else at one or several.
+/// At one server if the command changes the primary, else at one or several.
 pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let servers = setting.servers();
     let known = commands(setting.topology);
@@ -26,7 +25,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// The commands with an effect in a deployment: a single server has no other to follow.
+/// A single server has no other to follow.
 fn commands(topology: Topology) -> Vec<OperatorCommand> {
     let has_others = matches!(topology, Topology::Replicated { .. });
     let may = |command: &OperatorCommand| match command {

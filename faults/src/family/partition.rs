@@ -1,6 +1,6 @@
-//! `partition`: the network between clients and servers, or among servers and Sentinels, is cut,
-//! one way or both ways, once or several times in a row (a link that flaps). With `cut-off` it cuts
-//! processes off from the storage instead.
+//! `partition`: cuts the network between clients and servers, or among servers and Sentinels, one
+//! way or both ways, once or several times in a row. `cut-off` cuts processes off from the storage
+//! instead.
 
 use super::timing::{span, starts};
 use super::{Drawn, Incident};
@@ -11,9 +11,9 @@ use crate::setting::{CutOff, Setting, Spans};
 use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
-/// Flapping links, per thousand cuts.
+/// Flapping links per thousand cuts.
 const FLAPPING_PER_MILLE: u64 = 250;
-/// The down and up times of a flapping link after its first cut.
+/// Down and up times after the first cut.
 const FLAP: Spans = Spans::millis(50, 2_000);
 
 pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
@@ -30,7 +30,6 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     cuts.into_iter().map(incident).collect()
 }
 
-/// The two sides of a cut, and its duration.
 struct Cut {
     side_a: Vec<Node>,
     side_b: Vec<Node>,
@@ -45,7 +44,7 @@ impl Cut {
     }
 }
 
-/// Draws one cut; `None` without a node to cut off.
+/// `None` without a node to cut off.
 fn cut(rng: &mut ChaCha8Rng, setting: &Setting) -> Option<Cut> {
     let (side_a, side_b) = sides(rng, setting);
     let direction = if chance(rng, 500) { Direction::Both } else { Direction::AToB };
@@ -54,8 +53,8 @@ fn cut(rng: &mut ChaCha8Rng, setting: &Setting) -> Option<Cut> {
     is_cut.then_some(Cut { side_a, side_b, direction, lasts })
 }
 
-/// The further cuts of a flapping link, and their durations: two to five, within the window. Cuts
-/// are as long as the setting allows; if it only allows longer ones, no link flaps.
+/// Two to five further cuts, within the window. No link flaps if the setting allows only longer
+/// cuts.
 fn flaps(rng: &mut ChaCha8Rng, setting: &Setting, from: SimTime) -> Vec<(SimTime, Micros)> {
     let Spans { min_us, max_us } = setting.knobs.partition;
     let shortest = FLAP.min_us.max(min_us);
@@ -73,7 +72,7 @@ fn flaps(rng: &mut ChaCha8Rng, setting: &Setting, from: SimTime) -> Vec<(SimTime
     if min_us > FLAP.max_us { Vec::new() } else { cuts }
 }
 
-/// Half of the time clients against servers, else the servers (and Sentinels) among themselves.
+/// Clients against servers half of the time, else servers and Sentinels among themselves.
 fn sides(rng: &mut ChaCha8Rng, setting: &Setting) -> (Vec<Node>, Vec<Node>) {
     let (servers, sentinels) = (setting.servers(), setting.sentinels());
     let mut some_servers = some(rng, &servers);
@@ -83,7 +82,7 @@ fn sides(rng: &mut ChaCha8Rng, setting: &Setting) -> (Vec<Node>, Vec<Node>) {
         servers.iter().copied().filter(|node| !some_servers.contains(node)).collect();
     let some_sentinels = some(rng, &sentinels);
     let from_clients = chance(rng, 500);
-    // Independent masters never communicate, so there is nothing to cut between them.
+    // Independent masters never communicate.
     let (side_a, side_b) = match chance(rng, 500) {
         _ if setting.knobs.cut_off == CutOff::Storage => (some_clients, vec![Node::Storage]),
         _ if from_clients || !setting.is_replicated() => (some_clients, some_servers),

@@ -1,6 +1,6 @@
-//! `pause`: a process pauses, as in a stop-the-world collection (Kleppmann 2016). Never causes a
-//! failover, whose damage would be blamed on the pause: a replicated server pauses for less than
-//! its Sentinels notice.
+//! `pause`: a process pauses, as in a stop-the-world collection (Kleppmann 2016). A replicated
+//! server pauses for less than its Sentinels notice, since the report would blame the damage of a
+//! failover on the pause.
 
 use super::Incident;
 use super::timing::{span, span_often_past, starts};
@@ -18,7 +18,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
         .collect()
 }
 
-/// Draws one pause: mostly of a client, often past the end of its lease.
+/// Mostly of a client, often past the end of its lease.
 fn pause(rng: &mut ChaCha8Rng, setting: &Setting) -> Option<Fault> {
     let server = chance(rng, 125);
     let nodes = if server { setting.servers() } else { setting.clients() };
@@ -30,7 +30,7 @@ fn pause(rng: &mut ChaCha8Rng, setting: &Setting) -> Option<Fault> {
     Some(Fault::Pause { node, duration_us })
 }
 
-/// Lengths of a server pause that Sentinel does not take for a crash.
+/// Sentinel does not take these pauses for a crash.
 fn unnoticed(setting: &Setting) -> Spans {
     let Spans { min_us, max_us } = setting.knobs.pause;
     let Topology::Replicated { down_after_us, .. } = setting.topology else {

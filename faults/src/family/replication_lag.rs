@@ -1,4 +1,4 @@
-//! `replication-lag`: a primary's replication stream arrives late. Delays nothing else.
+//! `replication-lag`: a primary's replication stream arrives late.
 
 use super::Incident;
 use super::timing::{span, starts};
@@ -25,8 +25,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     starts.into_iter().filter_map(spell).collect()
 }
 
-/// Every other server, or as many as the setting says, receives writes of `primary` late by three
-/// quarters of `lag` to `lag`.
+/// Delays are from three quarters of `lag` to `lag`. The setting may limit the number of servers.
 pub(super) fn lagging(
     rng: &mut ChaCha8Rng,
     setting: &Setting,

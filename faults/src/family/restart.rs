@@ -1,6 +1,6 @@
 //! `restart`: servers crash and return after the restart delay, with the data that their
 //! persistence kept (Redis documentation, "Distributed Locks", section "Performance, crash recovery
-//! and fsync"). Every server comes back.
+//! and fsync").
 
 use super::strike::{death, strikes};
 use super::timing::span;

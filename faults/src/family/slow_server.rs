@@ -1,5 +1,4 @@
-//! `slow-server`: every command at a server takes longer, so that a queue builds up. Never stops a
-//! server: that is a pause.
+//! `slow-server`: every command at a server takes longer, so that a queue builds up.
 
 use super::Incident;
 use super::timing::{span, starts};

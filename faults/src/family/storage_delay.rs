@@ -1,6 +1,5 @@
 //! `storage-delay`: requests of a client to the protected storage arrive late, often after its
-//! lease has ended. Never delays all clients alike: requests with equal delays would arrive in the
-//! order in which they were sent.
+//! lease has ended. Not all clients alike: requests with equal delays arrive in order.
 
 use super::Incident;
 use super::timing::{span, span_often_past, starts, up_to};

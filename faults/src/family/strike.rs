@@ -1,5 +1,6 @@
-//! Hitting several servers within one lease, half of the time while others are out of reach: what
-//! `restart` and `clock-jump` need to break a quorum. `struck-servers` limits how many are hit.
+//! Strikes hit several servers within one lease, half of the time while others are unreachable:
+//! `restart` and `clock-jump` need that to break a quorum. `struck-servers` limits how many are
+//! hit.
 
 use super::timing::{before, span, starts, up_to};
 use crate::draw::{chance, subset, uniform};
@@ -9,12 +10,11 @@ use crate::setting::{Setting, Spans};
 use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
-/// One strike against the servers.
 pub(super) struct Strike {
-    /// The times and nodes, in order of number.
+    /// In order of number.
     pub(super) hits: Vec<(SimTime, Node)>,
-    /// The masters beyond a quorum are unreachable for clients until just after the first hit: the
-    /// hit ones alone granted the current lock, and the next grant cannot include the others.
+    /// The masters beyond a quorum are unreachable until just after the first hit: the hit ones
+    /// alone granted the current lock, and the next grant cannot include the others.
     pub(super) shield: Option<(SimTime, Fault)>,
 }
 
@@ -24,7 +24,6 @@ impl Strike {
     }
 }
 
-/// As many strikes as the setting allows.
 pub(super) fn strikes(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Strike> {
     starts(rng, setting).into_iter().map(|at| strike(rng, setting, at)).collect()
 }
@@ -37,7 +36,7 @@ fn strike(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime) -> Strike {
     } else {
         Vec::new()
     };
-    // A server out of reach is hit as well.
+    // An unreachable server is hit as well.
     if setting.knobs.struck_servers.is_some() {
         shielded.clear();
     }
@@ -56,8 +55,7 @@ fn strike(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime) -> Strike {
     Strike { hits, shield }
 }
 
-/// From one to all of the servers. The first primary of a replicated deployment is usually among
-/// them, because it has the lock.
+/// The first primary of a replicated deployment is usually hit, because it has the lock.
 pub(super) fn victims(rng: &mut ChaCha8Rng, setting: &Setting, reachable: &[Node]) -> Vec<Node> {
     let count = uniform(rng, 1..=reachable.len().max(1) as u64) as usize;
     let mut victims = subset(rng, reachable, count);
@@ -91,7 +89,7 @@ fn shield(
     )
 }
 
-/// The end of a server: its process crashes, or its machine loses power.
+/// The process crashes, or the machine loses power.
 pub(super) fn death(
     rng: &mut ChaCha8Rng,
     setting: &Setting,

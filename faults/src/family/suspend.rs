@@ -1,5 +1,5 @@
-//! `suspend`: freezes and thaws a client's virtual machine. Its monotonic clock stops too, so that
-//! a validity check passes falsely. Never hits servers: their leases end by the wall clock.
+//! `suspend`: freezes and thaws a client's virtual machine. Its monotonic clock stops too, so a
+//! validity check passes falsely. Servers are not hit: their leases end by the wall clock.
 
 use super::Incident;
 use super::timing::{span_often_past, starts};

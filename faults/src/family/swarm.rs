@@ -1,6 +1,6 @@
 //! `all`: swarm testing (Groce, Zhang, Eide, Chen and Regehr, "Swarm Testing", ISSTA 2012). A run
 //! with every kind of fault at full strength hides the effects of a few alone, so each seed leaves
-//! some out and weakens the rest. Only the families draw faults.
+//! some out and weakens the rest.
 
 use super::{Drawing, FAMILIES, Family};
 use crate::draw::{chance, uniform};
@@ -13,13 +13,13 @@ use crate::time::Micros;
 pub struct Swarmed {
     /// The family.
     pub family: Family,
-    /// Its strength: the upper ends of its ranges, in thousandths of the way up from their lower
-    /// ends; 250 to 1000.
+    /// Strength: the upper ends of its ranges, in thousandths of the way up from the lower ends;
+    /// 250 to 1000.
     pub hardness_per_mille: u64,
 }
 
-/// The families that the seed switches on, each with even chance, at least one. A family appended
-/// to the table leaves the draws of the others unchanged.
+/// Families that the seed switches on, each with even chance, at least one. Families appended to
+/// the table leave the draws of the others unchanged.
 pub fn swarm(seed: Seed) -> Vec<Swarmed> {
     let mut rng = seed.stream(Stream::Swarm);
     let fallback = uniform(&mut rng, 0..=u64::from(u16::MAX)) as usize;
@@ -39,8 +39,7 @@ pub fn swarm(seed: Seed) -> Vec<Swarmed> {
 }
 
 impl Swarmed {
-    /// The setting weakened to this hardness. The restart delay is a promise of the operator and
-    /// stays unchanged.
+    /// The restart delay stays unchanged: it is a promise of the operator.
     pub(crate) fn soften(&self, setting: &Setting) -> Setting {
         let part = |min: u64, max: u64| {
             min + (max - min.min(max)).saturating_mul(self.hardness_per_mille) / 1_000

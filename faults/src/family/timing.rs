@@ -1,6 +1,5 @@
-//! Draws of start times and spans, shared by the families.
-//!
-//! Spans of a millisecond or more are rounded to whole milliseconds, so that plans are readable.
+//! Draws of start times and spans. Spans of a millisecond or more are whole milliseconds, so that
+//! plans are readable.
 
 use super::Incident;
 use crate::draw::{any, chance, log_uniform, uniform};
@@ -10,8 +9,7 @@ use crate::setting::{Setting, Spans};
 use crate::time::{Micros, SimTime};
 use rand_core::Rng;
 
-/// The starts of a family's strikes: as many as the setting allows, one in each equal part of the
-/// window.
+/// One start in each equal part of the window.
 pub(super) fn starts(rng: &mut impl Rng, setting: &Setting) -> Vec<SimTime> {
     let counts = setting.knobs.counts;
     let count = uniform(rng, u64::from(counts.min)..=u64::from(counts.max));
@@ -29,7 +27,7 @@ pub(super) fn starts_of(rng: &mut impl Rng, setting: &Setting, count: u64) -> Ve
         .collect()
 }
 
-/// Sets a trap for a message between a server and a client for each strike.
+/// One trap per strike.
 pub(super) fn traps(
     rng: &mut impl Rng,
     setting: &Setting,
@@ -51,8 +49,7 @@ pub(super) fn span(rng: &mut impl Rng, spans: Spans) -> Micros {
     whole_millis(Micros(drawn)).max(spans.min_us)
 }
 
-/// Draws a span that half of the time is at least `threshold`, within the range: for faults that
-/// matter only if they outlast something.
+/// Half of the time at least `threshold`, for faults that matter only if they outlast something.
 pub(super) fn span_often_past(rng: &mut impl Rng, spans: Spans, threshold: Micros) -> Micros {
     let least =
         if chance(rng, 500) { threshold.min(spans.max_us).max(spans.min_us) } else { spans.min_us };
@@ -63,7 +60,7 @@ pub(super) fn up_to(rng: &mut impl Rng, max: Micros) -> Micros {
     whole_millis(Micros(uniform(rng, 0..=max.as_micros())))
 }
 
-/// The instant `lead` before `at`, or the start of time.
+/// Not before the start of time.
 pub(super) fn before(at: SimTime, lead: Micros) -> SimTime {
     SimTime(at.as_micros().saturating_sub(lead.as_micros()))
 }

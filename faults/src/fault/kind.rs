@@ -56,27 +56,26 @@ pub enum FaultKind {
     LostRequest,
 }
 
-/// The effect of a fault on the nodes that it names. Rules for several kinds match on this, so that
-/// a new kind has to choose one.
+/// Effect of a fault on the nodes that it names. Rules for several kinds match on this.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Impact {
-    /// They pause.
+    /// Pauses them.
     Freezes,
-    /// They crash, or are unreachable.
+    /// Crashes them, or makes them unreachable.
     Kills,
-    /// Messages between them are stopped for a time, or each is delayed.
+    /// Stops or delays messages between them.
     HoldsUpMessages,
-    /// A reply between them is lost.
+    /// Loses a reply between them.
     LosesReply,
-    /// A command between them is lost.
+    /// Loses a command between them.
     LosesRequest,
-    /// Their clocks are wrong.
+    /// Sets their clocks wrong.
     BendsClock,
-    /// They serve commands more slowly.
+    /// Slows them down.
     Slows,
-    /// They lose keys.
+    /// Loses their keys.
     LosesKeys,
-    /// They take over as primary.
+    /// Makes them the primary.
     TakesOver,
     /// The effect depends on the operator's command.
     IsOperated,

@@ -1,4 +1,4 @@
-//! The nodes from which `partition` separates processes.
+//! Nodes from which `partition` separates processes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

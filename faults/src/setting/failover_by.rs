@@ -32,12 +32,11 @@ impl FailoverBy {
         }
     }
 
-    /// Returns whether it is drawn, and need not be written down.
+    /// Lets serde skip the default.
     pub fn is_drawn(&self) -> bool {
         *self == FailoverBy::Drawn
     }
 
-    /// Returns whether the primary is cut off, given the draw.
     pub(crate) fn isolates(self, drawn: bool) -> bool {
         self == FailoverBy::Isolation || self.is_drawn() && drawn
     }

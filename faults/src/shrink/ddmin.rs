@@ -1,8 +1,7 @@
 //! Delta debugging: the algorithm ddmin of Zeller and Hildebrandt ("Simplifying and Isolating
 //! Failure-Inducing Input", IEEE TSE 2002), preceded by a test of the empty list.
 
-/// Reduces `items` to a part that still fails and no longer does so without any one of its items.
-/// The whole list must fail.
+/// The result no longer fails without any one of its items. The whole list must fail.
 pub(super) fn ddmin<T: Clone>(mut items: Vec<T>, mut fails: impl FnMut(&[T]) -> bool) -> Vec<T> {
     if items.is_empty() || fails(&[]) {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! The magnitudes of a fault: spans, rates and distances, each a signed number.
+//! Magnitudes of a fault: spans, rates and distances, each a signed number.
 
 use crate::fault::Fault;
 use crate::node::Node;
@@ -42,7 +42,7 @@ impl Magnitude {
         }
     }
 
-    /// The step to which a magnitude is minimized: a millisecond, or one part per million.
+    /// Step of minimization: a millisecond, or one part per million.
     pub fn step(self) -> u64 {
         if self == Magnitude::RatePpm { 1 } else { 1_000 }
     }
@@ -84,7 +84,7 @@ pub fn magnitudes(fault: &Fault) -> Vec<(Magnitude, i64)> {
     }
 }
 
-/// Sets one magnitude of the fault. A magnitude that the fault does not have changes nothing.
+/// Sets one magnitude, if the fault has it.
 pub fn with_magnitude(fault: &Fault, magnitude: Magnitude, value: i64) -> Fault {
     let mut fault = fault.clone();
     let span = Micros(value.unsigned_abs());

@@ -2,12 +2,11 @@
 
 use crate::plan::FaultPlan;
 
-/// A predicate with a budget and a memory.
 pub(super) struct Oracle<F> {
     violates: F,
     calls: u32,
     calls_max: u32,
-    /// A list and not a map: comparing plans costs nothing next to running one.
+    /// A list, since comparing plans costs nothing next to running one.
     answers: Vec<(FaultPlan, bool)>,
     refused: bool,
 }
@@ -17,8 +16,7 @@ impl<F: FnMut(&FaultPlan) -> bool> Oracle<F> {
         Oracle { violates, calls: 0, calls_max, answers: Vec::new(), refused: false }
     }
 
-    /// Returns whether the plan is known to violate. `false` once the budget is spent, unless the
-    /// answer is remembered.
+    /// `false` once the budget is spent, unless the answer is remembered.
     pub(super) fn violates(&mut self, plan: &FaultPlan) -> bool {
         if let Some(answer) = self.known(plan) {
             return answer;

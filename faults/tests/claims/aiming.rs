@@ -21,7 +21,6 @@ fn command(phase: Phase, number: u32, client: u16, server: Node, sent: u64) -> P
     Place { phase, number, client: Node::Client(client), stretch }
 }
 
-/// A hundred waiting commands, two of an acquire, one write and one release of client-2.
 fn places() -> Vec<Place> {
     let redis = Node::Redis(1);
     let mut all: Vec<Place> = (0..100)

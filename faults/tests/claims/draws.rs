@@ -11,7 +11,7 @@ fn rng(seed: u64) -> ChaCha8Rng {
     Seed(seed).stream(Stream::Swarm)
 }
 
-/// A source that always gives the same word, so that a draw is a plain function of it.
+/// Always gives the same word.
 struct Word(u64);
 
 impl TryRng for Word {

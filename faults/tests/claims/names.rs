@@ -3,7 +3,6 @@
 use fencepost_faults::{FAMILIES, Families, Family, Micros, Node, SimTime};
 use proptest::prelude::*;
 
-/// The families that can be combined.
 fn combined() -> Vec<Family> {
     let alone = |family: &Family| matches!(family, Family::None | Family::All);
     FAMILIES.iter().copied().filter(|family| !alone(family)).collect()

@@ -65,7 +65,7 @@ fn neighbours(plan: &FaultPlan) -> Vec<FaultPlan> {
     neighbours
 }
 
-/// Returns whether `less` is `more` with nodes left out and numbers nearer to zero.
+/// Nodes are left out and numbers nearer to zero.
 fn is_part(less: &Value, more: &Value) -> bool {
     match (less, more) {
         (Value::Object(less), Value::Object(more)) => {
@@ -83,8 +83,7 @@ fn is_part(less: &Value, more: &Value) -> bool {
     }
 }
 
-/// Returns whether `small` is `plan` with faults left out, magnitudes reduced and starts moved by
-/// less than a second.
+/// Faults are left out, magnitudes reduced and starts moved by less than a second.
 fn is_sub_plan(small: &FaultPlan, plan: &FaultPlan) -> bool {
     let json = |timed: &TimedFault| serde_json::to_value(&timed.fault).expect("faults are JSON");
     small.faults.iter().all(|less| {
@@ -96,7 +95,6 @@ fn is_sub_plan(small: &FaultPlan, plan: &FaultPlan) -> bool {
     })
 }
 
-/// Shrinks with calls to spare, and checks the promises of any result.
 fn check(plan: &FaultPlan, violates: impl Fn(&FaultPlan) -> bool) -> Shrunk {
     let shrunk = shrink(plan, 20_000, &violates).expect("the plan violates");
     assert!(shrunk.complete, "{} calls", shrunk.calls);
@@ -155,8 +153,8 @@ fn faults_that_only_work_together_stay_together() {
 
 #[test]
 fn one_magnitude_that_frees_another_is_followed_up() {
-    // The longer the first pause, the longer the second must be: the first is made less last,
-    // unless rounds go on.
+    // The longer the first pause, the longer the second must be: without further rounds the first
+    // stays long.
     let plan = FaultPlan::new(vec![
         at(1, 1_000_000, pause(1, 800_000)),
         at(2, 2_000_000, pause(2, 900_000)),
@@ -245,7 +243,7 @@ fn a_start_is_as_round_as_the_violation_lets_it_be() {
 
 #[test]
 fn rounding_never_moves_a_fault_into_another_of_its_kind() {
-    // The roundest start near the second would be the first's.
+    // The roundest start near the second is the first's.
     let plan = FaultPlan::new(vec![
         at(1, 1_000_000, pause(1, 400_000)),
         at(2, 1_490_000, pause(1, 700_000)),
@@ -305,7 +303,7 @@ fn no_plan_is_asked_about_twice() {
     assert_eq!(shrunk.map(|shrunk| shrunk.calls as usize), Some(asked.len()));
 }
 
-/// A hash of a plan, so that predicates based on it are not monotone.
+/// Predicates based on this hash are not monotone.
 fn scatter(plan: &FaultPlan, salt: u64) -> u64 {
     let text = format!("{salt}{plan}");
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {

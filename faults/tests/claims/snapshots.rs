@@ -1,5 +1,5 @@
-//! The meaning of seeds. A change here changes every seed that anybody wrote down: it takes a new
-//! version of the tool.
+//! The meaning of seeds. A change here changes every published seed: it needs a new version of the
+//! tool.
 
 use crate::settings::{independent, replicated};
 use fencepost_faults::{FAMILIES, Seed, Setting, generate};

@@ -1,5 +1,5 @@
-//! Runs generated programs on a real redis-server and on fake-redis: the replies must be equal.
-//! `beside PORT COUNT SEED` connects to the server on that port, and deletes its data.
+//! `beside PORT COUNT SEED` compares generated programs on the redis-server at that port, whose
+//! data it deletes, with fake-redis.
 
 use arbitrary::Unstructured;
 use fake_redis::{DiskImage, NodeConfig};
@@ -39,7 +39,7 @@ impl Real {
     }
 }
 
-/// The comparable part of a reply: addresses are numbers in one and memory in the other.
+/// Addresses are numbers in one and memory in the other.
 fn comparable(answer: &[u8]) -> String {
     let text = String::from_utf8_lossy(answer).into_owned();
     let mut parts = text.split("0x");
@@ -51,7 +51,7 @@ fn comparable(answer: &[u8]) -> String {
     kept
 }
 
-/// Numbers derived from a seed (SplitMix64).
+/// SplitMix64
 fn bytes_of(mut seed: u64) -> Vec<u8> {
     let mut next = || {
         seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);

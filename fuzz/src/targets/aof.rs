@@ -1,5 +1,5 @@
-//! Arbitrary bytes as an append-only file: the server refuses them and writes nothing, or starts,
-//! and the file it rewrites is read back equal.
+//! Arbitrary bytes as an append-only file: refused without a write, or rewritten and read back
+//! equal.
 
 use crate::bench::Bench;
 use fake_redis::{DiskImage, Fsync, Node, NodeConfig, Persistence};

@@ -1,7 +1,7 @@
-//! Any bytes, cut anywhere, on three connections to a replica of Chubby (pieces 0 to 2), of which
-//! the first may be another replica's, while time passes (3) and all connections close (4). An
-//! input that begins with 5 is about a replica of five, any other one about a cell of one. No
-//! replica panics, and the next client learns where the master is.
+//! Arbitrary bytes, split anywhere, on three connections to a replica of Chubby (pieces 0 to 2), of
+//! which the first may be another replica's, with elapsed time (3) and disconnects (4). An input
+//! that begins with 5 tests one replica of five, any other a cell of one. No replica panics, and
+//! the next client finds the master.
 //!
 //! Twins in `cargo test`: coordinators/chubby/src/tests/anything.rs.
 
@@ -9,7 +9,6 @@ use crate::bench::{Bench, START};
 use fencepost_chubby::{Chubby, Config, Member};
 use fencepost_machine::{DiskImage, Now};
 
-/// Runs one input.
 pub(super) fn run(input: &[u8]) {
     let is_alone = input.first() != Some(&5);
     let member = |id| Member { id, host: format!("chubby-{id}"), port: 2_006 };

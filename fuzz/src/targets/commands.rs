@@ -196,7 +196,7 @@ fn check_input(steps: Vec<Step>) {
         );
         out.clear();
     }
-    // After a month every pause and sleep is over.
+    // Every pause and sleep is over after a month.
     now.0 += 2_600_000_000_000;
     node.handle(Input::Timer, Now::unstepped(now), &mut out);
     node.handle(

@@ -11,7 +11,7 @@ use fencepost_etcd::{Config, Etcd, Member};
 use fencepost_machine::{DiskImage, Input, Now};
 
 const QUESTION: &[u8] = b"GET /version HTTP/1.1\r\nHost: etcd-1\r\n\r\n";
-/// Number and interval (in milliseconds) of wake-ups until a new standalone server leads.
+/// Number and interval (in milliseconds) of wake-ups until a standalone server leads.
 const WAKES: (u32, u64) = (25, 100);
 
 pub(super) fn run(input: &[u8]) {

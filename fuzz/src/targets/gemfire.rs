@@ -1,7 +1,7 @@
-//! Any bytes, cut anywhere, on three connections to a GemFire server (pieces 0 to 2), of which the
-//! first may be another server's, while time passes (3) and all connections end (4). An input that
-//! begins with 5 is about one server of three, any other one about a server alone. No server
-//! panics, and the next client gets an answer.
+//! Arbitrary bytes, split anywhere, on three connections to a GemFire server (pieces 0 to 2), of
+//! which the first may be another server's, with elapsed time (3) and disconnects (4). An input
+//! that begins with 5 tests one server of three, any other a server alone. No server panics, and
+//! the next client gets an answer.
 //!
 //! Twins in `cargo test`: coordinators/gemfire/src/tests/anything.rs.
 
@@ -9,7 +9,6 @@ use crate::bench::{Bench, START};
 use fencepost_gemfire::{Config, GemFire, Server};
 use fencepost_machine::Now;
 
-/// Runs one input.
 pub(super) fn run(input: &[u8]) {
     let is_alone = input.first() != Some(&5);
     let server = |id| Server { id, host: format!("gemfire-{id}"), port: 40_404 };

@@ -1,7 +1,6 @@
-//! A Sentinel that receives arbitrary messages. Parts of the input that begin with `h` are hello
-//! messages, with `i` replies to INFO, with `r` and `s` bytes on the command and subscription
-//! connections, with `c` the words of a client's command; `t` advances time, `x` closes the
-//! connections.
+//! A Sentinel that receives arbitrary messages: `h` hello messages, `i` replies to INFO, `r` and
+//! `s` bytes on the command and subscription connections, `c` a client's command; `t` advances
+//! time, `x` closes the connections.
 
 use crate::bench::{Bench, START, encode};
 use crate::parts;

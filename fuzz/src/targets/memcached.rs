@@ -1,5 +1,5 @@
-//! Arbitrary bytes, split anywhere, on three connections to a memcached server, with elapsed time:
-//! it does not panic, and its output ends with a complete line.
+//! Arbitrary bytes, split anywhere, on three connections to a memcached server, with elapsed time.
+//! Output ends with a complete line.
 //!
 //! Twins in `cargo test`: coordinators/memcached/src/tests.rs.
 

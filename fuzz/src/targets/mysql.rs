@@ -8,16 +8,16 @@ use crate::bench::Bench;
 use fencepost_machine::{ConnectionId, DiskImage};
 use fencepost_mysql::{Config, Mysql};
 
-/// Login of root without a password, protocol 4.1.
+/// Root without a password, protocol 4.1.
 const LOGIN: &[u8] = b"\x26\0\0\x01\0\x82\0\0\0\0\0\x01\x2d\
     \0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0root\0\0";
 const SCHEMA: &str = "CREATE DATABASE d; USE d; CREATE TABLE t (k INT PRIMARY KEY, v INT); \
                       INSERT INTO t VALUES (1, 1)";
 const QUESTION: &[u8] = b"\x09\0\0\0\x03SELECT 1";
-/// Packets in its reply: the column count, a column, its end, a row, and its end.
+/// The column count, a column, its end, a row, and its end.
 const PACKETS: usize = 5;
 
-/// Returns the first byte of each packet to one client; panics on an incomplete packet.
+/// Returns the first byte of each packet; panics on an incomplete packet.
 fn look_at(server: &mut Bench<Mysql>, client: ConnectionId) -> Vec<Option<u8>> {
     let mut firsts = Vec::new();
     for (to, said) in server.sent.drain(..).filter(|(to, _)| *to == client) {

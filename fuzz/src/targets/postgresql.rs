@@ -12,7 +12,7 @@ const STARTUP: &[u8] = b"\0\0\0\x11\0\x03\0\0user\0me\0\0";
 const TABLE: &str = "CREATE TABLE t (k int PRIMARY KEY, v int); INSERT INTO t VALUES (1, 1)";
 const QUESTION: &[u8] = b"Q\0\0\0\x0dSELECT 1\0";
 
-/// Returns the type of each message to one client; panics on an incomplete message.
+/// Returns the type of each message; panics on an incomplete message.
 fn look_at(server: &mut Bench<Postgresql>, client: ConnectionId) -> Vec<u8> {
     let mut kinds = Vec::new();
     for (to, said) in server.sent.drain(..).filter(|(to, _)| *to == client) {

@@ -10,7 +10,7 @@ use fake_redis::{
 
 /// 2023-11-14.
 const START: WallTime = WallTime(1_700_000_000_000_000);
-/// No input makes a server execute more commands than it has bytes.
+/// A server executes at most as many commands as its input has bytes.
 const ROUNDS_MAX: usize = 1_000_000;
 
 fn handle(node: &mut Node, input: Input<'_>) {

@@ -1,6 +1,6 @@
-//! A replica with an arbitrary primary, and a primary with an arbitrary replica. Parts of the input
-//! that begin with `T` advance time, with `R` are a snapshot, with `F` start one, with `P` come
-//! from our own replica, with `C` close the connection; all others come from the primary unchanged.
+//! A replica with an arbitrary primary, and a primary with an arbitrary replica: `T` advances time,
+//! `R` is a snapshot, `F` starts one, `P` comes from our own replica, `C` closes the connection;
+//! all other parts come from the primary unchanged.
 
 use crate::bench::Bench;
 use crate::parts;

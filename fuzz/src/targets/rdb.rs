@@ -1,5 +1,4 @@
-//! Arbitrary bytes as a snapshot: the server refuses them and writes nothing, or starts, and its
-//! next snapshot is read back equal.
+//! Arbitrary bytes as a snapshot: refused without a write, or the next snapshot is read back equal.
 
 use crate::bench::Bench;
 use fake_redis::{DiskImage, NodeConfig, Persistence};

@@ -8,7 +8,7 @@ use fencepost_reports::summary::sweep::{Gaps, Sweep, merge};
 use fencepost_reports::{Report, judge, validate};
 use serde_json::Value;
 
-/// The document without its checksum, which would reject nearly every mutation first.
+/// The checksum would reject nearly every mutation.
 fn unsealed(document: &str) -> Option<String> {
     let mut value: Value = serde_json::from_str(document).ok()?;
     value.as_object_mut()?.remove("checksum")?;

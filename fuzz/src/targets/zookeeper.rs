@@ -11,11 +11,11 @@ use crate::pieces;
 use fencepost_machine::{ConnectionId, DiskImage, Input, Now};
 use fencepost_zookeeper::{Config, Member, ZooKeeper};
 
-/// Requests a new session of four seconds.
+/// Requests a session of four seconds.
 const CONNECT: &[u8] = b"\0\0\0\x2d\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x0f\xa0\0\0\0\0\0\0\0\0\
     \0\0\0\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
-/// Takes a client's messages; panics if they are not complete frames.
+/// Panics if the messages are not complete frames.
 fn look_at(server: &mut Bench<ZooKeeper>, client: ConnectionId) -> usize {
     let mut frames = 0;
     for (to, said) in server.sent.drain(..) {

@@ -1,4 +1,4 @@
-//! A test bench for one machine: connections, a disk, and clocks under the test's control.
+//! A test bench for one machine, with a disk, and clocks under the test's control.
 
 use fencepost_machine::wording::Speaker;
 use fencepost_machine::{

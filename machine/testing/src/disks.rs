@@ -4,10 +4,7 @@ use bytes::Bytes;
 use fencepost_machine::{Damage, Disk, DiskImage, Input, Machine, Now, Output, Outputs, Response};
 
 /// Checks that a machine refuses files with any flipped byte and starts from a truncated log.
-///
-/// # Panics
-///
-/// If it does not.
+/// Panics otherwise.
 pub fn check<M: Machine>(image: &DiskImage, boot: impl Fn(&DiskImage) -> M) {
     let at_boot = |image: &DiskImage| {
         let mut out = Outputs::default();
@@ -44,7 +41,7 @@ fn damages(out: &Outputs) -> impl Iterator<Item = &Damage> {
     })
 }
 
-/// Copies of the files, each with one bit of one byte flipped.
+/// One bit of one byte in each copy.
 fn flipped(image: &DiskImage) -> Vec<DiskImage> {
     let flips = |bytes: &Bytes| -> Vec<Bytes> {
         let flip = |at: usize| {

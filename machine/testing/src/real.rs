@@ -1,5 +1,5 @@
-//! Support for comparisons with real servers: ports, processes that end with the test, and waiting
-//! in real time.
+//! Comparisons with real servers: ports, processes that end with the test, and waiting in real
+//! time.
 
 use std::fs::read_to_string;
 use std::net::TcpStream;
@@ -7,20 +7,17 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Outgoing connections get ports from 32768 (Linux) or 49152 (BSD) on. Servers use lower ports:
-/// otherwise another test's outgoing connection could take a port that was free a moment ago.
+/// Outgoing connections get ports from 32768 (Linux) or 49152 (BSD) on. With lower ones for
+/// servers, no other test's outgoing connection takes a port that was free a moment ago.
 const PORTS: std::ops::Range<u32> = 15_000..32_000;
-/// Keeps the port ranges of processes with adjacent ids apart.
+/// Separates processes with adjacent ids.
 const PORTS_PER_PROCESS: u32 = 61;
-/// Polls before giving up: two minutes in all, because CI machines may be busy.
+/// Two minutes in all, because CI machines may be busy.
 const LOOKS_MAX: u32 = 2_400;
 const LOOK_PAUSE: Duration = Duration::from_millis(50);
 
-/// Returns a free loopback port that this process has not returned before.
-///
-/// # Panics
-///
-/// If every port is taken.
+/// Returns a loopback port that this process has not returned before. Panics if every port is
+/// taken.
 #[must_use]
 pub fn free_port() -> u16 {
     static GIVEN: AtomicU32 = AtomicU32::new(0);
@@ -28,8 +25,8 @@ pub fn free_port() -> u16 {
     for _ in PORTS {
         let step = start.wrapping_add(GIVEN.fetch_add(1, Ordering::Relaxed));
         let port = u16::try_from(PORTS.start + step % (PORTS.end - PORTS.start)).unwrap();
-        // Test by connecting: a bound port could stay open in a child process that another thread
-        // starts at the same time.
+        // A bound port could stay open in a child process that another thread starts at the same
+        // time.
         if TcpStream::connect(("127.0.0.1", port)).is_err() {
             return port;
         }
@@ -37,11 +34,7 @@ pub fn free_port() -> u16 {
     panic!("every port of {PORTS:?} is taken");
 }
 
-/// Polls until `look` returns `Some`.
-///
-/// # Panics
-///
-/// After two minutes.
+/// Polls until `look` returns `Some`. Panics after two minutes.
 #[track_caller]
 pub fn wait_for<R>(what: &str, mut look: impl FnMut() -> Option<R>) -> R {
     for _ in 0..LOOKS_MAX {
@@ -53,11 +46,7 @@ pub fn wait_for<R>(what: &str, mut look: impl FnMut() -> Option<R>) -> R {
     panic!("waited in vain: {what}");
 }
 
-/// Waits until a child process is ready.
-///
-/// # Panics
-///
-/// If it exits, or is not ready after two minutes.
+/// Waits until a child process is ready. Panics if it exits, or after two minutes.
 #[track_caller]
 pub fn wait_until_ready<R>(
     server: &str,
@@ -72,11 +61,7 @@ pub fn wait_until_ready<R>(
 }
 
 /// Sends a signal by name. After `STOP`, waits until all threads have stopped: on a busy machine
-/// they keep running for a while after kill(2) has returned.
-///
-/// # Panics
-///
-/// If there is no such process.
+/// they run for a while after kill(2) has returned. Panics if there is no such process.
 pub fn signal(pid: u32, name: &str) {
     let sent = Command::new("kill").args([format!("-{name}"), pid.to_string()]).status();
     assert!(sent.unwrap().success(), "kill -{name} {pid}");
@@ -85,21 +70,18 @@ pub fn signal(pid: u32, name: &str) {
     }
 }
 
-/// Returns whether every thread is in state T, see `proc_pid_stat(5)`.
+/// State T in `proc_pid_stat(5)`.
 fn is_stopped(pid: u32) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
     // A thread that has exited meanwhile counts as stopped.
     let states = threads.filter_map(|thread| read_to_string(thread.ok()?.path().join("stat")).ok());
-    // The state follows the program's name, which may itself contain parentheses.
+    // The program's name before the state may contain parentheses.
     let mut states = states.filter_map(|stat| Some(stat.rsplit_once(") ")?.1.starts_with('T')));
     states.all(|is_stopped| is_stopped)
 }
 
-/// Prints that a test is skipped because the real server is missing.
-///
-/// # Panics
-///
-/// If `variable`, such as `FENCEPOST_REAL_REDIS`, requires the server.
+/// Prints that a test is skipped. Panics if `variable`, such as `FENCEPOST_REAL_REDIS`, requires
+/// the server.
 pub fn skip(variable: &str, server: &str) {
     assert!(std::env::var_os(variable).is_none(), "{variable} demands {server}, and it is missing");
     eprintln!("skipped: no {server}");

@@ -8,7 +8,7 @@ use fencepost_machine::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Latency of a message and of a sync, in microseconds.
+/// Of a message and of a sync.
 const LATENCY_US: u64 = 500;
 const SYNC_US: u64 = 2_000;
 const START_US: u64 = 1_000_000_000;
@@ -42,13 +42,12 @@ pub struct Host<M> {
     timer: u64,
     /// `true` while the host is paused.
     pub is_paused: bool,
-    /// Events that arrived during the pause.
     waiting: Vec<Event>,
     accepted: u32,
     taps: Vec<TapEvent>,
 }
 
-/// Creates a server from its number (from 1) and its disk.
+/// Takes the server's number (from 1) and disk.
 type Start<M> = Box<dyn Fn(u8, &DiskImage, Now) -> M>;
 
 /// A kind of crash.
@@ -69,11 +68,10 @@ pub struct World<M> {
     /// The servers.
     pub hosts: Vec<Host<M>>,
     start: Start<M>,
-    /// Number of the first server.
     first: usize,
     /// The opposite end of each end.
     pub peers: BTreeMap<End, End>,
-    /// Pairs of hosts between which messages are held back.
+    /// Messages between these hosts are held back.
     cuts: BTreeSet<(usize, usize)>,
     held: Vec<(usize, usize, Event)>,
     clients: u32,
@@ -266,7 +264,7 @@ impl<M: Machine> World<M> {
         self.deliver_later(to, from, Event::Connected(from));
     }
 
-    /// Delivers an event after the latency, unless a partition holds it back.
+    /// A partition holds the event back.
     fn deliver_later(&mut self, from: usize, to: End, event: Event) {
         match to.host {
             Some(host) if self.cuts.contains(&(from, host)) => self.held.push((from, host, event)),

@@ -1,6 +1,5 @@
-//! Datagram sockets: UDP inside the group and to the resolver, and netlink, over which programs
-//! list the machine's interfaces. No other machine speaks UDP: a datagram to one is answered as by
-//! a machine without a listener.
+//! Datagram sockets: UDP inside the group and to the resolver, and netlink, by which programs list
+//! the machine's interfaces. A datagram to another machine has no listener.
 
 use super::interfaces::{self, internet};
 use super::{Call, Outcome, fails};
@@ -10,10 +9,10 @@ use crate::stand_ins::RESOLVER;
 use std::net::Ipv4Addr;
 
 const DNS_PORT: u16 = 53;
-/// The record type of an address (A).
+/// The record type A.
 const DNS_ADDRESS: [u8; 2] = [0, 1];
 
-/// A netlink address: a process, or 0 for the kernel.
+/// Process 0 is the kernel.
 fn netlink(process: u32) -> Vec<u8> {
     let mut address = vec![libc::AF_NETLINK as u8, 0, 0, 0];
     address.extend(process.to_le_bytes());
@@ -178,7 +177,6 @@ impl Group {
         self.delivers(file, (from, to), bytes).unwrap_or(Outcome::Done(length))
     }
 
-    /// Delivers a datagram to its listener; without one, a connected socket gets an error.
     fn delivers(
         &mut self,
         file: FileId,
@@ -210,8 +208,6 @@ impl Group {
         }
     }
 
-    /// The resolver's answer to a question: the address of a machine, or that the name does not
-    /// exist.
     fn resolves(&self, question: &[u8]) -> Option<Vec<u8>> {
         const HEAD: usize = 12;
         let (mut at, mut name) = (HEAD, Vec::new());
@@ -237,7 +233,6 @@ impl Group {
     }
 }
 
-/// Writes the sender of a received datagram to memory, if the call asks for it.
 fn tells_sender(call: &Call, sender: &[u8], is_cut: bool) {
     let [_, message, _, _, at, length] = call.arguments;
     let memory = call.memory;

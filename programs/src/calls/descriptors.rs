@@ -1,6 +1,5 @@
-//! Descriptors: creating, duplicating, closing. Each emulated file also has a kernel descriptor of
-//! the same kind, so that numbers, `fstat` and inheritance by fork or exec are correct; its number
-//! is in the range that the filter stops.
+//! Descriptors. Each emulated file also has a kernel descriptor of the same kind, in the filter's
+//! range, so that numbers, `fstat` and inheritance by fork or exec are correct.
 
 use super::interfaces::QUESTIONS;
 use super::{Call, Outcome, fails};
@@ -34,13 +33,12 @@ impl Group {
         })
     }
 
-    /// Lets the kernel copy between its own files only; programs fall back to copying by hand.
+    /// Only between the kernel's own files; programs fall back to copying by hand.
     fn native_unless(&self, descriptors: [u64; 2]) -> Outcome {
         let is_ours = |one: &u64| (*one as i32) < 3 || (*one as i32) >= FIRST_DESCRIPTOR;
         if descriptors.iter().any(is_ours) { fails(libc::EINVAL) } else { Outcome::Native }
     }
 
-    /// Moves a new kernel descriptor into the filter's range, and emulates it.
     pub(super) fn adopts(&mut self, call: &Call, native: i64, kind: Kind) -> Outcome {
         if native < 0 {
             return Outcome::Done(native);
@@ -57,7 +55,6 @@ impl Group {
         moved
     }
 
-    /// The same for an open file without a descriptor.
     pub(super) fn adopts_open(&mut self, call: &Call, native: i64, file: FileId) -> Outcome {
         if native < 0 {
             return Outcome::Done(native);
@@ -84,7 +81,7 @@ impl Group {
         moved
     }
 
-    /// The same for a pair that the kernel has written to memory.
+    /// The kernel has written the pair to memory.
     pub(super) fn adopts_two(&mut self, call: &Call, at: u64, kinds: [Kind; 2]) -> Outcome {
         for (kind, at) in kinds.into_iter().zip([at, at + 4]) {
             let native = i64::from(call.memory.u32(at));
@@ -136,8 +133,7 @@ impl Group {
         Outcome::Native
     }
 
-    /// Duplicates an emulated descriptor into the filter's range, even if another number was
-    /// requested.
+    /// The duplicate is in the filter's range, even if the program requested another number.
     fn duplicates(&mut self, call: &Call, command: i32) -> Outcome {
         let Some(file) = self.file_of(call) else { return Outcome::Native };
         let least = match call.number {
@@ -147,7 +143,6 @@ impl Group {
         self.copies(call, (call.descriptor(), file), (command, least))
     }
 
-    /// Creates another descriptor of an emulated file, at or above a minimum.
     pub(super) fn copies(
         &mut self,
         call: &Call,
@@ -188,8 +183,7 @@ impl Group {
         Outcome::Done(result)
     }
 
-    /// Returns whether the call's open file is non-blocking: the kernel keeps this flag, which
-    /// programs set without a stop.
+    /// The kernel keeps this flag, since programs set it without a stop.
     pub(super) fn is_nonblocking(&self, call: &Call) -> bool {
         let path = format!("/proc/{}/fdinfo/{}", call.memory.0, call.descriptor());
         let text = std::fs::read_to_string(path).unwrap_or_default();

@@ -1,5 +1,4 @@
-//! Futexes: words in memory on which threads wait. A word belongs to one process, or to all that
-//! share its memory.
+//! Futexes: words in memory on which threads wait, of one process or of all that share its memory.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;
@@ -103,15 +102,14 @@ impl Group {
     }
 }
 
-/// The word at an address. Without the private flag it may be shared with another process.
+/// Without the private flag the word may be shared with another process.
 fn word_of(call: &Call, at: u64) -> Word {
     let is_private = call.arguments[1] as i32 & libc::FUTEX_PRIVATE_FLAG != 0;
     let shared = if is_private { None } else { shared_word(call.memory, at) };
     shared.unwrap_or(Word::Own { process: call.process, at })
 }
 
-/// The word by its mapped file, if the mapping is shared. The kernel also has a file for anonymous
-/// shared memory.
+/// `None` unless the mapping is shared. The kernel also has a file for anonymous shared memory.
 fn shared_word(memory: Memory, at: u64) -> Option<Word> {
     let maps = std::fs::read_to_string(format!("/proc/{}/maps", memory.0)).ok()?;
     let hexadecimal = |text: &str| u64::from_str_radix(text, 16).ok();

@@ -1,22 +1,20 @@
-//! `getpid` without a stop. Client libraries call it before each command to detect a fork. The C
-//! library's function has three instructions: after its first stop, its code in the memory of the
-//! process returns the number itself.
+//! `getpid` without a stop, because client libraries call it before each command to detect a fork.
+//! After the first stop, the function's code in the process's memory returns the number itself.
 
 use super::Call;
 use crate::group::Group;
 use crate::process::Number;
 
-/// `mov eax, 39; syscall; ret`, as one word.
+/// `mov eax, 39; syscall; ret`
 const ASKS: u64 = 0xc305_0f00_0000_27b8;
 const BEFORE_STOP: u64 = 7;
 
-/// `mov eax, number; nop; nop; ret`.
 fn knows(number: Number) -> u64 {
     0xc390_9000_0000_00b8 | u64::from(number) << 8
 }
 
 impl Group {
-    /// Patches the function in the calling process, unless that shares its memory with another one.
+    /// Not if the process shares its memory with another one.
     pub(super) fn teaches_number(&mut self, call: &Call) {
         let thread = self.thread(call.thread);
         let at = thread.registers.rip - BEFORE_STOP;
@@ -28,7 +26,6 @@ impl Group {
         }
     }
 
-    /// Returns whether another thread of the process was interrupted between the instructions.
     fn is_amid(&self, call: &Call, at: u64) -> bool {
         let mut others = self
             .threads
@@ -38,14 +35,14 @@ impl Group {
         others.any(|(_, other)| amid.contains(&other.tracee.registers().rip))
     }
 
-    /// Undoes the patch in a process that will share its memory with another one.
+    /// The process is about to share its memory with another one.
     pub(crate) fn forgets_number(&mut self, process: Number, thread: Number) {
         for at in std::mem::take(&mut self.process_mut(process).knows_number_at) {
             self.thread(thread).tracee.poke(at, ASKS);
         }
     }
 
-    /// Corrects the number in a process whose memory is a copy of its parent's.
+    /// The memory is a copy of the parent's.
     pub(crate) fn corrects_number(&self, thread: Number) {
         let process = self.thread(thread).process;
         for at in &self.process(process).knows_number_at {

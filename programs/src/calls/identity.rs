@@ -64,7 +64,7 @@ impl Group {
         })
     }
 
-    /// The kernel's answer, with the machine's name and a constant version.
+    /// With the machine's name and a constant version.
     fn uname(&mut self, call: &Call) -> Outcome {
         const FIELD: usize = 65;
         let mut answer = vec![0u8; 6 * FIELD];
@@ -77,8 +77,7 @@ impl Group {
         Outcome::Done(0)
     }
 
-    /// After an exec: replaces the vDSO address and the random bytes that the kernel passes to a
-    /// new program.
+    /// Replaces the vDSO address and the random bytes that the kernel passes to a new program.
     pub(crate) fn tells_of_the_machine(
         &mut self,
         thread: Number,
@@ -106,7 +105,6 @@ impl Group {
     }
 }
 
-/// Passes process settings to the kernel, except those that would undo the tracer's setup.
 fn prctl(call: &Call) -> Outcome {
     let [option, value, ..] = call.arguments;
     match option as i32 {
@@ -125,7 +123,7 @@ fn prctl(call: &Call) -> Outcome {
     }
 }
 
-/// The address of the auxiliary vector, after the arguments and the environment.
+/// It follows the arguments and the environment.
 fn after_environment(memory: Memory, stack: u64) -> u64 {
     let mut at = stack + 8 * (memory.u64(stack) + 2);
     while memory.u64(at) != 0 {

@@ -80,7 +80,6 @@ impl Interface {
         field
     }
 
-    /// Its link as a netlink answer.
     fn link(&self) -> Vec<u8> {
         let mut message = vec![0, 0];
         message.extend(self.kind.to_le_bytes());
@@ -94,7 +93,6 @@ impl Interface {
         message
     }
 
-    /// Its address as a netlink answer.
     fn address(&self) -> Vec<u8> {
         let mut message = vec![libc::AF_INET as u8, self.prefix, 0x80, 0];
         message.extend(self.index.to_le_bytes());
@@ -107,7 +105,6 @@ impl Interface {
     }
 }
 
-/// An internet address in its memory layout.
 pub(super) fn internet((ip, port): (Ipv4Addr, u16)) -> Vec<u8> {
     let mut address = vec![libc::AF_INET as u8, 0];
     address.extend(port.to_be_bytes());
@@ -116,7 +113,6 @@ pub(super) fn internet((ip, port): (Ipv4Addr, u16)) -> Vec<u8> {
     address
 }
 
-/// A padded netlink attribute.
 fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     let mut bytes = (value.len() as u16 + 4).to_le_bytes().to_vec();
     bytes.extend(kind.to_le_bytes());
@@ -125,14 +121,14 @@ fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The netlink answer to a dump of all interfaces or addresses; empty for other questions.
+/// Empty for other questions than dumps of interfaces or addresses.
 pub(super) fn answers(question: &[u8], process: u32, own: Ipv4Addr) -> Vec<Vec<u8>> {
     let half =
         |at: usize| question.get(at..at + 2).map_or(0, |it| u16::from_le_bytes([it[0], it[1]]));
     let sequence = question.get(8..12).unwrap_or(&[0; 4]);
     let message = |kind: u16, body: Vec<u8>| {
         let mut bytes = (body.len() as u32 + 16).to_le_bytes().to_vec();
-        // Flag NLM_F_MULTI.
+        // NLM_F_MULTI
         bytes.extend([kind.to_le_bytes(), 2u16.to_le_bytes()].concat());
         bytes.extend(sequence);
         bytes.extend(process.to_le_bytes());
@@ -183,8 +179,7 @@ impl Group {
     }
 }
 
-/// Writes all interfaces with their addresses up to the given space; without a buffer, the space
-/// needed.
+/// Without a buffer, writes the space needed.
 fn lists(call: &Call, all: &[Interface], at: u64) -> Outcome {
     let (room, place) = (call.memory.u32(at) as usize, call.memory.u64(at + 8));
     let mut bytes = Vec::new();

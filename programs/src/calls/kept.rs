@@ -11,7 +11,6 @@ use crate::sys::trace::SignalInfo;
 const TOLD: usize = 128;
 
 impl Group {
-    /// Creates a signal descriptor, or changes the mask of an existing one.
     pub(super) fn signal_descriptor(&mut self, call: &Call, mask_at: u64) -> Outcome {
         let mask = call.memory.u64(mask_at);
         if call.descriptor() < 0 {

@@ -1,5 +1,4 @@
-//! Listening sockets: binding, and accepting connections from the group itself or from other
-//! machines.
+//! Listening sockets: binding, and accepting connections.
 
 use super::{Call, Outcome, fails};
 use crate::file::{FileId, Kind, Socket, Stage, Waiting};
@@ -56,7 +55,7 @@ impl Group {
         self.waits_for_connection(call, file)
     }
 
-    /// Admits the longest-waiting connection at this port after an accept.
+    /// Admits the connection that waited longest.
     fn lets_in(&mut self, listener: FileId, port: u16) {
         let knocking: Vec<_> =
             self.files.connections.iter().map(|(id, file)| (*id, *file)).collect();
@@ -137,7 +136,6 @@ impl Group {
         }
     }
 
-    /// Creates a kernel descriptor for an accepted connection, and reports the peer to the caller.
     fn descriptor_for(&mut self, call: &Call, peer: Option<(Ipv4Addr, u16)>) -> i64 {
         let [_, address, length, flags, ..] = call.arguments;
         let flags = if call.number == libc::SYS_accept4 { flags as i32 } else { 0 };
@@ -150,7 +148,6 @@ impl Group {
     }
 }
 
-/// The source address of a connection of a machine to itself, as its listener sees it.
 fn from_inside(to: Ipv4Addr) -> Ipv4Addr {
     if to.is_unspecified() { Ipv4Addr::LOCALHOST } else { to }
 }

@@ -1,5 +1,5 @@
-//! Opens files: the kernel opens most; those that reveal the time, the machine or randomness are
-//! replaced. The check applies to the file at the end of the path, after all links.
+//! Opens files: the kernel opens most; files that reveal the time, the machine or randomness are
+//! replaced, whatever links lead to them.
 
 use super::{Call, Outcome, fails};
 use crate::file::{FileId, Kind};
@@ -13,11 +13,11 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
-/// A JVM puts a file under its number here, and cleans up those of dead JVMs. JVMs of two
-/// concurrent runs have the same numbers. Without the folder, a JVM does without the file.
+/// A JVM puts a file under its number here, and cleans up those of dead JVMs. JVMs of concurrent
+/// runs have the same numbers. Without the folder, a JVM has no such file.
 const SHARED_BY_JVMS: &str = "/tmp/hsperfdata_";
 
-/// A constant instead of the kernel's memory accounting, which differs between runs.
+/// The kernel's memory accounting differs between runs.
 const MEMORY_USED: &str = "Rss: 12000 kB\nPrivate_Dirty: 4000 kB\nAnonHugePages: 0 kB\n";
 
 enum Other {
@@ -69,7 +69,7 @@ impl Group {
         self.file(process, descriptor).map(|file| (descriptor, file))
     }
 
-    /// The absolute path of a path relative to `folder`, a descriptor.
+    /// `folder` is a descriptor.
     fn whole_path(&self, process: Number, folder: i32, path: &str) -> Option<PathBuf> {
         let from = match path.starts_with('/') {
             _ if path.is_empty() => None,
@@ -80,7 +80,7 @@ impl Group {
         from.map(|from| from.join(path))
     }
 
-    /// The file at the end of all links. In `/proc`, the path by its real number.
+    /// Follows all links. In `/proc`, the result has the real process number.
     fn leads_to(&self, process: Number, path: &Path) -> String {
         let real = self.process(process).memory.0;
         let plain = without_dots(path);
@@ -103,7 +103,6 @@ impl Group {
         }
     }
 
-    /// Maps our process numbers to real ones.
     fn by_real_number(&self, path: &str) -> String {
         let rest = path.strip_prefix("/proc/").unwrap_or_default();
         let (number, rest) = rest.split_once('/').unwrap_or((rest, ""));
@@ -127,7 +126,7 @@ impl Group {
         }
     }
 
-    /// The one-line state in `/proc`: name and numbers. It shows no processor time and no memory.
+    /// Name and numbers as in `/proc`, without processor time and memory.
     fn state_of(&self, number: Number) -> Option<Other> {
         let process = self.processes.get(&number)?;
         let name = std::fs::read_to_string(format!("/proc/{}/comm", process.real.0)).ok()?;
@@ -156,20 +155,19 @@ impl Group {
     }
 }
 
-/// A text as a file, and the path by which a traced process opens it while the tracer holds it.
+/// Returns the path by which a traced process opens the file while the tracer holds it.
 fn shown_to_others(text: &str) -> io::Result<(String, Option<File>)> {
     let file = file_with(text)?;
     let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
     Ok((path, Some(file)))
 }
 
-/// Returns whether a file reveals the limits and usage of the real machine.
+/// Such files reveal the limits and usage of the real machine.
 fn is_of_control_groups(found: &str) -> bool {
     let is_of_process = found.starts_with("/proc/") && found.ends_with("/cgroup");
     is_of_process || found == "/proc/cgroups" || found.starts_with("/sys/fs/cgroup")
 }
 
-/// The targets of descriptor names in `/dev`.
 fn own_descriptor_path(plain: &Path) -> Option<PathBuf> {
     let name = plain.strip_prefix("/dev").ok()?.to_str()?;
     let number = match name {
@@ -181,7 +179,7 @@ fn own_descriptor_path(plain: &Path) -> Option<PathBuf> {
     Some(Path::new("/proc/self/fd").join(number))
 }
 
-/// Removes `.` and `..` from a path, as if no folder in it were a link.
+/// Assumes that no folder in the path is a link.
 fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

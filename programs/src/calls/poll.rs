@@ -12,13 +12,12 @@ const IN_TOO: u32 = libc::POLLRDNORM as u32;
 const OUT_TOO: u32 = libc::POLLWRNORM as u32;
 const DESCRIPTORS_MAX: u64 = 4096;
 
-/// Adds the synonyms of each readiness flag.
 pub(super) fn with_synonyms(mask: u32) -> u32 {
     mask | (if mask & IN != 0 { IN_TOO } else { 0 }) | if mask & OUT != 0 { OUT_TOO } else { 0 }
 }
 
 impl Group {
-    /// The readiness of a descriptor. The kernel's own files are always ready.
+    /// The kernel's own files are always ready.
     fn descriptor_readiness(&self, call: &Call, process: Number, descriptor: i32) -> u32 {
         if let Some(file) = self.file(process, descriptor) {
             return self.readiness_for(call, file);

@@ -1,5 +1,5 @@
-//! Creating, ending and waiting for threads and processes, and signals between them. The kernel
-//! does the work; numbers and waits are emulated.
+//! Creating, ending and waiting for threads and processes, and signals between them: the kernel
+//! does the work, numbers and waits are emulated.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;
@@ -7,7 +7,6 @@ use crate::process::{Interest, Number};
 use crate::sys::spawn::signal_process;
 use crate::sys::trace::SignalInfo;
 
-/// `clone` flags that begin a namespace.
 const NAMESPACES: i32 = libc::CLONE_NEWNS
     | libc::CLONE_NEWCGROUP
     | libc::CLONE_NEWUTS
@@ -44,8 +43,8 @@ impl Group {
         })
     }
 
-    /// Traces every process, regardless of its creator's flags, and keeps it in the namespaces of
-    /// the first one.
+    /// Traces the new process, whatever the flags are, and keeps it in the namespaces of the first
+    /// one.
     fn clone_call(&mut self, call: &Call) -> Outcome {
         if call.arguments[0] & NAMESPACES as u64 != 0 {
             return fails(libc::EPERM);
@@ -58,7 +57,7 @@ impl Group {
         Outcome::Native
     }
 
-    /// Finds an ended child; `Err` if no such child exists.
+    /// `Err` if no such child exists.
     fn ended_child(&self, parent: Number, awaited: Awaited) -> Result<Option<Number>, i32> {
         let is_awaited = |number: Number| match awaited {
             Awaited::Any => true,
@@ -146,8 +145,8 @@ impl Group {
             }
             let real = process.real.0;
             if target == call.process {
-                // A signal to itself is sent by the thread, so that it is delivered before the call
-                // returns.
+                // The thread itself sends a signal to itself, so that it is delivered before the
+                // call returns.
                 self.inject(call.thread, (libc::SYS_kill, [real as u64, signal, 0, 0, 0, 0]));
                 self.check_signals(target);
                 continue;
@@ -185,7 +184,7 @@ impl Group {
         Outcome::Done(result)
     }
 
-    /// Waits for a signal with another mask, which applies during the wait.
+    /// The mask applies during the wait.
     fn suspend(&mut self, call: &Call) -> Outcome {
         let [mask, ..] = call.arguments;
         if self.has_deliverable(call.thread, call.memory.u64(mask)) {

@@ -1,12 +1,10 @@
-//! System V shared memory: a segment is memory that a process shares with those it forks. It has no
-//! name outside the group, and nothing of it remains.
+//! System V shared memory between a process and those it forks, without a name outside the group.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;
 use crate::segment::Segment;
 
-/// `struct shmid_ds` has the size of the segment here, and the number of processes that attached it
-/// there.
+/// `struct shmid_ds` has the segment's size and the number of attached processes at these offsets.
 const INFORMATION: usize = 112;
 const SIZE_AT: usize = 48;
 const ATTACHED_AT: usize = 88;

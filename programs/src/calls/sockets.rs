@@ -1,5 +1,5 @@
-//! Sockets: creating, connecting, closing and querying. Connections to other machines go to the
-//! driver; connections of the group to itself stay inside.
+//! Sockets: connections to other machines go to the driver; connections inside the group stay
+//! inside.
 
 use super::interfaces::internet;
 use super::{Call, Outcome, fails};
@@ -9,7 +9,7 @@ use crate::interface::{News, Request, SocketId};
 use crate::process::Interest;
 use std::net::Ipv4Addr;
 
-/// The kernel's limit for connecting to an unresponsive machine.
+/// The kernel's limit for an unresponsive machine.
 const CONNECT_MAX_NS: u64 = 127_000_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -45,8 +45,8 @@ impl Socket {
         }
     }
 
-    /// Shuts one or both directions of an open connection, and queues what the network must learn.
-    /// A program that neither reads nor writes has closed, from the peer's point of view.
+    /// Queues the message to the network. For the peer, a program that neither reads nor writes has
+    /// closed.
     fn shuts(&mut self, id: SocketId, reading: bool, writing: bool) -> Option<Request> {
         let was_closed = self.reads_no_more && self.is_shut;
         let ends = writing && !self.is_shut;

@@ -65,7 +65,7 @@ impl Call {
     }
 }
 
-/// FNV-1a, of 32 bits.
+/// FNV-1a, 32 bits.
 fn fingerprint(bytes: &[u8]) -> u32 {
     let mix = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
     bytes.iter().fold(0x811c_9dc5, mix)
@@ -106,7 +106,7 @@ impl Group {
         call.blocks_restartable(Interest::Files, call.deadline(timeout))
     }
 
-    /// Passes an unemulated descriptor to the kernel, except in socket calls.
+    /// Except in socket calls.
     fn native_or_bad(&self, call: &Call) -> Outcome {
         match call.number {
             libc::SYS_read | libc::SYS_readv | libc::SYS_write | libc::SYS_writev => {
@@ -198,7 +198,6 @@ impl Group {
         }
     }
 
-    /// Writes an empty sender address: streams have none per message.
     fn tells_no_sender(&self, call: &Call) {
         let [_, message, .., length] = call.arguments;
         match call.number {

@@ -61,7 +61,7 @@ impl Group {
         })
     }
 
-    /// The time of a clock. Clocks of processor time show the monotonic one.
+    /// Clocks of processor time show the monotonic clock.
     fn clock_ns(&self, call: &Call, clock: i32) -> u64 {
         match clock {
             libc::CLOCK_REALTIME
@@ -135,7 +135,6 @@ impl Group {
         call.puts_timespec(at + 16, timer.next_ns.map_or(0, |next| next.saturating_sub(clock)));
     }
 
-    /// Writes the alarm of a process to memory; without a process, none.
     fn puts_alarm(&self, call: &Call, process: Option<Number>, at: u64) {
         let alarm = process.and_then(|process| self.process(process).alarm_ns);
         let (rings, interval) = alarm.unwrap_or((call.now.monotonic_ns, 0));

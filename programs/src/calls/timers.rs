@@ -1,5 +1,5 @@
-//! Timers that send signals: `timer_create` and its relatives. Those of processor time never fire,
-//! because work takes no time here.
+//! Timers that send signals (`timer_create`). Those of processor time never fire: work takes no
+//! time.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;

@@ -27,8 +27,7 @@ impl Group {
         self.thread_ended(number, status)
     }
 
-    /// Accesses the memory of a process through another thread when one is about to end, if there
-    /// is one.
+    /// Another thread of the process, if any, gives access to its memory.
     fn keeps_memory_of(&mut self, process: Number, number: Number) {
         let is_other = |it: &(&Number, &Thread)| it.1.process == process && *it.0 != number;
         let other = self.threads.iter().find(is_other).map(|(_, thread)| thread.tracee.0);
@@ -53,7 +52,7 @@ impl Group {
         Turn::IsOver
     }
 
-    /// Wakes waiters on the word that the kernel zeroed for an ended thread.
+    /// The kernel zeroed the word for an ended thread.
     fn clears(&mut self, number: Number) {
         let thread = self.thread(number);
         let (process, word) = (thread.process, thread.clear_at);
@@ -71,7 +70,6 @@ impl Group {
         Turn::IsOver
     }
 
-    /// Handles a thread, and its process, killed by a signal.
     pub(crate) fn killed(&mut self, number: Number, signal: i32) -> Turn {
         let process = self.thread(number).process;
         self.threads.remove(&number);
@@ -80,7 +78,6 @@ impl Group {
         Turn::IsOver
     }
 
-    /// Handles a signal that is about to kill a thread, and its process.
     pub(crate) fn is_killed(&mut self, number: Number, signal: i32) -> Turn {
         let thread = self.thread(number);
         let process = thread.process;
@@ -89,14 +86,12 @@ impl Group {
         Turn::IsOver
     }
 
-    /// Handles a process killed by a signal from another one.
     pub(crate) fn killed_from_outside(&mut self, process: Number, signal: i32) {
         self.buries(process);
         self.process_ended(process, signal);
     }
 
-    /// Waits for all threads of a process that is about to end, its first one last: the kernel
-    /// reports that one only after the others.
+    /// The kernel reports the first thread's end only after the others.
     fn buries(&mut self, process: Number) {
         let first = self.process(process).real;
         let mut numbers: Vec<Number> = self

@@ -7,17 +7,16 @@ use crate::vdso::image;
 use libc::{c_long, user_regs_struct};
 use std::cell::RefCell;
 
-/// The cost of a clock read after this many in a row: the longer a program polls the clock, the
-/// coarser is its resolution.
+/// The longer a program polls the clock, the coarser is its resolution.
 const LOOKS: [(u32, u64); 2] = [(50_000, 50_000), (1_000, 2_000)];
-/// Reads without a stop before other ready threads run.
+/// Other ready threads run after this many reads.
 const LOOKS_MAX_BESIDE_OTHERS: u64 = 100;
-/// Our pages at the beginning of our region in a process.
+/// At the beginning of our region in a process.
 const SCRATCH_PAGES: usize = 2;
-/// The `syscall` instruction.
+/// `syscall`
 const SYSCALL: u64 = 0x050f;
 
-/// A thread that executes injected calls: it is stopped after a `syscall` instruction.
+/// A thread that executes injected calls is stopped after a `syscall` instruction.
 struct Hand<'a> {
     tracee: Tracee,
     registers: &'a user_regs_struct,
@@ -53,7 +52,6 @@ impl Group {
         self.clock_pages.set(page, self.budget);
     }
 
-    /// Advances time for the clock reads of a stopped thread. Returns their number.
     pub(crate) fn counts_looks(&mut self, number: Number) -> u32 {
         let Some(page) = self.process(self.thread(number).process).clock else { return 0 };
         let looks = self.clock_pages.looks(page).min(self.budget.looks);
@@ -66,14 +64,12 @@ impl Group {
         looks as u32
     }
 
-    /// Prepares a process after exec: its new memory gets our clock page instead of the kernel's
-    /// vDSO. Returns the address.
+    /// The new memory gets our clock page instead of the kernel's vDSO. Returns the address.
     pub(crate) fn gives_clock(&mut self, number: Number) -> Option<u64> {
         let process = self.thread(number).process;
         self.takes_clock(process);
         let tracee = self.thread(number).tracee;
-        // The thread is in the middle of `execve`. It finishes that, and makes our calls with an
-        // instruction at the program's entry.
+        // The thread is in `execve`. It finishes that, and makes our calls at the program's entry.
         tracee.end_of_call();
         let before = tracee.registers();
         let code = tracee.peek(before.rip);
@@ -111,7 +107,6 @@ impl Group {
         is_mapped.then_some(at)
     }
 
-    /// Maps a page after the scratch pages of a process.
     fn maps_page(&self, (process, base, page): (Number, u64, usize), hand: &Hand) -> bool {
         let path = format!("{}\0", self.clock_pages.path());
         self.process(process).memory.write(base, path.as_bytes());
@@ -127,7 +122,7 @@ impl Group {
         mapped == Some(at)
     }
 
-    /// Gives a just forked process its own page instead of its parent's.
+    /// A forked process still has its parent's page.
     pub(crate) fn separates_clock(&mut self, number: Number) {
         let (process, tracee) = (self.thread(number).process, self.thread(number).tracee);
         let state = self.process(process);
@@ -143,14 +138,12 @@ impl Group {
         self.process_mut(process).clock = Some(page);
     }
 
-    /// Releases the page of a process whose memory is gone, or no longer shared.
     pub(crate) fn takes_clock(&mut self, process: Number) {
         if let Some(page) = self.process_mut(process).clock.take() {
             self.clock_pages.release(page);
         }
     }
 
-    /// The mappings of this kind in the memory of a process.
     fn maps_of(&self, process: Number, is_of_kind: impl Fn(&str) -> bool) -> Vec<(u64, u64)> {
         let real = self.process(process).memory.0;
         let maps = std::fs::read_to_string(format!("/proc/{real}/maps")).unwrap_or_default();

@@ -1,12 +1,12 @@
-//! Signals: the kernel delivers them; this file handles their effect on a thread that waits in an
-//! emulated call, and the faults of instructions that would reveal the time.
+//! Signals: the kernel delivers them. Handles their effect on waiting emulated calls, and the
+//! faults of instructions that would reveal the time.
 
 use super::{Blocked, CALLS_OF_A_SIGNAL, Ending, Group, Interest, Number, State};
 use crate::sys::trace::SignalInfo;
 
-/// Signals that are ignored by default: SIGCHLD, SIGCONT, SIGURG, SIGWINCH.
+/// Ignored by default: SIGCHLD, SIGCONT, SIGURG, SIGWINCH.
 const IGNORED: u64 = 1 << 16 | 1 << 17 | 1 << 22 | 1 << 27;
-/// The code of a seccomp filter's `SIGSYS`.
+/// Code of a seccomp filter's `SIGSYS`.
 const SYS_SECCOMP: i32 = 1;
 const SA_RESTART: u64 = libc::SA_RESTART as u64;
 
@@ -39,7 +39,7 @@ impl Group {
         super::Turn::GoesOn
     }
 
-    /// Replaces real process numbers in signal information; `false` if it has none.
+    /// Returns `false` without a real process number.
     pub(crate) fn names_sender(&self, process: Number, info: &mut SignalInfo) -> bool {
         let Some(sender) = info.sender() else { return false };
         let known = match sender == std::process::id() as i32 {
@@ -56,7 +56,7 @@ impl Group {
         spared & bit == 0
     }
 
-    /// `rdtsc` and `rdtscp` fault; emulates them with the monotonic clock.
+    /// `rdtsc` and `rdtscp` fault; they read the monotonic clock.
     fn emulates_instruction(&mut self, number: Number) -> bool {
         let thread = self.thread(number);
         let (tracee, memory) = (thread.tracee, self.process(thread.process).memory);
@@ -100,7 +100,6 @@ impl Group {
         }
     }
 
-    /// Wakes a thread that waits for a blocked signal if it is pending.
     fn looks_for_blocked(&mut self, number: Number) {
         if let State::Blocked(Blocked { on: Interest::Signal, .. }) = self.thread(number).state {
             self.queue(number);
@@ -111,7 +110,6 @@ impl Group {
         self.set(number, "SigPnd:") | self.set(number, "ShdPnd:")
     }
 
-    /// Returns whether a signal is pending that is not ignored and that this mask lets through.
     pub(crate) fn has_deliverable(&self, number: Number, mask: u64) -> bool {
         let handled = self.set(number, "SigCgt:");
         let ignored = self.set(number, "SigIgn:") | IGNORED & !handled;
@@ -126,8 +124,7 @@ impl Group {
         line.and_then(|line| u64::from_str_radix(line.trim(), 16).ok()).unwrap_or(0)
     }
 
-    /// The pending signals that interrupt a waiting thread: with its own mask, those that the mask
-    /// lets through.
+    /// Considers the wait's own mask.
     fn concerns(&self, number: Number) -> u64 {
         let blocked = self.mask_of_wait(number).unwrap_or_else(|| self.set(number, "SigBlk:"));
         let handled = self.set(number, "SigCgt:");
@@ -148,8 +145,8 @@ impl Group {
         (at != 0).then(|| memory.u64(at))
     }
 
-    /// Lets the kernel execute the thread's current call: it finds the pending signal and delivers
-    /// it with the call's mask. The call gets no descriptors; a kernel epoll set is empty anyway.
+    /// The kernel finds the pending signal and delivers it with the call's mask. The call gets no
+    /// descriptors; a kernel epoll set is empty anyway.
     pub(crate) fn waits_in_the_kernel(&mut self, number: Number) {
         let thread = self.thread(number);
         let mut registers = thread.registers;
@@ -161,7 +158,7 @@ impl Group {
         thread.tracee.set_registers(&registers);
     }
 
-    /// Ends the thread's waiting call early, or restarts it after the handler.
+    /// Or restarts the call after the handler.
     fn interrupts(&mut self, number: Number, concerns: u64) {
         let State::Blocked(blocked) = self.thread(number).state else { return };
         let signal = concerns.trailing_zeros() as i32 + 1;
@@ -187,7 +184,6 @@ impl Group {
         self.queue(number);
     }
 
-    /// Writes the remaining time of an interrupted sleep.
     fn tells_what_is_left(&mut self, number: Number, blocked: Blocked) {
         let now = self.now().monotonic_ns;
         let thread = self.thread(number);
@@ -227,7 +223,6 @@ impl Group {
         page
     }
 
-    /// Handles the stops of a thread that is about to end, until it has.
     pub(crate) fn sees_off(&self, number: Number) -> i32 {
         self.thread(number).tracee.sees_off()
     }

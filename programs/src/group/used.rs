@@ -1,5 +1,4 @@
-//! The files that a group ran and read, recorded at exec and open, which stop anyway. The programs
-//! see no effect.
+//! Files that a group ran and read, recorded at exec and open, which stop anyway.
 
 use super::Group;
 use crate::interface::FilesUsed;
@@ -9,7 +8,7 @@ use std::path::PathBuf;
 const OPENED_MAX: usize = 8_192;
 
 impl Group {
-    /// The files run and read so far.
+    /// Files run and read so far.
     pub fn files_used(&self) -> &FilesUsed {
         &self.used
     }
@@ -25,7 +24,6 @@ impl Group {
         }
     }
 
-    /// The target of a link in the kernel's folder of a process.
     pub(crate) fn link_of(&self, process: Number, name: &str) -> Option<PathBuf> {
         let real = self.processes.get(&process)?.memory.0;
         std::fs::read_link(format!("/proc/{real}/{name}")).ok()

@@ -5,7 +5,7 @@ use crate::clock::Now;
 use crate::process::{SignalTimer, Thread, Word};
 use crate::sys::spawn::{signal_of_timer, signal_process};
 
-/// Polling interval of a thread that waits for a wall clock time: the clock may be stepped.
+/// A thread that waits for a wall clock time polls, since the clock may be stepped.
 const WALL_LOOK_NS: u64 = 100_000_000;
 
 impl Now {
@@ -70,7 +70,7 @@ impl Group {
         }
     }
 
-    /// Sends one signal for a timer's expiries, unless the last one is still pending.
+    /// Sends no signal while the last one is pending.
     fn timer_signals(&mut self, number: Number, id: i32, timer: SignalTimer, times: u64) {
         let Some((signal, value)) = timer.sends else { return };
         let process = self.process(number).real.0;
@@ -153,7 +153,6 @@ impl Group {
         moved.len() as u32
     }
 
-    /// The span after which the group continues by itself.
     pub(crate) fn wake_after_us(&mut self) -> Option<u64> {
         let ahead_us = self.ahead_ns.div_ceil(1_000);
         if self.others_are_ready() {

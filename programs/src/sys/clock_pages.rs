@@ -1,5 +1,4 @@
-//! Pages shared by the tracer and its processes, from which a program reads the clocks without a
-//! stop: one for each address space, at its offset in an anonymous file.
+//! Pages, one per address space, from which a program reads the clocks without a stop.
 
 use super::memory::file_in_memory;
 use std::arch::global_asm;
@@ -10,13 +9,13 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(crate) const PAGE: usize = 4096;
-/// The most address spaces: more than a group's processes.
+/// More than a group's processes.
 const PAGES: usize = 512;
 
-// The functions of the image of `vdso.rs`. The shared page precedes the image in memory, and the
-// functions are at `CODE_AT` in it. Each read counts itself, and returns the clock as of the
-// tracer's last resume plus a step for each read since. When the budget of reads is spent, and for
-// clocks of other processes, they make the system call, which stops.
+// Each read counts itself, and returns the clock as of the tracer's last resume plus a step for
+// each read since. When the budget of reads is spent, and for clocks of other processes, the
+// functions make the system call, which stops. The shared page precedes the image in memory; the
+// functions are at `CODE_AT` in it.
 global_asm!(
     ".pushsection .text.fencepost_vdso, \"ax\", @progbits",
     ".hidden fencepost_vdso_clock_gettime, fencepost_vdso_gettimeofday, fencepost_vdso_time",
@@ -49,7 +48,7 @@ global_asm!(
     "3: mov eax, {call}",
     "syscall",
     "ret",
-    // A `timespec` on the stack, then its nanoseconds as microseconds.
+    // `timespec` on the stack; then nanoseconds become microseconds.
     "fencepost_vdso_gettimeofday:",
     "push rdi",
     "sub rsp, 16",
@@ -99,7 +98,7 @@ global_asm!(
     call = const libc::SYS_clock_gettime,
 );
 
-/// Offset of the functions in the image.
+/// In the image.
 pub(crate) const CODE_AT: usize = 0x400;
 const WALL_CLOCKS: u32 = 1 << libc::CLOCK_REALTIME
     | 1 << libc::CLOCK_REALTIME_COARSE
@@ -129,7 +128,7 @@ pub(crate) fn functions() -> (&'static [u8], [(&'static str, usize); 4]) {
     (bytes, functions)
 }
 
-/// The content of a page, as the functions read it.
+/// The functions read this layout.
 #[repr(C)]
 struct Shared {
     monotonic_ns: AtomicU64,
@@ -150,7 +149,7 @@ pub(crate) struct Budget {
 pub(crate) struct ClockPages {
     file: File,
     mapped: *mut u8,
-    /// The number of processes that use each page.
+    /// Number of processes that use each page.
     owners: Vec<u32>,
 }
 
@@ -209,7 +208,6 @@ impl ClockPages {
         shared.step_ns.store(budget.step_ns, Ordering::Relaxed);
     }
 
-    /// Reads since then.
     pub(crate) fn looks(&self, page: usize) -> u64 {
         self.shared(page).looks.load(Ordering::Relaxed)
     }

@@ -1,19 +1,15 @@
-//! The seccomp filter: classifies calls into those that stop, those that run natively, and those
-//! that do not exist.
-//!
-//! A call that is on no list stops, and is then refused by name, so that no unknown call can wait
-//! or reveal the time. Calls of the 32-bit interface have other numbers: each is a `SIGSYS`, which
-//! the tracer names.
+//! The seccomp filter. A call that is on no list stops, and is then refused by name, so that no
+//! unknown call can wait or reveal the time. Calls of the 32-bit interface have other numbers: each
+//! is a `SIGSYS`, which the tracer names.
 
 use libc::{
     BPF_ABS, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, SECCOMP_RET_ALLOW,
     SECCOMP_RET_ERRNO, SECCOMP_RET_TRACE, SECCOMP_RET_TRAP, c_long, sock_filter,
 };
 
-/// `AUDIT_ARCH_X86_64`.
+/// `AUDIT_ARCH_X86_64`
 const ARCHITECTURE: u32 = 0xc000_003e;
-/// Offsets of the call's number, its architecture and the low half of its arguments in the filter's
-/// data.
+/// Offsets in the filter's data; the last one is of the low halves of the arguments.
 const NUMBER_AT: u32 = 0;
 const ARCHITECTURE_AT: u32 = 4;
 const ARGUMENTS_AT: u32 = 16;
@@ -21,23 +17,23 @@ const ARGUMENTS_AT: u32 = 16;
 /// `ioctl` commands from here on may be about interfaces.
 pub(crate) const FIRST_QUESTION: u64 = 0x8900;
 
-/// Descriptors from here on may be emulated; so may the first three.
+/// The first three may also be emulated.
 pub(crate) const FIRST_DESCRIPTOR: i32 = 256;
 
-/// Calls on a descriptor, which stop if it may be emulated.
+/// Calls that stop if the descriptor may be emulated.
 #[rustfmt::skip]
 const ON_DESCRIPTORS: &[c_long] = &[
     libc::SYS_read, libc::SYS_write, libc::SYS_close, libc::SYS_readv, libc::SYS_writev,
     libc::SYS_dup,
 ];
-/// Calls that stop with these commands: one command, and another and all above. The other commands
-/// are about the kernel's descriptor, which keeps its own flags.
+/// Call, one command, and the first of a range of commands that stop. All other commands are about
+/// the kernel's descriptor, which keeps its own flags.
 const COMMANDS_ON_DESCRIPTORS: &[(c_long, u32, u32)] = &[
     (libc::SYS_fcntl, libc::F_DUPFD as u32, libc::F_DUPFD_CLOEXEC as u32),
     (libc::SYS_ioctl, libc::FIONREAD as u32, FIRST_QUESTION as u32),
 ];
 
-/// Calls that run natively: they neither wait for others nor reveal the time.
+/// They neither wait for others nor reveal the time.
 #[rustfmt::skip]
 const NATIVE: &[c_long] = &[
     libc::SYS_mmap, libc::SYS_munmap, libc::SYS_mprotect, libc::SYS_madvise, libc::SYS_brk,
@@ -71,8 +67,7 @@ const NATIVE: &[c_long] = &[
     libc::SYS_pkey_free, libc::SYS_restart_syscall, libc::SYS_execve, libc::SYS_execveat,
 ];
 
-/// Calls that fail with `ENOSYS`: programs have a fallback. `rseq` would reveal the processor's
-/// number.
+/// Fail with `ENOSYS`: programs have a fallback. `rseq` would reveal the processor's number.
 #[rustfmt::skip]
 const MISSING: &[c_long] = &[
     libc::SYS_io_uring_setup, libc::SYS_clone3, libc::SYS_pidfd_open,
@@ -82,7 +77,7 @@ const MISSING: &[c_long] = &[
     libc::SYS_memfd_secret, libc::SYS_add_key, libc::SYS_keyctl, libc::SYS_copy_file_range,
     libc::SYS_openat2, libc::SYS_sendmmsg, libc::SYS_recvmmsg, libc::SYS_rseq,
 ];
-/// Calls from this number on fail too: they are newer than the crate.
+/// Newer than the crate; they fail too.
 const FIRST_UNKNOWN: u32 = 449;
 
 fn statement(code: u32, k: u32) -> sock_filter {

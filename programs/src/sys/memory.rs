@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
 
-/// An anonymous file, deleted with its last descriptor.
+/// Deleted with its last descriptor.
 pub(crate) fn file_in_memory() -> io::Result<File> {
     // SAFETY: the name is zero-terminated.
     let descriptor = unsafe { libc::memfd_create(c"fencepost".as_ptr(), libc::MFD_CLOEXEC) };
@@ -16,7 +16,7 @@ pub(crate) fn file_in_memory() -> io::Result<File> {
     }
 }
 
-/// The next byte of a file, from here on, that is not in a hole.
+/// Skips holes.
 pub(crate) fn next_data(file: &File, from: u64) -> io::Result<u64> {
     // SAFETY: a call without pointers.
     match unsafe { libc::lseek(file.as_raw_fd(), from as i64, libc::SEEK_DATA) } {
@@ -25,12 +25,12 @@ pub(crate) fn next_data(file: &File, from: u64) -> io::Result<u64> {
     }
 }
 
-/// The memory of a process, accessed through one of its threads.
+/// Accessed through one of the process's threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Memory(pub(crate) pid_t);
 
 impl Memory {
-    /// Reads up to `length` bytes, as much as is readable.
+    /// As many bytes as are readable.
     pub(crate) fn read(self, at: u64, length: usize) -> Vec<u8> {
         let mut bytes = vec![0u8; length];
         let got = self.read_into(at, &mut bytes);
@@ -46,7 +46,7 @@ impl Memory {
         usize::try_from(got).unwrap_or(0)
     }
 
-    /// `false` if the address is not writable.
+    /// Returns `false` if the address is not writable.
     pub(crate) fn write(self, at: u64, bytes: &[u8]) -> bool {
         if bytes.is_empty() {
             return true;
@@ -77,7 +77,7 @@ impl Memory {
         u16::from_le_bytes(bytes)
     }
 
-    /// A zero-terminated string; at most a page of it.
+    /// Zero-terminated; at most a page.
     pub(crate) fn text(self, at: u64) -> Vec<u8> {
         // A read that crosses into an unmapped page returns nothing, so it reads page by page.
         let first = 4096 - (at % 4096) as usize;

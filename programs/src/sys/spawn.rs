@@ -10,11 +10,10 @@ use std::path::Path;
 
 const DESCRIPTORS_MAX: libc::rlim_t = 1024;
 
-/// The private memory limit of a process, in bytes: an endless allocation should fail in the
-/// process, not take the machine down. Reserved memory does not count.
+/// In bytes. An endless allocation should fail in the process, not take the machine down. Reserved
+/// memory does not count.
 const MEMORY_MAX: libc::rlim_t = 4 << 30;
 
-/// The program to start, in the kernel's form.
 pub(crate) struct Image {
     pub(crate) path: CString,
     pub(crate) arguments: Vec<CString>,
@@ -23,7 +22,7 @@ pub(crate) struct Image {
     pub(crate) user: Option<libc::uid_t>,
 }
 
-/// Forks, and stops the child before its exec.
+/// The child is stopped before its exec.
 pub(crate) fn spawn(image: &Image) -> Result<Tracee, StartError> {
     let pointers = |texts: &[CString]| -> Vec<*const c_char> {
         texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
@@ -90,8 +89,7 @@ unsafe fn become_program(
     }
 }
 
-/// Standard input is empty; output goes to separate files, which stay empty because the tracer
-/// takes it. Limits descriptors and memory.
+/// Standard input is empty. The tracer takes the output, so the files for it stay empty.
 unsafe fn prepare_descriptors() {
     // SAFETY: calls on descriptors of the child.
     unsafe {
@@ -110,7 +108,6 @@ unsafe fn prepare_descriptors() {
     }
 }
 
-/// Resets every signal to its default and blocks none.
 unsafe fn prepare_signals() {
     // SAFETY: a zeroed set is valid.
     unsafe {
@@ -128,7 +125,6 @@ pub(crate) fn adopt_orphans() {
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
 }
 
-/// Returns whether this process may become any user.
 pub(crate) fn is_root() -> bool {
     // SAFETY: a call without pointers.
     unsafe { libc::geteuid() == 0 }
@@ -153,14 +149,14 @@ pub(crate) fn signal_process(process: pid_t, signal: i32) -> i64 {
     }
 }
 
-/// Sends a timer's signal to a thread of a process, or to any of it, with the timer's number,
-/// overrun count and value.
+/// With the timer's number, overrun count and value. Without a thread, any thread of the process
+/// gets it.
 pub(crate) fn signal_of_timer(
     (process, thread): (pid_t, Option<pid_t>),
     signal: i32,
     (timer, overrun, value): (i32, u32, u64),
 ) {
-    // `siginfo_t` of a timer: signal, error, code, a gap, then number, overrun, value.
+    // `siginfo_t` of a timer: signal, error, code, a gap, number, overrun, value.
     let mut told = [0u64; 16];
     told[0] = signal as u32 as u64;
     told[1] = libc::SI_TIMER as u32 as u64;
@@ -176,8 +172,7 @@ pub(crate) fn signal_of_timer(
     }
 }
 
-/// Pins the calling thread, and its children, to one core: otherwise most time is lost to
-/// cross-core wake-ups.
+/// Otherwise most time is lost to cross-core wake-ups. Children stay on the core too.
 pub(crate) fn stay_on_one_core() {
     use std::sync::atomic::{AtomicUsize, Ordering};
     static STARTED: AtomicUsize = AtomicUsize::new(0);

@@ -5,7 +5,7 @@ use std::mem::zeroed;
 use std::ptr::null_mut;
 use std::sync::Once;
 
-/// The longest wait before the thread is checked.
+/// The thread is checked after that time.
 const TICK_NS: i64 = 20_000_000;
 
 thread_local! {
@@ -59,7 +59,6 @@ impl Drop for Timer {
     }
 }
 
-/// Interrupts the calling thread's waits periodically while it lives.
 pub(crate) struct Ticking;
 
 impl Ticking {

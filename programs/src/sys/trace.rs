@@ -1,20 +1,20 @@
-//! One traced thread: resuming it, waiting for its next stop, its registers.
+//! One traced thread.
 
 use libc::{c_long, c_ulong, c_void, pid_t, user_regs_struct};
 use std::io;
 
-/// A traced thread, by its real number.
+/// By its real number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Tracee(pub(crate) pid_t);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stop {
-    /// It is about to make a call that the filter stops.
+    /// It is about to make the call.
     Call,
-    /// A call was entered or left, after [`Tracee::go_to_call`].
+    /// After [`Tracee::go_to_call`].
     Boundary,
     Exec,
-    /// It has created a thread or a process, with this real number.
+    /// The real number of a new thread or process.
     Made {
         child: pid_t,
         waits_for_it: bool,
@@ -25,7 +25,7 @@ pub(crate) enum Stop {
     Killed(i32),
 }
 
-/// `siginfo_t`, in words: signal, error and code, then what depends on these.
+/// In words: signal, error and code, then data that depends on these.
 pub(crate) struct SignalInfo([u32; 32]);
 
 impl SignalInfo {
@@ -49,7 +49,7 @@ impl SignalInfo {
         self.0[2] as i32
     }
 
-    /// The number of the call that a seccomp filter refused.
+    /// For a call that a seccomp filter refused.
     pub(crate) fn call(&self) -> u32 {
         self.0[6]
     }
@@ -60,7 +60,7 @@ impl SignalInfo {
         (is_of_child || is_sent).then_some(self.0[4] as i32)
     }
 
-    /// Names this process as the sender, and hides a child's processor time.
+    /// Hides a child's processor time too.
     pub(crate) fn is_from(&mut self, number: u32) {
         self.0[4] = number;
         if self.0[0] as i32 == libc::SIGCHLD && self.code() > 0 {
@@ -89,8 +89,7 @@ impl Tracee {
         }
     }
 
-    /// Resumes it until the next stop, with a signal delivered unless that is 0. The next wait
-    /// notices a thread that is gone.
+    /// A signal of 0 is none. The next wait notices a thread that is gone.
     pub(crate) fn go(self, signal: i32) {
         let _ = self.request(libc::PTRACE_CONT, c_long::from(signal));
     }
@@ -99,7 +98,7 @@ impl Tracee {
         let _ = self.request(libc::PTRACE_SYSCALL, 0);
     }
 
-    /// Waits for the next stop. `None` if the ticker interrupted the wait.
+    /// `None` if the ticker interrupted the wait.
     pub(crate) fn wait_once(self) -> Option<Stop> {
         let mut status = 0;
         // SAFETY: the status is a live integer.
@@ -113,7 +112,7 @@ impl Tracee {
         }
     }
 
-    /// Waits for the next stop. Never `None`, despite the type, which suits the caller's match.
+    /// Never `None`, despite the type, which suits the caller's match.
     pub(crate) fn wait(self) -> Option<Stop> {
         loop {
             if let Some(stop) = self.wait_once() {
@@ -122,7 +121,7 @@ impl Tracee {
         }
     }
 
-    /// Handles the stops of a thread that is about to end, until it has; returns the wait status.
+    /// Returns the wait status.
     pub(crate) fn sees_off(self) -> i32 {
         loop {
             match self.wait() {
@@ -138,7 +137,7 @@ impl Tracee {
         unsafe { libc::waitpid(self.0, std::ptr::null_mut(), libc::__WALL | libc::WNOHANG) };
     }
 
-    /// Returns whether the process exists, running or ended.
+    /// Running or ended.
     pub(crate) fn is_there(self) -> bool {
         // SAFETY: a call without pointers; no signal is sent.
         unsafe { libc::kill(self.0, 0) == 0 }
@@ -206,7 +205,7 @@ impl Tracee {
         word
     }
 
-    /// Writes a word of its memory, even a write-protected one such as code.
+    /// Works on write-protected memory too, such as code.
     pub(crate) fn poke(self, at: u64, word: u64) {
         // SAFETY: the kernel checks the place in the other process.
         unsafe { libc::ptrace(libc::PTRACE_POKEDATA, self.0, at, word) };
@@ -252,9 +251,8 @@ impl Tracee {
         }
     }
 
-    /// Makes the stopped thread execute an injected call and returns the result. The thread is
-    /// stopped at a call, before or after; afterwards it is after it. Returns signals that arrive
-    /// meanwhile.
+    /// The thread must be stopped at a call; afterwards it is after that call. Returns the result,
+    /// and signals that arrive meanwhile.
     pub(crate) fn inject(
         self,
         registers: &user_regs_struct,

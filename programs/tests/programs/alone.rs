@@ -1,4 +1,4 @@
-//! Runs a group without a network: time jumps to its next event. One server exists, [`server`].
+//! Runs a group without a network: time jumps to its next event.
 
 pub(crate) mod server;
 
@@ -8,7 +8,7 @@ use fencepost_programs::{
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-/// The initial wall clock, in microseconds.
+/// The initial wall clock.
 pub(crate) const EPOCH_US: i64 = 1_700_000_000_000_000;
 const STEPS_MAX: u32 = 2_000_000;
 
@@ -43,7 +43,7 @@ pub(crate) fn launch(command: &[&str]) -> Launch {
     }
 }
 
-/// Runs a program to its end. Refuses connections to other machines than the server.
+/// Refuses connections to other machines than the server.
 pub(crate) fn run_alone(launch: &Launch) -> Alone {
     let mut server = server::Simulated::default();
     let mut group = Group::start(launch).expect("the program starts");

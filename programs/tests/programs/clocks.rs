@@ -1,4 +1,4 @@
-//! Virtual time: clocks, sleeps and threads that look at them.
+//! Virtual time: clocks, sleeps and threads.
 
 use crate::alone::{Alone, launch, run_alone};
 use crate::{python, run_c, shell};
@@ -54,7 +54,6 @@ fn a_thread_that_spins_for_another_is_interrupted_and_counted() {
     assert!(run.preempted > 0);
 }
 
-/// A program that polls the clock until this many seconds have passed.
 fn looking_for(seconds: u32) -> String {
     format!(
         "#include <stdio.h>\n#include <time.h>\nstatic time_t now(void) {{ struct timespec t; \
@@ -86,7 +85,7 @@ fn the_time_stamp_counter_stays_virtual_whatever_is_asked_for() {
     assert_eq!(run.stdout, "0\nTrue\n", "{:?} {}", run.ending, run.stderr);
 }
 
-/// The number of stops at clock reads, and of reads without a stop.
+/// Stops at clock reads, and reads without a stop.
 fn looks_of(run: &Alone) -> (usize, u64) {
     let is_clock = |call: &&CallMade| {
         fencepost_programs::name_of_call(call.number).starts_with("clock_gettime")

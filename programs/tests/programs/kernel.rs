@@ -1,5 +1,5 @@
-//! Compares the emulation with the kernel: small C programs run natively and traced, and must print
-//! the same and end the same. Without a C compiler the test prints a line and is skipped.
+//! Compares the emulation with the kernel: C programs run natively and traced, and must print the
+//! same and end the same. Skipped, with a message, without a C compiler.
 
 use crate::alone::{launch, run_alone, server};
 use fencepost_programs::Ending;
@@ -30,7 +30,7 @@ fn cases(program: &str) -> Vec<String> {
     String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
 }
 
-/// Serves over real TCP for as long as the tests run; returns its port.
+/// Serves as long as the tests run. Returns the port.
 fn real_server() -> u16 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port is free");
     let port = listener.local_addr().expect("it is bound").port();

@@ -28,7 +28,6 @@ fn a_leak_that_is_not_emulated_shows_as_a_difference_between_two_runs() {
     assert_ne!(one.calls, other.calls);
 }
 
-/// Returns whether the processor has a flag, according to the kernel.
 fn has_flag(flag: &str) -> bool {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let found = text.split_ascii_whitespace().any(|word| word == flag);

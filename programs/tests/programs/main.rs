@@ -23,7 +23,7 @@ fn shell(script: &str) -> Alone {
     run_alone(&launch(&["/bin/sh", "-c", script]))
 }
 
-/// A compiled C program, or `None`, with a line of explanation, without a compiler.
+/// Prints a message and returns `None` without a compiler.
 fn compiled(folder: &tempfile::TempDir, source: &str) -> Option<String> {
     let (text, program) = (folder.path().join("a.c"), folder.path().join("a"));
     std::fs::write(&text, source).unwrap();
@@ -42,9 +42,8 @@ fn run_c(source: &str) -> Option<Alone> {
     compiled(&folder, source).map(|program| run_alone(&launch(&[&program])))
 }
 
-/// Runs a Python script, or returns `None`, with a line of explanation, without Python. The script
-/// has `libc`, `code` makes a function of machine code, and the program is called `name` in the
-/// process table.
+/// Prints a message and returns `None` without Python. The script has `libc`, and `code`, which
+/// makes a function of machine code. The process table calls the program `name`.
 fn python(name: &str, script: &str) -> Option<Alone> {
     let prelude = format!(
         "import ctypes, mmap, os, signal, sys, time\n\

@@ -20,7 +20,7 @@ fn nothing_is_left_running() {
     assert!(!left);
 }
 
-/// The number of processes of this name in the process table, including zombies.
+/// Includes zombies.
 fn left_of(name: &str) -> usize {
     let has_name = |entry: &std::fs::DirEntry| {
         let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();

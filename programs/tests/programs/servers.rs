@@ -1,5 +1,4 @@
-//! The real redis-server in virtual time: its answers, its durability, and that two runs are equal.
-//! Skipped, with a line of explanation, where it is not installed.
+//! The real redis-server in virtual time. Skipped, with a message, where it is not installed.
 
 use crate::alone::launch;
 use crate::machines::{Connection, Machines};
@@ -12,8 +11,7 @@ const SECOND_US: u64 = 1_000_000;
 const RELEASE: &str = "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) \
                        end return 0";
 
-/// A redis-server that starts in a folder, or `None`, with a line of explanation, if it is not
-/// installed.
+/// Prints a message and returns `None` if it is not installed.
 fn redis(name: &str, folder: &Path, more: &[&str]) -> Option<Launch> {
     let path = std::env::var("PATH").unwrap_or_default();
     let Ok(program) = fencepost_programs::find_program("redis-server", folder, &path) else {
@@ -40,7 +38,7 @@ fn does(world: &mut Machines, at: Connection, words: &[&str]) -> String {
 
 const MEMORY_ONLY: &[&str] = &["--save", "", "--appendonly", "no"];
 
-/// One life of a server without files; returns its answers and calls.
+/// Returns the answers and calls of a server without files.
 fn one_life() -> Option<(Vec<String>, Vec<fencepost_programs::CallMade>)> {
     let folder = tempfile::tempdir().unwrap();
     let mut world = Machines::default();
@@ -87,7 +85,7 @@ fn a_server_goes_by_the_clocks_of_its_machine_and_two_runs_are_equal() {
     assert_eq!(one.1, other.1);
 }
 
-/// The data of a server with an append-only file after its end.
+/// Data of a server with an append-only file after its end.
 fn after_the_end(fsync: &str, has_power: bool) -> Option<[String; 2]> {
     let folder = tempfile::tempdir().unwrap();
     let words = ["--save", "", "--appendonly", "yes", "--appendfsync", fsync];

@@ -8,8 +8,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// The current generation. A folder without the file `generation` is new, or its server has never
-/// replaced its files.
+/// A folder without the file `generation` is new, or its server has never replaced its files.
 pub(super) fn generation(folder: &Path) -> Result<u64, ServeError> {
     let path = folder.join(GENERATION);
     match read(&path)? {
@@ -26,8 +25,7 @@ pub(super) fn generation(folder: &Path) -> Result<u64, ServeError> {
     }
 }
 
-/// Returns whether files of a later generation exist without `generation`. The first log is created
-/// with the folder, and removed after `generation` was written.
+/// The first log is created with the folder, and removed after `generation` was written.
 fn has_later_files(folder: &Path) -> Result<bool, ServeError> {
     if append_only_path(folder, 0).exists() {
         return Ok(false);
@@ -57,8 +55,7 @@ fn damaged(path: &Path, what: &str) -> ServeError {
     ServeError::Damaged { path: path.to_owned(), what: what.to_owned() }
 }
 
-/// The content of a file; `None` if it does not exist. Refuses devices and pipes, which may never
-/// end.
+/// `None` if the file does not exist. Refuses devices and pipes, which may never end.
 fn read(path: &Path) -> Result<Option<Bytes>, ServeError> {
     let read = || -> io::Result<Option<Bytes>> {
         match fs::metadata(path) {

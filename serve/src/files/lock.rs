@@ -1,4 +1,4 @@
-//! The lock of a folder, so that no two servers write the same files. It ends with its process.
+//! The lock of a folder, so that no two servers write the same files. Ends with its process.
 
 use super::failed;
 use crate::ServeError;
@@ -6,16 +6,13 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::Path;
 
-/// A folder that this process has locked; dropping it unlocks the folder.
+/// Dropping it unlocks the folder.
 #[derive(Debug)]
 pub(super) struct FolderLock(#[expect(dead_code, reason = "the lock ends with it")] File);
 
 impl FolderLock {
-    /// Locks a folder. The file `lock` then holds the id of this process.
-    ///
-    /// # Errors
-    /// If another server has the lock, or the file cannot be written. A file system without locks
-    /// is no error.
+    /// The file `lock` then holds the id of this process. Fails if another server has the lock, or
+    /// the file cannot be written. A file system without locks is no error.
     pub(super) fn take(folder: &Path) -> Result<FolderLock, ServeError> {
         let path = folder.join("lock");
         let mut options = OpenOptions::new();
@@ -35,7 +32,6 @@ impl FolderLock {
     }
 }
 
-/// Locks the file unless another process has.
 #[cfg(unix)]
 fn is_locked_elsewhere(file: &File) -> bool {
     use rustix::fs::{FlockOperation, flock};

@@ -17,8 +17,8 @@ pub enum Crash {
     Process,
 }
 
-/// The files of one server, kept outside of it: clones are the same disk. [`SharedDisk::default`]
-/// is empty and loses unsynced data in a crash.
+/// A server's files, kept outside of it. Clones are the same disk. [`SharedDisk::default`] is empty
+/// and loses unsynced data in a crash.
 #[derive(Clone, Debug, Default)]
 pub struct SharedDisk(Arc<Mutex<Kept>>);
 
@@ -63,7 +63,7 @@ impl SharedDisk {
     }
 }
 
-/// One run of a server on its disk; it ends in a crash.
+/// Ends in a crash unless the server ends by itself.
 #[derive(Debug)]
 pub(super) struct Life {
     disk: SharedDisk,
@@ -78,7 +78,7 @@ impl Life {
         self.disk.kept().starts - 1
     }
 
-    /// Executes a disk output; `Some` if a sync is due.
+    /// `Some` if a sync is due.
     pub(super) fn write(&self, output: &Output) -> Option<()> {
         (self.disk.kept().disk.apply(output) == DiskReply::Sync).then_some(())
     }
@@ -89,7 +89,7 @@ impl Life {
         self.disk.kept().disk.finish_sync();
     }
 
-    /// Records that the server ended by itself, with all writes synced.
+    /// All writes are synced.
     pub(super) fn ends_orderly(&self) {
         let mut kept = self.disk.kept();
         kept.disk = Disk::holding(kept.disk.image());

@@ -1,5 +1,4 @@
-//! Adapts any asynchronous stream to the host's way of using sockets: without waiting, or on
-//! readiness.
+//! Adapts any asynchronous stream to the host: polls without waiting, or on readiness.
 
 use super::ByteStream;
 use crate::stream::Stream;
@@ -10,11 +9,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use tokio::io::{Interest, ReadBuf};
 
-/// A stream with the waker of its connection's task: every poll registers that waker.
+/// Every poll registers the waker of the connection's task.
 pub(super) struct Polled<S> {
     stream: RefCell<S>,
     task: RefCell<Waker>,
-    /// The stream will wake the task.
     will_wake: Cell<bool>,
 }
 
@@ -64,8 +62,7 @@ impl<S: ByteStream> Stream for Polled<S> {
         let _ = self.at_once(|stream, context| stream.poll_shutdown(context));
     }
 
-    /// Waits for the stream's pending wake-up, if there is one. After a spurious one the caller
-    /// polls the stream, and waits again.
+    /// After a spurious wake-up the caller polls the stream, and waits again.
     async fn ready(&self, _: Interest) -> io::Result<()> {
         poll_fn(|context| {
             let mut task = self.task.borrow_mut();

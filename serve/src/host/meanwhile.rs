@@ -1,8 +1,6 @@
-//! Serves sockets when the machine asks for it during a long input. The host polls the sockets
-//! itself, since tokio's state cannot change while its thread is inside the machine.
-//!
-//! Tokio later finds less to do than it expected, which is harmless: it gets `WouldBlock`, and
-//! waits.
+//! Serves sockets when the machine asks for it during a long input. Polls the sockets directly,
+//! since tokio's state cannot change while its thread is inside the machine. Tokio later gets a
+//! harmless `WouldBlock`.
 
 use super::Host;
 use crate::computer::{Computer, running, without_delay};

@@ -1,7 +1,6 @@
 //! A failover by an operator: the primary crashes ahead of a lagging standby, or is cut off with
-//! one client, and some time later the operator promotes the standby. The old primary does not
-//! learn of it: unless the operator has stopped it, it still acts as a primary. A run has at most
-//! one, because no other standby is left.
+//! one client; later the operator promotes the standby. Unless the operator has stopped it, the old
+//! primary still acts as one. At most one per run, because no other standby is left.
 
 use super::{Incident, cut_off, lag};
 use crate::draw::{any, chance};
@@ -17,7 +16,7 @@ use rand_chacha::ChaCha8Rng;
 const PRIMARY: Node = Node::Server(1);
 const STANDBY: Node = Node::Server(2);
 
-/// The operator's response time: an engineer on call, or a cautious script.
+/// An engineer on call, or a cautious script.
 const TAKEOVER: Spans = Spans::millis(500, 5_000);
 
 pub(super) fn promotion(
@@ -43,10 +42,10 @@ pub(super) fn promotion(
     Incident { at: Some(at), faults }
 }
 
-/// The operator makes sure this long before the promotion that the old primary is off.
+/// The operator turns the old primary off this long before the promotion.
 const MOMENT: Micros = Micros::from_millis(1);
 
-/// The standby lags, and the primary crashes with writes that it had not sent.
+/// The primary crashes with writes that it had not sent.
 fn crash(
     rng: &mut ChaCha8Rng,
     setting: &Setting,

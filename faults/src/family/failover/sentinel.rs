@@ -1,6 +1,6 @@
 //! Disturbs a Sentinel around a failover: pauses it, crashes it, or steps its clock (more than two
-//! seconds between two of its timers trigger TILT: `sentinelCheckTiltCondition` in Redis's
-//! sentinel.c). A majority always remains.
+//! seconds between two of its timers trigger TILT: `sentinelCheckTiltCondition` in sentinel.c). A
+//! majority remains.
 
 use super::Incident;
 use crate::draw::{any, chance, uniform};
@@ -11,12 +11,11 @@ use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
 const PER_MILLE: u64 = 300;
-/// With fewer Sentinels, each is needed for a majority.
+/// A majority needs each of fewer Sentinels.
 const SENTINELS_MIN: usize = 3;
 const AWAY: Spans = Spans::millis(500, 20_000);
 const STEP: Spans = Spans::millis(500, 10_000);
 
-/// Draws what happens to a Sentinel in the seconds around the loss of a primary, if anything.
 pub(super) fn disturbance(
     rng: &mut ChaCha8Rng,
     setting: &Setting,

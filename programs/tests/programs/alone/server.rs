@@ -1,6 +1,5 @@
-//! A line server, over real TCP and simulated, that behaves the same: it answers `echo WORD` with
-//! the word, closes at `close`, and after `stay` it stays for a while once the client has ended.
-//! Then it sends `end` and closes.
+//! A line server, real and simulated: answers `echo WORD` with the word, closes at `close`, and
+//! after `stay` outlives the client's end for a while, then sends `end` and closes.
 
 use fencepost_programs::{News, Request, SocketId};
 use std::collections::BTreeMap;
@@ -25,7 +24,7 @@ struct Served {
     stays: bool,
 }
 
-/// Its network takes no time.
+/// The network takes no time.
 #[derive(Default)]
 pub(crate) struct Simulated {
     connections: BTreeMap<SocketId, Served>,
