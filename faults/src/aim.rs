@@ -1,9 +1,6 @@
-//! Moves an incident to where it can hurt a protocol.
-//!
-//! [`aimed`] draws one of the [`Place`]s of the processes and moves the incident there, so that its
-//! fault meets that command at that process and server. Durations, magnitudes and counts stay as
-//! drawn. An incident stays in the window of the setting, collides with no other one, and keeps its
-//! family's rest between two of them.
+//! Moves an incident to where it can hurt a protocol: to one of the processes' [`Place`]s, so that
+//! its fault meets that command. Durations, magnitudes and counts stay as drawn; it collides with
+//! no other incident.
 
 mod place;
 mod target;
@@ -21,7 +18,6 @@ use crate::time::{Micros, SimTime};
 use rand_core::Rng;
 use std::collections::BTreeSet;
 
-/// The others stay as drawn.
 const AIMED_PER_MILLE: u64 = 500;
 const TRIES_MAX: u32 = 8;
 

@@ -5,8 +5,7 @@ use crate::plan::{FaultPlan, TimedFault};
 use crate::time::SimTime;
 
 impl FaultPlan {
-    /// The first collision in plan order. Drawn plans have none; callers refuse a hand-written plan
-    /// that has.
+    /// The first collision in plan order. Drawn plans have none; callers refuse others.
     pub fn collision(&self) -> Option<(&TimedFault, &TimedFault)> {
         self.faults.iter().enumerate().find_map(|(index, later)| {
             let earlier = self.faults[..index].iter().find(|earlier| collide(earlier, later))?;
@@ -15,7 +14,7 @@ impl FaultPlan {
     }
 }
 
-/// Ends included.
+/// Includes both ends.
 pub(crate) fn collide(a: &TimedFault, b: &TimedFault) -> bool {
     let end = |timed: &TimedFault| timed.ends_at().unwrap_or(SimTime::NEVER);
     let together = a.at_us <= end(b) && b.at_us <= end(a);

@@ -6,7 +6,6 @@ use crate::plan::{FaultPlan, TimedFault};
 use crate::time::Micros;
 use std::fmt;
 
-/// One line, no full stop: `pause client-2 for 10.004s`.
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -66,7 +65,6 @@ impl fmt::Display for TimedFault {
     }
 }
 
-/// One line for each fault; nothing for an empty plan.
 impl fmt::Display for FaultPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.faults.iter().enumerate().try_for_each(|(index, timed)| {
@@ -76,7 +74,6 @@ impl fmt::Display for FaultPlan {
     }
 }
 
-/// `back after 2s`, or `for good`.
 struct Return(Option<Micros>);
 
 impl fmt::Display for Return {
@@ -89,7 +86,6 @@ impl fmt::Display for Return {
     }
 }
 
-/// `{redis-1, client-2}`.
 struct Names<'a>(&'a [Node]);
 
 impl fmt::Display for Names<'_> {

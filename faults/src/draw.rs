@@ -1,5 +1,4 @@
-//! Draws integers from a random stream. A plan drawn from a seed must stay the same for years, and
-//! `rand` documents that its sampling may change between versions.
+//! Draws integers from a random stream. The draws of `rand` may change between versions.
 
 use rand_core::Rng;
 use std::ops::RangeInclusive;

@@ -146,8 +146,8 @@ impl Family {
         self.row().1
     }
 
-    /// Effects that it never has, or only with a certain setting; `None` if the description says
-    /// everything.
+    /// Effects that it never has, or only with a certain setting, unless the description names
+    /// them.
     pub fn limits(self) -> Option<&'static str> {
         Some(match self {
             Family::Partition => {
@@ -186,8 +186,8 @@ impl Family {
         })
     }
 
-    /// Returns whether `all` may include it. False for operators' faults, and for families added
-    /// after seeds of `all` were published, because these must not change.
+    /// Returns whether `all` may include it. False for families added after seeds of `all` were
+    /// published.
     pub fn is_accident(self) -> bool {
         !matches!(self, Family::None | Family::Operator | Family::LostRequest)
     }
@@ -198,7 +198,6 @@ impl Family {
         FAMILIES.iter().copied().find(known)
     }
 
-    /// `None` if incidents may overlap.
     pub(crate) fn rest(self, setting: &Setting) -> Option<Micros> {
         let is_absence = self == Family::Failover && !is_watched(setting);
         is_absence.then_some(setting.ttl_us)

@@ -244,8 +244,7 @@ impl Fault {
         }
     }
 
-    /// Every directed link that the fault acts on: a node's link with itself, the link from server
-    /// to client of a lost reply, from client to server of a lost request.
+    /// Every directed link that the fault acts on; a fault of a node acts on its link with itself.
     pub fn links(&self) -> Vec<(Node, Node)> {
         let every = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {
             from.iter().flat_map(|from| to.iter().map(|to| (*from, *to))).collect()

@@ -1,4 +1,4 @@
-//! Seeds, virtual time and fault plans: the faults of a run, with their times, as data.
+//! Seeds, virtual time and fault plans.
 //!
 //! Entry points: [`generate`](fn@generate) draws a plan for a [`Setting`] from [`FAMILIES`];
 //! [`incidents`] and [`aim`] are its steps, for callers that choose where faults strike.

@@ -1,7 +1,4 @@
-//! Names of the machines in a run, and of the threads of a process.
-//!
-//! Faults hit machines. Requests, beliefs and replies belong to a thread; the first one has the
-//! name of its machine.
+//! Names of machines, which faults hit, and of the threads of a process, which request and believe.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

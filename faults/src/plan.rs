@@ -18,8 +18,8 @@ pub struct TimedFault {
     pub fault: Fault,
 }
 
-/// Latest end of a fault and largest clock step: a hundred days. The agenda of a run and the clocks
-/// of its nodes have no room for larger values.
+/// Latest end of a fault and largest clock step: a hundred days. Clocks have no room for larger
+/// values.
 pub const LATEST: SimTime = SimTime(100 * 86_400 * 1_000_000);
 
 /// Everything that will go wrong in one run.
@@ -66,15 +66,14 @@ impl FaultPlan {
     }
 
     /// Instant by which every fault has ended and the last delayed message may have arrived.
-    /// Retransmission after a cut may take longer.
     pub fn heals_at(&self) -> SimTime {
         let healed =
             |timed: &TimedFault| timed.ends_at().unwrap_or(timed.at_us) + timed.fault.linger();
         self.faults.iter().map(healed).max().unwrap_or(SimTime::ZERO)
     }
 
-    /// Largest total backward step of any one server's wall clock, by which a lease may outlive its
-    /// time to live.
+    /// Largest total backward step of any one server's wall clock. A lease may outlive its ttl by
+    /// this.
     pub fn server_clock_back_max(&self) -> Micros {
         let mut back: BTreeMap<Node, Micros> = BTreeMap::new();
         for timed in &self.faults {

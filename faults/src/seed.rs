@@ -9,8 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// The number that determines a whole run. Written as a decimal string in JSON: a u64 does not
-/// survive as a JSON number.
+/// The number that determines a whole run. A decimal string in JSON, which has no u64.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Seed(pub u64);
 
@@ -80,7 +79,7 @@ impl Stream {
     }
 }
 
-/// At most 24 bits.
+/// Returns at most 24 bits.
 fn code(node: Node) -> u64 {
     let (kind, number) = match node.machine() {
         Node::Redis(n) => (1, n),
@@ -93,7 +92,6 @@ fn code(node: Node) -> u64 {
     kind << 16 | u64::from(number)
 }
 
-/// 0 for the machine itself.
 fn thread(node: Node) -> u64 {
     match node {
         Node::Thread { thread, .. } => u64::from(thread),

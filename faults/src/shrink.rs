@@ -16,14 +16,13 @@ use serde::{Deserialize, Serialize};
 
 pub use magnitude::{Magnitude, magnitudes, with_magnitude};
 
-/// The roundest first.
 const GRAINS_US: [u64; 4] = [1_000_000, 100_000, 10_000, 1_000];
 
 /// A minimized plan.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Shrunk {
-    /// Still violates. If `complete`, it no longer does so without any one fault, or with any one
-    /// magnitude a step less.
+    /// Still violates. If `complete`, no longer without any one fault, or with a magnitude a step
+    /// less.
     pub plan: FaultPlan,
     /// The threshold of each magnitude, in plan order.
     pub boundaries: Vec<Boundary>,
@@ -108,7 +107,6 @@ fn leave_out_faults<F: FnMut(&FaultPlan) -> bool>(
     FaultPlan::new(faults)
 }
 
-/// Never drops the last node.
 fn leave_out_nodes<F: FnMut(&FaultPlan) -> bool>(
     mut best: FaultPlan,
     oracle: &mut Oracle<F>,
@@ -182,7 +180,6 @@ fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bo
     signed(size - enough * step)
 }
 
-/// The plan must still violate.
 fn round_starts<F: FnMut(&FaultPlan) -> bool>(
     best: FaultPlan,
     oracle: &mut Oracle<F>,

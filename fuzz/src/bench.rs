@@ -52,9 +52,9 @@ impl<M: Machine> Bench<M> {
         connection
     }
 
-    /// Sends an input to a server of lines over three connections (pieces 0 to 2), advances time
-    /// (3), and ends all connections (4). The first connection begins with `greeting`. Returns the
-    /// reply to `request` of a client that connects afterwards.
+    /// Sends an input to a server of lines: pieces of three connections (0 to 2), elapsed time (3),
+    /// disconnects (4). The first connection begins with `greeting`. Returns the reply to `request`
+    /// of the next client.
     pub fn converse(&mut self, greeting: &[u8], input: &[u8], request: &[u8]) -> Vec<u8> {
         let mut clients = [self.accept(), self.accept(), self.accept()];
         if !greeting.is_empty() {
@@ -90,7 +90,7 @@ impl<M: Machine> Bench<M> {
     }
 
     /// Plays the pieces of an input: bytes of two clients (0 and 1) and of a stranger (2), elapsed
-    /// time (3), and the stranger's disconnect (4). Calls back after each piece.
+    /// time (3), the stranger's disconnect (4). Calls back after each piece.
     pub fn play(
         &mut self,
         clients: [ConnectionId; 2],

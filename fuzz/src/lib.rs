@@ -1,5 +1,4 @@
-//! Fuzz targets and their support. `run.sh` builds them with libFuzzer; `cargo test` replays their
-//! corpora.
+//! Fuzz targets. `run.sh` builds them with libFuzzer; `cargo test` replays their corpora.
 
 pub mod bench;
 pub mod programs;

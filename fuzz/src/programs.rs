@@ -12,7 +12,6 @@ pub enum Reach {
     Comparable,
 }
 
-/// Shows the contents of a value, or the place of an error.
 const PRELUDE: &str = "local seen = {} local show show = function(v, d) \
     if type(v) == 'number' then return string.format('%.14g', v) end \
     if type(v) == 'string' then return string.format('%q', v) end \
@@ -294,7 +293,6 @@ impl Author<'_, '_> {
         text + "seen[#seen + 1] = show(v, 0) return seen"
     }
 
-    /// Returns 0 at the end of the bytes.
     fn below(&mut self, bound: usize) -> usize {
         self.bytes.choose_index(bound).unwrap_or(0)
     }

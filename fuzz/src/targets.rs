@@ -30,7 +30,6 @@ pub struct Target {
 
 enum Check {
     Any(fn(&[u8])),
-    /// The function selects the inputs to keep.
     Some(fn(&[u8]) -> Corpus),
 }
 

@@ -6,8 +6,7 @@ use crate::output::Outputs;
 use std::fmt::Debug;
 use std::time::Duration;
 
-/// A driver that a machine calls during a long input. Without one, the machine aborts long work
-/// itself.
+/// A driver that a machine calls during a long input. Without one, the machine aborts long work.
 pub trait Attendant: Debug {
     /// Monotonic real time since an arbitrary origin.
     fn now(&self) -> Duration;

@@ -1,7 +1,6 @@
 //! A server's two clocks.
 
-/// Wall clock in microseconds since the Unix epoch. Steps in either direction may occur between
-/// inputs.
+/// Wall clock in microseconds since the Unix epoch. It may be stepped in either direction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct WallTime(pub i64);
 

@@ -1,5 +1,5 @@
-//! A model of a server's files, for drivers. Written data survives a crash of the process; synced
-//! data survives a power loss.
+//! A model of a server's files. Written data survives a crash of the process; synced data a power
+//! loss.
 
 use crate::image::DiskImage;
 use crate::output::Output;
@@ -12,9 +12,7 @@ pub struct Disk {
     snapshot: Option<Bytes>,
     append_only: BytesMut,
     config: Option<Bytes>,
-    /// They survive a power loss.
     synced: usize,
-    /// `synced` after each pending sync.
     syncing: VecDeque<usize>,
 }
 

@@ -9,7 +9,6 @@ pub struct DiskImage {
     pub snapshot: Option<Bytes>,
     /// Append-only file.
     pub append_only: Bytes,
-    /// Configuration file in the server's own format, if the server ever rewrote it. It overrides
-    /// the initial configuration.
+    /// Configuration file in the server's own format. It overrides the initial configuration.
     pub config: Option<Bytes>,
 }

@@ -12,8 +12,8 @@ pub enum Input<'a> {
         /// The client's address as `host:port`.
         peer: &'a str,
     },
-    /// Bytes arrived. The server executes at most one complete command and sets `Outputs::more` if
-    /// more are buffered.
+    /// Bytes arrived. The server executes at most one command, and sets `Outputs::more` if more are
+    /// buffered.
     Received {
         /// The connection.
         connection: ConnectionId,
@@ -41,8 +41,7 @@ pub enum Input<'a> {
     Timer,
     /// Everything appended before the matching [`Output::DiskSync`] now survives a power loss.
     DiskSynced,
-    /// Number of sent bytes that the network has not accepted, because the peer reads slowly. Sent
-    /// when it changes.
+    /// Number of sent bytes that the network has not accepted. Sent when it changes.
     Unsent {
         /// The connection.
         connection: ConnectionId,

@@ -40,7 +40,7 @@ pub struct Check {
 
 impl Check {
     /// Reports damage once and repairs what it can. Returns whether the server must refuse its
-    /// files and stop.
+    /// files.
     pub fn report(&mut self, out: &mut Outputs) -> bool {
         if let Some(damage) = self.damage.take() {
             self.is_refused = damage.response == Response::Refused;
@@ -82,17 +82,14 @@ pub fn open(disk: &DiskImage) -> Files {
 pub struct Read {
     /// Bodies of the complete records at its beginning.
     pub records: Vec<Bytes>,
-    /// In bytes.
     whole: usize,
     rest: Rest,
 }
 
-/// After the complete records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rest {
     None,
     Cut(usize),
-    /// Bytes that no server has written.
     Damaged,
 }
 

@@ -16,14 +16,12 @@ pub trait Machine {
         false
     }
 
-    /// Returns whether the server is fully operational. Drivers announce a server once this is
-    /// true.
+    /// Returns whether the server is fully operational. Drivers announce a server then.
     fn is_ready(&self) -> bool {
         true
     }
 
-    /// Returns whether the server will send a client something unasked: a blocking command that
-    /// times out, a reply that waits for a disk sync, an expiry that notifies a client.
+    /// Returns whether the server will send a client something unasked, such as an expiry.
     fn will_send(&self) -> bool {
         false
     }
@@ -33,12 +31,10 @@ pub trait Machine {
         |_| false
     }
 
-    /// Announces the port of the next connection to accept. For servers that listen at several
-    /// ports.
+    /// Announces the port of the next connection, for servers that listen at several ports.
     fn dialled(&mut self, _connection: ConnectionId, _port: u16) {}
 
-    /// Cuts the power: the machine is dropped next, and data outside a [`crate::Disk`] reverts to
-    /// its last sync.
+    /// Cuts the power: data outside a [`crate::Disk`] reverts to its last sync.
     fn lose_power(&mut self) {}
 
     /// Renders the bytes of its connections, for pictures.

@@ -59,8 +59,7 @@ pub enum Output {
         /// The new configuration, in the server's own format.
         config: Bytes,
     },
-    /// Tell the operator about a damaged file. A server that refuses it also sets
-    /// [`Outputs::stopped`].
+    /// Tell the operator about a damaged file. A server that refuses it sets [`Outputs::stopped`].
     Damaged(Damage),
     /// Report a key change to the judge, invisible to the simulated processes.
     Tap(TapEvent),

@@ -1,5 +1,4 @@
-//! Lines between servers and from their clients, on accepted connections and on those opened to
-//! peers.
+//! Lines between servers and clients, on accepted connections and on those opened to peers.
 
 use crate::connection::ConnectionId;
 use crate::output::Output;

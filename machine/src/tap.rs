@@ -10,10 +10,9 @@ pub struct TapEvent {
     pub key: Bytes,
     /// The kind of change.
     pub change: KeyChange,
-    /// Value after the change, or before it if the key is gone. Other types than strings are
-    /// rendered briefly.
+    /// Value after the change, or before it if the key is gone. Only strings are rendered in full.
     pub value: Option<Bytes>,
-    /// Connection whose command made the change; `None` for the server, its primary, its disk or an
+    /// Connection that made the change; `None` for the server, its primary, its disk or an
     /// operator.
     pub by: Option<ConnectionId>,
     /// Expiry in wall-clock milliseconds; `None` if the key never expires or is gone.

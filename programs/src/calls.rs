@@ -123,7 +123,7 @@ impl Group {
         }
     }
 
-    /// If a signal is pending that the call's own mask lets through, the call does not wait.
+    /// A pending signal that the call's own mask lets through ends its wait.
     fn unless_signalled(&mut self, call: &Call, outcome: Outcome) -> Outcome {
         let mask = self.mask_of_wait(call.thread);
         let is_signalled = mask

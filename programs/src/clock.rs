@@ -1,6 +1,5 @@
 //! The clocks.
 
-/// In nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Now {
     pub(crate) wall_ns: u64,

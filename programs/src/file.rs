@@ -4,18 +4,15 @@ use crate::interface::{Channel, SocketId};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
 
-/// Shared by all duplicated descriptors.
 pub(crate) type FileId = usize;
-/// One way, inside the group.
 pub(crate) type PipeId = usize;
 
-/// Bytes before writers wait.
+/// Writers wait when the pipe has this many bytes.
 pub(crate) const PIPE_CAPACITY: usize = 65_536;
 
 pub(crate) struct OpenFile {
     pub(crate) kind: Kind,
     references: u32,
-    /// For edge-triggered watchers.
     pub(crate) rises: u64,
 }
 
@@ -84,7 +81,6 @@ pub(crate) struct Datagrams {
     pub(crate) receive_timeout_ns: Option<u64>,
 }
 
-/// The sender's address is in memory layout.
 #[derive(Clone)]
 pub(crate) struct Receipt {
     pub(crate) bytes: Vec<u8>,
@@ -107,12 +103,7 @@ pub(crate) enum Stage {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Waiting {
-    /// From this address of the group.
-    Inside {
-        read: PipeId,
-        write: PipeId,
-        from: (Ipv4Addr, u16),
-    },
+    Inside { read: PipeId, write: PipeId, from: (Ipv4Addr, u16) },
     Outside(FileId),
 }
 
@@ -238,7 +229,6 @@ impl Files {
         self.has_changed = true;
     }
 
-    /// For edge-triggered watchers.
     pub(crate) fn edges(&self, file: FileId) -> u64 {
         let both = |read: PipeId, write: PipeId| {
             let (read, write) = (&self.pipes[read], &self.pipes[write]);
@@ -265,7 +255,6 @@ impl Files {
         self.get_mut(file).references += 1;
     }
 
-    /// The last descriptor closes the file.
     pub(crate) fn release(&mut self, file: FileId) {
         let open = self.get_mut(file);
         open.references -= 1;

@@ -26,18 +26,15 @@ use rand_core::SeedableRng;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-/// Virtual cost, so that loops that wait for time to pass end.
+/// Lets loops end that wait for time to pass.
 const CALL_NS: u64 = 100;
 /// A step may get ahead of the driver's clock by this much.
 pub(crate) const AHEAD_MAX_NS: u64 = 100_000;
-/// In bytes; the rest of a group's output is dropped.
 const OUTPUT_MAX: usize = 64 * 1024;
-/// Includes zombies.
 pub(crate) const THREADS_MAX: usize = 256;
 /// Cost in calls, towards the limit for endless loops, of a signal and of a new process or program.
 pub(crate) const CALLS_OF_A_SIGNAL: u64 = 50;
 pub(crate) const CALLS_OF_A_PROCESS: u64 = 200;
-/// The rest are not recorded.
 const LOG_MAX: usize = 4_000_000;
 
 /// Checks whether a program could be started, without starting it.
@@ -69,7 +66,6 @@ pub struct Group {
     pub(crate) senders: BTreeMap<(Number, i32), Number>,
     pub(crate) next_socket: u32,
     pub(crate) next_port: u16,
-    /// Clock reads in a row.
     pub(crate) looks: u32,
     pub(crate) clock_pages: ClockPages,
     pub(crate) budget: Budget,
@@ -82,7 +78,6 @@ pub struct Group {
     pub(crate) output_kept: usize,
     pub(crate) output_dropped: usize,
     pub(crate) log: Vec<CallMade>,
-    /// For [`CallMade`].
     pub(crate) handed_over: u32,
     pub(crate) preempted: u32,
     pub(crate) used: FilesUsed,
@@ -194,8 +189,8 @@ impl Group {
         std::mem::take(&mut self.synced)
     }
 
-    /// A thread that used the processor for long while others waited was interrupted this many
-    /// times: such a run may not be reproducible.
+    /// Times that a thread lost the processor to waiting others: such a run may not be
+    /// reproducible.
     pub fn preempted(&self) -> u32 {
         self.preempted
     }

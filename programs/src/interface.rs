@@ -27,8 +27,7 @@ pub struct Launch {
     pub first_process: u32,
     /// User to run as, if the caller is root: some servers refuse root. Must own the folder.
     pub user: Option<u32>,
-    /// Duration of a file sync, in microseconds; enables [`SyncedFiles`]. Without it the kernel
-    /// syncs.
+    /// Duration of a file sync, in microseconds; enables [`SyncedFiles`]. `None`: the kernel syncs.
     pub sync_us: Option<u64>,
 }
 

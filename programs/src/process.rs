@@ -7,7 +7,6 @@ use crate::sys::trace::Tracee;
 use libc::user_regs_struct;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// As the programs see it.
 pub(crate) type Number = u32;
 
 pub(crate) struct Process {
@@ -18,7 +17,6 @@ pub(crate) struct Process {
     pub(crate) scratch: Option<u64>,
     pub(crate) clock: Option<usize>,
     pub(crate) knows_number_at: BTreeSet<u64>,
-    /// Including the clock page.
     pub(crate) has_clock_of_parent: bool,
     /// Kept until the parent waits for it.
     pub(crate) ended: Option<i32>,
@@ -32,11 +30,10 @@ pub(crate) struct SignalTimer {
     pub(crate) sends: Option<(i32, u64)>,
     pub(crate) thread: Option<Number>,
     pub(crate) is_wall: bool,
-    /// Processor time never advances.
+    /// Such a timer never fires, since processor time does not advance.
     pub(crate) counts_work: bool,
     pub(crate) next_ns: Option<u64>,
     pub(crate) interval_ns: u64,
-    /// Expiries that got no signal of their own.
     pub(crate) overrun: u32,
 }
 
@@ -59,11 +56,9 @@ pub(crate) struct Thread {
     pub(crate) tracee: Tracee,
     pub(crate) process: Number,
     pub(crate) state: State,
-    /// The kernel zeroes this word at the thread's end, and wakes the waiters.
+    /// The kernel zeroes this word at the thread's end and wakes its waiters.
     pub(crate) clear_at: u64,
-    /// The real number is there, to be replaced by ours.
     pub(crate) number_at: u64,
-    /// The first is delivered at the next start.
     pub(crate) signals: Vec<i32>,
     pub(crate) registers: user_regs_struct,
     /// If false, it is stopped after a call.
@@ -74,7 +69,6 @@ pub(crate) struct Thread {
 }
 
 pub(crate) enum State {
-    /// It has not stopped yet.
     Fresh,
     Ready,
     Blocked(Blocked),
@@ -101,16 +95,8 @@ pub(crate) enum Interest {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Word {
-    Own {
-        process: Number,
-        at: u64,
-    },
-    /// At any address.
-    Shared {
-        device: u64,
-        file: u64,
-        at: u64,
-    },
+    Own { process: Number, at: u64 },
+    Shared { device: u64, file: u64, at: u64 },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

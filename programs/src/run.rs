@@ -9,18 +9,15 @@ use crate::sys::spawn::signal_thread;
 use crate::sys::ticker::Ticking;
 use crate::sys::trace::{Stop, Tracee};
 
-/// Without a wait; more count as an endless loop.
 const CALLS_MAX: u64 = 1_000_000;
-/// With the same result: 12.6 s of polling the clock.
+/// 12.6 s of polling the clock with the same result.
 const LOOKS_MAX: u32 = 300_000;
 
-/// A thread yields then: it may be polling for the progress of others.
+/// The thread may be polling for the progress of others.
 const TURN_CALLS_MAX: u32 = 300;
-/// Without a call before the thread yields.
 const TURN_CPU_NS: u64 = 200_000_000;
-/// Without a call, in all.
 const CPU_MAX_NS: u64 = 20_000_000_000;
-/// Without any processor time: the thread waits in the kernel.
+/// A thread without any processor time waits in the kernel.
 const IDLE_TICKS_MAX: u32 = 500;
 
 impl Group {
@@ -126,7 +123,6 @@ impl Group {
         self.thread_mut(number).state = State::Ready;
     }
 
-    /// Stops a spinning thread for others.
     fn run_to_stop(&mut self, number: Number) -> Option<Stop> {
         let thread = self.thread_mut(number);
         let tracee = thread.tracee;
@@ -248,7 +244,6 @@ impl Group {
         }
     }
 
-    /// The kernel does not execute the call.
     pub(crate) fn answers(&mut self, number: Number, value: i64) {
         let thread = self.thread_mut(number);
         let mut registers = thread.registers;
@@ -383,7 +378,6 @@ impl Group {
         self.processes.insert(new, process);
     }
 
-    /// The kernel's number is in the return value of the creating call.
     fn returns_number(&mut self, number: Number, new: Number) {
         let tracee = self.thread(number).tracee;
         tracee.end_of_call();
@@ -392,7 +386,7 @@ impl Group {
         tracee.set_registers(&registers);
     }
 
-    /// A process that has called exec, or ended, returns the memory.
+    /// The process has called exec, or ended.
     pub(crate) fn returns_what_was_lent(&mut self, to: Number) {
         let lends = |thread: &Thread| matches!(thread.state, State::Lends(child) if child == to);
         let Some(number) =

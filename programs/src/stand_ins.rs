@@ -37,7 +37,6 @@ pub(crate) const STAND_INS: &[(&str, &str)] = &[
     ("/sys/devices/system/cpu/present", "processors"),
 ];
 
-/// The timestamp is the epoch.
 pub(crate) fn file_with(text: &str) -> io::Result<File> {
     let mut file = file_in_memory()?;
     file.write_all(text.as_bytes())?;

@@ -20,12 +20,10 @@ pub struct SyncedFiles(BTreeMap<Identity, Content>);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Content {
-    /// Equal to another file.
     Of(PathBuf),
     Own(Pieces),
 }
 
-/// Without pieces of zeros.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Pieces {
     length: u64,
@@ -51,7 +49,7 @@ impl Pieces {
         Ok(Pieces { length, pieces })
     }
 
-    /// In place, to keep the inode.
+    /// Writes in place, to keep the inode.
     fn write(&self, path: &Path) -> io::Result<()> {
         let file = File::options().write(true).open(path)?;
         file.set_len(0)?;
@@ -60,7 +58,6 @@ impl Pieces {
     }
 }
 
-/// The next piece that may not be all zeros; the end of the file if there is none.
 fn next_data(file: &File, at: u64) -> io::Result<u64> {
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     {
@@ -80,7 +77,6 @@ fn next_data(file: &File, at: u64) -> io::Result<u64> {
 pub(crate) struct Sync(Identity, Pieces);
 
 impl Sync {
-    /// `None` if it is no regular file.
     pub(crate) fn begin(path: &str) -> Option<Sync> {
         let about = fs::metadata(path).ok().filter(Metadata::is_file)?;
         Some(Sync(identity(&about), Pieces::read(&File::open(path).ok()?).ok()?))
@@ -97,8 +93,8 @@ impl SyncedFiles {
         self.0.extend(later.0);
     }
 
-    /// Restores every file in a folder, recursively. A file that was never synced becomes empty.
-    /// Names are durable immediately.
+    /// Restores a folder recursively. A file that was never synced becomes empty. Names are
+    /// durable.
     pub fn restore(&self, folder: &Path) -> io::Result<()> {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();

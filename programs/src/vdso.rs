@@ -9,7 +9,6 @@ const VERSION: &str = "LINUX_2.6";
 const SEGMENTS_AT: u64 = 64;
 const TABLES_AT: usize = 64 + 2 * 56;
 
-/// Tags of the dynamic table.
 const DT_HASH: u64 = 4;
 const DT_STRTAB: u64 = 5;
 const DT_SYMTAB: u64 = 6;

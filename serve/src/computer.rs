@@ -44,7 +44,6 @@ pub fn clocks() -> Now {
     Now { wall: wall_clock(), monotonic: MonotonicTime(u64::try_from(running).unwrap_or(u64::MAX)) }
 }
 
-/// Ignores a failure.
 pub(crate) fn without_delay(stream: TcpStream) -> TcpStream {
     let _ = stream.set_nodelay(true);
     stream
@@ -52,7 +51,6 @@ pub(crate) fn without_delay(stream: TcpStream) -> TcpStream {
 
 impl Platform for Computer {
     type Stream = TcpStream;
-    /// `None` without a folder.
     type Sync = Option<File>;
 
     async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {

@@ -14,7 +14,6 @@ use tokio::sync::Notify;
 /// client must not take the process down.
 const OUTGOING_BYTES_MAX: usize = 256 * 1024 * 1024;
 const SLICES_MAX: usize = 64;
-/// For the last bytes of a closing connection.
 const LINGER: Duration = Duration::from_secs(5);
 
 pub(crate) struct Connection<S> {
@@ -41,7 +40,6 @@ impl<S: Stream> Connection<S> {
         })
     }
 
-    /// [`Connection::flush`] sends the message.
     pub(crate) fn push(&self, bytes: Bytes) {
         let waiting = self.outgoing_bytes.get() + bytes.len();
         if self.broken.get() || waiting > OUTGOING_BYTES_MAX {
@@ -61,7 +59,6 @@ impl<S: Stream> Connection<S> {
         self.changed.notify_one();
     }
 
-    /// Drops the queue.
     pub(crate) fn abort(&self) {
         self.closing.set(true);
         self.give_up();
@@ -130,7 +127,6 @@ impl<S: Stream> Connection<S> {
         }
     }
 
-    /// Returns `false` if the connection has ended.
     pub(crate) async fn goes_on(&self) -> bool {
         let is_over = || self.broken.get() || self.closing.get();
         !is_over() && self.ready().await.is_ok() && !is_over() && self.write().is_ok()

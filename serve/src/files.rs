@@ -28,8 +28,8 @@ impl Files {
         Files { folder: None, generation: 0, append_only: None, _lock: None }
     }
 
-    /// Opens, or creates, the files in a folder and locks it until they are dropped. Fails if
-    /// another server uses the folder, or a file is missing or inaccessible.
+    /// Opens or creates the files in a folder, and locks it. Fails if another server uses the
+    /// folder.
     pub fn open(folder: &Path) -> Result<(Files, DiskImage), ServeError> {
         fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
         let lock = Some(FolderLock::take(folder)?);
@@ -49,7 +49,6 @@ impl Files {
         }
     }
 
-    /// Returns the file that the caller must sync.
     pub(crate) fn apply(&mut self, output: &Output) -> Result<Option<File>, ServeError> {
         let done = match output {
             Output::DiskAppend { bytes } => self.append(bytes).map(|()| None),

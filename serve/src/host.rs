@@ -33,18 +33,14 @@ pub(crate) struct Host<P: Platform> {
     outputs: RefCell<Outputs>,
     pub(crate) connections: RefCell<Connections<P::Stream>>,
     touched: RefCell<IndexSet<ConnectionId, FxBuildHasher>>,
-    /// The machine may not know their backlog.
     unread: RefCell<IndexSet<ConnectionId, FxBuildHasher>>,
     accepted: Cell<u32>,
     buffer: RefCell<Vec<u8>>,
     syncs: mpsc::UnboundedSender<P::Sync>,
-    /// The machine waits for them.
     pub(crate) syncs_awaited: Cell<usize>,
-    /// The machine no longer waits for them.
     pub(crate) syncs_told: Cell<usize>,
     wake_at: Cell<Option<Instant>>,
     timer_set: Notify,
-    /// Wakes the task that serves buffered commands.
     unserved: Notify,
     failure: RefCell<Option<ServeError>>,
     failed: Notify,
@@ -144,13 +140,11 @@ impl<P: Platform> Host<P> {
         self.failed.notify_one();
     }
 
-    /// The queue was sent.
     pub(crate) fn drained(&self, connection: ConnectionId) {
         self.unread.borrow_mut().insert(connection);
         self.report_unread();
     }
 
-    /// Serves the machine's buffered commands for a turn, and sends its output.
     fn handle(&self, input: Input<'_>) {
         self.turn(input, COMMANDS_PER_TURN);
         self.report_unread();

@@ -17,10 +17,8 @@ pub(crate) trait Platform: 'static {
 
     fn clocks(&self) -> Now;
 
-    /// Returns the sync that the caller must do.
     fn write(&self, output: &Output) -> Result<Option<Self::Sync>, ServeError>;
 
-    /// Returns an error if the damage ends the server.
     fn note_damage(&self, damage: Damage) -> Result<(), ServeError>;
 
     fn sync(&self, sync: Self::Sync) -> impl Future<Output = Result<(), ServeError>>;

@@ -80,8 +80,7 @@ impl Serving {
         self.announcing(stop, |_| ControlFlow::Continue(())).await
     }
 
-    /// As [`Serving::until`], and announces events; `announce` may also end it. Fails if a file is
-    /// damaged or cannot be written.
+    /// As [`Serving::until`], and announces events; `announce` may also end it.
     pub async fn announcing(
         self,
         stop: impl Future<Output = ()>,
@@ -123,7 +122,6 @@ impl Serving {
     }
 }
 
-/// Or the first one fails.
 async fn all_ended(events: &mut mpsc::UnboundedReceiver<Event>) -> Result<(), ServeError> {
     while let Some(event) = events.recv().await {
         if let Event::Ended(result) = event {

@@ -16,7 +16,6 @@ pub(crate) fn signal() -> std::io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Includes the end of the console.
 #[cfg(windows)]
 pub(crate) fn signal() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::windows::{ctrl_c, ctrl_close};

@@ -7,15 +7,12 @@ use std::net::Shutdown;
 use tokio::io::Interest;
 use tokio::net::TcpStream;
 
-/// Only [`Stream::ready`] waits.
 pub(crate) trait Stream: 'static {
-    /// Works from outside the connection's task.
+    /// May be called outside the connection's task, unlike the other methods.
     fn send(&self, slices: &[IoSlice<'_>]) -> io::Result<usize>;
 
-    /// Works within the connection's task.
     fn try_write(&self, slices: &[IoSlice<'_>]) -> io::Result<usize>;
 
-    /// Works within the connection's task.
     fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize>;
 
     fn finish(&self);

@@ -1,5 +1,4 @@
-//! A host on its own thread, so that a script which keeps one server busy does not block the
-//! others.
+//! A host on its own thread, so that a script that keeps one server busy does not block the others.
 
 use crate::ServeError;
 use crate::computer::Computer;
@@ -23,9 +22,7 @@ pub(crate) struct Beginning {
 
 #[derive(Clone)]
 struct Leave {
-    /// For a host inside its machine.
     flag: Arc<AtomicBool>,
-    /// For a waiting host.
     told: Arc<Notify>,
 }
 
@@ -65,7 +62,6 @@ impl Drop for HostThread {
     }
 }
 
-/// Ends by the signal, with the machine or with an error; then syncs the written data.
 fn serve(
     beginning: Beginning,
     leave: &Leave,

@@ -9,7 +9,6 @@ pub(crate) enum Event {
     Acquired { lock: String },
 }
 
-/// Events that the session has not acknowledged.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Events {
     first: u64,
@@ -31,7 +30,6 @@ impl Events {
         }
     }
 
-    /// Total number of events, then each one.
     pub(crate) fn words(&self) -> String {
         let mut words = (self.first + self.queue.len() as u64).to_string();
         for event in &self.queue {

@@ -1,5 +1,5 @@
-//! A master serves clients: sessions, leases, locks and waiters. Replies about the state are sent
-//! once a majority has accepted it ([`Then`]); answers to KeepAlives are sent immediately.
+//! A master serves clients. Replies about the state are sent once a majority has accepted it
+//! ([`Then`]); answers to KeepAlives immediately.
 
 mod session;
 
@@ -210,7 +210,6 @@ impl Master {
         }
     }
 
-    /// Ends leases and lock-delays, and answers KeepAlives.
     pub(crate) fn pass(&mut self, state: &mut State, now: u64) {
         self.now = now;
         let is_over = |session: &Session| session.lease_until <= now;
@@ -256,7 +255,6 @@ impl Master {
         sessions.chain(self.free_at.values().copied()).min()
     }
 
-    /// Returns whether a lock with waiters becomes free without a release.
     pub(crate) fn will_grant(&self, state: &State) -> bool {
         let silent: BTreeSet<u64> =
             self.sessions_where(|session| session.blocked.is_none()).into_iter().collect();

@@ -16,10 +16,8 @@ use std::collections::BTreeSet;
 /// A ballot's remainder identifies its replica.
 const REPLICAS_MAX: u64 = 64;
 
-/// State on disk.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Saved {
-    /// It accepts nothing of a lower ballot.
     promised: u64,
     pub(crate) accepted: Accepted,
 }
@@ -97,7 +95,6 @@ impl Replica {
         self.leading.as_ref().is_some_and(|leading| leading.committed > 0)
     }
 
-    /// Returns whether a majority has accepted the state with this index.
     pub(crate) fn is_committed(&self, index: u64) -> bool {
         self.leading.as_ref().is_some_and(|leading| leading.committed >= index)
     }
@@ -106,7 +103,6 @@ impl Replica {
         self.leading.as_ref().map_or(self.try_at, Leading::due)
     }
 
-    /// A master renews its lease or loses it; any other replica starts an election when due.
     pub(crate) fn pass(&mut self, now: u64) {
         if let Some(leading) = &self.leading {
             if now >= leading.lease_until {

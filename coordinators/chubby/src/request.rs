@@ -17,7 +17,6 @@ pub(crate) enum Request {
     Open,
     /// The number is the total of events received.
     KeepAlive(Caller, u64),
-    /// Grants the lock now or when it is free.
     Acquire {
         caller: Caller,
         lock: String,

@@ -283,7 +283,6 @@ impl Chubby {
         }
     }
 
-    /// Reports differences between this state, or the last accepted one, and the last report.
     fn report(&mut self, state: Option<&State>, granted: KeyChange) {
         let state = state.unwrap_or(&self.replica.saved.accepted.state);
         let told = self.heads.look(state, granted, self.master.is_some());

@@ -9,7 +9,6 @@ const COUNT_MAX: usize = 10_000;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct State {
-    /// Each master has a new one.
     pub(crate) epoch: u64,
     /// Open sessions, each with the last acquire that it released or gave up.
     pub(crate) sessions: BTreeMap<u64, u64>,
@@ -28,7 +27,6 @@ pub(crate) struct Lock {
 pub(crate) enum Hold {
     #[default]
     Free,
-    /// `acquire` is the number of the acquire that got the lock.
     By {
         session: u64,
         acquire: u64,
@@ -72,7 +70,6 @@ impl State {
         freed
     }
 
-    /// Returns the session and the generation.
     pub(crate) fn holder(&self, lock: &str) -> Option<(u64, u64)> {
         let lock = self.locks.get(lock)?;
         match lock.hold {
@@ -81,7 +78,6 @@ impl State {
         }
     }
 
-    /// Returns the new generation; `None` if there are too many locks.
     pub(crate) fn grant(&mut self, lock: &str, waiter: Waiter) -> Option<u64> {
         if self.locks.len() >= COUNT_MAX && !self.locks.contains_key(lock) {
             return None;

@@ -5,14 +5,12 @@ use bytes::Bytes;
 use fencepost_machine::{ConnectionId, KeyChange, TapEvent};
 use std::collections::BTreeMap;
 
-/// Session and generation.
 type Head = (u64, u64);
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Heads {
     prefix: Option<String>,
     heads: BTreeMap<String, Head>,
-    /// Open connections on which sessions sent acquires.
     asked: BTreeMap<u64, ConnectionId>,
 }
 
@@ -29,7 +27,6 @@ impl Heads {
         self.asked.retain(|_, on| *on != connection);
     }
 
-    /// `granted` is the change to report for a new holder.
     pub(crate) fn look(
         &mut self,
         state: &State,

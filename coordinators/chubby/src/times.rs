@@ -10,7 +10,6 @@ pub const LOCK_DELAY_MAX_US: u64 = 60_000_000;
 pub const MASTER_LEASE_US: u64 = 6_000_000;
 
 pub(crate) const RENEW_US: u64 = 2_000_000;
-/// Minimum time to wait for promises.
 pub(crate) const ELECTION_US: u64 = 200_000;
 
 /// Ends on the local clock before it ends on any other, whose rate may differ by a sixteenth.

@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 const OPS_MAX: usize = 128;
 /// `--max-request-bytes`
 const REQUEST_MAX: usize = 1_572_864;
-/// Includes gRPC's overhead.
 const MESSAGE_MAX: usize = REQUEST_MAX + (512 << 10);
 const PROPOSAL_EXTRA: usize = 16;
 

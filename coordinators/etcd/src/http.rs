@@ -26,7 +26,6 @@ pub(crate) struct Request {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Body {
     Whole(Bytes),
-    /// The bytes before an invalid chunk.
     Broken(Bytes),
 }
 
@@ -44,7 +43,6 @@ pub(crate) enum Parsed {
     Partial,
     Continue,
     Request(Request),
-    /// Send this and close the connection.
     Refused(Bytes),
 }
 
@@ -184,7 +182,6 @@ impl About {
     }
 }
 
-/// Returns the encoded length too. `Err` holds the bytes before an invalid chunk.
 #[expect(clippy::type_complexity, reason = "none for a body that is not whole")]
 fn unchunk(input: &[u8]) -> Option<(usize, Result<Vec<u8>, Vec<u8>>)> {
     let (mut body, mut at) = (Vec::new(), 0);

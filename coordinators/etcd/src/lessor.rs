@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// `MaxLeaseTTL`
 const TTL_MAX: i64 = 9_000_000_000;
-/// Interval between the leader's checks.
 pub(crate) const LOOK_US: u64 = 500_000;
 /// `defaultExpiredleaseRetryInterval`
 const RETRY_US: u64 = 3_000_000;
@@ -17,7 +16,6 @@ const REVOKES_MAX: usize = 500;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Lease {
-    /// In seconds.
     pub(crate) ttl: i64,
     pub(crate) keys: BTreeSet<Bytes>,
     expiry_us: Option<u64>,
@@ -29,7 +27,6 @@ pub(crate) struct Lease {
 pub(crate) struct Lessor {
     leases: BTreeMap<i64, Lease>,
     items: BTreeMap<Bytes, i64>,
-    /// In seconds.
     ttl_min: i64,
     is_primary: bool,
 }
@@ -111,7 +108,6 @@ impl Lessor {
         Ok(lease.ttl)
     }
 
-    /// In whole seconds.
     pub(crate) fn remaining(&self, id: i64, now_us: u64) -> i64 {
         let expiry = self.leases.get(&id).and_then(|lease| lease.expiry_us);
         let left = expiry.map_or(i64::MAX.cast_unsigned(), |expiry| expiry.saturating_sub(now_us));

@@ -26,7 +26,6 @@ pub(crate) struct Locking {
     pub(crate) key: Bytes,
     pub(crate) revision: i64,
     pub(crate) stage: Stage,
-    /// Kept until a leader is known.
     pub(crate) unproposed: Option<Command>,
 }
 
@@ -103,12 +102,10 @@ impl Locking {
     }
 }
 
-/// Expects a prefix that ends with a slash.
 pub(crate) fn after_prefix(prefix: &str) -> Bytes {
     format!("{}0", prefix.strip_suffix('/').unwrap_or(prefix)).into()
 }
 
-/// `%x` of a signed number.
 pub(crate) fn hex(number: i64) -> String {
     let sign = if number < 0 { "-" } else { "" };
     format!("{sign}{:x}", number.unsigned_abs())

@@ -26,7 +26,6 @@ pub(crate) struct Event {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Found {
     pub(crate) kvs: Vec<KeyValue>,
-    /// The number of matching keys, regardless of the limit.
     pub(crate) count: i64,
     pub(crate) more: bool,
     pub(crate) revision: i64,
@@ -199,7 +198,6 @@ fn state_at(versions: &Versions, revision: i64) -> Option<&KeyValue> {
     versions.get(after.checked_sub(1)?)?.1.as_ref()
 }
 
-/// The default order is by ascending key.
 fn sort(kvs: &mut [&KeyValue], wanted: &Range) {
     match wanted.sort_target {
         1 => kvs.sort_by_key(|kv| kv.version),

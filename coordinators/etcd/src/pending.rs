@@ -35,7 +35,6 @@ pub(crate) struct Reading {
     pub(crate) calls: BTreeSet<u64>,
     pub(crate) started_ms: u64,
     pub(crate) ask_again_ms: u64,
-    /// The call waits until this index is applied.
     pub(crate) index: Option<u64>,
 }
 

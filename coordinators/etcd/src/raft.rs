@@ -44,7 +44,6 @@ pub(crate) struct Raft {
     election_due_ms: u64,
     random: u64,
     pub(crate) outbox: Vec<Message>,
-    /// Each read waits until its index is applied.
     pub(crate) readable: Vec<(u64, u64)>,
 }
 

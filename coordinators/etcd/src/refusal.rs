@@ -1,5 +1,4 @@
-//! Errors of calls, with gRPC's code and the gateway's HTTP status (`api/v3rpc/rpctypes/error.go`;
-//! grpc-gateway's `HTTPStatusFromCode`).
+//! Errors of calls, as in `api/v3rpc/rpctypes/error.go` and grpc-gateway's `HTTPStatusFromCode`.
 
 use crate::quote::quote;
 use serde::{Deserialize, Serialize};
@@ -17,7 +16,6 @@ pub(crate) enum Refusal {
     LeaseExists,
     LeaseTtlTooLarge,
     RequestTooLarge,
-    /// Exceeds gRPC's limit; in bytes.
     MessageTooLarge(usize),
     NoLeader,
     LeaderChanged,

@@ -74,7 +74,6 @@ pub(crate) struct DeleteRange {
     pub(crate) prev_kv: bool,
 }
 
-/// `target` selects the value to compare.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Compare {
@@ -196,7 +195,6 @@ pub(crate) enum Call {
 }
 
 impl Call {
-    /// Expects the path below `/v3`.
     pub(crate) fn read(path: &str, body: &[u8]) -> Option<Read<Call>> {
         Some(match path {
             "/kv/range" => first(body).map(Call::Range),

@@ -39,7 +39,6 @@ pub struct Etcd {
     pub(crate) heads: Heads,
     pub(crate) leader: u8,
     pub(crate) leader_since_ms: u64,
-    /// Times of the checks for expired leases are multiples of the period since then.
     booted_us: u64,
     has_booted: bool,
     armed: Option<u64>,
@@ -308,12 +307,10 @@ impl Machine for Etcd {
         std::mem::swap(&mut self.out, out);
     }
 
-    /// As in `/health`: it knows its leader.
     fn is_ready(&self) -> bool {
         self.raft.leader != 0
     }
 
-    /// Any lease may expire and trigger a watch event; a waiting call eventually times out.
     fn will_send(&self) -> bool {
         !self.state.lessor.is_empty() || self.calls.next_due().is_some()
     }

@@ -14,7 +14,6 @@ enum Record {
 #[derive(Clone, Debug)]
 pub(crate) struct Wal {
     hard: Hard,
-    /// A write must be durable before it is announced.
     written: u64,
     synced: u64,
     syncing: Option<(u64, u64)>,
@@ -85,7 +84,6 @@ impl Wal {
         index
     }
 
-    /// A message about the last change waits for this write.
     pub(crate) fn ticket(&self) -> Option<u64> {
         (self.synced < self.written).then_some(self.written)
     }

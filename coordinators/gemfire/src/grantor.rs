@@ -3,13 +3,11 @@
 use fencepost_machine::{ConnectionId, KeyChange};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Maximum number of locks, and of waiters for one.
 const COUNT_MAX: usize = 10_000;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Hold {
     pub(crate) process: String,
-    /// Number of the lock call at its member.
     pub(crate) serial: u64,
     /// End of the lease by the grantor's wall clock.
     pub(crate) expires_ms: Option<i64>,
@@ -20,7 +18,6 @@ pub(crate) struct Call {
     pub(crate) process: String,
     pub(crate) serial: u64,
     pub(crate) wait_us: u64,
-    /// Zero if the lock has no lease.
     pub(crate) lease_ms: u64,
 }
 
@@ -47,12 +44,9 @@ pub(crate) struct Change {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Grantor {
-    /// Number of the view that appointed it.
     pub(crate) version: u64,
-    /// Members that have not reported their locks.
     recovering: BTreeSet<String>,
     locks: BTreeMap<String, Lock>,
-    /// The last call that each member has released or given up, with its answer.
     released: BTreeMap<String, (u64, &'static str)>,
     pub(crate) answers: Vec<(ConnectionId, String)>,
     pub(crate) changes: Vec<Change>,
@@ -202,7 +196,6 @@ impl Grantor {
         self.locks.iter().filter_map(|(name, lock)| Some((name, lock.hold.as_ref()?)))
     }
 
-    /// In microseconds.
     pub(crate) fn due_in(&self) -> Option<u64> {
         let leases = self.holds().filter_map(|(_, hold)| hold.expires_ms);
         let lease_ms = leases.min().map(|end| end.saturating_sub(self.wall_ms).max(1));
@@ -212,7 +205,6 @@ impl Grantor {
         lease.into_iter().chain(wait).min()
     }
 
-    /// Returns whether a lock with waiters becomes free without a release.
     pub(crate) fn will_grant(&self) -> bool {
         self.locks.values().any(|lock| !lock.queue.is_empty() && lock.hold.is_some())
     }

@@ -36,7 +36,6 @@ impl Health {
         self.due(patience) <= now
     }
 
-    /// The time at which the member fails unless it is heard from.
     pub(crate) fn due(&self, patience: Patience) -> u64 {
         let silent = self.heard.saturating_add(patience.silence_us);
         let cut_off = self.cut_off.map(|at| at.saturating_add(patience.cut_off_us));

@@ -18,7 +18,6 @@ struct Peer {
     was_heard: bool,
 }
 
-/// An agreed view and its predecessors, back to an installed one.
 #[derive(Clone, Debug)]
 struct Agreed {
     view: View,
@@ -38,10 +37,8 @@ pub(crate) struct Membership {
     patience: Patience,
     heartbeat_us: u64,
     now: u64,
-    /// `None` while it is no member.
     pub(crate) view: Option<View>,
     agreed: Option<Agreed>,
-    /// Highest known number of a view.
     highest: u64,
     proposal: Option<Proposal>,
     peers: BTreeMap<u8, Peer>,
@@ -164,7 +161,6 @@ impl Membership {
         self.coordinator() == Some(self.me)
     }
 
-    /// Founds a system if this server comes first among those without one.
     fn found(&mut self) {
         let joining = |(id, peer): (&u8, &Peer)| {
             let born = peer.born.filter(|_| peer.is_joining)?;
@@ -243,7 +239,6 @@ impl Membership {
         self.count();
     }
 
-    /// Repeats the proposal after half a member timeout.
     fn send_again(&mut self) {
         let Some(proposal) = &mut self.proposal else { return };
         if self.now >= proposal.sent_at + self.heartbeat_us {
@@ -303,7 +298,6 @@ impl Membership {
         }
     }
 
-    /// `born` is the start of this server's next life.
     pub(crate) fn hear(&mut self, from: u8, message: Message, born: u64) {
         let now = self.now;
         let Some(peer) = self.peers.get_mut(&from) else { return };

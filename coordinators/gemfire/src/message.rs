@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 
 pub(crate) type Region = BTreeMap<String, u64>;
 
-/// With the sender's region.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Installed {
     pub(crate) view: View,
@@ -15,17 +14,14 @@ pub(crate) struct Installed {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Message {
-    /// A sign of life, with the sender's view.
     Alive {
         born: u64,
         system: u64,
         number: u64,
     },
-    /// The sender wants to be a member.
     Join {
         born: u64,
     },
-    /// Requests agreement. The view follows the last of `chain`.
     Prepare {
         chain: Vec<u64>,
         view: View,

@@ -6,41 +6,15 @@ const NAME_MAX: usize = 256;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Request {
-    Join {
-        process: String,
-    },
-    /// A sign of life, with the known view and the held locks.
-    Alive {
-        process: String,
-        view: (u64, u64),
-        held: Vec<(String, Hold)>,
-    },
-    Lock {
-        version: u64,
-        lock: String,
-        call: Call,
-    },
-    Unlock {
-        process: String,
-        version: u64,
-        lock: String,
-        serial: u64,
-    },
-    Get {
-        process: String,
-        view: u64,
-        key: String,
-    },
-    Put {
-        process: String,
-        view: u64,
-        key: String,
-        value: u64,
-    },
+    Join { process: String },
+    Alive { process: String, view: (u64, u64), held: Vec<(String, Hold)> },
+    Lock { version: u64, lock: String, call: Call },
+    Unlock { process: String, version: u64, lock: String, serial: u64 },
+    Get { process: String, view: u64, key: String },
+    Put { process: String, view: u64, key: String, value: u64 },
 }
 
 impl Request {
-    /// Errors name the wrong word.
     pub(crate) fn read(line: &str) -> Result<Request, String> {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         Ok(match words[..] {

@@ -299,7 +299,6 @@ impl GemFire {
         }
     }
 
-    /// Answers applicants that this server has admitted or cannot admit.
     fn admit(&mut self) {
         let is_coordinator = self.membership.is_coordinator();
         let view = self.membership.view.as_ref();
@@ -322,7 +321,6 @@ impl GemFire {
         }
     }
 
-    /// Answers heartbeats that have waited long enough, or that know an old view.
     fn beat(&mut self, now: u64) {
         let Some(view) = &self.membership.view else { return self.drop_beats() };
         let (grantor, version) =

@@ -12,15 +12,12 @@ const PROPOSERS_MAX: u64 = 256;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Life {
     pub(crate) id: u8,
-    /// Wall clock at its start.
     pub(crate) born: u64,
 }
 
-/// The grantor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Appointed {
     pub(crate) server: Life,
-    /// Number of the view that appointed it.
     pub(crate) version: u64,
 }
 
@@ -31,7 +28,6 @@ pub(crate) struct View {
     pub(crate) number: u64,
     /// Oldest first. The first live one is the coordinator and elder.
     pub(crate) servers: Vec<Life>,
-    /// Members without a server.
     pub(crate) processes: BTreeSet<String>,
     pub(crate) grantor: Option<Appointed>,
 }
@@ -41,7 +37,6 @@ impl View {
         self.servers.contains(&life)
     }
 
-    /// By weight.
     pub(crate) fn is_majority(&self, is_one: impl Fn(Life) -> bool) -> bool {
         let weigh = |(at, _): (usize, &Life)| if at == 0 { LEAD_WEIGHT } else { WEIGHT };
         let all: u32 = self.servers.iter().enumerate().map(weigh).sum();
@@ -58,7 +53,6 @@ impl View {
         u8::try_from(number % PROPOSERS_MAX).unwrap_or_default()
     }
 
-    /// Returns a higher number than any before.
     pub(crate) fn number_after(number: u64, proposer: u8) -> u64 {
         (number / PROPOSERS_MAX + 1).saturating_mul(PROPOSERS_MAX).saturating_add(proposer.into())
     }

@@ -2,7 +2,6 @@
 
 use fencepost_machine::wording::{Speaker, lines};
 
-/// Omits the views that servers send each other.
 pub(crate) fn gemfire(speaker: Speaker, bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let short = text.lines().map(|line| line.split_once(" {").map_or(line, |(head, _)| head));

@@ -12,7 +12,6 @@ pub(crate) struct Item {
     pub(crate) flags: u32,
     pub(crate) value: Bytes,
     pub(crate) expiry: Expiry,
-    /// Unique since the server started.
     pub(crate) cas: u64,
     stored_at: u64,
     used: u64,
@@ -27,9 +26,8 @@ pub(crate) enum Gone {
 /// `oldest_live` and `oldest_cas` in memcached.c.
 #[derive(Clone, Copy, Debug)]
 struct Flush {
-    /// Items stored up to this clock reading are gone from then on.
+    /// Items stored up to this clock reading, or with a smaller cas number, are gone.
     at: u64,
-    /// Items with a smaller cas number are gone too.
     cas: u64,
 }
 

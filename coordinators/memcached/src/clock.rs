@@ -19,9 +19,7 @@ pub(crate) enum Expiry {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Clock {
-    /// On the monotonic clock, in whole seconds.
     origin: i64,
-    /// On the wall clock, in whole seconds.
     started: i64,
     pub(crate) shows: u64,
     read_us: u64,

@@ -148,7 +148,6 @@ impl Memcached {
         }
     }
 
-    /// A line and its data block are one command.
     fn serve(&mut self, id: ConnectionId) {
         while let Some(request) = self.connections.get_mut(&id).and_then(Connection::next) {
             self.acting = Some(id);

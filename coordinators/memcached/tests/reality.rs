@@ -150,7 +150,6 @@ fn id() -> impl Strategy<Value = String> {
     prop_oneof![8 => (1..30_u64).prop_map(|n| format!("@{n}@")), 1 => pick(odd)]
 }
 
-/// `first` is the server's first cas id in this sequence.
 fn with_ids(request: &str, first: u64) -> String {
     (1..30).fold(request.to_owned(), |text, n| {
         text.replace(&format!("@{n}@"), &(first + n).to_string())

@@ -19,7 +19,6 @@ const fn charset(
     Charset { name, collation, number, longest, is_default }
 }
 
-/// Connections with other collations are refused.
 const ALL: &[Charset] = &[
     charset("utf8mb4", "utf8mb4_general_ci", 45, 4, true),
     charset("utf8mb4", "utf8mb4_unicode_ci", 224, 4, false),

@@ -255,7 +255,6 @@ impl Client {
         self.is_busy() && !self.is_gone
     }
 
-    /// Between two statements there is nothing to kill.
     pub(crate) fn kill(&mut self, core: &mut Core, is_query: bool) {
         if !is_query {
             return self.leave(core);

@@ -27,10 +27,8 @@ const BINARY: u16 = 128;
 const DEFAULT_NOW: u16 = 1_024;
 const NO_DEFAULT: u16 = 4_096;
 const PART: u16 = 16_384;
-/// For everything but text.
 const NO_CHARSET: u16 = 63;
 const NO_PLACES: u8 = 39;
-/// In characters.
 const NAME_MAX: usize = 255;
 /// In characters; longer numbers are BIGINT.
 const LONG_MAX: u32 = 9;

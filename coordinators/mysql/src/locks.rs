@@ -1,5 +1,5 @@
-//! User locks, like MariaDB's metadata locks: reentrant, first come first served, and a deadlock
-//! immediately refuses one session.
+//! User locks, like MariaDB's metadata locks: reentrant, first come first served. A deadlock
+//! refuses one session.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -43,7 +43,6 @@ impl UserLocks {
         self.held.insert(name, Holder { by: session, times: 1 });
     }
 
-    /// Returns `false` if a deadlock refuses this session.
     pub(crate) fn wait(&mut self, session: SessionId, name: &[u8]) -> bool {
         let circle = self.circle(session, name);
         if !circle.is_empty() {

@@ -30,7 +30,6 @@ pub(crate) struct Seconds {
     pub(crate) is_whole: bool,
 }
 
-/// More digits exceed every time.
 const DIGITS_MAX: usize = 25;
 
 pub(crate) fn seconds(text: &[u8]) -> Seconds {

@@ -48,7 +48,6 @@ fn scan(input: &BytesMut, number: u8) -> Scan {
     }
 }
 
-/// Expects and advances `number`.
 pub(crate) fn take(input: &mut BytesMut, number: &mut u8) -> Frame {
     let (frame, next) = match scan(input, *number) {
         Scan::More => return Frame::More,

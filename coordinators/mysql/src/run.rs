@@ -10,7 +10,6 @@ use crate::timestamp::Instant;
 use crate::value::Value;
 use crate::variables::Setting;
 
-/// In bytes.
 const NAME_MAX: usize = 192;
 /// From here on a number of seconds rounds to 2^63 as a double.
 const SECONDS_MAX: i128 = (1 << 63) - 512;
@@ -32,7 +31,6 @@ pub(crate) struct Run {
     operations: Vec<Operation>,
     at: usize,
     stack: Vec<Value>,
-    /// In microseconds since the Unix epoch.
     now: i64,
     /// DO reports errors as messages and continues with NULL.
     continues_after_errors: bool,
@@ -77,7 +75,6 @@ impl Run {
         Ok(())
     }
 
-    /// A killed session does not wait.
     pub(crate) fn go_on(
         &mut self,
         session: &mut Session,

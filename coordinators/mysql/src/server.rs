@@ -15,9 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// MariaDB's default of `max_connections`; one more is accepted for an administrator.
 const CLIENTS_MAX: usize = 151;
-/// In microseconds, between purges of old row versions.
 const PURGE_EVERY_US: u64 = 1_000_000;
-/// A longer log is rewritten at startup.
 const LOG_MAX: usize = 1 << 20;
 /// The server itself uses the lower ones.
 const FIRST_SESSION: SessionId = 3;
@@ -269,7 +267,6 @@ impl Machine for Mysql {
         self.hand_over(out);
     }
 
-    /// A wait for a lock ends by itself.
     fn will_send(&self) -> bool {
         self.clients.values().any(Client::will_be_answered)
     }

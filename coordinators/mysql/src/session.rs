@@ -21,7 +21,6 @@ pub(crate) struct Session {
     pub(crate) variables: Variables,
     pub(crate) in_transaction: bool,
     pub(crate) isolation: &'static str,
-    /// In microseconds since the Unix epoch.
     pub(crate) timestamp: Option<i64>,
     /// Counts found rows, changed or not (CLIENT_FOUND_ROWS).
     pub(crate) counts_found: bool,

@@ -31,9 +31,7 @@ impl Instant {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wrong {
-    /// The real server rejects it too.
     Value,
-    /// The real server might accept it in another format.
     Form,
 }
 

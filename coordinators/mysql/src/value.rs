@@ -6,10 +6,8 @@ use crate::timestamp::Instant;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Value {
     Null,
-    /// 64 bits, signed or unsigned.
     Integer(i128),
     Decimal(Decimal),
-    /// In the connection's character set.
     Text(Vec<u8>),
     Time(Instant),
 }

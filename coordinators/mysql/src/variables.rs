@@ -141,7 +141,6 @@ impl Integer {
     }
 }
 
-/// Zero and the default select the clock.
 fn timestamp(value: Option<&Value>) -> Outcome<Option<i64>> {
     let micros = match value {
         None => 0,

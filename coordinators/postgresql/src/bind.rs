@@ -15,7 +15,6 @@ pub(crate) struct Binder<'t> {
     pub(crate) alias: Option<String>,
     pub(crate) has_excluded: bool,
     pub(crate) parameters: Vec<Option<Type>>,
-    /// `None` where COUNT is not allowed.
     pub(crate) counts: Option<Vec<Option<Bound>>>,
     loose_column: Option<(String, usize)>,
 }

@@ -1,5 +1,4 @@
-//! Execution of statements. A wait is returned as [`Stop::Wait`]; [`Execution::step`] resumes at
-//! the same row.
+//! Execution of statements. After [`Stop::Wait`], [`Execution::step`] resumes at the same row.
 
 mod access;
 mod checks;
@@ -51,10 +50,8 @@ pub(crate) struct Run {
     pub(crate) planned: Option<Rc<Planned>>,
     snapshot: Option<Snapshot>,
     began: i64,
-    /// Results of functions with side effects, for the expression being evaluated.
     memo: Vec<Value>,
     memo_at: usize,
-    /// The function after those in `memo` has its lock.
     is_granted: bool,
     turn: Option<(Tag, LockMode)>,
     progress: Progress,

@@ -60,5 +60,4 @@ pub use stream::Replication;
 pub use watch::{HeldWhen, LockTable, Watch};
 pub use wording::wording;
 
-/// The modelled version, as the server reports it.
 pub(crate) const VERSION: &str = "15.20 (Debian 15.20-0+deb12u1)";

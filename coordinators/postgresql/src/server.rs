@@ -24,7 +24,6 @@ use fencepost_machine::{
 };
 use std::collections::BTreeMap;
 
-/// A longer log is rewritten at startup.
 const LOG_MAX: usize = 1024 * 1024;
 /// PostgreSQL's default of `max_connections`.
 const CLIENTS_MAX: usize = 100;
@@ -422,7 +421,6 @@ impl Machine for Postgresql {
         action == OperatorAction::Promote && self.receiver.is_some()
     }
 
-    /// Some waits end by themselves: timeouts, and deadlocks when detected.
     fn will_send(&self) -> bool {
         self.clients.values().any(|client| {
             let timers = client.timers;

@@ -13,7 +13,6 @@ pub(crate) struct Settings {
     texts: BTreeMap<&'static str, String>,
 }
 
-/// Defaults in milliseconds.
 const SPANS: &[(&str, u64)] = &[
     ("deadlock_timeout", 1_000),
     ("idle_in_transaction_session_timeout", 0),

@@ -9,14 +9,12 @@ pub(crate) mod table;
 pub(crate) mod transaction;
 pub(crate) mod transactions;
 
-/// A process id, unique while its session lasts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Backend(pub(crate) u32);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Xid(pub(crate) u64);
 
-/// Never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct TableId(pub(crate) u32);
 

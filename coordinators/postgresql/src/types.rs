@@ -16,19 +16,16 @@ pub(crate) enum Type {
     Int2,
     Int4,
     Int8,
-    /// Only as a constant: it has no operators here.
     Numeric,
     Float8,
     Text,
     Varchar(Option<u32>),
-    /// Padded to this length; trailing spaces are ignored.
     Bpchar(u32),
     Name,
     Timestamp,
     Timestamptz,
     Interval,
     Void,
-    /// A string constant, or a parameter whose type depends on the context.
     Unknown,
 }
 
@@ -116,7 +113,6 @@ impl Type {
         }
     }
 
-    /// -1 means variable.
     pub(crate) fn size(self) -> i16 {
         match self {
             Type::Boolean => 1,

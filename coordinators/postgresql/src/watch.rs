@@ -1,5 +1,4 @@
-//! Reports to the judge: the owners of the watched locks, after each input. No lock is taken and
-//! released within one input.
+//! Reports to the judge: the owners of the watched locks, after each input.
 
 use crate::core::Core;
 use crate::sql::ast::{LockMode, Strength};
@@ -64,7 +63,6 @@ pub enum HeldWhen {
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Holder {
     owner: String,
-    /// `None` if taken before the server started.
     by: Option<ConnectionId>,
     version: Option<VersionId>,
     taken: Option<i64>,

@@ -73,7 +73,6 @@ impl Config {
         self.members.iter().filter(|member| member.id != self.me)
     }
 
-    /// Clamps to the configured limits.
     pub(crate) fn session_timeout(&self, wanted_ms: i32) -> i32 {
         let ticks = |count: u64| i32::try_from(self.tick_ms * count).unwrap_or(i32::MAX);
         let least = self.session_timeout_ms_min.unwrap_or_else(|| ticks(2));

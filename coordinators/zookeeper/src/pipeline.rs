@@ -193,7 +193,6 @@ impl ZooKeeper {
         self.send_to_client(connection, reply::reply(cxid, zxid, record));
     }
 
-    /// Only the leader knows.
     fn check_session(&mut self, session: i64) -> Result<(), Refusal> {
         let me = self.config.me;
         match &mut self.role {

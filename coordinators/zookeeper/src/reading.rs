@@ -87,7 +87,6 @@ impl Reading<'_> {
         Ok(node)
     }
 
-    /// Sends the events since the client's last zxid, and sets the other watches again.
     fn set_watches(&mut self, reader: &mut Reader<'_>) -> Result<(), Refusal> {
         let seen = reader.long()?;
         let mut list = || reader.list(Reader::text).map(Option::unwrap_or_default);

@@ -103,7 +103,6 @@ impl ZooKeeper {
         }
     }
 
-    /// `by` is the connection that released the lock.
     pub(crate) fn report(&mut self, told: Vec<Told>, by: Option<ConnectionId>) {
         let is_primary = matches!(&self.role, Role::Leading(leader) if leader.is_serving());
         for one in told {
@@ -235,7 +234,6 @@ impl Machine for ZooKeeper {
         self.is_serving()
     }
 
-    /// Any open session may expire and trigger a watch event.
     fn will_send(&self) -> bool {
         !self.store.tree.sessions.is_empty()
     }

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 struct Session {
     expires_ms: u64,
     is_closing: bool,
-    /// The first member to report the session.
     owner: Option<MemberId>,
 }
 

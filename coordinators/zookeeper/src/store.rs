@@ -1,5 +1,5 @@
-//! A server's state and how much of it is on disk: the log since the snapshot is the append-only
-//! file, the epochs are in the configuration file.
+//! A server's state: the log since the snapshot is the append-only file, the epochs are in the
+//! configuration file.
 
 use crate::jute::{Reader, Writer};
 use crate::transaction::Transaction;
@@ -14,16 +14,13 @@ const LOG_MAX: usize = 100_000;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) struct Epochs {
-    /// It has promised to follow the leader of this epoch.
     pub(crate) accepted: u32,
-    /// The epoch of its history.
     pub(crate) current: u32,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Store {
     pub(crate) tree: Tree,
-    /// The snapshot at the start of the log.
     base: Bytes,
     base_zxid: i64,
     log: Vec<Transaction>,

@@ -3,9 +3,9 @@
 //!
 //! A lock is named after the path of its node, without the leading slash; its contenders are the
 //! children whose names end in a sequence number. An ephemeral node at the lock's own path is a
-//! lock by itself. A semaphore's leases are below `leases`; the nodes below `locks` only order the
-//! contenders, and are reported as a queue of that name. If a session has two contenders in a
-//! queue, the later one is reported as `<queue>/twice`: its client may know of only one of them.
+//! lock by itself. A semaphore's leases are below `leases`; the nodes below `locks` are another
+//! queue. A session's second contender in a queue is reported as `<queue>/twice`: its client may
+//! know of only one.
 
 use crate::tree::{Node, Tree};
 use bytes::Bytes;

@@ -21,7 +21,6 @@ pub(crate) struct Node {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Tree {
     nodes: BTreeMap<String, Node>,
-    /// Timeouts in milliseconds.
     pub(crate) sessions: BTreeMap<i64, i32>,
     ephemerals: BTreeMap<i64, BTreeSet<String>>,
     containers: BTreeSet<String>,
@@ -217,7 +216,6 @@ impl Tree {
         });
     }
 
-    /// Parents precede their children.
     pub(crate) fn read(reader: &mut Reader<'_>) -> Read<Tree> {
         let mut tree = Tree { nodes: BTreeMap::new(), ..Tree::default() };
         tree.zxid = reader.long()?;

@@ -15,9 +15,7 @@ pub(crate) enum Event {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Of {
-    /// Set by `exists` and `getData`.
     Data,
-    /// Set by `getChildren`.
     Children,
 }
 

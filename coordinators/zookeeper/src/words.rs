@@ -2,7 +2,6 @@
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct About {
-    /// `None` while the server serves no clients.
     pub(crate) mode: Option<&'static str>,
     pub(crate) zxid: i64,
     pub(crate) node_count: usize,

@@ -10,7 +10,6 @@ use crate::setting::Window;
 use crate::time::{Micros, SimTime};
 use rand_core::Rng;
 
-/// Relative to a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     /// The process then handles the previous reply.
@@ -56,7 +55,6 @@ pub(super) fn instants(
     all
 }
 
-/// In milliseconds; the first instant half of the time.
 pub(super) fn instant_between(rng: &mut impl Rng, ends: &[SimTime]) -> Option<SimTime> {
     let (first, last) = (ends.first()?.0, ends.last()?.0);
     if chance(rng, 500) {
@@ -116,7 +114,6 @@ fn instant(stretch: &Stretch, stage: Stage, quantum: Micros) -> Option<SimTime> 
     }
 }
 
-/// A multiple of the quantum.
 fn halfway(from: SimTime, to: SimTime, quantum: Micros) -> Option<SimTime> {
     let middle = SimTime(from.0.midpoint(to.0) / quantum.0.max(1) * quantum.0.max(1));
     (middle > from && middle < to).then_some(middle)
@@ -169,7 +166,6 @@ pub(super) fn moved_to(
     Some(DrawnIncident { family: drawn.family, incident: Incident { at: Some(at), faults } })
 }
 
-/// `None` if the fault already hits the wanted node, or names no node of that kind.
 fn swap(fault: &Fault, wanted: Node, is_kind: fn(&Node) -> bool) -> Option<(Node, Node)> {
     let side = match fault {
         Fault::Partition { side_a, side_b, .. } => {

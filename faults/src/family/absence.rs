@@ -1,6 +1,6 @@
-//! `failover` without Sentinel: servers are away for longer than any lease, and a quorum remains.
-//! Redlock must survive it: a master never returns while a client may still hold a lock that it
-//! forgot.
+//! `failover` without Sentinel: servers are away for longer than any lease, and a quorum remains. A
+//! master never returns while a client may still hold a lock that it forgot, so Redlock must
+//! survive.
 
 use super::strike::death;
 use super::timing::{span, starts};
@@ -12,7 +12,6 @@ use crate::setting::{Setting, Spans};
 use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
-/// The next strike begins after all masters of the last are back.
 pub(super) fn absences(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let mut drawn = Vec::new();
     let mut all_back = SimTime::ZERO;

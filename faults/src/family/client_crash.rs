@@ -1,5 +1,4 @@
-//! `client-crash`: processes die, some for good. Two of three or more survive, one of two: it must
-//! still get the lock.
+//! `client-crash`: processes die, some for good. Two of three or more survive, one of two.
 
 use super::Incident;
 use super::timing::{span, starts};

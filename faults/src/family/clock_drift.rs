@@ -1,5 +1,5 @@
-//! `clock-drift`: clocks run fast or slow. Two hosts drift apart no faster than the setting allows:
-//! the margin of a lock is relative, so the bound is too.
+//! `clock-drift`: clocks run fast or slow, within a bound for any two hosts, as the margin of a
+//! lock is.
 
 use super::Incident;
 use super::timing::{span, starts, up_to};

@@ -88,7 +88,6 @@ fn takeover(down_after_us: Micros) -> Micros {
     Micros(down_after_us.as_micros().saturating_mul(2)) + Micros::from_secs(2)
 }
 
-/// The primary crashes with writes that it had not sent to the replicas.
 fn lagged_crash(
     rng: &mut ChaCha8Rng,
     setting: &Setting,
@@ -130,7 +129,6 @@ fn isolation(
     cut_off(rng, setting, side_a, takeover)
 }
 
-/// Until some time after another primary has taken over.
 fn cut_off(rng: &mut ChaCha8Rng, setting: &Setting, side_a: Vec<Node>, takeover: Micros) -> Fault {
     let others = [setting.servers(), setting.sentinels(), setting.clients()].concat();
     let side_b = others.into_iter().filter(|node| !side_a.contains(node)).collect();

@@ -4,12 +4,11 @@ use super::Drawn;
 use crate::fault::Fault;
 use crate::time::SimTime;
 
-/// Faults that move in time only together: all victims of one strike, a crash with the lag before
-/// it.
+/// Faults that move in time only together, such as a crash with the lag before it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Incident {
-    /// Instant of the strike; preparations begin earlier. `None` if it fills the whole window and
-    /// cannot be moved.
+    /// Instant of the strike; preparations begin earlier. `None` if it fills the window and cannot
+    /// be moved.
     pub at: Option<SimTime>,
     /// Faults with start times, in the order drawn.
     pub faults: Drawn,

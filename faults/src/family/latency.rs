@@ -1,5 +1,5 @@
-//! `latency`: messages to, from and between servers take longer, each by a different amount, so
-//! that clients overtake each other. The storage and the Sentinels are not delayed.
+//! `latency`: messages of servers take longer, each by a different amount, so that clients overtake
+//! each other. The storage and the Sentinels are not delayed.
 
 use super::Incident;
 use super::timing::{span, starts, up_to};
@@ -23,7 +23,6 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     starts.into_iter().filter_map(slow).collect()
 }
 
-/// Requests, replies, or the traffic between the servers.
 fn link(rng: &mut ChaCha8Rng, setting: &Setting) -> (Vec<Node>, Vec<Node>) {
     let all = setting.servers();
     let (clients, servers) = (some(rng, &setting.clients()), some(rng, &all));

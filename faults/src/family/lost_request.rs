@@ -1,5 +1,4 @@
-//! `lost-request`: the connection is reset before the server reads a command. The client cannot
-//! tell this from a lost reply.
+//! `lost-request`: the connection is reset before the server reads a command.
 
 use super::Incident;
 use super::timing::traps;

@@ -11,9 +11,7 @@ use crate::setting::{CutOff, Setting, Spans};
 use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
-/// Flapping links per thousand cuts.
 const FLAPPING_PER_MILLE: u64 = 250;
-/// Down and up times after the first cut.
 const FLAP: Spans = Spans::millis(50, 2_000);
 
 pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
@@ -44,7 +42,6 @@ impl Cut {
     }
 }
 
-/// `None` without a node to cut off.
 fn cut(rng: &mut ChaCha8Rng, setting: &Setting) -> Option<Cut> {
     let (side_a, side_b) = sides(rng, setting);
     let direction = if chance(rng, 500) { Direction::Both } else { Direction::AToB };

@@ -11,7 +11,6 @@ use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
 pub(super) struct Strike {
-    /// In order of number.
     pub(super) hits: Vec<(SimTime, Node)>,
     /// The masters beyond a quorum are unreachable until just after the first hit: the hit ones
     /// alone granted the current lock, and the next grant cannot include the others.
@@ -36,7 +35,7 @@ fn strike(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime) -> Strike {
     } else {
         Vec::new()
     };
-    // An unreachable server is hit as well.
+    // A server may be hit while it is unreachable.
     if setting.knobs.struck_servers.is_some() {
         shielded.clear();
     }
@@ -89,7 +88,6 @@ fn shield(
     )
 }
 
-/// The process crashes, or the machine loses power.
 pub(super) fn death(
     rng: &mut ChaCha8Rng,
     setting: &Setting,

@@ -13,13 +13,11 @@ use crate::time::Micros;
 pub struct Swarmed {
     /// The family.
     pub family: Family,
-    /// Strength: the upper ends of its ranges, in thousandths of the way up from the lower ends;
-    /// 250 to 1000.
+    /// Strength in thousandths of each range, 250 to 1000.
     pub hardness_per_mille: u64,
 }
 
-/// Families that the seed switches on, each with even chance, at least one. Families appended to
-/// the table leave the draws of the others unchanged.
+/// Families that the seed switches on, each with even chance, at least one.
 pub fn swarm(seed: Seed) -> Vec<Swarmed> {
     let mut rng = seed.stream(Stream::Swarm);
     let fallback = uniform(&mut rng, 0..=u64::from(u16::MAX)) as usize;

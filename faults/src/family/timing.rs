@@ -1,5 +1,5 @@
-//! Draws of start times and spans. Spans of a millisecond or more are whole milliseconds, so that
-//! plans are readable.
+//! Draws of start times and spans. Spans from a millisecond on are whole milliseconds, for readable
+//! plans.
 
 use super::Incident;
 use crate::draw::{any, chance, log_uniform, uniform};
@@ -9,7 +9,6 @@ use crate::setting::{Setting, Spans};
 use crate::time::{Micros, SimTime};
 use rand_core::Rng;
 
-/// One start in each equal part of the window.
 pub(super) fn starts(rng: &mut impl Rng, setting: &Setting) -> Vec<SimTime> {
     let counts = setting.knobs.counts;
     let count = uniform(rng, u64::from(counts.min)..=u64::from(counts.max));
@@ -27,7 +26,6 @@ pub(super) fn starts_of(rng: &mut impl Rng, setting: &Setting, count: u64) -> Ve
         .collect()
 }
 
-/// One trap per strike.
 pub(super) fn traps(
     rng: &mut impl Rng,
     setting: &Setting,
@@ -60,7 +58,6 @@ pub(super) fn up_to(rng: &mut impl Rng, max: Micros) -> Micros {
     whole_millis(Micros(uniform(rng, 0..=max.as_micros())))
 }
 
-/// Not before the start of time.
 pub(super) fn before(at: SimTime, lead: Micros) -> SimTime {
     SimTime(at.as_micros().saturating_sub(lead.as_micros()))
 }

@@ -20,7 +20,6 @@ pub(super) fn ddmin<T: Clone>(mut items: Vec<T>, mut fails: impl FnMut(&[T]) -> 
     items
 }
 
-/// Returns one of the parts, or all but one, if that still fails; and the next number of parts.
 fn reduce<T: Clone>(
     items: &[T],
     parts: usize,

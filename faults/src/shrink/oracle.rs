@@ -16,7 +16,6 @@ impl<F: FnMut(&FaultPlan) -> bool> Oracle<F> {
         Oracle { violates, calls: 0, calls_max, answers: Vec::new(), refused: false }
     }
 
-    /// `false` once the budget is spent, unless the answer is remembered.
     pub(super) fn violates(&mut self, plan: &FaultPlan) -> bool {
         if let Some(answer) = self.known(plan) {
             return answer;

@@ -11,7 +11,6 @@ fn rng(seed: u64) -> ChaCha8Rng {
     Seed(seed).stream(Stream::Swarm)
 }
 
-/// Always gives the same word.
 struct Word(u64);
 
 impl TryRng for Word {

@@ -65,7 +65,6 @@ fn neighbours(plan: &FaultPlan) -> Vec<FaultPlan> {
     neighbours
 }
 
-/// Nodes are left out and numbers nearer to zero.
 fn is_part(less: &Value, more: &Value) -> bool {
     match (less, more) {
         (Value::Object(less), Value::Object(more)) => {
@@ -83,7 +82,6 @@ fn is_part(less: &Value, more: &Value) -> bool {
     }
 }
 
-/// Faults are left out, magnitudes reduced and starts moved by less than a second.
 fn is_sub_plan(small: &FaultPlan, plan: &FaultPlan) -> bool {
     let json = |timed: &TimedFault| serde_json::to_value(&timed.fault).expect("faults are JSON");
     small.faults.iter().all(|less| {
@@ -153,8 +151,7 @@ fn faults_that_only_work_together_stay_together() {
 
 #[test]
 fn one_magnitude_that_frees_another_is_followed_up() {
-    // The longer the first pause, the longer the second must be: without further rounds the first
-    // stays long.
+    // A shorter first pause allows a shorter second one, which only a further round finds.
     let plan = FaultPlan::new(vec![
         at(1, 1_000_000, pause(1, 800_000)),
         at(2, 2_000_000, pause(2, 900_000)),

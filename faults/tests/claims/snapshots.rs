@@ -1,5 +1,4 @@
-//! The meaning of seeds. A change here changes every published seed: it needs a new version of the
-//! tool.
+//! The meaning of seeds. A change here changes every published seed: it needs a new version.
 
 use crate::settings::{independent, replicated};
 use fencepost_faults::{FAMILIES, Seed, Setting, generate};

@@ -9,7 +9,6 @@ fn first(seed: u64, stream: Stream) -> u64 {
     Seed(seed).stream(stream).next_u64()
 }
 
-/// One stream of each kind, and those most easily confused.
 fn streams() -> Vec<Stream> {
     let nodes = [
         Node::Redis(1),

@@ -1,5 +1,4 @@
-//! `beside PORT COUNT SEED` compares generated programs on the redis-server at that port, whose
-//! data it deletes, with fake-redis.
+//! `beside PORT COUNT SEED` compares a redis-server, whose data it deletes, with fake-redis.
 
 use arbitrary::Unstructured;
 use fake_redis::{DiskImage, NodeConfig};
@@ -51,7 +50,6 @@ fn comparable(answer: &[u8]) -> String {
     kept
 }
 
-/// SplitMix64
 fn bytes_of(mut seed: u64) -> Vec<u8> {
     let mut next = || {
         seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -1,9 +1,7 @@
-//! Arbitrary bytes, split anywhere, on three connections to a replica of Chubby (pieces 0 to 2), of
-//! which the first may be another replica's, with elapsed time (3) and disconnects (4). An input
-//! that begins with 5 tests one replica of five, any other a cell of one. No replica panics, and
-//! the next client finds the master.
-//!
-//! Twins in `cargo test`: coordinators/chubby/src/tests/anything.rs.
+//! Arbitrary bytes on three connections to a replica of Chubby (pieces 0 to 2), the first perhaps
+//! of another replica; elapsed time (3), disconnects (4). An input that begins with 5 tests one
+//! replica of five, any other a cell of one. The next client finds the master.
+//! `coordinators/chubby/src/tests/anything.rs` is a twin in `cargo test`.
 
 use crate::bench::{Bench, START};
 use fencepost_chubby::{Chubby, Config, Member};

@@ -1,7 +1,5 @@
-//! Arbitrary commands with arbitrary arguments and elapsed time: the server does not panic, and
-//! then serves a new client.
-//!
-//! Twin in `cargo test`: fake-redis/src/tests/anything.rs.
+//! Arbitrary commands with arbitrary arguments and elapsed time. The server then serves a new
+//! client. `fake-redis/src/tests/anything.rs` is a twin in `cargo test`.
 
 use crate::targets::typed;
 use arbitrary::Arbitrary;

@@ -1,9 +1,7 @@
-//! Arbitrary bytes, split anywhere, on three connections to an etcd server (pieces 0 to 2) and on
-//! those it opened to other members (5), with elapsed time (3) and disconnects (4). An input that
-//! begins with 5 tests a member of three, any other a standalone server. No server panics, HTTP
-//! requests get HTTP responses, and the next client gets the version.
-//!
-//! Twins in `cargo test`: coordinators/etcd/src/tests/anything.rs.
+//! Arbitrary bytes on three connections to an etcd server (pieces 0 to 2) and on those it opened to
+//! other members (5); elapsed time (3), disconnects (4). An input that begins with 5 tests a member
+//! of three, any other a standalone server. The next client gets the version.
+//! `coordinators/etcd/src/tests/anything.rs` is a twin in `cargo test`.
 
 use crate::bench::{Bench, START};
 use crate::pieces;

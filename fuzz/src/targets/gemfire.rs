@@ -1,9 +1,7 @@
-//! Arbitrary bytes, split anywhere, on three connections to a GemFire server (pieces 0 to 2), of
-//! which the first may be another server's, with elapsed time (3) and disconnects (4). An input
-//! that begins with 5 tests one server of three, any other a server alone. No server panics, and
-//! the next client gets an answer.
-//!
-//! Twins in `cargo test`: coordinators/gemfire/src/tests/anything.rs.
+//! Arbitrary bytes on three connections to a GemFire server (pieces 0 to 2), the first perhaps of
+//! another server; elapsed time (3), disconnects (4). An input that begins with 5 tests one server
+//! of three, any other a server alone. The next client gets an answer.
+//! `coordinators/gemfire/src/tests/anything.rs` is a twin in `cargo test`.
 
 use crate::bench::{Bench, START};
 use fencepost_gemfire::{Config, GemFire, Server};

@@ -1,7 +1,5 @@
-//! Arbitrary bytes, split anywhere, on three connections to a memcached server, with elapsed time.
-//! Output ends with a complete line.
-//!
-//! Twins in `cargo test`: coordinators/memcached/src/tests.rs.
+//! Arbitrary bytes on three connections to a memcached server, and elapsed time. Output ends with a
+//! complete line. `coordinators/memcached/src/tests.rs` is a twin in `cargo test`.
 
 use crate::bench::{Bench, START};
 use crate::pieces;

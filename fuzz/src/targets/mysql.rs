@@ -1,8 +1,6 @@
-//! Arbitrary bytes, split anywhere, of two logged-in clients (pieces 0 and 1) and of a stranger (2)
-//! at a MariaDB server, with elapsed time (3) and the stranger's disconnect (4). The server does
-//! not panic, clients get complete packets, and the next client is served.
-//!
-//! Twins in `cargo test`: coordinators/mysql/src/tests/anything.rs.
+//! Arbitrary bytes of two logged-in clients (pieces 0 and 1) and of a stranger (2) at a MariaDB
+//! server; elapsed time (3), the stranger's disconnect (4). Clients get complete packets.
+//! `coordinators/mysql/src/tests/anything.rs` is a twin in `cargo test`.
 
 use crate::bench::Bench;
 use fencepost_machine::{ConnectionId, DiskImage};
@@ -17,7 +15,6 @@ const QUESTION: &[u8] = b"\x09\0\0\0\x03SELECT 1";
 /// The column count, a column, its end, a row, and its end.
 const PACKETS: usize = 5;
 
-/// Returns the first byte of each packet; panics on an incomplete packet.
 fn look_at(server: &mut Bench<Mysql>, client: ConnectionId) -> Vec<Option<u8>> {
     let mut firsts = Vec::new();
     for (to, said) in server.sent.drain(..).filter(|(to, _)| *to == client) {

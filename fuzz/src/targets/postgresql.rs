@@ -1,8 +1,6 @@
-//! Arbitrary bytes, split anywhere, of two clients with a session (pieces 0 and 1) and of a
-//! stranger (2) at a PostgreSQL server, with elapsed time (3) and the stranger's disconnect (4).
-//! The server does not panic, clients get complete messages, and the next client is served.
-//!
-//! Twins in `cargo test`: coordinators/postgresql/src/tests/anything.rs.
+//! Arbitrary bytes of two clients with a session (pieces 0 and 1) and of a stranger (2) at a
+//! PostgreSQL server; elapsed time (3), the stranger's disconnect (4). Clients get complete
+//! messages. `coordinators/postgresql/src/tests/anything.rs` is a twin in `cargo test`.
 
 use crate::bench::{Bench, START};
 use fencepost_machine::{ConnectionId, DiskImage, Now};
@@ -12,7 +10,6 @@ const STARTUP: &[u8] = b"\0\0\0\x11\0\x03\0\0user\0me\0\0";
 const TABLE: &str = "CREATE TABLE t (k int PRIMARY KEY, v int); INSERT INTO t VALUES (1, 1)";
 const QUESTION: &[u8] = b"Q\0\0\0\x0dSELECT 1\0";
 
-/// Returns the type of each message; panics on an incomplete message.
 fn look_at(server: &mut Bench<Postgresql>, client: ConnectionId) -> Vec<u8> {
     let mut kinds = Vec::new();
     for (to, said) in server.sent.drain(..).filter(|(to, _)| *to == client) {

@@ -1,7 +1,5 @@
-//! Arbitrary bytes, split anywhere, on three connections: the server neither panics nor sends
-//! anything but RESP.
-//!
-//! Twins in `cargo test`: fake-redis/src/tests/protocol.rs.
+//! Arbitrary bytes on three connections to a Redis server, which sends only RESP.
+//! `fake-redis/src/tests/protocol.rs` is a twin in `cargo test`.
 
 use crate::targets::typed;
 use fake_redis::{
@@ -10,7 +8,6 @@ use fake_redis::{
 
 /// 2023-11-14.
 const START: WallTime = WallTime(1_700_000_000_000_000);
-/// A server executes at most as many commands as its input has bytes.
 const ROUNDS_MAX: usize = 1_000_000;
 
 fn handle(node: &mut Node, input: Input<'_>) {

@@ -1,21 +1,17 @@
-//! Arbitrary bytes, split anywhere, of a client with a session (piece 0), two strangers (1 and 2)
-//! and the members that an ensemble's server connects to (6), with elapsed time (3) and disconnects
-//! of strangers (4). An input that begins with 5 tests a member of three, any other a standalone
-//! server. No server panics, a client gets complete frames, and a standalone server still serves
-//! the next client.
-//!
-//! Twins in `cargo test`: coordinators/zookeeper/src/tests/anything.rs.
+//! Arbitrary bytes of a client with a session (piece 0), two strangers (1 and 2) and the members
+//! that an ensemble's server connects to (6); elapsed time (3), disconnects of strangers (4). An
+//! input that begins with 5 tests a member of three, any other a standalone server, which still
+//! serves the next client. `coordinators/zookeeper/src/tests/anything.rs` is a twin in `cargo
+//! test`.
 
 use crate::bench::{Bench, START};
 use crate::pieces;
 use fencepost_machine::{ConnectionId, DiskImage, Input, Now};
 use fencepost_zookeeper::{Config, Member, ZooKeeper};
 
-/// Requests a session of four seconds.
 const CONNECT: &[u8] = b"\0\0\0\x2d\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x0f\xa0\0\0\0\0\0\0\0\0\
     \0\0\0\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
-/// Panics if the messages are not complete frames.
 fn look_at(server: &mut Bench<ZooKeeper>, client: ConnectionId) -> usize {
     let mut frames = 0;
     for (to, said) in server.sent.drain(..) {

@@ -3,8 +3,7 @@
 use bytes::Bytes;
 use fencepost_machine::{Damage, Disk, DiskImage, Input, Machine, Now, Output, Outputs, Response};
 
-/// Checks that a machine refuses files with any flipped byte and starts from a truncated log.
-/// Panics otherwise.
+/// Checks that a machine refuses files with a flipped byte and starts from a truncated log.
 pub fn check<M: Machine>(image: &DiskImage, boot: impl Fn(&DiskImage) -> M) {
     let at_boot = |image: &DiskImage| {
         let mut out = Outputs::default();
@@ -41,7 +40,6 @@ fn damages(out: &Outputs) -> impl Iterator<Item = &Damage> {
     })
 }
 
-/// One bit of one byte in each copy.
 fn flipped(image: &DiskImage) -> Vec<DiskImage> {
     let flips = |bytes: &Bytes| -> Vec<Bytes> {
         let flip = |at: usize| {

@@ -1,8 +1,6 @@
-//! Shared test support for machines. Only tests depend on this crate.
-//!
-//! [`Bench`] drives one machine without a network. [`World`] drives several over a simulated
-//! network. [`disks`] damages files. [`free_port`], [`wait_for`], [`wait_until_ready`], [`signal`]
-//! and [`skip`] serve comparisons with real servers. The crate has no features.
+//! Shared test support: [`Bench`] drives one machine, [`World`] several over a simulated network,
+//! [`disks`] damages files, and the functions serve comparisons with real servers. The crate has no
+//! features.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![forbid(unsafe_code)]

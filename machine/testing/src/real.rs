@@ -1,5 +1,4 @@
-//! Comparisons with real servers: ports, processes that end with the test, and waiting in real
-//! time.
+//! Comparisons with real servers: ports, processes that end with the test, and waiting.
 
 use std::fs::read_to_string;
 use std::net::TcpStream;
@@ -10,14 +9,13 @@ use std::time::Duration;
 /// Outgoing connections get ports from 32768 (Linux) or 49152 (BSD) on. With lower ones for
 /// servers, no other test's outgoing connection takes a port that was free a moment ago.
 const PORTS: std::ops::Range<u32> = 15_000..32_000;
-/// Separates processes with adjacent ids.
+/// Keeps the ports of processes with adjacent ids apart.
 const PORTS_PER_PROCESS: u32 = 61;
 /// Two minutes in all, because CI machines may be busy.
 const LOOKS_MAX: u32 = 2_400;
 const LOOK_PAUSE: Duration = Duration::from_millis(50);
 
-/// Returns a loopback port that this process has not returned before. Panics if every port is
-/// taken.
+/// Returns a loopback port that this process has not returned before. Panics if all are taken.
 #[must_use]
 pub fn free_port() -> u16 {
     static GIVEN: AtomicU32 = AtomicU32::new(0);
@@ -80,8 +78,8 @@ fn is_stopped(pid: u32) -> bool {
     states.all(|is_stopped| is_stopped)
 }
 
-/// Prints that a test is skipped. Panics if `variable`, such as `FENCEPOST_REAL_REDIS`, requires
-/// the server.
+/// Prints that a test is skipped. Panics if `variable` (`FENCEPOST_REAL_REDIS`) requires the
+/// server.
 pub fn skip(variable: &str, server: &str) {
     assert!(std::env::var_os(variable).is_none(), "{variable} demands {server}, and it is missing");
     eprintln!("skipped: no {server}");

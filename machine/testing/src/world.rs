@@ -1,5 +1,5 @@
-//! A small deterministic world for tests of clusters: a network with latency, disks whose syncs
-//! take time, and hosts that crash, pause and get partitioned.
+//! A small deterministic world for tests of clusters: a network, disks, and hosts that crash and
+//! pause.
 
 use bytes::{Bytes, BytesMut};
 use fencepost_machine::{
@@ -8,7 +8,6 @@ use fencepost_machine::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Of a message and of a sync.
 const LATENCY_US: u64 = 500;
 const SYNC_US: u64 = 2_000;
 const START_US: u64 = 1_000_000_000;
@@ -47,7 +46,6 @@ pub struct Host<M> {
     taps: Vec<TapEvent>,
 }
 
-/// Takes the server's number (from 1) and disk.
 type Start<M> = Box<dyn Fn(u8, &DiskImage, Now) -> M>;
 
 /// A kind of crash.
@@ -71,7 +69,6 @@ pub struct World<M> {
     first: usize,
     /// The opposite end of each end.
     pub peers: BTreeMap<End, End>,
-    /// Messages between these hosts are held back.
     cuts: BTreeSet<(usize, usize)>,
     held: Vec<(usize, usize, Event)>,
     clients: u32,
@@ -264,7 +261,6 @@ impl<M: Machine> World<M> {
         self.deliver_later(to, from, Event::Connected(from));
     }
 
-    /// A partition holds the event back.
     fn deliver_later(&mut self, from: usize, to: End, event: Event) {
         match to.host {
             Some(host) if self.cuts.contains(&(from, host)) => self.held.push((from, host, event)),

@@ -9,10 +9,9 @@ use crate::stand_ins::RESOLVER;
 use std::net::Ipv4Addr;
 
 const DNS_PORT: u16 = 53;
-/// The record type A.
+/// Type A.
 const DNS_ADDRESS: [u8; 2] = [0, 1];
 
-/// Process 0 is the kernel.
 fn netlink(process: u32) -> Vec<u8> {
     let mut address = vec![libc::AF_NETLINK as u8, 0, 0, 0];
     address.extend(process.to_le_bytes());

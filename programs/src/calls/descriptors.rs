@@ -33,7 +33,7 @@ impl Group {
         })
     }
 
-    /// Only between the kernel's own files; programs fall back to copying by hand.
+    /// Copies natively only between the kernel's own files; programs fall back to copying by hand.
     fn native_unless(&self, descriptors: [u64; 2]) -> Outcome {
         let is_ours = |one: &u64| (*one as i32) < 3 || (*one as i32) >= FIRST_DESCRIPTOR;
         if descriptors.iter().any(is_ours) { fails(libc::EINVAL) } else { Outcome::Native }
@@ -81,7 +81,6 @@ impl Group {
         moved
     }
 
-    /// The kernel has written the pair to memory.
     pub(super) fn adopts_two(&mut self, call: &Call, at: u64, kinds: [Kind; 2]) -> Outcome {
         for (kind, at) in kinds.into_iter().zip([at, at + 4]) {
             let native = i64::from(call.memory.u32(at));

@@ -14,7 +14,6 @@ fn knows(number: Number) -> u64 {
 }
 
 impl Group {
-    /// Not if the process shares its memory with another one.
     pub(super) fn teaches_number(&mut self, call: &Call) {
         let thread = self.thread(call.thread);
         let at = thread.registers.rip - BEFORE_STOP;
@@ -35,14 +34,13 @@ impl Group {
         others.any(|(_, other)| amid.contains(&other.tracee.registers().rip))
     }
 
-    /// The process is about to share its memory with another one.
     pub(crate) fn forgets_number(&mut self, process: Number, thread: Number) {
         for at in std::mem::take(&mut self.process_mut(process).knows_number_at) {
             self.thread(thread).tracee.poke(at, ASKS);
         }
     }
 
-    /// The memory is a copy of the parent's.
+    /// The memory, with the old number, is a copy of the parent's.
     pub(crate) fn corrects_number(&self, thread: Number) {
         let process = self.thread(thread).process;
         for at in &self.process(process).knows_number_at {

@@ -64,7 +64,6 @@ impl Group {
         })
     }
 
-    /// With the machine's name and a constant version.
     fn uname(&mut self, call: &Call) -> Outcome {
         const FIELD: usize = 65;
         let mut answer = vec![0u8; 6 * FIELD];
@@ -123,7 +122,6 @@ fn prctl(call: &Call) -> Outcome {
     }
 }
 
-/// It follows the arguments and the environment.
 fn after_environment(memory: Memory, stack: u64) -> u64 {
     let mut at = stack + 8 * (memory.u64(stack) + 2);
     while memory.u64(at) != 0 {

@@ -121,7 +121,6 @@ fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Empty for other questions than dumps of interfaces or addresses.
 pub(super) fn answers(question: &[u8], process: u32, own: Ipv4Addr) -> Vec<Vec<u8>> {
     let half =
         |at: usize| question.get(at..at + 2).map_or(0, |it| u16::from_le_bytes([it[0], it[1]]));

@@ -55,7 +55,6 @@ impl Group {
         self.waits_for_connection(call, file)
     }
 
-    /// Admits the connection that waited longest.
     fn lets_in(&mut self, listener: FileId, port: u16) {
         let knocking: Vec<_> =
             self.files.connections.iter().map(|(id, file)| (*id, *file)).collect();

@@ -1,5 +1,5 @@
-//! Opens files: the kernel opens most; files that reveal the time, the machine or randomness are
-//! replaced, whatever links lead to them.
+//! Opens files. Those that reveal the time, the machine or randomness are replaced; the kernel
+//! opens others.
 
 use super::{Call, Outcome, fails};
 use crate::file::{FileId, Kind};
@@ -69,7 +69,6 @@ impl Group {
         self.file(process, descriptor).map(|file| (descriptor, file))
     }
 
-    /// `folder` is a descriptor.
     fn whole_path(&self, process: Number, folder: i32, path: &str) -> Option<PathBuf> {
         let from = match path.starts_with('/') {
             _ if path.is_empty() => None,
@@ -126,7 +125,6 @@ impl Group {
         }
     }
 
-    /// Name and numbers as in `/proc`, without processor time and memory.
     fn state_of(&self, number: Number) -> Option<Other> {
         let process = self.processes.get(&number)?;
         let name = std::fs::read_to_string(format!("/proc/{}/comm", process.real.0)).ok()?;

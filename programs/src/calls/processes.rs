@@ -1,5 +1,5 @@
-//! Creating, ending and waiting for threads and processes, and signals between them: the kernel
-//! does the work, numbers and waits are emulated.
+//! Creating, ending and waiting for threads and processes, and their signals: the kernel does the
+//! work.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;
@@ -57,7 +57,6 @@ impl Group {
         Outcome::Native
     }
 
-    /// `Err` if no such child exists.
     fn ended_child(&self, parent: Number, awaited: Awaited) -> Result<Option<Number>, i32> {
         let is_awaited = |number: Number| match awaited {
             Awaited::Any => true,
@@ -184,7 +183,6 @@ impl Group {
         Outcome::Done(result)
     }
 
-    /// The mask applies during the wait.
     fn suspend(&mut self, call: &Call) -> Outcome {
         let [mask, ..] = call.arguments;
         if self.has_deliverable(call.thread, call.memory.u64(mask)) {

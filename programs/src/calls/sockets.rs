@@ -1,4 +1,4 @@
-//! Sockets: connections to other machines go to the driver; connections inside the group stay
+//! Sockets. Connections to other machines go to the driver; connections inside the group stay
 //! inside.
 
 use super::interfaces::internet;

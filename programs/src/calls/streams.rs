@@ -65,7 +65,6 @@ impl Call {
     }
 }
 
-/// FNV-1a, 32 bits.
 fn fingerprint(bytes: &[u8]) -> u32 {
     let mix = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
     bytes.iter().fold(0x811c_9dc5, mix)
@@ -106,7 +105,6 @@ impl Group {
         call.blocks_restartable(Interest::Files, call.deadline(timeout))
     }
 
-    /// Except in socket calls.
     fn native_or_bad(&self, call: &Call) -> Outcome {
         match call.number {
             libc::SYS_read | libc::SYS_readv | libc::SYS_write | libc::SYS_writev => {

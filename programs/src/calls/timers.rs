@@ -1,5 +1,4 @@
-//! Timers that send signals (`timer_create`). Those of processor time never fire: work takes no
-//! time.
+//! Timers that send signals. Those of processor time never fire: work takes no time.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;

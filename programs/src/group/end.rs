@@ -27,7 +27,6 @@ impl Group {
         self.thread_ended(number, status)
     }
 
-    /// Another thread of the process, if any, gives access to its memory.
     fn keeps_memory_of(&mut self, process: Number, number: Number) {
         let is_other = |it: &(&Number, &Thread)| it.1.process == process && *it.0 != number;
         let other = self.threads.iter().find(is_other).map(|(_, thread)| thread.tracee.0);
@@ -52,7 +51,6 @@ impl Group {
         Turn::IsOver
     }
 
-    /// The kernel zeroed the word for an ended thread.
     fn clears(&mut self, number: Number) {
         let thread = self.thread(number);
         let (process, word) = (thread.process, thread.clear_at);

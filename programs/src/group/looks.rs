@@ -9,14 +9,12 @@ use std::cell::RefCell;
 
 /// The longer a program polls the clock, the coarser is its resolution.
 const LOOKS: [(u32, u64); 2] = [(50_000, 50_000), (1_000, 2_000)];
-/// Other ready threads run after this many reads.
+/// Other ready threads then get their turn.
 const LOOKS_MAX_BESIDE_OTHERS: u64 = 100;
-/// At the beginning of our region in a process.
 const SCRATCH_PAGES: usize = 2;
-/// `syscall`
 const SYSCALL: u64 = 0x050f;
 
-/// A thread that executes injected calls is stopped after a `syscall` instruction.
+/// Stopped after a `syscall` instruction.
 struct Hand<'a> {
     tracee: Tracee,
     registers: &'a user_regs_struct,

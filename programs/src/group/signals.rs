@@ -1,12 +1,11 @@
-//! Signals: the kernel delivers them. Handles their effect on waiting emulated calls, and the
-//! faults of instructions that would reveal the time.
+//! Signals: their effect on waiting emulated calls, and faults of instructions that reveal the
+//! time.
 
 use super::{Blocked, CALLS_OF_A_SIGNAL, Ending, Group, Interest, Number, State};
 use crate::sys::trace::SignalInfo;
 
 /// Ignored by default: SIGCHLD, SIGCONT, SIGURG, SIGWINCH.
 const IGNORED: u64 = 1 << 16 | 1 << 17 | 1 << 22 | 1 << 27;
-/// Code of a seccomp filter's `SIGSYS`.
 const SYS_SECCOMP: i32 = 1;
 const SA_RESTART: u64 = libc::SA_RESTART as u64;
 
@@ -39,7 +38,6 @@ impl Group {
         super::Turn::GoesOn
     }
 
-    /// Returns `false` without a real process number.
     pub(crate) fn names_sender(&self, process: Number, info: &mut SignalInfo) -> bool {
         let Some(sender) = info.sender() else { return false };
         let known = match sender == std::process::id() as i32 {
@@ -124,7 +122,6 @@ impl Group {
         line.and_then(|line| u64::from_str_radix(line.trim(), 16).ok()).unwrap_or(0)
     }
 
-    /// Considers the wait's own mask.
     fn concerns(&self, number: Number) -> u64 {
         let blocked = self.mask_of_wait(number).unwrap_or_else(|| self.set(number, "SigBlk:"));
         let handled = self.set(number, "SigCgt:");
@@ -158,7 +155,6 @@ impl Group {
         thread.tracee.set_registers(&registers);
     }
 
-    /// Or restarts the call after the handler.
     fn interrupts(&mut self, number: Number, concerns: u64) {
         let State::Blocked(blocked) = self.thread(number).state else { return };
         let signal = concerns.trailing_zeros() as i32 + 1;

@@ -70,7 +70,7 @@ impl Group {
         }
     }
 
-    /// Sends no signal while the last one is pending.
+    /// A timer's signal that is still pending is not sent again.
     fn timer_signals(&mut self, number: Number, id: i32, timer: SignalTimer, times: u64) {
         let Some((signal, value)) = timer.sends else { return };
         let process = self.process(number).real.0;

@@ -98,7 +98,6 @@ global_asm!(
     call = const libc::SYS_clock_gettime,
 );
 
-/// In the image.
 pub(crate) const CODE_AT: usize = 0x400;
 const WALL_CLOCKS: u32 = 1 << libc::CLOCK_REALTIME
     | 1 << libc::CLOCK_REALTIME_COARSE
@@ -149,7 +148,6 @@ pub(crate) struct Budget {
 pub(crate) struct ClockPages {
     file: File,
     mapped: *mut u8,
-    /// Number of processes that use each page.
     owners: Vec<u32>,
 }
 

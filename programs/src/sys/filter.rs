@@ -1,13 +1,11 @@
-//! The seccomp filter. A call that is on no list stops, and is then refused by name, so that no
-//! unknown call can wait or reveal the time. Calls of the 32-bit interface have other numbers: each
-//! is a `SIGSYS`, which the tracer names.
+//! The seccomp filter. A call that is on no list stops, and is refused by name. Calls of the 32-bit
+//! interface have other numbers: each is a `SIGSYS`.
 
 use libc::{
     BPF_ABS, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, SECCOMP_RET_ALLOW,
     SECCOMP_RET_ERRNO, SECCOMP_RET_TRACE, SECCOMP_RET_TRAP, c_long, sock_filter,
 };
 
-/// `AUDIT_ARCH_X86_64`
 const ARCHITECTURE: u32 = 0xc000_003e;
 /// Offsets in the filter's data; the last one is of the low halves of the arguments.
 const NUMBER_AT: u32 = 0;
@@ -17,10 +15,9 @@ const ARGUMENTS_AT: u32 = 16;
 /// `ioctl` commands from here on may be about interfaces.
 pub(crate) const FIRST_QUESTION: u64 = 0x8900;
 
-/// The first three may also be emulated.
+/// The first three descriptors may also be emulated.
 pub(crate) const FIRST_DESCRIPTOR: i32 = 256;
 
-/// Calls that stop if the descriptor may be emulated.
 #[rustfmt::skip]
 const ON_DESCRIPTORS: &[c_long] = &[
     libc::SYS_read, libc::SYS_write, libc::SYS_close, libc::SYS_readv, libc::SYS_writev,
@@ -67,7 +64,8 @@ const NATIVE: &[c_long] = &[
     libc::SYS_pkey_free, libc::SYS_restart_syscall, libc::SYS_execve, libc::SYS_execveat,
 ];
 
-/// Fail with `ENOSYS`: programs have a fallback. `rseq` would reveal the processor's number.
+/// Calls that fail with `ENOSYS`: programs have a fallback. `rseq` would reveal the processor's
+/// number.
 #[rustfmt::skip]
 const MISSING: &[c_long] = &[
     libc::SYS_io_uring_setup, libc::SYS_clone3, libc::SYS_pidfd_open,
@@ -77,7 +75,7 @@ const MISSING: &[c_long] = &[
     libc::SYS_memfd_secret, libc::SYS_add_key, libc::SYS_keyctl, libc::SYS_copy_file_range,
     libc::SYS_openat2, libc::SYS_sendmmsg, libc::SYS_recvmmsg, libc::SYS_rseq,
 ];
-/// Newer than the crate; they fail too.
+/// Calls newer than the crate fail too.
 const FIRST_UNKNOWN: u32 = 449;
 
 fn statement(code: u32, k: u32) -> sock_filter {

@@ -16,7 +16,6 @@ pub(crate) fn file_in_memory() -> io::Result<File> {
     }
 }
 
-/// Skips holes.
 pub(crate) fn next_data(file: &File, from: u64) -> io::Result<u64> {
     // SAFETY: a call without pointers.
     match unsafe { libc::lseek(file.as_raw_fd(), from as i64, libc::SEEK_DATA) } {
@@ -25,12 +24,10 @@ pub(crate) fn next_data(file: &File, from: u64) -> io::Result<u64> {
     }
 }
 
-/// Accessed through one of the process's threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Memory(pub(crate) pid_t);
 
 impl Memory {
-    /// As many bytes as are readable.
     pub(crate) fn read(self, at: u64, length: usize) -> Vec<u8> {
         let mut bytes = vec![0u8; length];
         let got = self.read_into(at, &mut bytes);
@@ -46,7 +43,6 @@ impl Memory {
         usize::try_from(got).unwrap_or(0)
     }
 
-    /// Returns `false` if the address is not writable.
     pub(crate) fn write(self, at: u64, bytes: &[u8]) -> bool {
         if bytes.is_empty() {
             return true;
@@ -77,7 +73,7 @@ impl Memory {
         u16::from_le_bytes(bytes)
     }
 
-    /// Zero-terminated; at most a page.
+    /// Returns at most a page of the zero-terminated text.
     pub(crate) fn text(self, at: u64) -> Vec<u8> {
         // A read that crosses into an unmapped page returns nothing, so it reads page by page.
         let first = 4096 - (at % 4096) as usize;

@@ -5,7 +5,6 @@ use std::mem::zeroed;
 use std::ptr::null_mut;
 use std::sync::Once;
 
-/// The thread is checked after that time.
 const TICK_NS: i64 = 20_000_000;
 
 thread_local! {

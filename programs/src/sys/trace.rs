@@ -3,15 +3,12 @@
 use libc::{c_long, c_ulong, c_void, pid_t, user_regs_struct};
 use std::io;
 
-/// By its real number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Tracee(pub(crate) pid_t);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stop {
-    /// It is about to make the call.
     Call,
-    /// After [`Tracee::go_to_call`].
     Boundary,
     Exec,
     /// The real number of a new thread or process.
@@ -49,7 +46,6 @@ impl SignalInfo {
         self.0[2] as i32
     }
 
-    /// For a call that a seccomp filter refused.
     pub(crate) fn call(&self) -> u32 {
         self.0[6]
     }
@@ -98,7 +94,7 @@ impl Tracee {
         let _ = self.request(libc::PTRACE_SYSCALL, 0);
     }
 
-    /// `None` if the ticker interrupted the wait.
+    /// Returns `None` if the ticker interrupted the wait.
     pub(crate) fn wait_once(self) -> Option<Stop> {
         let mut status = 0;
         // SAFETY: the status is a live integer.
@@ -121,7 +117,6 @@ impl Tracee {
         }
     }
 
-    /// Returns the wait status.
     pub(crate) fn sees_off(self) -> i32 {
         loop {
             match self.wait() {
@@ -137,7 +132,6 @@ impl Tracee {
         unsafe { libc::waitpid(self.0, std::ptr::null_mut(), libc::__WALL | libc::WNOHANG) };
     }
 
-    /// Running or ended.
     pub(crate) fn is_there(self) -> bool {
         // SAFETY: a call without pointers; no signal is sent.
         unsafe { libc::kill(self.0, 0) == 0 }

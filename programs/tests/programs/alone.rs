@@ -8,7 +8,6 @@ use fencepost_programs::{
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-/// The initial wall clock.
 pub(crate) const EPOCH_US: i64 = 1_700_000_000_000_000;
 const STEPS_MAX: u32 = 2_000_000;
 

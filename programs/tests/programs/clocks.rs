@@ -85,7 +85,6 @@ fn the_time_stamp_counter_stays_virtual_whatever_is_asked_for() {
     assert_eq!(run.stdout, "0\nTrue\n", "{:?} {}", run.ending, run.stderr);
 }
 
-/// Stops at clock reads, and reads without a stop.
 fn looks_of(run: &Alone) -> (usize, u64) {
     let is_clock = |call: &&CallMade| {
         fencepost_programs::name_of_call(call.number).starts_with("clock_gettime")

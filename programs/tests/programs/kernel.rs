@@ -1,5 +1,4 @@
-//! Compares the emulation with the kernel: C programs run natively and traced, and must print the
-//! same and end the same. Skipped, with a message, without a C compiler.
+//! Compares the emulation with the kernel: C programs must print the same and end the same.
 
 use crate::alone::{launch, run_alone, server};
 use fencepost_programs::Ending;
@@ -30,7 +29,6 @@ fn cases(program: &str) -> Vec<String> {
     String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
 }
 
-/// Serves as long as the tests run. Returns the port.
 fn real_server() -> u16 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port is free");
     let port = listener.local_addr().expect("it is bound").port();

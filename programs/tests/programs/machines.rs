@@ -10,7 +10,6 @@ use std::path::Path;
 
 const LATENCY_US: u64 = 300;
 const SECOND_US: u64 = 1_000_000;
-/// Index in [`Machines`].
 pub(crate) type Place = usize;
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,4 @@
-//! Programs of the system in virtual time: leaks are emulated, unsupported calls are refused by
-//! name, and no program hangs.
+//! Programs of the system in virtual time: leaks are emulated, unsupported calls refused by name.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]

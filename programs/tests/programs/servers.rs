@@ -38,7 +38,6 @@ fn does(world: &mut Machines, at: Connection, words: &[&str]) -> String {
 
 const MEMORY_ONLY: &[&str] = &["--save", "", "--appendonly", "no"];
 
-/// Returns the answers and calls of a server without files.
 fn one_life() -> Option<(Vec<String>, Vec<fencepost_programs::CallMade>)> {
     let folder = tempfile::tempdir().unwrap();
     let mut world = Machines::default();
@@ -85,7 +84,6 @@ fn a_server_goes_by_the_clocks_of_its_machine_and_two_runs_are_equal() {
     assert_eq!(one.1, other.1);
 }
 
-/// Data of a server with an append-only file after its end.
 fn after_the_end(fsync: &str, has_power: bool) -> Option<[String; 2]> {
     let folder = tempfile::tempdir().unwrap();
     let words = ["--save", "", "--appendonly", "yes", "--appendfsync", fsync];

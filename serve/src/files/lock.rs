@@ -6,7 +6,6 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::Path;
 
-/// Dropping it unlocks the folder.
 #[derive(Debug)]
 pub(super) struct FolderLock(#[expect(dead_code, reason = "the lock ends with it")] File);
 

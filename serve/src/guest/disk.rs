@@ -63,7 +63,6 @@ impl SharedDisk {
     }
 }
 
-/// Ends in a crash unless the server ends by itself.
 #[derive(Debug)]
 pub(super) struct Life {
     disk: SharedDisk,
@@ -78,7 +77,6 @@ impl Life {
         self.disk.kept().starts - 1
     }
 
-    /// `Some` if a sync is due.
     pub(super) fn write(&self, output: &Output) -> Option<()> {
         (self.disk.kept().disk.apply(output) == DiskReply::Sync).then_some(())
     }
@@ -89,7 +87,6 @@ impl Life {
         self.disk.kept().disk.finish_sync();
     }
 
-    /// All writes are synced.
     pub(super) fn ends_orderly(&self) {
         let mut kept = self.disk.kept();
         kept.disk = Disk::holding(kept.disk.image());

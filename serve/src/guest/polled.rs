@@ -62,7 +62,6 @@ impl<S: ByteStream> Stream for Polled<S> {
         let _ = self.at_once(|stream, context| stream.poll_shutdown(context));
     }
 
-    /// After a spurious wake-up the caller polls the stream, and waits again.
     async fn ready(&self, _: Interest) -> io::Result<()> {
         poll_fn(|context| {
             let mut task = self.task.borrow_mut();

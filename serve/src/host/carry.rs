@@ -8,7 +8,6 @@ use std::io;
 use std::rc::Rc;
 
 impl<P: Platform> Host<P> {
-    /// Until the peer or the machine ends the connection.
     pub(super) async fn carry(
         self: Rc<Host<P>>,
         connection: Rc<Connection<P::Stream>>,
@@ -30,7 +29,6 @@ impl<P: Platform> Host<P> {
         }
     }
 
-    /// Returns `false` at the end of the stream.
     fn hand_on(&self, connection: &Connection<P::Stream>, id: ConnectionId) -> io::Result<bool> {
         let mut buffer = self.read_buffer();
         let Some(bytes) = connection.read(&mut buffer)? else { return Ok(true) };

@@ -1,6 +1,5 @@
-//! Serves sockets when the machine asks for it during a long input. Polls the sockets directly,
-//! since tokio's state cannot change while its thread is inside the machine. Tokio later gets a
-//! harmless `WouldBlock`.
+//! Serves sockets during a long input of the machine. Polls them directly, since tokio's state
+//! cannot change while its thread is inside the machine. Tokio later gets a harmless `WouldBlock`.
 
 use super::Host;
 use crate::computer::{Computer, running, without_delay};

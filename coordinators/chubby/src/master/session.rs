@@ -5,9 +5,7 @@ use fencepost_machine::ConnectionId;
 
 #[derive(Clone, Debug)]
 pub(super) struct Session {
-    /// The session does not end before.
     pub(super) lease_until: u64,
-    /// The waiting KeepAlive, and the time of its arrival.
     pub(super) blocked: Option<(ConnectionId, u64)>,
     pub(super) events: Events,
     pub(super) knows_master: bool,

@@ -9,9 +9,7 @@ use std::collections::BTreeMap;
 pub(super) struct Leading {
     acks: BTreeMap<u8, (u64, u64)>,
     round: u64,
-    /// Rounds that a majority may still acknowledge, with their times.
     sent: BTreeMap<u64, u64>,
-    /// Latest index that a majority has accepted; 0 for none.
     pub(super) committed: u64,
     pub(super) lease_until: u64,
     pub(super) renew_at: u64,
@@ -34,7 +32,6 @@ impl Leading {
         self.renew_at.min(self.lease_until)
     }
 
-    /// The highest value that a majority has reached; `own` is the master's.
     fn agreed(&self, majority: usize, own: u64, of: fn(&(u64, u64)) -> u64) -> u64 {
         let mut values: Vec<u64> = self.acks.values().map(of).chain([own]).collect();
         values.sort_unstable_by(|a, b| b.cmp(a));

@@ -5,7 +5,6 @@ use fencepost_machine::ConnectionId;
 use fencepost_testing::End;
 use std::ops::{Deref, DerefMut};
 
-/// Replicas are numbered from 1.
 pub(super) struct World(fencepost_testing::World<Chubby>);
 
 impl Deref for World {
@@ -50,7 +49,6 @@ impl World {
         masters[0]
     }
 
-    /// Returns and clears the client's input.
     pub(super) fn heard(&mut self, connection: ConnectionId) -> String {
         let inbox = self.inboxes.remove(&End { host: None, connection });
         String::from_utf8_lossy(&inbox.unwrap_or_default()).trim().to_owned()
@@ -77,7 +75,6 @@ impl World {
         format!("{} {}", words[1], words[2])
     }
 
-    /// Returns whether it received the `acquired` event.
     pub(super) fn keep_alive(&mut self, at: usize, session: &str, seconds: u64) -> bool {
         let mut heard = String::new();
         for _ in 0..seconds {
@@ -89,7 +86,6 @@ impl World {
         heard.contains(" acquired lock")
     }
 
-    /// Returns the changes reported to the judge, each with its holder.
     pub(super) fn told(&mut self, at: usize) -> Vec<String> {
         let words = |tap: fencepost_machine::TapEvent| {
             let value = String::from_utf8_lossy(tap.value.as_deref().unwrap()).into_owned();

@@ -178,7 +178,6 @@ impl Raft {
         }
     }
 
-    /// A follower forwards the request until it gets a reply.
     pub(crate) fn read(&mut self, asked_by: u8, id: u64) {
         let (me, leader, index) = (self.me, self.leader, self.hard.commit);
         let is_alone = self.is_alone();

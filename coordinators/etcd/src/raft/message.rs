@@ -10,7 +10,6 @@ pub(crate) struct Proposal {
     pub(crate) command: Command,
 }
 
-/// Its index is its position, from 1.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Entry {
     pub(crate) term: u64,
@@ -72,7 +71,6 @@ pub(crate) enum Body {
         lease: i64,
         renews: bool,
     },
-    /// None if there is no such lease, or if this member cannot tell.
     LeaseTold {
         call: u64,
         told: LeaseTold,

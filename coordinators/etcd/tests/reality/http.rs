@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 pub(crate) trait Server {
-    /// Uses a new connection. Returns the first `answers` responses.
     fn ask_anew(&mut self, bytes: &[u8], answers: usize) -> Vec<u8>;
     fn ask(&mut self, bytes: &[u8]) -> Vec<u8>;
 }
@@ -54,7 +53,6 @@ pub(crate) fn items(bytes: &[u8]) -> Vec<String> {
 
 #[derive(Default)]
 pub(crate) struct Plain {
-    /// Numbered in order of appearance.
     leases: BTreeMap<String, usize>,
 }
 
@@ -85,7 +83,6 @@ impl Plain {
         text
     }
 
-    /// A lease named by the client keeps its name.
     fn lease(&mut self, value: &str) -> String {
         if value.len() < 10 {
             return value.to_owned();

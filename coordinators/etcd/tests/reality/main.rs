@@ -1,5 +1,4 @@
-//! Random and unusual requests against a real etcd and against ours: responses must be equal,
-//! except for server names and times.
+//! Random requests against a real etcd and against ours.
 //!
 //! Skipped without etcd unless `FENCEPOST_REAL_ETCD=1`. `FENCEPOST_DIFFERENTIAL_CASES` sets the
 //! number of sequences, `FENCEPOST_DIFFERENTIAL_SEED` varies them.

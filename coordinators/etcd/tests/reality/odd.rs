@@ -57,7 +57,6 @@ const NUMBERS: [&str; 10] = [
     "null",
 ];
 
-/// Zero responses: the connection closes or stays silent.
 fn requests() -> Vec<(Vec<u8>, usize)> {
     let post_of = |headers: &str, body: &str| {
         format!("POST /v3/kv/range HTTP/1.1\r\nHost: a\r\n{headers}\r\n{body}").into_bytes()

@@ -26,7 +26,6 @@ impl Dice {
     }
 }
 
-/// `a` to `d`, and one with a slash, in base64.
 const KEYS: [&str; 5] = ["YQ==", "Yg==", "Yw==", "ZA==", "ZC8x"];
 const VALUES: [&str; 4] = ["", "MQ==", "Mg==", "/w=="];
 const ENDS: [&str; 4] = ["Yw==", "eg==", "AA==", "YQ=="];

@@ -10,15 +10,11 @@ mod model;
 use members::{GEODE, Members, SPRING};
 use model::Model;
 
-/// Of the real system and the model.
 const TIMEOUT_MS: u64 = 2_000;
 const TOLERANCE_MS: u64 = TIMEOUT_MS;
 
-/// A distributed system with three processes, numbered from 0.
 trait System {
-    /// A lease of zero is none.
     fn begin(&mut self, who: usize, lock: &str, wait_ms: u64, lease_ms: u64);
-    /// Outcome of the last `begin`, once known.
     fn outcome(&mut self, who: usize) -> Option<bool>;
     fn unlock(&mut self, who: usize, lock: &str) -> bool;
     fn pass(&mut self, span_ms: u64);
@@ -39,7 +35,6 @@ trait System {
         self.wait(who, since, wait_ms + 20_000).is_some()
     }
 
-    /// Returns the milliseconds since `since`; `None` if the call failed.
     fn wait(&mut self, who: usize, since: u64, limit_ms: u64) -> Option<u64> {
         loop {
             let now = self.now_ms();

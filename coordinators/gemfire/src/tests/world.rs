@@ -49,7 +49,6 @@ impl World {
         world
     }
 
-    /// Oldest first.
     pub(super) fn view(&self, at: usize) -> Vec<u8> {
         let view = self.server(at).and_then(|server| server.membership.view.as_ref());
         view.map(|view| view.servers.iter().map(|life| life.id).collect()).unwrap_or_default()
@@ -68,7 +67,6 @@ impl World {
         (0..self.hosts.len()).find(grants)
     }
 
-    /// Returns and clears the client's input.
     pub(super) fn heard(&mut self, connection: ConnectionId) -> String {
         let inbox = self.world.inboxes.remove(&End { host: None, connection });
         String::from_utf8_lossy(&inbox.unwrap_or_default()).trim().to_owned()
@@ -78,14 +76,12 @@ impl World {
         self.world.send(0, connection, &format!("{line}\n").into());
     }
 
-    /// Uses a new connection, which stays open.
     pub(super) fn begin(&mut self, at: usize, line: &str) -> ConnectionId {
         let connection = self.connect(at);
         self.say(connection, line);
         connection
     }
 
-    /// Waits for 20 ms.
     pub(super) fn ask(&mut self, at: usize, line: &str) -> String {
         let connection = self.begin(at, line);
         self.run(20);
@@ -104,7 +100,6 @@ impl World {
         self.held.insert(process.to_owned(), held.to_owned());
     }
 
-    /// Sends heartbeats to all servers for a time in milliseconds.
     pub(super) fn beat(&mut self, processes: &[&str], span_ms: u64) {
         for _ in 0..span_ms / 100 {
             self.beat_for(processes, 100);
@@ -163,7 +158,6 @@ impl World {
         self.ask(at, &format!("unlock {process} {version} {words}"))
     }
 
-    /// Returns the changes reported to the judge, each with its holder.
     pub(super) fn told(&mut self, at: usize) -> Vec<String> {
         let words = |tap: fencepost_machine::TapEvent| {
             let value = String::from_utf8_lossy(tap.value.as_deref().unwrap()).into_owned();

@@ -40,7 +40,6 @@ enum Progress {
 enum Answer {
     Done,
     Changed(Changed),
-    /// `true` if the values being computed are one more row.
     Rows(Vec<Vec<Value>>, bool),
 }
 

@@ -6,7 +6,6 @@ use crate::store::schema::{Column, Definition};
 use crate::timestamp::{Instant, Wrong, read};
 use crate::value::Value;
 
-/// In microseconds.
 const TIMESTAMPS: std::ops::Range<i64> = 1_000_000..2_147_483_648_000_000;
 
 #[derive(Clone, Copy, Debug)]

@@ -21,7 +21,6 @@ use std::rc::Rc;
 pub(super) struct Scan {
     only: Option<Key>,
     condition: Option<Expression>,
-    /// A consistent read locks nothing.
     mode: Option<Mode>,
     action: Action,
     at: Option<Key>,

@@ -32,10 +32,8 @@ const DEPTH_MAX: u32 = 593;
 pub(crate) enum Expression {
     Literal(Value),
     Truth(bool),
-    /// `true` for its global value.
     Variable(String, bool),
     Call(Function, List),
-    /// The name and its clause.
     Column(Named, &'static str),
     Field(usize),
     Inserted(usize),

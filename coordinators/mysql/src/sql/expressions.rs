@@ -211,7 +211,6 @@ impl Parser<'_> {
         Ok(Expression::Later(Inner::new(from)?, Inner::new(count)?, sign * unit))
     }
 
-    /// In microseconds.
     fn unit(&mut self) -> Outcome<i64> {
         let Kind::Word(word) = self.peek().kind.clone() else { return Err(self.wrong()) };
         let micros = match word.to_ascii_lowercase().as_str() {

@@ -24,7 +24,6 @@ const SYMBOLS: &[&str] = &[
     "<", ">", "!", "-", "+", "*", "/", "%", "&", "|", "^", "~", ".", "@", "?", "{", "}", ":",
 ];
 
-/// The flag is true if the statement contains a comment.
 pub(crate) fn tokens(text: &[u8], at: usize) -> Outcome<(Vec<Token>, bool)> {
     let mut reader = Reader { text, at, has_comment: false };
     let mut tokens = Vec::new();
@@ -136,7 +135,6 @@ impl Reader<'_> {
         Ok(Kind::Number(text))
     }
 
-    /// A doubled quote stands for one; so does an escaped one, if allowed.
     fn quoted(&mut self, quote: u8, escapes: bool) -> Outcome<Vec<u8>> {
         let start = self.at;
         let mut text = Vec::new();

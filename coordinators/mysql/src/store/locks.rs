@@ -181,7 +181,6 @@ impl RowLocks {
         }
     }
 
-    /// Returns the granted sessions, and those with a new blocker.
     pub(crate) fn grant(&mut self) -> (Vec<SessionId>, Vec<SessionId>) {
         let (mut granted, mut turned) = (Vec::new(), Vec::new());
         for at in 0..self.locks.len() {

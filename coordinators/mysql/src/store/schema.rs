@@ -20,7 +20,6 @@ pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) kind: Kind,
     pub(crate) is_nullable: bool,
-    /// Without a default, a value must be given unless the column is nullable.
     pub(crate) default: Option<Default>,
 }
 

@@ -32,7 +32,6 @@ impl Isolation {
     }
 }
 
-/// Everything committed when the view was created is visible.
 #[derive(Clone, Debug)]
 pub(crate) struct View {
     next: Xid,
@@ -47,7 +46,6 @@ impl View {
 
 #[derive(Debug)]
 pub(crate) struct Transaction {
-    /// Set at the first lock for a change.
     pub(crate) xid: Option<Xid>,
     pub(crate) isolation: Isolation,
     pub(crate) view: Option<View>,
@@ -143,7 +141,6 @@ impl Store {
         self.active.get(&newest.by).copied()
     }
 
-    /// Returns `false` if a deadlock refuses this session.
     pub(crate) fn wait(&mut self, wanted: Wanted, behind: SessionId) -> bool {
         let session = wanted.by;
         self.locks.wait(wanted, behind);

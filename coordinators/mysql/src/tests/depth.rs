@@ -21,7 +21,6 @@ const fn level(start: &'static str, before: &'static str, after: &'static str) -
     Level { start, before, after }
 }
 
-/// Levels that deepen the tree, so that a chain of 100,000 is refused.
 const DEEPER: &[Level] = &[
     level("n", "", " + 1"),
     level("n", "", " - 1"),
@@ -47,7 +46,6 @@ const DEEPER: &[Level] = &[
     level("1", "1 + (", ")"),
 ];
 
-/// Lists of any length, which do not deepen it.
 const WIDER: &[Level] = &[
     level("n = 1", "", " or n = 1"),
     level("n = 0", "", " and n = 0"),

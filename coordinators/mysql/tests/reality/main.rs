@@ -1,5 +1,5 @@
 //! Random statements on several connections, and invalid packets, against a real MariaDB and
-//! against ours: replies must be byte-identical, and the same sessions must wait.
+//! against ours.
 //!
 //! Skipped without MariaDB unless `FENCEPOST_REAL_MYSQL=1`. `FENCEPOST_DIFFERENTIAL_CASES` sets the
 //! number of sequences, `FENCEPOST_DIFFERENTIAL_SEED` varies them.

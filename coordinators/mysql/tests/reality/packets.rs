@@ -65,7 +65,6 @@ pub(crate) fn is_whole(bytes: &[u8]) -> bool {
     is_whole
 }
 
-/// Omits the salt in a request for another authentication.
 pub(crate) fn shown(bytes: &[u8]) -> String {
     let ask = b"\xfemysql_native_password\0";
     let mut shown = bytes.to_vec();

@@ -252,7 +252,6 @@ impl Client {
         Ok(())
     }
 
-    /// A `most` of 0 means all rows.
     fn send_rows(&mut self, portal: &mut Portal, most: usize) -> Outcome<usize> {
         let Some(planned) = portal.run.planned.clone() else { return Ok(0) };
         let Some(outputs) = &planned.outputs else { return Ok(0) };

@@ -1,5 +1,4 @@
-//! The simple query protocol: the statements of a query are one transaction unless they contain
-//! others.
+//! The simple query protocol: the statements of a query are one transaction by default.
 
 use super::{Client, Job};
 use crate::core::Core;

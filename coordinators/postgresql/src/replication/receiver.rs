@@ -38,7 +38,6 @@ pub(crate) struct Receiver {
     told_at: u64,
     has_asked: bool,
     written: u64,
-    /// The sync to wait for, the end of the part, its bytes.
     syncing: VecDeque<(u64, u64, Bytes)>,
     flushed: u64,
 }

@@ -188,7 +188,6 @@ pub(crate) struct Delete {
 /// 3,000 before `max_stack_depth` stops it.
 const DEPTH_MAX: u32 = 500;
 
-/// `position` is that of the first token or of the operator.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Expression {
     pub(crate) node: Node,

@@ -17,7 +17,6 @@ pub(super) enum Kind {
 pub(super) struct Token {
     pub(super) kind: Kind,
     pub(super) raw: String,
-    /// In characters from 1.
     pub(super) position: usize,
 }
 

@@ -48,7 +48,6 @@ struct Lock {
 pub(crate) struct Locks {
     locks: BTreeMap<Tag, Lock>,
     waits: BTreeMap<Backend, Tag>,
-    /// These sessions have a lock and were not resumed yet.
     pub(crate) woken: Vec<Backend>,
 }
 

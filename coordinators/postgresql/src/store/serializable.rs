@@ -41,19 +41,16 @@ pub(crate) enum Reason {
 struct Entry {
     xid: Option<Xid>,
     xmin: u64,
-    /// The last moment before its snapshot.
     began: Moment,
     prepared: Option<Moment>,
     committed: Option<Moment>,
     /// The earliest commit before its own among the transactions whose writes it did not see.
     earliest_out: Option<Moment>,
     finished_before: u64,
-    /// Declared read-only, or committed without a write.
     is_read_only: bool,
     /// It must roll back, so it conflicts with no other.
     is_doomed: bool,
     has_written: bool,
-    /// It is read-only and can no longer be part of a cycle.
     is_safe: bool,
     outs: Vec<Tracked>,
     ins: Vec<Tracked>,
@@ -80,7 +77,6 @@ pub(crate) struct Serializable {
 }
 
 impl Serializable {
-    /// A read-only transaction that is safe needs no tracking.
     pub(crate) fn begin(
         &mut self,
         snapshot: &Snapshot,

@@ -53,7 +53,6 @@ pub(crate) struct Ended {
     pub(crate) by: Xid,
     pub(crate) command: u32,
     pub(crate) next: Option<VersionId>,
-    /// The row lock this implies while its transaction runs.
     pub(crate) strength: Strength,
 }
 

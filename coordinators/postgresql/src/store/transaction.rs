@@ -30,7 +30,6 @@ pub(crate) struct Transaction {
     pub(crate) began: i64,
     pub(crate) command: u32,
     pub(crate) has_looked: bool,
-    /// Set for REPEATABLE READ and SERIALIZABLE.
     pub(crate) snapshot: Option<Snapshot>,
     pub(crate) tracked: Option<Tracked>,
     pub(crate) undo: Vec<Undo>,

@@ -7,7 +7,6 @@ const STACK_BYTES: usize = 1 << 20;
 const MANY: u32 = 10_000;
 const FEW: u32 = 100;
 
-/// `{}` is the inner expression.
 #[derive(Clone, Copy)]
 struct Level {
     start: &'static str,
@@ -19,7 +18,6 @@ const fn level(start: &'static str, before: &'static str, after: &'static str) -
     Level { start, before, after }
 }
 
-/// Levels that deepen the tree, so that a chain of 100,000 is refused.
 const DEEPER: &[Level] = &[
     level("1", "", "+1"),
     level("1", "", "-1"),
@@ -45,7 +43,6 @@ const DEEPER: &[Level] = &[
     level("1", "1 + (", ")"),
 ];
 
-/// Lists of any length, which do not deepen it.
 const WIDER: &[Level] = &[
     level("true", "", " or true"),
     level("true", "", " is not null and true is not null or false is null"),

@@ -1,11 +1,9 @@
-//! Transactions without a serial order, with PostgreSQL 15.18's messages (see
-//! `tests/reality/serializable.rs`).
+//! Transactions without a serial order, with PostgreSQL 15.18's messages.
 
 use super::world::{World, query};
 
 const BEGIN: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE";
 
-/// Returns the last command tag, or error code and reason.
 fn last_of(steps: &[(usize, &str)]) -> String {
     let mut world = World::new();
     let ids = [world.session(), world.session(), world.session()];

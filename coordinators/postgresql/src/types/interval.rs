@@ -2,7 +2,6 @@
 
 use super::timestamp::{self, Wrong};
 
-/// A month has no fixed length.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Interval {
     pub(crate) months: i64,

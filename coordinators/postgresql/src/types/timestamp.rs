@@ -84,7 +84,6 @@ fn number(digits: &str, length: std::ops::RangeInclusive<usize>) -> Result<i64, 
     }
 }
 
-/// Returns the offset from UTC too.
 fn zone_of(rest: &str) -> Result<(&str, i64), Wrong> {
     for utc in ["Z", "z", "UTC", "utc"] {
         if let Some(time) = rest.strip_suffix(utc) {
@@ -104,7 +103,6 @@ fn zone_of(rest: &str) -> Result<(&str, i64), Wrong> {
     Ok((time, sign * (hours * 3_600 + minutes * 60) * SECOND))
 }
 
-/// Parses `hh:mm[:ss[.ffffff]]`.
 pub(super) fn time_of(text: &str) -> Result<i64, Wrong> {
     let parts: Vec<&str> = text.split(':').collect();
     let (hours, minutes, seconds) = match parts[..] {

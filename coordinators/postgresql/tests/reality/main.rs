@@ -1,5 +1,5 @@
 //! Random statements on several connections, and invalid frames, against a real PostgreSQL and
-//! against ours: replies must be equal, and the same sessions must wait.
+//! against ours.
 //!
 //! Skipped without PostgreSQL unless `FENCEPOST_REAL_POSTGRESQL=1`. `FENCEPOST_DIFFERENTIAL_CASES`
 //! sets the number of sequences, `FENCEPOST_DIFFERENTIAL_SEED` varies them.

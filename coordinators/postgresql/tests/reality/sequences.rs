@@ -47,7 +47,6 @@ impl World<'_> {
         Ok(true)
     }
 
-    /// Returns `false` if the outcome depends on timing.
     fn say(&mut self, index: usize, sql: &str) -> Result<bool, TestCaseError> {
         self.log.push(format!("{index}: {sql}"));
         let bytes = query(sql);

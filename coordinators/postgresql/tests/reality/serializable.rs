@@ -116,7 +116,6 @@ fn script() -> impl Strategy<Value = Vec<(usize, String)>> {
     })
 }
 
-/// One case or more per reason to cancel a transaction.
 const KNOWN: &[&str] = &[
     "0: count; 1: count; 0: UPDATE t SET v = 0 WHERE k = 1; 1: UPDATE t SET v = 0 WHERE k = 2; \
      0: COMMIT; 1: COMMIT",
@@ -152,7 +151,6 @@ fn known() -> impl Strategy<Value = Vec<(usize, String)>> {
     })
 }
 
-/// These transactions rarely wait and mostly conflict.
 fn tight() -> impl Strategy<Value = Vec<(usize, String)>> {
     let key = || pick(&["1", "2", "3"]);
     let step = prop_oneof![

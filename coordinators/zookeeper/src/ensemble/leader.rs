@@ -178,7 +178,6 @@ impl ZooKeeper {
         self.delete_containers(now_ms);
     }
 
-    /// Pings every half tick, and checks the majority every tick.
     fn half_tick(&mut self, now_ms: u64) {
         let silent = {
             let Role::Leading(leader) = &mut self.role else { return };

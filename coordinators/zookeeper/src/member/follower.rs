@@ -25,7 +25,6 @@ pub(crate) struct Follower {
     pub(crate) call_again_at: Option<u64>,
     pub(crate) give_up_at: u64,
     pub(crate) acked: i64,
-    /// With their timeouts, since the leader's last ping.
     pub(crate) touched: BTreeMap<i64, i32>,
     pub(crate) revalidating: BTreeMap<i64, ConnectionId>,
 }

@@ -19,7 +19,6 @@ pub(crate) struct Learner {
     pub(crate) id: MemberId,
     pub(crate) stage: Stage,
     pub(crate) accepted: u32,
-    /// It accepted the epoch on this connection.
     pub(crate) is_new: bool,
     pub(crate) progress: Progress,
     pub(crate) acked: i64,

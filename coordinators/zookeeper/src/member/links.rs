@@ -50,7 +50,6 @@ impl Links {
         Some(connection)
     }
 
-    /// If the connection is not open, the caller sends again once connected.
     pub(crate) fn send(
         &mut self,
         config: &Config,

@@ -40,7 +40,6 @@ pub(crate) struct Progress {
 pub(crate) enum Message {
     Hello(MemberId),
     Notification(Notification),
-    /// The follower has accepted this epoch.
     FollowerInfo {
         accepted: u32,
     },
@@ -72,7 +71,6 @@ pub(crate) enum Message {
         zxid: i64,
     },
     Ping,
-    /// Sessions that were active since the last ping, with their timeouts.
     Pong {
         touched: Vec<(i64, i32)>,
     },

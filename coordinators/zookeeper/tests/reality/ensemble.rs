@@ -11,10 +11,8 @@ use bytes::Bytes;
 use fencepost_machine::ConnectionId;
 use fencepost_testing::Crash;
 
-/// A session lasts for at least two ticks.
 pub(crate) const TICK_MS: u32 = 500;
 pub(crate) const SYNC_LIMIT: u64 = 20;
-/// Expires in the test, unlike the other.
 const SHORT_MS: i32 = 2_000;
 const LONG_MS: i32 = 10_000;
 

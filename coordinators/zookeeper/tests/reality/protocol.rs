@@ -56,7 +56,6 @@ pub(crate) fn connect(session: i64, password: &[u8], timeout_ms: i32, seen: i64)
     record.bytes(Some(password)).bool(false).framed()
 }
 
-/// Panics at the end of the bytes, which fails the test.
 pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Reader<'a> {

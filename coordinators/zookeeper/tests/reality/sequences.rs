@@ -10,25 +10,18 @@ use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use std::cell::Cell;
 
 const CASES: u32 = 400;
-/// No session expires within a sequence.
 const TIMEOUT_MS: i32 = 30_000;
 const PING_XID: i32 = -2;
 
 #[derive(Clone, Debug)]
 enum Ask {
-    Create {
-        operation: i32,
-        path: String,
-        flags: i32,
-        data: Option<Vec<u8>>,
-    },
+    Create { operation: i32, path: String, flags: i32, data: Option<Vec<u8>> },
     Delete(String, i32),
     SetData(String, Option<Vec<u8>>, i32),
     Check(String, i32),
     Look(i32, String, bool),
     Sync(String),
     Multi(Vec<Ask>),
-    /// Zxids back from the latest, and the watches to restore.
     SetWatches(i64, Vec<Vec<String>>),
     Watches(i32, String, i32),
     Ping,

@@ -45,7 +45,6 @@ pub(super) fn promotion(
 /// The operator turns the old primary off this long before the promotion.
 const MOMENT: Micros = Micros::from_millis(1);
 
-/// The primary crashes with writes that it had not sent.
 fn crash(
     rng: &mut ChaCha8Rng,
     setting: &Setting,

@@ -24,7 +24,6 @@ struct Served {
     stays: bool,
 }
 
-/// The network takes no time.
 #[derive(Default)]
 pub(crate) struct Simulated {
     connections: BTreeMap<SocketId, Served>,

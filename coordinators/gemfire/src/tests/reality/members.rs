@@ -63,7 +63,6 @@ impl Drop for Members {
 }
 
 impl Members {
-    /// `None` if a tool or library is missing.
     pub(super) fn started(on: Libraries) -> Option<Members> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let libraries = root.join(on.folder);
@@ -123,7 +122,6 @@ impl Members {
         writeln!(self.member(who).input, "{command}").unwrap();
     }
 
-    /// Does not wait.
     pub(super) fn take(&mut self, who: usize) -> Option<String> {
         let member = self.member(who);
         member.answers.extend(member.output.try_iter());

@@ -11,7 +11,6 @@ struct Process {
     is_alive: bool,
     serial: u64,
     call: Option<Call>,
-    /// Sent in its heartbeats.
     held: Vec<(String, u64, String)>,
 }
 

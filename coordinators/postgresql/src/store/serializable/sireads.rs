@@ -6,7 +6,6 @@ use crate::store::{TableId, VersionId};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Target {
     Row(TableId, VersionId),
-    /// Does not cover future rows.
     Page(TableId),
     Table(TableId),
     /// All keys of an index are on one page. The number is the index's in the table.
