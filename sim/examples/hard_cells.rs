@@ -71,7 +71,7 @@ enum Search {
     Explored,
 }
 
-/// The trials of `explore`: the draws in its runs decide little.
+/// The seed decides little in `explore`.
 const EXPLORED: u64 = 3;
 
 const SEARCHES: [Search; 4] = [
@@ -140,8 +140,7 @@ fn run_trial(cell: &Hard, strategy: Strategy, first: u64, max: u64) -> Result<Tr
     Ok(Trial { runs, cpu_us: clock.micros().unwrap_or(0), found })
 }
 
-/// Runs every plan with at most one fault, in the order of `explore`, until one shows the
-/// violation.
+/// Runs plans with at most one fault until one shows the violation.
 fn explore_trial(cell: &Hard, seed: u64) -> Result<Trial, String> {
     let clock = ThreadClock::start();
     let words = |error: &dyn std::fmt::Display| error.to_string();
@@ -184,7 +183,6 @@ fn row(cell: &Hard, name: &str, sides: [&[Trial]; 4]) -> String {
     format!("| {} | `{name}` | {runs} | {cpu} |", cell.what)
 }
 
-/// The medians of one measure with every strategy, and the p of all but the first.
 fn columns(sides: [&[Trial]; 4], of: fn(&Trial) -> u64, unit: impl Fn(u64) -> String) -> String {
     let unfound = sides.into_iter().flatten().filter(|trial| !trial.found);
     let least = unfound.map(of).min().unwrap_or(0);
@@ -206,8 +204,8 @@ fn median(mut values: Vec<u64>) -> u64 {
     values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(0)
 }
 
-/// The two-sided p of the Mann-Whitney rank test: by the normal approximation, with the corrections
-/// for ties and for continuity.
+/// The Mann-Whitney rank test by the normal approximation, with corrections for ties and
+/// continuity.
 fn chance_of(one: &[u64], other: &[u64]) -> String {
     let mut all: Vec<u64> = one.iter().chain(other).copied().collect();
     all.sort_unstable();
@@ -232,8 +230,7 @@ fn chance_of(one: &[u64], other: &[u64]) -> String {
     if p < 0.0001 { "< 0.0001".to_owned() } else { format!("{p:.4}") }
 }
 
-/// The probability that a standard normal value is further from 0 than `z`: Abramowitz and Stegun
-/// 7.1.26, with an error below 1.5e-7.
+/// Abramowitz and Stegun 7.1.26, with an error below 1.5e-7.
 fn two_sided(z: f64) -> f64 {
     let x = z / std::f64::consts::SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * x);

@@ -1,9 +1,8 @@
-//! Prints the sizes of plans before and after minimization, over N random violations. `cargo run
-//! --release --example minimal_plans -- 200`
+//! Prints the sizes of plans before and after minimization, over N violations: `cargo run --release
+//! --example minimal_plans -- 200`.
 //!
-//! Seeds are taken from 0 upwards, each with every lock and every family of faults, until N
-//! violations are found. The table on stdout depends on N and the table of locks alone; the
-//! duration goes to stderr, in processor time of this thread, so that other load does not matter.
+//! Seeds count from 0, each with every lock and family, until there are N violations. Durations, in
+//! processor time of this thread, go to stderr.
 
 use fencepost::diagnosis::{
     Extent, Memory, Minimal, Rates, Target, Trials, diagnose_one, minimise,
@@ -78,8 +77,6 @@ fn violations(count: usize) -> (BTreeMap<String, Vec<Row>>, Vec<Spent>) {
                 let families = (*family).into();
                 let spec = RunSpec::draw(Seed(seed), client, &families, scenario.clone());
                 let Ok(outcome) = spec.run(Engine::Fast) else { continue };
-                // The violations of one run mostly share a cause: taking one per run keeps the
-                // sample varied.
                 let Some(first) = Findings { spec: &spec, outcome: &outcome }
                     .facts()
                     .violations
@@ -111,7 +108,6 @@ fn violations(count: usize) -> (BTreeMap<String, Vec<Row>>, Vec<Spent>) {
     (rows, times)
 }
 
-/// The count, then medians with the maximum in parentheses.
 fn columns<'r>(rows: impl IntoIterator<Item = &'r Row>) -> String {
     let rows: Vec<&Row> = rows.into_iter().collect();
     let spread = |of: fn(&Row) -> u64| {

@@ -1,4 +1,4 @@
-//! instructions.sh` counts the instructions of/instructions.sh` counts the instructions of.
+//! The workloads whose instructions `benches/instructions.sh` counts.
 //!
 //! `workload KIND RUNS`, where KIND is `fast`, `turmoil`, `bare` (the fast engine with a byte for
 //! each command and reply, without locks and servers), `stock` and `stock-bare` (both on stock
@@ -18,7 +18,6 @@ use fencepost_reports::judge::phases::phases;
 use fencepost_reports::summary::sweep::{Cell, RunSummary};
 use std::rc::Rc;
 
-/// As in the program itself.
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -4,8 +4,7 @@
 //! `cargo test -p fencepost --example your_lock` runs the tests; `cargo run --example your_lock`
 //! shows what a failing one prints.
 //!
-//! The lock is a common one: SET NX PX with a random value, GET and compare before DEL. Two
-//! questions are tested: does it keep its promises, and is the release as careful as it looks?
+//! The lock is a common one: SET NX PX with a random value, GET and compare before DEL.
 
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{fresh_owner, set_if_absent};
@@ -70,7 +69,7 @@ impl Lock for YourLock {
     }
 }
 
-/// Shows the output of a failing test: the claim is too strong.
+/// The claim is too strong, so the test fails.
 fn main() {
     match LockTest::new(&YOUR_LOCK).faults("pause").seeds(0..50).expect(Expect::Safe).check() {
         Ok(_) => println!("no seed shows anything"),

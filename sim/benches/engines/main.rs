@@ -1,9 +1,8 @@
-//! The cost of engines, side by side in one run, as ratios: `cargo bench --bench engines`. With `--
-//! --quick` each figure takes a tenth of the time.
+//! Compares the cost of engines, as ratios: `cargo bench --bench engines`; `-- --quick` takes a
+//! tenth of the time.
 //!
-//! Time is the CPU time of the thread, so that a busy machine changes little; each figure is the
-//! best of several rounds, which take turns. Instructions per command, which repeat exactly, are
-//! counted by `benches/instructions.sh`.
+//! Each figure is the thread's CPU time, the best of several rounds, which take turns.
+//! `benches/instructions.sh` counts instructions per command, which repeat exactly.
 
 mod stock;
 
@@ -14,7 +13,6 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// As in the program itself.
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -65,7 +63,7 @@ fn against_stock(patience: Duration) {
     }
 }
 
-/// The same without locks and servers, to compare only the stepping of hosts, timers and messages.
+/// Compares only the stepping of hosts, timers and messages, without locks and servers.
 fn bare_against_stock(patience: Duration) {
     println!(
         "\n| workload W, a byte for each command and reply | runs/s | x stock | ns/event |\n| --- \
@@ -124,7 +122,7 @@ fn against_direct_execution(patience: Duration) {
     }
 }
 
-/// Whole runs of the default scenario, recorded but not judged.
+/// Runs are recorded but not judged.
 fn topologies(patience: Duration) {
     let run = |client: &'static str, family: &'static str| {
         move |seed| {
@@ -149,7 +147,7 @@ fn topologies(patience: Duration) {
     }
 }
 
-/// Workload W with more cycles and more processes: the cost of an event should not grow.
+/// The cost of an event should not grow with cycles and processes.
 fn sizes(patience: Duration) {
     let sized = |processes: u16, cycles: u32| {
         let workload = Workload { processes, cycles, ..Workload::default() };
@@ -168,8 +166,8 @@ fn sizes(patience: Duration) {
     }
 }
 
-/// Two threads against one. Each is timed by its own CPU time: it shows the cost of shared
-/// resources (memory, allocator, caches), and ignores other load.
+/// Two threads against one, each by its own CPU time: shows the cost of shared resources (memory,
+/// allocator, caches).
 fn threads(patience: Duration) {
     let rate = || {
         let timed: Vec<Timed<'_>> = vec![(
@@ -187,7 +185,7 @@ fn threads(patience: Duration) {
                 .sum::<f64>()
         })
     };
-    // In turns, like everything else: the machine's speed varies from second to second.
+    // The machine's speed varies from second to second.
     let (mut one, mut two) = (0.0_f64, 0.0_f64);
     for _ in 0..ROUNDS {
         (one, two) = (one.max(rate()), two.max(rate_of_two()));
@@ -202,7 +200,7 @@ fn measure(timed: &[Timed<'_>], patience: Duration) -> Vec<Cost> {
     for _ in 0..ROUNDS {
         for ((_, run), best) in timed.iter().zip(&best) {
             let (mut runs, mut events, started) = (0_u64, 0, cpu_time());
-            // Whole rounds of all seeds, so that every round has the same work.
+            // Every round has the same work.
             while runs == 0 || (cpu_time() - started < patience && runs < 1_000_000) {
                 for seed in 0..SEEDS {
                     events += run(seed);
@@ -224,8 +222,7 @@ fn measure(timed: &[Timed<'_>], patience: Duration) -> Vec<Cost> {
     best.iter().map(|best| cost(best.get())).collect()
 }
 
-/// The processor time of this thread (Linux: the first number of `schedstat`), or else the elapsed
-/// time.
+/// The first number of `schedstat` on Linux, or else the elapsed time.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
 fn cpu_time() -> Duration {
     thread_local! {

@@ -1,6 +1,5 @@
-//! Workload W on stock turmoil as usually written: `Sim::run()`, turmoil's own network and clock,
-//! tokio's timers and tasks. The yardstick for the engines, and unsuitable for real runs: it has no
-//! faults, no judge and no idle skipping.
+//! Workload W on stock turmoil: `Sim::run()`, turmoil's network and clock, tokio's timers and
+//! tasks. It has no faults, no judge and no idle skipping.
 
 use bytes::BytesMut;
 use fake_redis::{ConnectionId, DiskImage, Input, Machine, Node, Now, Output, Outputs, WallTime};

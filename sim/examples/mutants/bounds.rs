@@ -1,8 +1,7 @@
-//! Passes mutants that no sweep kills to the explorer: every plan of a stated size, in small runs.
+//! Passes mutants that no sweep kills to the explorer, in small runs.
 //!
 //! If a lock keeps every rule within a bound, its mutant must break one there, or it is quiet. That
-//! is significant only if the mistake is made: in the base run, or in drawn runs of the same
-//! faults.
+//! is significant only if the mistake is made in the base run, or in drawn runs of the same faults.
 
 use crate::fate::{Fate, Kill, Outcome};
 use crate::operators::{Operator, mutant, operators};
@@ -22,7 +21,7 @@ use fencepost_reports::{Kind, judge};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// The plans to run: two processes of one cycle that hold for 4 s, unless it says otherwise.
+/// By default two processes of one cycle that hold for 4 s.
 pub(crate) struct Bound {
     pub(crate) name: &'static str,
     pub(crate) fault: &'static str,
@@ -72,7 +71,7 @@ pub(crate) const BOUNDS: &[Bound] = &[
 /// The explorer skips a bound with more runs.
 pub(crate) const RUNS_MAX: u128 = 50_000;
 
-/// Drawn runs of a bound in which to look for the mistake.
+/// Searched for the mistake.
 const LOOKED_AT: u64 = 4;
 
 const fn fixed(span: Span) -> SpanRange {

@@ -5,7 +5,7 @@ use fencepost_clients::{Coordinator, Definition, Deployment};
 #[derive(Clone, Copy)]
 pub(crate) struct Condition {
     pub(crate) fault: &'static str,
-    /// The differences from the built-in scenario, as TOML, with `; ` between keys.
+    /// As TOML, with `; ` between keys.
     pub(crate) scenario: &'static str,
     pub(crate) fits: fn(&Definition) -> bool,
     pub(crate) is_aimed: bool,
@@ -13,12 +13,12 @@ pub(crate) struct Condition {
 }
 
 impl Condition {
-    /// Also tries aimed faults, for conditions where the timing of faults matters most.
+    /// For conditions in which the timing of faults matters most.
     const fn aimed(self) -> Condition {
         Condition { is_aimed: true, ..self }
     }
 
-    /// Tries this many times as many seeds, for rare coincidences.
+    /// For rare coincidences.
     const fn times(self, times: u64) -> Condition {
         Condition { times, ..self }
     }
@@ -90,7 +90,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     under("none", "acquire-timeout = \"120s\""),
     under("pause", "pause = \"4s..6s\"").aimed(),
     under("none", "cycles = 30"),
-    // A lock that is reacquired in the middle of its hold renews its lease by that.
+    // Reacquiring a lock half-way renews its lease.
     under("none", "hold = \"22s..28s\""),
     // Holds shorter than the time to the first renewal, when a lock that waits for a replica at the
     // acquire has nothing to lose. Only one of two replicas lags, so that the choice of the
@@ -151,7 +151,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
         "failover-by = \"crash\"; cycles = 40; hold = \"10ms..1s\"; think = \"1s..3s\"; \
          retry = \"500ms..1s\"; acquire-timeout = \"20s\"; availability = \"20s\"",
     ),
-    // An unreleased lock outlives its waiters.
+    // An unreleased lock must outlive its waiters.
     on_primary("none", "ttl = \"120s\""),
     // A process that resumes after a pause still has its critical section before it, without a
     // lock.
@@ -164,8 +164,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     ),
     // Decreasing tokens keep all processes out of the storage, also long after the beginning.
     with_tokens("none", "think = \"8s..12s\"; cycles = 12; hold = \"10ms..100ms\""),
-    // A lease that is kept alive every third of its time outlives a pause of two thirds, but a
-    // shorter one does not.
+    // A lease that is kept alive every third of its time outlives a pause of two thirds.
     on_etcd("pause", "pause = \"6500ms..6650ms\"; hold = \"14s..18s\""),
     // The contender in front leaves while the next is about to watch it.
     on_etcd(

@@ -7,19 +7,18 @@ pub(crate) const HEAD: &str =
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
-    /// A run broke a rule that the lock itself keeps there.
+    /// The lock itself keeps the broken rule there.
     Killed(Kill),
     Equivalent,
-    /// This many runs differed, and those with the mistake broke no rule.
+    /// This many runs differed. Those with the mistake broke no rule.
     Survived(u64),
-    /// This many runs differed, and broke only rules that the lock itself breaks there.
+    /// This many runs differed. They broke only rules that the lock itself breaks there.
     Masked(u64),
-    /// No sweep killed it, and the explorer found a plan that breaks a rule.
+    /// The explorer found a plan that breaks a rule.
     Found(Kill),
-    /// No sweep killed it, and no plan within some bounds breaks a rule.
+    /// No plan within some bounds breaks a rule.
     Quiet {
         differed: u64,
-        /// The names of the bounds, joined by `+`.
         within: String,
     },
 }
@@ -83,7 +82,6 @@ impl Outcome {
     }
 }
 
-/// Errors name the line.
 pub(crate) fn read(text: &str) -> Result<Vec<Outcome>, String> {
     let lines = text.lines().enumerate().skip(1);
     lines.map(|(place, line)| outcome(line).ok_or(format!("line {}: {line}", place + 1))).collect()

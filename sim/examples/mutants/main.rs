@@ -83,8 +83,7 @@ fn last_conditions(count: &str) -> Result<usize, Box<dyn Error>> {
     Ok(CONDITIONS.len().saturating_sub(count))
 }
 
-/// Retries mutants that were not killed, under the conditions from one on. Earlier conditions count
-/// as tried, with their runs.
+/// Earlier conditions count as tried, with their runs.
 fn retry(file: &str, first: usize) -> Result<(), Box<dyn Error>> {
     for_each_lock_of(file, |lock, outcomes| {
         let is_left = |outcome: &&Outcome| {
@@ -117,7 +116,7 @@ fn for_each_lock_of(
     Ok(())
 }
 
-/// Prints the lines of all locks in order, each as soon as possible: the whole takes long.
+/// Prints each lock's lines as soon as possible: the whole takes long.
 fn for_each_lock(
     locks: Vec<&'static Definition>,
     outcomes: impl Fn(&'static Definition) -> Vec<Outcome> + Sync,

@@ -4,7 +4,6 @@ use crate::fate::Outcome;
 
 struct Reason {
     operators: &'static [&'static str],
-    /// Empty for all.
     locks: &'static [&'static str],
     why: &'static str,
 }

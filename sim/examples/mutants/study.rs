@@ -1,10 +1,9 @@
 //! Searches for mutants: every operator on every lock that it may apply to.
 //!
-//! A *mutant* is a lock and an operator that changed something in a run of it. It is **killed** by
-//! a run that breaks a rule which the lock without the mistake breaks in no run of that cell, in
-//! more seeds than the mutant gets, by many runs that break one which the lock seldom breaks, or by
-//! runs that are unknown where those of the lock are not. If no run differs from that of the lock
-//! without the mistake, it is **equivalent** within the budget. The rest **survives**.
+//! A *mutant* is a lock and an operator that changed something in a run. A run **kills** it that
+//! breaks a rule which the lock alone breaks in no run of that cell, over more seeds; so do many
+//! runs that break a rule which the lock seldom breaks, or that are unknown where the lock's are
+//! not. If no run differs, it is **equivalent** within the budget. Otherwise it **survives**.
 
 use crate::conditions::{CONDITIONS, Condition};
 use crate::fate::{Fate, Kill, Outcome};
@@ -22,31 +21,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Seeds of a cell for the lock itself: violations in any of them do not count against its mutants.
+/// Violations of the lock itself in these seeds do not count against its mutants.
 pub(crate) const OF_LOCK: u64 = 48;
 pub(crate) const FIRST: u64 = 2;
 pub(crate) const SECOND: u64 = 8;
-/// Seeds for mutants whose runs only break rules that the lock breaks itself: they may do it more
-/// often.
+/// For mutants that only break rules that the lock breaks itself.
 pub(crate) const MORE_OFTEN: u64 = 16;
-/// The seeds for lock and mutant in the cells where the mutant breaks a rule most often compared
-/// with the lock, if that may still be chance.
+/// For cells in which the mutant breaks a rule more often than the lock, perhaps by chance.
 pub(crate) const WIDE: Range<u64> = 1_000..1_256;
 pub(crate) const SUSPECTS: usize = 3;
-/// The largest probability by chance of as many violated runs of the mutant, or more.
+/// Largest probability by chance of as many violated runs of the mutant, or more.
 const CHANCE: f64 = 1e-6;
-/// The pseudo-rule of a mutant killed because its runs are unknown much more often: a sweep reports
-/// such a cell as not exercised.
+/// Pseudo-rule of a mutant whose runs are unknown much more often.
 const UNKNOWN: &str = "unknown";
 const MORE_OFTEN_SAID: &str = " more often";
 
-/// Cycles of a run, unless its scenario has more than the built-in one.
+/// Unless the scenario has more than the built-in one.
 const CYCLES: u32 = 6;
-/// The fault window, within the length of such a run.
+/// Ends before the run does.
 const WINDOW: [Span; 2] = [Span::secs(1), Span::secs(20)];
 
-/// Families in which to look for the mistake first: if it is made in none of these, it is not made
-/// at all.
+/// A mistake that is made in none of these families is never made.
 const SCOUTED: &[&str] = &["none", "lost-reply", "failover", "restart", "partition"];
 
 pub(crate) type Cell = (usize, Strategy);
@@ -80,8 +75,8 @@ impl Bench {
         Bench { lock, first, cells: BTreeMap::new(), wide: BTreeMap::new() }
     }
 
-    /// Tries one mutant in this many seeds of each cell ([`SECOND`] at most); `None` if the mistake
-    /// is never made in this lock. Panics if a run fails, which is a bug in the simulator.
+    /// `None` if the mistake is never made in this lock. A failed run panics: it is a bug in the
+    /// simulator.
     pub(crate) fn one(&mut self, operator: &'static Operator, seeds: u64) -> Option<Outcome> {
         if !self.is_made(operator) {
             return None;
@@ -118,8 +113,7 @@ impl Bench {
         Some(Outcome { lock, operator, fate, runs, cpu_us })
     }
 
-    /// A cell in which a mutant breaks a rule significantly more often than the lock; and the
-    /// number of runs.
+    /// Compares significantly. Returns the number of runs too.
     fn more_often(&mut self, operator: &'static Operator) -> (Option<Kill>, u64) {
         let mutant = Some(mutant(operator));
         let of = |kinds: &BTreeMap<Kind, u64>, kind| kinds.get(&kind).copied().unwrap_or(0);
@@ -150,8 +144,6 @@ impl Bench {
         (None, runs)
     }
 
-    /// The number of runs among these seeds that break each rule; for a mutant those with the
-    /// mistake.
     fn broken(&self, cell: Cell, seeds: Range<u64>, mutant: Option<Mutant>) -> BTreeMap<Kind, u64> {
         let mut kinds = BTreeMap::new();
         for seed in seeds {
@@ -172,8 +164,7 @@ impl Bench {
         &self.wide[&key]
     }
 
-    /// A cell in which the runs of a mutant are unknown significantly more often than those of the
-    /// lock.
+    /// Compares significantly.
     pub(crate) fn falls_silent(&mut self, operator: &'static Operator) -> Option<Kill> {
         for cell in self.cells() {
             let is_silent = |seed: &u64| {
@@ -322,8 +313,8 @@ pub(crate) fn unlike(outcomes: &[Outcome]) -> Vec<String> {
     unlike
 }
 
-/// The probability of at least this many violated runs of the mutant, if all violated runs were
-/// distributed by chance over its runs and those of the lock (Fisher's exact test, one-sided).
+/// Fisher's exact test, one-sided: the probability of at least this many violated runs of the
+/// mutant.
 pub(crate) fn chance([broken, of]: [u64; 2], [broken_of_lock, of_lock]: [u64; 2]) -> f64 {
     let all = broken + broken_of_lock;
     let ways = |broken: u64| choose(of, broken) * choose(of_lock, all - broken);

@@ -4,7 +4,6 @@ use super::uses::{Use, uses_of, uses_of_crate};
 use super::{files, root};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The crates whose modules use each other in one direction.
 const LAYERED: &[&str] = &[
     "clients",
     "coordinators/chubby",
@@ -108,8 +107,7 @@ fn a_call_of_a_later_method_is_found() {
     assert_eq!(calls_of_later_methods(&[("keys", above), ("keys", below)]), Vec::<String>::new());
 }
 
-/// Finds rooms that call a method of `Server` or `Call` that only later rooms have. Ignores methods
-/// whose name another type has, too.
+/// A method counts if only later rooms have it, and no other type.
 fn calls_of_later_methods(texts: &[(&str, &str)]) -> Vec<String> {
     let code = |text: &str| text.split("#[cfg(test)]\nmod tests {").next().map(str::to_owned);
     let mut servers: BTreeMap<String, &str> = BTreeMap::new();

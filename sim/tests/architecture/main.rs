@@ -8,7 +8,6 @@ mod uses;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The crates that each of our crates may use.
 const EDGES: &[(&str, &[&str])] = &[
     ("faults", &[]),
     ("machine", &[]),
@@ -46,7 +45,6 @@ const EDGES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Names that only the simulator may use.
 const SIM_ONLY: &[&str] = &["turmoil", "clap", "indicatif", "ctrlc"];
 
 const FUNCTION_LINES_MAX: usize = 70;
@@ -161,8 +159,8 @@ fn modules_have_one_layout() {
     assert!(odd.is_empty(), "name.rs beside name/, not name/mod.rs: {odd:?}");
 }
 
-/// The places that may name members of closed sets: other code need not know of a new one. A folder
-/// ends with a slash. Tests, samples and the gallery, which is a table of examples, may name any.
+/// Places that may name members of closed sets. A folder ends with a slash. Tests, samples and the
+/// gallery may name any.
 const PLACES: &[(&str, &[&str])] = &[
     (
         "Workload",
@@ -205,7 +203,6 @@ const PLACES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The part of a source before its own tests.
 fn without_tests(text: &str) -> &str {
     let tests = ["mod tests {", "pub(crate) mod tests {"];
     let begins = tests.iter().find_map(|tests| text.find(&format!("#[cfg(test)]\n{tests}")));
@@ -236,8 +233,7 @@ fn members_of_closed_sets_are_named_only_where_a_new_one_belongs() {
     assert!(strays.is_empty(), "{strays:#?}");
 }
 
-/// Causes are published, so no external crate can bring one: this counts what one takes here, and
-/// `ci/one-of-each.sh` adds one.
+/// Causes are published, so no external crate can bring one. `ci/one-of-each.sh` adds one.
 #[test]
 fn a_cause_is_one_file_and_one_line() {
     let folder = root().join("reports/src/explain/cause");
@@ -259,8 +255,7 @@ fn a_cause_is_one_file_and_one_line() {
     assert_eq!(own.count(), causes.len(), "no two causes share a file");
 }
 
-/// Returns whether a text names a member of an enum: `Set::Member`, not `OtherSet::Member` or
-/// `Set::ALL`.
+/// Matches `Set::Member`, but not `OtherSet::Member` or `Set::ALL`.
 fn members_of(set: &str, text: &str) -> bool {
     let path = format!("{set}::");
     text.lines().filter(|line| !line.trim_start().starts_with("//")).any(|line| {
@@ -296,8 +291,7 @@ fn no_function_is_longer_than_seventy_lines() {
     }
 }
 
-/// The first line and the length of every function. Relies on rustfmt: a function ends at the first
-/// closing line at its own indentation.
+/// Relies on rustfmt: a function ends at the first closing line at its own indentation.
 fn functions(text: &str) -> Vec<(usize, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();

@@ -1,17 +1,15 @@
-//! Finds the uses between the files of a crate in the tokens of its sources: `use` lines and paths
-//! in code, followed through re-exports to the defining file.
+//! Finds uses between the files of a crate in their tokens. Follows re-exports to the defining
+//! file.
 
 use super::files;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The names that lead to a module from the root of its crate; empty for the root.
 pub(crate) type ModulePath = Vec<String>;
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Use {
     pub(crate) from: ModulePath,
-    /// Every module that the path passes, up to the defining one.
     pub(crate) through: Vec<ModulePath>,
     pub(crate) name: String,
 }
@@ -32,7 +30,6 @@ pub(crate) fn uses_of_crate(source: &Path) -> Vec<Use> {
     uses_of(&texts.collect())
 }
 
-/// The uses between modules, each given with its source.
 pub(crate) fn uses_of(texts: &BTreeMap<ModulePath, String>) -> Vec<Use> {
     let read = |(path, text): (&ModulePath, &String)| {
         let mut module = Module::default();
@@ -44,11 +41,10 @@ pub(crate) fn uses_of(texts: &BTreeMap<ModulePath, String>) -> Vec<Use> {
     uses.into_iter().collect()
 }
 
-/// The names in a source.
 #[derive(Default)]
 struct Module {
     imports: BTreeMap<String, Vec<String>>,
-    /// The imports that are only re-exported, unless the code names them, too.
+    /// Imports that are only re-exported, unless the code names them too.
     exports: BTreeSet<String>,
     paths: BTreeSet<Vec<String>>,
 }
@@ -114,7 +110,6 @@ fn is_name(word: &str) -> bool {
     word.starts_with(|first: char| first.is_alphabetic() || first == '_')
 }
 
-/// The path that begins here, and its end: after a `::` that no name follows.
 fn path(words: &[&str], begin: usize) -> (Vec<String>, usize) {
     let (mut path, mut at) = (Vec::new(), begin);
     while let Some(word) = words.get(at).filter(|word| is_name(word)) {
@@ -147,7 +142,6 @@ fn end_of_item(words: &[&str], begin: usize) -> usize {
     end.map_or(words.len(), |end| begin + end + 1)
 }
 
-/// The tokens of a source, without its comments and literals.
 fn words(text: &str) -> Vec<&str> {
     let (mut words, mut rest) = (Vec::new(), text);
     while let Some(first) = rest.chars().next() {
@@ -221,7 +215,6 @@ impl Crate {
         found.collect()
     }
 
-    /// The module that defines a path's name; `None` for a module itself or another crate.
     fn definer(
         &self,
         from: &ModulePath,

@@ -1,5 +1,4 @@
-//! Pages in a real browser: `tests-browser/run.sh` with this build's program. Skipped, with a
-//! message, unless FENCEPOST_BROWSER=1.
+//! Pages in a real browser (`tests-browser/run.sh`). Skipped unless FENCEPOST_BROWSER=1.
 
 use std::path::Path;
 use std::process::Command;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-/// Few runs: one latency, and so two base runs.
+/// One latency, and so two base runs.
 const SMALL: &[&str] = &["explore", "--latency", "1ms", "--quiet"];
 
 fn explore(more: &[&str]) -> Answer {
@@ -118,7 +118,6 @@ fn two_certificates_are_compared_line_by_line() {
 
 /// Certificates of more runs are only sampled.
 const RUNS_MAX: u64 = 3_000;
-/// `ci/nightly.sh` samples certificates of more runs than this.
 const SAMPLED_MAX: u64 = 600_000;
 
 #[test]

@@ -14,7 +14,7 @@ function release(key, owner)
 end
 "#;
 
-/// Waits for its lock for ever: no run is violated.
+/// The lock waits forever, so no run is violated.
 const FIXED: &str = r#"
 function acquire(key, ttl)
   if redis.call("SET", key, "1", "NX") then return "1" end

@@ -1,10 +1,9 @@
-//! A process with few resources: no standard output, files that cannot grow, few descriptors,
-//! endless devices.
+//! A process with few resources: no stdout, small files, few descriptors, endless devices.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// With the program as `$0`.
+/// The program is `$0`.
 fn shell(folder: &Path, script: &str) -> Output {
     let program = env!("CARGO_BIN_EXE_fencepost");
     let mut shell = Command::new("sh");

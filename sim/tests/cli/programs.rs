@@ -1,5 +1,4 @@
-//! Users' own programs on the command line: a report's record of their files, and every command
-//! that takes `--program`.
+//! Users' own programs on the command line.
 
 use crate::answer::{Answer, fencepost, fencepost_in};
 use serde_json::Value;
@@ -12,7 +11,6 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// A worker that reports nothing to the judge, and reads a library.
 fn silent(folder: &Path) -> Answer {
     let asked = ["run", "--seed", "4", "--cycles", "1", "--program", "silent=sh worker.sh"];
     fencepost_in(folder, &[&asked[..], &["--format", "json"]].concat())
@@ -82,7 +80,7 @@ fn a_worker_that_changed_is_refused_by_name_unless_it_is_allowed() {
     assert_eq!(ask(&["replay"]).status, 2);
 }
 
-/// The worker in C; `None` without a compiler.
+/// Returns `None` without a compiler.
 fn compiled() -> Option<TempDir> {
     let folder = tempfile::tempdir().unwrap();
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/programs/plain.c");

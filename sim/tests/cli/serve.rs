@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Polls of a condition, with a pause in between: for a minute.
+/// Polls for a minute.
 const LOOKS_MAX: usize = 600;
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
 
@@ -21,7 +21,6 @@ impl Drop for Served {
 }
 
 impl Served {
-    /// Returns it with the addresses of its ready line.
     fn start(words: &[&str]) -> (Served, Vec<String>) {
         let mut child = Command::new(env!("CARGO_BIN_EXE_fencepost"))
             .args(["serve", "--port", "0"])
@@ -37,7 +36,6 @@ impl Served {
         (Served(child), addresses.collect())
     }
 
-    /// Ends it as Ctrl-C does; returns whether it ended well.
     fn interrupt(mut self) -> bool {
         let id = self.0.id().to_string();
         assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
@@ -45,7 +43,6 @@ impl Served {
     }
 }
 
-/// The mode that a server reports; `None` while it does not serve.
 fn mode(address: &str) -> Option<String> {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(b"srvr").ok()?;
@@ -87,11 +84,11 @@ fn a_mysql_greets_with_its_version() {
     assert!(served.interrupt());
 }
 
-/// Requests a session of four seconds, the first bytes of every client.
+/// Requests a session of four seconds; every client sends this first.
 const CONNECT: &[u8] = b"\0\0\0\x2d\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x0f\xa0\0\0\0\0\0\0\0\0\
     \0\0\0\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
-/// Returns the error of its reply, 0 for none.
+/// Returns the reply's error code, 0 for none.
 fn ask(address: &str, request: &[u8]) -> i32 {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(CONNECT).unwrap();
@@ -263,7 +260,6 @@ fn a_damaged_file_is_refused_with_its_path_and_stays_as_it_is() {
     assert!(answer.stderr.contains("dump.0.rdb: "), "{}", answer.stderr);
 }
 
-/// The append-only file in a folder, recursively.
 fn log_in(folder: &Path) -> PathBuf {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut found = entries.filter_map(|path| match path.is_dir() {

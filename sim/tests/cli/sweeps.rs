@@ -1,5 +1,4 @@
-//! Sweeps as CI runs them: killed and resumed, kept violations in files, expectations that decide
-//! the exit status.
+//! Sweeps as CI runs them: resumed after a kill, with kept violations and expectations.
 
 use crate::answer::{fencepost, fencepost_in};
 use std::path::Path;
@@ -219,7 +218,8 @@ fn the_checked_in_matrix_is_accepted() {
     assert_eq!((answer.status, answer.stderr.as_str()), (0, ""));
 }
 
-/// Its clock was stopped too, so it learns that its connection is lost long before it would write.
+/// The holder's clock was stopped too, so it learns of its lost connection long before it would
+/// write.
 #[test]
 fn the_checked_in_matrix_knows_that_a_holder_that_leaves_writes_nothing_when_it_wakes() {
     let sweep = ["sweep", "--client", "curator-suspended", "--fault", "suspend", "--no-shrink"];
@@ -399,7 +399,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     }
 }
 
-/// A file size limit simulates a full disk, which only root can make: writing fails in the middle.
+/// A file size limit simulates a full disk, which only root can make: a write fails in the middle.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
@@ -430,8 +430,8 @@ fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
     assert_eq!((after.status, after.stderr.as_str()), (1, ""));
 }
 
-/// A file instead of the folder simulates a read-only folder: CI runs the tests as root, which may
-/// write to those.
+/// A file instead of the folder simulates a read-only folder, to which root may write (CI runs as
+/// root).
 #[test]
 fn a_folder_that_cannot_be_written_to_is_named_once() {
     let folder = tempfile::tempdir().unwrap();

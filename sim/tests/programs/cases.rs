@@ -1,5 +1,4 @@
-//! Small workers with the expected result of each: a verdict, a rule, a cause, a word in the
-//! report.
+//! Small workers with the expected result of each.
 
 use crate::workers::program;
 use fencepost::hosts::programs::ProgramDeployment;
@@ -65,7 +64,6 @@ impl Case {
         Case { watched: Some(key), ..self }
     }
 
-    /// `None` where Python is not installed.
     pub(crate) fn run(self) -> Option<RunFacts> {
         if std::process::Command::new("python3").arg("--version").output().is_err() {
             eprintln!("skipped: python3 is not installed");
@@ -154,7 +152,7 @@ fn a_loss_that_is_none_is_a_wrong_answer() {
     }
 }
 
-/// Does not release the possible grant of a timed-out acquire, unless RECLAIM is set.
+/// Does not release a possible grant after a timeout, unless RECLAIM is set.
 const ORPHANS: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders")
@@ -226,7 +224,6 @@ fn a_thread_that_dies_while_its_process_lives_on_makes_the_run_unknown() {
     assert!(died > 0);
 }
 
-/// Crashes in its critical section because of a bug.
 const DIES_IN_SECTION: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); take()
@@ -278,7 +275,7 @@ fn an_owner_may_have_another_name_at_each_master() {
     assert_eq!(kinds(&facts), [Kind::WrongAnswer], "its validity is twice its lease");
 }
 
-/// Locks another key than the given one, and compares no owner.
+/// Ignores the given key, and compares no owner.
 const OTHER_KEY: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); take(key="app:orders")
@@ -301,7 +298,6 @@ fn the_only_key_that_a_program_locks_is_watched() {
     assert!(explained > 0);
 }
 
-/// Two threads of one process that name themselves.
 const THREADS: &str = r#"
 import threading
 def cycles(name):

@@ -31,7 +31,6 @@ def take():
 holds(take, lambda: "error" not in etcd("lease/revoke", ID=lease))
 "#;
 
-/// An advisory lock, or with ROW a row of a separate table.
 const POSTGRESQL: &str = r#"
 from clients import *
 server, number = Postgresql(), env("LOCK_NUMBER")

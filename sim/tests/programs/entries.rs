@@ -3,7 +3,7 @@
 use crate::cases::{case, found, kinds, reason};
 use fencepost_reports::{Cause, Kind};
 
-/// One process never asks; with NOBODY none does.
+/// One process never requests the lock; with NOBODY none does.
 const NEVER_ASKS: &str = r#"
 for cycle in range(CYCLES):
     value = f"{ME}-{cycle}"
@@ -28,7 +28,7 @@ fn whoever_enters_without_asking_was_given_a_wrong_answer() {
     assert!(found(&nobody).iter().all(|(_, cause)| *cause != Cause::Unexplained));
 }
 
-/// Locks keys of which none can be guessed.
+/// The keys cannot be guessed.
 const SEVERAL_KEYS: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); redis("SET", "seen", ME); take(key=f"app:{int(ME) % 2}")
@@ -44,7 +44,6 @@ fn of_a_lock_that_may_be_another_key_nobody_says_that_it_was_not_granted() {
     assert!(all.iter().all(|(_, cause)| *cause != Cause::UnfoundedAnswer), "{all:?}");
 }
 
-/// Ends in its critical section, with a status of 0.
 const ENDS_INSIDE: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); take(value=f"{ME}-{cycle}"); hold = say("ACQUIRED", "orders")
@@ -62,7 +61,7 @@ fn a_worker_that_ends_in_its_section_failed_whatever_its_status() {
     assert!(reason(&facts).starts_with(told), "{}", reason(&facts));
 }
 
-/// Two threads of one process, each of which takes the process's lock for its own.
+/// Two threads of one process, each of which believes that it has the process's lock.
 const ONE_OWNER: &str = r#"
 import threading
 def cycles(name):

@@ -1,5 +1,4 @@
-//! Small workers whose leases end in unusual ways: renewed by a release and an acquire, with their
-//! own length, kept in a value, or released twice.
+//! Small workers whose leases end in unusual ways.
 
 use crate::cases::{Case, case, found, kinds};
 use fencepost::setup::scenario::Hold;
@@ -24,7 +23,7 @@ fn first_broken(
     panic!("no {kind} in seeds {seeds:?}");
 }
 
-/// Extends its lease by giving it back and taking it again.
+/// Extends its lease by releasing and reacquiring the lock.
 const REACQUIRES: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); value = f"{ME}-{cycle}"; take(value=value)
@@ -61,7 +60,7 @@ fn the_removal_that_let_another_in_is_told_and_not_an_earlier_one() {
     }
 }
 
-/// Has a lease of 3 s regardless of the requested one; renewed each second with RENEW.
+/// Uses a lease of 3 s regardless of the requested one. Renews it each second with RENEW.
 const OWN_LEASE: &str = r#"
 LEASE = 3000
 redis.timeout = None
@@ -138,7 +137,7 @@ fn a_lease_that_is_the_score_of_a_member_is_read_off_the_wire() {
     assert!(told(" expires the lock of client-"), "{:?}", overlap.narrative);
 }
 
-/// Sends a command again for as long as its server is away, and waits for answers without a limit.
+/// Resends a command until its server is back, and waits for replies without a limit.
 const NO_TIMEOUT: &str = r#"
 redis.timeout = None
 def call(*words):
@@ -169,7 +168,6 @@ fn window(from: u64, to: u64) -> SpanRange {
     SpanRange::new(Span::secs(from), Span::secs(to))
 }
 
-/// Opens a datagram socket, as resolvers do.
 const DATAGRAMS: &str = r#"
 socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 for cycle in range(CYCLES):
@@ -183,7 +181,6 @@ fn a_datagram_socket_harms_nobody() {
     assert_eq!(facts.verdict, Verdict::Valid, "{:?}", found(&facts));
 }
 
-/// A lock that counts, taken twice and given back twice.
 const COUNTED: &str = r#"
 TAKE = """if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
 redis.call('hincrby', KEYS[1], ARGV[1], 1) redis.call('pexpire', KEYS[1], ARGV[2]) return 1 end return 0"""

@@ -1,5 +1,5 @@
-//! Unmodified programs as the lock under test: the workers of `examples/programs`, each if its
-//! runtime and library are installed, and otherwise skipped with a message.
+//! Unmodified programs as the lock under test: the workers of `examples/programs`. A missing
+//! runtime or library skips its worker.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -33,8 +33,8 @@ const FAULTS: &[&str] = &[
     "client-crash",
 ];
 
-/// The faults for a worker: all of them for the fast one, and for every worker if
-/// `FENCEPOST_PROGRAM_FAULTS` is `all`; else those of three different kinds.
+/// All faults for the fast worker, and for every worker if `FENCEPOST_PROGRAM_FAULTS` is `all`;
+/// else three.
 fn faults_of(worker: &str) -> &'static [&'static str] {
     let all = std::env::var_os("FENCEPOST_PROGRAM_FAULTS").is_some_and(|which| which == "all");
     if all || worker == "cc -static" { FAULTS } else { &["none", "pause", "restart"] }
@@ -58,16 +58,14 @@ fn run(spec: &RunSpec) -> (RunOutcome, RunFacts) {
     (outcome, facts)
 }
 
-/// A run in which no thread was interrupted for long processor use while others waited: interrupted
-/// ones are reported as possibly not reproducible, which happens on a busy machine.
+/// A busy machine interrupts threads, so that a run may not be reproducible.
 fn undisturbed(spec: &RunSpec) -> (RunOutcome, RunFacts) {
     let mut ran = (0..5).map(|_| run(spec));
     let is_undisturbed = |facts: &RunFacts| facts.programs.iter().all(|life| life.preempted == 0);
     ran.find(|(_, facts)| is_undisturbed(facts)).expect("a run without interruption")
 }
 
-/// Runs a worker twice under every fault: the history and the calls are the same, and it worked.
-/// Its files and versions are reported each time.
+/// Asserts under every fault that two runs have the same history and calls.
 fn repeats_itself(
     (name, make): (&str, fn(&Path) -> Option<Program>),
     files: &[&str],
@@ -347,8 +345,7 @@ fn a_long_pause_in_the_middle_of_a_hold_loses_an_update() {
     assert!(found, "a lock without fencing is broken by pauses within twelve seeds");
 }
 
-/// Runs the command itself with this folder for temporary files, and kills it while its programs
-/// use the processor.
+/// Kills the command while its programs use the processor.
 #[test]
 fn a_run_that_is_killed_leaves_no_process_and_no_file() {
     let folder = tempfile::tempdir().unwrap();

@@ -77,7 +77,6 @@ pub(crate) fn dramatiq(_: &Path) -> Option<Program> {
     python(("dramatiq", "dramatiq_mutex.py"), "redis, dramatiq")
 }
 
-/// The worker in Ruby, if Ruby has the library.
 pub(crate) fn redis_rb(_: &Path) -> Option<Program> {
     works(Command::new("ruby").args(["-e", "require 'redis'"]))
         .then(|| program(&format!("redis-rb=ruby {}", example("redis_rb.rb"))))
@@ -89,7 +88,6 @@ pub(crate) fn pottery(_: &Path) -> Option<Program> {
     Some(program)
 }
 
-/// A worker in JavaScript, if `npm install` has put its packages at NODE_PATH.
 fn node((name, file): (&str, &str), package: &str) -> Option<Program> {
     let mut found = program(&format!("{name}=node {}", example(file)));
     if let Ok(path) = std::env::var("NODE_PATH") {

@@ -120,8 +120,7 @@ fn crashes_meet_writes_and_releases() {
     assert!(share(&aimed) > 5.0 * share(&uniform), "{uniform:?} {aimed:?}");
 }
 
-/// The textbook bug of the oldest recipe: a client that dies between SETNX and EXPIRE leaves a lock
-/// for good.
+/// The bug of the oldest recipe: a client dies between SETNX and EXPIRE and leaves a lock forever.
 #[test]
 fn a_crash_between_two_commands_is_found_again_and_again_and_by_uniform_faults_not_once() {
     let found = |strategy| {

@@ -1,8 +1,8 @@
-//! Every anomaly of docs/protocols.md is found in a few random seeds, and its twin is quiet over
-//! the same seeds.
+//! Every anomaly of docs/protocols.md is found in a few seeds from 0, without selection, and its
+//! twin is quiet over the same seeds.
 //!
-//! Seeds count from 0, without selection. Each row has its number of seeds. `FENCEPOST_SEEDS` sets
-//! another number for all of them; the quiet runs over 10,000 seeds are in docs/protocols.md.
+//! `FENCEPOST_SEEDS` sets another number of seeds; docs/protocols.md has the quiet runs over 10,000
+//! seeds.
 
 mod causes;
 mod measure;
@@ -100,8 +100,7 @@ fn every_slow_lock_leaves_more_of_the_wanted_time_idle_than_its_twin() {
     }
 }
 
-/// No process gets in as long as all retry after the same delay; a random one lets some process be
-/// first.
+/// All processes retry after the same delay; a random delay lets one be first.
 #[test]
 fn processes_in_step_split_the_votes_again_and_again() {
     let (flawed, twin) =
@@ -113,8 +112,8 @@ fn processes_in_step_split_the_votes_again_and_again() {
     );
 }
 
-/// memcached counts whole seconds from its last reading of the clock: a lease of 10 s ends up to a
-/// second early, and one of 11 s, which the lock requests to get 10, up to a second late.
+/// memcached counts whole seconds from its last clock reading: a lease of 10 s ends up to a second
+/// early, one of 11 s, which the lock requests to get 10, up to a second late.
 #[test]
 fn a_whole_second_expiry_that_is_late_lets_waiters_wait_up_to_a_second_longer() {
     let longest = |client| progress(Case { client, scenario: Scenario::default }, "client-crash");
@@ -130,8 +129,7 @@ fn a_whole_second_expiry_that_is_late_lets_waiters_wait_up_to_a_second_longer() 
     }
 }
 
-/// Longer than it takes to join the queue: a connection, and a script that the server does not know
-/// yet.
+/// Joining the queue takes a connection, and a script that the server does not know yet.
 const MARGIN_US: u64 = 20_000;
 
 fn overtakings_of(client: &'static str, until_s: u64) -> usize {
@@ -143,16 +141,15 @@ fn overtakings_of(client: &'static str, until_s: u64) -> usize {
     overtaken
 }
 
-/// A waiter is removed from the queue when its time has passed, and no time has passed before the
-/// first wait (30 s) is over.
+/// A waiter leaves the queue when its time has passed: not before the first wait (30 s) is over.
 #[test]
 fn a_fair_lock_serves_in_the_order_of_asking_for_a_while_and_an_unfair_one_does_not() {
     assert_eq!(overtakings_of("redisson-fair", 30), 0);
     assert!(overtakings_of("redisson", 30) > 0);
 }
 
-/// In a queue that is never empty each newcomer adds a wait to the time of the last, and each grant
-/// takes one off all of them, so the times stay constant.
+/// Each newcomer adds a wait to the time of the last, and each grant takes one off all of them, so
+/// the times stay constant.
 #[test]
 fn a_fair_lock_throws_live_waiters_out_of_a_queue_that_is_never_empty() {
     assert!(overtakings_of("redisson-fair", 1_800) > 0);

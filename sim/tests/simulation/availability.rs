@@ -11,8 +11,7 @@ use std::rc::Rc;
 
 const SEEDS: u64 = 40;
 
-/// The causes for which a free lock was unavailable for this many seconds. The strategy does not
-/// matter: these seeds are known to meet such a lock.
+/// Any strategy will do: in these seeds a free lock is unavailable for that long.
 fn causes(client: &str, fault: &str, bound: Option<u64>) -> BTreeSet<Cause> {
     let client = fencepost_clients::find(client).expect("a lock");
     let availability = bound.map(Span::secs);

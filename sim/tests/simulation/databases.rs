@@ -11,12 +11,10 @@ use std::rc::Rc;
 
 const SEEDS: u64 = 15;
 
-/// Seeds from 0, each with this fault instead of a drawn one.
 fn judged(client: &str, family: &str, fault: &Fault) -> Vec<Judgement> {
     judged_under(Scenario::default(), (client, family), &[(5_000, fault.clone())], SEEDS)
 }
 
-/// The same with these faults, each at this many milliseconds.
 fn judged_under(
     scenario: Scenario,
     (client, family): (&str, &str),
@@ -53,7 +51,7 @@ fn overlaps(judged: &[Judgement], cause: Cause) -> usize {
     judged.iter().filter(by).count()
 }
 
-/// The clock of client-2 is twelve seconds ahead from the fifth second on.
+/// Client-2's clock is twelve seconds ahead from the fifth second on.
 fn fast_client() -> Fault {
     Fault::ClockJump { node: Node::Client(2), offset_us: 12_000_000 }
 }
@@ -91,7 +89,6 @@ const OF_CONNECTIONS: [&str; 2] = ["pg-advisory", "select-for-update"];
 
 const PRIMARY: Node = Node::Server(1);
 
-/// The standby lags, the primary crashes for good, and a second later the standby is promoted.
 fn failover(dies: Fault) -> Vec<(u64, Fault)> {
     let lag = Micros::from_millis(2_500);
     let lagging = Fault::Delay {
@@ -104,7 +101,6 @@ fn failover(dies: Fault) -> Vec<(u64, Fault)> {
     vec![(3_000, lagging), (6_000, dies), (7_000, Fault::Promote { node: Node::Server(2) })]
 }
 
-/// The primary is cut off with client-1, and continues when the standby is promoted.
 fn cut_off() -> Vec<(u64, Fault)> {
     let cut = Fault::Partition {
         side_a: vec![Node::Server(1), Node::Client(1)],

@@ -1,6 +1,5 @@
-//! The time of each acquisition's grant, computed twice: by the judge, and here in an independent
-//! way. The judge keeps a ledger forwards; this walks back from the moment of entry, server by
-//! server.
+//! Dates each acquisition's grant twice: as the judge does, and by walking back from the moment of
+//! entry, server by server.
 
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_faults::{Node, Seed};
@@ -11,7 +10,7 @@ use std::thread;
 
 const SEEDS: u64 = 200;
 
-/// The families to draw, one after the other: those that lose replies, copies and servers.
+/// These lose replies, copies and servers.
 const FAMILIES: [&str; 5] = ["all", "failover", "lost-reply", "partition", "client-crash"];
 
 #[test]
@@ -66,8 +65,6 @@ fn compare(history: &History, run: &str) -> u64 {
     compared
 }
 
-/// The enclosing acquisition: of those that its thread was granted, the last that is still to be
-/// released, counted backwards.
 fn outer(history: &History, timeline: &Timeline<'_>, index: usize) -> Option<usize> {
     let one = &timeline.acquisitions[index];
     let mut released = 0;
@@ -100,7 +97,7 @@ struct Walk<'a> {
 struct Met {
     index: usize,
     stands: bool,
-    /// How it changed the value: created, rewrote or only prolonged it.
+    /// Whether it created, rewrote or prolonged the value.
     rank: Rank,
 }
 
@@ -142,7 +139,7 @@ impl Walk<'_> {
         })
     }
 
-    /// The moment at which a quorum had granted, from the last suitable grant of each server.
+    /// The moment of a quorum, from the last suitable grant of each server.
     fn decide(&self, met: &[Vec<Met>], will_do: impl Fn(&Met) -> bool) -> Option<usize> {
         // A walk finds the latest first.
         let last = met.iter().filter_map(|met| met.iter().find(|met| will_do(met)));
@@ -160,7 +157,6 @@ impl Walk<'_> {
         place(true).or_else(|| place(false))
     }
 
-    /// Every grant of one server that its process had not withdrawn, the latest first.
     fn met(&self, server: Node) -> Vec<Met> {
         let here: Vec<(usize, &Event)> =
             self.lock_events().filter(|(_, event)| event.node == server).collect();
@@ -218,8 +214,8 @@ impl Walk<'_> {
         found
     }
 
-    /// Returns whether the value after these events of one server was granted to the current
-    /// requester: by that server or, if replicated, by any.
+    /// The server, or with replication any server, must have granted the value to the current
+    /// requester.
     fn same_process(&self, here: &[(usize, &Event)], by: Option<Node>) -> bool {
         let Some(by) = by else { return true };
         let mut writes = here.iter().rev().filter(|(_, event)| is_write(event));
@@ -255,7 +251,6 @@ fn owns(event: &Event, owner: &str) -> bool {
     matches!(&event.what, What::Server { value: Some(value), .. } if split(value).0 == owner)
 }
 
-/// The count after this event, if the owner's value remains.
 fn standing(event: &Event, wanted: &str) -> Option<Option<u64>> {
     match &event.what {
         What::Server {

@@ -140,8 +140,7 @@ fn a_replay_gives_the_same_history() {
     assert_eq!(digests(&run.stdout).len(), 3);
 }
 
-/// A lock that reads something that is not a function of the seed: each run differs, and the digest
-/// shows it.
+/// A lock that reads something that is not a function of the seed.
 mod leaky {
     use fencepost_clients::env::BoxFuture;
     use fencepost_clients::{Acquisition, Definition, Env, Lease, Lock, Release, find};
@@ -223,8 +222,8 @@ fn a_planted_leak_of_nondeterminism_is_caught() {
     }
 }
 
-/// A lock whose scripts try to leave something on their thread, and let it decide the length of
-/// their wait: servers of many runs share one Lua state.
+/// A lock whose scripts try to leave something on their thread: servers of many runs share one Lua
+/// state.
 mod scripted {
     use fencepost_clients::env::BoxFuture;
     use fencepost_clients::{
@@ -232,7 +231,6 @@ mod scripted {
     };
     use std::time::Duration;
 
-    /// Each increments a number wherever scripts might find it again, and returns the sum.
     static COUNT: Script = Script::new(
         "local sum = 0 local function count(t) pcall(function() rawset(t, 'n', (rawget(t, 'n') or \
          0) + 1) end) pcall(function() t.n = (t.n or 0) + 1 end) sum = sum + (rawget(t, 'n') or \
@@ -286,8 +284,8 @@ mod scripted {
     }
 }
 
-/// The digests of four runs on separate threads, as with as many jobs, and of the same runs on one
-/// thread, as with one job. Each thread begins with `prepare`.
+/// The digests of four runs on separate threads, and of the same runs on one. Each thread begins
+/// with `prepare`.
 fn apart_and_together(prepare: fn()) -> [Vec<String>; 2] {
     let client = scripted::definition();
     let on_a_thread = move |seeds: std::ops::Range<u64>| {

@@ -1,5 +1,5 @@
-//! Etcd issue 11456: a waiter whose lease ends while it waits is finally granted the lock. The bug
-//! appears in the affected versions, and in no other.
+//! Etcd issue 11456: a waiter gets the lock although its lease has ended. Only affected versions do
+//! that.
 
 use fencepost::setup::scenario::{ClientCalls, Hold};
 use fencepost::setup::span::{Span, SpanRange};

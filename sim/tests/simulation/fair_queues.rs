@@ -1,5 +1,4 @@
-//! The queues of ZooKeeper keep their order, and the checker notices a lock that takes its place
-//! late.
+//! The queues of ZooKeeper keep their order, and the checker notices a late entry.
 
 use super::waiting::{is_quiet, shown};
 use fencepost::Scenario;
@@ -13,10 +12,9 @@ use fencepost_reports::{Cause, Kind};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// The delay before a process takes its place: at most much longer than the bound.
 const LATE: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(120);
 
-/// Curator's lock, but every process joins the queue some time after it asked.
+/// Every process joins Curator's queue some time after its request.
 static LATE_COMER: Definition = Definition {
     name: "late-comer",
     build: |env, servers, settings| {

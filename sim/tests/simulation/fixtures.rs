@@ -1,12 +1,10 @@
-//! Pins the first seed of every cell that must be found: its plan, its witness, its digest. This
-//! shows a changed meaning of a seed or behaviour of a lock or a server, and a build profile or a
-//! machine whose runs differ.
+//! Pins the first seed of every cell that must be found: its plan, its witness, its digest.
 
 use crate::pinned::{PINNED, Pinned};
 use fencepost::Engine;
 use fencepost::run::verdicts::Findings;
 
-/// Runs the pinned seeds of a cell and snapshots the parts that must never change by accident.
+/// Snapshots the parts that must never change by accident.
 fn check(client: &str, faults: &[&str]) {
     let cells: Vec<&Pinned> = PINNED
         .iter()

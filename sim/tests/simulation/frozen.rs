@@ -1,5 +1,5 @@
-//! Runs that were once judged wrongly, frozen with their plans and their whole histories: families,
-//! workloads and servers may change a command's draws, but not these histories.
+//! Runs that were once judged wrongly, frozen with their plans and histories, which must not
+//! change.
 
 use fencepost_faults::FaultPlan;
 use fencepost_reports::documents::read::read_history;

@@ -86,7 +86,6 @@ fn calls_of_each_kind_are_given_up_where_that_is_asked_for() {
     assert_eq!(all.len(), 4);
 }
 
-/// An interrupt between SETNX and EXPIRE leaves a key that never expires.
 #[test]
 fn an_acquire_that_is_interrupted_between_two_commands_locks_for_ever_and_one_command_does_not() {
     let found = broken("setnx-expire", 4, |scenario| scenario.calls.interrupt = Calls::Acquire);
@@ -97,8 +96,8 @@ fn an_acquire_that_is_interrupted_between_two_commands_locks_for_ever_and_one_co
     );
 }
 
-/// An ephemeral node lives as long as the session, which continues: a library that notices the end
-/// of the call deletes the node, but a dropped call leaves it.
+/// An ephemeral node lives as long as the session. A library that notices the end of the call
+/// deletes the node; a dropped call leaves it.
 #[test]
 fn a_node_of_an_acquire_that_is_dropped_stays_and_one_that_is_interrupted_is_deleted() {
     for lock in ["zookeeper-naive", "curator-mutex"] {
@@ -109,9 +108,9 @@ fn a_node_of_an_acquire_that_is_dropped_stays_and_one_that_is_interrupted_is_del
     }
 }
 
-/// A lock with a single connection. The flawed one reuses the connection after a dropped call, and
-/// reads that call's answer as the answer to the next (as redis-py's asyncio client did before
-/// 4.5.5). Both take every answer but nil for a yes.
+/// A lock with one connection. The flawed one reuses it after a dropped call and reads that call's
+/// reply as the next one (as redis-py's asyncio client did before 4.5.5). Any reply but nil counts
+/// as yes.
 struct Raw {
     env: Env,
     settings: Settings,

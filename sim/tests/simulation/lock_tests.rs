@@ -1,5 +1,4 @@
-//! Locks tested through `fencepost::testing`: true claims pass, false ones fail with a report and a
-//! command that replays the seed.
+//! Locks tested through `fencepost::testing`: false claims fail with a report and a replay command.
 
 use fencepost::clients::find;
 use fencepost::testing::{
@@ -142,7 +141,7 @@ fn variables_choose_seeds_and_faults() {
     );
 }
 
-/// The next test replays this one by its printed command. Fails on purpose.
+/// Fails on purpose; the next test replays it by its printed command.
 #[test]
 #[ignore = "fails on purpose: replayed by the_command_of_a_failure_shows_the_seed_again"]
 fn fails_under_pauses() {

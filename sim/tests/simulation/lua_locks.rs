@@ -1,5 +1,4 @@
-//! Locks in Lua give the same histories as their Rust twins, in both engines, and each process has
-//! its own globals.
+//! Locks in Lua give the same histories as their Rust twins, in both engines.
 
 use fencepost::clients::lua::Script;
 use fencepost::setup::scenario::LockScript;
@@ -36,7 +35,6 @@ fn spec(client: &'static Definition, script: &LockScript, fault: &str, seed: u64
     RunSpec::draw(Seed(seed), client, &families, Rc::new(scenario))
 }
 
-/// No operation of it may tell of an error of the script.
 fn history(spec: &RunSpec, engine: Engine) -> String {
     let history = spec.run(engine).unwrap().history;
     for event in &history.events {

@@ -34,7 +34,7 @@ mod turns;
 mod waiting;
 mod wrong_answers;
 
-/// As in the program: a run allocates often.
+/// A run allocates often.
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -14,7 +14,6 @@ use serde_json::Value;
 use std::rc::Rc;
 use std::sync::OnceLock;
 
-/// Lock, faults, seed.
 const FIXTURES: &[Fixture] = &[
     ("single-node", "failover", 7),
     ("single-node", "pause", 1),
@@ -93,8 +92,8 @@ fn minimal_of_pinned(pinned: &crate::pinned::Pinned) -> Shown {
     Shown { name, target, spec: minimal.spec }
 }
 
-/// It shows its violation; without one of its faults, with less of one, or with a cycle less it
-/// does not.
+/// Checks that the violation disappears without one of the faults, with less of one, or with a
+/// cycle less.
 fn is_locally_minimal(Shown { name, target, spec }: &Shown) {
     assert!(target.is_shown_by(spec), "{name}");
     let with = |plan: FaultPlan| RunSpec { plan, ..spec.clone() };

@@ -1,7 +1,6 @@
-//! The violations that fencepost must find within a hundred seeds, and those that it must never
+//! Violations that fencepost must find within a hundred seeds from 0, and those that it must never
 //! find: the table of the README.
 //!
-//! Seeds count from 0 and are random with respect to the locks, without selection.
 //! `FENCEPOST_SEEDS` sets another number of seeds; `cargo test --release --test simulation
 //! must_find -- --nocapture --include-ignored` prints the findings of each cell.
 
@@ -129,9 +128,9 @@ fn single_node_loses_locks_to_asynchronous_replication() {
     finds_for(under("single-node", "failover"), Kind::Overlap, Cause::AsyncReplicationLoss);
 }
 
-/// The textbook case, without any partition: the primary crashes with a lock that no replica has
-/// received. It needs a lock that is free most of the time; otherwise the promoted replica still
-/// has an earlier, released lock, and until that expires no process enters.
+/// Without any partition: the primary crashes with a lock that no replica has received. The lock
+/// must be free most of the time; otherwise the promoted replica still has an earlier, released
+/// lock, and no process enters until that expires.
 #[test]
 fn single_node_loses_locks_to_a_primary_that_dies_with_them() {
     let client = fencepost_clients::find("single-node").unwrap();

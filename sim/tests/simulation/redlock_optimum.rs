@@ -1,11 +1,11 @@
 //! Redlock as a small abstract model, searched breadth first for the shortest way to two holders,
-//! and our minimal runs in the same measure.
+//! to compare our minimal runs.
 //!
-//! The model follows the published one of the Specl project (`showcase/redlock.specl`): a client
-//! asks the masters one after the other, a separate step may expire a master's lock once true time
-//! has reached its end, and a client checks its validity by its own clock, which may lag. That
-//! model is reported to be violated "in 15 steps" for three masters, two clients and a ttl of 3: 15
-//! states, so 14 transitions.
+//! The model follows the Specl project's (`showcase/redlock.specl`): a client asks the masters one
+//! after the other, a separate step may expire a master's lock once true time has reached its end,
+//! and a client checks its validity by its own clock, which may lag. That model is reported to be
+//! violated "in 15 steps" for three masters, two clients and a ttl of 3: 15 states, so 14
+//! transitions.
 
 use fencepost::diagnosis::{Target, minimise};
 use fencepost::setup::scenario::Servers;
@@ -17,19 +17,14 @@ use fencepost_reports::{Cause, Change, Kind, judge};
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
-/// True time ends here in the published model, so that the search ends.
+/// The published model bounds its search by this.
 const TIME_MAX: u8 = 8;
 const TTL: u8 = 3;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Idle,
-    /// Asks this master next; has the start by its own clock, and the number of grants.
-    Asking {
-        next: usize,
-        since: u8,
-        granted: usize,
-    },
+    Asking { next: usize, since: u8, granted: usize },
     Holding,
     Released,
 }
@@ -38,7 +33,6 @@ enum Phase {
 struct Model {
     time: u8,
     clients: [(u8, Phase); 2],
-    /// The holder at each master, and the expiry.
     masters: Vec<Option<(usize, u8)>>,
 }
 
@@ -47,7 +41,7 @@ impl Model {
         Model { time: 0, clients: [(0, Phase::Idle); 2], masters: vec![None; masters] }
     }
 
-    /// The state as one number: four bits for every time, and more than enough for everything else.
+    /// Four bits for every time, and more than enough for everything else.
     fn key(&self) -> u128 {
         let pack = |key: u128, (bits, value): (u32, usize)| key << bits | value as u128;
         let mut key = pack(0, (4, self.time.into()));
@@ -183,8 +177,8 @@ fn a_master_that_never_forgets_in_time_lets_nobody_else_in() {
     assert!(seen.len() > 10);
 }
 
-/// The minimal overlap by a pause of the first seed with one, in the model's measure: the number of
-/// masters that had lost the first holder before the other was admitted.
+/// The number of masters that had lost the first holder before they admitted the other, in the
+/// minimal overlap by a pause of the first seed with one.
 fn forgetting(masters: u16) -> usize {
     let scenario = Rc::new(Scenario {
         servers: Servers { masters, ..Servers::default() },
@@ -225,9 +219,8 @@ fn forgetting(masters: u16) -> usize {
     timeline.keys.iter().filter(expired).count()
 }
 
-/// Two begin, each asks every master, two enter, the ttl passes, and the masters lose the lock: our
-/// minimal run is longer than the model's because a lease that expires at one master expires at all
-/// of them.
+/// The minimal run is longer than the model's, because a lease that expires at one master expires
+/// at all.
 #[test]
 fn a_minimal_run_is_longer_than_the_optimum_by_the_masters_that_forget_besides_one() {
     for (masters, optimum) in [(3, 14), (5, 18)] {

@@ -15,7 +15,6 @@ use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// Cells with violations; together all families that break anything.
 const CELLS: &[(&str, &str)] = &[
     ("single-node", "pause"),
     ("single-node", "replication-lag"),
@@ -38,9 +37,8 @@ const CELLS: &[(&str, &str)] = &[
     ("redlock", "all"),
     ("fencing", "all"),
 ];
-/// The first seed of each cell, and the number of seeds to search for violations.
 const SEEDS: std::ops::Range<u64> = 1_000_000..1_000_040;
-/// The violations per cell. All cells together: at least 100.
+/// At least 100 over all cells.
 const PER_CELL: usize = 8;
 const PER_RUN: usize = 2;
 
@@ -178,7 +176,7 @@ const AGAINST: &[Against] = &[
 ];
 
 impl Against {
-    /// Faults that meet every command also meet the lock's other mistakes, so none is aimed.
+    /// Aimed faults would also meet the lock's other mistakes.
     fn tried(&self, fault: &str, kind: Kind, scenario: Scenario) -> Remedy {
         let scenario = Rc::new(Scenario { strategy: Strategy::Uniform, ..scenario });
         let (client, families) = (find(self.client).unwrap(), fault.parse().unwrap());
@@ -235,7 +233,6 @@ fn each_safeguard_of_chubby_keeps_holders_apart() {
     }
 }
 
-/// Locks of connections are still lost with the primary.
 #[test]
 fn a_standby_that_has_every_commit_keeps_rows_and_no_locks_of_connections() {
     let safeguard = SAFEGUARDS.iter().find(|one| one.name == "synchronous-standby").unwrap();
@@ -264,7 +261,7 @@ fn stopped() -> Scenario {
     }
 }
 
-/// A session that ends under its holder is unrelated to the mistake.
+/// A session may end under its holder without the mistake.
 #[test]
 fn none_of_these_safeguards_changes_what_a_pause_breaks() {
     let same_session = against("same-session", ("curator-any-session", "pause"), Scenario::default);

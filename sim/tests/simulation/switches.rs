@@ -11,8 +11,8 @@ use fencepost_faults::{
 use fencepost_reports::{Change, What};
 use std::rc::Rc;
 
-/// How often the first primary grants the lock long after another has taken over: from 5 s to 25 s
-/// it is cut off from the replicas and the Sentinels, but reachable by the clients.
+/// From 5 s to 25 s the primary is cut off from the replicas and the Sentinels, but not from
+/// clients.
 fn granted_by_the_old(switches: Switches, seed: u64) -> usize {
     let hold = Hold::Drawn(SpanRange::new(Span::millis(500), Span::millis(500)));
     let scenario = Scenario {

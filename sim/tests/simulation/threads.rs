@@ -1,5 +1,4 @@
-//! Several threads of one process: real separation holds, missing separation is found, and a fault
-//! of their machine hits all of them.
+//! Several threads of one process: separated or not, and paused together.
 
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{delete_if_owned, fresh_owner};
@@ -17,8 +16,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// `spring-registry` without the lock inside the process: its threads are not separated, because
-/// they share one id.
+/// `spring-registry` without its lock inside the process: its threads share one id.
 static LEAKY: Definition = Definition {
     name: "leaky-registry",
     about: "one owner id per process in Redis by Lua, and no lock inside the process",
@@ -164,9 +162,7 @@ fn hit(client: &'static Definition, fault: Fault, at: u64) -> RunOutcome {
 }
 
 /// A millisecond after the first instant from `from` on at which both threads of client-1 have an
-/// acquire open or are in their critical sections: one holds, one waits. Up to a fault at that
-/// instant a run equals the one in which nothing happens for a minute, when the probe has not begun
-/// either.
+/// open acquire or a critical section. Until a fault then, a run equals one without.
 fn both_busy(client: &'static Definition, from: u64) -> u64 {
     let quiet =
         hit(client, Fault::Pause { node: Node::Client(2), duration_us: Micros(1) }, 60_000_000);
@@ -188,7 +184,6 @@ fn both_busy(client: &'static Definition, from: u64) -> u64 {
     panic!("both threads are never busy")
 }
 
-/// A thread's requests and grants, each with its time in microseconds.
 fn told_of(thread: Node, outcome: &RunOutcome) -> Vec<(u64, &What)> {
     let events = outcome.history.events.iter().filter(|event| event.node == thread);
     let acts = events.filter(|event| matches!(event.what, What::Invoke { .. } | What::Ok { .. }));

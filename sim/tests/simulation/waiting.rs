@@ -1,5 +1,4 @@
-//! Locks that leave a waiter behind, written over the public API as by a user, each with its twin
-//! without the mistake.
+//! Locks that leave a waiter behind, written over the public API, each with its twin.
 
 mod both;
 mod by_message;
@@ -35,7 +34,7 @@ fn granted(resource: &str, owner: &[u8]) -> Acquisition {
     Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None })
 }
 
-/// Short critical sections with little time between them, so that processes contend.
+/// Processes contend, since there is little time between critical sections.
 fn busy() -> Scenario {
     let ms = Span::millis;
     Scenario {
@@ -45,7 +44,6 @@ fn busy() -> Scenario {
     }
 }
 
-/// Two processes over two masters, each of which begins with another.
 fn in_step() -> Scenario {
     let ms = Span::millis;
     Scenario {

@@ -1,5 +1,4 @@
-//! Locks that resend a command when its reply is late, and take the second answer for the only one.
-//! The twin reports an unknown outcome.
+//! Locks that resend a command when its reply is late, and believe the second answer.
 
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{delete_if_owned, fresh_owner, set_if_absent};
@@ -56,12 +55,11 @@ impl Resender {
         Resender { env, redis, ttl_ms: settings.ttl.as_millis().to_string(), habit }
     }
 
-    /// Returns whether a no is certain after the first attempt failed like this.
+    /// Returns whether a no is certain after this first failure.
     fn is_certain(&self, first: &CallError) -> bool {
         self.habit == Habit::Believes || !first.may_have_applied()
     }
 
-    /// Asks until it is granted; once a reply is missing it asks one time more.
     async fn obtain(&mut self, key: &str) -> Acquisition {
         let owner = fresh_owner(&self.env);
         let first = loop {
@@ -109,7 +107,6 @@ impl Lock for Resender {
     }
 }
 
-/// Each has the cause of a lost reply.
 fn wrong_answers(client: &'static Definition, family: &str) -> (u64, BTreeSet<String>) {
     let families = family.parse().unwrap();
     let (mut runs, mut said) = (0, BTreeSet::new());

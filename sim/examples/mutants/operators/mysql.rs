@@ -1,5 +1,4 @@
-//! Mistakes of locks on MySQL, and of the server itself: in the texts of statements, and in their
-//! replies.
+//! Mistakes of locks on MySQL, and of the server, in statements and replies.
 
 use super::operator::{Operator, lock, server};
 use super::rule::Rule;
@@ -19,7 +18,7 @@ const fn on(name: &'static str, about: &'static str, rule: Rule) -> Operator {
     server(Coordinator::MySql, name, about, rule)
 }
 
-/// The packet of a row of one value, and the same with the other value.
+/// A row of one value.
 const NO: &str = "\x02\0\0\x04\x010";
 const YES: &str = "\x02\0\0\x04\x011";
 

@@ -1,5 +1,4 @@
-//! Mistakes of locks on PostgreSQL, and of PostgreSQL itself: in the texts of statements, and in
-//! their replies.
+//! Mistakes of locks on PostgreSQL, and of the server, in statements and replies.
 
 use super::operator::{Operator, lock, server};
 use super::rule::Rule;
@@ -19,7 +18,7 @@ const fn on(name: &'static str, about: &'static str, rule: Rule) -> Operator {
     server(Coordinator::PostgreSql, name, about, rule)
 }
 
-/// A row of one value, which is false, and the same with true.
+/// A row of one value.
 const FALSE: &str = "D\0\0\0\x0b\0\x01\0\0\0\x01f";
 const TRUE: &str = "D\0\0\0\x0b\0\x01\0\0\0\x01t";
 

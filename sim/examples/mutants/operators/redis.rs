@@ -1,5 +1,4 @@
-//! Mistakes of locks on Redis, and of Redis itself: the tables are in `taking`, `keeping` and
-//! `servers`.
+//! Mistakes of locks on Redis, and of Redis itself.
 
 mod changes;
 mod keeping;

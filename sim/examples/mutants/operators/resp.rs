@@ -32,7 +32,6 @@ impl Call {
         Some(Call { words, purpose, script })
     }
 
-    /// In capitals.
     pub(crate) fn name(&self) -> String {
         name_of(&self.words)
     }
@@ -41,7 +40,6 @@ impl Call {
         self.name().starts_with("EVAL")
     }
 
-    /// The index of the script's arguments after its keys.
     pub(crate) fn arguments_at(&self) -> usize {
         let text = self.words.get(2).map(|count| String::from_utf8_lossy(count));
         3 + text.and_then(|text| text.parse::<usize>().ok()).unwrap_or(0)
@@ -61,7 +59,7 @@ impl Call {
         }
     }
 
-    /// The index of the time to live, and the milliseconds of its unit.
+    /// Returns the milliseconds of its unit too.
     pub(crate) fn ttl_at(&self) -> Option<(usize, u64)> {
         let after = |name: &str| {
             let is_it = |word: &Vec<u8>| word.eq_ignore_ascii_case(name.as_bytes());
@@ -88,8 +86,7 @@ impl Call {
         does(&self.script, command)
     }
 
-    /// Changes the script, if it is sent whole. A changed script has another digest, so the server
-    /// never knows it by the client's digest.
+    /// Only works on a whole script: its new digest differs from the client's.
     pub(crate) fn edit(&mut self, edits: &[(&str, &str)]) -> bool {
         if self.name() != "EVAL" {
             return false;
@@ -129,7 +126,6 @@ pub(crate) fn bulk(value: &[u8]) -> Vec<u8> {
     [format!("${}\r\n", value.len()).as_bytes(), value, b"\r\n"].concat()
 }
 
-/// A vote for the requester, instead of a Sentinel's reply, if it asked for one.
 pub(crate) fn vote(reply: &[u8], asked: &[u8]) -> Option<Vec<u8>> {
     let words = words_of(asked)?;
     let [_, name, _, _, epoch, candidate] = &words[..] else { return None };
@@ -157,7 +153,7 @@ fn name_of(words: &[Vec<u8>]) -> String {
     words.first().map(|name| String::from_utf8_lossy(name).to_uppercase()).unwrap_or_default()
 }
 
-/// One called by digest is known after the client has sent it whole: see `rule::redis::Rule::says`.
+/// `rule::redis::Rule::says` learns the scripts that clients then call by digest.
 fn script_of(words: &[Vec<u8>], scripts: &Scripts) -> String {
     let word = words.get(1).map(Vec::as_slice).unwrap_or_default();
     match name_of(words).as_str() {

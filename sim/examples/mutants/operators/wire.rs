@@ -9,7 +9,6 @@ use std::rc::Rc;
 pub(crate) struct Marks {
     altered: Rc<Cell<u64>>,
     pub(crate) scripts: RefCell<Scripts>,
-    /// The number of servers that granted each owner value.
     pub(crate) grants: RefCell<BTreeMap<Vec<u8>, u16>>,
 }
 
@@ -27,10 +26,10 @@ impl Marks {
 pub(crate) struct Peer {
     pub(crate) is_client: bool,
     pub(crate) heard: u64,
-    /// The latest command of a client of Redis or of the storage.
+    /// Of a client of Redis or of the storage.
     pub(crate) call: Call,
     pub(crate) owner: Vec<u8>,
-    /// Its last request, to other servers than Redis.
+    /// To other servers than Redis.
     pub(crate) asked: Vec<u8>,
 }
 
@@ -39,23 +38,21 @@ pub(crate) struct Exchange<'t> {
     pub(crate) marks: &'t Marks,
 }
 
-/// The handling of a client's bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Heard {
     AsItIs,
-    /// The server gets these instead.
     Instead(Vec<u8>),
     Answered(Vec<u8>),
 }
 
 impl Heard {
-    /// These bytes, if they differ.
+    /// Keeps the bytes unless they changed.
     pub(crate) fn changed(is_changed: bool, bytes: Vec<u8>) -> Heard {
         if is_changed { Heard::Instead(bytes) } else { Heard::AsItIs }
     }
 }
 
-/// Replaces texts by others that are no longer, padded with spaces, so that every length stays.
+/// No replacement may be longer. It is padded with spaces, so that every length stays.
 pub(crate) fn edited(bytes: &[u8], edits: &[(&str, &str)]) -> Heard {
     let mut out = bytes.to_vec();
     let mut is_changed = false;

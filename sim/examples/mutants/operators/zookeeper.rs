@@ -1,5 +1,4 @@
-//! Mistakes of locks on ZooKeeper, and of ZooKeeper itself: in the records between client and
-//! server.
+//! Mistakes of locks on ZooKeeper, and of ZooKeeper itself.
 
 use super::operator::{Operator, lock, server};
 use super::rule::zookeeper::*;
@@ -100,7 +99,7 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
 ];
 
-/// Changes the type of a new node, the last number of the request.
+/// The type is the last number of the request.
 fn flag(frame: &mut [u8], from: i32, to: i32) -> bool {
     let at = frame.len() - 4;
     let is_it = int(frame, at) == Some(from);
@@ -129,7 +128,6 @@ fn other_path(frame: &mut [u8]) -> bool {
     }
 }
 
-/// The names of the children, ordered by the part after the last dash.
 fn children(frame: &[u8]) -> Option<Vec<Vec<u8>>> {
     let count = int(frame, 20)?;
     let mut at = 24;
@@ -165,7 +163,7 @@ fn without_first(frame: &mut Vec<u8>) -> bool {
     }
 }
 
-/// Only the newest node, which is usually the requester's.
+/// The newest node is usually the requester's.
 fn last_only(frame: &mut Vec<u8>) -> bool {
     match children(frame) {
         Some(names) if names.len() > 1 => {

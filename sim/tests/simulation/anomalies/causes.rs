@@ -1,5 +1,4 @@
-//! The causes of failures of the locks on memcached and ZooKeeper, in addition to their faults. The
-//! rows show that the twins do not fail.
+//! Further causes of failures of the locks on memcached and ZooKeeper.
 
 use super::rows::Case;
 use super::rows::coordinators::{
@@ -29,7 +28,7 @@ const fn told(
     CauseCase { case: Case { client, scenario }, fault, kind, cause, seeds }
 }
 
-/// Cuts that begin anywhere: a stale read needs their end.
+/// A stale read needs the end of a cut.
 fn behind_anywhere() -> Scenario {
     Scenario { strategy: Strategy::Uniform, ..behind() }
 }

@@ -18,16 +18,13 @@ pub(crate) fn history(case: Case, fault: &str, seed: u64) -> History {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Progress {
-    /// Microseconds in which some process wanted the lock.
     pub(crate) wanted_us: u64,
-    /// Microseconds of them in which no process had it.
     pub(crate) idle_us: u64,
     pub(crate) idle_us_max: u64,
     pub(crate) granted: u64,
     pub(crate) missed: u64,
-    /// Attempts with a grant by at least one server.
     pub(crate) attempts: u64,
-    /// Failed ones among them: too few masters were free.
+    /// Too few masters were free.
     pub(crate) split: u64,
 }
 
@@ -52,7 +49,6 @@ impl Progress {
         self.add_attempts(history);
     }
 
-    /// Adds up the attempts, which differ by the fresh value of each.
     fn add_attempts(&mut self, history: &History) {
         let (mut voted, mut won) = (BTreeSet::new(), BTreeSet::new());
         for event in &history.events {
@@ -68,12 +64,11 @@ impl Progress {
         self.split += voted.difference(&won).count() as u64;
     }
 
-    /// Failed attempts among those with a vote, in thousandths.
+    /// Only of attempts with a vote.
     pub(crate) fn split_permille(&self) -> u64 {
         self.split * 1_000 / self.attempts.max(1)
     }
 
-    /// The part of the wanted time in which no process had the lock, in thousandths.
     pub(crate) fn idle_permille(&self) -> u64 {
         self.idle_us * 1_000 / self.wanted_us.max(1)
     }
@@ -83,7 +78,6 @@ pub(crate) fn ends(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> SimTime {
     one.completed.map_or(timeline.end, |end| end.time)
 }
 
-/// Merges the spans into disjoint ones, in order.
 fn joined(mut spans: Vec<(SimTime, SimTime)>) -> Vec<(SimTime, SimTime)> {
     spans.sort();
     let mut joined: Vec<(SimTime, SimTime)> = Vec::new();
@@ -96,7 +90,6 @@ fn joined(mut spans: Vec<(SimTime, SimTime)>) -> Vec<(SimTime, SimTime)> {
     joined
 }
 
-/// The first spans minus the second; both disjoint and in order.
 fn without(spans: &[(SimTime, SimTime)], taken: &[(SimTime, SimTime)]) -> Vec<(SimTime, SimTime)> {
     let mut left = Vec::new();
     for (from, to) in spans {

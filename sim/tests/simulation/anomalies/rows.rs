@@ -1,5 +1,4 @@
-//! The table of anomalies: the violations of a lock under a fault, and the lock or setting without
-//! them.
+//! The table of anomalies: locks with violations, and their twins without.
 
 #[path = "rows/coordinators.rs"]
 pub(crate) mod coordinators;
@@ -18,22 +17,20 @@ use fencepost_reports::{Kind, StorageRule, Workload};
 pub(crate) struct Row {
     pub(crate) id: &'static str,
     pub(crate) flawed: Case,
-    /// `None` if there is none.
     pub(crate) twin: Option<Case>,
     pub(crate) fault: &'static str,
-    /// The violations: the flawed lock shows at least one of them, the twin none.
+    /// The flawed lock shows one or more of these, the twin none.
     pub(crate) kinds: &'static [Kind],
     pub(crate) seeds: u64,
 }
 
 #[derive(Clone, Copy)]
 pub(crate) struct Case {
-    /// The lock, as a value of `--client`.
     pub(crate) client: &'static str,
     pub(crate) scenario: fn() -> Scenario,
 }
 
-/// A lock that uses its time less well than another.
+/// A lock that leaves more time unused than another.
 pub(crate) struct Slow {
     pub(crate) id: &'static str,
     pub(crate) flawed: Case,
@@ -71,14 +68,12 @@ const fn row(
     Row { id, flawed, twin, fault, kinds, seeds }
 }
 
-/// Holders work longer than a lease.
 fn overrun() -> Scenario {
     let hold = Hold::Drawn(SpanRange::new(Span::secs(11), Span::secs(19)));
     Scenario { hold, ..Scenario::default() }
 }
 
-/// One process does not return from its business code for ten minutes; no process may keep the lock
-/// longer than eight leases.
+/// A process is stuck for ten minutes; the maximum hold is eight leases.
 fn hanging() -> Scenario {
     Scenario {
         hang: Some(Span::secs(600)),
@@ -87,12 +82,12 @@ fn hanging() -> Scenario {
     }
 }
 
-/// Holders stay until the end of the lease; clocks drift apart by up to 3 %.
+/// Holders stay until the lease ends; clocks drift apart by up to 3 %.
 fn to_the_end() -> Scenario {
     Scenario { hold: Hold::UntilValidity, ..Scenario::default() }
 }
 
-/// The same, with clocks that drift apart by up to 1 %.
+/// Clocks drift apart by up to 1 %.
 fn to_the_end_within_the_margin() -> Scenario {
     Scenario { faults: FaultSizes { drift_ppm: 10_000, ..to_the_end().faults }, ..to_the_end() }
 }
@@ -120,7 +115,7 @@ fn unchecked() -> Scenario {
     Scenario { storage: StorageRule::Unchecked, ..Scenario::default() }
 }
 
-/// Holders write when their lease ends, and the storage checks a moment before it writes.
+/// Holders write at the end of their lease; the storage checks a moment before it writes.
 fn check_then_write() -> Scenario {
     Scenario { storage: StorageRule::CheckThenWrite, ..at_the_end() }
 }
@@ -149,18 +144,17 @@ fn sequence() -> Scenario {
     Scenario { workload: Workload::Sequence, ..Scenario::default() }
 }
 
-/// Holders work for two leases; one that reacquires the lock does so half-way, when it has expired.
+/// A lock that is reacquired half-way has expired by then.
 fn long_overrun() -> Scenario {
     let hold = Hold::Drawn(SpanRange::new(Span::secs(20), Span::secs(20)));
     Scenario { hold, ..Scenario::default() }
 }
 
-/// Eight processes and slow messages, so that two of them are sometimes between the same two steps.
+/// Two processes are sometimes between the same two steps.
 fn slow_crowd() -> Scenario {
     Scenario { processes: 8, ..with_latency(1, 30) }
 }
 
-/// Both hold for the built-in time, with or without renewal.
 fn held_for_less() -> Scenario {
     Scenario { keeps: [Length::Hold].into(), ..Scenario::default() }
 }
@@ -174,7 +168,7 @@ fn slow_messages() -> Scenario {
     with_latency(5, 60)
 }
 
-/// A lease that is short compared with a master's reply time.
+/// Short compared with a master's reply time.
 fn short_lease() -> Scenario {
     let ms = Span::millis;
     Scenario {
@@ -191,8 +185,8 @@ fn short_lease() -> Scenario {
     }
 }
 
-/// Five processes, including the probe, that begin at the same instant, each with another master,
-/// over a network with a constant latency; and that retry after the same delay.
+/// Five processes, including the probe, start at the same instant, each at another master, over a
+/// network with a constant latency, and retry after the same delay.
 fn in_step() -> Scenario {
     let ms = Span::millis;
     Scenario {
@@ -207,13 +201,12 @@ fn in_step() -> Scenario {
     }
 }
 
-/// The same with a random delay, of the same length on average.
+/// The random delay is equally long on average.
 fn out_of_step() -> Scenario {
     let retry = SpanRange::new(Span::millis(0), Span::millis(100));
     Scenario { calls: ClientCalls { retry, ..in_step().calls }, ..in_step() }
 }
 
-/// Ten processes that want the lock all the time, and hold it briefly.
 fn crowd() -> Scenario {
     let ms = Span::millis;
     Scenario {
@@ -226,7 +219,7 @@ fn crowd() -> Scenario {
     }
 }
 
-/// Processes that split the votes, and repeat that because they retry after the same delay.
+/// Processes split the votes repeatedly, because they retry after the same delay.
 pub(crate) const IN_STEP: Slow = Slow {
     id: "C7",
     flawed: within("redlock", in_step),
@@ -234,8 +227,7 @@ pub(crate) const IN_STEP: Slow = Slow {
     fault: "none",
 };
 
-/// Uniform faults: aimed ones cost a lock and its twin so much that ten seeds do not distinguish
-/// them.
+/// Aimed faults cost a lock and its twin so much that ten seeds do not distinguish them.
 pub(super) fn anywhere() -> Scenario {
     Scenario { strategy: Strategy::Uniform, ..Scenario::default() }
 }
@@ -286,12 +278,10 @@ pub(crate) const SLOW: &[Slow] = &[
     coordinators::LOCK_DELAY,
 ];
 
-/// Every row, in the order of their letters.
 pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
     ON_REDIS.iter().chain(coordinators::ROWS).chain(GUARDED)
 }
 
-/// The rows of the locks on Redis.
 const ON_REDIS: &[Row] = &[
     row("A1", case("setnx"), "client-crash", STUCK, Some(case("set-ex-del")), 10),
     row("A2", case("setnx-expire"), "pause", STUCK, Some(case("set-ex-del")), 40),

@@ -4,9 +4,9 @@ use super::*;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Habit {
-    /// Nothing: a message before it listens is missed, and it sleeps forever.
+    /// A waiter misses a message before it listens, and sleeps forever.
     Trusts,
-    /// The same, but it sleeps for a minute at most.
+    /// A waiter sleeps for a minute at most.
     TrustsForAMinute,
     AsksAgain,
 }

@@ -2,8 +2,7 @@
 
 use super::*;
 
-/// KEYS: the lock, the queue. ARGV: the owner, the ttl, the number of places that a grant removes
-/// from the queue.
+/// KEYS: the lock, the queue. ARGV: the owner, the ttl, the number of places to remove on a grant.
 static ASK: Script = Script::new(
     "local head = redis.call('lindex', KEYS[2], 0) \
      if redis.call('exists', KEYS[1]) == 0 and (not head or head == ARGV[1]) then \
@@ -58,7 +57,6 @@ macro_rules! definition {
     };
 }
 pub(super) static SOUND: Definition = definition!(ASK, "1", "0");
-/// A grant also removes the place of the next, which is alive.
 pub(super) static DROPS_A_PLACE: Definition = definition!(ASK, "2", "0");
 /// Notifies the last in the queue first.
 pub(super) static LAST_FIRST: Definition = definition!(ASK_ANYHOW, "1", "-1");

@@ -6,14 +6,14 @@ use fencepost_machine::{
 };
 
 pub(crate) enum Rule {
-    /// Its clocks run at this many ten thousandths of the right speed.
+    /// In ten thousandths of the right speed.
     Speed(u64),
-    /// It confirms a sync of the disk too early.
+    /// Confirms a sync too early.
     FsyncLies,
     StartsEmpty,
-    /// It executes every n-th command of a client twice, and answers once.
+    /// Executes every n-th command of a client twice, and replies once.
     Twice(u64),
-    /// It loses all data after every n commands of clients.
+    /// Loses all data after every n commands of clients.
     Forgets(u64),
 }
 
@@ -102,7 +102,7 @@ impl Bent {
     }
 }
 
-/// Converts the server's timers from its own clock to that of its host.
+/// From the server's own clock to that of its host.
 fn slow_timers(list: &mut [Output], ten_thousandths: u64, marks: &Marks) {
     for output in list {
         if let Output::WakeAfter { micros } = output {
@@ -112,7 +112,7 @@ fn slow_timers(list: &mut [Output], ten_thousandths: u64, marks: &Marks) {
     }
 }
 
-/// Tells the server that each sync is done, without the disk.
+/// Confirms each sync without the disk.
 fn lie(inner: &mut dyn Machine, now: Now, marks: &Marks, out: &mut Outputs) {
     while let Some(place) = out.list.iter().position(|output| *output == Output::DiskSync) {
         out.list.remove(place);

@@ -4,15 +4,14 @@ use crate::operators::wire::{Exchange, Heard};
 use serde_json::Value;
 
 pub(crate) enum Rule {
-    /// Changes a call by its path and body. Returns whether it changed.
+    /// Gets the path and body. Returns whether it changed the call.
     Asks(fn(&str, &mut Value) -> bool),
-    /// Answers a call, by its path and body, without executing it.
+    /// Gets the path and body. Replies without executing the call.
     Unsent(fn(&str, &Value) -> Option<Value>),
     Hears(fn(&str, &mut Value) -> bool),
     NoDeletions,
 }
 
-/// The head of a message, its path if it is a request, and its body.
 fn parts(bytes: &[u8]) -> Option<(&str, &str)> {
     let text = std::str::from_utf8(bytes).ok()?;
     let (head, body) = text.split_once("\r\n\r\n")?;

@@ -5,7 +5,6 @@ use crate::operators::wire::{Exchange, Heard};
 pub(crate) enum Rule {
     Words(fn(&mut Vec<String>) -> bool),
     Unsent(fn(&[String]) -> Option<&'static str>),
-    /// Replaces the answer to a command, by its first word.
     Heard(fn(&str, &str) -> Option<&'static str>),
     SameOwner,
     OwnerIsMine,
@@ -23,7 +22,7 @@ fn block(rest: &[u8]) -> Option<&[u8]> {
     Some(&rest[2..2 + end])
 }
 
-/// An owner value of this length, the same for all.
+/// The same value for all clients.
 fn same(length: usize) -> Vec<u8> {
     vec![b'o'; length]
 }

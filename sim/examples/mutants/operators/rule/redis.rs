@@ -6,15 +6,14 @@ use crate::operators::wire::{Exchange, Heard, Peer};
 pub(crate) enum Rule {
     Words(fn(&mut Call) -> bool),
     Unsent(fn(&Call) -> Option<&'static str>),
-    /// Replaces the reply to a client's command.
     Heard(fn(&Call, &[u8]) -> Option<&'static str>),
     OwnerIsMine,
     SameOwner,
-    /// A grant by fewer servers than this is not released.
+    /// Does not release a grant by fewer servers.
     KeepsFewerThan(u16),
     /// A Sentinel votes for every requester, in every epoch.
     VotesForAll,
-    /// Replaces a number that one server sends another: its prefix, and the number.
+    /// Replaces a number between servers: its prefix, and the number.
     Claims(&'static str, &'static str),
     /// Drops a message that servers send clients unasked.
     Silent(&'static str),

@@ -2,17 +2,15 @@
 
 use crate::operators::wire::{Exchange, Heard};
 
-/// A frame is whole, with its length before it.
+/// Frames include their length.
 pub(crate) enum Rule {
-    /// Changes a request, by its frame and type. Returns whether it changed.
     Asks(fn(&mut Vec<u8>, i32) -> bool),
     /// Confirms a request of this type without executing it.
     Unsent(i32),
-    /// Changes a reply, by its frame and the request's type. Returns whether it changed.
     Hears(fn(&mut Vec<u8>, i32) -> bool),
     NoWatches,
-    /// Multiplies the session timeout by the first and divides it by the second number; the client
-    /// sees the requested one.
+    /// The timeout is multiplied by the first number and divided by the second; the client sees the
+    /// requested one.
     Timeout(i32, i32),
 }
 
@@ -24,7 +22,6 @@ pub(crate) const GET_CHILDREN: i32 = 8;
 pub(crate) const PING: i32 = 11;
 pub(crate) const SET_WATCHES: i32 = 101;
 pub(crate) const CLOSE: i32 = -11;
-/// The type of the first frame on a connection.
 pub(crate) const CONNECT: i32 = i32::MIN;
 
 pub(crate) fn int(frame: &[u8], at: usize) -> Option<i32> {

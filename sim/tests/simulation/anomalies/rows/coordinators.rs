@@ -1,5 +1,5 @@
-//! The rows of the coordinators other than Redis: memcached (E1), ZooKeeper (E2, E3), databases
-//! (E5), etcd (E7), Chubby (E8), GemFire (E9).
+//! The rows of memcached (E1), ZooKeeper (E2, E3), databases (E5), etcd (E7), Chubby (E8), GemFire
+//! (E9).
 
 use super::{
     FOREIGN, HARM, HELD, OVERLAP, Row, STUCK, Slow, TOKENS, anywhere, case, delayed_restart,
@@ -12,7 +12,7 @@ use fencepost::setup::scenario::{
 use fencepost::setup::span::{Span, SpanRange};
 use fencepost_faults::Micros;
 
-/// Holders work almost as long as a lease, and finish before it is over.
+/// Holders finish just before the lease ends.
 pub(crate) fn almost_a_lease() -> Scenario {
     Scenario {
         hold: Hold::Drawn(SpanRange::new(Span::millis(9_200), Span::millis(9_900))),
@@ -20,8 +20,7 @@ pub(crate) fn almost_a_lease() -> Scenario {
     }
 }
 
-/// No process may keep the lock for longer than a ttl and a half, and pauses may take twice as
-/// long.
+/// The maximum hold is one and a half ttls; pauses may take twice as long.
 fn long_pauses() -> Scenario {
     Scenario {
         held_bound: Some(Span::secs(15)),
@@ -33,7 +32,6 @@ fn long_pauses() -> Scenario {
     }
 }
 
-/// A synchronous standby, and an old primary that is stopped.
 pub(crate) fn synchronous() -> Scenario {
     Scenario {
         servers: Servers {
@@ -45,15 +43,12 @@ pub(crate) fn synchronous() -> Scenario {
     }
 }
 
-/// Pauses are longer than a lease of Chubby, what a KeepAlive that waited adds to it, and a
-/// lock-delay of a minute.
+/// Pauses exceed Chubby's lease, extended by a KeepAlive that waited, and a lock-delay of a minute.
 pub(crate) fn beyond_the_lock_delay() -> Scenario {
     let pause = Some(SpanRange::new(Span::secs(85), Span::secs(100)));
     Scenario { faults: FaultSizes { pause, ..FaultSizes::default() }, ..Scenario::default() }
 }
 
-/// Sessions are kept for a lease of so many seconds, holders work for so long, and the network is
-/// cut for so many seconds.
 fn cut(lease_s: u64, hold_ms: (u64, u64), partition_s: (u64, u64)) -> Scenario {
     let partition = Some(SpanRange::new(Span::secs(partition_s.0), Span::secs(partition_s.1)));
     Scenario {
@@ -66,23 +61,23 @@ fn cut(lease_s: u64, hold_ms: (u64, u64), partition_s: (u64, u64)) -> Scenario {
     }
 }
 
-/// Holders work for longer than a cell keeps a session of which it hears nothing.
+/// Holders work longer than a cell keeps a silent session.
 pub(crate) fn cut_from_the_cell() -> Scenario {
     cut(20, (36_000, 39_900), (35, 45))
 }
 
-/// Leases last for a minute, as those of an overloaded master do, and holders work for longer than
-/// that and the grace period of their client.
+/// A minute's lease, as from an overloaded master; holders work longer than that and their client's
+/// grace period.
 pub(crate) fn cut_beyond_the_grace_period() -> Scenario {
     Scenario { cycles: 3, ..cut(60, (115_000, 119_000), (130, 150)) }
 }
 
-/// One server, so that every lost reply is one of it.
+/// Every lost reply is from this server.
 pub(crate) fn alone() -> Scenario {
     Scenario { servers: Servers { ensemble: 1, ..Servers::default() }, ..Scenario::default() }
 }
 
-/// The same, with message latencies close to the holds: much is in transit when a reply is lost.
+/// Message latencies are close to the holds: much is in transit when a reply is lost.
 pub(crate) fn slow_and_alone() -> Scenario {
     Scenario {
         cycles: 60,
@@ -95,7 +90,7 @@ pub(crate) fn slow_and_alone() -> Scenario {
     }
 }
 
-/// The same, and the server's downtime exceeds a release's retries, but not a session.
+/// The server's downtime exceeds a release's retries, but not a session.
 pub(crate) fn slow_and_away() -> Scenario {
     Scenario {
         faults: FaultSizes {
@@ -106,8 +101,8 @@ pub(crate) fn slow_and_away() -> Scenario {
     }
 }
 
-/// The server's downtime exceeds a client's wait until it considers its session expired, and all
-/// sessions survive; operations are retried as in Curator's documentation.
+/// The downtime exceeds the wait after which a client considers its session expired, but all
+/// sessions survive. Operations are retried as in Curator's documentation.
 pub(crate) fn away_for_long() -> Scenario {
     Scenario {
         ttl: Span::secs(4),
@@ -120,8 +115,7 @@ pub(crate) fn away_for_long() -> Scenario {
     }
 }
 
-/// Servers are cut off for about the length of a session, and catch up after others have moved on;
-/// a client reads in the meantime.
+/// Servers are cut off for about a session, and catch up later; a client reads in the meantime.
 pub(crate) fn behind() -> Scenario {
     Scenario {
         processes: 6,
@@ -139,8 +133,8 @@ pub(crate) fn behind() -> Scenario {
     }
 }
 
-/// Holders work longer than a session of 10 s survives without heartbeats, and clients are cut off
-/// for that long; there is one server, so that no other replaces it.
+/// Holders work, and clients are cut off, for longer than a session of 10 s. No other server
+/// replaces the only one.
 pub(crate) fn cut_off() -> Scenario {
     Scenario {
         faults: FaultSizes {
@@ -152,8 +146,7 @@ pub(crate) fn cut_off() -> Scenario {
     }
 }
 
-/// The same with an ensemble: cuts that leave a client any server end no session, and those among
-/// the servers may.
+/// Cuts that leave a client any server end no session; cuts among the servers may.
 pub(crate) fn cut_off_from_three() -> Scenario {
     Scenario { servers: Servers { ensemble: 3, ..cut_off().servers }, ..cut_off() }
 }
@@ -334,7 +327,7 @@ pub(super) const ROWS: &[Row] = &[
     row("E9", case("gemfire"), "storage-delay", HARM, Some(case("gemfire-token")), 10),
 ];
 
-/// A lock-delay: the lock of a holder that died is kept from those who wait for a minute longer.
+/// Waiters get the lock of a holder that died a minute later.
 pub(super) const LOCK_DELAY: Slow = Slow {
     id: "E8",
     flawed: within("chubby", anywhere),
@@ -342,8 +335,8 @@ pub(super) const LOCK_DELAY: Slow = Slow {
     fault: "client-crash",
 };
 
-/// Leases in whole seconds: the lock that asks for one more, so that none ends early, waits up to a
-/// second longer for that of a holder which died.
+/// Leases in whole seconds: a lock that adds one, so that none ends early, waits up to a second
+/// longer for the lock of a holder that died.
 pub(super) const LATE_EXPIRY: Slow = Slow {
     id: "E1",
     flawed: within("memcached-cas", anywhere),

@@ -1,5 +1,5 @@
-//! Anomalies that take two faults in quick succession. Drawn ones rarely meet like that; these
-//! plans are hand-written, and the seed draws everything else.
+//! Anomalies that take two faults in quick succession, which drawn faults rarely do: the plans are
+//! hand-written.
 
 use super::{Case, OVERLAP, within};
 use fencepost::Scenario;
@@ -15,7 +15,7 @@ pub(crate) struct Written {
     pub(crate) plan: fn() -> FaultPlan,
     pub(crate) families: &'static str,
     pub(crate) about: &'static str,
-    /// The kinds of violations: the flawed lock shows at least one of them, the twin none.
+    /// The flawed lock shows one or more of these, the twin none.
     pub(crate) kinds: &'static [Kind],
     pub(crate) cause: Cause,
     pub(crate) seeds: u64,
@@ -34,8 +34,8 @@ pub(crate) const WRITTEN: &[Written] = &[Written {
     seeds: 40,
 }];
 
-/// One server; two processes that think for longer than they hold, so that the next command of one
-/// is often a create, and hardly ever one of a waiter.
+/// Two processes think longer than they hold, so that the next command of one is mostly a create,
+/// and hardly ever one of a waiter.
 fn often_idle() -> Scenario {
     Scenario {
         processes: 2,
@@ -46,9 +46,9 @@ fn often_idle() -> Scenario {
     }
 }
 
-/// The reply to a create is lost, and its client does not reach the server again until it considers
-/// its session of 10 s expired. The server ends that at its next tick, up to 2 s later: in between
-/// the client is back with a new session, and looks for the node.
+/// The client does not reach the server again until it considers its session of 10 s expired. The
+/// server expires it at its next tick, up to 2 s later; in between the client is back with a new
+/// session, and looks for the node.
 fn reply_lost_and_cut_off() -> FaultPlan {
     let (server, client) = (Node::Server(1), Node::Client(1));
     let lost = Fault::LostReply { server, client, duration_us: Micros::from_millis(1_500) };
