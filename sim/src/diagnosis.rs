@@ -1,9 +1,6 @@
-//! Diagnoses a violation by running it again: the smallest run with it, the threshold of its
-//! magnitude, the fault and the order of events that it needs, and the effects of the suggested
-//! safeguards.
-//!
-//! All runs use the fast engine and depend on the original run alone, so the results do not depend
-//! on the caller or the order.
+//! Diagnoses a violation by running it again: the smallest run, thresholds, necessary faults and
+//! order of events, and the effects of safeguards. All runs use the fast engine and depend on the
+//! original run alone.
 
 mod but_for;
 mod minimal;
@@ -31,8 +28,8 @@ pub fn diagnose(spec: &RunSpec, facts: &RunFacts) -> Diagnosis {
     diagnose_with(&Rates::default(), spec, &facts.violations)
 }
 
-/// The same for some of its violations, with the runs of other seeds from an earlier run of the
-/// same lock, faults and scenario.
+/// Diagnoses some violations. `rates` has runs of other seeds of the same lock, faults and
+/// scenario.
 pub fn diagnose_with(rates: &Rates, spec: &RunSpec, violations: &[Violation]) -> Diagnosis {
     if violations.is_empty() {
         return Diagnosis::default();

@@ -21,8 +21,7 @@ pub struct FileError {
     pub error: io::Error,
 }
 
-/// Writes a file atomically. It replaces the target of a symbolic link; it writes to a device or a
-/// pipe in place.
+/// Atomic. Replaces the target of a symbolic link; writes to a device or a pipe in place.
 pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
     let written = place::find(path).and_then(|place| match place {
         Place::File(path) => replace(&path, content),
@@ -31,8 +30,8 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
     written.map_err(|error| FileError { path: path.to_owned(), error })
 }
 
-/// Excludes others that lock the folder of this file, until the result is dropped. A file system
-/// without locks excludes nobody, and neither does Windows.
+/// Until the result is dropped. A file system without locks excludes no process, and neither does
+/// Windows.
 pub(crate) fn lock_folder(path: &Path) -> Result<File, FileError> {
     let folder = folder_of(path);
     let locked = std::fs::create_dir_all(folder).and_then(|()| File::open(folder));
@@ -45,8 +44,7 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Writes a temporary file, syncs it, then renames it; syncs the folder too, so that a power loss
-/// does not undo the rename.
+/// Syncs the folder too, so that a power loss does not undo the rename.
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = folder_of(path);
     std::fs::create_dir_all(folder)?;

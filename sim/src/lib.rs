@@ -1,11 +1,10 @@
 //! Runs distributed locks in a deterministic simulation under injected faults, and reports every
 //! violation of mutual exclusion.
 //!
-//! The data flow in one direction: a seed draws a fault plan, the run of the plan yields a history,
-//! the judge checks the history. A run passes through the rooms in this order: [`setup`] has its
-//! inputs; the `world` has time, hosts and a network; [`hosts`] are the software on them; the
-//! [`engine`] drives them; [`run`] calls all of it. [`diagnosis`] repeats runs to find causes,
-//! [`studies`] run many, and [`cli`] and [`testing`] are the two fronts. No room uses a later one.
+//! A run passes through the rooms in this order: [`setup`] has its inputs; the `world` has time,
+//! hosts and a network; [`hosts`] are the software on them; the [`engine`] drives them; [`run`]
+//! calls all of it. [`diagnosis`] repeats runs to find causes, [`studies`] run many, and [`cli`]
+//! and [`testing`] are the two fronts.
 //!
 //! Entry points: [`testing`] for tests of your own lock, [`RunSpec`] for a single run, the program
 //! `fencepost` ([`cli`]) for everything else. The crate has no features.

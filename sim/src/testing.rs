@@ -61,8 +61,7 @@ pub enum Expect {
     Never(Vec<Kind>),
     /// Some seed breaks each of these rules; others may be broken too.
     Violates(Vec<Kind>),
-    /// Some seed breaks each of these rules for this cause; others may be broken, and these for
-    /// other causes too.
+    /// Some seed breaks each of these rules for this cause; other rules and causes are allowed.
     ViolatesBy(Vec<(Kind, Cause)>),
 }
 
@@ -81,8 +80,7 @@ pub struct LockTest {
 }
 
 impl LockTest {
-    /// A test of this lock: without faults, over the seeds from 0 to 99, with the built-in
-    /// scenario, expected to be safe.
+    /// A test of this lock: no faults, seeds 0 to 99, the built-in scenario, expected to be safe.
     pub fn new(lock: &'static Definition) -> LockTest {
         LockTest {
             lock,
@@ -147,8 +145,8 @@ impl LockTest {
         LockTest { reports: Some(folder.into()), ..self }
     }
 
-    /// Runs the test and returns the sum of all runs. Panics if the result is unexpected, with the
-    /// command that reproduces it.
+    /// Runs the test and returns the sum of all runs. An unexpected result panics with the command
+    /// that reproduces it.
     #[track_caller]
     pub fn run(self) -> Sweep {
         match self.check() {

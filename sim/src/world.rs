@@ -1,8 +1,5 @@
-//! The simulated world: hosts with their own clocks, a network between them, servers, tasks, and an
-//! agenda that orders all events.
-//!
-//! The world is the same in both engines; an engine only advances it from instant to instant and
-//! carries the bytes.
+//! The simulated world: hosts with their own clocks, a network, servers, tasks, and an agenda that
+//! orders all events. It is the same in both engines.
 
 pub(crate) mod agenda;
 pub(crate) mod ahead;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The minimum real time between two checkpoints, unless the arguments say otherwise.
+/// In real time, unless the arguments say otherwise.
 const EVERY: Duration = Duration::from_secs(1);
 
 pub(crate) struct CheckpointFile {
@@ -27,7 +27,6 @@ struct State {
     failure: Option<Failure>,
 }
 
-/// The checkpoint's path from the arguments: `--checkpoint`, or under `--out`.
 pub(crate) fn place(
     arguments: &SweepArguments,
     spec: &SweepSpec,
@@ -43,7 +42,7 @@ pub(crate) fn place(
     }
 }
 
-/// The work of an earlier process on this sweep; `None` without a checkpoint.
+/// Returns `None` without a checkpoint.
 pub(crate) fn resume(path: &Path, spec: &SweepSpec) -> Result<Option<Sweep>, Failure> {
     if !path.exists() {
         return Ok(None);
@@ -66,7 +65,7 @@ impl CheckpointFile {
         }
     }
 
-    /// Writes the checkpoint if the last one is old enough; `Err` once a write has failed.
+    /// Only if the last checkpoint is old enough; `Err` once a write has failed.
     pub(crate) fn offer(&self, json: &dyn Fn() -> serde_json::Result<Vec<u8>>) -> Result<(), ()> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.failure.is_none() && state.written.elapsed() >= self.every {
@@ -76,7 +75,7 @@ impl CheckpointFile {
         if state.failure.is_some() { Err(()) } else { Ok(()) }
     }
 
-    /// Writes it atomically: to a temporary file, then renamed.
+    /// Atomic, by a rename.
     pub(crate) fn write(
         &self,
         json: &dyn Fn() -> serde_json::Result<Vec<u8>>,

@@ -12,7 +12,6 @@ where
     PossibleValuesParser::new(choices::<T>()).try_map(|name| name.parse::<T>())
 }
 
-/// The names, each with its documentation.
 pub(crate) fn choices<T>() -> Vec<PossibleValue>
 where
     T: VariantArray + EnumMessage + Copy,

@@ -34,8 +34,7 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<Outcome, Failure> 
     Ok(Outcome::AsExpected)
 }
 
-/// Returns whether it is meant as a file: no lock has this name, and it looks like a path or is
-/// one.
+/// A file is a side that no lock is called, and that looks like a path or is one.
 fn is_file(side: &str) -> bool {
     let path = Path::new(side);
     find(side).is_none()

@@ -21,7 +21,7 @@ pub(crate) fn completions(shell: Shell) -> Result<Outcome, Failure> {
     Ok(Outcome::AsExpected)
 }
 
-/// Adds the possible values of arguments that are parsed later.
+/// The parser for these arguments runs later.
 fn with_names(command: Command) -> Command {
     let name = command.get_name().to_owned();
     command.mut_args(|argument| offered(&name, argument)).mut_subcommands(with_names)

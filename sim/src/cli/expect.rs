@@ -22,7 +22,6 @@ use fencepost_reports::{Kind, RunFacts, Sweep};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The expected verdicts, by lock and fault.
 pub(crate) struct Expectations(BTreeMap<(String, String), Wanted>);
 
 impl Expectations {
@@ -130,7 +129,7 @@ fn wanted(value: &toml::Value) -> Result<Wanted, String> {
     }
 }
 
-/// The ids of anomalies in reports: twelve hex digits each.
+/// Twelve hex digits each.
 fn fingerprints(value: &toml::Value) -> Result<BTreeSet<String>, String> {
     let expected = "expected a list of fingerprints, like [\"81c70fe50667\"]";
     let id = |value: &toml::Value| match value.as_str() {

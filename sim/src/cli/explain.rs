@@ -69,7 +69,6 @@ fn pages(shown: impl Fn(&Exhibit) -> bool) -> String {
     text
 }
 
-/// A paragraph of at most 100 columns after a label.
 fn wrapped(label: &str, text: &str) -> String {
     let mut lines = vec![label.to_owned()];
     for word in text.split_whitespace() {

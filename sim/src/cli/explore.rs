@@ -93,7 +93,6 @@ fn surveyed(
     Ok(survey)
 }
 
-/// Runs the missing plans, about this many runs in all, and prints the result.
 fn run_all(
     arguments: &ExploreArguments,
     order: &Order<'_>,
@@ -133,7 +132,7 @@ fn run_all(
     Ok(outcome)
 }
 
-/// The work of an earlier process; `None` without a checkpoint.
+/// Returns `None` without a checkpoint.
 fn start(arguments: &ExploreArguments, order: &Order<'_>) -> Result<Option<Ledger>, Failure> {
     let checkpoint = arguments.checkpoint.as_ref().filter(|path| arguments.resume && path.exists());
     let Some(path) = checkpoint else { return Ok(None) };
@@ -200,7 +199,7 @@ struct Watch<'w> {
 }
 
 impl Watch<'_> {
-    /// Errors: this write failed, or an earlier one.
+    /// Also returns an earlier write's error.
     fn keep(&self, ledger: &Ledger) -> Result<(), Failure> {
         let (Some(file), Some(order)) = (&self.file, self.order) else { return Ok(()) };
         file.write(&|| json(order, ledger))?;

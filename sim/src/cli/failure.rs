@@ -48,7 +48,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// clap's message, in one line, with the valid values after "expected".
+    /// In one line, with the valid values after "expected".
     pub(crate) fn usage(error: &clap::Error) -> Failure {
         let text = error.render().to_string();
         let words: Vec<&str> = text
@@ -87,7 +87,7 @@ impl Failure {
     }
 }
 
-/// clap's message with the words of our own errors.
+/// In the words of our own errors.
 fn expectation(message: &str) -> String {
     if let Some(rest) = message.strip_prefix("unexpected argument '-") {
         return format!("unknown option '-{}", rest.trim_end_matches(" found"));

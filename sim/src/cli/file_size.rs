@@ -1,14 +1,14 @@
-//! The limit on the size of files (`ulimit -f`): a write beyond it fails, and the process
+//! The limit on the size of files (`ulimit -f`). A write beyond it fails, and the process
 //! continues.
 
 use super::Failure;
 
-/// SIGXFSZ, the same number on Linux and macOS. Its default action ends the process in the middle
-/// of a write, and leaves a temporary file behind.
+/// SIGXFSZ on Linux and macOS. Its default action ends the process in the middle of a write, and
+/// leaves a temporary file behind.
 #[cfg(unix)]
 const FILE_SIZE_EXCEEDED: i32 = 25;
 
-/// Makes a write beyond the limit fail with an error instead of ending the process.
+/// A write beyond the limit fails with an error instead of ending the process.
 #[cfg(unix)]
 pub(crate) fn outlive_limit() -> Result<(), Failure> {
     // Nothing reads the flag: the write returns the error.

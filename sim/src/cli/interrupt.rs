@@ -1,5 +1,5 @@
-//! SIGINT and SIGTERM during a sweep: the finished runs are added up and printed, and the exit
-//! status names the signal.
+//! SIGINT and SIGTERM during a sweep: prints the sum of the finished runs, and the exit status
+//! names the signal.
 
 use super::{Failure, Outcome};
 use crate::studies::sweep::Stop;
@@ -21,7 +21,6 @@ impl Interrupt {
         Interrupt(AtomicU8::new(NONE))
     }
 
-    /// From now on a signal asks for the stop; a second one insists.
     pub(crate) fn listen(&'static self, stop: &'static Stop) -> Result<(), Failure> {
         let wrong = |error: std::io::Error| Failure::wrong(format!("signals: {error}"));
         let runtime =

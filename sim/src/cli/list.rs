@@ -99,7 +99,6 @@ fn rows(what: Listing) -> Vec<Row> {
     }
 }
 
-/// The values of an argument with the first line of their documentation.
 fn values(values: Vec<PossibleValue>) -> Vec<Row> {
     let row = |value: PossibleValue| {
         let about = value.get_help().map(ToString::to_string).unwrap_or_default();

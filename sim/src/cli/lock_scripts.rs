@@ -66,7 +66,7 @@ fn read(text: &str) -> Result<LockScript, Failure> {
     Ok(LockScript { name, script })
 }
 
-/// Takes the script's ttl and retry unless the user set others.
+/// Unless the user set others.
 fn take_numbers(lock: &LockScript, scenario: &mut Scenario) -> Result<(), Failure> {
     let built_in = Scenario::default();
     let stated = |key: &str| scenario.keeps.iter().any(|length| length.key() == key);
@@ -83,7 +83,7 @@ fn take_numbers(lock: &LockScript, scenario: &mut Scenario) -> Result<(), Failur
     scenario.validate().map_err(|wrong| Failure::wrong(format!("{}: {wrong}", lock.script.file())))
 }
 
-/// Runs it once without faults, to report its errors before any other run.
+/// Reports its errors before any other run.
 fn try_out(lock: &LockScript, scenario: &Scenario) -> Result<(), Failure> {
     let mut alone = Scenario { processes: 2, cycles: 2, ..Scenario::default() };
     (alone.ttl, alone.calls.retry, alone.workload) =

@@ -1,5 +1,4 @@
-//! `fencepost matrix`: every lock under every fault, compared with the literature and with a
-//! published matrix.
+//! `fencepost matrix`: every lock under every fault.
 
 use super::arguments::MatrixArguments;
 use super::counted::counted;
@@ -72,7 +71,6 @@ fn of_sweep(source: &Path, sweep: &Sweep, kind: Option<Kind>) -> Result<Matrix, 
     Ok(Matrix::of_kind(sweep, kind))
 }
 
-/// Checks that an optional rule is requested: otherwise every cell would be quiet.
 fn is_judged(kind: Kind, scenario: &Scenario) -> Result<(), Failure> {
     let Some(key) = kind.bound_key() else { return Ok(()) };
     if scenario.deviations().iter().any(|(set, _)| set == key) {

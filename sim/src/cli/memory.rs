@@ -1,5 +1,5 @@
-//! `--max-memory`: the memory limit of a sweep. It polls the system, because allocations of runs
-//! are not counted.
+//! `--max-memory`: polls the system for the memory of a sweep, because allocations of runs are not
+//! counted.
 
 use super::Failure;
 use super::output::log;
@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 const EVERY: Duration = Duration::from_millis(50);
-/// How long a sweep may take to stop after a request.
+/// A sweep must stop within this time after a request.
 const GRACE: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
@@ -29,14 +29,13 @@ impl MemoryBound {
         self.ending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does not return if the bound is already ending it.
+    /// Does not return if the process is ending.
     pub(crate) fn yield_end(&self) {
         std::mem::forget(self.writing());
     }
 
-    /// Starts to watch. Beyond the bound it asks the sweep to stop; if the memory then grows by
-    /// another half, or the sweep does not stop in time because of an endless run, the process ends
-    /// with the content of its checkpoint.
+    /// Beyond the limit the sweep is asked to stop. If the memory then grows by another half, or
+    /// the sweep does not stop in time, the process ends with the content of its checkpoint.
     pub(crate) fn watch(&'static self, max: u64, stop: &'static Stop) -> Result<(), Failure> {
         held().ok_or_else(|| {
             Failure::wrong("--max-memory: this system does not report memory use")
@@ -79,7 +78,7 @@ fn told(held: u64, max: u64) -> String {
     )
 }
 
-/// The resident memory of this process; `None` where the system cannot tell.
+/// `None` where the system cannot tell.
 #[cfg(target_os = "linux")]
 fn held() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;

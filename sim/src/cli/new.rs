@@ -22,7 +22,6 @@ const LOCKS: &[(&str, &str)] = &[
     ("zookeeper", include_str!("new/zookeeper.lua")),
 ];
 
-/// Never overwrites a file.
 pub(crate) fn new_lock(arguments: &NewArguments) -> Result<Outcome, Failure> {
     let NewArguments { name, on } = arguments;
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
@@ -40,7 +39,7 @@ pub(crate) fn new_lock(arguments: &NewArguments) -> Result<Outcome, Failure> {
     Ok(Outcome::AsExpected)
 }
 
-/// Writes a file that does not exist yet; otherwise the error says what is expected.
+/// The error states `expected`.
 fn write_new(file: &str, text: &str, expected: &str) -> Result<(), Failure> {
     let path = Path::new(file);
     let opened = OpenOptions::new().write(true).create_new(true).open(path);

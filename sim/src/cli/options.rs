@@ -17,7 +17,6 @@ use fencepost_reports::show::view::View;
 use std::path::Path;
 use std::rc::Rc;
 
-/// `F` is a format of runs or of sweeps.
 pub(crate) struct Options<F> {
     pub(crate) cells: Vec<(&'static Definition, Families)>,
     pub(crate) scenario: Scenario,
@@ -227,7 +226,7 @@ pub(crate) fn kind(name: &str) -> Result<Kind, Failure> {
     })
 }
 
-/// The error for an unknown name: with a suggestion, and all valid names.
+/// Suggests a name, and lists all valid ones.
 pub(crate) fn unknown(what: &str, name: &str, besides: &str, valid: Vec<&str>) -> Failure {
     let hint = did_you_mean(name, valid.iter().copied());
     let valid = valid.join(", ");

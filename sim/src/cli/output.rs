@@ -16,18 +16,16 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// The longest line for people: its content may come from a file.
+/// A longer line may come from a file.
 pub(crate) const LINE_MAX: usize = 2_000;
 
-/// Writes one line to stderr, even if a name in it has line breaks. Ignores errors: stderr may be
-/// closed.
+/// Writes one line to stderr, even if a name has line breaks. Ignores errors: stderr may be closed.
 pub fn log(line: impl std::fmt::Display) {
     let mut stderr = anstream::AutoStream::auto(io::stderr().lock());
     let _ = writeln!(stderr, "{}", one_line(&line.to_string(), LINE_MAX));
 }
 
-/// The page that a report is written for: as wide as COLUMNS says, else as the terminal, else as
-/// wide as any page.
+/// As wide as COLUMNS says, else as the terminal.
 pub(crate) fn page(detail: Detail) -> Page {
     let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let terminal =
@@ -36,10 +34,10 @@ pub(crate) fn page(detail: Detail) -> Page {
     Page::of_width(columns, detail)
 }
 
-/// The most bytes to read from a device or a pipe, which may never end.
+/// A device or a pipe may never end.
 const STREAM_BYTES_MAX: u64 = 256 << 20;
 
-/// Reads a file, or standard input for `-`.
+/// Reads standard input for `-`.
 pub(crate) fn read_file(path: &Path) -> Result<String, Failure> {
     let read = || -> io::Result<String> {
         let file = match path == Path::new("-") {

@@ -15,17 +15,16 @@ const LINE_EVERY: Duration = Duration::from_secs(5);
 pub(crate) struct Progress {
     bar: ProgressBar,
     shown_as: ShownAs,
-    /// The beginning of each line: the slice, if there are several.
     label: String,
     runs: u64,
-    /// Runs of an earlier process, which do not count towards this one's speed.
+    /// Runs of an earlier process do not count towards the speed.
     runs_before: u64,
     done: AtomicU64,
     violated: AtomicU64,
     started: Instant,
-    /// The end of the last run, in microseconds since the start.
+    /// In microseconds since the start.
     last_run_us: AtomicU64,
-    /// The time of the next plain line, in milliseconds since the start.
+    /// In milliseconds since the start.
     line_due_ms: AtomicU64,
 }
 
@@ -115,7 +114,6 @@ impl Progress {
         self.bar.finish_and_clear();
     }
 
-    /// The duration of the runs, without the diagnosis afterwards.
     pub(crate) fn running(&self) -> Duration {
         Duration::from_micros(self.last_run_us.load(Ordering::Relaxed))
     }
@@ -132,7 +130,6 @@ impl Progress {
         self.done.load(Ordering::Relaxed).saturating_sub(self.runs_before)
     }
 
-    /// Returns whether a line is due; only one of several concurrent callers gets `true`.
     fn line_is_due(&self) -> bool {
         let (now_ms, due) =
             (self.elapsed().as_millis() as u64, self.line_due_ms.load(Ordering::Relaxed));
@@ -149,8 +146,7 @@ impl Progress {
     }
 }
 
-/// Progress of `run` after a violation, on stderr: a spinner on a terminal; elsewhere a plain line
-/// for a lock whose turn comes after [`LINE_EVERY`].
+/// A spinner on a terminal, else a line for a lock whose turn comes after [`LINE_EVERY`].
 pub(crate) struct Minimising {
     spinner: ProgressBar,
     started: Instant,

@@ -1,7 +1,5 @@
-//! `fencepost.toml`: the options that a project gives `run`, `sweep`, `merge` and `findings`.
-//!
-//! Each key is a long option. The file becomes arguments in front of those of the command line, for
-//! every option that the command line does not give.
+//! `fencepost.toml`: the options that a project gives `run`, `sweep`, `merge` and `findings`. The
+//! file becomes arguments for every option that the command line does not give.
 
 mod file;
 mod value;
@@ -42,13 +40,13 @@ pub(crate) fn with_project(arguments: Vec<OsString>) -> Result<Vec<OsString>, Fa
 
 struct Called<'c> {
     command: Command,
-    /// How many words name it, after the program.
+    /// After the program.
     words: usize,
     matches: &'c ArgMatches,
 }
 
 impl<'c> Called<'c> {
-    /// `None` for a command that reads no project.
+    /// Returns `None` for a command that reads no project.
     fn find(root: &Command, matches: &'c ArgMatches) -> Option<Called<'c>> {
         let within = |command: &Command, name: &str| command.find_subcommand(name).cloned();
         let (command, words, matches) = match matches.subcommand() {
@@ -74,7 +72,7 @@ impl<'c> Called<'c> {
         self.matches.get_one(key)
     }
 
-    /// The project's file, if there is one. Errors: a profile without a file.
+    /// Errors: a profile without a file.
     fn path(&self) -> Result<Option<PathBuf>, Failure> {
         if self.is_given("no-config") {
             return Ok(None);
@@ -89,7 +87,6 @@ impl<'c> Called<'c> {
         }
     }
 
-    /// The settings that this command takes and the command line does not give.
     fn wanted<'s>(&'s self, settings: &'s [Setting]) -> impl Iterator<Item = &'s Setting> {
         let has_locks = LOCKS.iter().any(|key| self.is_given(key));
         let has_program = self.is_given("program")
@@ -108,13 +105,13 @@ impl<'c> Called<'c> {
         self.command.get_name() == "list"
     }
 
-    /// Returns whether the file's programs run, and no folder is named for them.
+    /// The file's programs run, and no folder is named for them.
     fn needs_folder(&self, settings: &[Setting]) -> bool {
         let wanted = |key: &str| self.wanted(settings).any(|setting| setting.key == key);
         wanted("program") && !wanted("cwd") && !self.is_given("cwd")
     }
 
-    /// The rest of the arguments, without --config, which is already in front.
+    /// Leaves out --config, which is already in front.
     fn without_config(&self, rest: &[OsString]) -> Vec<OsString> {
         let mut rest = rest.iter();
         let mut kept = Vec::new();

@@ -16,8 +16,6 @@ use fencepost_clients::{Coordinator, Definition, find};
 use fencepost_reports::documents::reality::{RealServer, Reality, Row, VIEWS};
 use std::collections::BTreeSet;
 
-/// Plays the minimal plan of one violation of each lock and fault, or page, against both, and
-/// prints a table. Ends with 1 if any real server does something else.
 pub(crate) fn run(arguments: &RealityArguments) -> Result<Outcome, Failure> {
     let view = view(VIEWS, &arguments.format)?;
     let scenario = scenario(&arguments.deployment)?;

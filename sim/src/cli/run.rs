@@ -65,8 +65,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
     Ok(if expect::log_deviations(held) { Outcome::Violated } else { Outcome::AsExpected })
 }
 
-/// Runs programs and real servers once more: the first call in which that differs. One that goes on
-/// without end would only take as long again.
+/// Returns the first call that differs. A second run without end would only take as long again.
 fn differs_again(
     spec: &RunSpec,
     options: &Options<&Format>,
@@ -89,12 +88,11 @@ fn of_histories(one: &History, other: &History) -> Option<String> {
     Some(format!("event {place} of the history differs in the other run"))
 }
 
-/// Runs one spec; a failure of the simulation names the run.
 pub(super) fn run_spec(spec: &RunSpec, engine: Engine) -> Result<RunOutcome, Failure> {
     record(spec, engine, Recording::History)
 }
 
-/// Runs one spec and records the data for a format.
+/// Records the data for a format.
 pub(super) fn run_for(
     spec: &RunSpec,
     engine: Engine,
@@ -116,7 +114,7 @@ fn record(spec: &RunSpec, engine: Engine, recording: Recording) -> Result<RunOut
     })
 }
 
-/// Writes one file per violation: a report of only that run.
+/// One file per violation.
 pub(crate) fn write_violations(folder: &Path, report: &Report) -> Result<(), Failure> {
     for run in report.runs.iter().filter(|run| !run.violations.is_empty()) {
         for violation in &run.violations {

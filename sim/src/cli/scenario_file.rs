@@ -9,7 +9,7 @@ use fencepost_faults::did_you_mean;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The built-in scenario, then the file, then --set, then the flags; validated.
+/// Applies the file, --set and the flags in this order.
 pub(crate) fn scenario(arguments: &ScenarioArguments) -> Result<Scenario, Failure> {
     let file = match &arguments.scenario {
         Some(path) => Some(File::read(path)?),
@@ -68,7 +68,7 @@ fn line_at(text: &str, at: usize) -> usize {
     text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count() + 1
 }
 
-/// The key whose value is at that position; `None` for the position of a key.
+/// `None` for the position of a key.
 fn key_before(text: &str, at: usize) -> Option<&str> {
     let start = text.get(..at)?.rfind('\n').map_or(0, |newline| newline + 1);
     let (key, _) = text.get(start..at)?.split_once('=')?;
@@ -93,8 +93,7 @@ fn assigned(assignment: &str) -> Result<(String, toml::Value), Failure> {
     }
 }
 
-/// The parser's error in one line. For an unknown key only the likely intended one, if there is
-/// one, and not every key.
+/// In one line. For an unknown key, only the likely intended one.
 fn in_words(message: &str) -> String {
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut quoted = message.split('`').skip(1).step_by(2);
@@ -109,8 +108,7 @@ fn in_words(message: &str) -> String {
     }
 }
 
-/// Lengths that are set to their built-in value: a swarm then keeps them, and the report needs no
-/// note.
+/// A swarm keeps these lengths, although they are set to their built-in value.
 fn asked_for(
     keys: &[String],
     arguments: &ScenarioArguments,
@@ -130,7 +128,7 @@ fn asked_for(
         .collect()
 }
 
-/// A value as TOML reads it; a bare word or span is a string.
+/// A bare word or duration is a string.
 fn value_of(text: &str) -> toml::Value {
     let quoted = |text: &str| toml::Value::String(text.to_owned());
     match text.parse::<i64>() {

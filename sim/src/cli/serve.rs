@@ -17,8 +17,7 @@ use fencepost_clients::Coordinator;
 use fencepost_serve::Announcement;
 use std::ops::ControlFlow;
 
-/// Serves until SIGINT or SIGTERM. The ready line goes to stdout: `ready`, then each server as
-/// `role=address`.
+/// The ready line on stdout has each server as `role=address`.
 pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
     let coordinator = coordinator(Some(&arguments.coordinator))?.unwrap_or(Coordinator::Redis);
     protect(arguments, coordinator)?;
@@ -62,7 +61,7 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
     printed.map(|()| Outcome::AsExpected)
 }
 
-/// Redis's protected mode: without a password only this computer is served.
+/// Without a password only this computer is served.
 fn protect(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), Failure> {
     let is_safe = arguments.bind.is_loopback()
         || arguments.requirepass.as_ref().is_some_and(|password| !password.is_empty());

@@ -24,11 +24,9 @@ use fencepost_reports::{RunFacts, Verdict};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Set by Ctrl-C and SIGTERM: finished runs are added up and printed. A second signal skips the
-/// diagnosis.
+/// Set by Ctrl-C and SIGTERM. A second signal skips the diagnosis.
 static STOP: Stop = Stop::new();
 static INTERRUPT: Interrupt = Interrupt::new();
-/// The limit of `--max-memory`.
 static MEMORY: MemoryBound = MemoryBound::new();
 
 pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
@@ -91,7 +89,6 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     Ok(INTERRUPT.outcome().unwrap_or(outcome))
 }
 
-/// Errors: a format without a place for it.
 fn baseline(path: &Path, format: Sweeps) -> Result<(String, Sweep), Failure> {
     if !format.tells_of_baselines() {
         let all = FORMATS.iter().filter_map(Format::of_sweeps);
@@ -169,8 +166,8 @@ pub(crate) fn conclude(
     Ok(if expect::log_deviations(held) { Outcome::Violated } else { Outcome::AsExpected })
 }
 
-/// Violated if any cell is, by a finding that is not accepted; unknown if some cell has no run that
-/// exercised anything.
+/// Violated by a finding that is not accepted; unknown if some cell has no run that exercised
+/// anything.
 fn outcome(sum: &Sweep) -> Outcome {
     if sum.cells.iter().any(Cell::has_open_finding) {
         Outcome::Violated

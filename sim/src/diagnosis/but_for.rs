@@ -6,10 +6,10 @@ use crate::run::RunSpec;
 use fencepost_faults::FaultPlan;
 use fencepost_reports::summary::report::ButFor;
 
-/// For a longer plan (after an incomplete search) only single faults are left out.
+/// For a longer plan only single faults are left out.
 const PAIRS_UP_TO: usize = 6;
 
-/// Repeats the run without each fault, then without each pair, in plan order.
+/// In plan order; single faults first.
 pub(super) fn but_for(memory: &Memory, spec: &RunSpec, target: Target) -> Vec<ButFor> {
     let ids: Vec<u32> = spec.plan.faults.iter().map(|timed| timed.id).collect();
     let without = |left_out: &[u32]| {

@@ -1,8 +1,7 @@
 //! The smallest run that still shows a violation.
 //!
-//! In this order it leaves out whole faults; then cycles and processes, which makes every later run
-//! cheap; then nodes, magnitudes and start times of the remaining faults. If a later step enables
-//! an earlier one, the next round does that, until nothing changes.
+//! Leaves out whole faults; then cycles and processes, which makes every later run cheap; then
+//! nodes, magnitudes and start times of faults. Repeats until nothing changes.
 
 use super::target::{Memory, Target};
 use super::variation::moved;
@@ -14,25 +13,22 @@ use std::rc::Rc;
 
 /// The most runs of a search. A few dozen are usual.
 pub const SEARCH_RUNS_MAX: u32 = 1_500;
-/// The same where the lock is a program of the user's own or a server is a real one: such runs take
-/// longer.
+/// Runs of programs and real servers take longer.
 const TRACED_RUNS_MAX: u32 = 100;
-/// Number of these kept for the steps after moving faults.
+/// Kept for the steps after moving faults.
 const RESERVED: u32 = 700;
 
 /// The smallest run found.
 #[derive(Clone)]
 pub struct Minimal {
-    /// The run. Only the plan, the number of processes and the number of cycles differ from the
-    /// original's.
+    /// Differs from the original only in the plan, and in fewer processes and cycles.
     pub spec: RunSpec,
     /// The threshold of each magnitude of the plan.
     pub boundaries: Vec<Boundary>,
     /// Runs of the search.
     pub calls: u32,
-    /// `true` if it is locally minimal: without any one fault, with any one magnitude a step less,
-    /// or with one cycle less, it no longer shows the violation. `false` if the search ended at its
-    /// bound.
+    /// `true` if without any one fault or cycle, or with a magnitude a step less, the run no longer
+    /// shows the violation. `false` if the search ended at its limit.
     pub complete: bool,
 }
 
@@ -81,9 +77,9 @@ impl Search<'_> {
         Some(shrunk.plan)
     }
 
-    /// Faults that only delay others until the decisive one meets its moment can be left out if
-    /// that one is moved. Tries one fault of a plan of three or more alone, or two, some seconds
-    /// earlier or later; else returns the plan unchanged.
+    /// A fault that only delays others until the decisive one meets its moment is unnecessary if
+    /// that one moves. Tries one fault of a plan of three or more alone, or two, some seconds
+    /// earlier or later.
     fn one_or_two_moved(&mut self, spec: &RunSpec) -> FaultPlan {
         let faults = &spec.plan.faults;
         if faults.len() < 3 {
@@ -108,7 +104,7 @@ impl Search<'_> {
         spec.plan.clone()
     }
 
-    /// With no runs left, the plan unchanged.
+    /// Without runs left, returns the plan unchanged.
     fn shrink(&mut self, spec: &RunSpec) -> Option<(FaultPlan, Vec<Boundary>)> {
         let left = self.calls_max - self.calls;
         if left == 0 {
@@ -123,7 +119,7 @@ impl Search<'_> {
         Some((shrunk.plan, shrunk.boundaries))
     }
 
-    /// Fewer cycles, then fewer processes, then once more fewer cycles if that helped.
+    /// Reduces cycles, then processes, then cycles again if that helped.
     fn smaller_workload(&mut self, mut spec: RunSpec) -> RunSpec {
         loop {
             spec = self.fewer_cycles(spec);
@@ -135,7 +131,7 @@ impl Search<'_> {
         }
     }
 
-    /// A number of cycles that suffices where one less does not.
+    /// One cycle less does not suffice.
     fn fewer_cycles(&mut self, spec: RunSpec) -> RunSpec {
         let with = |cycles| with_scenario(&spec, |scenario| scenario.cycles = cycles);
         let (mut too_few, mut enough) = (0, spec.scenario.cycles);
@@ -160,7 +156,7 @@ impl Search<'_> {
         with(enough)
     }
 
-    /// The fewest processes that suffice, including all that the plan names.
+    /// Includes all processes that the plan names.
     fn fewer_processes(&mut self, spec: RunSpec) -> RunSpec {
         let with = |processes| with_scenario(&spec, |scenario| scenario.processes = processes);
         let named = spec.plan.faults.iter().flat_map(|timed| timed.fault.nodes());

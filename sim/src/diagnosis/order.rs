@@ -1,16 +1,11 @@
 //! Finds the order of events that a violation needs.
 //!
-//! The events are those in the story of the minimal run: its narrative and its witness, some twenty
-//! at most. For each of them in turn, one of the next three is made to happen first: a fault delays
-//! the earlier event until the later one has happened, and hits nothing else. For a request to a
-//! server or the storage, it delays that one message; for a step of a process, it pauses that
-//! process; for a fault of the plan, it moves the start or the end. Then the run is repeated, from
-//! the same seed. Up to the instant at which the message is sent, or the step is made, it must be
-//! the same run.
+//! For each event of the narrative and the witness (some twenty at most), makes one of the next
+//! three happen first: delays one message, pauses a process, or moves a fault's start or end, and
+//! repeats the run from the same seed. Until then it must be the same run.
 //!
-//! A pair is reported only if the new run shows the later event, and not the earlier one before it.
-//! If no such run is found, one event follows from the other, or only time passes between them: an
-//! expiring lease is no message.
+//! Reports a pair only if the new run shows the later event, and not the earlier one before it.
+//! Without such a run, one event follows from the other, or only time passes between them.
 
 use super::minimal::with_plan;
 use super::target::{Target, breaks, history as run};
@@ -27,7 +22,7 @@ const NEXT_MAX: usize = 3;
 
 const PROGRAM_RUNS_MAX: usize = 40;
 
-/// The pairs of events that could change places, in order, each with the result.
+/// Each pair has its result.
 pub(super) fn necessary_order(spec: &RunSpec, target: Target) -> Vec<OrderedPair> {
     let Ok(outcome) = spec.run_recording(Engine::Fast, Recording::Wire) else { return Vec::new() };
     let Some(trace) = outcome.trace else { return Vec::new() };
@@ -46,7 +41,6 @@ pub(super) fn necessary_order(spec: &RunSpec, target: Target) -> Vec<OrderedPair
     (0..told.len()).filter_map(&mut swapped).collect()
 }
 
-/// The events of the narrative and of the witness, in order.
 fn telling(history: &History, target: Target) -> Vec<usize> {
     let violations = judge(history).violations;
     let shown =
@@ -69,7 +63,6 @@ struct Swap<'s> {
 }
 
 impl Swap<'_> {
-    /// Delays the first event until the other has happened; `None` if that is impossible.
     fn try_with(&self, target: Target) -> Option<OrderedPair> {
         let swap = self.holding_up()?;
         let history = run(&with_plan(self.spec, &self.plan_with(&swap)))?;
@@ -87,9 +80,7 @@ impl Swap<'_> {
         })
     }
 
-    /// Returns whether the other run equals this one until the swap begins, without the probe: a
-    /// fault added after healing delays healing, and with it the probe. If that affects anything,
-    /// it is a different run.
+    /// Ignores the probe. A fault added after healing delays healing, and with it the probe.
     fn is_the_same_until(&self, begins: SimTime, other: &History) -> bool {
         let until = begins.min(self.history.events[self.first].time_us);
         let before = |event: &&Event| event.time_us < until;
@@ -101,7 +92,6 @@ impl Swap<'_> {
         shown(self.history) == shown(other)
     }
 
-    /// The plan with this fault instead of the one with its id, or in addition to the others.
     fn plan_with(&self, swap: &TimedFault) -> FaultPlan {
         let others = self.spec.plan.faults.iter().filter(|timed| timed.id != swap.id).cloned();
         FaultPlan::new(others.chain([swap.clone()]).collect())
@@ -148,7 +138,7 @@ impl Swap<'_> {
         }
     }
 
-    /// Delays the message that requested the event, and no message sent at another instant.
+    /// Delays the one message that requested the event.
     fn delay(&self, from: Node, event: &Event) -> Option<TimedFault> {
         const NO_DATA: [&str; 5] = ["connect", "accepted", "refused", "end", "reset"];
         let asked = self.trace.messages.iter().filter(|message| {
@@ -189,8 +179,8 @@ impl Swap<'_> {
     }
 }
 
-/// Identifies an event in another run: its node, its content, and the number of like ones before.
-/// Operation numbers do not help: they are given in the order of invocation.
+/// Identifies an event in another run. Operation numbers follow the order of invocation, so they do
+/// not help.
 #[derive(PartialEq, Eq)]
 struct Name {
     node: Node,

@@ -1,20 +1,14 @@
-//! The effects of suggested safeguards on the violations of a run.
+//! Effects of suggested safeguards on the violations of a run.
 //!
-//! A safeguard also changes the timing, and a plan that is tuned to the millisecond then
-//! misses its moment: one quiet run proves little. So each is tried three times
-//! over, always on the whole run and never on its minimal plan:
+//! A safeguard also changes the timing, and a plan that is tuned to the millisecond then misses its
+//! moment. So each is tried three times, on the whole run:
 //!
-//! 1. on the plan itself. The violation remains there, or it is gone. *Gone* is only reported
-//!    of a run that exercised the lock and in which the same faults acted and met the processes
-//!    where they were without the safeguard (as many locks taken, in or out of their critical
-//!    sections); else the two runs are not comparable;
+//! 1. on the plan itself. *Gone* is only reported of a run that exercised the lock and in which the
+//!    same faults met the processes in the same state; else the two runs are not comparable;
 //! 2. on the plans nearby: all faults up to a second earlier or later, as hard as they are or a
 //!    tenth harder;
-//! 3. on other seeds of the same lock, faults and scenario, with the safeguard and without it.
-//!    These runs are the same for every violation of such a cell, and are made once.
-//!
-//! None of the three says "prevents"; a reader gets the counts, and those without the safeguard
-//! next to them.
+//! 3. on other seeds of the same lock, faults and scenario, with and without the safeguard. These
+//!    runs are made once for all violations.
 
 use super::minimal::with_plan;
 use super::safeguard::{SAFEGUARDS, Safeguard};
@@ -57,10 +51,10 @@ pub struct Rates {
     threads: usize,
 }
 
-/// Values shared by several threads, computed once by one of them, by their inputs.
+/// One of the threads computes a value, by its inputs.
 type Shared<T> = Mutex<BTreeMap<String, Arc<OnceLock<T>>>>;
 
-/// The endings of the other seeds, in order, once computed.
+/// In the order of seeds.
 type Made = Arc<OnceLock<Vec<Option<Ending>>>>;
 
 fn place<T>(shared: &Shared<T>, key: String) -> Arc<OnceLock<T>> {
@@ -96,8 +90,7 @@ impl Trials {
         Trials::of(SAFEGUARDS, spec, rates, extent)
     }
 
-    /// The same with these safeguards, some of which may be the caller's own. Two that share a name
-    /// must differ in their setting.
+    /// The same with the caller's safeguards. Two with the same name must differ in their setting.
     pub fn of(
         safeguards: &'static [Safeguard],
         spec: &RunSpec,
@@ -206,9 +199,8 @@ impl Guarded {
 }
 
 impl Rates {
-    /// Sets the number of threads; the default is the caller's thread alone. A thread of a rayon
-    /// pool must keep the default: while it waits, it could pick up work that waits for the same
-    /// runs.
+    /// Sets the number of threads (default: the caller's). A thread of a rayon pool must keep the
+    /// default: while it waits, it could pick up work that waits for the same runs.
     pub fn on_threads(threads: usize) -> Rates {
         Rates { threads, ..Rates::default() }
     }
@@ -241,7 +233,6 @@ impl Rates {
     }
 }
 
-/// All inputs of the other seeds' runs. A drawn length is part of the scenario.
 fn key(spec: &RunSpec, safeguard: Option<&Safeguard>, extent: Extent) -> String {
     let asked = safeguard.map(|safeguard| (safeguard.name, (safeguard.setting)(spec)));
     let is_one_of_them =
@@ -251,7 +242,6 @@ fn key(spec: &RunSpec, safeguard: Option<&Safeguard>, extent: Extent) -> String 
     format!("{} {} {asked:?} {own:?} {extent:?} {scenario}", spec.client.name, spec.families)
 }
 
-/// The seeds for a safeguard: all but the run's own.
 fn other_seeds(own: Seed) -> impl Iterator<Item = Seed> {
     (OTHER_SEEDS_FROM..).map(Seed).filter(move |seed| *seed != own)
 }
@@ -262,7 +252,7 @@ fn other(spec: &RunSpec, seed: Seed, plan: &FaultPlan, safeguard: Option<&Safegu
     safeguard.map_or(drawn.clone(), |safeguard| (safeguard.with)(&drawn))
 }
 
-/// The scenario of a run, without further draws of its lengths.
+/// Without further draws of lengths.
 fn keeping(spec: &RunSpec) -> Rc<Scenario> {
     let keeps = Length::ALL.into_iter().collect();
     Rc::new(Scenario { keeps, ..(*spec.scenario).clone() })
@@ -303,7 +293,6 @@ struct Tried {
 }
 
 impl Tried {
-    /// From pairs of runs: with the safeguard, and without it.
     fn of<'e>(pairs: impl Iterator<Item = (&'e Ending, &'e Ending)>, kind: Kind) -> Tried {
         let mut tried = Tried::default();
         for (with, without) in pairs {
@@ -329,8 +318,7 @@ fn fired(history: &History) -> BTreeSet<u32> {
     began.collect()
 }
 
-/// The state of each process when the first fault begins: the number of locks that it has taken and
-/// released.
+/// When the first fault begins: the number of locks that each process has taken and released.
 fn scene(history: &History, processes: &[Node]) -> Vec<(Node, usize, usize)> {
     let before =
         || history.events.iter().take_while(|event| !matches!(event.what, What::FaultBegan { .. }));

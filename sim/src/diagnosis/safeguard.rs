@@ -259,7 +259,7 @@ fn beyond_the_lease(spec: &RunSpec) -> Micros {
     ttl + Micros(ttl.as_micros() / 10)
 }
 
-/// Returns whether a server returns before the leases that it granted have ended.
+/// Before the leases that it granted have ended.
 fn returns_within(spec: &RunSpec, fault: &Fault) -> bool {
     matches!(
         fault,
@@ -308,7 +308,7 @@ fn has_asynchronous_standby(spec: &RunSpec) -> bool {
         && spec.scenario.servers.standby != Some(Standby::Synchronous)
 }
 
-/// Only some locks can wait for replicas: the messages show whether this one does.
+/// The messages show whether the lock waits for replicas.
 fn can_wait(spec: &RunSpec) -> bool {
     if !has_replicas(spec) || spec.scenario.servers.wait_replicas > 0 {
         return false;
@@ -324,7 +324,6 @@ fn can_wait(spec: &RunSpec) -> bool {
     })
 }
 
-/// Returns whether a server with less persistence than this crashes.
 fn persists_less(spec: &RunSpec, than: Persistence) -> bool {
     let rank = |persistence| match persistence {
         Persistence::None => 0,
@@ -360,7 +359,7 @@ fn by_monotonic(fault: &Fault) -> Option<Fault> {
     }
 }
 
-/// Half as long up to half as long again.
+/// Between half as long and half as long again.
 fn random_retry(spec: &RunSpec) -> RunSpec {
     let SpanRange { min, .. } = spec.scenario.calls.retry;
     let part = |halves: u64| Span(Micros(min.0.as_micros() * halves / 2));

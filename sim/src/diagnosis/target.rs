@@ -27,16 +27,13 @@ fn shown(spec: &RunSpec) -> BTreeSet<(Kind, Cause)> {
     judge(&history).violations.iter().map(|one| (one.kind, one.cause)).collect()
 }
 
-/// The results of the smaller runs of one run. The searches for its violations overlap, and no run
-/// is repeated.
+/// Results of the smaller runs of one run, since the searches for its violations overlap.
 #[derive(Default)]
 pub struct Memory {
     shown: RefCell<BTreeMap<String, BTreeSet<(Kind, Cause)>>>,
 }
 
 impl Memory {
-    /// All runs have the same seed, lock and families, and differ only in processes and cycles of
-    /// the scenario.
     pub(super) fn shows(&self, spec: &RunSpec, target: Target) -> bool {
         let scenario = &spec.scenario;
         let plan = serde_json::json!(spec.plan);

@@ -9,9 +9,8 @@ use fencepost_reports::explain::cause::Measure;
 use fencepost_reports::summary::report::Boundary;
 use fencepost_reports::{Cause, History};
 
-/// The threshold of the magnitude that the cause depends on; else of the first magnitude that
-/// cannot be reduced by a step. `None` if the plan has no such magnitude. `history` is that of the
-/// minimal run.
+/// Prefers the magnitude that the cause depends on, else the first that cannot be reduced by a
+/// step. `history` is that of the minimal run.
 pub(super) fn threshold(minimal: &Minimal, target: Target, history: &History) -> Option<Boundary> {
     let plan = &minimal.spec.plan;
     let analytic = |timed: &TimedFault, magnitude| {
@@ -63,9 +62,8 @@ fn is_decisive(cause: Cause, fault: &Fault, magnitude: Magnitude) -> bool {
     }
 }
 
-/// The longest downtime of a server that still shows the violation, and a millisecond more that
-/// does not. The only magnitude of which less is worse, so that a minimal plan does not show its
-/// threshold.
+/// The only magnitude of which less is worse, so a minimal plan does not show its threshold. A
+/// millisecond more no longer shows the violation.
 fn longest_absence(minimal: &Minimal, target: Target) -> Option<(&TimedFault, i64, i64)> {
     let early = target.cause.measure() == Some(Measure::Absence);
     let spec = &minimal.spec;

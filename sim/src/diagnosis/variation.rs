@@ -2,17 +2,16 @@
 
 use fencepost_faults::{FaultPlan, Magnitude, SimTime, TimedFault, magnitudes, with_magnitude};
 
-/// Joint shifts of all faults, in microseconds.
+/// In microseconds.
 const SHIFTS_US: [i64; 11] = [
     0, -1_000, 1_000, -10_000, 10_000, -100_000, 100_000, -300_000, 300_000, -1_000_000, 1_000_000,
 ];
 const MOVE_US: i64 = 300_000;
 const MOVES: i64 = 20;
-/// Intensities, in per cent.
+/// In per cent.
 const STRETCHES: [i64; 2] = [100, 110];
 
-/// The 21 variations of this plan, without itself: all faults shifted by up to a second either way,
-/// at their intensity and a tenth harder.
+/// The 21 variations: shifted by up to a second either way, as hard or a tenth harder.
 pub(super) fn near(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
     let all = STRETCHES
         .into_iter()
@@ -21,14 +20,14 @@ pub(super) fn near(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
         .map(|(shift, stretch)| varied(plan, shift, stretch))
 }
 
-/// The plan with all faults shifted together by up to six seconds either way, the nearest first.
+/// Shifts of up to six seconds either way, the nearest first.
 pub(super) fn moved(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
     (1..=MOVES)
         .flat_map(|step| [step * MOVE_US, -step * MOVE_US])
         .map(|shift| varied(plan, shift, 100))
 }
 
-/// The plan with all faults shifted by `shift_us` and stretched to `stretch` per cent.
+/// `stretch` is in per cent.
 pub(super) fn varied(plan: &FaultPlan, shift_us: i64, stretch: i64) -> FaultPlan {
     let faults = plan.faults.iter().map(|timed| {
         let at_us = SimTime(timed.at_us.as_micros().saturating_add_signed(shift_us));

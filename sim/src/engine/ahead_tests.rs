@@ -17,7 +17,7 @@ use std::time::Duration;
 const WAITER: Node = Node::Client(1);
 const SECOND: Duration = Duration::from_secs(1);
 
-/// An echo server that ticks each second, when the first one sends something to the second.
+/// Ticks each second once the first server sends something to the second.
 struct Chatters {
     number: u16,
     to: Option<ConnectionId>,
@@ -46,8 +46,7 @@ impl Machine for Chatters {
     }
 }
 
-/// The silence event at 10 s: whether there was a future event. A command keeps a server busy for
-/// the service time.
+/// Records the silence event at 10 s. A command keeps a server busy for the service time.
 fn told(service_time: Micros, waits: fn(Env) -> TaskFuture) -> bool {
     let recorder = Rc::new(Recorder::default());
     recorder.tell_silences_beyond(Micros::from_secs(1), None);
@@ -80,7 +79,7 @@ fn told(service_time: Micros, waits: fn(Env) -> TaskFuture) -> bool {
     last.expect("the silence of the process is told")
 }
 
-/// Leaves the agenda entry of a cancelled timer behind, due after 50 s.
+/// The agenda entry of the cancelled timer is due after 50 s.
 async fn gives_up_a_timer(env: &Env) {
     env.timeout(50 * SECOND, env.sleep(SECOND)).await;
 }

@@ -1,5 +1,4 @@
-//! A bound in real time on a thread's runs. It only decides whether a run is completed: an
-//! abandoned run counts as no run.
+//! A bound in real time on a thread's runs. An abandoned run counts as no run.
 
 use super::EngineError;
 use std::cell::Cell;
@@ -9,10 +8,10 @@ thread_local! {
     static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// Checked once in this many instants of a run.
+/// In instants of a run.
 const EVERY: u32 = 256;
 
-/// From now on this thread abandons a run that is not over by then.
+/// Abandons this thread's runs that are not over by then.
 pub(crate) fn set(deadline: Option<Instant>) {
     DEADLINE.set(deadline);
 }

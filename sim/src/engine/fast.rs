@@ -1,5 +1,4 @@
-//! The discrete-event engine: advances to the next relevant instant and gives each due host its
-//! turn.
+//! The discrete-event engine.
 
 use super::deadline::Watch;
 use super::{Course, EngineError, check};

@@ -15,7 +15,6 @@ use std::rc::Rc;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Records {
     pub(crate) wire: Option<Detail>,
-    /// The turns of hosts (fast engine only), and the times at which messages were held up.
     pub(crate) turns: bool,
 }
 
@@ -23,7 +22,7 @@ pub(crate) struct Setup {
     pub(crate) seed: Seed,
     pub(crate) quantum: Micros,
     pub(crate) latency: (Micros, Micros),
-    /// Every host with its software, in the order of turns.
+    /// In the order of turns.
     pub(crate) hosts: Vec<(Node, Software)>,
     pub(crate) recorder: Rc<Recorder>,
     pub(crate) roster: Rc<Roster>,

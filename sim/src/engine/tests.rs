@@ -1,5 +1,4 @@
-//! Both engines run a bare world identically: one or three echo servers, clients, and every kind of
-//! fault.
+//! Both engines run a bare world identically: echo servers, clients, and every kind of fault.
 
 mod half_closed;
 mod lost;
@@ -38,7 +37,7 @@ impl Machine for Echo {
     }
 }
 
-/// Sends first, as databases do, and nothing else.
+/// Sends first, as databases do.
 struct Greeter;
 
 impl Machine for Greeter {
@@ -139,7 +138,7 @@ async fn wait_in_vain(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<R
     roster.finishes(node);
 }
 
-/// Sends numbers without waiting for answers, and records how many returned, in order.
+/// Records how many numbers returned, in order.
 async fn pour(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
     const NUMBERS: u64 = 40;
     let member = roster.member(node);
@@ -250,8 +249,8 @@ fn a_server_that_speaks_first_is_heard_alike() {
     assert!(greeted > 20 * 60, "{greeted} times");
 }
 
-/// Messages take up to three seconds, while brief cuts of all links hold up some of them, which are
-/// resent while later ones are in transit.
+/// Brief cuts hold up messages that take up to three seconds; these are resent while later ones are
+/// in transit.
 fn slow_and_cut() -> FaultPlan {
     let (clients, servers): (Vec<Node>, Vec<Node>) =
         ((1..=CLIENTS).map(Node::Client).collect(), (1..=SERVERS).map(Node::Redis).collect());

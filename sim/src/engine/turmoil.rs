@@ -1,11 +1,10 @@
-//! Stock turmoil as the engine: every host of the world is a turmoil host, every connection one of
-//! its TCP streams, every message one of its segments.
+//! Stock turmoil as the engine: every host, connection and message of the world is one of turmoil's
+//! hosts, TCP streams and segments.
 //!
-//! Every link is held from the start, so turmoil keeps each segment until the world's own network
-//! says that it is due; idle time is skipped, and one turmoil step is one instant. A host's
-//! software is one future that gives the host its turn; turmoil's clock is not used, because every
-//! timer is the world's. turmoil's own runtimes, sockets, sequence numbers and flow control serve
-//! as a check: the run stops if bytes leave its streams other than the world sent them.
+//! Every link is held, so turmoil keeps each segment until the world's network says that it is due.
+//! One turmoil step is one instant, and idle time is skipped. A host's software is one future;
+//! every timer is the world's. turmoil's sockets, sequence numbers and flow control serve as a
+//! check: the run stops if bytes leave its streams other than the world sent them.
 
 use super::deadline::Watch;
 use super::{Course, EngineError, check};
@@ -28,7 +27,7 @@ use tokio::io::{AsyncRead, ReadBuf};
 use turmoil::net::{TcpListener, TcpStream};
 use turmoil::{Protocol, Segment, Sim};
 
-/// The port of every host inside turmoil, independent of the world's ports.
+/// Independent of the world's ports.
 const PORT: u16 = 1;
 const CAPACITY: usize = 1 << 16;
 
@@ -40,19 +39,16 @@ type Connecting = Pin<Box<dyn Future<Output = io::Result<TcpStream>>>>;
 struct Inner {
     names: Vec<String>,
     listeners: Vec<Option<Rc<TcpListener>>>,
-    /// Connections accepted by turmoil, not yet claimed by the world: the accepting host and the
-    /// origin.
+    /// Not yet claimed by the world. The address is the origin.
     accepted: BTreeMap<(HostIndex, SocketAddr), TcpStream>,
     connecting: BTreeMap<u32, Connecting>,
     streams: BTreeMap<u32, TcpStream>,
-    /// Connects whose segment has not been seen on a link yet, in the order sent, per pair of
-    /// hosts.
+    /// Not seen on a link yet, in the order sent.
     unseen_connects: BTreeMap<(HostIndex, HostIndex), VecDeque<u32>>,
     unseen: BTreeMap<u32, VecDeque<u64>>,
-    /// The socket that sends from the first address to the second.
     senders: BTreeMap<(SocketAddr, SocketAddr), u32>,
     addresses: BTreeMap<u32, (SocketAddr, SocketAddr)>,
-    /// The connecting host and its peer, by connecting socket.
+    /// By connecting socket.
     routes: BTreeMap<u32, (HostIndex, HostIndex)>,
     mismatch: Option<String>,
 }
@@ -61,7 +57,7 @@ struct Inner {
 enum Cargo {
     Connect(u32),
     Message(u64),
-    /// Irrelevant to the world: it stays on the link forever.
+    /// The world ignores it: it stays on the link forever.
     Ballast,
 }
 
@@ -179,8 +175,7 @@ impl Carrier for Wires {
 }
 
 impl Inner {
-    /// The stream of the connect from this address. turmoil's accept order for connects of one
-    /// instant differs from ours.
+    /// turmoil's accept order for connects of one instant differs from ours.
     fn accepted_from(&mut self, host: HostIndex, origin: SocketAddr) -> Option<TcpStream> {
         let listener = self.listeners[usize::from(host) - 1].clone()?;
         loop {
@@ -242,7 +237,7 @@ impl Hosts {
     }
 }
 
-/// The wakers of the hosts' futures, so that only due hosts are polled.
+/// Only due hosts are polled.
 type Doorbells = Rc<RefCell<Vec<Option<Waker>>>>;
 
 pub(crate) fn run(kernel: &Rc<Kernel>, course: &Course, wires: &Wires) -> Result<(), EngineError> {
@@ -328,7 +323,6 @@ fn ring(kernel: &Kernel, doorbells: &Doorbells) {
     }
 }
 
-/// The segments on turmoil's links, in turmoil's order.
 #[derive(Default)]
 struct Links {
     cargo: BTreeMap<(IpAddr, IpAddr), Vec<Cargo>>,

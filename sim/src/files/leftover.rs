@@ -1,6 +1,5 @@
-//! Leftovers of a killed process: half-written files. The writer of a file locks it, and a lock
-//! ends with its process; so an unlocked file is a leftover, even where several slices of a sweep
-//! write into one folder.
+//! Leftovers of killed processes. A file's writer locks it, and a lock ends with its process, so an
+//! unlocked temporary file is a leftover.
 
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{DirEntry, File};
@@ -11,7 +10,6 @@ use std::path::Path;
 /// The name prefix of a file that is still being written.
 pub(crate) const TEMPORARY: &str = ".tmp-fencepost-";
 
-/// `false` if another process has already removed it.
 pub(crate) fn claim(file: &File) -> io::Result<bool> {
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
         // Another process is checking whether it is a leftover, and is about to remove it.
@@ -22,8 +20,7 @@ pub(crate) fn claim(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Locks an open file or folder as soon as nobody else has. Does nothing on a file system without
-/// locks.
+/// Does nothing on a file system without locks.
 pub(crate) fn wait_for(file: &File) {
     let _ = flock(file, FlockOperation::LockExclusive);
 }

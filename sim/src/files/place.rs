@@ -4,7 +4,7 @@ use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// The most symbolic links to follow, as in Linux.
+/// As in Linux.
 const LINKS_MAX: usize = 40;
 
 #[derive(PartialEq, Eq, Debug)]
@@ -13,7 +13,7 @@ pub(super) enum Place {
     Stream(PathBuf),
 }
 
-/// Follows the symbolic links of an output's path, so that their target is replaced and not a link.
+/// The target of a symbolic link is replaced and not the link.
 pub(super) fn find(path: &Path) -> io::Result<Place> {
     let mut path = path.to_owned();
     for _ in 0..LINKS_MAX {
@@ -44,7 +44,6 @@ fn is_stream(found: &Metadata) -> bool {
     kind.is_fifo() || kind.is_char_device() || kind.is_block_device() || kind.is_socket()
 }
 
-/// Windows tells no stream from a file.
 #[cfg(not(unix))]
 fn is_stream(_: &Metadata) -> bool {
     false

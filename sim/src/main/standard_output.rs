@@ -1,5 +1,5 @@
-//! Detects a standard output that was closed at the start of the process. std opens /dev/null in
-//! its place before `main`, and output would be lost without an error.
+//! Detects a standard output that was closed at the start. std opens /dev/null in its place before
+//! `main`, and output would be lost without an error.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,8 +18,7 @@ extern "C" fn look() {
     WAS_CLOSED.store(is_closed, Ordering::Relaxed);
 }
 
-/// Returns whether standard output was closed at the start of the process; `false` on systems other
-/// than Linux.
+/// Always `false` on systems other than Linux.
 pub(crate) fn was_closed() -> bool {
     WAS_CLOSED.load(Ordering::Relaxed)
 }

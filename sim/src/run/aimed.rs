@@ -1,11 +1,10 @@
-//! Aimed plans: half of the faults strike where the protocol can be hurt.
+//! Aimed plans: half of the faults strike where they can hurt the protocol.
 //!
-//! The families draw the plan; about every second incident of it is moved. The early part of the
-//! window is divided into as many parts as there are incidents to move, one for each. A scout runs
-//! the current plan up to the end of a part, [`places`] locates the processes, and the incident
-//! moves to one of the places of its part. Everything earlier is settled by then, and two runs are
-//! the same up to their first difference: so an incident meets its target, unless it has a lead (a
-//! lag, a cut) that changes the following events.
+//! About every second incident is moved. The early part of the window is divided into as many parts
+//! as there are incidents to move. A scout runs the current plan up to the end of a part,
+//! [`places`] locates the processes, and the incident moves to one of the places. Two runs are the
+//! same up to their first difference, so an incident meets its target, unless it has a lead (a lag,
+//! a cut) that changes the following events.
 
 use super::places::places;
 use super::recording::Recording;
@@ -19,14 +18,13 @@ use fencepost_faults::{
 };
 use std::rc::Rc;
 
-/// More incidents than that share them, and those of one scout may interfere.
+/// Further incidents share these scouts, and may interfere.
 const SCOUTS_MAX: usize = 4;
 
-/// A window of this length, or half of a longer one if that is more, is early enough.
+/// If half of the window is longer, that is early enough.
 const EARLY: Micros = Micros::from_secs(30);
 
-/// The plan of a run with some of its incidents moved. If a scout fails, the incidents stay as
-/// drawn: the run itself will report the error.
+/// If a scout fails, the incidents stay as drawn, and the run itself reports the error.
 pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting) -> FaultPlan {
     let mut rng = spec.seed.stream(Stream::Aim);
     let (to_move, mut others): (Vec<_>, Vec<_>) =
@@ -45,8 +43,8 @@ pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting)
     of(&others)
 }
 
-/// The part of a window to which incidents are moved: a scout costs as much as its run time, and a
-/// process that takes a lock repeatedly passes the same places early and late.
+/// Incidents move to this part. A scout costs as much as its run time, and a process passes the
+/// same places early and late.
 fn early(window: Window) -> Window {
     let length = window.length().0;
     let early = (length / 2).max(length.min(EARLY.0));
@@ -68,14 +66,14 @@ fn parts(window: Window, count: usize) -> Vec<Window> {
         .collect()
 }
 
-/// A fault without effect after the scout's end: its probe would begin when all faults are over,
-/// and the run's own probe does not begin before the incident to place.
+/// A fault without effect. It delays the scout's probe until its end, as the incident to place
+/// delays the run's.
 fn never(end: SimTime) -> TimedFault {
     let fault = Fault::ClockJump { node: Node::Storage, offset_us: 0 };
     TimedFault { id: u32::MAX, at_us: end + Micros::from_secs(1), fault }
 }
 
-/// The places of all processes up to the end of a part, with these incidents.
+/// Up to the end of a part.
 fn scout(spec: &RunSpec, incidents: &[DrawnIncident], part: Window) -> Vec<Place> {
     let mut scenario = (*spec.scenario).clone();
     scenario.timing.max_time = scenario.timing.max_time.min(Span(Micros(part.end_us.0)));

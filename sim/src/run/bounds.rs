@@ -9,9 +9,8 @@ use fencepost_faults::setting::Topology;
 use fencepost_reports::Availability;
 
 impl RunSpec {
-    /// After healing, an acquire must succeed within this span: ttl + the largest backward step of
-    /// any clock + the coordinator's recovery + the longest silence of a healed link + a command
-    /// timeout + a retry.
+    /// After healing, an acquire must succeed within: ttl + largest backward step of a clock +
+    /// recovery + longest silence of a healed link + command timeout + retry.
     pub fn progress_bound(&self) -> Micros {
         let scenario = &self.scenario;
         let step_back = self.plan.server_clock_back_max();
@@ -25,8 +24,8 @@ impl RunSpec {
             + scenario.calls.retry.max.0
     }
 
-    /// A waiter for a fair lock must be queued within this span: a command timeout and a retry.
-    /// After faults it must first find a server again, and before recovery there is no queue.
+    /// A waiter for a fair lock must be queued within a command timeout and a retry. After faults
+    /// it must first find a server.
     pub(super) fn order_bound(&self) -> Micros {
         let starts_at_once = !self.client.deployment.lives_with_session();
         match self.plan.faults.is_empty() && starts_at_once {
@@ -35,10 +34,9 @@ impl RunSpec {
         }
     }
 
-    /// A process that waits for a free lock sends something within this span: its wait ends after a
-    /// lease, a command timeout and a retry. A session may outlive its timeout by a tick, and
-    /// restarts it with each leader, so there the bound is that of progress; the same applies to a
-    /// wait in a database's queue.
+    /// A waiting process sends something within a lease, a command timeout and a retry. A session
+    /// may outlive its timeout by a tick and restarts it with each leader, and a database has a
+    /// queue: there the bound is that of progress.
     pub(super) fn silence_bound(&self) -> Micros {
         let scenario = &self.scenario;
         let deployment = self.client.deployment;
@@ -48,7 +46,7 @@ impl RunSpec {
         self.lease() + scenario.calls.command_timeout.0 + scenario.calls.retry.max.0
     }
 
-    /// Programs have a default: the bound of progress, while no fault acts.
+    /// Programs have a default: the bound of progress, without an active fault.
     pub(super) fn availability(&self) -> Option<Availability> {
         let stated = self.scenario.availability.map(|bound| bound.0);
         let is_program = self.scenario.program(self.client).is_some();

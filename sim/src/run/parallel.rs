@@ -2,7 +2,6 @@
 
 use rayon::prelude::*;
 
-/// The results in the order of the items.
 pub(crate) fn in_parallel<'i, I: Sync, T: Send>(
     jobs: usize,
     items: &'i [I],

@@ -1,15 +1,12 @@
-//! The places of each process in its protocol, from the history and the messages of a run.
-//!
-//! The history has a thread's operation, the messages its commands. The same applies to the user's
-//! own programs: their reports to the judge are their history.
+//! Places of each process in its protocol: the history has a thread's operations, the messages its
+//! commands.
 
 use fencepost_faults::aim::{Phase, Place, Stretch};
 use fencepost_faults::{Node, SimTime};
 use fencepost_reports::{Action, Change, Event, History, Trace, What};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Commands beyond this number in one operation count as this number: a long wait repeats its
-/// commands.
+/// Larger numbers count as this one: a long wait repeats its commands.
 const NUMBER_MAX: u32 = 8;
 
 pub(super) fn places(history: &History, trace: &Trace) -> Vec<Place> {
@@ -135,7 +132,7 @@ impl Course {
         self.turns_to(if self.held > 0 { Phase::Holding } else { Phase::Idle }, at);
     }
 
-    /// Ends an acquire: from the granted command on, the phase was taking and not waiting.
+    /// From the granted command on, the phase is taking.
     fn takes(&mut self, asked: &[Asked]) {
         let grant = self.granted.iter().min_by_key(|(_, at)| **at);
         let Some((server, granted)) = grant else { return };
@@ -188,8 +185,8 @@ fn fill(client: Node, spells: &[Spell], asked: &[Asked]) -> Vec<Place> {
     places
 }
 
-/// The phase of a command. A program's storage access is classified at its arrival: in its critical
-/// section it reads first, and then writes.
+/// A program's storage access is classified at its arrival: in its critical section it reads first,
+/// and then writes.
 fn asking(phase: Phase, server: Node, has_read: &mut bool) -> Phase {
     match phase {
         Phase::Holding if server == Node::Storage && *has_read => Phase::Writing,

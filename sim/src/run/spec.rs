@@ -16,8 +16,7 @@ pub struct RunSpec {
     pub client: &'static Definition,
     /// The families that the plan was drawn from.
     pub families: Families,
-    /// The deployment, the workload and the habits, with the lengths that the seed drew if the
-    /// families are a swarm.
+    /// Includes the lengths that the seed drew if the families are a swarm.
     pub scenario: Rc<Scenario>,
     /// The fault plan.
     pub plan: FaultPlan,
@@ -29,7 +28,6 @@ impl RunSpec {
         self.scenario.topology(self.client, &self.families)
     }
 
-    /// Returns whether the run has unmodified binaries: it is slow, and two runs may differ.
     pub(crate) fn is_traced(&self) -> bool {
         !self.scenario.binaries.is_empty() || self.scenario.program(self.client).is_some()
     }
@@ -38,7 +36,7 @@ impl RunSpec {
         entry(self.client.deployment.coordinator())
     }
 
-    /// How long a server keeps a silent lock.
+    /// A server keeps a silent lock for this long.
     pub(super) fn lease(&self) -> Micros {
         (self.coordinator().lease)(self.scenario.ttl.0)
     }

@@ -43,8 +43,7 @@ pub enum InvalidRun {
 }
 
 impl RunSpec {
-    /// Checks that the lock fits the scenario, and the plan the deployment. Errors name the value,
-    /// or the fault and the node.
+    /// Checks that the lock fits the scenario, and the plan the deployment.
     pub fn validate(&self) -> Result<(), InvalidRun> {
         fits(&self.scenario, self.client, &self.families)?;
         if let Some(fault) = self.plan.beyond() {

@@ -56,7 +56,6 @@ impl Findings<'_> {
         failed.or_else(|| unwatched.and_then(Watched::note))
     }
 
-    /// The code of the programs and real servers.
     fn ran(&self) -> Ran {
         let mut ran = ran(&self.outcome.programs);
         for (_, binary) in self.real_servers() {
@@ -66,13 +65,11 @@ impl Findings<'_> {
         ran
     }
 
-    /// The real servers of the run, by their coordinator.
     fn real_servers(&self) -> impl Iterator<Item = (&String, &ServerBinary)> {
         let own = self.spec.client.deployment.coordinator().name();
         self.spec.scenario.binaries.iter().filter(move |(coordinator, _)| *coordinator == own)
     }
 
-    /// The key by which the run was judged, and its real servers.
     fn note(&self) -> Option<String> {
         let watched = self.outcome.watched.as_ref().and_then(Watched::note);
         let servers = self.real_servers().map(|(coordinator, binary)| {

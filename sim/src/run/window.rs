@@ -1,8 +1,7 @@
-//! When the faults of a program begin that ends before any fault of its plan begins.
+//! The fault window of a program whose run ends before the plan's first fault.
 //!
-//! A scout runs the program once without faults. All runs of a sweep share its seed and its result.
-//! Where that leaves open whether the program of this seed ends before the faults begin, another
-//! scout runs it with this seed.
+//! A scout runs the program once without faults; all runs of a sweep share its seed and result.
+//! Where that is inconclusive, another scout runs it with this run's seed.
 
 use super::recording::Recording;
 use super::spec::RunSpec;
@@ -16,15 +15,14 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Mutex;
 
-/// No fault begins in this part of the time that a program runs.
+/// No fault begins in this fraction of a program's run.
 const SETTLES: u64 = 10;
-/// Programs of other seeds do not run for longer than so many times the time of the shared scout.
+/// Programs of other seeds run for at most this multiple of the shared scout's time.
 const VARIES: u64 = 3;
 
 static KNOWN: Mutex<BTreeMap<String, Option<SimTime>>> = Mutex::new(BTreeMap::new());
 
-/// The fault window of a program whose run ends before the first fault of its plan begins, unless
-/// its scenario states a window; `None` if the plan may stay as it is.
+/// Returns `None` if the plan may stay as it is.
 pub(super) fn that_meets_a_program(run: &RunSpec, stated: Window) -> Option<Window> {
     let built_in = Scenario::default().fault_window;
     let is_stated = run.scenario.fault_window != built_in;
@@ -62,8 +60,8 @@ fn within(stated: Window, ran: SimTime) -> Window {
     Window { begin_us, end_us: stated.end_us.min(ran).max(begin_us) }
 }
 
-/// When the processes have done their last thing without faults; `None` if they go on to the end of
-/// the window, or the scout cannot be run.
+/// The last activity of the processes without faults; `None` if they continue to the end of the
+/// window, or the scout cannot run.
 fn runs_for(spec: &RunSpec, seed: Seed, stated: Window) -> Option<SimTime> {
     let mut scenario = (*spec.scenario).clone();
     scenario.timing.max_time = scenario.timing.max_time.min(Span(Micros(stated.end_us.0)));

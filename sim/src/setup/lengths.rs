@@ -1,12 +1,10 @@
-//! Draws besides the faults: the lengths of leases, holds and waits. `all` draws every length.
-//! `storage-delay` draws how long a process waits for the storage: one that gives up early is never
-//! late with a write. Holds of a lock that renews its lease exceed the lease under all faults:
-//! otherwise the renewal would never matter.
+//! Draws besides the faults: the lengths of leases, holds and waits. `all` draws every length,
+//! `storage-delay` the wait for the storage. Holds of a lock that renews its lease exceed the
+//! lease: otherwise the renewal would never matter.
 //!
 //! A constant length hides behaviour that another would show (Groce, Zhang, Eide, Chen and Regehr,
-//! "Swarm Testing", ISSTA 2012). A requested length is kept, and holds of locks without renewal
-//! stay as far below the lease as in the built-in scenario: a run without active faults is as safe
-//! as one without faults.
+//! "Swarm Testing", ISSTA 2012). Requested lengths are kept, and holds of locks without renewal
+//! stay as far below the lease as in the built-in scenario.
 
 pub use crate::setup::scenario::length::Length;
 use crate::setup::scenario::{Hold, Scenario};
@@ -32,7 +30,6 @@ impl Length {
         }
     }
 
-    /// Its value, in the form for `--set`.
     fn value(self, scenario: &Scenario) -> String {
         match self {
             Length::Ttl => scenario.ttl.to_string(),
@@ -47,14 +44,12 @@ impl Length {
         self.value(scenario) == self.value(&Scenario::default())
     }
 
-    /// Returns whether the value was requested: it is not the built-in one, or the scenario says
-    /// so.
+    /// It differs from the built-in value, or the scenario says so.
     fn is_asked_for(self, scenario: &Scenario) -> bool {
         scenario.keeps.contains(&self) || !self.is_built_in(scenario)
     }
 
-    /// Returns whether a swarm keeps it. Requested holds or downtimes are relative to the lease,
-    /// and so keep the lease too.
+    /// Requested holds or downtimes are relative to the lease, so they keep the lease too.
     fn is_kept(self, scenario: &Scenario) -> bool {
         let stated_against = self == Length::Ttl
             && (Length::Hold.is_asked_for(scenario)
@@ -111,11 +106,10 @@ pub(crate) fn drawn(
     drawn
 }
 
-/// The longest hold of a lock that renews its lease, in thousandths of the lease.
+/// In thousandths of the lease.
 const HOLD_OF_RENEWED_PER_MILLE: u64 = 1_500;
 
-/// Holds of up to this part of the lease, in whole milliseconds if possible; a built-in hold is at
-/// least 10 ms.
+/// In whole milliseconds if possible. A built-in hold is at least 10 ms.
 fn hold_within(ttl: Span, per_mille: u64) -> SpanRange {
     let max_us = ttl.0.as_micros() * per_mille / 1_000;
     let max = if max_us < 1_000 { Span(Micros(max_us)) } else { Span::millis(max_us / 1_000) };

@@ -7,12 +7,11 @@ use std::net::Ipv4Addr;
 pub(crate) const RESOURCE: &str = "lock:orders";
 pub(crate) const STORAGE_PORT: u16 = 9000;
 
-/// The address of the host at a place, in the order in which hosts take their turns.
+/// In the order in which hosts take their turns.
 pub(crate) fn address(place: usize) -> Ipv4Addr {
     Ipv4Addr::new(10, 0, (place / 250) as u8, (place % 250) as u8 + 1)
 }
 
-/// The addresses of all hosts, in that order.
 pub(crate) fn addresses(nodes: &[Node]) -> BTreeMap<String, Ipv4Addr> {
     let places = nodes.iter().enumerate();
     places.map(|(place, node)| (node.to_string(), address(place))).collect()

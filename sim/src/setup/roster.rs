@@ -1,5 +1,4 @@
-//! The participants of a run, their progress, and so the end of the run. Each thread of a process
-//! is a separate member.
+//! The members of a run and their progress. Each thread of a process is one.
 
 use fencepost_faults::{Node, Seed, Stream};
 use rand_chacha::ChaCha8Rng;
@@ -7,7 +6,6 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Their progress and draws survive crashes of their process here.
 pub(crate) struct Roster {
     members: BTreeMap<Node, Member>,
     stood_still: RefCell<BTreeMap<Node, Stillness>>,
@@ -18,14 +16,12 @@ pub(crate) struct Member {
     pub(crate) cycles_left: Cell<u32>,
     /// Draws hold times and similar values.
     pub(crate) draws: RefCell<ChaCha8Rng>,
-    /// Draws the calls that it gives up.
     pub(crate) impatience: RefCell<ChaCha8Rng>,
-    /// Decides which of its sections nest.
     pub(crate) nesting: RefCell<ChaCha8Rng>,
     is_finished: Cell<bool>,
 }
 
-/// The total pause of a machine, by its own monotonic clock, in microseconds.
+/// By the machine's own monotonic clock, in microseconds.
 #[derive(Clone, Copy, Default)]
 struct Stillness {
     since: Option<u64>,
@@ -60,13 +56,13 @@ impl Roster {
         }
     }
 
-    /// The total pause of a running machine: time in which it could not work.
+    /// Time in which a running machine could not work.
     pub(crate) fn stood_still(&self, machine: Node) -> Duration {
         let all = self.stood_still.borrow();
         Duration::from_micros(all.get(&machine).map_or(0, |stillness| stillness.before))
     }
 
-    /// Panics if it is not on the roster: a setup error.
+    /// A node that is not on the roster panics: a setup error.
     pub(crate) fn member(&self, node: Node) -> &Member {
         self.members.get(&node).unwrap_or_else(|| panic!("{node} is not on the roster"))
     }

@@ -1,5 +1,4 @@
-//! All inputs of a run besides its seed, its lock and its faults: the deployment, the workload, the
-//! habits of clients and servers.
+//! Inputs of a run besides its seed, lock and faults: deployment, workload, and habits.
 
 pub(crate) mod binaries;
 mod calls;
@@ -80,15 +79,14 @@ impl Scenario {
         }
     }
 
-    /// The key and value by which the application gives calls up, if it does.
+    /// Key and value.
     pub(crate) fn gives_up(&self) -> Option<(&'static str, &'static str)> {
         let keys = [("cancel", self.calls.cancel), ("interrupt", self.calls.interrupt)];
         let given = keys.into_iter().find(|(_, calls)| *calls != Calls::None);
         given.map(|(key, calls)| (key, calls.name()))
     }
 
-    /// Smallest allowed availability bound: a refused process returns after a retry, and may also
-    /// lose one reply.
+    /// Smallest allowed availability bound: a retry, and one lost reply.
     pub fn soonest(&self) -> Span {
         Span(self.calls.command_timeout.0 + self.calls.retry.max.0)
     }
@@ -165,8 +163,8 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// The differences from the built-in scenario, and requested built-in values, as keys and
-    /// values of `--set`.
+    /// Differences from the built-in scenario, and requested built-in values, as keys and values of
+    /// `--set`.
     pub fn deviations(&self) -> Vec<(String, String)> {
         let as_map = |scenario: &Scenario| {
             let mut map = match serde_json::to_value(scenario) {

@@ -104,7 +104,7 @@ impl Again<'_> {
         Ok(self.sum(sweep.seeds, cells))
     }
 
-    /// The run of a seed, which both engines must agree on.
+    /// Both engines must agree on the run.
     fn run(&self, seed: Seed, families: &Families) -> Result<(RunFacts, RunOutcome), TestFailure> {
         let spec = self.spec(seed, families);
         let failed = |error| TestFailure::Run(FailedRun::of(&spec, error));
@@ -217,7 +217,7 @@ fn target(executable: &Path) -> String {
     }
 }
 
-/// `fencepost` in cargo's target folder; without one, in the folder `target` here.
+/// `fencepost` in cargo's target folder, or else in `target` here.
 fn folder() -> PathBuf {
     let executable = std::env::current_exe().unwrap_or_default();
     let inside = executable

@@ -85,8 +85,7 @@ impl EveryPlan {
         EveryPlan { families: families.to_owned(), ..self }
     }
 
-    /// The most faults and late messages of a plan: by default one fault, if there are families,
-    /// and no late message.
+    /// Sets the most faults and late messages: by default one fault, if there are families.
     pub fn at_most(self, most: Level) -> EveryPlan {
         EveryPlan { most: Some(most), ..self }
     }
@@ -102,8 +101,8 @@ impl EveryPlan {
         EveryPlan { jobs: jobs.max(1), ..self }
     }
 
-    /// Runs all of them and returns the certificate. Panics if a plan breaks a rule, with that
-    /// plan, and if nothing was exercised.
+    /// Runs all plans and returns the certificate. Panics if a plan breaks a rule, or if nothing
+    /// was exercised.
     #[track_caller]
     pub fn run(self) -> Certificate {
         self.check().unwrap_or_else(|failure| panic!("{failure}"))

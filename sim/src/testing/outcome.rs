@@ -6,7 +6,7 @@ use fencepost_reports::{Cause, Cell, Kind};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Unexpected {
-    /// This seed, the lowest, breaks this rule.
+    /// The lowest seed that breaks this rule.
     Violated {
         seed: Seed,
         kind: Kind,
@@ -17,7 +17,6 @@ pub(super) enum Unexpected {
     Unexercised,
 }
 
-/// `None` if all are as expected.
 pub(super) fn unexpected(cell: &Cell, expect: &Expect) -> Option<Unexpected> {
     let forbidden: Vec<Kind> = match expect {
         Expect::Safe => Kind::ALL.to_vec(),
@@ -43,8 +42,7 @@ pub(super) fn unexpected(cell: &Cell, expect: &Expect) -> Option<Unexpected> {
     (cell.valid + cell.violated == 0).then_some(Unexpected::Unexercised)
 }
 
-/// The gaps of a quiet cell, in a line: the phases of the protocol in which no fault began. `None`
-/// if there are none.
+/// Phases of a quiet cell's protocol in which no fault began, in a line.
 pub(super) fn unmet(cell: &Cell) -> Option<String> {
     let phases = cell.phases_without_faults();
     (!phases.is_empty()).then(|| {

@@ -1,18 +1,14 @@
-//! The agenda of future events.
-//!
-//! Events are ordered by (time, host, class, source, sequence); both engines obey that order.
+//! The agenda of future events, ordered by (time, host, class, source, sequence).
 
 use fencepost_faults::SimTime;
 use std::collections::BTreeSet;
 use std::num::NonZeroU128;
 
-/// The index of a host; [`NEMESIS`] precedes all.
 pub(crate) type HostIndex = u16;
 
-/// The index of the nemesis in the order of hosts.
 pub(crate) const NEMESIS: HostIndex = 0;
 
-/// The class of an event at a host, which orders events within one instant.
+/// Orders events of a host within one instant.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub(crate) enum Class {
@@ -29,12 +25,10 @@ pub(crate) enum Occurrence {
     FaultEnds(u32),
     Healed,
     Boot,
-    /// The host's software crashes; after a power loss, no peer is notified.
+    /// After a power loss, no peer is notified.
     Crash,
     Resume,
-    /// Its slot.
     Timer(u32),
-    /// Its generation.
     MachineTimer(u32),
     ServiceDone,
     DiskSynced(u32),
@@ -42,16 +36,16 @@ pub(crate) enum Occurrence {
     Retry(u32),
 }
 
-/// The agenda of a run: latest first, so that the next event is at the end.
+/// The next event is at the end.
 #[derive(Default)]
 pub(crate) struct Agenda {
     entries: Vec<Entry>,
     sequence: u64,
 }
 
-/// A place in the order of events: packs time (48 bits), host (16), class (4), source (16) and
-/// sequence (43), so that one comparison orders two. The last bit is always set, so that an absent
-/// place needs no extra space.
+/// Packs time (48 bits), host (16), class (4), source (16) and sequence (43), so that one
+/// comparison orders two places. The last bit is always set, so that an absent place needs no extra
+/// space.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Place(NonZeroU128);
 
@@ -105,7 +99,6 @@ impl Agenda {
         )
     }
 
-    /// Adds an event at a place that was reserved for it.
     pub(crate) fn enter_at(&mut self, place: Place, occurrence: Occurrence) {
         let index = self.entries.partition_point(|entry| entry.place > place);
         self.entries.insert(index, Entry { place, occurrence });

@@ -1,26 +1,18 @@
-//! Carries bytes from one end of a connection to the other.
-//!
-//! Two implementors: [`Direct`] keeps the bytes of a message in the message (the fast engine); the
-//! turmoil engine sends them through turmoil's hosts, links and TCP streams.
+//! Carries bytes between the ends of a connection. [`Direct`] keeps them in the message (the fast
+//! engine); the turmoil engine sends them through turmoil.
 
 use super::agenda::HostIndex;
 
-/// Carries bytes for the world.
 pub(crate) trait Carrier {
     fn connect(&mut self, socket: u32, from: HostIndex, to: HostIndex);
-    /// The connect of `client` arrived and is accepted as `server`, on the accepting host.
     fn accept(&mut self, client: u32, server: u32);
-    /// The answer to the connect of `client` arrived, on the connecting host.
     fn established(&mut self, client: u32);
-    /// The connect of `client` failed.
     fn refused(&mut self, client: u32);
-    /// `socket` sends bytes as the message with serial number `message`; the returned bytes travel
-    /// in the message.
+    /// The returned bytes travel in the message.
     fn send(&mut self, socket: u32, message: u64, bytes: &[u8]) -> Vec<u8>;
-    /// The message for `socket` that was `sent` with `length` bytes arrived; appends its bytes to
-    /// `buffer`.
+    /// Appends the bytes of a message to `buffer`.
     fn receive(&mut self, socket: u32, sent: Vec<u8>, length: usize, buffer: &mut Vec<u8>);
-    /// The owner closes `socket`. The world notifies the peer with its own message, without bytes.
+    /// The world notifies the peer with its own message, without bytes.
     fn close(&mut self, socket: u32);
 }
 

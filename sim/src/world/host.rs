@@ -11,7 +11,7 @@ use rand_core::Rng;
 use std::rc::Rc;
 
 pub(crate) enum Software {
-    /// Tasks; the function creates the first one at every start.
+    /// Creates the first task at every start.
     Program(Rc<dyn Fn(Env) -> TaskFuture>),
     Machine(Box<Server>),
 }
@@ -21,13 +21,12 @@ pub(crate) struct Host {
     pub(crate) clock: NodeClock,
     pub(crate) software: Software,
     pub(crate) pauses: u16,
-    /// The number of them that also stop its monotonic clock.
+    /// The pauses that also stop its monotonic clock.
     pub(crate) suspensions: u16,
-    /// Connects are refused otherwise.
     pub(crate) is_up: bool,
-    /// `true` while it has no power: it neither receives nor answers.
+    /// Without power, it neither receives nor answers.
     pub(crate) is_dark: bool,
-    /// `true` if the current crash is a power loss, of which no peer is notified.
+    /// In a power loss, no peer is notified.
     pub(crate) dies_silently: bool,
     owner_values: Option<Box<ChaCha8Rng>>,
     jitter: Option<Box<ChaCha8Rng>>,

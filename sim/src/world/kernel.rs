@@ -1,6 +1,5 @@
-//! The kernel: gives hosts their turns, polls tasks, and is the [`World`] behind every [`Env`]. It
-//! never holds a borrow of the state while foreign code runs: polls, drops and boots happen
-//! outside.
+//! The kernel: gives hosts their turns, polls tasks, and is the [`World`] behind every [`Env`].
+//! Foreign code runs (polls, drops, boots) without a borrow of the state.
 
 use super::agenda::{HostIndex, NEMESIS, Occurrence};
 use super::host::Software;
@@ -22,13 +21,13 @@ use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// The most polls of one host within one instant; more is a livelock.
+/// Of one host within one instant; more is a livelock.
 const POLLS_PER_TURN_MAX: u32 = 100_000;
 
 pub(crate) struct Kernel {
     state: RefCell<State>,
     this: Weak<Kernel>,
-    /// The task's node, once a task spins without letting time pass.
+    /// Set once a task spins without letting time pass.
     livelock: Cell<Option<Node>>,
 }
 
@@ -61,8 +60,7 @@ impl Kernel {
         self.livelock.get()
     }
 
-    /// Gives a host its turn at this instant: first all its events, then its reactions. Returns the
-    /// next event of the world.
+    /// First all events of the host, then its reactions. Returns the next event of the world.
     pub(crate) fn turn(&self, host: HostIndex) -> Option<Due> {
         let mut polls = 0;
         let mut step = self.with(|state| state.begin_turn(host));
@@ -86,8 +84,7 @@ impl Kernel {
         None
     }
 
-    /// Polls a task and returns the next step of the turn. Drops the rest of an ended task outside
-    /// any borrow.
+    /// Drops the rest of an ended task outside any borrow.
     #[inline(always)]
     fn poll(&self, host: HostIndex, key: TaskKey, mut future: TaskFuture) -> Step {
         // Our wakers own nothing.
@@ -168,7 +165,7 @@ impl Kernel {
         Env::new(world, HostKey(host))
     }
 
-    /// Drops every task of every host, so that no future outlives the run.
+    /// No future may outlive the run.
     pub(crate) fn shut_down(&self) {
         let hosts = self.with(|state| state.hosts.len() as HostIndex);
         for host in 1..=hosts {

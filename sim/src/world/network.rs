@@ -1,8 +1,8 @@
 //! The network between hosts: latencies, and obstacles to messages.
 //!
 //! A message is one write. Its latency is a draw from the stream of its direction of its link;
-//! order is kept per connection and direction. One rule for a cut and a dark host: the head of a
-//! flow is retried at 200 ms, doubling up to [`RETRY_CAP`] (a connect at 1 s, doubling up to
+//! order is kept per connection and direction. At a cut or a dark host, the head of a flow is
+//! retried at 200 ms, doubling up to [`RETRY_CAP`] (a connect at 1 s, doubling up to
 //! [`CONNECT_RETRY_CAP`]), and later messages queue behind it. So a healed link may stay silent for
 //! up to the cap.
 
@@ -10,18 +10,18 @@ use super::priorities::Priorities;
 use fencepost_faults::{Micros, Node, Seed, SimTime, Stream, draw};
 use rand_chacha::ChaCha8Rng;
 
-/// The first retransmission of data comes after this span (Linux: `TCP_RTO_MIN`).
+/// Linux: `TCP_RTO_MIN`.
 pub(crate) const RETRY_FIRST: Micros = Micros::from_millis(200);
 pub(crate) const RETRY_CAP: Micros = Micros::from_millis(3_200);
-/// The first retransmission of a connect comes after this span (Linux: `TCP_TIMEOUT_INIT`).
+/// Linux: `TCP_TIMEOUT_INIT`.
 pub(crate) const CONNECT_RETRY_FIRST: Micros = Micros::from_secs(1);
 pub(crate) const CONNECT_RETRY_CAP: Micros = Micros::from_secs(4);
 
-/// The source of latencies, within the minimum and the maximum.
+/// Within the minimum and the maximum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Pace {
     Drawn,
-    /// The maximum on the link between these two, and the minimum elsewhere.
+    /// All other links have the minimum.
     SlowOnly([Node; 2]),
     Priorities,
 }
@@ -38,9 +38,8 @@ pub(crate) struct Network {
     latency_quanta: (u64, u64),
     pace: Paced,
     nodes: Vec<Node>,
-    /// Row: from, column: to.
     directions: Vec<Direction>,
-    /// `true` if any host was ever cut off or dark in this run: a fast path otherwise.
+    /// A fast path while no host was ever cut off or dark.
     pub(crate) had_obstacles: bool,
 }
 
@@ -48,12 +47,11 @@ pub(crate) struct Network {
 struct Direction {
     latency: Option<Box<ChaCha8Rng>>,
     cuts: u16,
-    /// Active extra delays: (id of the fault, minimum, maximum).
+    /// Id of the fault, minimum, maximum.
     delays: Vec<(u32, Micros, Micros)>,
 }
 
 impl Network {
-    /// Latencies are drawn in whole quanta, at least one.
     pub(crate) fn new(
         seed: Seed,
         nodes: Vec<Node>,
@@ -73,7 +71,6 @@ impl Network {
         }
     }
 
-    /// The same network with another source of latencies.
     pub(crate) fn paced(self, pace: Pace) -> Network {
         let pace = match pace {
             Pace::Drawn => Paced::Drawn,

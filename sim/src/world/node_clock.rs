@@ -1,29 +1,24 @@
-//! The clocks of one host, as a function of true time.
-//!
-//! A clock is piecewise linear: since an anchor it runs at one million plus `rate_ppm` parts per
-//! million. Wall and monotonic clock run at the same rate; only steps separate them. Integers
-//! throughout.
+//! The clocks of one host. Since an anchor a clock runs at one million plus `rate_ppm` parts per
+//! million; only steps separate wall and monotonic clock. Uses integers only.
 
 use fencepost_faults::{Micros, SimTime};
 use fencepost_machine::{MonotonicTime, Now, WallTime};
 
-/// The wall clock of every host at the start of a run, in microseconds since the Unix epoch:
-/// 2026-01-01T00:00:00Z.
+/// Equals 2026-01-01T00:00:00Z.
 pub(crate) const WALL_EPOCH_US: i64 = 1_767_225_600_000_000;
 
-/// One million parts: the rate of a clock that keeps true time.
+/// The rate of a clock that keeps true time.
 const TRUE_RATE: u64 = 1_000_000;
 
 #[derive(Clone, Debug)]
 pub(crate) struct NodeClock {
-    /// The start of the current rate, in true time.
     anchor: SimTime,
     monotonic_at_anchor: u64,
-    /// Wall clock minus monotonic clock, in microseconds.
+    /// Minus the monotonic clock, in microseconds.
     wall_offset: i64,
-    /// Parts per million by which the clock runs fast.
+    /// Positive if the clock runs fast.
     rate_ppm: i32,
-    /// `true` while the monotonic clock is stopped; the wall clock continues.
+    /// The wall clock continues.
     suspended: bool,
 }
 
@@ -38,7 +33,7 @@ impl NodeClock {
         }
     }
 
-    /// The monotonic clock at a true instant, in microseconds.
+    /// In microseconds.
     pub(crate) fn monotonic(&self, now: SimTime) -> u64 {
         if self.suspended {
             return self.monotonic_at_anchor;
@@ -58,7 +53,7 @@ impl NodeClock {
         }
     }
 
-    /// The first true instant at which the monotonic clock shows at least `deadline`.
+    /// The first true instant at which the clock shows at least `deadline`.
     pub(crate) fn reaches(&self, deadline: u64) -> Option<SimTime> {
         if self.suspended {
             return None;
@@ -85,14 +80,12 @@ impl NodeClock {
         self.suspended = true;
     }
 
-    /// Resumes the monotonic clock where it stopped; the wall clock has continued meanwhile.
     pub(crate) fn thaw(&mut self, now: SimTime) {
         self.wall_offset += self.elapsed(now) as i64;
         self.anchor = now;
         self.suspended = false;
     }
 
-    /// Moves the anchor to now without changing either clock.
     fn rebase(&mut self, now: SimTime) {
         let elapsed = self.elapsed(now);
         if self.suspended {
@@ -103,7 +96,6 @@ impl NodeClock {
         self.anchor = now;
     }
 
-    /// The progress of a running clock of this rate since the anchor.
     fn elapsed(&self, now: SimTime) -> u64 {
         let span = now.since(self.anchor).0;
         if self.rate_ppm == 0 {

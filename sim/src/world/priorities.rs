@@ -1,24 +1,22 @@
 //! Links with priorities, which order messages that are sent together.
 //!
 //! After Burckhardt, Kothari, Musuvathi and Nagarakatte, "A Randomized Scheduler with Probabilistic
-//! Guarantees of Finding Bugs" (ASPLOS 2010), where threads have distinct random priorities, and at
-//! a few random steps the one that runs falls behind all others. Here links have them. The place of
-//! a link determines the latency of its messages, from the minimum to the maximum, so that of
-//! messages sent at one instant the one on the link of the highest priority arrives first; and at
-//! [`CHANGES`] random messages the link that sends falls behind all others.
+//! Guarantees of Finding Bugs" (ASPLOS 2010), where threads have priorities and at a few random
+//! steps the running one falls behind all others. Here links have them: a link's place determines
+//! the latency of its messages, and at [`CHANGES`] random messages the sending link falls behind
+//! all others.
 
 use fencepost_faults::{Seed, Stream, draw};
 
 const CHANGES: usize = 3;
-/// The last message of a run at which one may happen. The number is drawn log-uniformly.
 const CHANGE_MAX: u64 = 4_096;
 
 pub(super) struct Priorities {
     nodes: usize,
-    /// The place of each link in the order, 0 first, by the numbers of its ends, the lower first.
+    /// By the numbers of both ends, the lower first. Place 0 is the first.
     places: Vec<usize>,
     sent: u64,
-    /// The messages at which a link loses its priority, the next last.
+    /// At these messages a link loses its priority; the next is last.
     changes: Vec<u64>,
 }
 
@@ -36,7 +34,6 @@ impl Priorities {
         Priorities { nodes, places: order, sent: 0, changes }
     }
 
-    /// The extra latency of the next message, at most `most`.
     pub(super) fn sends(&mut self, from: usize, to: usize, most: u64) -> u64 {
         self.sent += 1;
         let link = self.link(from, to);
@@ -48,7 +45,6 @@ impl Priorities {
         self.places.get(link).map_or(0, |place| most * *place as u64 / last)
     }
 
-    /// The number of the link between two nodes, in either direction.
     fn link(&self, from: usize, to: usize) -> usize {
         let (low, high) = (from.min(to), from.max(to));
         low * self.nodes - low * (low + 1) / 2 + high.saturating_sub(low + 1)

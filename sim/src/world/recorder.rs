@@ -18,9 +18,8 @@ pub(crate) struct Recorder {
     events: RefCell<Vec<Event>>,
     operations: Cell<u64>,
     waiting: RefCell<Waiting>,
-    /// The keys of each server, to detect losses after a restart.
+    /// Detects losses after a restart.
     held: RefCell<BTreeMap<Node, BTreeMap<String, String>>>,
-    /// The keys of a server before its current restart.
     before_restart: RefCell<BTreeMap<Node, BTreeMap<String, String>>>,
     dead: RefCell<BTreeSet<Node>>,
     parts: RefCell<Parts>,
@@ -35,8 +34,8 @@ impl Recorder {
         self.now.get()
     }
 
-    /// Records silences of waiting threads that are longer than this after healing, or than the
-    /// bound for any time.
+    /// Records longer silences of waiting threads after healing, or longer ones than the bound for
+    /// any time.
     pub(crate) fn tell_silences_beyond(&self, bound: Micros, always: Option<Micros>) {
         let mut waiting = self.waiting.borrow_mut();
         (waiting.bound, waiting.always) = (Some(bound), always);
@@ -50,7 +49,8 @@ impl Recorder {
         self.waiting.borrow().since_when().iter().any(|now| before.contains(now))
     }
 
-    /// Attributes a process's messages to each of its waiting threads: the sender is unknown.
+    /// Attributes a process's messages to each of its waiting threads, because the sender is
+    /// unknown.
     pub(crate) fn hears_of_machines_only(&self) {
         self.waiting.borrow_mut().by_machine = true;
     }
@@ -123,7 +123,7 @@ impl Recorder {
         self.record(node, What::Lost);
     }
 
-    /// Records that the software of a process ended by itself during its work.
+    /// Records that a process ended by itself during its work.
     pub(crate) fn dies_by_itself(&self, node: Node) {
         self.dead.borrow_mut().insert(node);
         self.record(node, What::Crashed);
@@ -139,8 +139,7 @@ impl Recorder {
         }
     }
 
-    /// Records the unfinished business of a crashed node with another: a message in transit, or an
-    /// unanswered request.
+    /// Records a message in transit, or an unanswered request, of a crashed node.
     pub(crate) fn left_under_way(&self, node: Node, turn: Turn, other: Node) {
         self.record(node, What::Turn { turn, about: Some(other) });
     }
@@ -225,7 +224,7 @@ impl Recorder {
     }
 }
 
-/// The time until an instant of a wall clock, in whole milliseconds.
+/// In whole milliseconds.
 fn left(at_ms: i64, wall: WallTime) -> Micros {
     let ms = at_ms.saturating_sub(wall.0.div_euclid(1_000));
     Micros::from_millis(u64::try_from(ms).unwrap_or(0))

@@ -1,8 +1,5 @@
-//! A host with a server's state machine: one thread, one event at a time.
-//!
-//! Events wait in the server's inbox and are handled in order, and each command keeps the server
-//! busy for its service time; its output leaves when that time has passed. A paused server's inbox
-//! fills up meanwhile.
+//! A host with a server's state machine. It handles one event at a time, and each command keeps it
+//! busy for its service time, after which its output leaves.
 
 use super::agenda::HostIndex;
 use crate::setup::scenario::Factory;
@@ -20,14 +17,13 @@ pub(crate) enum Arrival {
     Connected(ConnectionId),
     ConnectFailed(ConnectionId),
     Timer,
-    /// Another command of the same input waits in the machine.
+    /// Another command of the same input.
     Continue,
     DiskSynced,
     Operator(OperatorAction),
 }
 
 impl Arrival {
-    /// The input for the machine, without bytes.
     pub(crate) fn as_input(&self) -> Input<'_> {
         match self {
             Arrival::Started | Arrival::Timer => Input::Timer,
@@ -47,7 +43,7 @@ impl Arrival {
     }
 }
 
-/// A trap for one command of a client: the connection is reset.
+/// Resets the connection at one command of a client.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Trap {
     pub(crate) fault: u32,
@@ -57,34 +53,33 @@ pub(crate) struct Trap {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Loses {
-    /// The command, which is never applied.
+    /// The command is never applied.
     Request,
-    /// The reply to the command, which is applied.
+    /// The command is applied.
     Reply,
 }
 
 pub(crate) struct Server {
     pub(crate) machine: Option<Box<dyn Machine>>,
     pub(crate) factory: Factory,
-    /// The text form of its bytes, as set by the machine at its last start.
+    /// Set by the machine at its last start.
     pub(crate) wording: Wording,
-    /// Recognizes a client's heartbeats, as set by the machine at its last start.
+    /// Set by the machine at its last start.
     pub(crate) sign_of_life: fn(&[u8]) -> bool,
     pub(crate) disk: Disk,
     pub(crate) inbox: VecDeque<Arrival>,
-    /// Output that leaves only once the service time has passed, with that time.
+    /// Leaves at this time, when the service time has passed.
     pub(crate) outgoing: VecDeque<(SimTime, Vec<Output>)>,
     pub(crate) connections: BTreeMap<ConnectionId, u32>,
     pub(crate) next_connection: u32,
-    /// Connections whose peers send no more, but still get an answer that waits for the disk.
+    /// Their peers send no more, but still get an answer that waits for the disk.
     pub(crate) leaving: Vec<ConnectionId>,
     pub(crate) timer_generation: u32,
-    /// The deadline of its timer by the host's monotonic clock.
     pub(crate) timer_deadline: Option<u64>,
-    /// Counts starts: a sync requested before a crash is not answered after it.
+    /// A sync requested before a crash is not answered after it.
     pub(crate) life: u32,
     pub(crate) service_time: Micros,
-    /// Slow-server faults: (id, extra service time).
+    /// Id, extra service time.
     pub(crate) slowed: Vec<(u32, Micros)>,
     pub(crate) traps: Vec<Trap>,
     pub(crate) busy_until: SimTime,
@@ -95,8 +90,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Returns whether it will send something by itself, or is working on input from one of these
-    /// connections, or will send there afterwards.
+    /// Includes input in progress from these connections.
     pub(crate) fn will_send(&self, matters: impl Fn(ConnectionId) -> bool) -> bool {
         let is_asked = |arrival: &Arrival| match arrival {
             Arrival::Accepted(connection, _)

@@ -19,7 +19,6 @@ impl State {
         }
     }
 
-    /// The next event to handle, after earlier output has left.
     fn next_arrival(&mut self, host: HostIndex) -> Option<Arrival> {
         let host_itself = self.host(host);
         let Software::Machine(server) = &host_itself.software else { return None };
@@ -48,7 +47,6 @@ impl State {
         }
     }
 
-    /// Passes the bytes at a socket to the machine, unless the socket is gone.
     fn hear(&mut self, host: HostIndex, asking: Asking) {
         let end = &mut self.sockets[asking.1 as usize];
         if end.stage != Stage::Open || end.received.is_empty() {
@@ -91,8 +89,8 @@ impl State {
         }
     }
 
-    /// Returns whether the end of a connection must wait: its peer sends no more but listens, and
-    /// answers wait for the disk. A server that syncs before it answers does not read meanwhile.
+    /// Its peer sends no more but listens, and answers wait for the disk. A server that syncs
+    /// before it answers does not read meanwhile.
     fn owes_an_answer(&mut self, host: HostIndex, connection: ConnectionId) -> bool {
         let Some(server) = self.server(host) else { return false };
         let waits = server.disk.is_syncing()
@@ -102,7 +100,7 @@ impl State {
         peer.is_some_and(|peer| peer != NONE && self.sockets[peer as usize].is_shut)
     }
 
-    /// After a sync: handles the waiting ends, after the answers.
+    /// Handles the waiting ends after the answers of a sync.
     fn lets_leave(&mut self, host: HostIndex) {
         let Some(server) = self.server(host) else { return };
         server.inbox.extend(server.leaving.drain(..).map(Arrival::Closed));
@@ -195,7 +193,6 @@ impl State {
         }
     }
 
-    /// Sends the machine's bytes.
     #[inline(always)]
     fn answer(&mut self, socket: u32, bytes: &[u8]) {
         let _ = self.write(socket, bytes);

@@ -8,14 +8,13 @@ use fencepost_clients::env::{TimerKey, whole_micros};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// Longer than any run, and yet far from the limits of the clocks, in microseconds.
+/// Longer than any run, and yet far from the limits of the clocks.
 const SPAN_MAX: u64 = u64::MAX >> 20;
 
 struct DueAfter {
     /// The host's clock at that time.
     deadline: u64,
     is_now: bool,
-    /// Its place in the order of events, if it has to wait and the clock runs.
     place: Option<Place>,
 }
 
@@ -46,7 +45,6 @@ impl State {
         }
     }
 
-    /// Sets the limit of a socket, which keeps its timer until it is closed.
     #[inline(always)]
     pub(crate) fn limit(&mut self, socket: u32, after: Duration) {
         let end = &mut self.sockets[socket as usize];
@@ -91,7 +89,7 @@ impl State {
         self.put_timer(index, due.place);
     }
 
-    /// Moves every pending timer of a host after its clock has changed.
+    /// The clock of the host has changed.
     pub(crate) fn rekey_timers(&mut self, host: HostIndex) {
         let is_pending = |slot: &Slot| slot.is_active && slot.host == host && !slot.is_due;
         let slots = self.timers.slots.iter().zip(0..).filter(|(slot, _)| is_pending(slot));
@@ -105,7 +103,6 @@ impl State {
         self.rekey_machine_timer(host);
     }
 
-    /// Removes a due entry of a slot that belongs to no timer due now: its timer may be later.
     #[cold]
     pub(crate) fn pass_over_timer(&mut self, index: u32, place: Place) {
         self.agenda.take();
@@ -114,8 +111,7 @@ impl State {
         }
     }
 
-    /// The place of a timer that is due when its host's clock shows `deadline`. `None` while the
-    /// clock is stopped.
+    /// `None` while the clock is stopped.
     #[inline(always)]
     fn timer_place(&mut self, host: HostIndex, deadline: u64) -> Option<Place> {
         let at = self.host(host).clock.reaches(deadline)?;
@@ -123,7 +119,6 @@ impl State {
         Some(self.agenda.place(at, host, Class::Timer, host))
     }
 
-    /// Sets the place of a slot's timer, and adds an agenda entry unless an earlier one suffices.
     #[inline(always)]
     fn put_timer(&mut self, index: u32, place: Option<Place>) {
         let slot = &mut self.timers.slots[index as usize];

@@ -20,7 +20,6 @@ pub(crate) enum Stage {
     Connecting,
     Refused,
     Open,
-    /// Closed by its owner, or its host crashed.
     Closed,
 }
 
@@ -28,62 +27,54 @@ pub(crate) enum Stage {
 pub(crate) struct Socket {
     pub(crate) host: HostIndex,
     pub(crate) remote: HostIndex,
-    /// The thread that opened the connection, of the process at this end or at the other; 1 if a
-    /// server did.
+    /// The thread of the process at either end; 1 if a server opened the connection.
     pub(crate) thread: u16,
     pub(crate) owner: Owner,
     pub(crate) port: u16,
     pub(crate) stage: Stage,
-    /// The other end; [`NONE`] until the connect has arrived.
     pub(crate) peer: u32,
-    /// Received but unread bytes.
     pub(crate) received: Vec<u8>,
-    /// The peer closed: the end follows `received`.
+    /// The end follows `received`.
     pub(crate) ended: bool,
-    /// Its owner sends no more and has notified the peer, but still reads.
+    /// The owner sends no more and has notified the peer, but still reads.
     pub(crate) is_shut: bool,
-    /// The connection was reset: the error follows `received`.
+    /// The error follows `received`.
     pub(crate) reset: bool,
-    /// The power of its host failed: its messages in transit are lost.
+    /// Messages in transit are lost.
     pub(crate) lost_power: bool,
     pub(crate) waker: Option<Waker>,
-    /// The slot of its limit's timer, from the first limit on.
+    /// Set from the first limit on.
     pub(crate) timer: Option<u32>,
     pub(crate) timed_out: bool,
-    /// The arrival of the last message sent from here; later ones arrive no earlier.
     pub(crate) last_arrival: SimTime,
-    /// Messages sent from here that the network holds up, in order of sending.
+    /// In order of sending.
     pub(crate) stalled: VecDeque<u32>,
-    /// `true` if some of them were resent, so that others may overtake them.
     pub(crate) has_resent: bool,
     pub(crate) retry: Micros,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// A connect; `target` is the connecting end.
     Connect,
     Accepted,
     Refused,
     Data,
-    /// The sender sends no more: it closed its end, or one direction of it.
+    /// The sender closed its end, or one direction of it.
     End,
     Reset,
 }
 
 #[derive(Debug)]
 pub(crate) struct Message {
-    /// Numbers the messages of a run; unlike the slot in the store, it is never reused.
+    /// Unlike the slot in the store, it is never reused.
     pub(crate) serial: u64,
     pub(crate) kind: Kind,
     pub(crate) from: HostIndex,
     pub(crate) to: HostIndex,
-    /// The end whose order the message keeps; [`NONE`] for an answer from a host without an end of
-    /// the connection.
+    /// [`NONE`] for an answer from a host without an end of the connection.
     pub(crate) flow: u32,
     pub(crate) target: u32,
     pub(crate) bytes: Vec<u8>,
-    /// In bytes.
     pub(crate) length: usize,
 }
 

@@ -1,5 +1,5 @@
-//! The state of the world, and the effect of each agenda entry. Never polls a task: the kernel does
-//! that, outside any borrow.
+//! The state of the world, and the effect of each agenda entry. Tasks are polled by the kernel,
+//! outside any borrow.
 
 use super::agenda::{Agenda, HostIndex, NEMESIS, Occurrence};
 use super::carrier::Carrier;
@@ -25,7 +25,6 @@ pub(crate) struct State {
     pub(crate) quantum: Micros,
     pub(crate) seed: Seed,
     pub(crate) agenda: Agenda,
-    /// Host `i` of the agenda is at `i - 1`.
     pub(crate) hosts: Vec<Host>,
     pub(crate) addresses: BTreeMap<String, HostIndex>,
     pub(crate) sockets: Vec<Socket>,
@@ -37,9 +36,9 @@ pub(crate) struct State {
     pub(crate) recorder: Rc<Recorder>,
     pub(crate) wire: Option<Box<WireLog>>,
     pub(crate) turns: Option<Vec<Due>>,
-    /// The times and links at which a message was held up, or retried; if requested.
+    /// Recorded on request.
     pub(crate) held_up: Option<Vec<(SimTime, [HostIndex; 2])>>,
-    /// `true` if a fault has ever waited for a command: checked for each of them.
+    /// A fault has waited for a command: checked for each command.
     pub(crate) has_had_traps: bool,
     pub(crate) messages_sent: u64,
     pub(crate) events: u64,
@@ -161,7 +160,8 @@ impl State {
         self.next().is_some_and(|(at, whose)| at <= self.now && whose == host)
     }
 
-    /// Boots and crashes run foreign code and are the kernel's; the nemesis has its own entries.
+    /// The kernel handles boots and crashes, which run foreign code; the nemesis has its own
+    /// entries.
     #[inline(always)]
     pub(crate) fn apply(&mut self, host: HostIndex, occurrence: Occurrence) {
         debug_assert_ne!(host, NEMESIS, "the nemesis is not a host");
@@ -176,7 +176,6 @@ impl State {
         }
     }
 
-    /// Handles rarer events, separately to keep the common path fast.
     #[inline(never)]
     fn apply_rarer(&mut self, host: HostIndex, occurrence: Occurrence) {
         match occurrence {

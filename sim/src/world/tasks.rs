@@ -1,10 +1,9 @@
-//! The tasks of every host and the queue of those that are ready.
+//! The tasks of every host and the queue of ready ones.
 //!
 //! Waking puts the task's key on a list of the thread, so a waker needs no way back to the world;
-//! the world empties the list after every poll, and the world's own wakes bypass the list.
-//! Everything is single-threaded, and no part of a simulation may run on a thread without a world:
-//! a wake there would be lost, and panics instead. A waker is the key itself instead of a pointer,
-//! so that cloning it costs nothing.
+//! the world empties the list after every poll. A waker is the key itself instead of a pointer, so
+//! that cloning it costs nothing. Everything is single-threaded: a wake on a thread without a world
+//! would be lost, and panics instead.
 
 use super::agenda::HostIndex;
 use fencepost_clients::env::TaskKey;
@@ -19,7 +18,7 @@ pub(crate) type TaskFuture = Pin<Box<dyn Future<Output = ()>>>;
 
 thread_local! {
     static WOKEN: RefCell<Vec<TaskKey>> = const { RefCell::new(Vec::new()) };
-    /// `true` if the list is not empty: checked far more often than the list is read.
+    /// Checked far more often than the list is read.
     static ANY_WOKEN: Cell<bool> = const { Cell::new(false) };
     static HAS_WORLDS: Cell<bool> = const { Cell::new(false) };
 }
@@ -60,8 +59,7 @@ pub(crate) fn waker_of(key: TaskKey) -> Waker {
 }
 
 impl Tasks {
-    /// Makes room for this many hosts; discards wakes that an earlier run on this thread may have
-    /// left on the list.
+    /// Discards wakes that an earlier run may have left on the list.
     pub(crate) fn new(hosts: usize) -> Tasks {
         WOKEN.with_borrow_mut(Vec::clear);
         HAS_WORLDS.set(true);
@@ -81,7 +79,6 @@ impl Tasks {
         key
     }
 
-    /// Queues every task that was woken since, in the order of the wakes.
     #[inline]
     pub(crate) fn queue_woken(&mut self) {
         if ANY_WOKEN.get() {
@@ -95,7 +92,7 @@ impl Tasks {
         WOKEN.with_borrow_mut(|woken| woken.drain(..).for_each(|key| self.queue(key)));
     }
 
-    /// Wakes from within the world, in order with all other wakes.
+    /// In order with all other wakes.
     pub(crate) fn wake(&mut self, waker: Waker) {
         if ptr::eq(waker.vtable(), &WAKER) {
             self.queue_woken();
@@ -131,7 +128,7 @@ impl Tasks {
         None
     }
 
-    /// Returns it if it was aborted meanwhile, to be dropped outside any borrow.
+    /// Returns an aborted task, to be dropped outside any borrow.
     pub(crate) fn put_back(&mut self, key: TaskKey, future: TaskFuture) -> Option<TaskFuture> {
         match self.slot(key) {
             Some(slot) => {
@@ -142,7 +139,7 @@ impl Tasks {
         }
     }
 
-    /// Ends a task and returns it, to be dropped outside any borrow.
+    /// Returns the task, to be dropped outside any borrow.
     pub(crate) fn remove(&mut self, key: TaskKey) -> Option<TaskFuture> {
         let slot = self.slot(key)?;
         slot.generation += 1;
@@ -152,7 +149,6 @@ impl Tasks {
         future
     }
 
-    /// Oldest slot first.
     pub(crate) fn remove_all(&mut self, host: HostIndex) -> Vec<TaskFuture> {
         self.ready[usize::from(host)].clear();
         let mut futures = Vec::new();

@@ -1,19 +1,14 @@
-//! Timers: deadlines on a host's own monotonic clock, of sleeping tasks and of sockets with a
-//! limit.
-//!
-//! The agenda holds true time, so a timer gets a new place when its host's clock changes its rate
-//! or stops (`set_timers.rs`).
+//! Timers by a host's own monotonic clock. The agenda holds true time, so a timer gets a new place
+//! when its host's clock changes (`set_timers.rs`).
 
 use super::agenda::{HostIndex, Place};
 use fencepost_clients::env::TimerKey;
 use std::collections::VecDeque;
 use std::task::Waker;
 
-/// All timers of a run.
-///
-/// Most timers are time limits that are cancelled long before they are due. So an entry of the
-/// agenda belongs to a slot rather than to a timer: a cancelled timer's entry serves the slot's
-/// next timer, which gets its own place once the entry is due.
+/// Most timers are time limits that are cancelled early. So an agenda entry belongs to a slot: a
+/// cancelled timer's entry serves the slot's next timer, which gets its own place once the entry is
+/// due.
 #[derive(Default)]
 pub(crate) struct Timers {
     pub(super) slots: Vec<Slot>,
@@ -25,16 +20,14 @@ pub(crate) struct Timers {
 
 #[derive(Default)]
 pub(super) struct Slot {
-    /// Timers started before this one: the order in which they get new places.
     pub(super) number: u64,
     pub(super) host: HostIndex,
     pub(super) deadline: u64,
     pub(super) is_active: bool,
     pub(super) is_due: bool,
-    /// The place of the timer in the order of events; `None` while its clock is stopped, and
-    /// without a timer.
+    /// `None` while its clock is stopped, and without a timer.
     pub(super) place: Option<Place>,
-    /// The place of the slot's entry on the agenda: never after `place`.
+    /// The slot's entry on the agenda is never after `place`.
     pub(super) entry: Option<Place>,
     pub(super) listener: Option<Listener>,
 }
@@ -79,8 +72,7 @@ impl Timers {
         })
     }
 
-    /// Returns whether a timer of such a host is pending. The agenda does not tell: its entry may
-    /// be earlier than the timer.
+    /// Checks timers and not the agenda, whose entry may be earlier than the timer.
     pub(crate) fn any_pending(&self, is_such: impl Fn(HostIndex) -> bool) -> bool {
         let will_be_due = |slot: &Slot| slot.is_active && !slot.is_due && slot.place.is_some();
         self.slots.iter().any(|slot| will_be_due(slot) && is_such(slot.host))
@@ -90,8 +82,7 @@ impl Timers {
         self.slots[index as usize].place == Some(place)
     }
 
-    /// Handles a stale entry: returns the real place of the slot's timer, if that was its only
-    /// entry.
+    /// Returns the real place of the slot's timer, if the stale entry was its only one.
     pub(super) fn moves_to(&mut self, index: u32, place: Place) -> Option<Place> {
         let slot = &mut self.slots[index as usize];
         let was_its_own = slot.entry.take_if(|entry| *entry == place).is_some();

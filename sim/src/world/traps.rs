@@ -13,8 +13,6 @@ impl State {
         self.server(host).is_some_and(|server| !server.traps.is_empty())
     }
 
-    /// Springs a request trap for this client's next command, if there is one: loses the command,
-    /// and the connection.
     #[cold]
     pub(super) fn loses_request(&mut self, host: HostIndex, asking: Asking) -> bool {
         let Some((trap, client)) = self.take_trap(host, asking, Loses::Request) else {
@@ -26,8 +24,6 @@ impl State {
         true
     }
 
-    /// Springs a reply trap for this client's next command, if there is one: loses the reply, and
-    /// the connection.
     #[cold]
     pub(super) fn loses_reply(&mut self, host: HostIndex, asking: Asking, out: &mut Outputs) {
         if out.commands == 0 {
@@ -55,7 +51,6 @@ impl State {
         Some((server.traps.remove(index), client))
     }
 
-    /// Resets a connection of a server, with its unread bytes.
     fn resets(&mut self, host: HostIndex, (connection, socket): Asking) {
         let Some(server) = self.server(host) else { return };
         server

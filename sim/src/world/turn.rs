@@ -1,5 +1,5 @@
-//! A host's turn at an instant, step by step: first its events, then its reactions. Never runs
-//! foreign code: where that is next, the turn returns a step.
+//! A host's turn at an instant: first its events, then its reactions. Where foreign code is next,
+//! the turn returns a step.
 
 use super::agenda::{HostIndex, Occurrence};
 use super::host::Software;
@@ -43,7 +43,7 @@ impl State {
         self.end_turn(host)
     }
 
-    /// Ends the turn, unless another event has become due at this instant.
+    /// Unless another event has become due at this instant.
     #[inline(always)]
     fn end_turn(&mut self, host: HostIndex) -> Step {
         match self.next() {

@@ -11,8 +11,6 @@ use fencepost_reports::Turn;
 use std::collections::BTreeSet;
 
 impl State {
-    /// Records the unfinished business of a crashed host: for a process its messages in transit,
-    /// for a server its unanswered requests.
     pub(crate) fn tell_what_is_under_way(&self, host: HostIndex) {
         let node = self.node(host);
         let others: BTreeSet<Node> = match &self.hosts[usize::from(host) - 1].software {
@@ -41,8 +39,7 @@ impl State {
     }
 }
 
-/// The sockets with events in the server's inbox, or with output that waits for the end of its
-/// service time.
+/// Includes output that waits for the end of its service time.
 fn unanswered(server: &Server) -> BTreeSet<u32> {
     let asked = server.inbox.iter().filter_map(|arrival| match arrival {
         Arrival::Readable(_, socket) => Some(*socket),

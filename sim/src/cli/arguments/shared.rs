@@ -72,7 +72,7 @@ pub(crate) struct ProjectArguments {
 }
 
 impl ProjectArguments {
-    /// `true` if a project file was read or refused: then a replay command refuses it.
+    /// A replay command must then refuse a project file.
     pub(crate) fn is_set(&self) -> bool {
         self.config.is_some() || self.no_config
     }

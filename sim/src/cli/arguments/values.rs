@@ -10,7 +10,6 @@ pub(super) fn seed(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "expected a number from 0 to 18446744073709551615, decimal or 0x".to_owned())
 }
 
-/// A range of seeds that is not empty.
 pub(super) fn seed_range(text: &str) -> Result<(u64, u64), String> {
     let (from, to) =
         text.split_once("..").ok_or_else(|| "expected A..B, like 0..1000".to_owned())?;
@@ -26,11 +25,10 @@ pub(super) fn seed_range(text: &str) -> Result<(u64, u64), String> {
 pub(crate) enum Seeds {
     /// From the first, up to but without the second.
     Range(u64, u64),
-    /// So many, after those that the store of findings has seen.
+    /// Of the seeds after those that the store of findings has seen.
     Next(u64),
 }
 
-/// A..B or +N.
 pub(super) fn seeds(text: &str) -> Result<Seeds, String> {
     let Some(count) = text.strip_prefix('+') else {
         return seed_range(text).map(|(from, to)| Seeds::Range(from, to));
@@ -39,7 +37,7 @@ pub(super) fn seeds(text: &str) -> Result<Seeds, String> {
     count.map(Seeds::Next).ok_or_else(|| "expected +N with N from 1, like +1000".to_owned())
 }
 
-/// A number of bytes, with or without a unit.
+/// Accepts a unit.
 pub(super) fn memory(text: &str) -> Result<u64, String> {
     let expected = || "expected a number of bytes, like 512mb or 4gb".to_owned();
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -55,13 +53,12 @@ pub(super) fn memory(text: &str) -> Result<u64, String> {
     bytes.filter(|bytes| *bytes > 0).ok_or_else(expected)
 }
 
-/// The size of an ensemble: odd, because one more member tolerates no more failures.
+/// Must be odd, because one more member tolerates no more failures.
 pub(super) fn ensemble(text: &str) -> Result<u16, String> {
     let size = text.parse().ok().filter(|size| matches!(size, 1 | 3 | 5));
     size.ok_or_else(|| "expected 1, 3 or 5".to_owned())
 }
 
-/// Slice m of n.
 pub(super) fn shard(text: &str) -> Result<(u32, u32), String> {
     let expected = || "expected m/n with 1 <= m <= n, like 2/8".to_owned();
     let (index, count) = text.split_once('/').ok_or_else(expected)?;

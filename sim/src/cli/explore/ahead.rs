@@ -7,8 +7,7 @@ use std::thread::available_parallelism;
 
 const UNASKED_MAX: u128 = 1_000_000;
 
-/// Errors: too many runs to begin without `--yes`. The error states their number, their duration,
-/// and options that reduce them.
+/// Errors name the number of runs, their duration, and options that reduce them.
 pub(super) fn asks(survey: &Survey, jobs: usize) -> Result<(), Failure> {
     if survey.all_runs() <= UNASKED_MAX {
         return Ok(());

@@ -25,7 +25,7 @@ impl Order<'_> {
         unfinished(self.bounds, &self.conditions, (self.shard, ledger), reason).sealed()
     }
 
-    /// `cut_short` is the reason why they are incomplete.
+    /// `cut_short` is the reason why the results are incomplete.
     pub(super) fn conclude(
         &self,
         ledger: &Ledger,

@@ -1,5 +1,4 @@
-//! `fencepost merge` of explorations: shards, and work before a stop, become a certificate once
-//! nothing is missing.
+//! `fencepost merge` of explorations: shards, and interrupted work.
 
 use super::conclude::Order;
 use crate::cli::arguments::MergeArguments;

@@ -19,7 +19,7 @@ pub(crate) struct Known {
     findings: Findings,
 }
 
-/// Of each finding whose seeds were run again: whether one of them shows it.
+/// Of findings whose seeds were run again: whether a seed shows it.
 pub(crate) type Retested = BTreeMap<String, bool>;
 
 impl Known {
@@ -32,7 +32,7 @@ impl Known {
         self.findings.next_seed().0
     }
 
-    /// Runs the known seeds of the sweep's locks and faults, if they were found with its settings.
+    /// Only if they were found with the sweep's settings.
     pub(crate) fn retest(&self, spec: &SweepSpec, stop: &Stop) -> Result<Retested, Failure> {
         let options = spec.scenario.flags();
         let scenario = Rc::new(spec.scenario.clone());

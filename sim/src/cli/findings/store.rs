@@ -37,7 +37,7 @@ impl Store {
         Findings::read(&read_file(&self.path)?).map_err(|error| Failure::content(&self.path, error))
     }
 
-    /// Another process that changes it at the same time waits.
+    /// Waits for other processes that change the store.
     pub(crate) fn change<T>(
         &self,
         change: impl FnOnce(&mut Findings) -> Result<T, Failure>,
@@ -51,7 +51,7 @@ impl Store {
     }
 }
 
-/// Today as YYYY-MM-DD, in UTC. SOURCE_DATE_EPOCH states another day.
+/// As YYYY-MM-DD, in UTC. SOURCE_DATE_EPOCH overrides it.
 pub(crate) fn today() -> Result<String, Failure> {
     let stated = std::env::var("SOURCE_DATE_EPOCH").ok();
     let seconds = stated.as_ref().map_or_else(|| Some(now_s()), |text| text.parse().ok());
@@ -66,7 +66,7 @@ fn now_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// The date of an instant in seconds since 1970. `None` after the year 262142.
+/// Of an instant in seconds since 1970. `None` after the year 262142.
 fn day(seconds: u64) -> Option<String> {
     let at = chrono::DateTime::from_timestamp(i64::try_from(seconds).ok()?, 0)?;
     Some(at.date_naive().to_string())

@@ -45,7 +45,7 @@ pub(super) fn watch(folder: &Path) -> Result<Outcome, Failure> {
     }
 }
 
-/// The checkpoints in a folder and in the folders in it. Errors: there is none.
+/// Searches one level of folders. Errors: there is no checkpoint.
 fn read(folder: &Path) -> Result<Slices, Failure> {
     let mut slices = Slices::default();
     for path in checkpoints(folder, 2)? {
@@ -101,7 +101,7 @@ impl Slices {
         self.known.len() == self.count as usize && self.known.values().all(Slice::is_done)
     }
 
-    /// The rate is that since the first look.
+    /// The rate since the first poll.
     fn pace(&self, first: &Slices, started: Instant) -> String {
         let (total, before) = (self.total(), first.total());
         let Slice { done, of, violated } = total;
@@ -126,7 +126,7 @@ impl Slice {
     }
 }
 
-/// Bars on a terminal; elsewhere a line for each look.
+/// Bars on a terminal, else a line for each poll.
 #[derive(Default)]
 struct Screen {
     bars: MultiProgress,

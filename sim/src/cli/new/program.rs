@@ -88,7 +88,6 @@ const WORKERS: &[Worker] = workers! {
         "ruby worker.rb",
 };
 
-/// Never overwrites a file.
 pub(crate) fn new_program(arguments: &NewProgramArguments) -> Result<Outcome, Failure> {
     let NewProgramArguments { language, on } = arguments;
     let own: Vec<&Worker> = WORKERS.iter().filter(|one| one.language == language).collect();

@@ -21,11 +21,10 @@ pub(super) struct Project {
 pub(super) struct Setting {
     /// The long option, without its dashes.
     pub(super) key: String,
-    /// The arguments that state it; none for a flag that is off.
+    /// Empty for a flag that is off.
     pub(super) tokens: Vec<OsString>,
 }
 
-/// The path of the file in the current folder or the nearest above it.
 pub(super) fn find() -> Option<PathBuf> {
     let depth = std::env::current_dir().ok()?.ancestors().count();
     let above = |levels: usize| (0..levels).map(|_| "..").collect::<PathBuf>().join(NAME);
@@ -37,13 +36,12 @@ impl Project {
         Ok(Project { path: path.to_owned(), text: read_file(path)? })
     }
 
-    /// The folder that the file's paths are relative to; `None` if it is the current one.
+    /// The file's paths are relative to this folder; `None` if it is the current one.
     pub(super) fn folder(&self) -> Option<&Path> {
         self.path.parent().filter(|folder| !folder.as_os_str().is_empty())
     }
 
-    /// The settings of the file, with those of a profile in the place of the general ones. All of
-    /// the file is checked, whatever is asked for.
+    /// A profile overrides the general settings. Checks all of the file.
     pub(super) fn settings(
         &self,
         profile: Option<&String>,

@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use toml::de::{DeInteger, DeValue};
 
-/// The options whose value is a path, relative to the folder of the file.
+/// Their values are paths, relative to the folder of the file.
 const PATHS: [&str; 8] =
     ["baseline", "checkpoint", "cwd", "expect", "findings", "lock", "out", "scenario"];
 const READ: [&str; 5] = ["baseline", "cwd", "expect", "lock", "scenario"];
@@ -52,7 +52,6 @@ fn number_of(number: &DeInteger<'_>) -> String {
     }
 }
 
-/// A path of the file, as seen from the current folder; any other value as it is.
 fn placed(key: &str, text: String, folder: Option<&Path>) -> String {
     let Some(folder) = folder.filter(|_| PATHS.contains(&key)) else { return text };
     let within = |path: &str| folder.join(path).display().to_string();

@@ -18,7 +18,6 @@ use std::time::Duration;
 
 const WORDS: u64 = 5;
 
-/// Echoes after its disk has synced.
 #[derive(Default)]
 struct Careful {
     held: Vec<Output>,

@@ -1,5 +1,4 @@
-//! Lost commands and lost replies: the connection breaks in both cases, and the server's count
-//! distinguishes them.
+//! Lost commands and lost replies. The server's count distinguishes them.
 
 use super::{CLIENTS, Engine, play_with};
 use crate::setup::roster::Roster;
@@ -58,7 +57,7 @@ async fn ask(
     Ok(String::from_utf8_lossy(&got).parse().expect("a number"))
 }
 
-/// One trap for each client, and a second one for the first.
+/// A trap for each client, and a second one for the first.
 fn plan(lost: fn(Node, Micros) -> Fault) -> FaultPlan {
     let traps = [(1, 2), (2, 2), (3, 4), (1, 9)];
     let timed = |(id, (client, at)): (u32, (u16, u64))| TimedFault {

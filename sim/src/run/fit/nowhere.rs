@@ -9,7 +9,6 @@ use std::io;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// Its clocks do not advance, its random bits are zero, every connect fails, and no task runs.
 pub(super) struct Nowhere;
 
 impl World for Nowhere {

@@ -1,5 +1,4 @@
-//! Real servers in place of the simulated ones, as the command line states them and a report echoes
-//! them.
+//! Real servers in place of the simulated ones.
 
 use super::hashed::hashed;
 use fencepost_clients::Coordinator;
@@ -65,13 +64,11 @@ pub enum InvalidServers {
 }
 
 impl InvalidServers {
-    /// No coordinator of that name has real servers.
     pub(crate) fn coordinator(name: &str) -> InvalidServers {
         InvalidServers::Coordinator { name: name.to_owned(), expected: names() }
     }
 }
 
-/// The coordinators that have real servers, in words.
 pub(crate) fn names() -> String {
     let names: Vec<&str> = HAVE_SERVERS.iter().map(|coordinator| coordinator.name()).collect();
     match names.split_last() {
@@ -80,7 +77,6 @@ pub(crate) fn names() -> String {
     }
 }
 
-/// The coordinators that have real servers: one for each kind in `hosts/real`.
 pub(crate) const HAVE_SERVERS: [Coordinator; 6] = [
     Coordinator::Redis,
     Coordinator::Memcached,
@@ -136,7 +132,7 @@ impl ServerBinary {
         })
     }
 
-    /// Its SHA-256 as it is now; empty if it cannot be read.
+    /// Empty if the file cannot be read.
     pub(crate) fn hash(path: &Path) -> String {
         hashed(path).map_or(String::new(), |hashed| hashed.sha256.clone())
     }

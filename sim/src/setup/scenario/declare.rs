@@ -1,5 +1,5 @@
-//! Generates types from the table of the scenario's keys. Files and reports are flat; in memory,
-//! related keys form a group.
+//! Generates types from the table of the scenario's keys: flat in files and reports, grouped in
+//! memory.
 
 use serde::Serialize;
 

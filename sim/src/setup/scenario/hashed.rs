@@ -10,13 +10,12 @@ use std::time::SystemTime;
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Hashed {
     pub(crate) sha256: String,
-    /// Its first bytes, enough to determine its type.
+    /// Enough to determine the file's type.
     pub(crate) head: Vec<u8>,
 }
 
 const HEAD: usize = 16;
 
-/// Equal for unchanged files.
 type Stamp = (u64, Option<SystemTime>, u64);
 
 fn stamp(metadata: &Metadata) -> Stamp {
@@ -27,7 +26,7 @@ fn stamp(metadata: &Metadata) -> Stamp {
     (metadata.len(), metadata.modified().ok(), number)
 }
 
-/// The content of a regular file; `None` if it is missing or unreadable.
+/// `None` if it is no readable regular file.
 pub(crate) fn hashed(path: &Path) -> Option<Arc<Hashed>> {
     static KNOWN: Mutex<BTreeMap<PathBuf, (Stamp, Arc<Hashed>)>> = Mutex::new(BTreeMap::new());
     let metadata = std::fs::metadata(path).ok().filter(Metadata::is_file)?;

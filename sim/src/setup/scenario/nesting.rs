@@ -22,7 +22,7 @@ pub enum Nesting {
 }
 
 impl Nesting {
-    /// Reports of older versions do not say: there every section nested.
+    /// Older reports nested every section.
     pub(super) fn unsaid() -> Nesting {
         Nesting::Always
     }

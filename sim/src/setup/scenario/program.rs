@@ -1,5 +1,4 @@
-//! A user's own program as the lock under test, as the command line states it and a report echoes
-//! it.
+//! A user's own program as the lock under test.
 
 use super::hashed::hashed;
 use fencepost_clients::{
@@ -170,8 +169,7 @@ impl Program {
         Program::parse_in(text, &folder)
     }
 
-    /// The same, to be started in that folder. Without a name it is called after its last word that
-    /// is a file.
+    /// Parses a program to start in that folder. The default name is its last word that is a file.
     pub fn parse_in(text: &str, folder: &Path) -> Result<Program, InvalidProgram> {
         let is_name = |name: &str| {
             !name.is_empty()
@@ -284,8 +282,7 @@ impl Program {
     }
 }
 
-/// A program has its lock inside, and a script is built by its scenario; who asks for one of ours
-/// finds one that is never granted.
+/// Programs and scripts bring their locks; this one is never granted.
 pub(super) fn no_lock(_: Env, _: &Servers, _: &Settings) -> Box<dyn Lock> {
     struct NoLock;
     impl Lock for NoLock {

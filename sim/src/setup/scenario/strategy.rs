@@ -31,8 +31,7 @@ impl Strategy {
         }
     }
 
-    /// The strategy of a report that names none: older reports used uniform faults, and uniform
-    /// runs still omit it.
+    /// Older reports used uniform faults, and uniform runs still omit the strategy.
     pub(super) fn unsaid() -> Strategy {
         Strategy::Uniform
     }

@@ -1,28 +1,22 @@
-//! The roles in a deployment, and the role changes worth recording.
-//!
-//! Servers report their role when they start and when it changes. The initial roles are the setup
-//! of the deployment, and no events.
+//! Roles in a deployment, as servers report them at a start and after a change. The initial roles
+//! are no events.
 
 use fencepost_faults::Node;
 use fencepost_machine::Notice;
 use fencepost_reports::Turn;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The role of a server: a primary, or a replica of another.
 type Part = Option<Node>;
 
 #[derive(Default)]
 pub(super) struct Parts {
     known: BTreeMap<Node, Part>,
     up: BTreeSet<Node>,
-    /// Those that have taken over data at least once, as replicas do at the very start.
     synchronised: BTreeSet<Node>,
-    /// `true` if any replica became a primary: independent masters are all primaries, and replace
-    /// none.
+    /// Independent masters are all primaries, and replace none.
     replaced: bool,
 }
 
-/// A change of roles: where, which, and about whom.
 pub(super) type RoleChange = (Node, Turn, Option<Node>);
 
 impl Parts {

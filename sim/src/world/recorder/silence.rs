@@ -1,6 +1,5 @@
-//! The waiting threads, and the length of their silence. Recorded after healing, when progress is
-//! required: before it a fault may silence a process. If a free lock must be available at any time,
-//! silences of that length are recorded at any time, too.
+//! Silences of waiting threads. Recorded after healing, when progress is required; also at any time
+//! if a free lock must be available then.
 
 use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_reports::{Action, What};
@@ -10,9 +9,8 @@ pub(super) struct Waiting {
     threads: Vec<Waiter>,
     /// `true` if only machines are known to send, not threads.
     pub(super) by_machine: bool,
-    /// The minimum length of a recorded silence; `None` records none.
     pub(super) bound: Option<Micros>,
-    /// The minimum length of a silence recorded before healing, too; `None` records none.
+    /// Before healing too.
     pub(super) always: Option<Micros>,
     healed: Option<SimTime>,
 }
@@ -36,7 +34,6 @@ impl Waiting {
         !self.threads.is_empty()
     }
 
-    /// Handles an event; returns the silence that it ends, if it must be recorded.
     pub(super) fn follow(&mut self, node: Node, what: &What, now: SimTime) -> Option<Silence> {
         match what {
             What::Invoke { action: Action::Acquire, .. } => {
@@ -60,7 +57,6 @@ impl Waiting {
         }
     }
 
-    /// Handles a message of a thread: returns its silence so far, if it must be recorded.
     pub(super) fn sends(&mut self, node: Node, now: SimTime) -> Option<Silence> {
         let bound_us = self.bound?;
         let by_machine = self.by_machine;
@@ -80,8 +76,7 @@ impl Waiting {
         self.threads.iter().map(|one| (one.node, one.began)).collect()
     }
 
-    /// Returns whether a silence since an instant is longer than the bound after healing, or than
-    /// the bound for any time.
+    /// After healing, or at any time.
     fn is_long(&self, since: SimTime, now: SimTime) -> bool {
         if self.always.is_some_and(|bound| now.since(since) > bound) {
             return true;
@@ -90,7 +85,6 @@ impl Waiting {
         after_healing.zip(self.bound).is_some_and(|(span, bound)| span > bound)
     }
 
-    /// Ends the run: returns every silence that must be recorded then.
     pub(super) fn end(&mut self, now: SimTime, ahead: bool) -> Vec<Silence> {
         let Some(bound_us) = self.bound else { return Vec::new() };
         let threads = std::mem::take(&mut self.threads).into_iter();

@@ -1,5 +1,5 @@
-//! Handles a message that is due at its receiver: it is lost or held up after all, or it opens,
-//! refuses, fills or ends a connection, and wakes the waiter there.
+//! A due message at its receiver: it is lost or held up after all, or opens, refuses, fills or ends
+//! a connection.
 
 use super::super::agenda::{Class, Occurrence};
 use super::super::server::Arrival;
@@ -45,8 +45,7 @@ impl State {
         overtakes
     }
 
-    /// Returns whether an earlier message of the same flow is still in transit: one that was held
-    /// up and resent may be slower than a later one.
+    /// A message that was held up and resent may be slower than a later one.
     fn overtakes(&self, id: u32) -> bool {
         let message = &self.messages[id as usize];
         let earlier = |other: &Message| other.flow == message.flow && other.serial < message.serial;
@@ -55,7 +54,7 @@ impl State {
             && self.messages.iter().any(|(_, other)| earlier(other))
     }
 
-    /// Handles a message without bytes, separately to keep the path of data fast.
+    /// Separate from data, whose path must be fast.
     #[inline(never)]
     fn signal_arrives(&mut self, message: &Message) {
         match message.kind {
