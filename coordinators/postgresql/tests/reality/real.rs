@@ -1,7 +1,7 @@
 //! A real PostgreSQL in its own folder, on the loopback only.
 
 use super::messages::{is_whole, query, shown, split, startup};
-use fencepost_testing::{free_port, skip, wait_until_ready};
+use fencepost_testing::{free_port, signal, skip, wait_until_ready};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::chown;
@@ -24,7 +24,7 @@ const NOBODY: u32 = 65_534;
 pub(crate) struct Real {
     process: Child,
     port: u16,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     observer: Option<Connection>,
 }
 
@@ -114,21 +114,27 @@ impl Real {
         settings.extend(["deadlock_timeout=10ms", "TimeZone=UTC"].map(str::to_owned));
         // Interval at which a standby looks for its lost primary, also when promoted.
         settings.push("wal_retrieve_retry_interval=50ms".to_owned());
+        // In the data folder, so that a killed server leaves nothing in /dev/shm.
+        settings.push("dynamic_shared_memory_type=mmap".to_owned());
         let mut server = command(&programs.join("postgres"), folder.path());
         server.arg("-D").arg(folder.path().join("data"));
         for setting in &settings {
             server.args(["-c", setting]);
         }
         let process = server.spawn().unwrap();
-        let mut real = Real { process, port, _folder: folder, observer: None };
+        let mut real = Real { process, port, folder, observer: None };
         let observer = wait_until_ready("PostgreSQL", &mut real.process, || session(port));
         real.observer = Some(observer);
         real
     }
 
     pub(crate) fn kill(mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+        // A killed server leaves its SysV segment, whose key and id are in this file.
+        let text = std::fs::read_to_string(self.folder.path().join("data/postmaster.pid")).unwrap();
+        let id = text.lines().nth(6).and_then(|line| line.split_whitespace().nth(1)).unwrap();
+        assert!(Command::new("ipcrm").args(["-m", id]).status().unwrap().success());
     }
 
     pub(crate) fn connect(&self) -> TcpStream {
@@ -171,8 +177,11 @@ impl Real {
 
 impl Drop for Real {
     fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        if let Ok(None) = self.process.try_wait() {
+            // An immediate shutdown, which removes the server's shared memory.
+            signal(self.process.id(), "QUIT");
+            let _ = self.process.wait();
+        }
     }
 }
 
