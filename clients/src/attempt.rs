@@ -7,8 +7,7 @@ use crate::replica_wait::given_up;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// Makes one attempt to take the lock under a fresh owner value; tries to undo it if its outcome is
-/// unknown.
+/// Makes one attempt under a fresh owner value; tries to undo it if its outcome is unknown.
 pub async fn take(
     env: &Env,
     settings: &Settings,
@@ -19,8 +18,8 @@ pub async fn take(
     let owner = fresh_digits(env);
     match was_set(session.call(&set_if_absent_words(resource, &owner, ttl_ms)).await) {
         Ok(true) => {
-            // On the heap, like the handling of an unknown outcome: both are rare, and would make
-            // the future of every attempt as large.
+            // On the heap, like an unknown outcome: both are rare, and would enlarge every
+            // attempt's future.
             if settings.wait.is_some()
                 && let Some(given_up) =
                     Box::pin(given_up(settings.wait, session, resource, &owner)).await

@@ -22,8 +22,7 @@ pub enum CallError {
     /// Nothing was sent: the connection was already broken.
     #[error("the connection broke before the command was sent: {0}")]
     Unsent(io::ErrorKind),
-    /// The server refused the command. It did not run; a script that fails halfway keeps what it
-    /// had done (see [`crate::Script`]).
+    /// The server refused the command. It did not run; for scripts see [`crate::Script`].
     #[error("the server answered {0}")]
     Server(String),
     /// The command was sent, and no reply arrived in time.

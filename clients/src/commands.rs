@@ -45,8 +45,7 @@ pub async fn get(session: &mut Session, key: &str) -> Result<Option<Bytes>, Call
     value_or_nil(session.call(&[b"GET", key.as_bytes()]).await?)
 }
 
-/// `GETSET key value`: sets the key and returns its old value, if it existed. Removes its time to
-/// live.
+/// `GETSET key value`: returns the old value, if any. Removes the key's time to live.
 pub async fn get_set(
     session: &mut Session,
     key: &str,

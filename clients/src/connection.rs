@@ -25,8 +25,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects within `timeout`, which then limits each call too. Errors:
-    /// [`CallError::NoConnection`].
+    /// Connects within `timeout`, which then limits each call. Errors: [`CallError::NoConnection`].
     pub async fn open(
         env: &Env,
         address: &Address,
@@ -41,15 +40,13 @@ impl Connection {
         self.timeout = timeout;
     }
 
-    /// Sends one command, as one message, and waits for its reply. Returns error replies as
-    /// [`Reply::Error`].
+    /// Sends one command, as one message; returns error replies as [`Reply::Error`].
     pub async fn call(mut self, words: &[&[u8]]) -> Result<(Reply, Connection), CallError> {
         let reply = self.ask(words)?.await?;
         Ok((reply, self))
     }
 
-    /// As [`Connection::call`], for an owner who drops the connection itself unless a whole reply
-    /// arrived.
+    /// For an owner who drops the connection itself unless a whole reply arrived.
     #[inline(always)]
     pub(crate) fn ask(&mut self, words: &[&[u8]]) -> Result<Exchange<'_>, CallError> {
         if !self.input.is_empty() {
@@ -78,8 +75,7 @@ impl Connection {
     }
 }
 
-/// A command in transit and its reply, within the time limit of the connection. Written by hand
-/// because every command of every lock is polled here.
+/// Written by hand because every command of every lock is polled here.
 pub(crate) struct Exchange<'c> {
     connection: &'c mut Connection,
     length: usize,
@@ -121,8 +117,7 @@ impl Future for Exchange<'_> {
 /// because a plain one, which clears the buffer and extends it, takes 440 instructions more
 /// (docs/speed.md).
 fn encode(output: &mut Vec<u8>, words: &[&[u8]]) -> usize {
-    /// An upper bound on the bytes written besides a word itself: its header and the end of the
-    /// command, or the header of the command.
+    /// Bytes besides a word itself: its header and the command's end, or the command's header.
     const SPARE: usize = 32;
     if output.len() < SPARE {
         output.resize(SPARE, 0);
@@ -143,8 +138,7 @@ fn encode(output: &mut Vec<u8>, words: &[&[u8]]) -> usize {
     end + 2
 }
 
-/// Writes a line end and a bulk string header of that length to the front; returns the number of
-/// bytes.
+/// Writes a line end and a bulk string header to the front; returns the number of bytes.
 #[inline(always)]
 fn put_header(output: &mut [u8], length: usize) -> usize {
     if let Some(header) = SHORT_HEADERS.get(length) {
@@ -187,8 +181,7 @@ fn copy_short(to: &mut [u8], from: &[u8]) {
     }
 }
 
-/// A line end and a bulk string header for the shortest lengths; the rest of the eight bytes is
-/// zero.
+/// A line end and a bulk string header for the shortest lengths, in eight bytes padded with zeros.
 static SHORT_HEADERS: [[u8; 8]; 100] = {
     let (mut headers, mut length) = ([[0; 8]; 100], 0);
     while length < 100 {

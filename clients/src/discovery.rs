@@ -44,8 +44,7 @@ impl PrimaryFinder {
         }
     }
 
-    /// Sets whether it follows changes of the primary, or keeps a primary until its connection
-    /// ends.
+    /// Sets whether it follows changes of the primary, or keeps one until its connection ends.
     pub fn listening(mut self, listens: bool) -> PrimaryFinder {
         self.listens = listens;
         self
@@ -56,21 +55,18 @@ impl PrimaryFinder {
         std::mem::replace(&mut self.timeout, timeout)
     }
 
-    /// Changes of the primary heard so far. A connection made under a smaller number may lead to a
-    /// demoted one.
+    /// Changes of the primary heard so far; an older connection may lead to a demoted one.
     pub fn switches(&self) -> u64 {
         self.switches.get()
     }
 
-    /// Connects to a server that just now called itself a master. Errors: [`CallError::NoPrimary`],
-    /// or the failed connection.
+    /// Connects to a master by its own word. Errors: [`CallError::NoPrimary`], failed connections.
     pub async fn connect(&mut self) -> Result<Connection, CallError> {
         self.listen();
         let address = self.ask_sentinels().await?;
         let verified = self.connect_to_master(&address).await;
         if verified.is_err() {
-            // The guidelines would ask the same Sentinel again. Its answer was wrong, so the next
-            // try asks another one first.
+            // The guidelines would ask the same Sentinel again, whose answer was wrong.
             self.sentinels.rotate_left(1);
         }
         verified
@@ -159,7 +155,7 @@ async fn count_switches(
         if let Ok(mut subscription) =
             Subscription::open(&env, sentinel, &[b"+switch-master"], timeout).await
         {
-            // Without a subscription a switch may have been missed, so a renewed one counts as a
+            // Without a subscription a switch may have been missed: a renewed one counts as a
             // switch.
             if subscribed_before {
                 switches.set(switches.get() + 1);

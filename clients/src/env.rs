@@ -45,8 +45,7 @@ pub struct TaskKey(pub u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct WallClock(pub i64);
 
-/// The monotonic clock of a host, in microseconds. It drifts with the wall clock but is never
-/// stepped.
+/// A host's monotonic clock in microseconds: drifts with the wall clock, is never stepped.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Monotonic(pub u64);
 
@@ -71,8 +70,7 @@ pub enum Draw {
 /// A fact that only the lock's own code knows and that the judge needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Note {
-    /// The lock's code noticed that this process lost the lock, such as a watchdog whose extension
-    /// failed.
+    /// The lock's code noticed the loss of the lock, such as a watchdog whose extension failed.
     LockLost,
 }
 
@@ -101,8 +99,7 @@ pub trait World {
     fn connect(&self, caller: Caller, address: &Address) -> io::Result<SocketKey>;
     /// Ready once connected or refused (`ConnectionRefused`); never ready while the peer is dark.
     fn poll_connect(&self, socket: SocketKey, context: &mut Context<'_>) -> Poll<io::Result<()>>;
-    /// Makes reads and writes fail with `TimedOut` instead of waiting once that span of the host's
-    /// monotonic clock has passed.
+    /// Makes reads and writes fail with `TimedOut` after that span of the host's monotonic clock.
     fn limit(&self, socket: SocketKey, after: Duration);
     /// Lets reads and writes wait forever again.
     fn lift_limit(&self, socket: SocketKey);
@@ -123,8 +120,7 @@ pub trait World {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>>;
-    /// Ends the sending side: the peer reads everything written, then the end of the stream.
-    /// Reading continues.
+    /// Ends the sending side: the peer reads what was written, then the end. Reading continues.
     fn shutdown(&self, socket: SocketKey);
     /// Closes the socket; its key is spent.
     fn close(&self, socket: SocketKey);
@@ -151,8 +147,8 @@ impl Env {
         Env { world, host, thread: 1, interrupt: Rc::default() }
     }
 
-    /// The handle of another thread of the same process. Threads share clocks and random numbers.
-    /// Requests, noticed losses and interrupts belong to a thread.
+    /// Another thread of the process: it shares clocks and random numbers, not requests, noticed
+    /// losses and interrupts.
     pub fn of_thread(&self, thread: u16) -> Env {
         Env { thread, interrupt: Rc::default(), ..self.clone() }
     }
@@ -304,8 +300,7 @@ impl Socket {
         self.world.lift_limit(self.key);
     }
 
-    /// Sends some of the bytes, at least one, and returns their number. An error means that none of
-    /// them left.
+    /// Sends at least one byte and returns the number. An error means that none left.
     pub async fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         std::future::poll_fn(|context| self.poll_write(context, bytes)).await
     }

@@ -146,8 +146,7 @@ pub enum Check {
     Unsupported,
 }
 
-/// An application's use of a lock besides acquire and release, chosen so that the lock shows its
-/// purpose.
+/// An application's use of a lock besides acquire and release, which shows its purpose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Usage {
     /// It takes the lock again while it holds it: see [`Lock::acquire`].
@@ -226,8 +225,7 @@ pub trait Lock {
         Box::pin(std::future::pending())
     }
 
-    /// The lock for another thread of the process, with that thread's [`Env`]; `None` if the
-    /// library does not support threads.
+    /// The lock for another thread of the process, with its [`Env`]; `None` without support.
     fn of_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
         let _ = env;
         None
@@ -403,8 +401,7 @@ pub enum Servers {
 pub struct ReplicaWait {
     /// At least this many.
     pub replicas: u16,
-    /// The server's time limit for calls, in whole milliseconds, at least one: zero would mean for
-    /// ever.
+    /// The server's limit for calls, in whole milliseconds, at least one: zero means for ever.
     pub timeout: Duration,
 }
 
@@ -419,8 +416,7 @@ pub struct Settings {
     pub acquire_timeout: Duration,
     /// Time limit for the reply of a single server, and for a connection to it.
     pub command_timeout: Duration,
-    /// The same for one of several independent masters; small compared to the ttl, so that a dead
-    /// one costs little.
+    /// For one of several masters: small compared to the ttl, so that a dead one costs little.
     pub node_timeout: Duration,
     /// The replicas that must have a grant for it to count, if the lock supports that.
     pub wait: Option<ReplicaWait>,
@@ -428,8 +424,7 @@ pub struct Settings {
     /// it hears of another one, as the guidelines for clients recommend. redis-py does not: it
     /// stays until its connection ends.
     pub hears_switches: bool,
-    /// The lock-delay after a holder has failed, if the lock supports one; `None` leaves it to the
-    /// lock.
+    /// The lock-delay after a holder has failed, where supported; `None` leaves it to the lock.
     pub lock_delay: Option<Duration>,
 }
 
@@ -447,7 +442,7 @@ pub struct Definition {
     pub is_fair: bool,
     /// The library and version that it models, if any.
     pub models: Option<&'static str>,
-    /// Builds the lock for the first thread of a process. Panics if the servers do not match the
+    /// Builds the lock for a process's first thread. Panics if the servers do not fit the
     /// deployment.
     pub build: fn(Env, &Servers, &Settings) -> Box<dyn Lock>,
 }

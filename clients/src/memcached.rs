@@ -66,8 +66,7 @@ impl Base {
         }
     }
 
-    /// `cas` to a value that has already expired: returns whether the item still had this id, and
-    /// so is gone now.
+    /// `cas` to an expired value: returns whether the item still had this id, and so is gone now.
     async fn expire(&mut self, key: &str, id: u64) -> Result<bool, CallError> {
         match self.server.call(format!("cas {key} 0 -1 0 {id}\r\n\r\n").as_bytes()).await? {
             Answer::Line(line) if line == "STORED" => Ok(true),

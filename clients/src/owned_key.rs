@@ -124,8 +124,7 @@ pub async fn undo(session: &mut Session, key: &str, owner: &[u8]) -> bool {
     delete_if_owned(session, key, owner).await == Ok(true)
 }
 
-/// Releases by compare-and-delete, and retries if a reply was lost, which is harmless with a fresh
-/// owner value.
+/// Releases by compare-and-delete, and retries lost replies: harmless with a fresh owner value.
 pub async fn release(
     env: &Env,
     settings: &Settings,

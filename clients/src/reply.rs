@@ -7,8 +7,7 @@ use redis_protocol::resp2::types::RangeFrame;
 /// The maximum size of a reply. Locks read numbers, addresses and short values.
 const REPLY_BYTES_MAX: usize = 1024 * 1024;
 
-/// The maximum depth of nested arrays. The decoder recurses, so a server could otherwise exhaust
-/// its client's stack.
+/// Of nested arrays: the decoder recurses, and a server could exhaust its client's stack.
 const DEPTH_MAX: usize = 8;
 
 /// Any number with this many digits fits 64 bits.
@@ -19,8 +18,7 @@ const DIGITS_PLAIN_MAX: usize = 18;
 pub enum Reply {
     /// `+OK` and its like.
     Status(Bytes),
-    /// `-ERR ...`. A connection turns it into an error of the call, so that it occurs only inside
-    /// arrays (`EXEC`).
+    /// `-ERR ...`: occurs only inside arrays (`EXEC`); else it is an error of the call.
     Error(String),
     /// `:1`.
     Integer(i64),
@@ -58,8 +56,7 @@ impl Reply {
         }
     }
 
-    /// Takes the first whole reply off the front of `buffer`; `None` if it has not arrived
-    /// completely.
+    /// Takes the first whole reply off the front of `buffer`; `None` if it is incomplete.
     #[inline(always)]
     pub fn take_from(buffer: &mut BytesMut) -> Result<Option<Reply>, Nonsense> {
         if buffer.is_empty() {
@@ -88,8 +85,7 @@ impl Reply {
     }
 }
 
-/// Takes off one of the most frequent replies: `OK`, nil, or a number. `None` leaves it to the
-/// decoder.
+/// `OK`, nil, or a number; `None` leaves it to the decoder.
 fn take_plain(buffer: &mut BytesMut) -> Option<Reply> {
     let (reply, length) = match &buffer[..] {
         [b'+', b'O', b'K', b'\r', b'\n', ..] => (Reply::Status(Bytes::from_static(b"OK")), 5),
@@ -185,8 +181,7 @@ fn nests_within_bound(bytes: &[u8]) -> bool {
     true
 }
 
-/// Counts one more finished element, and every array that ends with it; returns the number of open
-/// arrays.
+/// Also ends every array that ends with it; returns the number of open arrays.
 fn depth_after_element(open: &mut [usize; DEPTH_MAX], mut depth: usize) -> usize {
     while depth > 0 {
         open[depth - 1] -= 1;

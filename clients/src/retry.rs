@@ -28,8 +28,7 @@ impl Retry {
         }
     }
 
-    /// Retries until an attempt is granted or time runs out. After an unknown outcome the answer is
-    /// never a refusal.
+    /// Retries until granted or out of time; after an unknown outcome it never answers a refusal.
     pub async fn until_granted(
         mut self,
         mut attempt: impl AsyncFnMut() -> Acquisition,

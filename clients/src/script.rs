@@ -40,8 +40,7 @@ impl Script {
         })
     }
 
-    /// Runs the script with these KEYS and ARGV: EVALSHA first, EVAL if the server does not know
-    /// it.
+    /// Runs it with these KEYS and ARGV: EVALSHA first, EVAL if the server does not know it.
     pub async fn call(
         &self,
         session: &mut Session,

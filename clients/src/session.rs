@@ -1,5 +1,4 @@
-//! The lock's access to its server: a fixed one, or the current primary, with connections opened on
-//! demand.
+//! A lock's access to a fixed server or the current primary, by connections on demand.
 
 use crate::call_error::CallError;
 use crate::connection::{Connection, Subscription};
@@ -11,8 +10,7 @@ use std::future::Future;
 use std::io;
 use std::time::Duration;
 
-/// Commands to one server, over one connection at a time. After any failure the next call opens a
-/// new connection.
+/// Commands to one server, on one connection at a time, opened again after any failure.
 pub struct Session {
     target: Target,
     open: Option<Open>,
@@ -38,8 +36,7 @@ impl Session {
         }
     }
 
-    /// To the one server, or to the primary that Sentinel knows. Panics if the servers are
-    /// independent masters.
+    /// To the one server, or Sentinel's primary. Panics if the servers are independent masters.
     pub fn primary(env: &Env, servers: &Servers, settings: &Settings) -> Session {
         let timeout = settings.command_timeout;
         match servers {
@@ -57,8 +54,7 @@ impl Session {
         }
     }
 
-    /// To each of several independent masters, with the small time limit per node. Panics if the
-    /// servers are anything else.
+    /// To each of several independent masters, with the limit per node. Panics for other servers.
     pub fn independent(env: &Env, servers: &Servers, settings: &Settings) -> Vec<Session> {
         let Servers::Independent(addresses) = servers else {
             panic!("independent masters are needed, but the servers are {servers:?}")
@@ -114,8 +110,8 @@ impl Session {
         Subscription::over(open.connection, channels).await
     }
 
-    /// With `again`, it starts over once if nothing was sent. A single future, because every
-    /// command of every lock is polled through it.
+    /// With `again`, starts over once if nothing was sent. One future: every command is polled
+    /// through it.
     async fn attempt(&mut self, words: &[&[u8]], mut again: bool) -> Result<Reply, CallError> {
         loop {
             if !self.leads_to_the_right_server() {
@@ -175,8 +171,7 @@ impl Target {
     }
 }
 
-/// A session with another time limit for one call; restores the old one even if the call is dropped
-/// halfway.
+/// Another time limit for one call; the old one returns even if the call is dropped halfway.
 struct Limited<'s> {
     session: &'s mut Session,
     usual: Duration,
@@ -188,8 +183,7 @@ impl Drop for Limited<'_> {
     }
 }
 
-/// A connection with a call in progress. It is closed unless a whole reply arrives, also if the
-/// call is dropped halfway.
+/// Closed unless a whole reply arrives, also if the call is dropped halfway.
 struct InUse<'s> {
     open: &'s mut Option<Open>,
     is_fit: bool,

@@ -54,7 +54,7 @@ pub(crate) fn ended(error: &io::Error, timeout: Duration) -> CallError {
     }
 }
 
-/// An open connection, and its received but unread bytes.
+/// An open connection, and its received but unread bytes. Unusable after an error.
 pub(crate) struct Stream {
     socket: Socket,
     pub(crate) input: BytesMut,
@@ -67,8 +67,7 @@ impl Stream {
         Stream { socket, input: BytesMut::new(), timeout }
     }
 
-    /// Connects within a time limit, which then stays in force. Errors:
-    /// [`CallError::NoConnection`].
+    /// The time limit stays in force. Errors: [`CallError::NoConnection`].
     pub(crate) async fn open(
         env: &Env,
         address: &Address,
@@ -113,7 +112,7 @@ impl Stream {
         }
     }
 
-    /// Waits until more bytes arrive.
+    /// Waits until more bytes arrive. Errors: [`CallError::Closed`], [`CallError::Timeout`].
     pub(crate) async fn read(&mut self) -> Result<(), CallError> {
         match self.socket.read(&mut self.input).await {
             Ok(0) => Err(CallError::Closed(io::ErrorKind::UnexpectedEof)),

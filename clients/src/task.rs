@@ -173,8 +173,8 @@ impl Notify {
         waiting.iter().for_each(|one| one.borrow_mut().wake(Meant::All));
     }
 
-    /// Waits for a notification. It counts as a waiter from this call on, not from the first poll.
-    /// If it is dropped with a notification for one waiter, that passes to the next.
+    /// Waits, as a waiter from this call on; if dropped with a notification for one waiter, passes
+    /// it on.
     pub fn notified(&self) -> Notified {
         let waiter = Rc::new(RefCell::new(Waiter::default()));
         let mut waiters = self.inner.borrow_mut();

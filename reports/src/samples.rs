@@ -13,8 +13,7 @@ use std::collections::BTreeMap;
 
 const CLIENT: Node = Node::Client(1);
 
-/// A holder pauses across its lease, another takes the lock, and the first overwrites its data:
-/// overlap, stale write, lost update.
+/// A holder pauses across its lease and overwrites: overlap, stale write, lost update.
 pub(crate) fn paused_holder() -> Story {
     let story = Story::new().ttl(10_000).under("pause").progress_bound(20_000);
     story
@@ -173,8 +172,7 @@ fn report_of(runs: Vec<RunReport>) -> Report {
     }
 }
 
-/// A sweep of seeds `from..to` in which every third run of single-node is violated and redlock is
-/// quiet.
+/// Seeds `from..to`: every third run of single-node is violated, redlock is quiet.
 pub(crate) fn sweep(from: u64, to: u64) -> Sweep {
     let (violated, valid, unknown) = (facts(paused_holder()), facts(quiet()), facts(lonely()));
     let mut cells = vec![

@@ -1,4 +1,4 @@
-//! The workloads whose instructions `benches/instructions.sh` counts.
+//! Runs of which `benches/instructions.sh` counts the instructions.
 //!
 //! `workload KIND RUNS`, where KIND is `fast`, `turmoil`, `bare` (the fast engine with a byte for
 //! each command and reply, without locks and servers), `stock` and `stock-bare` (both on stock

@@ -23,13 +23,12 @@ use fencepost_reports::summary::report::MinimalRun;
 use fencepost_reports::{Diagnosis, RunFacts, Violation, ViolationDiagnosis, digest};
 use minimal::minimise_with;
 
-/// The diagnosis of every violation of a run.
+/// The diagnosis of every violation of a run, whose facts must be those of the spec.
 pub fn diagnose(spec: &RunSpec, facts: &RunFacts) -> Diagnosis {
     diagnose_with(&Rates::default(), spec, &facts.violations)
 }
 
-/// Diagnoses some violations. `rates` has runs of other seeds of the same lock, faults and
-/// scenario.
+/// The same for some of its violations, with other seeds' runs from the same cell.
 pub fn diagnose_with(rates: &Rates, spec: &RunSpec, violations: &[Violation]) -> Diagnosis {
     if violations.is_empty() {
         return Diagnosis::default();

@@ -30,8 +30,7 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
     written.map_err(|error| FileError { path: path.to_owned(), error })
 }
 
-/// Until the result is dropped. A file system without locks excludes no process, and neither does
-/// Windows.
+/// Until the result is dropped. No effect on a file system without locks, and on Windows.
 pub(crate) fn lock_folder(path: &Path) -> Result<File, FileError> {
     let folder = folder_of(path);
     let locked = std::fs::create_dir_all(folder).and_then(|()| File::open(folder));
@@ -44,7 +43,8 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Syncs the folder too, so that a power loss does not undo the rename.
+/// Writes a temporary file, syncs and renames it, and syncs the folder against a power loss.
+/// Removes half-written files of earlier processes.
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = folder_of(path);
     std::fs::create_dir_all(folder)?;

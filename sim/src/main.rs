@@ -8,8 +8,7 @@ mod standard_output;
 use fencepost::cli;
 use std::process::ExitCode;
 
-/// A run allocates many small objects. This allocator takes half the instructions of the system's,
-/// but needs a C compiler.
+/// Takes half the instructions of the system's for many small objects; needs a C compiler.
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

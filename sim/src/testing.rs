@@ -145,8 +145,7 @@ impl LockTest {
         LockTest { reports: Some(folder.into()), ..self }
     }
 
-    /// Runs the test and returns the sum of all runs. An unexpected result panics with the command
-    /// that reproduces it.
+    /// Runs the test and returns the sum. Panics if unexpected, with the command to reproduce it.
     #[track_caller]
     pub fn run(self) -> Sweep {
         match self.check() {

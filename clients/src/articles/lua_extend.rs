@@ -52,8 +52,7 @@ pub const REACQUIRE: Definition = Definition {
     ..DEFINITION
 };
 
-/// Extends the key if it holds our value, takes it if it does not exist: 1 in either case, 0 if it
-/// is another's.
+/// Extends the key if it holds our value, takes it if it does not exist: 1; else 0.
 pub static EXTEND_OR_TAKE: Script = Script::new(
     r#"if redis.call("get",KEYS[1]) == ARGV[1] then
     return redis.call("pexpire",KEYS[1],ARGV[2])

@@ -173,8 +173,7 @@ mod tests {
         }
     }
 
-    /// The holder overruns, another takes over, the first releases, and a third tries. Returns
-    /// whether it gets in.
+    /// After an overrun another takes over, the first releases, and a third tries: does it get in?
     fn third_gets_in(name: &str) -> (bool, String) {
         let (world, mut first) = one_redis(name, normal);
         let mut others = [0, 1].map(|_| world.lock(name, &one(), &one_attempt()));

@@ -22,8 +22,7 @@ else
 end"#,
 );
 
-/// Compare-and-set: `true` if the key held `seen` and now holds `value`, `false` if it was left as
-/// it is.
+/// Compare-and-set: `true` if the key held `seen` and now holds `value`.
 pub async fn set_if_unchanged(
     session: &mut Session,
     key: &str,

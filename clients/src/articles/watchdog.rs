@@ -171,8 +171,8 @@ struct Dog {
     owner: Bytes,
     ttl: Duration,
     granted: Monotonic,
-    /// The send time of the last request that the server confirmed: the lock lives at least a ttl
-    /// from then.
+    /// Sending of the last request that the server confirmed: the lock lives at least a ttl from
+    /// then.
     confirmed: Monotonic,
 }
 

@@ -1,5 +1,4 @@
-//! The promises of a connection: one message per command, a certain or unknown outcome, no use
-//! after a failure.
+//! A connection: one message per command, a certain or unknown outcome, no use after a failure.
 
 use super::{Connection, Subscription, encode};
 use crate::call_error::CallError;

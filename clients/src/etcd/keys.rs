@@ -36,8 +36,7 @@ pub async fn enter(
     Ok(Place { revision, is_first: owner == 0 || owner == revision })
 }
 
-/// The last key that was created before a revision, and the revision at which it was seen; `None`
-/// if there is none.
+/// The last key created before a revision, and the revision then; `None` if there is none.
 pub async fn last_before(
     gateway: &Gateway,
     prefix: &str,
@@ -85,8 +84,7 @@ fn in_front(prefix: &str, revision: i64) -> Value {
     })
 }
 
-/// The end of all keys that begin with a prefix, whose last character is a slash
-/// (`GetPrefixRangeEnd`).
+/// The end of the keys below a prefix that ends in a slash (`GetPrefixRangeEnd`).
 fn end_of(prefix: &str) -> String {
     format!("{}0", prefix.strip_suffix('/').unwrap_or(prefix))
 }

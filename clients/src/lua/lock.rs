@@ -233,8 +233,7 @@ fn yes_or_no(name: &str, process: &Rc<Process>, values: &[Pinned]) -> Answer {
     said(name, process, &values).unwrap_or_else(Answer::Unknown)
 }
 
-/// Converts the answer of a function that returns yes or no. Errors: any other answer. Numbers are
-/// refused, because 0 is true in Lua.
+/// Fails on anything but yes or no. Numbers are refused, because 0 is true in Lua.
 fn said(name: &str, process: &Rc<Process>, values: &[Value]) -> Result<Answer, String> {
     match values.first() {
         None | Some(Value::Nil | Value::Bool(false)) => Ok(Answer::No),

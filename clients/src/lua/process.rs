@@ -221,8 +221,7 @@ pub(super) fn failed(error: &CallError) -> Reply {
     Reply::Failed { message: error.to_string(), is_unknown, code }
 }
 
-/// The values passed to a resumed coroutine: first the arguments of its function, then the results
-/// of its requests.
+/// First the arguments of its function, then the results of its requests.
 fn values_of(machine: &mut Machine, reply: &Reply, is_first: bool) -> Vec<Value> {
     let mut values = Vec::with_capacity(4);
     match reply {

@@ -68,8 +68,7 @@ impl Source {
         count(found.unwrap_or_else(|| text.len() - text.trim_start().len()))
     }
 
-    /// Where in a line the token is that the parser refuses: the first up to which it refuses the
-    /// text.
+    /// The first token up to which the parser refuses the text.
     fn find_refused(&self, line: usize, text: &str, token: &str) -> Option<usize> {
         let start: usize = self.text.split_inclusive('\n').take(line - 1).map(str::len).sum();
         let refuses = |at: usize| {
@@ -90,8 +89,7 @@ fn parted(raw: &str) -> (Option<usize>, &str) {
     }
 }
 
-/// Finds a word in a line, not within a longer one: where it is used as the message says,
-/// if that can be seen.
+/// Finds a whole word in a line, if possible where it is used as the message says.
 fn find_use(line: &str, word: &str, message: &str) -> Option<usize> {
     let used: &[char] = match message {
         call if call.starts_with("attempt to call") => &['('],

@@ -28,7 +28,8 @@ pub struct Item {
 
 impl Answer {
     /// Takes one answer from the front of the buffer, if it has arrived whole; otherwise leaves the
-    /// buffer as it is.
+    /// buffer as it is. Errors: [`CallError::Server`] for a refusal, [`CallError::Malformed`] for
+    /// anything that is no answer.
     pub(super) fn take_from(input: &mut BytesMut) -> Result<Option<Answer>, CallError> {
         let (mut at, mut items) = (0, Vec::new());
         loop {
@@ -63,7 +64,8 @@ impl Answer {
     }
 }
 
-/// The first line, if its end has arrived, and its length in bytes.
+/// The first line, if its end has arrived, and its length in bytes. Replaces invalid UTF-8, which
+/// may change the text's length.
 fn line(input: &[u8]) -> Result<Option<(String, usize)>, CallError> {
     let end = input.windows(2).take(LINE_MAX).position(|pair| pair == b"\r\n");
     match end {

@@ -31,8 +31,7 @@ impl Session {
         }
     }
 
-    /// The call owns the connection meanwhile: if it fails or is dropped halfway, the connection is
-    /// closed.
+    /// The call owns the connection meanwhile: a failure or a drop halfway closes it.
     async fn attempt(&mut self, request: &[u8]) -> Result<Answer, CallError> {
         let mut open = match self.open.take() {
             Some(open) => open,

@@ -53,8 +53,7 @@ pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }
 
-/// Takes the body of one packet from the front of the buffer, if it has arrived whole. Errors:
-/// [`CallError::Malformed`].
+/// Takes one whole packet's body from the front of the buffer. Errors: [`CallError::Malformed`].
 pub fn take(input: &mut BytesMut) -> Result<Option<Bytes>, CallError> {
     let Some(head) = input.first_chunk::<4>() else { return Ok(None) };
     let length = usize::from(head[0]) | usize::from(head[1]) << 8 | usize::from(head[2]) << 16;
@@ -87,8 +86,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Reads the next packet. Returns the answer or the refusal once it is whole. Errors:
-    /// [`CallError::Malformed`].
+    /// Returns the answer or the refusal once it is whole. Errors: [`CallError::Malformed`].
     pub fn read(&mut self, body: &[u8]) -> Result<Option<Result<Rows, Refusal>>, CallError> {
         let malformed = |what: &str| Err(CallError::Malformed(what.to_owned()));
         let is_end = body.first() == Some(&0xfe) && body.len() < 9;

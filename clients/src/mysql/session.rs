@@ -58,8 +58,7 @@ impl Session {
         self.attempt(sql, Duration::ZERO).await
     }
 
-    /// The call owns the connection meanwhile: an error other than a refusal, or a drop halfway,
-    /// closes it.
+    /// The call owns the connection meanwhile: an error but a refusal, or a drop, closes it.
     async fn attempt(&mut self, sql: &str, wait: Duration) -> Result<Rows, Failure> {
         let mut open = match self.open.take() {
             Some(open) => open,

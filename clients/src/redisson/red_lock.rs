@@ -110,8 +110,7 @@ impl RedLock {
         }
     }
 
-    /// `unlock()`: unlocks every lock, taken or not, and skips failures. Released means that a
-    /// majority had it.
+    /// Unlocks every lock, taken or not, skipping failures; released if a majority had it.
     async fn give_all_back(&mut self, key: &str) -> Release {
         let (mut ours, mut unknown) = (0, 0);
         for lock in &mut self.locks {

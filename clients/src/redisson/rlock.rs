@@ -96,8 +96,7 @@ impl RLock {
             let (patience, reason) = match self.attempt(key, wait).await {
                 Ok(Attempt::Locked) => return Acquisition::Granted(self.lease(key)),
                 Ok(Attempt::Held(patience)) => (patience, "held by another".to_owned()),
-                // The library throws. An error that it reports as "not acquired" may be unknown
-                // too.
+                // The library throws. An error that it reports as "not acquired" may be unknown.
                 Err(error) if error.may_have_applied() => {
                     return Acquisition::Unknown(error.to_string());
                 }
@@ -281,8 +280,7 @@ impl RLock {
         }
     }
 
-    /// The library counts its holds apart from the server, and stops at zero even if the unlock
-    /// fails.
+    /// The library counts its holds apart, and stops at zero even if the unlock fails.
     fn stop_renewing(&mut self) {
         self.watch.holds = self.watch.holds.saturating_sub(1);
         if self.watch.holds == 0
@@ -293,8 +291,7 @@ impl RLock {
     }
 }
 
-/// The watchdog of one lock: it continues after an error, and ends silently when the lock is no
-/// longer ours.
+/// The watchdog: continues after an error, and ends silently when the lock is no longer ours.
 async fn renew(env: Env, mut redis: Session, key: String, id: String, ttl: Duration) {
     let ttl_ms = ttl.as_millis().to_string();
     loop {

@@ -1,5 +1,4 @@
-//! The independent masters of Redlock and its variants: calls to all of them, and the count of
-//! their answers.
+//! Redlock's independent masters: calls to all of them, and the count of their answers.
 
 use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env, Monotonic};
@@ -213,8 +212,7 @@ fn removal_of(reached: bool, answer: Result<bool, CallError>) -> Removal {
     }
 }
 
-/// The lock was released if a majority removed our key, and was not held if no majority can have
-/// had it.
+/// Released if a majority removed our key; not held if no majority can have had it.
 pub(super) fn judge(removals: &[Removal], quorum: usize) -> Release {
     let count =
         |wanted: fn(&Removal) -> bool| removals.iter().filter(|removal| wanted(removal)).count();

@@ -53,8 +53,7 @@ impl Advisory {
         Advisory { env, settings: settings.clone(), timeout, server }
     }
 
-    /// If its outcome is unknown, it closes the connection, so that the server drops the lock once
-    /// it notices.
+    /// If its outcome is unknown, it closes the connection, which makes the server drop the lock.
     async fn attempt(&mut self, resource: &str) -> Acquisition {
         let key = Parameter { kind: Kind::Int8, text: number(resource).to_string() };
         match self.server.run("SELECT pg_try_advisory_lock($1)", &[key]).await {

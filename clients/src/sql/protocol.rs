@@ -147,8 +147,7 @@ impl fmt::Display for Refusal {
 }
 
 impl Answer {
-    /// Takes one answer from the front of the buffer, if it has arrived whole. Errors:
-    /// [`CallError::Malformed`].
+    /// Takes one whole answer from the front of the buffer. Errors: [`CallError::Malformed`].
     pub fn take_from(input: &mut BytesMut) -> Result<Option<Answer>, CallError> {
         let Some(head) = input.first_chunk::<5>() else { return Ok(None) };
         let kind = head[0];

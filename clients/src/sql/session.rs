@@ -89,8 +89,8 @@ impl Session {
         self.bound(sql, parameters, self.timeout).await
     }
 
-    /// Commits the transaction. Errors: [`Failure::Lost`] if the outcome is unknown. `false` if the
-    /// transaction had failed and was rolled back.
+    /// `false` if the transaction had failed and was rolled back. Errors: [`Failure::Lost`] if
+    /// unknown.
     pub async fn commit(&mut self) -> Result<bool, Failure> {
         Ok(self.go_on("COMMIT", &[]).await?.tag == "COMMIT")
     }
@@ -120,8 +120,7 @@ impl Session {
         }
     }
 
-    /// The call owns the connection meanwhile: an error other than a refusal, or a drop halfway,
-    /// closes it.
+    /// The call owns the connection meanwhile: an error but a refusal, or a drop, closes it.
     async fn attempt(
         &mut self,
         statements: &[(&str, &[Parameter])],

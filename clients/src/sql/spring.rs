@@ -100,8 +100,7 @@ struct Generation {
     begin: &'static str,
     /// $1 key, $2 region, $3 the time before which a row is expired.
     delete_expired: Option<&'static str>,
-    /// $1 key, $2 region, $3 owner, $4 the new time, and without `delete_expired`, $5 the time
-    /// before which a row is expired.
+    /// $1 key, $2 region, $3 owner, $4 new time, and without `delete_expired` $5 the expiry bound.
     update: &'static str,
     /// $1 key, $2 region, $3 owner, $4 now; for 7.0 $5 when it is expired.
     insert: &'static str,
@@ -337,8 +336,7 @@ impl Jdbc {
         }
     }
 
-    /// `DefaultLockRepository.delete`; from 5.4 on it retries immediately if the error is
-    /// transient.
+    /// `DefaultLockRepository.delete`; from 5.4 on retries transient errors immediately.
     async fn remove(&mut self, resource: &str) -> Result<bool, Failure> {
         loop {
             let values = self.own(resource);
@@ -357,8 +355,7 @@ impl Jdbc {
     }
 }
 
-/// Errors that Spring maps to `TransientDataAccessException`: a transaction that lost against
-/// another.
+/// Spring's `TransientDataAccessException`: a transaction that lost against another.
 fn is_transient(error: &Failure) -> bool {
     match error {
         Failure::Refused(refusal) => refusal.code.starts_with("40"),

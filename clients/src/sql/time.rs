@@ -12,8 +12,7 @@ fn text(micros: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{fraction:06}")
 }
 
-/// The date of a day since the Unix epoch in the Gregorian calendar. Years are counted from March,
-/// so that the leap day is the last of its year.
+/// Gregorian. Years are counted from March, so that the leap day is the last of its year.
 fn date(days: i64) -> (i64, i64, i64) {
     let since_march_0000 = days + 719_468;
     let (era, day_of_era) =

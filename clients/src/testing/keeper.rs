@@ -1,5 +1,4 @@
-//! A ZooKeeper for tests: one tree behind any number of members, which see it alike. The test
-//! injects the failures.
+//! A ZooKeeper for tests: one tree behind any number of members; the test injects failures.
 
 use crate::zookeeper::jute::{Decoder, Encoder};
 use bytes::BytesMut;

@@ -9,8 +9,7 @@ use crate::script::Script;
 use crate::spring_registry;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The initial time of all wall clocks of the test world, in microseconds since the Unix epoch,
-/// unless a test sets another.
+/// Initial time of all wall clocks, in microseconds since the Unix epoch, unless a test sets it.
 pub(crate) const EPOCH: u64 = 1_700_000_000_000_000;
 
 pub(crate) struct Call<'a> {
@@ -35,7 +34,7 @@ pub(crate) enum Answer {
     AppliedLate(u64),
     /// Executes it; the reply is silently lost.
     Lost,
-    /// It never arrives, and there is no reply.
+    /// It never arrives, and there is no reply. A connect stays unanswered.
     Dropped,
     /// Executes it and resets the connection instead of replying.
     ResetAfter,
@@ -219,7 +218,8 @@ impl Store {
         }
     }
 
-    /// The scripts on hashes, stored as `field=count`, with at most one field.
+    /// The scripts on hashes, stored as `field=count`, with at most one field. The test publishes
+    /// the messages.
     fn run_redisson(&mut self, digest: &str, arguments: &[&str], now: u64) -> String {
         match arguments {
             [key, ttl_ms, id] if digest == redisson::ACQUIRE.digest() => match self

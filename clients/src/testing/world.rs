@@ -53,8 +53,7 @@ impl TestWorld {
         self.state.borrow_mut().wall_ahead.insert(HostKey(host), ahead_ms * 1_000);
     }
 
-    /// Adds a server that asks `mishaps` how to handle each command and connect. Replaces one of
-    /// the same name, but keeps its keys.
+    /// `mishaps` decides on each command and connect. Replaces a namesake, but keeps its keys.
     pub(crate) fn serve(&self, host: &str, mishaps: impl FnMut(&Call<'_>) -> Answer + 'static) {
         let mut state = self.state.borrow_mut();
         let old = state.servers.remove(&at(host));
@@ -210,8 +209,7 @@ impl TestWorld {
         state.happen(event);
     }
 
-    /// The client's traffic since the last call, one line each. Owners are numbered in order of
-    /// appearance.
+    /// Since the last call, one line each. Owners are numbered in order of appearance.
     pub(crate) fn trace(&self) -> String {
         let mut text = std::mem::take(&mut self.state.borrow_mut().log).join("\n");
         for (name, script) in scripts() {

@@ -124,8 +124,8 @@ impl Curator {
         self.0.core.session.borrow().clone()
     }
 
-    /// Executes an operation, each time with the current session, until it ends other than by a
-    /// lost connection or session, or the retries are used up.
+    /// Executes an operation, each time with the current session, until it ends otherwise than by a
+    /// lost connection or session, or retries are used up.
     pub async fn call<T>(
         &self,
         mut operation: impl AsyncFnMut(Session) -> Result<T, ZooKeeperError>,
@@ -190,8 +190,7 @@ impl Curator {
         self.0.core.interruptions.get()
     }
 
-    /// Returns once the connection was lost more often than that, as a `ConnectionStateListener`
-    /// sees it.
+    /// Returns once the connection was lost more often, as a `ConnectionStateListener` sees it.
     pub async fn interrupted_since(&self, interruptions: u64) {
         self.until(|core| core.interruptions.get() > interruptions).await;
     }

@@ -198,8 +198,8 @@ pub enum Response {
 /// The stat of a node, without fields that no lock reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stat {
-    /// The transaction that created it. Transactions are numbered in the order in which all servers
-    /// apply them, so it is a fencing token.
+    /// The transaction that created it, in the order in which all servers apply them: a fencing
+    /// token.
     pub czxid: i64,
     /// The session that owns it; 0 for a persistent node.
     pub ephemeral_owner: i64,
@@ -279,8 +279,7 @@ pub enum ConnectResponse {
 }
 
 impl ConnectResponse {
-    /// Reads the answer. Ignores everything after the password (`readOnly`, which servers before
-    /// 3.4 left out).
+    /// Ignores everything after the password (`readOnly`, missing before 3.4).
     pub fn decode(reply: &mut Decoder) -> Result<ConnectResponse, Malformed> {
         let (_protocol, timeout_ms) = (reply.int()?, reply.int()?);
         let credentials = Credentials { session: reply.long()?, password: reply.buffer()? };

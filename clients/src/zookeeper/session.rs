@@ -12,8 +12,7 @@ use crate::env::{Address, Env, Spawned};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// One session, shared by clones. Dropping the last one closes the connection, and the session
-/// expires.
+/// A session shared by clones; dropping the last closes the connection, and it expires.
 #[derive(Clone)]
 pub struct Session(Rc<Owner>);
 
@@ -31,8 +30,7 @@ impl Drop for Owner {
 }
 
 impl Session {
-    /// Begins a session that outlives its last heartbeat by about `timeout`. `watcher` receives all
-    /// session events.
+    /// It outlives its last heartbeat by about `timeout`; `watcher` receives its events.
     pub fn open(
         env: &Env,
         servers: &[Address],
@@ -112,7 +110,7 @@ impl Session {
         self.0.shared.state.borrow().timeout
     }
 
-    /// Considers the session expired without asking a server, where it lives on until it expires
+    /// Counts as expired here, though it lives on at the servers
     /// (`Testable.injectSessionExpiration`).
     pub fn give_up(&self) {
         self.0.shared.close();

@@ -11,8 +11,7 @@ use std::time::Duration;
 /// How a client treats its watches when it loses its server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AfterLoss {
-    /// Sets them at the next server, which immediately reports events that happened meanwhile
-    /// (`SendThread.primeConnection`).
+    /// Sets them at the next server, which reports missed events (`SendThread.primeConnection`).
     SetAgain,
     /// Notifies each watcher of the lost connection and forgets it:
     /// `zookeeper.disableAutoWatchReset`, and kazoo's `_reset_watchers`.
@@ -24,8 +23,7 @@ pub enum AfterLoss {
 pub enum Queued {
     /// They fail with the next failed attempt to connect (`SendThread.cleanup`).
     FailWithTheAttempt,
-    /// They wait until a server is connected or the session has ended
-    /// (`KazooClient._session_callback`).
+    /// Wait until a server is connected or the session has ended (`KazooClient._session_callback`).
     UntilConnected,
 }
 

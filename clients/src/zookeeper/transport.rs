@@ -39,8 +39,7 @@ const PING_MARGIN: Duration = Duration::from_secs(1);
 /// The longest pause before an attempt (`Thread.sleep(nextLong(1000))`).
 const RECONNECT_DELAY_MAX: Duration = Duration::from_millis(999);
 
-/// A part of a timeout, in whole milliseconds as in the library. The rest is never less than the
-/// clock's resolution, so that waiting for it takes time.
+/// In whole milliseconds, as in the library, and at least the clock's resolution.
 fn fraction(timeout: Duration, numerator: u32, denominator: u32) -> Duration {
     let ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
     Duration::from_millis(ms.saturating_mul(numerator.into()) / u64::from(denominator))
@@ -175,7 +174,8 @@ impl Transport {
         }
     }
 
-    /// The time until the next action; `None` if the server was silent for too long.
+    /// The time until the next action; `None` if the server was silent for too long. Pings if one
+    /// is due.
     fn patience(&self, link: &mut Link) -> Option<Duration> {
         let (now, read_timeout) = (self.env.monotonic_clock(), fraction(self.timeout(), 2, 3));
         let left = read_timeout.checked_sub(now.since(link.last_heard))?;

@@ -1,4 +1,7 @@
 //! Clients blocked on a list or a sorted set (blocked.c).
+//!
+//! They are served in order of arrival. A key becomes ready when it gains elements, and its waiters
+//! are served after the command, script or transaction.
 
 use crate::data::value::Value;
 use crate::protocol::args::Args;

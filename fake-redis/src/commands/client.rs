@@ -84,7 +84,7 @@ fn info(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// `catClientInfoString` in networking.c: a line of CLIENT LIST.
+/// `catClientInfoString` in networking.c: a line of CLIENT LIST. Sizes without meaning here are 0.
 fn describe(call: &Call<'_>, key: ClientKey) -> String {
     let server = &*call.server;
     let client = server.client(key);

@@ -14,8 +14,8 @@ const END: Flags = Flags::ADMIN
 
 pub(crate) static COMMANDS: &[Command] = &[Command::new("shutdown", -1, END, Keys::NONE, shutdown)];
 
-/// `SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE]`, or `SHUTDOWN ABORT`, which never finds a shutdown to
-/// abort: as with NOW, lagging replicas are not waited for.
+/// `SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE]`; `ABORT` never finds a shutdown: as with NOW, lagging
+/// replicas are not waited for.
 fn shutdown(call: &mut Call<'_>) -> CommandResult {
     let (mut save, mut no_save, mut others, mut abort) = (false, false, false, false);
     for option in call.args.from(1).iter() {

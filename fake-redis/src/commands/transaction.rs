@@ -53,8 +53,7 @@ fn unwatch(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// `execCommand` in multi.c: an aborted transaction is an error, one whose watched keys changed
-/// replies nil, any other runs to its end.
+/// `execCommand` in multi.c: an aborted one is an error, changed watched keys give nil.
 fn exec(call: &mut Call<'_>) -> CommandResult {
     let key = call.client;
     if !call.client().transaction.is_open() {

@@ -17,6 +17,7 @@ pub(crate) fn write(config: &NodeConfig) -> Bytes {
     Bytes::from(lines.concat())
 }
 
+/// `started` supplies what the file leaves out. Ignores unknown lines.
 pub(crate) fn read(file: &[u8], started: NodeConfig) -> NodeConfig {
     let mut config = NodeConfig { replica_of: None, ..started };
     for line in file.split(|byte| *byte == b'\n') {

@@ -4,6 +4,7 @@ use crate::config::parameters::Refusal;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
+/// As in redis.conf of 7.0.
 const DEFAULTS: &[(&str, &str)] = &[
     ("appendfilename", "appendonly.aof"),
     ("dbfilename", "dump.rdb"),

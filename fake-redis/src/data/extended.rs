@@ -1,4 +1,5 @@
 //! The x87 `long double` in which Redis computes INCRBYFLOAT: a 64-bit mantissa.
+//! A 64-bit double would reply `3.10000000000000009` where Redis replies `3.1`.
 
 use std::cmp::Ordering;
 

@@ -10,7 +10,7 @@ const ENTRY_OVERHEAD: usize = 72;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Entry {
     pub(crate) value: Value,
-    /// In wall-clock milliseconds; `None` means never.
+    /// In wall-clock milliseconds; `None` means never. Set through [`Database::set_expiry`].
     expires_at_ms: Option<i64>,
     /// Last use, in wall-clock milliseconds.
     pub(crate) used_at_ms: i64,

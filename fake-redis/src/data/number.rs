@@ -73,8 +73,8 @@ pub(crate) fn parse_double(text: &[u8]) -> Option<f64> {
     is_in_range.then_some(value)
 }
 
-/// A bound of a score range, as `strtod` parses it to the end: leading spaces are allowed, a NUL
-/// byte ends the text, and an empty text is 0. An overflow is infinite.
+/// As `strtod` to the end: leading spaces are allowed, a NUL byte ends it, empty is 0, overflow
+/// infinite.
 pub(crate) fn parse_score_bound(text: &[u8]) -> Option<f64> {
     let text = c_string(text);
     if text.is_empty() {
@@ -102,8 +102,7 @@ pub(crate) fn has_digits_above_zero(text: &[u8]) -> bool {
     mantissa.any(|byte| byte.is_ascii_hexdigit() && *byte != b'0')
 }
 
-/// `parseScanCursorOrReply`: what `strtoul` parses to the end, with a sign but no spaces; an empty
-/// text is 0, and negative numbers wrap around.
+/// `parseScanCursorOrReply`: `strtoul` to the end, signed, no spaces; empty is 0, negatives wrap.
 pub(crate) fn parse_cursor(text: &[u8]) -> Option<u64> {
     let text = c_string(text);
     if text.is_empty() {

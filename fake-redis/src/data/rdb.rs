@@ -1,6 +1,8 @@
-//! Snapshots in Redis's RDB format, version 10 (Redis 7.0). Layout: `REDIS0010`, auxiliary fields,
-//! a selector and the keys of each database, an end mark, and a CRC-64 (rdb.c, `rdbSaveRio` and
-//! `rdbLoadRioWithLoadingCtx`).
+//! Snapshots in Redis's RDB format, version 10 (Redis 7.0). Reads what it writes: plain lists of
+//! elements, which every Redis reads, and no packed encoding of a real server.
+//!
+//! Layout: `REDIS0010`, auxiliary fields, a selector and the keys of each database, an end mark,
+//! and a CRC-64 (rdb.c, `rdbSaveRio` and `rdbLoadRioWithLoadingCtx`).
 
 mod crc64;
 mod reader;

@@ -32,6 +32,7 @@ impl Server {
         }
     }
 
+    /// Returns `false` if replication does not use this connection.
     pub(crate) fn outgoing_received(&mut self, connection: ConnectionId, bytes: &[u8]) -> bool {
         if !self.replication.is_link(connection) {
             return false;

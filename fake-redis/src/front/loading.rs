@@ -26,9 +26,9 @@ struct Pace {
 }
 
 impl Server {
-    /// Loads the snapshot, then the append-only file. Nothing expires meanwhile; times to live are
-    /// absolute. As in Redis, a server with damaged files stops, unless only the end of the
-    /// append-only file is missing and `aof-load-truncated` allows that.
+    /// Nothing expires meanwhile; times to live are absolute. As in Redis, a server with damaged
+    /// files stops, unless only the append-only file's end is missing and `aof-load-truncated`
+    /// allows that.
     pub(crate) fn load_found(&mut self) {
         let Some(image) = self.persistence.start(self.clock.seconds()) else { return };
         self.life.begin_loading();

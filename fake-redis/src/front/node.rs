@@ -12,6 +12,9 @@ use fencepost_machine::{
 use std::rc::Rc;
 
 /// A Redis server without I/O: time, bytes and the disk are passed in.
+///
+/// The driver sends [`Input::Timer`] once at boot. To restart the server, create a new node from
+/// the disk.
 #[derive(Debug)]
 pub struct Node {
     server: Server,

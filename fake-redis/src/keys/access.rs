@@ -9,8 +9,7 @@ use crate::state::timers::Timer;
 use fencepost_machine::KeyChange;
 
 impl Server {
-    /// `checkAlreadyExpired` in expire.c: returns whether setting this expiry deletes the key
-    /// immediately, which it never does on a replica or during loading.
+    /// `checkAlreadyExpired` in expire.c: the expiry deletes now, never on a replica or in loading.
     pub(crate) fn is_past_deadline(&self, at_ms: i64) -> bool {
         at_ms <= self.now_ms() && !self.life.is_loading() && !self.is_replica()
     }

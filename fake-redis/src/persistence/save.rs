@@ -6,8 +6,8 @@ use crate::state::timers::Timer;
 use fencepost_machine::{DiskImage, Output, WallTime};
 
 impl Server {
-    /// Takes a snapshot. Redis forks for it; here it is on disk immediately. With an append-only
-    /// file it would not be loaded, so it is not stored.
+    /// Redis forks; here it is on disk immediately. Not stored with an append-only file, which is
+    /// loaded instead.
     pub(crate) fn save(&mut self) {
         self.persistence.saved(self.clock.seconds());
         self.changes.saved();

@@ -1,7 +1,6 @@
 //! Splits inline commands into words, quoted as in a shell.
 
-/// `sdssplitargs` in sds.c: spaces separate words, `"..."` has escapes, `'...'` only `\'`. `None`
-/// if quotes are unbalanced.
+/// `sdssplitargs` in sds.c: `"..."` has escapes, `'...'` only `\'`; `None` if unbalanced.
 pub(crate) fn split_words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     let line = line.split(|byte| *byte == 0).next().unwrap_or_default();
     let mut words = Vec::new();

@@ -1,5 +1,4 @@
-//! A connection that a server opens to another server: pipelined commands, each with the type of
-//! reply it expects.
+//! A server's connection to another server: pipelined commands with their expected reply types.
 
 use crate::protocol::reply::put_header;
 use crate::protocol::request::short_header;
@@ -112,8 +111,7 @@ impl<Expected> Outgoing<Expected> {
     }
 }
 
-/// Our own encoder, because every command of a Sentinel, a stream or a file passes through here;
-/// tests compare it with redis-protocol's.
+/// Our own, as every command of a Sentinel, stream or file passes; tested against redis-protocol.
 pub(crate) fn encode_command(words: &[&[u8]], buffer: &mut BytesMut) {
     const HEADER_LENGTH_MAX: usize = 26;
     buffer.reserve(
@@ -127,8 +125,7 @@ pub(crate) fn encode_command(words: &[&[u8]], buffer: &mut BytesMut) {
     }
 }
 
-/// Takes a complete status line or short array of bulk strings, such as a published message: nearly
-/// every reply is one. `None` leaves it to the decoder.
+/// A complete status line or short array of bulk strings, as nearly all. `None`: use the decoder.
 fn take_plain(received: &mut BytesMut) -> Option<BytesFrame> {
     match received.first()? {
         b'+' => {

@@ -113,8 +113,8 @@ impl RequestReader {
         self.awaited.is_none() && self.searched == 0 && self.read_whole(limits)
     }
 
-    /// Parses a complete command in one go, as nearly all are. `false` leaves everything unchanged
-    /// for the other functions, which handle errors and incomplete commands.
+    /// In one go, as nearly all are. `false` leaves everything to the functions for the other
+    /// cases.
     #[inline]
     fn read_whole(&mut self, limits: Limits) -> bool {
         let mut rest = &self.buffer[self.position..];
@@ -322,8 +322,7 @@ impl RequestReader {
 
 const SHORT_LENGTH_MAX: usize = 999;
 
-/// Parses a header at the start of the bytes: its number and length. `None` if it is missing,
-/// longer than three digits or odd in any way, or if almost nothing follows it.
+/// Number and length; `None` if missing, odd, over three digits, or followed by almost nothing.
 #[inline(always)]
 pub(crate) fn short_header(bytes: &[u8], kind: u8) -> Option<(usize, usize)> {
     let digit = |byte: u8| Some(usize::from(byte.wrapping_sub(b'0'))).filter(|digit| *digit < 10);

@@ -1,5 +1,4 @@
-//! FAILOVER: a primary hands its role over to a replica (`failoverCommand`, `updateFailoverStatus`,
-//! `abortFailover`).
+//! FAILOVER to a replica (`failoverCommand`, `updateFailoverStatus`, `abortFailover`).
 
 use crate::state::replication::{Advance, FailoverOrder};
 use crate::state::server::Server;
@@ -33,6 +32,7 @@ impl Server {
         }
     }
 
+    /// Returns `false` if the histories differ.
     pub(crate) fn take_over(&mut self, id: &str) -> bool {
         let is_shared = id.eq_ignore_ascii_case(self.replication.history().id());
         if is_shared {

@@ -49,9 +49,8 @@ impl Server {
         self.introduce();
     }
 
-    /// Sends this server's address and capabilities. The address is always stated, as with
-    /// `replica-announce-ip`: others know this server by its configured name, not by the address of
-    /// its connections.
+    /// Always states the address, as with `replica-announce-ip`: others know this server by its
+    /// configured name, not by its connections.
     fn introduce(&mut self) {
         let (host, port) = (self.config.host.clone(), self.config.port.to_string());
         let Some(outgoing) = self.replication.outgoing() else { return };

@@ -45,9 +45,8 @@ impl Server {
         self.replication.begin_history(id, self.config.backlog_size);
     }
 
-    /// Delay in seconds before a snapshot, so that it may serve several replicas
-    /// (`repl-diskless-sync-delay`). Servers that start together in an established deployment are
-    /// in step immediately.
+    /// In seconds, to serve several replicas (`repl-diskless-sync-delay`). Servers that start
+    /// together in an established deployment are in step immediately.
     fn snapshot_delay(&self) -> i64 {
         let is_starting = self.clock.uptime_seconds() == 0;
         if self.config.starts_in_step && is_starting {

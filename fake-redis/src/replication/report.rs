@@ -1,4 +1,4 @@
-//! INFO and ROLE on replication (`genRedisInfoString`, `roleCommand`).
+//! INFO and ROLE on replication (`genRedisInfoString`, `roleCommand`); changes nothing.
 
 use crate::protocol::reply::Reply;
 use crate::state::replication::Stage;

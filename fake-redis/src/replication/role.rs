@@ -15,9 +15,8 @@ impl Server {
         self.outbox.want(Output::Notice(notice));
     }
 
-    /// Resumes the position in the replication history stored in a loaded snapshot
-    /// (`loadDataFromDisk`): a replica may continue there, and a primary may serve the replicas of
-    /// that time.
+    /// `loadDataFromDisk`: from a loaded snapshot a replica may continue, and a primary may serve
+    /// the replicas of that time.
     pub(crate) fn resume_history(&mut self, origin: &Origin) {
         self.replication.resume(origin, self.config.backlog_size);
         if self.is_replica() {

@@ -28,8 +28,7 @@ impl Master {
         (self.leader.as_deref(), self.leader_epoch)
     }
 
-    /// `sentinelGetLeader`: the winner of the epoch's election, if any. Also votes: for the leading
-    /// candidate, else for itself.
+    /// `sentinelGetLeader`: the epoch's winner, if any. Votes for the leading candidate or itself.
     pub(crate) fn leader(&mut self, epoch: u64, core: &mut Core) -> Option<String> {
         let mut votes: BTreeMap<String, usize> = BTreeMap::new();
         for sentinel in &self.sentinels {

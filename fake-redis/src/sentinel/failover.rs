@@ -13,8 +13,7 @@ impl Master {
         self.failover.started + 2 * self.failover_timeout_ms
     }
 
-    /// `sentinelStartFailoverIfNeeded`: starts an attempt if the primary is objectively down and
-    /// none was started recently.
+    /// `sentinelStartFailoverIfNeeded`: if objectively down, and none was started recently.
     pub(crate) fn start_failover_if_needed(&mut self, core: &mut Core) -> bool {
         let wanted = self.objectively_down
             && !self.failover.in_progress()
@@ -100,7 +99,7 @@ impl Master {
         }
     }
 
-    /// `sentinelAbortFailover`.
+    /// `sentinelAbortFailover`: not allowed once the promotion is confirmed.
     fn abort(&mut self, event: &'static str, core: &mut Core) {
         assert!(!self.failover.promotion_seen(), "{:?} can only be completed", self.failover.step);
         core.event(event, name_master(&self.node));

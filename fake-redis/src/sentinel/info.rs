@@ -140,8 +140,7 @@ impl Master {
         self.force_hello();
     }
 
-    /// Converts a replica that reports itself as a primary, such as a returning old primary. Waits
-    /// first, in case a newer configuration arrives.
+    /// Such as a returning old primary. Waits first, in case a newer configuration arrives.
     fn convert_to_replica(&mut self, place: usize, core: &mut Core) {
         let wait = 4 * period::PUBLISH_MS;
         let sane = self.looks_sane(core.now);
@@ -198,8 +197,8 @@ impl Instance {
         rebooted
     }
 
-    /// Returns the event and the role's name after a change: `+role-change` to the expected role,
-    /// otherwise `-role-change`.
+    /// The event of a change (`+role-change` to the expected role, else `-role-change`) and the
+    /// role.
     fn take_role(&mut self, report: &InfoReport, now: i64) -> Option<(&'static str, &'static str)> {
         let role = report.role.filter(|role| *role != self.role_reported)?;
         self.role_reported = role;

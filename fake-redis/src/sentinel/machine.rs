@@ -32,8 +32,7 @@ pub struct Sentinel {
 }
 
 impl Sentinel {
-    /// A Sentinel that monitors one primary and knows no other instance yet. The seed determines
-    /// the run id and all delays.
+    /// A Sentinel of one primary, without other instances; the seed determines run id and delays.
     pub fn new(config: SentinelConfig, seed: u64, now: WallTime) -> Self {
         let core = Core::new(&config, seed, now.as_millis());
         let masters = vec![Master::new(&config, core.now)];

@@ -3,8 +3,7 @@
 use super::{instance::Instance, master::Master, period};
 use std::cmp::Ordering;
 
-/// `compareSlavesForPromotion`, better first: the lower priority, then the greater offset, then the
-/// smaller run id; a missing run id is last.
+/// `compareSlavesForPromotion`: lower priority, greater offset, smaller run id, a missing one last.
 pub(crate) fn preference(one: &Instance, other: &Instance) -> Ordering {
     let key =
         |replica: &Instance| replica.run_id.as_ref().map(|run_id| run_id.to_ascii_lowercase());

@@ -98,8 +98,8 @@ impl PersistenceState {
         std::mem::take(&mut self.rewrite)
     }
 
-    /// The files were replaced by a snapshot of `base` bytes, with the stream at `offset`: the
-    /// append-only file is empty and has no database selected.
+    /// By a snapshot of `base` bytes at stream offset `offset`; the append-only file is empty and
+    /// has no database selected.
     pub(crate) fn replaced(&mut self, base: usize, offset: u64) {
         self.size = LogSize { base, appended: 0 };
         self.appended.clear();

@@ -5,8 +5,7 @@ use crate::state::subscription::{Kind, Subscriptions};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// Subscribers of each name, in order of subscription. The names are unordered, so that each is
-/// removed in constant time: one client may subscribe to thousands.
+/// In order of subscription. Names are unordered, for removal in constant time from thousands.
 pub(crate) type Listeners = IndexMap<Box<[u8]>, Vec<ClientKey>, FxBuildHasher>;
 
 #[derive(Clone, Debug, Default)]

@@ -152,8 +152,8 @@ impl Replication {
         self.history.forget(id);
     }
 
-    /// Resumes the position stored in a loaded snapshot: a replica may continue there, a primary
-    /// may serve the replicas of that time.
+    /// From a loaded snapshot: a replica may continue there, a primary may serve that time's
+    /// replicas.
     pub(crate) fn resume(&mut self, origin: &Origin, backlog_size: usize) {
         if self.is_replica() {
             self.history.adopt(&origin.id, origin.offset);

@@ -229,8 +229,7 @@ impl Finding {
         }
     }
 
-    /// The finding when a run shows it: one that was fixed on an earlier day is new again. One that
-    /// is fixed since today has only moved to other seeds.
+    /// A finding fixed on an earlier day is new again; one fixed today only moved to other seeds.
     fn reopened(mut self, day: &str) -> Finding {
         if self.state == FindingState::Fixed {
             let is_fresh = self.fixed_on.as_deref() == Some(day);
@@ -240,8 +239,7 @@ impl Finding {
         self
     }
 
-    /// The finding after a cell has shown it. Seeds of other settings are forgotten: they tell
-    /// nothing of a run with these.
+    /// Forgets seeds of other settings: they tell nothing of a run with these.
     fn seen(mut self, found: &Fingerprint, (sweep, cell): (&Sweep, &Cell), day: &str) -> Finding {
         let options = options_of(sweep);
         if self.options != options {

@@ -1,5 +1,4 @@
-//! The `fencepost.load` format, version 2: the cost of waiting for a lock, for the server and the
-//! waiters, with several ways of waiting.
+//! The `fencepost.load` format, version 2: the server's and the waiters' cost of ways of waiting.
 
 mod html;
 mod plot;

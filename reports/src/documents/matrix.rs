@@ -1,5 +1,4 @@
-//! The `fencepost.matrix` format, version 1: every lock under every fault, the results, and the
-//! literature's predictions.
+//! The `fencepost.matrix` format, version 1: every lock under every fault, and the literature.
 
 mod html;
 mod markdown;
@@ -136,8 +135,7 @@ impl Matrix {
         Matrix::with(sweep, None, cells)
     }
 
-    /// The matrix of one rule: the runs that broke it, even if they broke others too. Omits the
-    /// literature, which predicts whole runs.
+    /// The matrix of the runs that broke one rule; omits the literature, which predicts whole runs.
     pub fn of_kind(sweep: &Sweep, kind: Kind) -> Matrix {
         let cells = sweep.cells.iter().map(|cell| MatrixCell::of_kind(cell, kind)).collect();
         Matrix::with(sweep, Some(kind), cells)

@@ -1,5 +1,4 @@
-//! The `fencepost.reality` format, version 1: whether violations of simulated servers are those of
-//! real servers, too.
+//! The `fencepost.reality` format, version 1: whether real servers show the same violations.
 
 use crate::explain::cause::Cause;
 use crate::judge::finding::Kind;
@@ -167,7 +166,6 @@ fn summary(reality: &Reality) -> String {
     )
 }
 
-/// The page of the documentation.
 fn markdown(reality: &Reality) -> String {
     let mut text = String::from(
         "# Simulated and real servers\n\n\

@@ -89,8 +89,7 @@ impl Case<'_, '_> {
         !self.has_no_ttl() && self.timeline.history.header.kept_as.is_none()
     }
 
-    /// Returns whether the lock has no lease. No event tells the last heartbeat of its session,
-    /// which determines the end.
+    /// No event tells the last heartbeat of its session, which determines the end.
     fn has_no_ttl(&self) -> bool {
         self.timeline.history.header.has_no_ttl()
     }
@@ -114,8 +113,7 @@ impl Case<'_, '_> {
         applies.then_some(left.max(0))
     }
 
-    /// A server's clock must be so fast that the lease is over when the holder leaves; a holder's
-    /// so slow that it leaves when the lease has expired.
+    /// The server's must end the lease before the holder leaves; the holder's must outlast it.
     fn clock_drift(&self, node: Node, rate_ppm: i32) -> Option<i64> {
         if !self.is_about(Measure::ClockRate)
             || self.others_than(&[FaultKind::Partition, FaultKind::Crash, FaultKind::PowerLoss])
@@ -132,8 +130,7 @@ impl Case<'_, '_> {
         } else {
             return None;
         };
-        // Before the fault, the clock was right; the remaining local time must pass within the true
-        // time `drifting`.
+        // The clock was right before the fault; the rest must pass within the true time `drifting`.
         let before = span(from, self.began()).max(0);
         let drifting = span(from.max(self.began()), to);
         let left = own_time - before;
@@ -169,8 +166,7 @@ impl Case<'_, '_> {
         })
     }
 
-    /// The write that granted the lock must still be in transit to the replica when the primary
-    /// crashes.
+    /// The granting write must still be in transit to the replica when the primary crashes.
     fn replication_lag(&self, from: &[Node]) -> Option<i64> {
         let grant = self.holder.grant.as_ref()?;
         let applies = self.is_about(Measure::ReplicationLag) && from.contains(&grant.node);
@@ -206,8 +202,7 @@ impl Case<'_, '_> {
         landed.or(left)
     }
 
-    /// The end of the earlier holder's lease in true time: at this server, or at the first. A lock
-    /// that lives with a session has none.
+    /// In true time: at this server, or at the first. `None` if the lock lives with a session.
     fn lease_end(&self, at: Option<Node>) -> Option<SimTime> {
         let grant = self.holder.grant.as_ref().filter(|_| !self.has_no_ttl())?;
         let servers = grant

@@ -70,11 +70,9 @@ const SUSPENSION: &str = "Linux manual, clock_gettime(2), CLOCK_MONOTONIC; for t
 
 type Grounds = (&'static str, &'static str);
 
-/// The known verdict for a client under one or several fault families; `None` where the literature
-/// is silent.
+/// The known verdict for a client under these families; `None` where the literature is silent.
 pub fn expected(client: &str, fault: &Families, conditions: Conditions) -> Option<Expected> {
-    // The sources treat a few faults of most locks only, and imply nothing for all of them
-    // together.
+    // The sources treat a few faults of most locks, and imply nothing for all together.
     let is_treated = matches!(client, "single-node" | "fencing" | "redlock" | "redlock-parallel");
     if fault.is_swarm() && !is_treated {
         return None;
@@ -104,8 +102,8 @@ fn switched() -> impl Iterator<Item = Family> {
 fn of_family(client: &str, family: Family, conditions: Conditions) -> Option<(Vec<Kind>, Grounds)> {
     let (breaks_exclusion, grounds) = match client {
         "single-node" | "fencing" => primary(family, conditions)?,
-        // The documentation recommends asking all masters in parallel, for the same algorithm
-        // ("Retry on Failure").
+        // For the same algorithm the documentation recommends parallel requests ("Retry on
+        // Failure").
         "redlock" | "redlock-parallel" => redlock(family, conditions)?,
         _ => return stated::verdict(client, family),
     };
@@ -156,8 +154,7 @@ const PARTITION: Grounds = ("a partition costs availability, not mutual exclusio
 const CRASH: Grounds =
     ("the lock of a crashed holder is freed when its lease expires", REDIS_GUARANTEES);
 
-/// One Redis, or one primary with replicas: whether two processes can hold the lock at the same
-/// time, and the reason.
+/// One Redis, or one primary with replicas: whether two can hold the lock, and why.
 fn primary(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
     Some(match family {
         Family::None => (

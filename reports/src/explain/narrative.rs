@@ -115,8 +115,7 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Returns whether the value by which an acquire was granted is of that acquire itself, as of a
-    /// script that was sent twice.
+    /// Returns whether the granting value is of that acquire itself, as of a script sent twice.
     fn created_itself(&self, one: &Acquisition<'_>, granted: Moment) -> bool {
         self.timeline.keys.iter().any(|span| {
             span.by == Some(one.process)
@@ -298,8 +297,7 @@ impl Story<'_, '_> {
         }
     }
 
-    /// The last event that set the lease in the instant of the grant: a script that counts sets the
-    /// expiry with a separate command.
+    /// In the instant of the grant: a script that counts sets the expiry with a separate command.
     fn set_last_with(&self, grant: &Grant) -> Moment {
         let (timeline, granted) = (self.timeline, grant.moment);
         let later = (granted.index..timeline.history.events.len()).map(|at| timeline.moment(at));

@@ -1,5 +1,4 @@
-//! The order that a violation needs: two events of its smallest run, and the result with the second
-//! one first.
+//! The order a violation needs: two events of its smallest run, and the result if swapped.
 
 use crate::explain::narrate;
 use crate::record::history::History;

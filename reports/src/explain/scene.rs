@@ -43,8 +43,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         server(self.taker)
     }
 
-    /// When and how the holder's lock went from a server that had granted it: what the holder took
-    /// again at once does not count.
+    /// Ignores a loss that the holder undid at once.
     pub(super) fn gone(&self) -> Option<(Moment, KeyEnd)> {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
         let lost = held.zip(taken).and_then(|(held, taken)| {

@@ -9,8 +9,7 @@ use strum::IntoStaticStr;
 pub const PHASES: [&str; 6] =
     ["before-acquire", "acquiring", "holding", "guarded-write", "releasing", "idle"];
 
-/// The number of faults that began in each phase, of any kind, in protocol order. Empty if there
-/// were none.
+/// The faults that began in each phase, of any kind, in protocol order; empty for none.
 pub fn whatever_kind(counts: &BTreeMap<String, BTreeMap<String, u64>>) -> Vec<(&'static str, u64)> {
     let began = |phase| counts.values().filter_map(|phases| phases.get(phase)).sum::<u64>();
     let counts: Vec<_> = PHASES.into_iter().map(|phase| (phase, began(phase))).collect();

@@ -1,5 +1,4 @@
-//! A history, digested once for all checkers: acquisitions, critical sections, the key at each
-//! server, the storage's log, the faults.
+//! A history digested once: acquisitions, critical sections, keys, storage log, faults.
 
 mod acquisition;
 mod fault_span;
@@ -57,7 +56,7 @@ pub struct Timeline<'h> {
 }
 
 impl<'h> Timeline<'h> {
-    /// Digests a history.
+    /// Digests a history, meaningfully only one that `validate` passes.
     pub fn new(history: &'h History) -> Timeline<'h> {
         let mut acquisitions = acquisition::all(history);
         granting::set_grants(history, &mut acquisitions);
@@ -98,7 +97,6 @@ impl<'h> Timeline<'h> {
         self.given_up.get(&operation).map(|index| self.moment(*index))
     }
 
-    /// Returns whether its thread was already in a critical section at its start.
     pub(crate) fn is_inner(&self, section: &Section) -> bool {
         self.sections.iter().any(|outer| {
             outer.process == section.process
@@ -119,7 +117,8 @@ impl<'h> Timeline<'h> {
         }
     }
 
-    /// The lease that a command requested from a Redis server at a moment.
+    /// The lease that a command requested from a Redis server at a moment. Other servers record the
+    /// granted lease, which may be shorter.
     pub(crate) fn lease_asked(&self, at: Moment) -> Option<Micros> {
         let event = &self.history.events[at.index];
         match (&event.what, event.node) {
@@ -179,9 +178,8 @@ impl<'h> Timeline<'h> {
         order.into_iter().map(|(_, index)| index).collect()
     }
 
-    /// Returns whether a server's value was the lock of this acquisition. The value alone does not
-    /// tell: some locks write the same value for all, others the same value each time; and a
-    /// replicated value belongs to the last grant of that value.
+    /// The value alone does not tell: some locks write one value for all or each time, and a
+    /// replicated value belongs to its last grant.
     pub fn is_lock_of(&self, span: &KeySpan<'_>, acquisition: &Acquisition<'_>) -> bool {
         let rests_on = |grant: &Grant| grant.servers.contains(&(span.node, span.from));
         if self.history.header.quorum > 1 && acquisition.grant.as_ref().is_some_and(rests_on) {
@@ -219,8 +217,7 @@ impl<'h> Timeline<'h> {
         self.keys.iter().find(|span| span.from == at)?.by
     }
 
-    /// The end of a value. A server may notice an expiry only when asked, or never: the lease ended
-    /// before. If the server's clock was wrong meanwhile, its record counts.
+    /// A server may notice an expiry late or never; its record counts if its clock was wrong.
     pub(crate) fn stood_until(&self, span: &KeySpan<'_>) -> SimTime {
         let told = span.to.map_or(self.end, |(to, _)| to.time);
         let over = match span.to {
@@ -247,8 +244,7 @@ impl<'h> Timeline<'h> {
         Some(set.time + self.history.header.ttl_us)
     }
 
-    /// Returns whether it replaced the same owner's value with a higher count: a partial release of
-    /// a counting lock, and no grant.
+    /// Returns whether it replaced a higher count of its owner: a partial release, and no grant.
     pub(crate) fn is_lowered(&self, span: &KeySpan<'_>) -> bool {
         let before = self.keys.iter().find(|before| {
             before.node == span.node && before.to == Some((span.from, KeyEnd::Replaced))
@@ -284,11 +280,9 @@ impl<'h> Timeline<'h> {
     }
 }
 
-/// The value of a counting lock is a hash of its owner and the count, `owner=count`: the count does
-/// not identify it.
+/// A counting lock's value is a hash, `owner=count`: the count does not identify the owner.
 pub(crate) fn is_one_owner(one: &str, other: &str) -> bool {
-    // Most values, and so the owners at their fronts, differ in their first byte: this avoids a
-    // full comparison.
+    // Owners mostly differ in their first byte: this avoids a full comparison.
     let may_be_same =
         one.is_empty() || other.is_empty() || one.as_bytes()[0] == other.as_bytes()[0];
     may_be_same && (one == other || owner_of_value(one) == owner_of_value(other))
@@ -303,8 +297,7 @@ fn owner_of_value(value: &str) -> &str {
     owner_and_count(value).0
 }
 
-/// The process of a node: the one with a connection to some server when the node became first in
-/// the queue, or later, or that held the lock under its name.
+/// It was connected when the node became first in the queue or later, or held under its name.
 pub(crate) fn creator(history: &History, node: &str) -> Option<Node> {
     history.events.iter().find_map(|event| match &event.what {
         What::Server { change, value: Some(value), by, .. } => {

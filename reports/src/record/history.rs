@@ -430,7 +430,7 @@ impl Turn {
 }
 
 impl What {
-    /// Returns whether the event is part of the history digest.
+    /// Returns whether the digest covers it: faults, phases, silences and turns are left out.
     pub fn is_digested(&self) -> bool {
         !matches!(
             self,

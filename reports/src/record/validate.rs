@@ -1,4 +1,4 @@
-//! Checks that a history can have been recorded.
+//! Checks that a history can have been recorded, so that checkers can trust their input.
 
 use crate::record::history::{Action, Event, FORMAT, History, VERSION, What};
 use fencepost_faults::{Node, SimTime};
@@ -52,8 +52,7 @@ pub enum InvalidHistory {
     },
 }
 
-/// Checks that a run can have recorded a history: the order of time and sequence, operations that
-/// are invoked once and completed once by a process without another open one, and valid nodes.
+/// Checks order, nodes, and that operations are invoked and completed once, one at a time.
 pub fn validate(history: &History) -> Result<(), InvalidHistory> {
     if history.format != FORMAT {
         return Err(InvalidHistory::Format(history.format.clone()));
@@ -79,8 +78,7 @@ pub fn validate(history: &History) -> Result<(), InvalidHistory> {
     }
 }
 
-/// A lock's other keys (a counter, a queue) begin with the name of the resource. Two resources in
-/// one history could be confused.
+/// Other keys (a counter, a queue) begin with the resource: two resources could be confused.
 fn of_one_resource(history: &History) -> Result<(), InvalidHistory> {
     let resource = &history.header.resource;
     for (position, event) in history.events.iter().enumerate() {
@@ -106,7 +104,6 @@ impl InvalidHistory {
     }
 }
 
-/// The state that an event must fit.
 #[derive(Default)]
 struct Past<'h> {
     now: SimTime,

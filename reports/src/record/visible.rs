@@ -48,8 +48,7 @@ pub fn visible_in<T: Clone + Serialize + DeserializeOwned>(
     serde_json::from_value(shown(value)).map(Cow::Owned)
 }
 
-/// Escapes characters in JSON text that JSON itself does not escape and that would hide or turn
-/// text. The value stays the same.
+/// Escapes hidden or turning characters that JSON does not escape; the value stays the same.
 pub fn visible_json(text: &str) -> Cow<'_, str> {
     let is_left_out = |letter: char| letter > '~' && is_hidden(letter);
     if !text.contains(is_left_out) {

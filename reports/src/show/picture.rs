@@ -1,5 +1,4 @@
-//! The space-time picture of one run as data: lanes, holders, the servers' values, faults, events,
-//! messages, clocks.
+//! One run's picture as data: lanes, holders, values, faults, events, messages, clocks.
 
 mod clocks;
 mod focus;
@@ -95,8 +94,7 @@ impl Scene {
     }
 }
 
-/// The part of a history that a report's timeline still has. Of the header, a picture needs the
-/// resource only.
+/// From the report's timeline. Of the header, a picture needs the resource only.
 fn remembered(run: &RunReport) -> History {
     let resource = run.violations.first().map(|one| one.violation.resource.as_str());
     let resource = resource.or_else(|| run.timeline.iter().find_map(key_of)).unwrap_or("lock");

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// A way to write a document of one type.
+/// A way to write a document of one type. Tables are statics: its code is compiled once, here.
 pub struct View<T: Clone + 'static> {
     /// The value of `--format`.
     pub name: &'static str,
@@ -48,8 +48,7 @@ impl<T: Clone + Serialize + DeserializeOwned> View<T> {
         View { name, writer: Writer::Text(write), sanitise: Some(visible_in) }
     }
 
-    /// The same, written piece by piece, with ANSI colours, which the owner of the terminal strips
-    /// if unwanted.
+    /// Piece by piece, with ANSI colours, which the terminal's owner strips if unwanted.
     pub(crate) const fn written(
         name: &'static str,
         write: fn(Page, &T, &mut dyn Write) -> io::Result<()>,

@@ -37,8 +37,7 @@ pub struct RunContext {
     pub replay: String,
 }
 
-/// The facts of one run. [`RunReport`](crate::RunReport) describes the fields that a report has
-/// too.
+/// The facts of one run; [`RunReport`](crate::RunReport) describes the shared fields.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "the report describes them")]
 pub struct RunFacts {

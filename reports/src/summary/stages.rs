@@ -62,8 +62,7 @@ pub struct ViolationDiagnosis {
     pub boundary: Option<Boundary>,
     /// Each fault of the minimal plan, and whether the violation remains without it.
     pub but_for: Vec<ButFor>,
-    /// Pairs of neighbouring events of the minimal run, and whether the violation remains if they
-    /// change places.
+    /// Neighbouring events of the minimal run, and whether the violation survives their swap.
     pub necessary_order: Vec<OrderedPair>,
     /// Each safeguard that fits the run, and its effect on the violation.
     pub remedies: Vec<Remedy>,

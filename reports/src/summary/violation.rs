@@ -43,8 +43,7 @@ pub struct Violation {
     pub narrative: Vec<Line>,
 }
 
-/// The stable name of an anomaly: twelve hex digits of SHA-256 over client, kind and cause,
-/// separated by line feeds.
+/// Twelve hex digits of SHA-256 over client, kind and cause, separated by line feeds.
 pub fn fingerprint(client: &str, kind: Kind, cause: Cause) -> String {
     let text = format!("{client}\n{kind}\n{cause}");
     Sha256::digest(text.as_bytes())[..6].iter().map(|byte| format!("{byte:02x}")).collect()

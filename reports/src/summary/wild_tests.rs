@@ -48,8 +48,7 @@ fn with_a_stranger(mut history: History) -> History {
     history
 }
 
-/// Returns whether a run with this event may have that cause, if its name claims a fault or an
-/// action.
+/// Returns whether a run with this event may have a cause named after a fault or action.
 fn is_of(cause: Cause, event: &Event) -> bool {
     let fault = match &event.what {
         What::FaultBegan { kind, .. } => Some(*kind),

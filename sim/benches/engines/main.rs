@@ -166,8 +166,7 @@ fn sizes(patience: Duration) {
     }
 }
 
-/// Two threads against one, each by its own CPU time: shows the cost of shared resources (memory,
-/// allocator, caches).
+/// Each is timed by its own CPU time: shows the cost of shared memory, allocator and caches.
 fn threads(patience: Duration) {
     let rate = || {
         let timed: Vec<Timed<'_>> = vec![(

@@ -103,8 +103,8 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     .aimed()
     .times(4),
     on_primary("failover", "availability = \"20s\""),
-    // A process that waits for a message or for a lease to end sends nothing meanwhile: another
-    // must arrive that has not asked yet.
+    // A waiter for a message or a lease's end sends nothing: another must arrive that has not
+    // asked.
     on_redis(
         "restart",
         "persistence = \"aof-always\"; think = \"1s..12s\"; hold = \"6s..9s\"; \
@@ -153,8 +153,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     ),
     // An unreleased lock must outlive its waiters.
     on_primary("none", "ttl = \"120s\""),
-    // A process that resumes after a pause still has its critical section before it, without a
-    // lock.
+    // A process that resumes after a pause still has its critical section ahead, without a lock.
     on_masters("pause", "pause = \"12s..15s\"; hold = \"8s..9s\""),
     // Two of three masters are up, and each is needed.
     on_masters(

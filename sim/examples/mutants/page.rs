@@ -46,8 +46,7 @@ impl Score {
         })
     }
 
-    /// Mutants killed by sweeps, per thousand of those that are not shown or stated to be
-    /// equivalent.
+    /// Killed by sweeps, per thousand of those not shown or stated to be equivalent.
     pub(crate) fn per_mille(&self) -> usize {
         let missed = self.masked + self.found + self.open;
         self.killed * 1_000 / (self.killed + missed).max(1)

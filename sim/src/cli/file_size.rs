@@ -1,10 +1,8 @@
-//! The limit on the size of files (`ulimit -f`). A write beyond it fails, and the process
-//! continues.
+//! The limit on file sizes (`ulimit -f`): a write beyond it fails, and the process continues.
 
 use super::Failure;
 
-/// SIGXFSZ on Linux and macOS. Its default action ends the process in the middle of a write, and
-/// leaves a temporary file behind.
+/// SIGXFSZ on Linux and macOS; by default it ends the process in the middle of a write.
 #[cfg(unix)]
 const FILE_SIZE_EXCEEDED: i32 = 25;
 

@@ -1,5 +1,4 @@
-//! SIGINT and SIGTERM during a sweep: prints the sum of the finished runs, and the exit status
-//! names the signal.
+//! SIGINT and SIGTERM during a sweep: finished runs are printed, and the exit status tells.
 
 use super::{Failure, Outcome};
 use crate::studies::sweep::Stop;

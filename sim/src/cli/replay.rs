@@ -1,5 +1,4 @@
-//! `fencepost replay`: repeats the plans of a report, under turmoil; the histories must be the
-//! same.
+//! `fencepost replay`: repeats the plans of a report under turmoil, with the same histories.
 
 use super::arguments::ReplayArguments;
 use super::options::{client_of, format};
@@ -51,8 +50,7 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Outcome, Failure> {
     Ok(Outcome::of_runs(&replayed.runs))
 }
 
-/// Returns whether replays must match the report's histories: not if the program has changed. That
-/// is an error, unless it is allowed.
+/// Not if the program has changed, which is an error unless it is allowed.
 fn compared(
     recorded: &Report,
     scenario: &Scenario,

@@ -166,8 +166,7 @@ pub(crate) fn conclude(
     Ok(if expect::log_deviations(held) { Outcome::Violated } else { Outcome::AsExpected })
 }
 
-/// Violated by a finding that is not accepted; unknown if some cell has no run that exercised
-/// anything.
+/// Violated by any finding that is not accepted; unknown if some cell exercised nothing.
 fn outcome(sum: &Sweep) -> Outcome {
     if sum.cells.iter().any(Cell::has_open_finding) {
         Outcome::Violated

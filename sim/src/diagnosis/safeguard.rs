@@ -348,7 +348,7 @@ fn longer_lease(spec: &RunSpec) -> RunSpec {
     })
 }
 
-/// Redis expires keys by the wall clock.
+/// Redis expires keys by the wall clock; with a monotonic one, a step has no effect.
 fn by_monotonic(fault: &Fault) -> Option<Fault> {
     match fault.clone() {
         Fault::Suspend { node, duration_us } => Some(Fault::Pause { node, duration_us }),

@@ -11,7 +11,8 @@ const MOVES: i64 = 20;
 /// In per cent.
 const STRETCHES: [i64; 2] = [100, 110];
 
-/// The 21 variations: shifted by up to a second either way, as hard or a tenth harder.
+/// The 21 variations of this plan, without itself: all faults shifted by up to a second either way,
+/// at their intensity and a tenth harder. Downtimes are not stretched: longer is not harder.
 pub(super) fn near(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
     let all = STRETCHES
         .into_iter()

@@ -249,8 +249,7 @@ fn a_server_that_speaks_first_is_heard_alike() {
     assert!(greeted > 20 * 60, "{greeted} times");
 }
 
-/// Brief cuts hold up messages that take up to three seconds; these are resent while later ones are
-/// in transit.
+/// Messages take up to 3 s, and brief cuts hold up some, which are resent while later ones travel.
 fn slow_and_cut() -> FaultPlan {
     let (clients, servers): (Vec<Node>, Vec<Node>) =
         ((1..=CLIENTS).map(Node::Client).collect(), (1..=SERVERS).map(Node::Redis).collect());

@@ -166,8 +166,7 @@ impl Carrier for Wires {
     }
 
     fn close(&mut self, socket: u32) {
-        // turmoil's own segment about it stays on the link: the peer receives the world's message
-        // instead.
+        // turmoil's segment stays on the link: the peer receives the world's message instead.
         let (stream, connecting) =
             self.with(|inner| (inner.streams.remove(&socket), inner.connecting.remove(&socket)));
         drop((stream, connecting));

@@ -27,12 +27,11 @@ pub struct Entry {
     pub about: &'static str,
     /// The real server's default port.
     pub port: u16,
-    /// The families of faults that have no effect here.
+    /// Families without effect here: never drawn, so that unexercised runs are not called safe.
     pub not_exercised: &'static [Family],
     /// They are left out of every plan.
     pub(crate) unanswered: &'static [FaultKind],
-    /// How much earlier than its ttl a server may end a lease by its own clock, because of its
-    /// unit.
+    /// How much before its ttl a server may end a lease by its own clock, because of its unit.
     pub tick: Micros,
     pub(crate) topology: fn(&Scenario, &Definition, &Families) -> Topology,
     /// Makes the machine of a server at each of its starts.

@@ -142,8 +142,7 @@ impl Deployment {
         }
     }
 
-    /// The prefix of the keys that servers report: all for programs, because the lock's key is
-    /// determined later.
+    /// All keys for programs, because the lock's key is determined later.
     fn tap_prefix(&self) -> Bytes {
         match self.scenario.program(self.client) {
             Some(_) => Bytes::new(),

@@ -22,8 +22,8 @@ use redis_protocol::resp2::types::BytesFrame;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-/// Delay between the two steps of a write with a deferred effect
-/// ([`writes_late`](fencepost_reports::record::history::Checks::writes_late)).
+/// Between the steps of a [`writes_late`](fencepost_reports::record::history::Checks::writes_late)
+/// write.
 const CHECK_TO_WRITE_US: u64 = 5_000;
 
 pub(crate) struct Storage {

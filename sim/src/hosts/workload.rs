@@ -1,5 +1,4 @@
-//! The workload of processes: acquire, read, hold, write, release, repeated; and the probe that
-//! tries the lock after healing.
+//! The workload of processes: acquire, read, hold, write, release, repeated; and the probe.
 
 mod guard;
 mod impatience;

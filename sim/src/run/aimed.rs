@@ -43,8 +43,7 @@ pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting)
     of(&others)
 }
 
-/// Incidents move to this part. A scout costs as much as its run time, and a process passes the
-/// same places early and late.
+/// A scout costs as much as its run time, and a process passes the same places early and late.
 fn early(window: Window) -> Window {
     let length = window.length().0;
     let early = (length / 2).max(length.min(EARLY.0));
@@ -66,8 +65,7 @@ fn parts(window: Window, count: usize) -> Vec<Window> {
         .collect()
 }
 
-/// A fault without effect. It delays the scout's probe until its end, as the incident to place
-/// delays the run's.
+/// Has no effect: without it the scout's probe would begin earlier than the run's own.
 fn never(end: SimTime) -> TimedFault {
     let fault = Fault::ClockJump { node: Node::Storage, offset_us: 0 };
     TimedFault { id: u32::MAX, at_us: end + Micros::from_secs(1), fault }

@@ -46,7 +46,9 @@ impl RunSpec {
         self.lease() + scenario.calls.command_timeout.0 + scenario.calls.retry.max.0
     }
 
-    /// Programs have a default: the bound of progress, without an active fault.
+    /// The availability requirement: a free lock is granted within a span while enough servers run:
+    /// one of a primary and its replicas (both if a commit waits for the other), a majority of a
+    /// quorum system. Programs have a default: the bound of progress, while no fault acts.
     pub(super) fn availability(&self) -> Option<Availability> {
         let stated = self.scenario.availability.map(|bound| bound.0);
         let is_program = self.scenario.program(self.client).is_some();

@@ -154,8 +154,7 @@ fn loses_primaries(by: FailoverBy, client: &Definition) -> Result<(), Unfit> {
     Err(Unfit::FailoverBy { by, client: client.name, expected })
 }
 
-/// An application's use of a lock: builds one, without a world, and queries it. A program does as
-/// it likes.
+/// Builds one, without a world, and queries it. A program does as it likes.
 pub(crate) fn usage(scenario: &Scenario, client: &Definition) -> Usage {
     if scenario.program(client).is_some() {
         return Usage::PLAIN;
@@ -164,8 +163,7 @@ pub(crate) fn usage(scenario: &Scenario, client: &Definition) -> Usage {
     scenario.build(client, env, (&servers(client), &Scenario::default().settings())).usage()
 }
 
-/// Returns whether a lock supports another thread of its process: builds one, without a world, and
-/// queries it.
+/// Returns whether a lock supports another thread: builds one, without a world, and asks.
 pub fn knows_threads(client: &Definition) -> bool {
     let env = Env::new(Rc::new(Nowhere), HostKey(0));
     let lock = (client.build)(env.clone(), &servers(client), &Scenario::default().settings());

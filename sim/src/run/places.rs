@@ -185,8 +185,7 @@ fn fill(client: Node, spells: &[Spell], asked: &[Asked]) -> Vec<Place> {
     places
 }
 
-/// A program's storage access is classified at its arrival: in its critical section it reads first,
-/// and then writes.
+/// A program's storage access in its critical section is a read first, and then writes.
 fn asking(phase: Phase, server: Node, has_read: &mut bool) -> Phase {
     match phase {
         Phase::Holding if server == Node::Storage && *has_read => Phase::Writing,

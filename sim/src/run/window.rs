@@ -60,8 +60,7 @@ fn within(stated: Window, ran: SimTime) -> Window {
     Window { begin_us, end_us: stated.end_us.min(ran).max(begin_us) }
 }
 
-/// The last activity of the processes without faults; `None` if they continue to the end of the
-/// window, or the scout cannot run.
+/// Without faults; `None` if they go on to the end of the window, or the scout cannot be run.
 fn runs_for(spec: &RunSpec, seed: Seed, stated: Window) -> Option<SimTime> {
     let mut scenario = (*spec.scenario).clone();
     scenario.timing.max_time = scenario.timing.max_time.min(Span(Micros(stated.end_us.0)));

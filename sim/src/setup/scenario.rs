@@ -163,8 +163,7 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// Differences from the built-in scenario, and requested built-in values, as keys and values of
-    /// `--set`.
+    /// Keys and values of `--set` that differ from the built-in scenario, or were requested.
     pub fn deviations(&self) -> Vec<(String, String)> {
         let as_map = |scenario: &Scenario| {
             let mut map = match serde_json::to_value(scenario) {

@@ -8,16 +8,14 @@ struct Scheduler {
     first: u32,
 }
 
-/// Kubernetes indexed jobs count from 0; Slurm arrays from any number, here 1; CI systems from 0 or
-/// 1.
+/// First jobs: Kubernetes 0; Slurm any number, by convention here 1; CI systems 0 or 1.
 const SCHEDULERS: &[Scheduler] = &[
     Scheduler { index: "JOB_COMPLETION_INDEX", count: "JOB_COMPLETIONS", first: 0 },
     Scheduler { index: "SLURM_ARRAY_TASK_ID", count: "SLURM_ARRAY_TASK_COUNT", first: 1 },
     Scheduler { index: "CI_NODE_INDEX", count: "CI_NODE_TOTAL", first: 1 },
 ];
 
-/// The slice of the flag, else that of the first scheduler with both variables set, else the whole.
-/// Errors name the variable.
+/// The flag's slice, else that of the first scheduler with both variables, else the whole.
 pub fn shard(
     flag: Option<(u32, u32)>,
     variable: impl Fn(&str) -> Option<String>,

@@ -178,8 +178,7 @@ pub enum SearchError {
 
 #[derive(Clone, Copy)]
 struct Alone {
-    /// The longest time from the first server's grant to the end of the stated validity; `None` if
-    /// the lock states none.
+    /// From the first server's grant to the end of the stated validity; `None` without one.
     valid: Option<Micros>,
     /// The longest time from that server's grant until the process learns of its lease.
     lead: Micros,
@@ -227,8 +226,8 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
     Ok(alone)
 }
 
-/// The number of consecutive messages between the grant at the server and the end of the critical
-/// section: the reply, a connection to the storage and its answer, and two requests with theirs.
+/// From the grant to the exit: the reply, a connection to the storage and its answer, and two
+/// requests with theirs.
 const MESSAGES_OF_A_HOLD: u64 = 7;
 
 /// The longest time from the grant until a process leaves its critical section without a delay: the

@@ -231,8 +231,7 @@ struct Book {
     hold: RefCell<Vec<u64>>,
     release: RefCell<Vec<u64>>,
     messages: Cell<u64>,
-    /// The times at which the server executed commands, with their number, in microseconds since
-    /// its start.
+    /// When the server executed commands, and how many, in microseconds since its start.
     commands: RefCell<Vec<(u64, u64)>>,
 }
 

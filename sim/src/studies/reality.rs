@@ -1,5 +1,4 @@
-//! Whether a violation that the simulated servers show is one of the real servers, too: its minimal
-//! plan, played against both.
+//! Plays a simulated violation's minimal plan against simulated and real servers.
 
 use crate::diagnosis::{Target, minimise};
 use crate::engine::Engine;
@@ -28,8 +27,7 @@ pub struct Case {
     pub families: Families,
 }
 
-/// The first violation that simulated servers show in these seeds for each case, against real
-/// servers. `None` for a case that shows none.
+/// Each case's first violation in these seeds, against real servers; `None` without one.
 pub fn of_cases(
     cases: &[Case],
     (scenario, binaries): (&Scenario, &RealServers),

@@ -51,8 +51,7 @@ pub struct SweepSpec {
     pub fail_fast: bool,
     /// `true` to minimize and explain the smallest run of every anomaly.
     pub explains: bool,
-    /// The most violations that a cell keeps; [`fencepost_reports::summary::sweep::VIOLATIONS_MAX`]
-    /// by default.
+    /// Violations kept per cell: [`fencepost_reports::summary::sweep::VIOLATIONS_MAX`] by default.
     pub violations_max: u64,
 }
 
@@ -73,8 +72,7 @@ pub trait Listener: Sync {
         None
     }
 
-    /// Called after some seeds were added up; `sum` computes the sum so far, for a checkpoint.
-    /// Other threads wait meanwhile.
+    /// Some seeds were added up; `sum` computes the sum so far while other threads wait.
     fn added(&self, sum: &dyn Fn() -> Sweep) {
         let _ = sum;
     }
@@ -120,8 +118,7 @@ impl Stop {
         self.is_asked.store(true, Ordering::Relaxed);
     }
 
-    /// Makes the request, or escalates an earlier one: the sweep skips the diagnosis of anomalies
-    /// too.
+    /// Requests the stop; a second request skips the diagnosis of anomalies too.
     pub fn insist(&self) {
         if self.is_asked.swap(true, Ordering::Relaxed) {
             self.is_urgent.store(true, Ordering::Relaxed);
@@ -139,8 +136,7 @@ impl Stop {
     }
 }
 
-/// The result of a sweep. The sum is valid although a run failed: that one and those after it are
-/// missing.
+/// The result of a sweep; after a failed run the valid sum lacks that one and those after it.
 #[derive(Debug)]
 pub struct Swept {
     /// The sum of the finished runs.

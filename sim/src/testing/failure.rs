@@ -15,8 +15,7 @@ pub enum TestFailure {
     Wrong(String),
     /// A run failed.
     Run(FailedRun),
-    /// The two engines produced different histories for one seed: the lock depends on something
-    /// besides its `Env`.
+    /// The engines' histories differ: the lock depends on something besides its `Env`.
     Nondeterministic {
         /// The seed and the faults.
         run: String,

@@ -36,7 +36,8 @@ pub(crate) enum Occurrence {
     Retry(u32),
 }
 
-/// The next event is at the end.
+/// The agenda of a run: latest first, so that the next event is at the end. It holds few events,
+/// and new ones are usually soon: shifting the few earlier ones is cheaper than a heap.
 #[derive(Default)]
 pub(crate) struct Agenda {
     entries: Vec<Entry>,

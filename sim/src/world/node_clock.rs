@@ -14,7 +14,7 @@ const TRUE_RATE: u64 = 1_000_000;
 pub(crate) struct NodeClock {
     anchor: SimTime,
     monotonic_at_anchor: u64,
-    /// Minus the monotonic clock, in microseconds.
+    /// Wall clock minus monotonic clock, in microseconds. Only steps (and suspensions) change it.
     wall_offset: i64,
     /// Positive if the clock runs fast.
     rate_ppm: i32,

@@ -34,8 +34,7 @@ impl Recorder {
         self.now.get()
     }
 
-    /// Records longer silences of waiting threads after healing, or longer ones than the bound for
-    /// any time.
+    /// Longer than `bound` after healing, or than `always` at any time.
     pub(crate) fn tell_silences_beyond(&self, bound: Micros, always: Option<Micros>) {
         let mut waiting = self.waiting.borrow_mut();
         (waiting.bound, waiting.always) = (Some(bound), always);

@@ -193,6 +193,8 @@ impl State {
         }
     }
 
+    /// Sends the machine's bytes. A failed write is followed by the end or reset of the connection,
+    /// of which the machine is notified.
     #[inline(always)]
     fn answer(&mut self, socket: u32, bytes: &[u8]) {
         let _ = self.write(socket, bytes);

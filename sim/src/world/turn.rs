@@ -1,5 +1,4 @@
-//! A host's turn at an instant: first its events, then its reactions. Where foreign code is next,
-//! the turn returns a step.
+//! A host's turn: first its events, then its reactions. Foreign code runs between its steps.
 
 use super::agenda::{HostIndex, Occurrence};
 use super::host::Software;

@@ -1,5 +1,4 @@
-//! Invalid input: exit status 2, nothing on stdout, and one line on stderr that names the bad value
-//! and the valid ones.
+//! Invalid input: exit status 2, empty stdout, one line with the bad value and the valid ones.
 
 use crate::answer::{fencepost, fencepost_in};
 use std::path::Path;
@@ -261,8 +260,8 @@ fn reports_that_are_none_are_refused() {
     let mut stranger = whole.clone();
     stranger["runs"][0]["plan"]["faults"][0]["fault"] =
         serde_json::json!({ "kind": "pause", "node": "client-99", "duration_us": 5 });
-    // A time that no run reaches: it used to panic, and in a release build garbled the order of
-    // events.
+    // A time that no run reaches: it used to panic, and in release builds garbled the events'
+    // order.
     let mut late = whole.clone();
     late["runs"][0]["plan"]["faults"][0]["at_us"] = u64::MAX.into();
     let mut threaded = whole.clone();

@@ -1,5 +1,4 @@
-//! `--servers`: the real redis-server in a run, as its users see it. Skipped with a line where it
-//! is not installed.
+//! `--servers`: the real redis-server in a run; skipped with a line where it is not installed.
 
 use crate::answer::{Answer, fencepost, fencepost_in};
 use fencepost_testing::skip;

@@ -430,8 +430,7 @@ fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
     assert_eq!((after.status, after.stderr.as_str()), (1, ""));
 }
 
-/// A file instead of the folder simulates a read-only folder, to which root may write (CI runs as
-/// root).
+/// A file instead of a read-only folder: CI runs the tests as root, which may write to those.
 #[test]
 fn a_folder_that_cannot_be_written_to_is_named_once() {
     let folder = tempfile::tempdir().unwrap();

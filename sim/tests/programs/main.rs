@@ -1,5 +1,4 @@
-//! Unmodified programs as the lock under test: the workers of `examples/programs`. A missing
-//! runtime or library skips its worker.
+//! Unmodified programs under test: `examples/programs`, skipped without their runtime or library.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -33,8 +32,7 @@ const FAULTS: &[&str] = &[
     "client-crash",
 ];
 
-/// All faults for the fast worker, and for every worker if `FENCEPOST_PROGRAM_FAULTS` is `all`;
-/// else three.
+/// All for the fast worker, or if `FENCEPOST_PROGRAM_FAULTS` is `all`; else three kinds.
 fn faults_of(worker: &str) -> &'static [&'static str] {
     let all = std::env::var_os("FENCEPOST_PROGRAM_FAULTS").is_some_and(|which| which == "all");
     if all || worker == "cc -static" { FAULTS } else { &["none", "pause", "restart"] }

@@ -40,8 +40,7 @@ fn a_waiter_that_sleeps_after_a_restart_leaves_the_lock_unused_and_one_that_poll
 
 #[test]
 fn a_cut_keeps_a_lock_at_one_server_from_those_who_want_it_and_a_majority_does_not_need_all() {
-    // A cut also delivers a SET after its sender has given up. That grant is never heard of, so the
-    // lock stays unused for a lease.
+    // A cut delivers a SET after its sender gave up: unheard, it blocks the lock for a lease.
     let both = [Cause::Partition, Cause::LostReply];
     assert_eq!(causes("single-node", "partition", Some(8)), both.into());
     // A majority works without the servers that one cut isolates. Consecutive cuts of a majority

@@ -162,8 +162,7 @@ impl Walk<'_> {
             self.lock_events().filter(|(_, event)| event.node == server).collect();
         let mut found = Vec::new();
         let mut stands = true;
-        // The number of counts that the process lowered later on, each of which withdraws one
-        // grant; all of them when it removed the key.
+        // Counts that the process lowered later withdraw one grant each; removing the key, all.
         let mut lowered = 0;
         let mut removed = false;
         for place in (0..here.len()).rev() {

@@ -23,8 +23,7 @@ fn one_process_runs_the_same_seed_twice_alike() {
     for client in fencepost_clients::CLIENTS {
         let spec = || RunSpec::draw(Seed(11), client, &"all".parse().unwrap(), scenario.clone());
         let first = spec().run(Engine::Fast).unwrap();
-        // A run of another seed in between must not leave anything behind in pools, caches or
-        // thread-locals.
+        // A run of another seed in between must leave nothing in pools, caches or thread-locals.
         RunSpec::draw(Seed(12), client, &"all".parse().unwrap(), scenario.clone())
             .run(Engine::Fast)
             .unwrap();
@@ -316,8 +315,7 @@ fn a_planted_leak_between_scripts_is_caught() {
     assert_ne!(apart[1..], together[1..], "scripts leak and nobody notices");
 }
 
-/// The digests of `--seed 7 --fault failover`, one line per lock. `ci/digests.sh` compares another
-/// build profile with the same file.
+/// `--seed 7 --fault failover`, one line per lock. `ci/digests.sh` compares another profile.
 const PINNED: &str = include_str!("../pinned-digests.txt");
 
 #[test]

@@ -1,5 +1,4 @@
-//! Etcd issue 11456: a waiter gets the lock although its lease has ended. Only affected versions do
-//! that.
+//! Etcd issue 11456: a waiter whose lease has ended is granted the lock, in affected versions only.
 
 use fencepost::setup::scenario::{ClientCalls, Hold};
 use fencepost::setup::span::{Span, SpanRange};

@@ -1,5 +1,4 @@
-//! Runs that were once judged wrongly, frozen with their plans and histories, which must not
-//! change.
+//! Runs once judged wrongly, frozen with plans and histories, which changed draws do not affect.
 
 use fencepost_faults::FaultPlan;
 use fencepost_reports::documents::read::read_history;

@@ -96,8 +96,7 @@ fn an_acquire_that_is_interrupted_between_two_commands_locks_for_ever_and_one_co
     );
 }
 
-/// An ephemeral node lives as long as the session. A library that notices the end of the call
-/// deletes the node; a dropped call leaves it.
+/// The node lives with the session: a library that notices deletes it, a dropped call leaves it.
 #[test]
 fn a_node_of_an_acquire_that_is_dropped_stays_and_one_that_is_interrupted_is_deleted() {
     for lock in ["zookeeper-naive", "curator-mutex"] {

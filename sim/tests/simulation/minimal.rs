@@ -92,8 +92,7 @@ fn minimal_of_pinned(pinned: &crate::pinned::Pinned) -> Shown {
     Shown { name, target, spec: minimal.spec }
 }
 
-/// Checks that the violation disappears without one of the faults, with less of one, or with a
-/// cycle less.
+/// Without one of its faults, with less of one, or with a cycle less it shows no violation.
 fn is_locally_minimal(Shown { name, target, spec }: &Shown) {
     assert!(target.is_shown_by(spec), "{name}");
     let with = |plan: FaultPlan| RunSpec { plan, ..spec.clone() };
@@ -261,8 +260,7 @@ fn what_arithmetic_demands_is_never_more_than_what_runs_find() {
 
 #[test]
 fn fencing_never_lets_more_stale_writes_through_and_does_not_end_overlaps() {
-    // Without failovers: both sides of a split brain count tokens up, and a token is only as good
-    // as its counter.
+    // Not with failovers: both sides of a split brain count tokens up.
     let counts_once =
         |(client, fault, _): &(&str, &str, u64)| *client == "single-node" && *fault != "failover";
     let mut told = 0;
@@ -291,8 +289,7 @@ fn a_restart_delayed_beyond_the_lease_is_quieter_than_an_early_one() {
         };
         let (delayed, lease) = (tried("delayed-restart"), tried("lease"));
         let kind = violation.violation.kind;
-        // A longer downtime changes the crashes of this plan: a different schedule, for which only
-        // the rates are comparable.
+        // A longer downtime changes the crashes of this plan: only the rates are comparable.
         assert_eq!(delayed.on_this_plan, OnThisPlan::NotComparable, "{kind}");
         assert_eq!((delayed.nearby.plans, delayed.nearby.broken), (20, 0), "{kind}");
         assert_eq!((delayed.seeds, delayed.broken_with), (50, 0), "{kind}");

@@ -177,8 +177,7 @@ fn a_master_that_never_forgets_in_time_lets_nobody_else_in() {
     assert!(seen.len() > 10);
 }
 
-/// The number of masters that had lost the first holder before they admitted the other, in the
-/// minimal overlap by a pause of the first seed with one.
+/// In the model's measure: how many masters had lost the first holder at the other's admission.
 fn forgetting(masters: u16) -> usize {
     let scenario = Rc::new(Scenario {
         servers: Servers { masters, ..Servers::default() },

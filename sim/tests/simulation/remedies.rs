@@ -144,8 +144,7 @@ fn a_run_in_which_nobody_gets_the_lock_is_no_remedy() {
     let trials = Trials::new(&spec, &Rates::default(), Extent { nearby: 0, seeds: 0 });
     let remedies = trials.remedies(&stuck);
     let lease = remedies.iter().find(|remedy| remedy.name == "lease").unwrap();
-    // With a longer lease the bound is longer too, but the processes still use up their attempts in
-    // vain.
+    // With a longer lease the bound is longer too, but attempts are still used up in vain.
     let history = guarded(&spec, lease).run(Engine::Fast).unwrap().history;
     assert!(judge(&history).violations.iter().any(|one| one.kind == stuck.kind));
     assert_eq!(lease.on_this_plan, OnThisPlan::StillThere);

@@ -16,8 +16,7 @@ pub enum Protection {
     None,
     /// A GUID in the name; a node with it counts as the created one.
     AnySession,
-    /// The same, and a node that another session created is deleted instead
-    /// (`ProtectedMode.validateFoundNode`).
+    /// Also deletes a node that another session created (`ProtectedMode.validateFoundNode`).
     SameSession,
 }
 

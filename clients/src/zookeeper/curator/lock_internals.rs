@@ -34,8 +34,7 @@ impl LockInternals {
         LockInternals { curator, base_path, protection, deletion, watcher: Rc::default() }
     }
 
-    /// Enters the queue and waits to be its head, for at most `wait`. Returns the path of its node;
-    /// `None` if it timed out.
+    /// Waits to be the queue's head for at most `wait`: the node's path, or `None` on timeout.
     pub async fn attempt_lock(&self, wait: Duration) -> Result<Option<String>, ZooKeeperError> {
         let mut patience = Patience { left: wait, since: self.curator.env().wall_clock() };
         let mut retries = 0;

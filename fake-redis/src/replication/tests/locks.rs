@@ -9,7 +9,7 @@ const RELEASE: &str = "if redis.call('get', KEYS[1]) == ARGV[1] then return redi
  KEYS[1]) else return 0 end";
 
 /// eval.c: scripts are only kept in memory; docs "Scripting with Lua", on the volatility of the
-/// script cache.
+/// script cache. Libraries fall back to EVAL.
 #[test]
 fn a_restarted_server_knows_no_scripts_though_its_data_is_there() {
     let mut world = World::new();
@@ -25,8 +25,7 @@ fn a_restarted_server_knows_no_scripts_though_its_data_is_there() {
     assert_eq!(world.ask_text("redis-1", &["EVAL", RELEASE, "1", "lock", "mine"]), "1");
 }
 
-/// networking.c: a command that was read is executed even if its client has disconnected. redis-py
-/// and ioredis retry.
+/// networking.c executes a command whose client has disconnected; redis-py and ioredis retry.
 #[test]
 fn a_set_nx_that_is_sent_again_after_its_reply_was_lost_finds_its_own_token() {
     let mut world = World::new();
@@ -44,8 +43,7 @@ fn a_set_nx_that_is_sent_again_after_its_reply_was_lost_finds_its_own_token() {
     assert_eq!(text(&world.call(second, &["GET", "lock"])), "token", "and yet it holds the lock");
 }
 
-/// db.c and script.c: the time to live counts from the execution of the command, which any slow
-/// command before it delays.
+/// db.c, script.c: a ttl counts from execution, which any slow command before it delays.
 #[test]
 fn a_command_that_waits_behind_a_slow_one_starts_its_time_to_live_when_it_is_executed() {
     let mut world = World::new();

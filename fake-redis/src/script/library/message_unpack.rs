@@ -7,8 +7,8 @@ use luna_core::runtime::Value;
 /// Maximum number of results: the capacity of Lua's stack.
 const RESULTS_MAX: usize = 7_900;
 
-/// Unpacks at most `limit` values from `offset` on. If both are 0, unpacks everything; otherwise
-/// the first result is the next offset, or -1 at the end.
+/// At most `limit` values from `offset` on; both 0: everything, else first the next offset, or -1
+/// at the end.
 pub(super) fn unpack(call: &Arguments<'_>, limit: i64, offset: i64) -> Result<Vec<Value>> {
     let text = call.string(1)?;
     let text = text.as_bytes();

@@ -192,8 +192,7 @@ fn act(stage: &mut Stage, order: &str, name: Option<&str>) -> Result<(), String>
     Ok(())
 }
 
-/// Sentinels take the primary away, as SENTINEL FAILOVER does. Without them the first replica that
-/// is up becomes the primary, and all others follow it.
+/// As SENTINEL FAILOVER; without Sentinels, to the first replica that is up.
 fn fail_over(stage: &mut Stage) -> Result<(), String> {
     let ups: Vec<usize> = (0..stage.servers.len()).filter(|place| stage.is_up(*place)).collect();
     if let Some(sentinel) = ups.iter().find(|place| stage.servers[**place].is_sentinel) {

@@ -72,8 +72,7 @@ impl Replication {
         self.failover.as_ref().is_some_and(|failover| failover.phase == Phase::InProgress)
     }
 
-    /// Returns whether pings must wait: they lengthen the stream that the replica has to catch up
-    /// with. Redis only does this with a timeout.
+    /// Pings lengthen the stream to catch up with. Redis withholds them only with a timeout.
     pub(super) fn withholds_pings(&self) -> bool {
         self.failover.as_ref().is_some_and(|failover| failover.ends_at_ms.is_some())
     }

@@ -160,8 +160,7 @@ impl Replication {
         self.link.outgoing.take().map(|outgoing| outgoing.id)
     }
 
-    /// Drops the link and the unapplied part of the stream. Applied data stays valid for a partial
-    /// resynchronization. Returns whether the link was up.
+    /// Applied data stays valid for a partial resynchronization. Returns whether the link was up.
     pub(crate) fn lose_link(&mut self, now_seconds: i64) -> bool {
         let was_up = self.link.is_up();
         let heard_at = self.link.heard_at;

@@ -94,7 +94,7 @@ impl Replication {
     }
 
     /// `refreshGoodSlavesCount`: counts the replicas that acknowledged recently, by age in whole
-    /// seconds.
+    /// seconds. The count is valid until the next one, so a write is not checked at its own time.
     pub(crate) fn count_good_replicas(&mut self, config: &NodeConfig, now_seconds: i64) {
         if config.min_replicas_to_write == 0 || config.min_replicas_max_lag == 0 {
             return;

@@ -53,8 +53,7 @@ fn with_boundary(report: &BoundaryReport, found: Found) -> String {
     format!("{so_far} {compared}{beside}")
 }
 
-/// Returns whether a milder value than the bound allows is violated, by more than the step of the
-/// search.
+/// Returns whether a milder value than the bound allows is violated, by over a search step.
 fn is_beyond(report: &BoundaryReport, bound: &Bound, found: Found) -> bool {
     report.quantity.is_worse(bound.value, found.violated)
         && bound.value.abs_diff(found.violated) > report.step

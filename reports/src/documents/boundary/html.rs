@@ -38,7 +38,6 @@ fn body(report: &BoundaryReport) -> Markup {
     }
 }
 
-/// The assumption of the search, and whether the probes confirm it.
 fn assumed(report: &BoundaryReport) -> String {
     let name = &report.quantity.name;
     let (worse, from_on) = match report.quantity.worse {

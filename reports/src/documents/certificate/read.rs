@@ -1,5 +1,4 @@
-//! Reads a certificate, or an exploration without one, that may have been edited, truncated, or
-//! written by another version.
+//! Reads a certificate or exploration that may be edited, truncated, or of another version.
 
 use super::unfinished::{self, Unfinished};
 use super::{Certificate, FORMAT, VERSION, VERSION_WITH_DELAYS};

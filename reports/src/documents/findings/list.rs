@@ -52,7 +52,6 @@ fn row(one: &Finding) -> String {
     )
 }
 
-/// A text that cannot end its cell.
 fn escaped(text: &str) -> String {
     one_line(text, CELL_MAX).replace('|', "\\|").replace('`', "'")
 }

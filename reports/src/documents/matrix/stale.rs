@@ -113,8 +113,7 @@ fn beyond_chance(known: &MatrixCell, now: &MatrixCell, limit: f64) -> Option<Str
         })
 }
 
-/// The two-sided probability that two shares, `(hits, trials)` each, differ by chance by at least
-/// as much.
+/// The two-sided probability that chance makes two `(hits, trials)` differ by as much or more.
 fn fisher(one: (u64, u64), other: (u64, u64)) -> f64 {
     let (hits, trials) = (one.0 + other.0, one.1 + other.1);
     let chosen =
@@ -123,13 +122,11 @@ fn fisher(one: (u64, u64), other: (u64, u64)) -> f64 {
     let log_probability = |first: u64| chosen(one.1, first) + chosen(other.1, hits - first) - all;
     let seen = log_probability(one.0);
     let range = hits.saturating_sub(other.1)..=hits.min(one.1);
-    // Outcomes as unlikely as the observed one count too, in both directions; the tolerance keeps
-    // rounding from excluding the observed one.
+    // The tolerance keeps rounding from excluding the observed outcome itself.
     range.map(log_probability).filter(|log| *log <= seen + 1e-7).map(f64::exp).sum::<f64>().min(1.0)
 }
 
-/// The natural logarithm of `n!`, by Stirling's series for `n + 1`, which is exact enough from 10
-/// on.
+/// `ln n!` by Stirling's series for `n + 1`, which is exact enough from 10 on.
 fn log_factorial(n: u64) -> f64 {
     if n < 10 {
         return (2..=n).map(|factor| (factor as f64).ln()).sum();
@@ -145,7 +142,6 @@ mod tests {
     use super::*;
     use crate::summary::sweep::SeedRange;
 
-    /// The matrix with as many seeds, from a different start.
     fn elsewhere(mut matrix: Matrix) -> Matrix {
         matrix.seeds = SeedRange { from: Seed(1_000), to: Seed(1_100) };
         matrix
@@ -153,8 +149,7 @@ mod tests {
 
     #[test]
     fn the_exact_test_agrees_with_published_values() {
-        // Fisher's tea tasting, 3 of 4 against 1 of 4: 17/35 two-sided. 1 of 11 against 9 of 12:
-        // 0.002759.
+        // Fisher's tea tasting, 3 of 4 against 1 of 4: 17/35. 1 of 11 against 9 of 12: 0.002759.
         assert!((fisher((3, 4), (1, 4)) - 17.0 / 35.0).abs() < 1e-6);
         assert!((fisher((1, 11), (9, 12)) - 0.002_759_456).abs() < 1e-6);
         assert!((fisher((0, 10_000), (0, 10)) - 1.0).abs() < 1e-6);

@@ -6,7 +6,6 @@ use std::fmt::Write;
 
 const WIDTH: usize = 7;
 
-/// The matrix, its legend, and every cell that does not simply agree with the literature.
 pub(super) fn text(matrix: &Matrix) -> String {
     let mut text = format!(
         "{} {}, matrix of seeds {}: {} among those exercised\n\n",

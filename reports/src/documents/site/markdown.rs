@@ -206,8 +206,7 @@ impl<'t, 'r> Writer<'t, 'r> {
         length
     }
 
-    /// GitHub's anchor of a heading: lower case, no punctuation, `-` for a space, and a number if
-    /// it is repeated.
+    /// GitHub's anchor: lower case, no punctuation, `-` for a space, a number if repeated.
     fn anchor(&mut self, words: &str) -> String {
         let letters = words.trim().to_lowercase();
         let kept =

@@ -13,7 +13,6 @@ pub fn classify(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
     decided.map_or(Cause::Unexplained, |row| row.cause)
 }
 
-/// The questions for a finding, in order.
 fn questions(finding: &Finding) -> &'static [Question] {
     match (finding.kind, finding.clash) {
         (Kind::Starved, _) if finding.processes.len() > 1 => &[Question::Overtaken],

@@ -54,8 +54,7 @@ fn early(how: impl FnOnce(Story) -> Story) -> Story {
     how(Story::new().takes(1, 1, "a")).takes(4, 2, "b").releases(6, 1).releases(7, 2)
 }
 
-/// Client 1 sends a write while it holds, gives up on it and leaves; the write lands while client 2
-/// holds.
+/// Client 1 gives up on a write and leaves; the write lands while client 2 holds.
 fn late_write() -> Story {
     let story = Story::new()
         .takes(1, 1, "a")

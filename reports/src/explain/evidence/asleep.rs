@@ -1,14 +1,12 @@
-//! Detects processes that sleep on: the lock became free while they waited, and they sent nothing;
-//! or they wait on a dead connection.
+//! Processes that sleep on although the lock became free, or wait on a dead connection.
 
 use crate::judge::finding::Finding;
 use crate::judge::timeline::{KeySpan, Moment, Timeline};
 use crate::record::history::{Keeping, Turn, What};
 use fencepost_faults::{Node, SimTime};
 
-/// Returns whether all processes of a finding that still wait at its end are in a database's queue,
-/// on connections that ended with the server while they waited: a server that loses power notifies
-/// no client.
+/// Returns whether all still wait in a database's queue on connections that ended with the server:
+/// after a power loss it notifies no client.
 pub(super) fn waits_for_the_dead(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let died = |from: Moment, told: Moment| {
         let meanwhile = &timeline.history.events[from.index..told.index];
@@ -32,8 +30,7 @@ pub(super) fn waits_for_the_dead(timeline: &Timeline<'_>, finding: &Finding) -> 
         && waiting.into_iter().all(is_dead)
 }
 
-/// Returns whether all processes of a finding still wait for an answer of a server that crashed
-/// before it gave one: they have sent nothing since.
+/// Returns whether all still wait for a server that crashed before it answered, silent since.
 pub(super) fn waits_for_an_answer(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let unanswered = |process: &Node| {
         let Some((since, told)) = last_silence(timeline, finding, *process) else { return false };
@@ -46,8 +43,7 @@ pub(super) fn waits_for_an_answer(timeline: &Timeline<'_>, finding: &Finding) ->
     !finding.processes.is_empty() && finding.processes.iter().all(unanswered)
 }
 
-/// Returns whether all processes of a finding sent nothing at the end, although the lock had become
-/// free while they waited.
+/// Returns whether all are silent at the end although the lock became free while they waited.
 pub(super) fn slept_on(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let mut processes = finding.processes.iter();
     processes.all(|process| {
@@ -58,8 +54,7 @@ pub(super) fn slept_on(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     })
 }
 
-/// The end of a finding, or the time of its silence event if that is earlier: another process may
-/// have the lock by then.
+/// The silence event of a finding may be earlier: another process may have the lock by its end.
 fn end_of(timeline: &Timeline<'_>, finding: &Finding, told: Moment) -> Moment {
     let end = finding.at + finding.duration;
     let mut events = timeline.history.events[..told.index].iter();
@@ -69,8 +64,7 @@ fn end_of(timeline: &Timeline<'_>, finding: &Finding, told: Moment) -> Moment {
     }
 }
 
-/// The last silence of a process during a finding: the start of its open acquire, and the event of
-/// the silence.
+/// The last silence of a process in a finding: its open acquire's start and the silence event.
 fn silence(timeline: &Timeline<'_>, finding: &Finding, process: Node) -> Option<(Moment, Moment)> {
     let (_, told) = last_silence(timeline, finding, process)?;
     let waits = timeline.acquisitions.iter().rev().find(|one| {
@@ -97,8 +91,7 @@ fn last_silence(
     silences.find(|(since, told)| *since <= until && from <= told.time)
 }
 
-/// Returns whether the lock was removed or expired at a server between two moments, and no lock
-/// exists at the second.
+/// Returns whether the lock went at a server between two moments and none exists at the second.
 fn became_free(timeline: &Timeline<'_>, from: Moment, until: Moment) -> bool {
     let went = |span: &KeySpan<'_>| {
         let told = span.to.is_some_and(|(to, _)| from < to && to < until);

@@ -6,7 +6,6 @@ use crate::judge::timeline::{Grant, Timeline};
 use crate::record::history::{Change, Keeping, What};
 use fencepost_faults::FaultKind;
 
-/// Two grants, and the changes of their servers between them.
 pub(crate) struct Counter<'t, 'h> {
     timeline: &'t Timeline<'h>,
     earlier: &'t Grant,
@@ -43,7 +42,6 @@ impl<'t, 'h> Counter<'t, 'h> {
         self.is_changed(Change::Flushed) || self.between.iter().any(|what| flushes(what))
     }
 
-    /// Returns whether a server evicted a key other than the lock's.
     pub(crate) fn was_evicted(&self) -> bool {
         let lock = &self.timeline.history.header.resource;
         self.between.iter().any(
@@ -56,8 +54,7 @@ impl<'t, 'h> Counter<'t, 'h> {
         early_loss::two_primaries(self.timeline, self.earlier, later)
     }
 
-    /// Returns whether the later token came from another server, or from one that had discarded its
-    /// data.
+    /// Returns whether the later token is of another server, or of one that discarded its data.
     pub(crate) fn is_a_copy(&self) -> bool {
         let is_elsewhere = self.earlier.node != self.later.node && !self.is_of_members;
         is_elsewhere || self.is_changed(Change::Discarded)

@@ -1,4 +1,6 @@
 //! How servers lost a lock before its lease had expired.
+//!
+//! Considers the servers that granted both acquisitions.
 
 use super::lease::{
     COARSE, GRANULARITY, is_given_short, last_lease, lost_at, own_spans, removed_by_replication,
@@ -25,8 +27,7 @@ struct Seen<'t, 'h> {
     granted_again: Moment,
 }
 
-/// The loss at each server that granted the later acquisition before the earlier lease had expired
-/// there.
+/// For each server that granted the later acquisition before the earlier lease expired there.
 pub(super) fn of_clash<'t, 'h>(timeline: &'t Timeline<'h>, clash: Clash) -> Vec<Lost<'t, 'h>> {
     let (holder, taker) =
         (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
@@ -99,8 +100,7 @@ impl<'t, 'h> Seen<'t, 'h> {
         was_over && !lost_before()
     }
 
-    /// Returns whether the holder stayed beyond its lease only because it waited to nest from a
-    /// moment on.
+    /// Returns whether only waiting to nest, from a moment on, kept the holder beyond its lease.
     fn is_late_by_nesting(&self, over: SimTime, from: Moment) -> bool {
         let section = self.timeline.acquisition_of(self.holder.operation);
         let section = section.and_then(|index| self.timeline.section_of(index));
@@ -110,8 +110,8 @@ impl<'t, 'h> Seen<'t, 'h> {
         })
     }
 
-    /// Returns whether the lock expired at a server that counts in whole seconds and had given it
-    /// less than the lease.
+    /// Returns whether a server that counts whole seconds gave it less than the lease, and it
+    /// expired.
     fn ran_out_short(&self, node: Node) -> bool {
         let span = self.span_at(node).filter(|_| matches!(node, Node::Server(_)));
         span.is_some_and(|span| {
@@ -127,8 +127,7 @@ impl<'t, 'h> Seen<'t, 'h> {
         section.is_some_and(|section| section.ends(self.timeline.end) > over)
     }
 
-    /// The span of the holder's value at a server that was lost before the lock was granted again;
-    /// or else the last.
+    /// The span of the holder's value that was lost before the next grant, or else the last.
     fn span_at(&self, node: Node) -> Option<&'t KeySpan<'h>> {
         let (timeline, holder, before) = (self.timeline, self.holder, self.granted_again);
         lost_at(timeline, holder, node, before)
@@ -166,8 +165,7 @@ impl<'t, 'h> Seen<'t, 'h> {
     }
 }
 
-/// How a holder without a server's grant lost the lock: an earlier lock of the same process, which
-/// the server that granted it again still had, let it in.
+/// An earlier lock of the same process, still at the server that granted again, let it in.
 fn of_a_copy<'t, 'h>(
     timeline: &'t Timeline<'h>,
     (holder, taker): (&'t Acquisition<'h>, &'t Acquisition<'h>),
@@ -179,8 +177,7 @@ fn of_a_copy<'t, 'h>(
     seen.loss(span).map(Lost::there)
 }
 
-/// Returns whether two servers acted as primary when they granted: the one promoted later had been
-/// promoted before the other one granted.
+/// Returns whether the one promoted later had been promoted before the other one granted.
 pub(super) fn two_primaries(timeline: &Timeline<'_>, held: &Grant, taken: (Node, Moment)) -> bool {
     let grants = [(held.node, held.moment), taken];
     let promoted = grants.map(|(node, at)| timeline.roles.promoted(node, at));

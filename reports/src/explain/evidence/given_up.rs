@@ -16,8 +16,7 @@ pub(super) fn call(timeline: &Timeline<'_>, invoked: Moment) -> bool {
     }
 }
 
-/// Returns whether the application gave up an acquire of the owner of an existing lock while it
-/// existed under that owner: a counting lock was taken once more than it was released.
+/// Returns whether a given-up acquire of its owner raised its count: one release is missing.
 pub(super) fn raised_a_count(timeline: &Timeline<'_>, standing: &KeySpan<'_>) -> bool {
     let mut acquires = timeline.acquisitions.iter();
     acquires.any(|one| {

@@ -23,7 +23,6 @@ impl LongSection {
         Some(LongSection { paused, worked, bound, ended_by: section.ended_by })
     }
 
-    /// Returns whether its process was paused, and would have finished within the bound otherwise.
     pub(crate) fn stood_still(&self) -> bool {
         let stood_still = self.paused > Micros::ZERO && self.worked <= self.bound;
         stood_still && self.ended_by != SectionEnd::Crash

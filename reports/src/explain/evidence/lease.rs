@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 pub(super) const GRANULARITY: Micros = Micros::from_millis(2);
 /// The coarsest unit of a server's leases.
 pub(super) const COARSE: Micros = Micros::from_secs(1);
-/// The most renewals per lease of a lock that renews itself. A second command that completes a
-/// grant follows it sooner.
+/// A second command that completes a grant follows it sooner.
 const RENEWALS_MAX: u64 = 20;
 
 #[derive(Clone, Copy, Debug)]
@@ -25,9 +24,8 @@ impl Lease {
     }
 }
 
-/// The last lease that the holder's process set before a moment: at one of many servers, or
-/// anywhere for a replicated lock. A lease set after the lock was lost belongs to another lock, of
-/// a late nested acquire.
+/// At one of many servers, or anywhere for a replicated lock. A lease set after the loss belongs to
+/// another lock, of a late nested acquire.
 pub(crate) fn last_lease(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,
@@ -52,8 +50,7 @@ pub(crate) fn last_lease(
     Lease { from, lasts: asked.unwrap_or(timeline.history.header.ttl_us) }
 }
 
-/// Returns whether the holder's lock had expired at a primary while the holder was in its critical
-/// section.
+/// Returns whether the lock expired at a primary while its holder was in its critical section.
 fn expired_before(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment) -> bool {
     let index = timeline.acquisition_of(holder.operation);
     let Some(section) = index.and_then(|index| timeline.section_of(index)) else { return false };
@@ -126,7 +123,6 @@ pub(crate) fn lost_at<'t, 'h>(
     own.iter().find(lost).copied()
 }
 
-/// The spans of the holder's value at a server that began before a moment, in order of time.
 pub(super) fn own_spans<'t, 'h>(
     timeline: &'t Timeline<'h>,
     holder: &Acquisition<'h>,
@@ -178,8 +174,7 @@ pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
     })
 }
 
-/// Returns whether the server granted less than the requested lease, by its own clock; `None` if it
-/// did not report that.
+/// By the server's own clock; `None` if it did not report what it granted.
 pub(super) fn is_given_short(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Option<bool> {
     let given = span.runs_out?.since(span.set.last()?.time);
     Some(given + GRANULARITY < timeline.history.header.ttl_us)

@@ -37,7 +37,6 @@ pub(crate) enum Remover {
     Process(Node),
 }
 
-/// Why a key expired too early in true time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RanOut {
     ByClock(FaultKind),
@@ -62,15 +61,13 @@ impl Loss<'_, '_> {
         matches!(self.how, How::TwoPrimaries)
     }
 
-    /// Returns whether the server that granted the lock again never had it, had replaced its data,
-    /// or had not received the extension of the lease.
+    /// It never had the lock, had replaced its data, or lacks the extension of the lease.
     pub(crate) fn is_not_replicated(&self) -> bool {
         matches!(self.how, How::NeverReceived) && !self.is_of_members()
             || self.ended_by(Change::Discarded)
             || self.ran_out() == Some(RanOut::AsFirstSet)
     }
 
-    /// Returns whether its node was deleted because the session ended.
     pub(crate) fn ended_with_session(&self) -> bool {
         let header = &self.timeline.history.header;
         match header.kept_as {
@@ -111,8 +108,7 @@ impl Loss<'_, '_> {
         self.removed().is_some_and(is_takeover)
     }
 
-    /// Returns whether a release of a process, of an earlier lock, may have been in transit all the
-    /// time.
+    /// Returns whether an earlier lock's release by a process may have been in transit all along.
     pub(crate) fn may_be_a_late_release_of(&self, process: Node) -> bool {
         self.removed().is_some_and(|at| release::is_astray(self.timeline, process, at))
     }
@@ -131,14 +127,12 @@ impl Loss<'_, '_> {
             .any(|fault| fault.hits(process, FaultKind::LostReply) && fault.touches(from, at.time))
     }
 
-    /// Returns whether it ended while its holder was in its critical section, or before the holder
-    /// entered.
+    /// Returns whether it ended in its holder's critical section, or before the holder entered.
     pub(crate) fn is_in_use(&self) -> bool {
         matches!(self.how, How::TakenBack { .. }) || self.section_then().is_some()
     }
 
-    /// Returns whether a release that the holder began in its critical section was open when the
-    /// lock ended.
+    /// Returns whether a release begun in the critical section was open when the lock ended.
     fn is_given_back(&self) -> bool {
         let process = self.holder.process;
         self.section_then()
@@ -160,15 +154,13 @@ impl Loss<'_, '_> {
             || self.is_of_members() && matches!(self.how, How::NeverReceived)
     }
 
-    /// Returns whether members know of the lock, from whom another server recovers it: if it does
-    /// not have it, the system was founded again without it.
+    /// Another server recovers the lock from members; without it, the system was founded again.
     fn is_of_members(&self) -> bool {
         let kept_as = self.timeline.history.header.kept_as;
         matches!(kept_as, Some(Keeping::Membership | Keeping::MemberLease))
     }
 
-    /// Returns whether another value replaced it while it existed, without a clock fault or a crash
-    /// that explains it.
+    /// Returns whether a value replaced it, with no clock fault or crash to explain that.
     pub(crate) fn was_replaced(&self) -> bool {
         matches!(self.how, How::Ended { how: KeyEnd::Replaced, .. })
             && self.ran_out() == Some(RanOut::Unknown)
@@ -181,8 +173,7 @@ impl Loss<'_, '_> {
             && between.any(|event| event.node == span.node && matches!(event.what, What::Crashed))
     }
 
-    /// Why it expired too early, if it expired. A replacement of an owner whose expiry the server
-    /// never reported counts too, by its clock or by clocks of the processes.
+    /// Also for a replaced owner whose expiry the server never reported.
     pub(crate) fn ran_out(&self) -> Option<RanOut> {
         let How::Ended { span, at, how } = self.how else { return None };
         let header = &self.timeline.history.header;
@@ -247,7 +238,6 @@ impl Loss<'_, '_> {
         by_another(set) && runs_out + GRANULARITY < own.ends()
     }
 
-    /// Returns whether the lease, without any extension, was over.
     fn ran_out_as_first_set(&self, at: Moment) -> bool {
         let first = self.holder.grant.as_ref().map(|grant| grant.moment.time);
         first.is_some_and(|first| {
@@ -255,21 +245,18 @@ impl Loss<'_, '_> {
         })
     }
 
-    /// Returns whether it expired, or its row was overwritten, because a fault of this kind
-    /// affected a server's clock; or, if no row is kept, that of one of both processes.
+    /// By a server's clock, or, if no row is kept, by the clock of one of both processes.
     pub(crate) fn is_by_clock(&self, kind: FaultKind) -> bool {
         self.ran_out() == Some(RanOut::ByClock(kind))
             || self.overwritten_by_clock(Keeping::RowByServer) == Some(kind)
     }
 
-    /// Returns whether a process considered a row expired and overwrote it, and its clock or the
-    /// holder's was wrong.
+    /// Returns whether a process overwrote a row as expired by a wrong clock, its or the holder's.
     pub(crate) fn is_by_clocks_of_processes(&self) -> bool {
         self.overwritten_by_clock(Keeping::RowByClients).is_some()
     }
 
-    /// The clock fault that caused the overwriting of a row that is kept in this way: of two
-    /// processes, or of the server.
+    /// The clock fault behind the overwriting of a row: of two processes, or of the server.
     fn overwritten_by_clock(&self, keeping: Keeping) -> Option<FaultKind> {
         let How::Ended { span, at, how: KeyEnd::Replaced } = self.how else { return None };
         if self.timeline.history.header.kept_as != Some(keeping) {
@@ -290,8 +277,7 @@ impl Loss<'_, '_> {
         }
     }
 
-    /// When the server read its clock for the last lease of a row: before it wrote the row, if less
-    /// of the lease was left by then.
+    /// When the server read its clock for a row's last lease: earlier if less of it was left.
     fn reckoned_from(&self, span: &KeySpan<'_>) -> SimTime {
         let Some(set) = span.set.last() else { return SimTime::ZERO };
         let left = match self.timeline.history.events[set.index].what {
@@ -302,8 +288,7 @@ impl Loss<'_, '_> {
         if is_short { self.holder.invoked.time.min(set.time) } else { set.time }
     }
 
-    /// The clock fault of these hosts in a span: a step precedes a rate. An instantaneous step
-    /// counts from its begin.
+    /// A step precedes a rate; an instantaneous step counts from its begin.
     fn clock_fault(&self, hosts: &[Node], since: SimTime, until: SimTime) -> Option<FaultKind> {
         let mut kinds = [FaultKind::ClockJump, FaultKind::ClockDrift].into_iter();
         kinds.find(|kind| self.fault_on(*kind, hosts, since, until))

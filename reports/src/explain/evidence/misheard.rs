@@ -16,13 +16,12 @@ pub(crate) enum Misheard {
     Refused(Obstacle),
     /// Its command was confirmed, and a fault came between.
     Succeeded(Obstacle),
-    /// It heard of its grant when the lease, or a part that it still counts, was over; a cut held
-    /// the answer up.
+    /// It heard of its grant when the lease, or a part it still counts, was over; a cut delayed it.
     CutOff,
     /// The same, and another fault came between.
     Late(Obstacle),
-    /// Either answer, without a fault between it and the single server of a lock that does not live
-    /// in a session or a connection.
+    /// Either answer, without a fault on the way to the server of a lock in no session or
+    /// connection.
     Unfounded,
 }
 
@@ -94,8 +93,7 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<M
     obstacle.map(misheard).or(is_unfounded.then_some(Misheard::Unfounded))
 }
 
-/// Why a process learned of a grant that no quorum of servers had any more, or ever, or of a
-/// validity that none had granted.
+/// Why a process heard of a grant or a validity that no quorum gave, or gave any more.
 fn of_grant(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> Misheard {
     let had: Vec<&KeySpan<'_>> = timeline
         .keys
@@ -129,8 +127,7 @@ fn of_grant(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> Mis
     }
 }
 
-/// Returns whether a refused acquire cannot have missed the answer of its single server: no fault
-/// acted between any two hosts, or at one, while it was open.
+/// Returns whether no fault acted anywhere while it was open, so that it missed no answer.
 pub(super) fn is_unfounded(timeline: &Timeline<'_>, refused: &Acquisition<'_>) -> bool {
     let Some(completed) = refused.completed else { return false };
     let mut faults =

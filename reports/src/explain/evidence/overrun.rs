@@ -38,8 +38,7 @@ impl<'t, 'h> Overrun<'t, 'h> {
         self.until.since(self.lease.from) - lost <= self.lease.lasts
     }
 
-    /// Returns whether the holder was paused while its lease expired, or would have finished in
-    /// time without the pause.
+    /// Returns whether a pause outlasted the lease, or kept the holder from finishing in time.
     pub(crate) fn stood_still(&self) -> bool {
         let paused = self.timeline.paused(self.holder.process, self.lease.from, self.until);
         let lease_end = self.lease.ends();
@@ -51,8 +50,7 @@ impl<'t, 'h> Overrun<'t, 'h> {
         paused > Micros::ZERO && (across || self.would_fit_without(paused))
     }
 
-    /// Returns whether the lease states its validity and the clock of the holder or of a server ran
-    /// at the wrong rate: otherwise the holder leaves such a lease in time.
+    /// Only if the lease states its validity: otherwise the holder leaves such a lease in time.
     pub(crate) fn clock_ran_wrong(&self) -> bool {
         let servers = self.grant.servers.iter().map(|(node, _)| *node);
         let mut hosts = servers.chain([self.holder.process]);
@@ -66,8 +64,7 @@ impl<'t, 'h> Overrun<'t, 'h> {
         self.holder.valid_for.is_some() && hosts.any(drifts)
     }
 
-    /// Returns whether the answer took at least a tenth of the lease, and without that time the
-    /// holder would have finished.
+    /// Returns whether the answer took a tenth of the lease or more, without which it would fit.
     pub(crate) fn was_answered_late(&self) -> bool {
         let Some(heard) = self.holder.completed else { return false };
         let waited = heard.time.since(self.grant.moment.time);
@@ -87,8 +84,7 @@ impl<'t, 'h> Overrun<'t, 'h> {
             })
     }
 
-    /// Returns whether a fault delayed the holder's storage requests, or the storage itself, and
-    /// the holder would have finished in time without that wait.
+    /// Returns whether a fault delayed the storage or requests to it, without which it would fit.
     pub(crate) fn waited_for_storage(&self) -> bool {
         self.is_too_long() && self.would_fit_without(self.waited_at_storage())
     }

@@ -4,8 +4,7 @@ use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::Timeline;
 use crate::record::history::Keeping;
 
-/// Returns whether both belong to different threads of one process with one owner value, and a
-/// server admitted the later one because it took it for the earlier.
+/// Returns whether a server took the later one for the earlier: threads with one owner value.
 pub(super) fn shares_owner(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let [one, other] = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
     let threads = one.process != other.process && one.process.machine() == other.process.machine();

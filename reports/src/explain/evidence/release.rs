@@ -6,8 +6,7 @@ use crate::record::history::{Action, Change, What};
 use fencepost_faults::{Impact, Node};
 use std::collections::BTreeSet;
 
-/// The time of a process's last release before a moment, if its outcome was unknown then, or never
-/// became known.
+/// Its outcome was unknown then, or never became known.
 pub(super) fn unknown(timeline: &Timeline<'_>, process: Node, before: Moment) -> Option<Moment> {
     let mut unknown = None;
     for (index, event) in timeline.history.events[..before.index].iter().enumerate() {
@@ -27,15 +26,13 @@ pub(super) fn unknown(timeline: &Timeline<'_>, process: Node, before: Moment) ->
     unknown.map(|(_, index)| timeline.moment(index))
 }
 
-/// Returns whether a release sent before a moment may have been in transit for longer than its
-/// sender waited: the sender gave up, or crashed, without hearing the outcome. A release in
-/// progress does not count.
+/// Returns whether a release may outlast its sender's wait, which gave up or crashed unanswered. A
+/// release in progress does not count.
 pub(crate) fn is_astray(timeline: &Timeline<'_>, process: Node, before: Moment) -> bool {
     stray(timeline, process, before).is_some()
 }
 
-/// The time of the stray release: the last one that its process abandoned, or crashed with, without
-/// hearing the outcome.
+/// The last release that its process abandoned, or crashed with, without hearing the outcome.
 fn stray(timeline: &Timeline<'_>, process: Node, before: Moment) -> Option<Moment> {
     let (mut open, mut stray) = (None, None);
     for (index, event) in timeline.history.events[..before.index].iter().enumerate() {
@@ -87,8 +84,7 @@ pub(super) fn may_arrive(timeline: &Timeline<'_>, process: Node, at: Moment) -> 
     astray > 0
 }
 
-/// The time of the release that arrived at a moment: the process's last, if its outcome was unknown
-/// then, or an earlier stray one.
+/// The process's last release, if its outcome was unknown then, or an earlier stray one.
 pub(crate) fn sent(timeline: &Timeline<'_>, process: Node, arrived: Moment) -> Option<Moment> {
     unknown(timeline, process, arrived).or_else(|| stray(timeline, process, arrived))
 }
@@ -98,8 +94,7 @@ pub(super) fn is_open(timeline: &Timeline<'_>, process: Node, from: Moment, at: 
     unknown(timeline, process, at).is_some_and(|sent| from < sent)
 }
 
-/// The thread that sent a removal. Servers do not tell the threads of a user's program apart: of
-/// several, the only one with an open release sent it.
+/// Servers do not tell a program's threads apart: of several, the one with an open release.
 pub(super) fn thread_of(timeline: &Timeline<'_>, by: Node, at: Moment) -> Node {
     let events = &timeline.history.events;
     let is_told = events
@@ -139,8 +134,7 @@ pub(crate) fn removal(timeline: &Timeline<'_>, finding: &Finding) -> Option<Mome
     witness.find(|moment| is_removal(&timeline.history.events[moment.index].what))
 }
 
-/// Returns whether the process paused while the lock changed hands, and removed it afterwards: the
-/// process delayed its next command, not the network.
+/// Returns whether a pause while the lock changed hands delayed its command, not the network.
 fn stood_still(
     timeline: &Timeline<'_>,
     process: Node,
@@ -161,8 +155,7 @@ pub(crate) enum HeldUp {
     OnItsWay,
 }
 
-/// Returns whether a server was down between two moments. Messages of a dead connection are never
-/// delivered.
+/// Messages of a dead connection are never delivered.
 fn was_down_between(timeline: &Timeline<'_>, server: Node, from: Moment, until: Moment) -> bool {
     let mut meanwhile = timeline.history.events[from.index..until.index].iter();
     meanwhile
@@ -182,8 +175,7 @@ pub(super) fn held_up(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) 
     })
 }
 
-/// Returns whether a process removed a lock at a server that never had its own, because of a
-/// failover.
+/// Returns whether a process removed a lock, after a failover, where its own never was.
 pub(crate) fn was_never_there(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> bool {
     let Some(removed) = removal(timeline, finding) else { return false };
     let own = &timeline.acquisitions[clash.earlier];

@@ -20,8 +20,7 @@ pub(crate) enum Gone {
     WithSession,
 }
 
-/// How the lock of the earlier holder ended. `None` if the lock does not live in a session or ended
-/// in another way.
+/// `None` if the lock lives in no session, or ended in another way.
 pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<Gone> {
     if timeline.history.header.kept_as == Some(Keeping::MemberLease) {
         return departed(timeline, clash).then_some(Gone::WithSession);
@@ -73,14 +72,12 @@ fn was_granted_elsewhere(timeline: &Timeline<'_>, clash: Clash) -> bool {
         && servers.is_some_and(|(held, taken)| held != taken)
 }
 
-/// Returns whether one process entered although no server ever had its key first in the queue: the
-/// key was deleted while the process waited.
+/// Returns whether one entered although its key was deleted before it was ever first.
 fn was_never_first(timeline: &Timeline<'_>, clash: Clash) -> bool {
     [clash.earlier, clash.later].iter().any(|index| timeline.acquisitions[*index].grant.is_none())
 }
 
-/// Returns whether a lock of a connection ended without a command: with the connection, or with the
-/// server.
+/// Returns whether a lock ended without a command: with its connection, or with the server.
 fn ended_by_itself(how: KeyEnd) -> bool {
     let KeyEnd::Changed { change, by, .. } = how else { return false };
     change == Change::Forgotten || change == Change::Removed && by.is_none()
@@ -93,8 +90,7 @@ fn still_stood(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment) ->
         .any(|span| span.from < at && span.to.is_none_or(|(to, _)| at < to))
 }
 
-/// The first node of the queue for most of the time in which no process got in; for a semaphore
-/// without a lease, the first process that waits to add one.
+/// For most of the time without a holder; for a free semaphore, the first that waits to add.
 pub(super) fn first_node<'h>(timeline: &Timeline<'h>, period: Period) -> Option<KeySpan<'h>> {
     let Period { from, until } = period;
     let stood = |span: &&KeySpan<'_>| {
@@ -109,8 +105,7 @@ pub(super) fn first_node<'h>(timeline: &Timeline<'h>, period: Period) -> Option<
     })
 }
 
-/// Returns whether a process got a second node in a queue of the lock between two instants: then it
-/// knows of at most one.
+/// Returns whether a process got a second node in the queue: it knows of at most one.
 pub(super) fn contended_twice(
     timeline: &Timeline<'_>,
     process: Node,
@@ -125,7 +120,6 @@ pub(super) fn contended_twice(
     seconds.any(|node| creator(timeline.history, node) == Some(process))
 }
 
-/// Why the first of the queue does not take the lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum First {
     /// Its process still waits with this node, without an answer.
@@ -134,8 +128,7 @@ pub(super) enum First {
     IsUnknown,
 }
 
-/// Why the first of the queue does not take the lock. `None` if a process once held the lock under
-/// that name, or a crashed process's session may have kept it.
+/// `None` if it once held the lock under that name, or a crashed process's session may keep it.
 pub(super) fn of_queue(
     timeline: &Timeline<'_>,
     first: &KeySpan<'_>,

@@ -4,8 +4,7 @@ use super::release;
 use crate::judge::timeline::{Moment, Outcome, Timeline};
 use fencepost_faults::Node;
 
-/// Returns whether this process removed the lock while it was acquiring, and no earlier command of
-/// it can have caused the removal: an unanswered release may arrive as late.
+/// `false` if an earlier command may have removed it: an unanswered release may arrive as late.
 pub(crate) fn is_stale_takeover(timeline: &Timeline<'_>, remover: Node, removed: Moment) -> bool {
     let mut acquisitions = timeline.acquisitions.iter();
     let acquiring = acquisitions.any(|one| {

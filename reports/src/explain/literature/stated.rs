@@ -28,7 +28,6 @@ struct Rule {
     families: &'static [Family],
     /// The predicted violations; empty if there are none.
     kinds: &'static [Kind],
-    /// The reason, and its source.
     grounds: Grounds,
 }
 

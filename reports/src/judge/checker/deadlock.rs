@@ -51,7 +51,6 @@ pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     vec![Finding { kind, at: from, duration, processes, what, witness, clash: None }]
 }
 
-/// The event that says that nothing could wake a waiting process.
 fn told_hopeless(timeline: &Timeline<'_>, process: Node) -> Option<Moment> {
     let hopeless = |what: &What| matches!(what, What::Silent { ahead: false, .. });
     let events = &timeline.history.events;

@@ -32,8 +32,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     found.into_iter().map(|request| finding(timeline, healed, request)).collect()
 }
 
-/// Returns whether the request belongs to the newest acquisition, whose process is in its critical
-/// section and whose key a quorum still has.
+/// Its process is in its critical section and a quorum still has its key.
 fn is_rightful(timeline: &Timeline<'_>, request: &StorageRequest) -> bool {
     let Some(index) = request.acquisition else { return false };
     let acquisition = &timeline.acquisitions[index];

@@ -69,8 +69,7 @@ impl Removal {
             .position(|one| one.process.machine() == machine && belongs(one))
     }
 
-    /// Where a loser's GETSET overwrites the holder's value, the server has the loser's value, but
-    /// its deletion by the holder harms no process.
+    /// A loser's GETSET may put its value over the holder's: the holder's deletion then harms none.
     fn robs(&self, timeline: &Timeline<'_>) -> bool {
         let Some(theirs) = self.theirs(timeline) else { return false };
         let in_use =
@@ -150,8 +149,7 @@ mod tests {
     #[test]
     fn accepts_a_thread_that_clears_away_what_another_of_its_process_left_behind() {
         let second = Node::Client(1).of_thread(2);
-        // The first thread's release is lost; the second finds the value of the same process,
-        // enters, and releases that.
+        // The first thread's release is lost; the second enters by its value, and releases that.
         let story = Story::new()
             .takes(1, 1, "a")
             .leaves(2, 1)

@@ -34,9 +34,8 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     too_long.map(|(section, kept)| finding(section, kept, bound)).collect()
 }
 
-/// The end of a process's hold on the lock that it had at an instant: until it left, or until fewer
-/// servers than a quorum had the lock. That instant, if it had already lost it. Without a recorded
-/// grant, until it left.
+/// Until it left or fewer than a quorum of servers had the lock; that instant if already lost;
+/// without a recorded grant, until it left.
 pub(super) fn kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime) -> SimTime {
     let left = section.ends(timeline.end);
     let holder = &timeline.acquisitions[section.acquisition];

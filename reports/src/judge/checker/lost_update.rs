@@ -71,8 +71,7 @@ fn is_read_for(request: &StorageRequest, write: &StorageRequest) -> bool {
     !request.is_accepted_write() && request.accepted && request.acquisition == write.acquisition
 }
 
-/// The two acquisitions in grant order, and which of the two writes was too late: that of the
-/// earlier acquisition.
+/// In grant order, and which write was too late: that of the earlier acquisition.
 pub(super) fn clash(
     timeline: &Timeline<'_>,
     first: &StorageRequest,
@@ -131,8 +130,8 @@ mod tests {
 
     #[test]
     fn rejects_an_overwritten_late_write_though_its_writer_was_the_newest_the_storage_had_seen() {
-        // Tokens on writes alone: the later holder reads, the earlier one's write lands, the later
-        // one overwrites it.
+        // Tokens on writes alone: the later one reads, the earlier's write lands and is
+        // overwritten.
         let story =
             Story::new().takes(1, 1, "a").takes(3, 2, "b").reads(4, 2, 0).writes(5, 1, 0, 1);
         let found = lost_updates(story.writes(6, 2, 0, 1));

@@ -39,8 +39,7 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
     prop::collection::vec(turn, 2..40)
 }
 
-/// Records the turns one after the other; the turn `cheated` does not wait for the end of the one
-/// before.
+/// The turn `cheated` does not wait for the end of the one before.
 fn told(turns: &[Turn], workload: &str, cheated: Option<usize>) -> History {
     let mut story = Story::of_workload(workload);
     let (mut now, mut value) = (1, if workload == "seckill" { 1_000 } else { 0 });

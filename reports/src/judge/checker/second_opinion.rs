@@ -24,8 +24,7 @@ fn accepts(checker: &Checker, history: &History) -> bool {
     (checker.check)(&Timeline::new(history)).is_empty()
 }
 
-/// The number of random histories of a style that both checkers accept and reject; panics where
-/// they differ.
+/// How many histories of a style both accept and reject; panics where they differ.
 fn agreed(style: Style, first: &Checker, second: fn(&History) -> bool) -> (u64, u64) {
     let (mut good, mut bad) = (0, 0);
     for number in 0..HISTORIES {
@@ -66,8 +65,7 @@ fn token_regression_agrees_with_a_fenced_lock_whose_tokens_grow() {
     ));
 }
 
-/// The clients' view allows more orders than the servers': if no order of it has growing tokens,
-/// the grant order does not either.
+/// The clients allow more orders: if tokens grow in none of them, they do not in grant order.
 #[test]
 fn tokens_that_no_order_of_the_acquires_explains_are_a_regression() {
     let seen = |number| random(Style::Fenced, number);

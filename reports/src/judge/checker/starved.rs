@@ -76,8 +76,7 @@ fn asleep(timeline: &Timeline<'_>, healed: Moment) -> Vec<Finding> {
     findings
 }
 
-/// The longest part of a span in which no server had the lock's key and no process was in its
-/// critical section: its start and length.
+/// The longest part without the lock's key and without a critical section: start and length.
 fn longest_free(timeline: &Timeline<'_>, from: SimTime, until: SimTime) -> (SimTime, Micros) {
     let end = timeline.end;
     let keys = timeline.keys.iter().map(|span| (span.from.time, timeline.stood_until(span)));

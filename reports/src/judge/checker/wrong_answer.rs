@@ -100,9 +100,8 @@ fn refused_but_stands(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
     })
 }
 
-/// Returns whether every earlier call of a process, of any thread, had a definite answer by a
-/// moment. An open call's command may still be in transit, and cause the apparent effect of the
-/// next one.
+/// Returns whether every earlier call of a process, of any thread, had a definite answer. An open
+/// one may still be in transit, and cause the apparent effect of the next.
 fn is_settled(timeline: &Timeline<'_>, process: Node, by: Moment) -> bool {
     let mut open: BTreeSet<u64> = BTreeSet::new();
     for event in &timeline.history.events[..by.index] {
@@ -165,9 +164,8 @@ fn left_wrongly(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> {
     })
 }
 
-/// Returns whether the application had given up a call of the process, with an unknown outcome,
-/// before it left: the lock may have been taken once more than the application knows, or released
-/// once less than the lock counts, and the answer is about one hold.
+/// Returns whether the lock may count a call that the application gave up: taken once more, or
+/// released once less, than it knows.
 fn gave_up_before(timeline: &Timeline<'_>, section: &Section) -> bool {
     let left = section.to.map_or(0, |left| left.index);
     let mut open: BTreeSet<u64> = BTreeSet::new();
@@ -187,8 +185,7 @@ fn gave_up_before(timeline: &Timeline<'_>, section: &Section) -> bool {
     !open.is_empty()
 }
 
-/// Returns whether the lock may count a call of the process with an unknown outcome: a release that
-/// only lowers the count released its own hold.
+/// An unknown call may be counted: a release that only lowers the count released its own hold.
 fn may_count_an_unknown_call(timeline: &Timeline<'_>, process: Node, invoked: Moment) -> bool {
     let before = &timeline.history.events[..invoked.index];
     before.iter().any(|event| {
@@ -250,8 +247,7 @@ fn answer(timeline: &Timeline<'_>, invoked: Moment, wanted: u64) -> Option<(Mome
     })
 }
 
-/// Returns whether it replaced another's existing value: some locks write before they know whether
-/// they have it.
+/// Some locks write before they know whether they have it.
 fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     timeline.keys.iter().any(|other| {
         other.node == span.node
@@ -260,8 +256,7 @@ fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     })
 }
 
-/// Returns whether it exists at a moment, and its process does not withdraw it before it acquires
-/// again.
+/// Returns whether it exists, and its process does not withdraw it before it acquires again.
 fn stays(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
     let taken_back = || {
         let Some((gone, KeyEnd::Changed { change: Change::Removed, by, .. })) = span.to else {
@@ -286,8 +281,7 @@ fn gone_elsewhere(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bo
         })
 }
 
-/// Returns whether the existing values are enough to be the lock, and no other process has it at
-/// another primary.
+/// Returns whether they suffice for the lock, with no other process at another primary.
 fn speaks_against(timeline: &Timeline<'_>, standing: &[&KeySpan<'_>], at: Moment) -> bool {
     let Some(first) = standing.first() else { return false };
     let replicated = timeline.history.header.quorum <= 1;

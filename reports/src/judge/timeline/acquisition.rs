@@ -44,16 +44,14 @@ pub enum Outcome {
 /// The grant of one owner value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Grant {
-    /// The moment of the deciding server's grant: the last for a replicated lock, the quorum-th of
-    /// many.
+    /// The deciding grant: the last for a replicated lock, the quorum-th of many.
     pub moment: Moment,
     /// The deciding server.
     pub node: Node,
-    /// `true` if that server created the value then; `false` if it found the process's own value
-    /// and admitted it under that.
+    /// `true` if the server created the value; `false` if it admitted the process under an older
+    /// one.
     pub created: bool,
-    /// Every server that granted it before the acquire completed, each with its last grant, in
-    /// order, without those where the process itself had it removed.
+    /// Each granting server with its last grant before completion, unless withdrawn by the process.
     pub servers: Vec<(Node, Moment)>,
 }
 

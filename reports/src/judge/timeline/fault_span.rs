@@ -47,8 +47,7 @@ impl FaultSpan<'_> {
     }
 }
 
-/// The end of a message loss without a recorded end: its process completed the next call, or
-/// everything was healed.
+/// Its process completed the next call, or everything was healed.
 fn after_loss(history: &History, span: &FaultSpan<'_>) -> Option<Moment> {
     let is_loss = matches!(span.kind.impact(), Impact::LosesReply | Impact::LosesRequest);
     let later = moments(history).skip(span.from.index + 1).filter(|_| is_loss);

@@ -249,8 +249,7 @@ fn grant_of(
         let anew = own.iter().filter(|claim| while_open(claim) && claim.did == Did::Create);
         return decided(anew, completed, quorum).or_else(|| Some(outer.clone()));
     }
-    // The acquire's own writes take precedence over values that it only prolonged, and those over
-    // values that it did not touch.
+    // The acquire's own writes precede values that it only prolonged, and those it did not touch.
     let wrote = |claim: &&Claim| claim.did != Did::Extend;
     decided(own.iter().filter(|claim| while_open(claim)).filter(wrote), completed, quorum)
         .or_else(|| decided(own.iter().filter(|claim| while_open(claim)), completed, quorum))
@@ -258,8 +257,7 @@ fn grant_of(
         .or_else(|| under_several_names(acquisition, completed, claims, quorum))
 }
 
-/// The grant of a process that used a different name at each of several servers: the values that it
-/// wrote while it asked, and had not withdrawn.
+/// With a name per server: the values that it wrote while it asked, and had not withdrawn.
 fn under_several_names(
     acquisition: &Acquisition<'_>,
     completed: Moment,
@@ -282,8 +280,7 @@ fn under_several_names(
     decided(own.iter(), completed, quorum)
 }
 
-/// The grant that these claims make together: from those open when the process enters, or else from
-/// all.
+/// Made by the claims open when the process enters, or else by all.
 fn decided<'c>(
     claims: impl DoubleEndedIterator<Item = &'c Claim>,
     entered: Moment,

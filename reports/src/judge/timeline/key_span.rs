@@ -18,8 +18,7 @@ pub struct KeySpan<'h> {
     pub granted: Option<(Node, Moment)>,
     /// Its start.
     pub from: Moment,
-    /// The moments at which a command set its time to live, in order; empty for values that came by
-    /// replication or from a disk.
+    /// When commands set its time to live, in order; empty for replicated or loaded values.
     pub set: Vec<Moment>,
     /// The end of the last lease if no clock is wrong; absent if it has none, or if not recorded.
     pub runs_out: Option<SimTime>,
@@ -103,9 +102,8 @@ pub(crate) fn of_key<'h>(history: &'h History, wanted: &str) -> Vec<KeySpan<'h>>
 struct Origins(BTreeMap<Node, usize>);
 
 impl Origins {
-    /// The grant behind a copy. Replicas receive grants in order, and many locks write the same
-    /// value each time: it is the next one of the last primary or, if another server has granted
-    /// that value since, the latest.
+    /// Replicas receive grants in order, often with one value: the next grant of the last primary,
+    /// or the latest of another server that granted that value since.
     fn of_copy(
         &mut self,
         spans: &[KeySpan<'_>],

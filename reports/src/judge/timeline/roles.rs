@@ -22,8 +22,7 @@ struct Primary {
 }
 
 impl Roles {
-    /// In a history of an older version without role events, the server's role in key events
-    /// counts.
+    /// Older histories have no role events: there the role in key events counts.
     pub(super) fn new(history: &History) -> Roles {
         let mut roles = Roles::default();
         let mut replicas = BTreeSet::new();
@@ -79,8 +78,7 @@ impl Roles {
         self.primaries.iter().filter(is_then).find(|one| one.node == node)?.since
     }
 
-    /// How long no server was a primary between two instants; zero if the first primary is not
-    /// known.
+    /// Zero if the first primary is not known.
     pub(crate) fn without_primary(&self, from: SimTime, until: SimTime) -> Micros {
         self.sum(from, until, |at| self.primaries_at(at).next().is_none())
     }
@@ -110,7 +108,6 @@ impl Roles {
         self.primaries.iter().filter(is_then).map(|one| one.node)
     }
 
-    /// How long a condition that depends only on roles holds between two instants.
     fn sum(&self, from: SimTime, until: SimTime, holds: impl Fn(SimTime) -> bool) -> Micros {
         if self.primaries.iter().all(|one| one.since.is_some()) {
             return Micros::ZERO;

@@ -1,13 +1,11 @@
-//! Critical sections: from an acquire's ok until release is invoked, the loss of the lock is
-//! noticed, or the process crashes, with all its threads.
+//! Critical sections: from an acquire's ok until a release, a noticed loss, or a crash.
 
 use super::{Acquisition, Moment, Outcome, moments};
 use crate::record::history::{Action, Event, History, What};
 use fencepost_faults::{Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
-/// A span in which a thread of a process believed that it held the lock. Half-open: it includes
-/// `from` and excludes `to`. Includes pauses of the process.
+/// When a thread believed that it held the lock, pauses included; half-open, without `to`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Section {
     /// Its acquisition, as an index into the timeline's acquisitions.
@@ -53,8 +51,7 @@ impl Section {
     }
 }
 
-/// Every critical section, in order of their start. A release ends the last section that its thread
-/// opened: sections of one thread nest.
+/// In order of start. A release ends the last section of its thread: they nest.
 pub(super) fn all(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Section> {
     let granted: BTreeMap<usize, usize> = acquisitions
         .iter()

@@ -37,8 +37,7 @@ impl StorageRequest {
     }
 }
 
-/// Every request in the order of the answers. A repeated request gets its first answer again and
-/// changes nothing, so only the first counts.
+/// In order of the answers. A repeated request changes nothing, so only the first counts.
 pub(super) fn all(history: &History, by_operation: &BTreeMap<u64, usize>) -> Vec<StorageRequest> {
     let mut seen = BTreeSet::new();
     let mut log = Vec::new();

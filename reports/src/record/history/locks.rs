@@ -5,9 +5,8 @@ use fencepost_faults::Node;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl History {
-    /// The history of each lock, in the order of their keys; none if the run has one lock. They
-    /// keep the sequence numbers of the full history. Storage requests are omitted: no single lock
-    /// guards the storage's one value.
+    /// The history of each lock, by key; none if there is one lock. Keeps sequence numbers, and
+    /// omits storage requests: no single lock guards the storage's value.
     pub fn by_lock(&self) -> Vec<History> {
         let named = self.events.iter().filter_map(|event| match &event.what {
             What::About { lock } => Some(lock.as_str()),

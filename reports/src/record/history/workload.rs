@@ -61,8 +61,7 @@ impl Workload {
         self.work().initial
     }
 
-    /// The value that a process writes back after it has read `value`; `None` if the stock is sold
-    /// out.
+    /// The value to write back after reading `value`; `None` if the stock is sold out.
     pub fn next(self, value: i64) -> Option<i64> {
         (self.work().next)(value)
     }

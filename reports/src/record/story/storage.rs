@@ -80,8 +80,7 @@ impl Story {
         *self.held.get(&process).expect("the process was granted the lock")
     }
 
-    /// The stored value just before an instant: that of the last accepted write, or the initial
-    /// value of the first access.
+    /// Just before an instant: of the last accepted write, or the initial value.
     fn value_at(&self, ms: u64) -> i64 {
         let writes = self.events.iter().filter(|event| event.time_us <= SimTime(ms * 1_000));
         let after = writes.filter_map(|event| match event.what {

@@ -39,7 +39,6 @@ enum Sort {
     ProbeTries,
 }
 
-/// Events in an order that is usually invalid.
 pub(crate) fn deeds() -> impl Strategy<Value = Vec<Deed>> {
     let sort = prop_oneof![
         6 => Just(Sort::Acquires),

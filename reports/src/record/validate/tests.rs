@@ -182,8 +182,7 @@ fn rejects_a_turn_of_a_thread() {
     assert!(said.contains("client-1.2"), "{said}");
 }
 
-/// Two threads of one process, each with an operation open when it crashes and one after it is
-/// back.
+/// Two threads, each with an operation open at their crash and one afterwards.
 fn threaded() -> Story {
     let (first, second) = (Node::Client(1), Node::Client(1).of_thread(2));
     let story = Story::new().acquires(1, first).acquires(2, second).crashes(3, 1).starts(4, 1);

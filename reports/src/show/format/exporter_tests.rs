@@ -237,8 +237,7 @@ fn the_page_of_a_sweep_links_each_cell_to_its_anomalies() {
     }
 }
 
-/// Structures that Perfetto would drop or could not draw: crossing spans of a track, arrows without
-/// two ends or with an end in no span, tracks without a name.
+/// Crossing spans, arrows without two ends in spans, tracks without a name.
 fn unsound(trace: &serde_json::Value) -> Vec<String> {
     let events = trace["traceEvents"].as_array().unwrap();
     let number = |event: &serde_json::Value, field: &str| event[field].as_u64().unwrap();

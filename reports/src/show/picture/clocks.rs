@@ -1,5 +1,4 @@
-//! The error of each host's wall clock, from the injected faults: exact, because nothing else sets
-//! a clock.
+//! The error of each host's wall clock: exact, because only injected faults set a clock.
 
 use super::FaultBar;
 use fencepost_faults::{Fault, FaultPlan, Node};
@@ -7,8 +6,7 @@ use std::collections::BTreeMap;
 
 pub(crate) struct ClockLine {
     pub(crate) node: Node,
-    /// True time and error, in microseconds: linear between two points, and a step where two points
-    /// share their time.
+    /// True time and error in microseconds, linear between points; a step has two at one time.
     pub(crate) points: Vec<(u64, i64)>,
 }
 

@@ -12,8 +12,7 @@ use std::collections::BTreeSet;
 const SHOWN_MAX: usize = 40;
 const SHOWN_OF_QUIET_MAX: usize = 60;
 
-/// The lock that is shown event by event: that of the first violation, or the one that was asked
-/// for most often.
+/// Of the first violation, or the one that was asked for most often.
 pub(super) fn most_telling<'t, 'h>(
     whole: &'t Timeline<'h>,
     locks: &'t [Timeline<'h>],
@@ -26,8 +25,8 @@ pub(super) fn most_telling<'t, 'h>(
     named.or_else(busiest).unwrap_or(whole)
 }
 
-/// The events around every violation: its witness, the simultaneous actions of its processes, the
-/// servers and the storage, and the faults. Holders and gaps come from the whole history.
+/// Each witness, simultaneous actions of its processes, servers, storage, and faults; holders and
+/// gaps come from the whole history.
 pub(super) fn timeline(whole: &Timeline<'_>, violations: &[Violation]) -> Vec<TimelineEntry> {
     let mut shown: BTreeSet<usize> = BTreeSet::new();
     let mut evidence: BTreeSet<u64> = BTreeSet::new();
@@ -57,8 +56,7 @@ fn entries(
     entries.collect()
 }
 
-/// The timeline of a run without findings: the events nearest to the starts and ends of its faults,
-/// or the first events if it has no faults.
+/// Nearest to the starts and ends of its faults, or the first events without faults.
 pub(super) fn around_faults(whole: &Timeline<'_>) -> Vec<TimelineEntry> {
     let events = whole.history.events.iter().enumerate();
     let faults: Vec<u64> = events

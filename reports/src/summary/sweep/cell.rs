@@ -286,16 +286,14 @@ impl Cell {
         self.measure();
     }
 
-    /// The phases of the protocol in which no fault began, if any did elsewhere: a quiet cell says
-    /// nothing about them.
+    /// Phases in which no fault began, if any did elsewhere: a quiet cell says nothing of them.
     pub fn phases_without_faults(&self) -> Vec<&'static str> {
         let counts = whatever_kind(&self.phases).into_iter();
         let unmet = counts.filter(|(phase, count)| *count == 0 && *phase != "before-acquire");
         unmet.map(|(phase, _)| phase).collect()
     }
 
-    /// The kept violations with the index of their anomaly: the smallest of each anomaly first,
-    /// then the second smallest of each.
+    /// Kept violations with their anomaly's index: the smallest of each, then the second smallest.
     pub fn kept(&self) -> Vec<(usize, Kept)> {
         let of = |(place, found): (usize, &Fingerprint)| {
             found
@@ -310,8 +308,7 @@ impl Cell {
         all.into_iter().map(|(_, place, kept)| (place, kept)).collect()
     }
 
-    /// Drops violations beyond the number to keep. The result depends on neither order nor
-    /// grouping: a run's rank among some runs is no greater than among all.
+    /// Independent of order and grouping: a rank among some runs is no greater than among all.
     fn keep_smallest(&mut self) {
         let kept: usize = self.fingerprints.iter().map(|found| 1 + found.others.len()).sum();
         let limit =

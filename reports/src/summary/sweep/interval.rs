@@ -20,7 +20,8 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// The rate of `hits` in `trials`; without trials 0, between 0 and 1.
+    /// The rate of `hits` in `trials`; without trials 0, between 0 and 1. `hits` is at most
+    /// `trials`.
     pub fn of(hits: u64, trials: u64) -> Rate {
         if trials == 0 {
             return Rate { point: 0.0, low: 0.0, high: 1.0 };
@@ -36,13 +37,13 @@ impl Rate {
     }
 }
 
-/// The upper end of the 95 % interval of a rate without hits in `trials` runs, by the rule of three
-/// (Hanley and Lippman-Hand 1983): 3 in `trials`, at most 1.
+/// 95 % bound of a rate without hits: 3 in `trials`, at most 1 (Hanley, Lippman-Hand 1983).
 pub fn quiet_bound(trials: u64) -> f64 {
     if trials <= 3 { 1.0 } else { rounded(3.0 / trials as f64) }
 }
 
-/// Rounds to six significant digits, so that a rate of one in 10^9 is not zero.
+/// Rounds to six significant digits, so that a rate of one in 10^9 is not zero. Decimal conversion
+/// is exact in Rust, so it is the same on every machine.
 fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }

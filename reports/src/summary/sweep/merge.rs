@@ -137,8 +137,7 @@ fn hull(ranges: impl Iterator<Item = SeedRange>, first: SeedRange) -> SeedRange 
     })
 }
 
-/// Checks that a summary states what a sum must know: its gaps, its shard, and the explanations of
-/// its anomalies.
+/// Checks what a sum must know: its gaps, its shard, and its anomalies' explanations.
 fn stands_alone(part: &Sweep, gaps: Gaps) -> Result<(), MergeError> {
     if part.whole.is_none() && !part.complete && part.gaps.is_empty() {
         return Err(MergeError::Incomplete(part.seeds));

@@ -12,8 +12,7 @@ pub struct Ranges {
 }
 
 impl Ranges {
-    /// Adds a range. Panics if it contains one of its seeds already: a seed was run twice, and the
-    /// sum is wrong.
+    /// Adds a range. Panics if one of its seeds was added before: the sum would be wrong.
     pub fn insert(&mut self, range: SeedRange) {
         if range.is_empty() {
             return;

@@ -22,8 +22,7 @@ pub enum Wanted {
         must: BTreeSet<Kind>,
         /// Any of these may be broken: they are too rare to be certain.
         may: BTreeSet<Kind>,
-        /// Accepted anomalies, by fingerprint: they may be found too, but not with another cause of
-        /// the same kind.
+        /// Accepted anomalies, by fingerprint; another cause of the same kind is not accepted.
         accepts: BTreeSet<String>,
     },
 }

@@ -1,5 +1,4 @@
-//! Half-closed connections: a process stops sending and still reads, the server answers, and then
-//! closes.
+//! Half-closed connections: a process stops sending and still reads; the server answers, closes.
 
 use super::{Echo, Engine, SERVERS, echo, play_with};
 use crate::setup::roster::Roster;

@@ -59,6 +59,10 @@ fn lease(ttl: Micros) -> Micros {
     ttl.clamp(Micros(SESSION_LEASE_US), Micros(SESSION_LEASE_MAX_US))
 }
 
+/// The master may have answered the last KeepAlive of a session two thirds of a lease after its
+/// client heard of the one before, and a new master adds an eighth. Restarted replicas elect no
+/// master for a master lease and an eighth of it, and elections may be tied; a client asks every
+/// replica in turn. Then a lock-delay begins.
 fn recovery(scenario: &Scenario, _: Topology) -> Micros {
     let lease = lease(scenario.ttl.0);
     let delay = scenario.servers.lock_delay.map_or(Micros(LOCK_DELAY_MAX_US), |delay| delay.0);

@@ -52,8 +52,10 @@ fn lease(ttl: Micros) -> Micros {
     Micros::from_secs(seconds.max(least))
 }
 
-/// A new leader extends each lease by an election timeout, checks for expired ones twice a second,
-/// and retries a failed revocation after 3 s.
+/// A new leader extends each lease by an election timeout, checks twice a second for expired ones,
+/// and retries a failed revocation after 3 s. Elections may be tied: this allows for four of up to
+/// two election timeouts each. A client's request may fail after 5 s and two election timeouts, and
+/// its effect may occur by then.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     let election = Micros::from_millis(Config::default().election_ms());
     let looks = Micros::from_millis(500) + Micros::from_secs(3);

@@ -39,8 +39,7 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(vec![address(Node::Server(1), PORT)])
 }
 
-/// A ttl is rounded up to whole seconds, may include an extra second, and ends by a clock that is
-/// read once a second.
+/// Rounded up to seconds, perhaps with an extra one, and ended by a clock read once a second.
 fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(3)
 }

@@ -38,8 +38,7 @@ fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     Box::new(move |disk, _| Box::new(Mysql::new(config.clone(), &disk)))
 }
 
-/// The tables of programs: a row to lock, as on PostgreSQL. The locks of the table create their own
-/// database.
+/// A row to lock, as on PostgreSQL. The locks of the table create their own database.
 fn schema(lock: &str) -> String {
     let lock = lock.replace('\'', "''");
     format!(

@@ -1,5 +1,4 @@
-//! PostgreSQL: one server with durable commits, or a primary and a standby that an operator may
-//! promote.
+//! PostgreSQL: one server with durable commits, or with a standby that an operator may promote.
 
 use super::serving::{self, Place};
 use super::{Entry, ServerSetup, address};
@@ -77,8 +76,7 @@ pub(crate) fn schema(lock: &str) -> String {
     format!("{SCHEMA} INSERT INTO locks VALUES ('{}')", lock.replace('\'', "''"))
 }
 
-/// The events for the judge: the locks whose names begin like this, in every form used by a lock of
-/// the table.
+/// The locks whose names begin like this, in every form used by a lock of the table.
 fn watch(prefix: &str, lock: &str, ttl: Micros) -> Watch {
     let ttl_us = i64::try_from(ttl.0).unwrap_or(i64::MAX);
     let spring = |table, stamp, ttl_us| LockTable {
@@ -124,7 +122,8 @@ fn recovery(_: &Scenario, topology: Topology) -> Micros {
     }
 }
 
-/// Starts a server behind real TCP.
+/// Starts a server behind real TCP. The secrets with which statements are cancelled can be
+/// foreseen: it is for tests.
 pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
     let clients_max = place.clients_max;
     serving::start(

@@ -91,8 +91,7 @@ fn redis(setup: &ServerSetup<'_>, node: Node) -> Factory {
 fn sentinel(setup: &ServerSetup<'_>, node: Node) -> Factory {
     let scenario = setup.scenario;
     let address = |node: Node, port| SentinelAddress { host: node.to_string(), port };
-    // A deployment that has been running for a while: its Sentinels have found and recorded the
-    // replicas.
+    // Sentinels of a long-running deployment have found and recorded the replicas.
     let replicas = (2..=scenario.servers.replicas + 1).map(Node::Redis);
     let config = SentinelConfig {
         master_name: MASTER_NAME.to_owned(),

@@ -42,8 +42,7 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     ensemble::servers(setup.topology, PORT)
 }
 
-/// The timeout of a session, requested as the ttl: at least two ticks and at most twenty
-/// (`minSessionTimeout`, `maxSessionTimeout`).
+/// At least two ticks and at most twenty (`minSessionTimeout`, `maxSessionTimeout`).
 fn lease(ttl: Micros) -> Micros {
     let ticks = |count| Micros(tick().0 * count);
     ttl.clamp(ticks(2), ticks(20))

@@ -1,5 +1,4 @@
-//! State of each holder besides the history, for judge and storage: its current acquisition, and
-//! its last read under that.
+//! Each holder's current acquisition and its last read under that, for judge and storage.
 
 use bytes::Bytes;
 use fencepost_faults::Node;

@@ -1,5 +1,4 @@
-//! The software of a host that runs a program: steps its processes and carries their network
-//! traffic.
+//! The software of a host that runs a program: steps its processes, carries their traffic.
 
 use super::Program;
 use super::desk::Desk;
@@ -226,8 +225,7 @@ impl Host {
         }
     }
 
-    /// Handles the program's end of a connection: a server closes it in turn, and so does the
-    /// judge, once no work is left.
+    /// A server closes its end in turn, and so does the judge, once no work is left.
     fn hears_the_end(&mut self, socket: SocketId) -> bool {
         match self.ends.get_mut(&socket) {
             Some(End::Open(open) | End::Over(open)) => open.shutdown(),

@@ -133,8 +133,8 @@ impl Judge {
         Answer::Now(answer)
     }
 
-    /// The index of a holder. Each name is a thread of the process in the history, the first one
-    /// being the process itself. `None` if the history has no place for more.
+    /// Each name is a thread of the process, the first one the process itself. `None` if there is
+    /// no place for more.
     fn holder(&mut self, name: Option<Bytes>) -> Option<usize> {
         if let Some(known) = self.holders.iter().position(|holder| holder.name == name) {
             return Some(known);

@@ -9,8 +9,7 @@ use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_reports::{Change, Event, What};
 use std::collections::BTreeMap;
 
-/// Numbers below this are counts, numbers from here on are seconds, milliseconds or microseconds of
-/// the Unix epoch.
+/// Below: counts; from here on: seconds, milliseconds or microseconds of the Unix epoch.
 const SECONDS_MIN: f64 = 1e9;
 /// How much a clock may differ from true time before a sweep counts as a removal.
 const TOLERANCE: Micros = Micros::from_millis(50);

@@ -29,8 +29,7 @@ pub(super) fn places(program: &Program, servers: &Servers) -> Vec<(String, Strin
     }
 }
 
-/// The members of a coordinator other than Redis: all in one value, as its clients expect it, and
-/// each by itself.
+/// All in one value, as clients of coordinators other than Redis expect it, and each by itself.
 fn of_members(program: &Program, members: &[Address]) -> Vec<(String, String)> {
     let all = joined(members);
     let first = members.first().map_or(String::new(), ToString::to_string);

@@ -22,8 +22,7 @@ const SYSTEM: &[&str] = &[
 const CODE: &[&str] =
     &["cjs", "js", "lua", "mjs", "php", "pl", "pm", "py", "pyc", "rb", "sh", "ts"];
 
-/// Magic bytes of code without such a name: scripts, ELF, archives and classes of Java,
-/// WebAssembly.
+/// Magic bytes: scripts, ELF, archives and classes of Java, WebAssembly.
 const HEADS: &[&[u8]] = &[b"#!", b"\x7fELF", b"PK\x03\x04", b"\xca\xfe\xba\xbe", b"\0asm"];
 
 pub(crate) fn ran(lives: &[Life]) -> Ran {
@@ -65,8 +64,7 @@ fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Python compiles `a.py` to `__pycache__/a.cpython-311.pyc` and reads that if it exists: the
-/// source identifies both.
+/// Python reads `__pycache__/a.cpython-311.pyc` instead of `a.py` if it exists: same source.
 fn source(path: &Path) -> PathBuf {
     let compiled = || {
         let folder = path.parent().filter(|folder| folder.ends_with("__pycache__"))?.parent()?;

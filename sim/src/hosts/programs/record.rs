@@ -172,8 +172,7 @@ impl Life {
     }
 }
 
-/// Ends the operations of processes whose thread died of an error while the process lived on: from
-/// then on they wait for nothing.
+/// Ends operations of processes whose thread died of an error: they wait for nothing any more.
 pub(crate) fn end_dead(lives: &mut [Life], events: &mut Vec<Event>) {
     for life in lives {
         let node = life.node;

@@ -30,8 +30,7 @@ pub(crate) fn name(word: &Bytes) -> String {
     String::from_utf8_lossy(word).to_ascii_uppercase()
 }
 
-/// Removes this word and the next from a note, and returns the latter. Never the name of the note
-/// or its subject.
+/// Removes this word and the next, which it returns. Never the note's name or its subject.
 pub(crate) fn take_pair(words: &mut Vec<Bytes>, wanted: &str) -> Option<Bytes> {
     let place = (2..words.len().checked_sub(1)?).rev().find(|at| name(&words[*at]) == wanted)?;
     words.drain(place..place + 2).nth(1)

@@ -38,8 +38,7 @@ pub(super) fn read(events: &mut Vec<Event>) {
     }
 }
 
-/// Returns whether every command that writes the key comes from a process that is not acquiring the
-/// lock, and acquiring processes remove it.
+/// Returns whether acquiring processes remove the key, and only others write it.
 fn are_tokens(events: &[Event]) -> bool {
     let mut asking: BTreeMap<u64, Node> = BTreeMap::new();
     let (mut taken, mut written) = (0, 0);

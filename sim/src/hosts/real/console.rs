@@ -1,5 +1,4 @@
-//! Connections to a real server that no network carries: the judge looks into the server there, and
-//! an operator types there.
+//! Connections to a real server that no network carries, for the judge and the operator.
 
 use super::judged::{Key, Reading, Trigger};
 use super::work::{Work, next_message};

@@ -1,12 +1,10 @@
-//! Compares two readings of a real server and reports the changes as a simulated server tells the
-//! judge.
+//! Compares two readings of a real server and reports changes as a simulated one would.
 
 use bytes::Bytes;
 use fencepost_machine::{ConnectionId, KeyChange, Notice, Output, TapEvent, WallTime};
 use std::collections::BTreeMap;
 
-/// By how many milliseconds two readings of the same time of expiry may differ, where the server
-/// only says what is left of it.
+/// How much two readings of one expiry may differ, where the server only says what is left.
 const ROUNDING_MS: i64 = 2;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -97,8 +95,7 @@ impl Judged {
         }
     }
 
-    /// `left` says how a key was left that is another one now, or gone, if the server does not say
-    /// so by the trigger.
+    /// `left` says how a key was left that is another one now, or gone, unless the trigger tells.
     pub(super) fn takes(
         &mut self,
         reading: Reading,

@@ -10,8 +10,7 @@ use fencepost_programs::Launch;
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-/// The name of a server's folder for the server: its real path differs between runs, and servers
-/// tell their clients where their configuration is.
+/// Servers tell clients where their configuration is, and the real path differs between runs.
 pub(super) const FOLDER: &str = "/proc/self/cwd";
 pub(super) const FIRST_PROCESS: u32 = 101;
 /// The user `nobody`, for servers that refuse to run as root.
@@ -125,8 +124,7 @@ pub(super) fn version_after(said: &str, name: &str, prefix: &str) -> Option<(Str
 
 #[cfg(test)]
 impl Part {
-    /// The part of a server with two others: `redis-2` is at 10.0.0.2, and `server-1` to
-    /// `server-3` are at 10.0.1.1 to 10.0.1.3.
+    /// `redis-2` is at 10.0.0.2, `server-1` to `server-3` at 10.0.1.1 to 10.0.1.3.
     pub(super) fn for_tests(kind: &'static Kind, node: Node) -> Part {
         let named = |name: &str, part, last| (format!("{name}-{last}"), [10, 0, part, last].into());
         let all = (1..=3).flat_map(|last| [named("redis", 0, last), named("server", 1, last)]);

@@ -1,5 +1,4 @@
-//! A traced server as a machine: what happens to it is handed to its processes, one command of a
-//! client at a time, and what they ask of the network comes back.
+//! A traced server as a machine: gets inputs one at a time, and its requests go to the world.
 
 mod links;
 mod look;

@@ -111,7 +111,8 @@ impl MemcachedConsole {
         }
     }
 
-    /// An item of `me`: `ME a exp=-9 la=0 cas=3 fetch=no cls=1 size=63`.
+    /// An item of `me`: `ME a exp=-9 la=0 cas=3 fetch=no cls=1 size=63`. Versions differ in the
+    /// sign of what is left; -1 is one second, or none.
     fn item(&self, line: &str) -> Option<Key> {
         let mut words = line.strip_prefix("ME ")?.split(' ');
         let name = Bytes::copy_from_slice(words.next()?.as_bytes());

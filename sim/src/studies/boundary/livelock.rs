@@ -20,8 +20,7 @@ const STEP_US: u64 = 1_000;
 /// the worst case: processes out of step need no luck.
 pub(super) fn spread(scenario: &Scenario) -> Option<Bound> {
     let contest = Contest::of(scenario);
-    // A longer spread leaves fewer rounds, but each is likelier to be won: takes the first that is
-    // enough.
+    // A longer spread leaves fewer rounds, each likelier to be won: takes the first that is enough.
     let mut spreads = (1..=contest.time_us / STEP_US).map(|steps| steps * STEP_US);
     let value = spreads.find(|spread_us| contest.risk(*spread_us) <= RISK)?;
     Some(Bound {

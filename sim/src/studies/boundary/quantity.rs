@@ -305,6 +305,7 @@ fn ppm(value: u64, rule: &str, slack: &str) -> Bound {
     Bound { value, rule: rule.to_owned(), slack: slack.to_owned() }
 }
 
+/// Left of the shortest lease after the longest hold; a running process keeps its session.
 fn margin(facts: &Facts) -> Micros {
     if facts.session.is_some() {
         return Micros(u64::MAX);

@@ -12,8 +12,8 @@ use fencepost_faults::{
 use fencepost_reports::{Kind, judge};
 use std::rc::Rc;
 
-/// The first holder never gets an answer from the slow third master, so that it has the barest
-/// majority; the next asks the first master last.
+/// The slow third master leaves the first holder the barest majority; the next asks the first
+/// master last.
 fn barest_majority(hold: &str, retry_us: u64) -> Scenario {
     let text = format!(
         "processes = 2\ncycles = 1\nmasters = 3\nmasters-order = \"rotated\"\nstagger = \"100ms\"\n\
@@ -88,7 +88,7 @@ fn drift_breaks_redlock_by_a_few_messages_beyond_the_bound_and_not_below_it() {
 fn a_hold_on_masters_is_counted_from_the_first_grant_and_may_begin_late() {
     let hold = |text: &str| facts(&barest_majority(text, 100_000)).longest_hold;
     assert_eq!(hold("until-validity"), Micros(9_898_000 - 2 * 200));
-    // Seven messages of 60 ms, and two masters that time out after 50 ms each for the connection
-    // and for the command.
+    // Seven messages of 60 ms, and two masters that time out after 50 ms for connection and
+    // command.
     assert_eq!(hold("1s..1s"), Micros(1_000_000 + 7 * 60_000 + 2 * 2 * 50_000));
 }

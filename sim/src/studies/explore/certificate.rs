@@ -83,8 +83,7 @@ pub fn parts_of(certificate: &Certificate, extent: Extent) -> Vec<Slice> {
     chosen(certificate, extent).into_iter().map(read_slice).collect()
 }
 
-/// The number of units: for plans with two or more additions the certificate's number, unless all
-/// first additions are placed.
+/// With two or more additions the certificate's number, unless all first additions are placed.
 fn units(certificate: &Certificate, work: &Exploration<'_>) -> Units {
     let mut units = work.units();
     let deep = units.iter_mut().filter(|(level, _)| level.depth() > 1 && !work.has_all_firsts);
@@ -95,8 +94,7 @@ fn units(certificate: &Certificate, work: &Exploration<'_>) -> Units {
     units
 }
 
-/// Repeats some slices and compares. The work must have at least the first faults placed that they
-/// need ([`parts_of`]).
+/// Repeats some slices and compares. Needs at least their first faults placed ([`parts_of`]).
 pub fn check(
     certificate: &Certificate,
     (bounds, work): (&Bounds, &Exploration<'_>),

@@ -1,5 +1,4 @@
-//! Explorations of small cells, compared with plans placed at every quantum, and with unpruned
-//! plans.
+//! Explorations of small cells, compared with plans at every quantum, and unpruned ones.
 
 use super::certificate::{Checked, Extent, certificate, check, chosen, parts_of};
 use crate::engine::Engine;

@@ -1,5 +1,4 @@
-//! An exhibit: an anomaly is one entry in the table of its coordinator, with the seed that shows
-//! it.
+//! An anomaly as one entry of its coordinator's table, with the seed that shows it.
 
 use fencepost_reports::{Cause, Kind};
 

@@ -1,5 +1,4 @@
-//! More exhibits: mistakes of single protocols that the canonical ones avoid, and effects of a
-//! storage or a queue.
+//! Mistakes of single protocols that the canonical ones avoid, and effects of storages and queues.
 
 use super::exhibit::{Exhibit, FENCING, Fixed, KLEPPMANN, REDIS, REDLOCK, SETNX, SINGLE};
 use fencepost_reports::{Cause, Kind};

@@ -61,8 +61,7 @@ const LOOKING: [&str; 5] = [
     "The servers end a session at the first tick after its timeout, and delete its nodes.",
 ];
 
-/// One server, and message latencies close to the holds, so that much is in transit when a reply is
-/// lost.
+/// Latencies close to the holds: much is in transit when a reply is lost.
 const SLOW_AND_ALONE: &[(&str, &str)] =
     &[("ensemble", "1"), ("cycles", "60"), ("hold", "10ms..100ms"), ("latency", "20ms..100ms")];
 /// A server whose downtime exceeds a client's wait, and retries as in Curator's documentation.

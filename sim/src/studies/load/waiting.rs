@@ -17,8 +17,7 @@ pub enum Waiting {
     Fixed(Span),
     /// Uniformly drawn.
     Random(SpanRange),
-    /// Uniformly drawn up to a bound that doubles with every attempt, from the range's start to its
-    /// end.
+    /// Uniform up to a bound that doubles with every attempt, from the range's start to its end.
     Exponential(SpanRange),
     /// The lock's own way: by publish/subscribe, if it has that.
     Own,

@@ -1,5 +1,4 @@
-//! The blind spots of a cell: mistakes that it cannot show with any number of seeds, because its
-//! faults never come near the threshold.
+//! Blind spots of a cell: mistakes that no number of seeds shows, far from its faults' threshold.
 
 use crate::run::fit;
 use crate::setup::lengths::{Length, drawn_for};
@@ -49,8 +48,7 @@ fn no_replicas(case: &Case<'_>) -> Option<String> {
     }
 }
 
-/// A critical section ends before its lease even if the clock of its process is as slow, and that
-/// of the server as fast, as possible.
+/// A section ends before its lease even with the slowest process and the fastest server clock.
 fn short_holds(case: &Case<'_>) -> Option<String> {
     let Case { scenario, client, families } = case;
     let Hold::Drawn(hold) = scenario.hold else { return None };

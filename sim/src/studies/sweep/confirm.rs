@@ -8,8 +8,7 @@ use fencepost_faults::Seed;
 use fencepost_reports::Sweep;
 use std::rc::Rc;
 
-/// Repeats the smallest run of every anomaly under turmoil. A different history is a failure of the
-/// simulation, not a finding: the first is returned, once all the others are confirmed.
+/// A different history is a failure of the simulation: returns the first, after all others.
 pub(super) fn confirm(
     spec: &SweepSpec,
     sum: &mut Sweep,

@@ -1,5 +1,4 @@
-//! The processor time of a thread, where the system provides it. It is only displayed, and never
-//! enters a history.
+//! The processor time of a thread, where available; displayed, and never in a history.
 
 /// The processor time of the current thread at one moment, in microseconds.
 pub struct ThreadClock(Option<u64>);

@@ -17,8 +17,8 @@ use fencepost_reports::{RunFacts, Verdict};
 use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Seeds per chunk: enough that threads rarely contend, few enough that they finish together.
-/// Chunks end at its multiples, like the blocks of `seeds_to_first`.
+/// Few enough that threads finish together. Chunks end at multiples, like blocks of
+/// `seeds_to_first`.
 const CHUNK: u64 = 16;
 
 /// The largest chunk, halved repeatedly, of which every thread gets one.
@@ -199,8 +199,7 @@ fn empty_cells(spec: &SweepSpec) -> Vec<Cell> {
     spec.cells.iter().map(cell).collect()
 }
 
-/// A panicking thread leaves its state consistent: the panic is propagated once all threads have
-/// ended.
+/// A panicking thread leaves its state consistent; the panic resumes once all threads have ended.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -85,6 +85,8 @@ impl Waiting {
         after_healing.zip(self.bound).is_some_and(|(span, bound)| span > bound)
     }
 
+    /// Ends the run: returns every silence that must be recorded then. Without future events, that
+    /// of all waiting threads.
     pub(super) fn end(&mut self, now: SimTime, ahead: bool) -> Vec<Silence> {
         let Some(bound_us) = self.bound else { return Vec::new() };
         let threads = std::mem::take(&mut self.threads).into_iter();

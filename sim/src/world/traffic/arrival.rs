@@ -1,5 +1,4 @@
-//! A due message at its receiver: it is lost or held up after all, or opens, refuses, fills or ends
-//! a connection.
+//! A due message at its receiver: lost, held up, or it changes a connection and wakes a waiter.
 
 use super::super::agenda::{Class, Occurrence};
 use super::super::server::Arrival;

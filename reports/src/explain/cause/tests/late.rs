@@ -91,8 +91,7 @@ fn a_foreign_release_has_the_cause_that_let_the_remover_overrun() {
     );
 }
 
-/// Client 1 releases in time; the network delays the release, which removes the lock that client 2
-/// has been granted since.
+/// Client 1 releases in time; the network delays the release, which removes client 2's lock.
 fn late_release(sent: u64) -> Story {
     let story = Story::new().takes(1, 1, "1").leaves(sent, 1).info(sent + 1, 1).expires(11, "1");
     story.takes(12, 2, "1").removed(14, "1", 1).releases(15, 2)
@@ -101,8 +100,7 @@ fn late_release(sent: u64) -> Story {
 #[test]
 fn a_release_that_was_held_up_removes_the_lock_of_the_next_holder() {
     assert_eq!(cause(Kind::ForeignRelease, late_release(5)), Cause::LostRelease);
-    // A pause that ends before the lock changes hands is no cause, nor one in which the release
-    // arrives.
+    // A pause before the lock changes hands, or during which the release arrives, is no cause.
     for (until, expected) in
         [(11, Cause::LostRelease), (13, Cause::HolderPause), (15, Cause::LostRelease)]
     {

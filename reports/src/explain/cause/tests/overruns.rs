@@ -154,8 +154,7 @@ fn a_lease_that_the_lock_renews_by_itself_ends_by_a_missed_renewal() {
 
 #[test]
 fn a_lock_that_ran_out_in_a_pause_did_not_live_on_in_what_a_nested_acquire_put_there_later() {
-    // Client 1 takes the lock again inside its critical section, releases that, and client 2 takes
-    // it.
+    // Client 1 takes and releases the lock again in its critical section, then client 2 takes it.
     let story = |paused: bool| {
         let story = Story::new().takes(1, 1, "a=1").expires(11, "a=1");
         let story = story.acquires(16, 1).grants(17, 1, "a=1").hears(18, 1, "a=1");
@@ -173,8 +172,7 @@ fn a_lock_that_ran_out_in_a_pause_did_not_live_on_in_what_a_nested_acquire_put_t
     assert_eq!(overlap(story(false)), Cause::HoldTooLong);
 }
 
-/// memcached's record: client 1 takes the lock at 1 s for 10 s, it expires, and client 2 takes it
-/// immediately; both leave in the end.
+/// memcached: client 1 takes the lock at 1 s for 10 s, it expires, and client 2 takes it.
 fn on_memcached(expired_ms: u64) -> Story {
     const SERVER: Node = Node::Server(1);
     let told = |change, value: &str, by| {

@@ -260,8 +260,7 @@ fn a_lock_whose_value_is_the_same_for_all_is_whose_grant_it_was() {
 
 #[test]
 fn a_lock_that_a_process_takes_again_and_again_under_one_value_is_lost_by_its_latest_grant() {
-    // The replica has seen the first of two locks of client 1 come and go, and never received the
-    // second.
+    // The replica has seen the first of two locks of client 1, and never received the second.
     let story = Story::new()
         .takes(1, 1, "id=1")
         .replicated(1, 2, "id=1")

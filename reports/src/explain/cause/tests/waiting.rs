@@ -326,8 +326,7 @@ fn one_that_was_passed_over_lost_its_place() {
 
 #[test]
 fn a_lock_that_outlives_its_release_was_counted_twice_or_stands_where_the_release_did_not_come() {
-    // Of three servers the first keeps it: the count there had been raised twice, and the release
-    // only lowers it; or the release never arrived there.
+    // One server keeps it: the release only lowers a count raised twice, or never arrived.
     let story = |lowered: bool| {
         let story = loses_reply(Story::with_quorum(2).acquires(1, 1), 1, 2);
         let story = story.grants_at(2, 1, 1, if lowered { "a=2" } else { "a=1" });

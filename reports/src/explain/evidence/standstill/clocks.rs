@@ -12,8 +12,7 @@ pub(super) fn clocks_differ(timeline: &Timeline<'_>, finding: &Finding) -> bool 
         && wrong_clock(timeline, finding).is_some()
 }
 
-/// The last clock fault of a process that affects who may take a row: a waiter, or the last to
-/// release the row.
+/// The last clock fault of a waiter, or of the last to release the row.
 pub(crate) fn wrong_clock<'t, 'h>(
     timeline: &'t Timeline<'h>,
     finding: &Finding,

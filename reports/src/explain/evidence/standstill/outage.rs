@@ -68,9 +68,8 @@ fn of_last_holder(timeline: &Timeline<'_>, at: SimTime) -> Option<Standstill> {
     lost_by(timeline, &timeline.acquisitions[section.acquisition])
 }
 
-/// Returns whether the first in the queue was paused for most of the outage, while a running
-/// process wanted the lock. The first to ask is the first of a lock that promises an order; of
-/// another, the process that got it in the end.
+/// Returns whether the first in the queue was paused for most of the outage, while another process
+/// wanted the lock. Without a promised order, the first is the one that got it in the end.
 fn waiter_stood_still(timeline: &Timeline<'_>, period: Period) -> bool {
     let Period { from, until } = period;
     let stood_still = |process: &Node| {
@@ -93,8 +92,7 @@ fn waiter_stood_still(timeline: &Timeline<'_>, period: Period) -> bool {
     asked.iter().map(|one| &one.process).any(|process| is_first(process) && stood_still(process))
 }
 
-/// Returns whether the process that got the lock in the end had sent nothing for the whole outage:
-/// it was the first of a queue, and was not told.
+/// Returns whether the one that got the lock at last, first of a queue, had sent nothing.
 fn first_slept_on(timeline: &Timeline<'_>, Period { from, until }: Period) -> bool {
     timeline.history.events.iter().any(|event| {
         let What::Silent { since_us, .. } = event.what else { return false };
@@ -121,7 +119,6 @@ fn asked_throughout<'t, 'h>(
     timeline.acquisitions.iter().filter(asked).collect()
 }
 
-/// Returns whether for most of a time some server was down or paused.
 fn servers_were_away(timeline: &Timeline<'_>, period: Period) -> bool {
     let Period { from, until } = period;
     let gone = timeline.faults.iter().filter(|fault| {
@@ -163,8 +160,7 @@ fn reaches_a_quorum(timeline: &Timeline<'_>, period: Period) -> bool {
     header.quorum > 1 && !period.is_mostly(too_few)
 }
 
-/// Returns whether for most of a time no server that clients were sent to was a primary: there was
-/// none, or Sentinels named another.
+/// Returns whether mostly no primary served clients: there was none, or Sentinels named another.
 fn has_no_primary(timeline: &Timeline<'_>, period: Period) -> bool {
     let Period { from, until } = period;
     let roles = &timeline.roles;

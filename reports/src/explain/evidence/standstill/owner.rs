@@ -12,8 +12,7 @@ use crate::record::history::{Change, What};
 use fencepost_faults::{Node, SimTime};
 use std::collections::BTreeMap;
 
-/// The number of extensions from which on they count as renewals without earlier ones: one or two
-/// may be retries.
+/// Fewer may be retries.
 const RENEWALS_MIN: usize = 3;
 
 pub(super) fn of_holder(
@@ -28,8 +27,7 @@ pub(super) fn of_holder(
     if died { Some(Standstill::OwnerDied) } else { lost_by(timeline, holder) }
 }
 
-/// The fate of the owner of a remaining lock: of its acquires, the last that had begun at the
-/// grant. It may have crashed, or given up, before that.
+/// Of its acquires, the last that had begun at the grant; it may have crashed or given up before.
 pub(super) fn of_owner(
     timeline: &Timeline<'_>,
     span: &KeySpan<'_>,
@@ -60,8 +58,7 @@ pub(super) fn of_owner(
     }
 }
 
-/// The obstacle that kept a process from hearing of its grant at a server. At one of several
-/// servers it may have made the process give all of them up.
+/// At one of several servers it may have made the process give all of them up.
 pub(super) fn unaware(
     timeline: &Timeline<'_>,
     process: Node,
@@ -103,9 +100,7 @@ fn left_behind(
     }
 }
 
-/// The fate of the process whose lock existed for most of the time in which no process got in,
-/// though no process was in its critical section: it crashed, or it still renews a lock that it
-/// does not hold.
+/// Its lock existed for most of the time without a critical section: it crashed, or still renews.
 pub(super) fn of_absent(timeline: &Timeline<'_>, period: Period) -> Option<Standstill> {
     let Period { from, until } = period;
     let span = mostly(timeline, period).next()?;
@@ -136,8 +131,7 @@ fn died_between(timeline: &Timeline<'_>, process: Node, from: Moment, until: Sim
     meanwhile.any(|event| event.node == process.machine() && matches!(event.what, What::Crashed))
 }
 
-/// A lock at a former replica that was removed at its primary: the removal never reached the
-/// replica.
+/// A lock removed at its primary remains at a former replica, which the removal never reached.
 pub(super) fn unheard_release(timeline: &Timeline<'_>, span: Period) -> Option<Standstill> {
     let mut standing = still_there(timeline, span);
     let released = |span: &KeySpan<'_>| {

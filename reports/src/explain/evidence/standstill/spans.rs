@@ -5,8 +5,7 @@ use crate::judge::timeline::{KeySpan, Timeline};
 use crate::record::history::What;
 use fencepost_faults::Micros;
 
-/// The locks that existed at the end of a time in which no process got in, except that of the
-/// process that got in then.
+/// Excludes the lock of the process that got in then.
 pub(super) fn still_there<'t, 'h>(
     timeline: &'t Timeline<'h>,
     Period { from, until }: Period,

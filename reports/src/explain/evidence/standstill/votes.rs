@@ -9,8 +9,7 @@ use crate::record::history::Change;
 use fencepost_faults::{Node, SimTime};
 use std::collections::BTreeSet;
 
-/// Returns whether several processes were granted parts of a quorum and released them, and together
-/// had enough servers for one of them.
+/// Returns whether several were granted and released parts of a quorum, enough for one of them.
 pub(super) fn votes_are_split(timeline: &Timeline<'_>, Period { from, until }: Period) -> bool {
     let quorum = usize::from(timeline.history.header.quorum);
     let given_back = |span: &&KeySpan<'_>| {
@@ -30,8 +29,7 @@ pub(super) fn votes_are_split(timeline: &Timeline<'_>, Period { from, until }: P
     quorum > 1 && processes.len() > 1 && servers.len() >= quorum
 }
 
-/// Why unused locks existed at a quorum of the servers for most of a time, so that no process could
-/// get one; `None` if they did not.
+/// `None` if no unused locks existed at a quorum of the servers for most of a time.
 pub(super) fn of_standing_votes(timeline: &Timeline<'_>, span: Period) -> Option<Standstill> {
     let quorum = usize::from(timeline.history.header.quorum);
     let votes: Vec<&KeySpan<'_>> = mostly(timeline, span).collect();
@@ -46,8 +44,7 @@ pub(super) fn of_standing_votes(timeline: &Timeline<'_>, span: Period) -> Option
     (quorum > 1 && servers.len() >= quorum).then(|| votes.iter().find_map(reason)).flatten()
 }
 
-/// Returns whether the owner of this lock retried under another name before it was granted any
-/// lock: it does not know of this one.
+/// Returns whether its owner retried under another name before any grant, unaware of this lock.
 fn was_given_up(timeline: &Timeline<'_>, vote: &KeySpan<'_>, until: SimTime) -> bool {
     let mut attempts = timeline.acquisitions.iter().rev();
     let attempt = attempts.find(|one| Some(one.process) == vote.by && one.invoked < vote.from);
@@ -61,8 +58,7 @@ fn was_given_up(timeline: &Timeline<'_>, vote: &KeySpan<'_>, until: SimTime) -> 
     })
 }
 
-/// Returns whether a process was granted this and released it during one acquire. Changes during a
-/// release do not count: some locks decrement then what they had incremented.
+/// A change during a release does not count: some locks decrement then what they incremented.
 fn is_attempt(timeline: &Timeline<'_>, span: &KeySpan<'_>, ended: Moment) -> bool {
     timeline.acquisitions.iter().any(|one| {
         Some(one.process) == span.by

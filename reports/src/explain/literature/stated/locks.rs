@@ -1,7 +1,6 @@
 //! The locks that a source's sentence is about, grouped by their properties.
 
-/// Locks with a lease on one primary, without tokens, released by a script, or by a command that
-/// checks the owner first.
+/// With a lease on one primary, without tokens, released by a script or after an owner check.
 pub(super) const COMPARING: &[&str] = &[
     "set-px-get-del",
     "thread-id-get-del",

@@ -39,7 +39,6 @@ struct Telling<R> {
     rng: R,
     style: Style,
     story: Option<Story>,
-    /// The time from which each process may start something.
     free_at: Vec<u64>,
     /// The start of the last section, and the end of the last of all.
     busy: (u64, u64),
@@ -59,8 +58,8 @@ impl<R: Rng> Telling<R> {
         self.story = self.story.take().map(with);
     }
 
-    /// One process takes the lock and releases it, or crashes, or never ends; it may have failed to
-    /// take it before.
+    /// One process takes the lock, perhaps after a failure, and releases it, crashes, or never
+    /// ends.
     fn turn(&mut self, turn: u64) {
         let index = self.draw(0..=self.free_at.len() as u64 - 1) as usize;
         let client = index as u16 + 1;

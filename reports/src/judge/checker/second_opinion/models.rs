@@ -35,7 +35,6 @@ pub(super) struct Reentrant {
     owner: Option<(Node, usize)>,
 }
 
-/// Tokens, each higher than all before it.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Tokens {
     highest: Option<u64>,

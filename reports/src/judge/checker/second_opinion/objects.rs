@@ -86,8 +86,7 @@ where
     is_consistent(Model::default(), &spans)
 }
 
-/// Returns whether the changes of the key at the server fit a mutex that only its owner releases,
-/// each change at its own moment.
+/// Returns whether the key's changes, at their moments, fit a mutex that only its owner releases.
 pub(super) fn server_key(history: &History) -> bool {
     let op = |what: &What| match what {
         What::Server { change: Change::Granted, by: Some(by), .. } => Some(Op::Enter(*by)),
@@ -106,10 +105,8 @@ pub(super) fn server_key(history: &History) -> bool {
 #[derive(Default)]
 struct Process {
     threads: u32,
-    /// The operation number and the call of an open acquire.
     acquiring: Option<(u64, At)>,
     sections: Vec<(Thread, At, At)>,
-    /// Its pending release: the number, and the index of its span.
     releasing: Option<(u64, Option<usize>)>,
 }
 
@@ -164,7 +161,6 @@ impl Reader {
         }
     }
 
-    /// Marks an open acquire or release as never returning.
     fn unknown(&mut self, node: Node) {
         let process = self.process(node);
         let thread = (node, process.threads);
@@ -213,8 +209,7 @@ fn entered((thread, call, ok): (Thread, At, At)) -> Span {
     Span { thread, op: Op::Enter(thread.0), call, ret: Some((ok, Ret::Done)) }
 }
 
-/// Passes calls and returns to the tester in real-time order; at one instant leaving precedes
-/// entering.
+/// In real-time order; at one instant leaving precedes entering.
 fn is_consistent<Model>(model: Model, spans: &[Span]) -> bool
 where
     Model: SequentialSpec<Op = Op, Ret = Ret> + Clone,

@@ -1,4 +1,7 @@
 //! A grant is backed by a quorum of servers when the caller hears of it, for its stated validity.
+//!
+//! Not judged: a process that was paused or had a faulty clock meanwhile, which cannot tell how
+//! late it is; and a lock that a server or another process removed meanwhile.
 
 use super::{finding, machine_of};
 use crate::judge::finding::Finding;
@@ -90,8 +93,7 @@ fn is_excused(
     is_hit || own.iter().any(|span| taken(&span))
 }
 
-/// Returns whether a fault may have held up a command of the process that removed its own lock: the
-/// command of an earlier release.
+/// Returns whether the removal may be a delayed command of an earlier release of the process.
 fn may_have_been_held_up(timeline: &Timeline<'_>, one: &Acquisition<'_>, at: Moment) -> bool {
     let since = SimTime(at.time.0.saturating_sub(timeline.history.header.ttl_us.0));
     timeline.faults.iter().any(|fault| {

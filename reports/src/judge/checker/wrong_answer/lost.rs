@@ -56,8 +56,7 @@ fn while_it_stands(timeline: &Timeline<'_>, section: &Section, told: Moment) -> 
     })
 }
 
-/// Returns whether the lease continues for a tenth of its length, according to the last command
-/// that set it and whose reply no fault can have delayed.
+/// For a tenth of its length, by the last command that set it without a fault on its reply.
 fn outlasts(timeline: &Timeline<'_>, span: &KeySpan<'_>, process: Node, told: Moment) -> bool {
     if never_expires(timeline, span) {
         return true;

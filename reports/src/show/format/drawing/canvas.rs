@@ -42,8 +42,7 @@ pub(crate) struct Area {
 }
 
 impl Canvas {
-    /// The x position of a time, clamped to one window's width outside the window, so that no
-    /// viewer gets huge numbers.
+    /// Clamped to one window's width outside the window, so that no viewer gets huge numbers.
     pub(crate) fn x(&self, at: u64) -> f64 {
         let width = self.right - self.left;
         let span = self.to.saturating_sub(self.from).max(1) as f64;
@@ -79,8 +78,7 @@ impl Canvas {
         ));
     }
 
-    /// Text inside a span: the first wording that fits, ordered from the longest to the shortest;
-    /// none if none fits.
+    /// The first wording that fits, from the longest to the shortest; none if none fits.
     pub(crate) fn words(&mut self, area: Area, class: &str, wordings: &[&str]) {
         let Area { from, to, y, .. } = area;
         if !self.shows(from, to) {

@@ -25,8 +25,7 @@ pub(crate) fn glyph(glyph: Glyph) -> (&'static str, &'static str) {
     }
 }
 
-/// The colour class of a process: eight colours that colour-blind people can distinguish, in turn.
-/// A further thread has the colour of the process three after its own.
+/// Eight colours that colour-blind people can distinguish; further threads are three further on.
 pub(crate) fn colour(owner: Option<Node>) -> String {
     let place = match owner {
         Some(Node::Client(number)) => u32::from(number),

@@ -1,5 +1,4 @@
-//! The matrix of a sweep as SVG: a row for each lock, a column for each fault, redder where more
-//! runs are violated.
+//! The matrix of a sweep as SVG: locks by faults, redder where more runs are violated.
 
 use super::canvas::{STYLE, escaped};
 use crate::summary::sweep::{Cell, Rate, Sweep};
@@ -63,12 +62,10 @@ pub(crate) fn axes(sweep: &Sweep) -> (Vec<&str>, Vec<&str>) {
     (rows, columns)
 }
 
-/// A quiet cell needs enough runs: above this upper end of its 95 % interval it is shown as one
-/// with few.
+/// A quiet cell with a higher upper end of its 95 % interval has too few runs.
 const QUIET_RATE_MAX: f64 = 0.05;
 
-/// The heat class of a cell, from its effective runs: `unknown` without any, `none` or `few`
-/// without a violation, or a step from 1 to 5 by fifths.
+/// From effective runs: `unknown` without any, `none` or `few` unviolated, or 1 to 5 by fifths.
 pub(crate) fn heat(violated: u64, exercised: u64) -> String {
     match (violated, exercised) {
         (_, 0) => "unknown".to_owned(),

@@ -43,8 +43,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// Returns whether a message belongs to a participant of a violation, and is more than a failed
-    /// attempt.
+    /// Returns whether it belongs to a participant, and is more than a failed attempt.
     fn concerns(&self, message: &WireMessage) -> bool {
         let takes_part = |node| {
             self.run.violations.iter().any(|report| report.violation.processes.contains(&node))
@@ -59,8 +58,7 @@ impl Drawing<'_> {
         [message.from, message.to].into_iter().any(|node| takes_part(node) && inside(node))
     }
 
-    /// The messages to draw: those in or near the windows first, in the order in which they were
-    /// sent.
+    /// Those in or near the windows first, in order of sending.
     pub(crate) fn messages_shown(&self) -> Vec<&WireMessage> {
         let windows: Vec<(u64, u64)> = self.scene.focuses[..self.scene.focuses.len() - 1]
             .iter()

@@ -119,8 +119,7 @@ impl Drawing<'_> {
         axis::draw(canvas, bottom);
     }
 
-    /// Marks the times with more than one process in its critical section: across the strip, the
-    /// storage and the processes.
+    /// Marks overlapping critical sections across the strip, the storage and the processes.
     fn clashes(&self, places: &Places, canvas: &mut Canvas) {
         let lowest = places.iter().filter(|(node, _)| matches!(node.machine(), Node::Client(_)));
         let end = lowest.map(|(_, place)| place.y + place.height).max().unwrap_or(TOP);
@@ -187,8 +186,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// Draws faults on their lanes: a fault that stops a node covers its lane; one of a link, a
-    /// clock or a service is a line along the upper edge.
+    /// A fault that stops a node covers its lane; any other is a line along the upper edge.
     fn faults(&self, places: &Places, canvas: &mut Canvas) {
         for fault in &self.scene.faults {
             let words = self.fault_words(fault);
@@ -202,8 +200,7 @@ impl Drawing<'_> {
                     false => ("link-fault", place.y, 3),
                 };
                 canvas.bar(Area { from: fault.from, to: fault.to, y, height }, class, &words);
-                // An instantaneous fault has no width: its text may extend to the end of the next
-                // second.
+                // An instantaneous fault has no width: its text may use the next second.
                 let to = if fault.to == fault.from { fault.from + 1_000_000 } else { fault.to };
                 let y = if stops { place.y + 8 } else { place.y + place.height - 2 };
                 let label = self.label(fault, node.machine());
@@ -237,8 +234,7 @@ impl Drawing<'_> {
         format!("fault {}: {words}", fault.id)
     }
 
-    /// The error of each wrong wall clock, below the lane of its host; the middle of the strip is
-    /// true time.
+    /// Below the lane of its host; the middle of the strip is true time.
     fn clocks(&self, places: &Places, canvas: &mut Canvas) {
         for line in &self.scene.clocks {
             let Some(y) = places.get(&line.node).and_then(|place| place.clock) else { continue };
@@ -309,7 +305,6 @@ impl Drawing<'_> {
         }
     }
 
-    /// Numbers the evidence of each violation in order.
     fn badges(&self, places: &Places, canvas: &mut Canvas) {
         for (index, focus) in self.scene.focuses.iter().enumerate() {
             let hidden = if index == self.focus { "" } else { " display=\"none\"" };

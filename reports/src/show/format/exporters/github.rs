@@ -1,5 +1,7 @@
-//! GitHub annotations: workflow commands that a step writes to its log and that GitHub shows next
-//! to the run.
+//! GitHub annotations: workflow commands in a step's log that GitHub shows next to the run.
+//!
+//! GitHub documentation, "Workflow commands for GitHub Actions": `::error title=T::message`;
+//! escaped as in actions/toolkit, `packages/core/src/command.ts` (`escapeData`, `escapeProperty`).
 
 use crate::show::format::{Format, Needs, Page, Sweeps};
 use crate::show::view::View;

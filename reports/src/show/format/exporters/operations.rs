@@ -1,13 +1,11 @@
-//! The operations of the processes as pairs of invocation and completion, for other tools'
-//! checkers.
+//! Operations as pairs of invocation and completion, for other tools' checkers.
 
 use crate::record::history::{Action, Event, History, What};
 use fencepost_faults::Node;
 use std::collections::BTreeMap;
 
 pub(crate) struct Operation<'h> {
-    /// The logical thread: a process that did not learn the outcome of an operation gets a new one,
-    /// as in Jepsen.
+    /// A process that did not learn an outcome gets a new logical thread, as in Jepsen.
     pub(crate) thread: u64,
     pub(crate) process: Node,
     pub(crate) action: &'h Action,

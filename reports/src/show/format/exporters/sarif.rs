@@ -116,8 +116,7 @@ fn result(found: &Found<'_>, config: &Value) -> Value {
     })
 }
 
-/// The file of a lock in Lua; the project's for any other lock, because code hosts show no alert
-/// without a file.
+/// Of a lock in Lua; else the project's, as code hosts show no alert without a file.
 fn file_of<'c>(client: &str, config: &'c Value) -> &'c str {
     let scripts = config.pointer("/scenario/scripts").and_then(Value::as_array);
     let text = |script: &'c Value, key: &str| script.get(key).and_then(Value::as_str);

@@ -1,5 +1,4 @@
-//! Measurements of a run: the durations of acquires and critical sections, in front of the spans of
-//! the faults, and the protocol phase that each fault met.
+//! Durations of acquires and sections next to the faults, and the phase that each fault met.
 
 use super::tables::table;
 use crate::judge::phases::phases;

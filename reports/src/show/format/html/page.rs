@@ -54,8 +54,7 @@ pub(crate) fn heads(names: &[&str]) -> Markup {
     }
 }
 
-/// The content security policy, a defence if an escape is ever forgotten: only the page's own
-/// script runs, and nothing is fetched or sent.
+/// A defence if an escape is ever forgotten: only the page's script runs, nothing is fetched.
 fn policy() -> String {
     let script = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
     format!(

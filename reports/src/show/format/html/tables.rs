@@ -1,5 +1,4 @@
-//! The content below a picture: violations with their story, causes, order, threshold and remedies,
-//! plans side by side, facts, events.
+//! Below a picture: violations with stories, causes and remedies, plans, facts, events.
 
 use super::page::heads;
 use crate::explain::literature::Expected;
@@ -228,7 +227,6 @@ pub(crate) fn facts(run: &RunReport) -> Markup {
     html! { details { summary { "Facts of the run" } (table("Facts", &["", ""], &rows)) } }
 }
 
-/// The literature's prediction: violations, reason and source.
 pub(crate) fn literature(expected: &Expected) -> String {
     let kinds: Vec<&str> = expected.kinds.iter().map(|kind| kind.name()).collect();
     let says = if expected.is_safe() {
@@ -239,9 +237,8 @@ pub(crate) fn literature(expected: &Expected) -> String {
     format!("{says}: {} ({})", expected.because, expected.source)
 }
 
-/// Every event as text: all of them if the report has the history, else those around the
-/// violations. The picture and the JSON have the whole history; a table of it would double the
-/// page.
+/// All events if the report has the history, else those around the violations: a table of the whole
+/// history would double the page.
 pub(crate) fn events(run: &RunReport, index: usize) -> Markup {
     if run.timeline.is_empty() {
         return Markup::default();

@@ -1,5 +1,4 @@
-//! The first screen of a run: the command's parameters, a line for each verdict, then a story for
-//! each cause, the first of them with its events.
+//! The first screen of a run: parameters, verdicts, then a story for each cause.
 
 use super::amount::{about, often};
 use super::layout::{BOLD, DIM, counted, verdict_style, wrapped_to};
@@ -40,8 +39,7 @@ pub(crate) fn write_head(page: Page, report: &Report, out: &mut dyn Write) -> io
     writeln!(out)
 }
 
-/// The lock users, if the report has them, and the lease setting: not all locks have one, a program
-/// has its own, and in a swarm run each seed draws it.
+/// Without the lease if the lock has none, a program has its own, or seeds draw it.
 fn world(report: &Report) -> Option<String> {
     let scenario = report.config.get("scenario")?;
     let number = |name: &str| scenario.get(name)?.as_u64();
@@ -109,8 +107,7 @@ fn exclusion(run: &RunReport) -> String {
     }
 }
 
-/// The other violations, and the storage's rejections; for a valid run the faults that it met, or
-/// the reason why the verdict is unknown.
+/// For a valid run the faults that it met; for an unknown one the reason.
 fn consequences(run: &RunReport) -> String {
     match &run.verdict {
         Verdict::Valid => return faults(run),

@@ -14,7 +14,6 @@ pub(crate) fn text(comparison: &Comparison) -> String {
     text + "\n" + &table(comparison)
 }
 
-/// The pairs of cells, the cells of only one side, and an explanation.
 pub(crate) fn table(comparison: &Comparison) -> String {
     let mut text = String::new();
     let head = ["", "A violated", "95 %", "B violated", "95 %", "p", ""].map(str::to_owned);

@@ -1,4 +1,7 @@
 //! A column for each process of a violation, with its critical sections.
+//!
+//! Holders come from the whole history (`TimelineEntry::holding`), so a section whose events are
+//! not shown is drawn as well; a gap names the sections that began in it.
 
 use crate::record::history::{Action, What};
 use crate::summary::report::TimelineEntry;

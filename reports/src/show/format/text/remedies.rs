@@ -44,7 +44,6 @@ impl Unknown {
         }
     }
 
-    /// A number of seeds, and that of unknown ones unless already stated.
     fn count(self, count: u64, unknown: u64) -> String {
         match (self, unknown) {
             (Unknown::Varies, 1..) => format!("{count} and {unknown} unknown"),

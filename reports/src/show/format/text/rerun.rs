@@ -6,8 +6,7 @@ use crate::summary::report::{Boundary, ButFor, MinimalRun, OnThisPlan, Remedy};
 use crate::summary::sweep::Rate;
 use fencepost_faults::Micros;
 
-/// A safeguard with its parameter: `lease 40s`. One that is another lock has that lock's name,
-/// once: `watchdog`, `database-time by shedlock-db-time`.
+/// `lease 40s`; for another lock its name, once: `watchdog`, `database-time by shedlock-db-time`.
 pub(crate) fn safeguard(remedy: &Remedy) -> String {
     let (name, setting) = (&remedy.name, &remedy.setting);
     match setting.strip_prefix("client=") {

@@ -23,8 +23,7 @@ const BEFORE_LANES: usize = 16;
 const WORDS_MIN: usize = 20;
 const VALUES: usize = 13;
 
-/// Every story of a run, in order of their start, abbreviated after an earlier one. Returns the
-/// stories that it wrote.
+/// In order of start, abbreviated after an earlier one. Returns those written.
 pub(crate) fn write<'r>(
     page: Page,
     run: &'r RunReport,
@@ -264,8 +263,7 @@ impl Story<'_> {
         self.cause().is_beyond_leases() && !is_waiting
     }
 
-    /// Returns whether another lock had the same course: the same rule broken for the same cause by
-    /// the same plan, and by the same faults of its minimal plan.
+    /// The same rule, cause and plan, and the same faults of the minimal plan.
     fn is_like(&self, other: &Story<'_>) -> bool {
         let least = |story: &Story<'_>| {
             let plan = story.lead.minimal_plan.as_ref()?;

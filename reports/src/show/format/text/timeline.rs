@@ -1,5 +1,4 @@
-//! The events around one violation, one line each, with a lane for each process involved.
-//!
+//! The events around one violation, one per line, with a lane for each process involved.
 
 use super::lanes::{Gap, Lanes, with_gaps};
 use super::layout::{BOLD, DIM, RED};

@@ -127,8 +127,7 @@ impl Look {
         Some(heard)
     }
 
-    /// The server has closed a connection; `None` if not one of the console. What was being read is
-    /// read again, unless the end of the connection was the end of the answer.
+    /// `None` if not one of the console. Reads again, unless this end was the end of the answer.
     pub(super) fn closed(&mut self, socket: SocketId) -> Option<Vec<Heard>> {
         let channel = self.channels.remove(&socket)?;
         let heard = self.console.closed(channel);

@@ -61,8 +61,8 @@ impl PostgresqlConsole {
         }
     }
 
-    /// Rows of: what it is about, its owner, the address of its session, when it was taken and
-    /// until when, both in microseconds since the Unix epoch.
+    /// Rows: subject, owner, session address, taken and until, in microseconds since the Unix
+    /// epoch.
     fn question(&self) -> String {
         let lock = format!("'{}'", self.lock.replace('\'', "''"));
         let advisory = number(&self.lock);

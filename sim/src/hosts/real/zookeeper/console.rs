@@ -16,8 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const DIGITS: usize = 10;
 /// The suffix of a queue's name for the second contender of a session in it.
 const TWICE: &str = "/twice";
-/// Operations of clients after which no node is another one: exists, getData, getChildren, ping,
-/// getChildren2, setWatches and others of watches.
+/// Exists, getData, getChildren, ping, getChildren2, setWatches and others of watches.
 const HARMLESS: &[i32] = &[3, 4, 8, 11, 12, 17, 18, 101, 105, 106];
 /// Operations that delete nodes, and the end of a session.
 const DELETES: &[i32] = &[2, 14, 20];

@@ -103,8 +103,7 @@ pub fn resumed(
     ledger(bounds, partial)
 }
 
-/// Adds up parts of one exploration in any order. Errors: the index of the part at fault, and the
-/// reason.
+/// Adds up parts of one exploration in any order. Errors: the index of a bad part, and why.
 pub fn merge(partials: &[Unfinished], gaps: Gaps) -> Result<Merged, (usize, InvalidPartial)> {
     let none = || (0, InvalidPartial::Impossible("there is none".to_owned()));
     let first = partials.first().ok_or_else(none)?;

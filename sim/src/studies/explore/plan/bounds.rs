@@ -41,8 +41,7 @@ pub struct Bounds {
     pub grain: Grain,
     /// The pruning rules.
     pub rules: BTreeSet<Rule>,
-    /// The seed for the remaining random values: names of owners, and retries of locks that draw
-    /// their own.
+    /// For the remaining random values: owners' names, and retries of locks that draw their own.
     pub seed: Seed,
 }
 
@@ -67,8 +66,7 @@ impl Bounds {
     }
 }
 
-/// The default scenario: few processes and short cycles, because every event is a place for a
-/// fault, and fixed lengths.
+/// The default: few processes and short cycles, as every event is a place for a fault.
 pub fn small_scenario() -> Scenario {
     let fixed = |millis| SpanRange::new(Span::millis(millis), Span::millis(millis));
     Scenario {

@@ -13,8 +13,7 @@ impl Added {
     pub(crate) const ALL: [Added; 2] = [Added::Delay, Added::Fault];
 }
 
-/// The size of a plan. Plans are run in this order: few faults before few delays, because a delay
-/// within the range of latencies is no fault.
+/// Orders plans: few faults before few delays, as a delay within the latencies is no fault.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Level {
     /// Faults.

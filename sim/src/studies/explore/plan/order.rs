@@ -37,7 +37,7 @@ pub(crate) fn reach(bounds: &Bounds, base: &Base, (from, to): (Node, Node)) -> M
 }
 
 /// The extra delays of the data sent on this link at that instant, so that it arrives just after
-/// each of its neighbours.
+/// each of its neighbours. With fine grain it also arrives at the same instant as each.
 pub(crate) fn delays(
     bounds: &Bounds,
     base: &Base,

@@ -30,8 +30,8 @@ pub struct Planned {
 #[derive(Default)]
 pub(crate) struct Placed {
     pub(crate) plans: Vec<FaultPlan>,
-    /// Plans with the same runs as some of these, until something is added to them: cuts that end
-    /// just before the next check of the network.
+    /// Same runs as some of these until something is added: cuts that end just before the next
+    /// check.
     pub(crate) alike: Vec<FaultPlan>,
     /// The indices of plans, among all of them in this order, to which nothing is added.
     pub(crate) dead_ends: BTreeSet<usize>,
@@ -89,8 +89,7 @@ pub(crate) struct Origin<'g> {
 }
 
 impl Origin<'_> {
-    /// Every plan with an additional fault at this site that does not begin before the existing
-    /// faults.
+    /// Every plan with one more fault at this site, none before the existing ones.
     pub(crate) fn place(&self, site: &Site) -> Result<Placed, EngineError> {
         let mut placed = Placed::default();
         for at in self.places(site, &mut placed.pruned) {
@@ -99,8 +98,7 @@ impl Origin<'_> {
         Ok(placed)
     }
 
-    /// Estimates the number of plans with a fault at this site from a bounded sample of its places,
-    /// and returns the plans of the sample.
+    /// Estimates the number of plans from a bounded sample of places; returns the sample's plans.
     pub(crate) fn sample(&self, site: &Site, most: usize) -> Result<(u128, Placed), EngineError> {
         let mut placed = Placed::default();
         let places = self.places(site, &mut placed.pruned);

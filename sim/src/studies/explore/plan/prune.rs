@@ -5,8 +5,7 @@ use fencepost_faults::{Fault, Micros, Node, SimTime, TimedFault};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Pruned {
-    /// Places equivalent to a later one before the same event; the number of plans at them is
-    /// unknown.
+    /// Equivalent to a later place before the same event; the number of their plans is unknown.
     pub places_in_gaps: u64,
     /// Plans whose last fault has no effect.
     pub idle: u64,

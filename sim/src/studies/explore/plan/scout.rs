@@ -8,8 +8,7 @@ use fencepost_faults::{Fault, FaultPlan, Micros, Node, SimTime, TimedFault};
 use fencepost_reports::{History, What};
 use std::collections::BTreeSet;
 
-/// Its probe begins long after all processes are done, because in the run with the added fault the
-/// probe does not begin before that fault is over.
+/// Its probe begins late: with an added fault, the probe waits for that to be over.
 pub(crate) struct Scout {
     /// The turns of each machine, up to the last event of the history before the probe begins.
     pub(crate) turns: Vec<(SimTime, Node)>,
@@ -28,8 +27,7 @@ pub(crate) struct Message {
 }
 
 impl Scout {
-    /// The times at which the network checked one of these links: when a message is sent, due or
-    /// retried.
+    /// When the network checked one of these links: at a message's sending, arrival or retry.
     pub(crate) fn looks_at(&self, links: &[(Node, Node)]) -> BTreeSet<SimTime> {
         let own = self.messages.iter().filter(|message| links.contains(&message.link()));
         own.flat_map(|message| [Some(message.sent), message.arrived])

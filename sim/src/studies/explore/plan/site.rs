@@ -40,24 +40,21 @@ pub(crate) enum Site {
         direction: Direction,
     },
     Jump(Node),
-    /// A server fails in some way (this fault, with any length) until another has taken over, or
-    /// for longer than any lease: at least for `least`.
+    /// In some way, until another has taken over, or for longer than any lease: at least `least`.
     Fails {
         how: Fault,
         least: Micros,
     },
     Evict(Node),
     Flush(Node),
-    /// Data sent at one instant from one to the other arrives after its neighbours: an order that
-    /// the network can produce by itself.
+    /// Data sent at one instant arrives after its neighbours: the network can do so by itself.
     Overtaken {
         from: Node,
         to: Node,
     },
 }
 
-/// The minimum length of a reply trap, in quanta: the command whose arrival it precedes falls into
-/// it, and the next one, a round trip later, does not.
+/// In quanta: catches the command whose arrival it precedes, and not the next, a round trip later.
 const TRAP_QUANTA: u64 = 2;
 
 /// A partition cuts one link, one way or both ways, or one machine off from all of the other side.
@@ -269,8 +266,7 @@ impl Site {
         }
     }
 
-    /// The equivalent instants for the start of the fault; `None` if it matters between any two
-    /// events.
+    /// Equivalent instants for the start; `None` if it matters between any two events.
     pub(crate) fn met(&self, scout: &Scout) -> Option<Vec<SimTime>> {
         let turns = |node: Node| {
             let own = scout.turns.iter().filter(move |(_, who)| *who == node);

@@ -81,8 +81,8 @@ impl Exploration<'_> {
         Ok(())
     }
 
-    /// Among plans that add a delay to this one, marks those with the same order of messages as the
-    /// plan without it, or as an earlier one.
+    /// Marks those with the same order of messages as the plan without the delay, or as an earlier
+    /// one.
     pub(crate) fn end_same_orders(
         &self,
         (base, prefix, scout): (usize, &FaultPlan, &Scout),
@@ -141,8 +141,7 @@ impl Exploration<'_> {
         up_to(self.bounds.most()).into_iter().map(|level| (level, count(level))).collect()
     }
 
-    /// The plans with at most one fault or late message, in the order of the runs, each placed on
-    /// demand.
+    /// Plans with at most one fault or late message, in run order, placed on demand.
     pub fn plans(&self) -> impl Iterator<Item = Result<Planned, FailedPlan>> + '_ {
         let calm = |base| Planned { base, level: Level::default(), plan: FaultPlan::default() };
         let of_unit = |kind: Added, number: usize| {

@@ -16,8 +16,7 @@ const SITES: usize = 64;
 const PLACES: usize = 4;
 /// Plans with a late message in the sample, to count their orders.
 const ORDERS: usize = 512;
-/// After this much processor time for one of those plans the sample takes no other target: long
-/// runs have many places, with many lengths each.
+/// Beyond this processor time for one plan the sample takes no other target: long runs have many.
 const SAMPLE_US_MAX: u64 = 250_000;
 /// Plans to run, to measure the time of one.
 const TRIALS: usize = 32;
@@ -29,8 +28,7 @@ pub struct Survey {
     pub runs: [u128; 4],
     /// Plans to keep: those with one addition, if they are extended.
     pub kept: u128,
-    /// Processor time of one run in microseconds, including the search for its place; `None` where
-    /// the system cannot tell.
+    /// Processor time of one run in microseconds, with the search for its place; `None` if unknown.
     pub run_us: Option<u64>,
 }
 

@@ -54,8 +54,7 @@ pub struct Exploration<'b> {
     pub(crate) sites: [Vec<Site>; 2],
     /// Computed on demand.
     pub(crate) calm: Vec<OnceLock<Scout>>,
-    /// The plans with one fault or delay, by [`Added`]: for every base run, for every site. Empty
-    /// unless they are extended: each unit places its own.
+    /// By [`Added`], base run and site. Empty unless they are extended: each unit places its own.
     pub(crate) firsts: [Vec<(usize, Placed)>; 2],
     /// `true` if they are complete; later additions are counted only then.
     pub(crate) has_all_firsts: bool,
@@ -109,8 +108,7 @@ impl<'b> Exploration<'b> {
         Exploration { bounds, jobs, bases, sites, calm, firsts, has_all_firsts: false }
     }
 
-    /// Places all extended first faults and delays. If it is stopped meanwhile, they are
-    /// incomplete, and it runs nothing.
+    /// Places all extended first faults and delays; incomplete, and unusable, if stopped meanwhile.
     pub fn new(
         bounds: &'b Bounds,
         jobs: usize,
@@ -131,8 +129,8 @@ impl<'b> Exploration<'b> {
         self.bases.iter().map(|base| base.name.clone()).collect()
     }
 
-    /// Runs every plan of a shard that is missing in the ledger, until one breaks a rule or it is
-    /// stopped. The ledger is one of [`Exploration::units`].
+    /// Runs the missing plans of a shard, until a violation or a stop. The ledger is one of
+    /// [`Exploration::units`].
     pub fn explore(
         &self,
         shard: Shard,
@@ -346,8 +344,7 @@ struct Running<'r> {
 }
 
 impl Running<'_> {
-    /// Returns whether the unit must stop: a plan breaks a rule, here or in an earlier unit, or it
-    /// is stopped.
+    /// Returns whether a plan breaks a rule, here or in an earlier unit, or it was stopped.
     fn is_over(&mut self) -> bool {
         let is_beaten = self.earliest.load(Ordering::Relaxed) < self.number;
         if self.done.found.is_none() && (is_beaten || self.stop.is_asked()) {

@@ -3,8 +3,7 @@
 use super::*;
 use fencepost_reports::Event;
 
-/// The events before the probe begins, without the fault and the numbers of connections, which
-/// identify holders in MySQL.
+/// Before the probe begins, without the fault and connection numbers, which name holders in MySQL.
 fn told(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Vec<Event> {
     let mut spec = bounds.spec(base, plan.clone());
     let nothing = Fault::ClockJump { node: Node::Storage, offset_us: 0 };

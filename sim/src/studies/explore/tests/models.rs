@@ -10,6 +10,7 @@ use world::{Lock, Mistake, Trouble};
 struct Cell {
     lock: Lock,
     is_broken: bool,
+    /// Up to renaming of servers and processes; `None` for a broken one: the search ends there.
     states: Option<usize>,
     /// The same on the engine: the fault, and whether a server returns only after a lease.
     fault: &'static str,
@@ -40,8 +41,7 @@ fn cells() -> Vec<Cell> {
     ]
 }
 
-/// The states of the models of one server: without trouble, with a crash, a lost reply, and a
-/// restart after a lease.
+/// Of one server: without trouble, with a crash, a lost reply, and a restart after a lease.
 const STATES_ONE: [usize; 4] = [278, 599, 1_186, 1_927];
 /// The same of three servers: without trouble, and, with one attempt for each process, with a lost
 /// reply, a restart after a lease, and a crash.

@@ -199,8 +199,7 @@ fn leaving_out_equal_orders_loses_no_violation() {
     }
 }
 
-/// The holder reads the owner, and deletes the lock; if the delete arrives late, the lease is over
-/// and the lock belongs to another process.
+/// If the holder's delete arrives late, the lease is over and the lock belongs to another.
 #[test]
 fn a_late_message_shows_what_the_same_run_without_it_does_not() {
     let mut bounds = ordered("set-px-get-del", "none", (0, 1));

@@ -66,8 +66,7 @@ pub(crate) fn cut_from_the_cell() -> Scenario {
     cut(20, (36_000, 39_900), (35, 45))
 }
 
-/// A minute's lease, as from an overloaded master; holders work longer than that and their client's
-/// grace period.
+/// Leases of a minute, as of an overloaded master; holders work beyond that and the grace period.
 pub(crate) fn cut_beyond_the_grace_period() -> Scenario {
     Scenario { cycles: 3, ..cut(60, (115_000, 119_000), (130, 150)) }
 }
@@ -335,8 +334,7 @@ pub(super) const LOCK_DELAY: Slow = Slow {
     fault: "client-crash",
 };
 
-/// Leases in whole seconds: a lock that adds one, so that none ends early, waits up to a second
-/// longer for the lock of a holder that died.
+/// The lock that asks for one second more, so that none ends early, waits up to a second longer.
 pub(super) const LATE_EXPIRY: Slow = Slow {
     id: "E1",
     flawed: within("memcached-cas", anywhere),

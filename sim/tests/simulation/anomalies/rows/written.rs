@@ -1,5 +1,4 @@
-//! Anomalies that take two faults in quick succession, which drawn faults rarely do: the plans are
-//! hand-written.
+//! Anomalies of two faults in quick succession, which drawn plans rarely have: hand-written plans.
 
 use super::{Case, OVERLAP, within};
 use fencepost::Scenario;

@@ -79,8 +79,8 @@ pub(super) struct Tracks {
 }
 
 impl Tracks {
-    /// Sorts the slices by start, enclosing ones first, and gives each the first track of its topic
-    /// on which it crosses none.
+    /// Sorted by start, enclosing first; each gets its topic's first track on which it crosses
+    /// none.
     pub(super) fn of(nodes: &[Node], slices: &mut [Slice]) -> Tracks {
         slices.sort_by_key(|slice| (slice.from, Reverse(slice.to)));
         let mut tracks =

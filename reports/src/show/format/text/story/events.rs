@@ -10,8 +10,7 @@ use std::collections::BTreeSet;
 
 /// Besides its evidence.
 const EVENTS_MAX: usize = 9;
-/// The most events in a story with its evidence: the first, and the last of those that break no
-/// rule, as for a stuck lock with many failed attempts.
+/// The first, and the last that break no rule, as for a stuck lock with many failed attempts.
 const EVIDENCE_FIRST: usize = 10;
 const EVIDENCE_LAST: usize = 2;
 
@@ -67,8 +66,7 @@ impl Story<'_> {
             && !self.run.timeline.iter().filter(between).any(is_turn)
     }
 
-    /// The priority of an event when room is short; `None` for events that this story does not
-    /// show.
+    /// When room is short; `None` for events that this story does not show.
     fn rank(&self, entry: &TimelineEntry) -> Option<u8> {
         let lead = &self.lead.violation;
         let is_evidence = lead.witness.iter().any(|event| event.sequence == entry.sequence);
@@ -147,7 +145,6 @@ impl Story<'_> {
     }
 }
 
-/// The first and last events, and between them those that must be shown.
 fn ends(chosen: &BTreeSet<u64>, needed: &BTreeSet<u64>) -> BTreeSet<u64> {
     let last = chosen.len().saturating_sub(EVIDENCE_LAST);
     let is_shown = |(place, event): &(usize, &u64)| {

@@ -136,8 +136,7 @@ impl State {
             }
     }
 
-    /// Returns whether a message can arrive: a paused process reads nothing, and an absent server
-    /// does not exist.
+    /// A paused process reads nothing, and an absent server does not exist.
     fn can_arrive(&self, message: &Message) -> bool {
         match message.what {
             What::Ask | What::Free => true,
