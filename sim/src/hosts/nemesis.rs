@@ -1,7 +1,7 @@
 //! Injects the faults of a plan, and undoes them.
 //!
-//! The nemesis has the first turn in every instant. It changes all that decides where messages can
-//! go at that turn; hosts crash or start at their own turn, in the same instant.
+//! At its turn, the first of an instant, the nemesis changes where messages can go; hosts crash or
+//! start at their own turn, in the same instant.
 
 use crate::setup::roster::Roster;
 use crate::world::agenda::{Class, HostIndex, NEMESIS, Occurrence};
@@ -94,7 +94,6 @@ impl Nemesis {
         }
     }
 
-    /// `false` if it has no effect, like a crash of a dead node.
     fn act(&self, state: &mut State, timed: &TimedFault) -> bool {
         let now = state.now;
         match &timed.fault {
@@ -223,7 +222,6 @@ fn undo(state: &mut State, timed: &TimedFault) {
     }
 }
 
-/// The monotonic clock of a node, in microseconds; zero without such a node.
 fn monotonic(state: &mut State, node: Node) -> u64 {
     let now = state.now;
     state.find(node).map_or(0, |host| state.host(host).clock.monotonic(now))
@@ -294,7 +292,6 @@ fn typed(state: &State, node: Node, command: OperatorCommand) -> Option<Operator
     })
 }
 
-/// Cyclic.
 fn next_to(state: &State, node: Node) -> Option<u16> {
     let Node::Redis(number) = node else { return None };
     let is_there = |number: &u16| state.find(Node::Redis(*number)).is_some();
@@ -302,7 +299,6 @@ fn next_to(state: &State, node: Node) -> Option<u16> {
     (next != number).then_some(next)
 }
 
-/// `false` if the server is down, or does not support it.
 fn operate(state: &mut State, node: Node, action: OperatorAction) -> bool {
     let Some(host) = state.find(node) else { return false };
     let Some(server) = state.server(host) else { return false };
@@ -319,7 +315,7 @@ fn enter_now(state: &mut State, host: HostIndex, class: Class, occurrence: Occur
     state.agenda.enter(now, host, class, NEMESIS, occurrence);
 }
 
-/// As places in the network.
+/// Returns places in the network.
 fn cut_directions(
     state: &State,
     side_a: &[Node],
@@ -333,7 +329,7 @@ fn cut_directions(
     directions
 }
 
-/// As places in the network.
+/// Returns places in the network.
 fn pairs(state: &State, from: &[Node], to: &[Node]) -> Vec<(usize, usize)> {
     let place = |node: &Node| state.find(*node).map(|host| usize::from(host) - 1);
     let to: Vec<usize> = to.iter().filter_map(place).collect();

@@ -1,9 +1,8 @@
-//! Users' own programs as the lock under test: the software of a host.
+//! Users' own programs as the lock under test.
 //!
 //! `fencepost-programs` traces a program, and a task of its host steps the group of processes
-//! ([`host`]): connects, bytes, clocks and timers are those of [`Env`], so pauses, crashes, clock
-//! faults and the network affect it like any other process. It reports its use of the lock to the
-//! judge ([`judge`]), and reads and writes the guarded value at the storage.
+//! ([`host`]): connects, bytes, clocks and timers are those of [`Env`], so faults affect it like
+//! any other process. It reports its use of the lock to the judge ([`judge`]).
 
 mod complaint;
 pub(crate) mod desk;

@@ -1,5 +1,5 @@
-//! Workload W, for benchmarks only: one Redis, three processes that acquire, hold and release
-//! twenty times, and idle hosts. Without storage and judge, it measures only the engine.
+//! Workload W for benchmarks: one Redis, three processes that acquire, hold and release twenty
+//! times, and idle hosts, without storage and judge.
 
 pub mod bare;
 
@@ -22,7 +22,7 @@ pub const PROCESSES: u16 = 3;
 pub const CYCLES: u32 = 20;
 
 const HOLD: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_millis(200);
-/// A run that takes longer in virtual time is stopped.
+/// In virtual time.
 const LIMIT: SimTime = SimTime(100_000_000_000);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,15 +1,12 @@
-//! Every plan of a stated size at every place where it can matter: finds a counterexample, or
-//! counts the runs without one.
+//! Runs every plan of a stated size at every place where it can matter.
 //!
 //! `plan` enumerates the plans, `run` runs them, `certificate` documents the runs.
 //!
-//! A base run has fixed latencies and fixed starts and no fault. Its scout is the same run with
-//! every turn and message recorded. From a scout, `plan/place.rs` makes the plans with one fault
-//! more: before and after every event, for every site, in every class of magnitude. A second fault
-//! is placed in the scout of the run that the first one made. `run/trial.rs` runs a plan and judges
-//! it; `run/work.rs` does that for all of them, plans with fewer faults first, over threads.
-//! `run/survey.rs` says how many there are before they are placed, `certificate.rs` says what was
-//! done, and checks what another run of it said.
+//! A base run has fixed latencies and starts and no fault; its scout records every turn and
+//! message. From a scout, `plan/place.rs` makes the plans with one fault more: before and after
+//! every event, for every site, in every class of magnitude. A second fault is placed in the scout
+//! of the first one's run. `run/trial.rs` judges a plan's run; `run/work.rs` runs all, plans with
+//! fewer faults first, over threads; `run/survey.rs` counts them in advance.
 
 pub mod certificate;
 mod plan;

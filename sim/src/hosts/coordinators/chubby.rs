@@ -14,9 +14,9 @@ use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Stream};
 use fencepost_serve::{ServeError, Serving, clocks};
 use rand_core::Rng;
 
-/// The paper names none.
+/// The paper names no port.
 const PORT: u16 = 2_006;
-/// How many replicas a cell has (2.2: "typically five").
+/// The paper's section 2.2: "typically five".
 const REPLICAS: u16 = 5;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -54,7 +54,7 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     ensemble::servers(setup.topology, PORT)
 }
 
-/// The lease of a session: what the master extends it by, 12 s or as much more as it chooses.
+/// The master extends the lease by 12 s, or by more if it chooses.
 fn lease(ttl: Micros) -> Micros {
     ttl.clamp(Micros(SESSION_LEASE_US), Micros(SESSION_LEASE_MAX_US))
 }

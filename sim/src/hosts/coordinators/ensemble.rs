@@ -7,7 +7,6 @@ use fencepost_clients::{Definition, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Node};
 
-/// The scenario's number of servers, for any lock and faults; one, if a program requests it.
 pub(super) fn topology(scenario: &Scenario, client: &Definition, _: &Families) -> Topology {
     let of_program = scenario.program(client).map(|program| program.deployment);
     let servers = match of_program {
@@ -27,13 +26,12 @@ pub(crate) fn count(topology: Topology) -> u16 {
     }
 }
 
-/// The addresses of all servers, for a client with the full list.
 pub(super) fn servers(topology: Topology, port: u16) -> Servers {
     let all = 1..=count(topology);
     Servers::Ensemble(all.map(|number| address(Node::Server(number), port)).collect())
 }
 
-/// All members, and the number of the one that runs on a node.
+/// Returns the number of the node's member too.
 pub(super) fn members<M>(
     topology: Topology,
     node: Node,

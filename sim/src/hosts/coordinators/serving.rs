@@ -15,14 +15,11 @@ pub(crate) struct Place<'p> {
 }
 
 pub(super) struct Seat {
-    /// Its number, counted from 1.
     pub(super) number: u16,
-    /// The host and port of every server, in order.
     pub(super) all: Vec<(String, u16)>,
     pub(super) disk: DiskImage,
 }
 
-/// The files of each are in the folder that `folder` names.
 pub(super) fn start<M: Machine + 'static>(
     place: Place<'_>,
     role: &'static str,

@@ -1,6 +1,6 @@
 //! A program's stderr after a failure: the line with the error, and whether a thread died of it.
 
-/// The line with the error: neither a stack frame nor a runtime's banner.
+/// Skips stack frames and runtimes' banners.
 pub(super) fn error_line<'l>(lines: &[&'l str]) -> Option<&'l str> {
     let said: Vec<&str> = lines.iter().copied().filter(|line| !line.trim().is_empty()).collect();
     let traced = said.iter().rposition(|line| line.starts_with("Traceback (most recent call"));
@@ -14,7 +14,7 @@ pub(super) fn error_line<'l>(lines: &[&'l str]) -> Option<&'l str> {
     of_python.or_else(named).or_else(last).or(said.last()).map(|line| line.trim())
 }
 
-/// Returns whether a line reports a thread that ends with an uncaught error.
+/// The error has ended a thread.
 pub(super) fn is_of_uncaught(line: &str) -> bool {
     line.starts_with("Traceback (most recent call last):")
         || line.starts_with("Exception in thread ")
@@ -25,7 +25,6 @@ fn is_indented(line: &str) -> bool {
     line.starts_with([' ', '\t'])
 }
 
-/// Returns whether the line begins an error message of Java, Go, Rust, Node or Ruby.
 fn is_first_of_error(line: &str) -> bool {
     const OPENINGS: [&str; 4] = ["Exception in thread ", "panic: ", "fatal error: ", "Uncaught "];
     // `Error: `, `java.io.IOException: `, `SomeError [CODE]: `.

@@ -1,5 +1,4 @@
-//! Finds the keys that are the programs' locks, and the value behind each acquisition. Servers
-//! report every key; the history keeps those of the locks.
+//! Finds the keys that are the programs' locks, and the value behind each acquisition.
 
 use super::{leases, tokens};
 use fencepost_faults::Node;
@@ -46,9 +45,8 @@ impl Watched {
     }
 }
 
-/// The history with the keys of the locks alone, and with the owner of each acquisition. If no
-/// process wrote a key that begins as stated, the lock is the only other key that they wrote, the
-/// only one with an expiry, or the only one that they removed again.
+/// Keeps the lock's keys. If no process wrote a key with the stated prefix, the lock is the only
+/// other key that they wrote, the only one with an expiry, or the only one that they removed again.
 pub(crate) fn watch(mut events: Vec<Event>, stated: &str) -> (Vec<Event>, Watched) {
     let watched = choose(&events, stated);
     events.retain(|event| match &event.what {
@@ -79,7 +77,7 @@ fn is_watched(key: &str, pattern: &str) -> bool {
     }
 }
 
-/// The key of the lock that a process names: the name itself, or the pattern with the name in it.
+/// The name, or the pattern with the name in it.
 fn key_of(name: &str, pattern: &str) -> String {
     match is_watched(name, pattern) {
         true => name.to_owned(),
@@ -117,10 +115,9 @@ fn choose(events: &[Event], stated: &str) -> Watched {
     }
 }
 
-/// An acquisition rests on the value that its process was granted last while it asked, or else on
-/// the one whose lease it extended. If there is none, and no other key of Redis may be the lock,
-/// its owner is a value that no server has. Of several locks, only what was done to its own key
-/// counts.
+/// An acquisition's owner is the value that its process was granted last while it asked, or else
+/// the one whose lease it extended. If there is none, and no other key of Redis may be the lock, it
+/// is a value that no server has. Of several locks, only the lock's own key counts.
 fn name_owners(events: &mut [Event], watched: &Watched) {
     let mut asked: BTreeMap<u64, usize> = BTreeMap::new();
     let mut about: BTreeMap<Node, String> = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! Real etcd servers, alone or in a cluster. The console reads all keys once, and then watches
-//! them: each member tells of a change when it applies it. It asks for the leader after each.
+//! Real etcd servers. The console reads all keys once, then watches them, and asks for the leader
+//! after each change.
 
 mod console;
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// How folders are called, before the number of their process.
+/// The process number follows.
 const PREFIX: &str = "fencepost-server-";
 
 pub(super) fn new() -> io::Result<TempDir> {

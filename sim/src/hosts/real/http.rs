@@ -2,7 +2,6 @@
 
 use bytes::{Buf, BytesMut};
 
-/// The bytes that have arrived over one connection.
 #[derive(Default)]
 pub(super) struct Answers {
     received: BytesMut,
@@ -20,7 +19,6 @@ impl Answers {
         self.received.extend_from_slice(bytes);
     }
 
-    /// The next body, or the next piece of a stream, once it has arrived whole.
     pub(super) fn next(&mut self) -> Option<BytesMut> {
         loop {
             let body = match self.body {

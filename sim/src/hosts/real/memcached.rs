@@ -1,5 +1,5 @@
-//! Real memcached servers. The console reads every item of the lock that a client has named (`me`
-//! and `gets`); its expiry and the server's own clock say whether a lost one has expired.
+//! Real memcached servers. The console reads every item that a client has named (`me` and `gets`);
+//! its expiry and the server's clock tell whether a lost item has expired.
 
 use super::RealSetup;
 use super::console::{Ask, Channel, Console, Heard};
@@ -47,7 +47,6 @@ struct MemcachedConsole {
     is_open: bool,
     asked: Asked,
     received: BytesMut,
-    /// The server's clock, in seconds since the Unix epoch.
     clock_s: i64,
     names: BTreeSet<String>,
     items: Vec<Key>,
@@ -111,8 +110,7 @@ impl MemcachedConsole {
         }
     }
 
-    /// An item of `me`: `ME a exp=-9 la=0 cas=3 fetch=no cls=1 size=63`. Versions differ in the
-    /// sign of what is left; -1 is one second, or none.
+    /// Parses `ME a exp=-9 la=0 cas=3 fetch=no cls=1 size=63`.
     fn item(&self, line: &str) -> Option<Key> {
         let mut words = line.strip_prefix("ME ")?.split(' ');
         let name = Bytes::copy_from_slice(words.next()?.as_bytes());
@@ -208,7 +206,7 @@ impl Console for MemcachedConsole {
     }
 }
 
-/// The values of an answer to `gets`: `VALUE a 0 1 3`, and as many bytes in the next line.
+/// Parses a reply to `gets`: `VALUE a 0 1 3`, and as many bytes in the next line.
 fn values(answer: &[u8]) -> Vec<(Bytes, Bytes)> {
     let (mut found, mut rest) = (Vec::new(), Bytes::copy_from_slice(answer));
     while let Some(end) = rest.windows(2).position(|two| two == b"\r\n") {

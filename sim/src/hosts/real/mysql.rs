@@ -1,5 +1,5 @@
-//! Real MariaDB servers. The console asks who holds the user lock (`IS_USED_LOCK`), and from which
-//! address that session came.
+//! Real MariaDB servers. The console asks for the holder of the user lock (`IS_USED_LOCK`), and for
+//! the address of its session.
 
 use super::RealSetup;
 use super::console::{Ask, Changes, Channel, Console, Heard, PeerAddress, peer_address};
@@ -56,7 +56,6 @@ fn recipe(setup: &RealSetup<'_>, _: Node) -> Recipe {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     Closed,
-    /// The server sends its greeting first.
     Greeting,
     LogsIn,
     Ready,

@@ -1,6 +1,5 @@
-//! Real PostgreSQL servers, alone or with a standby. The console asks for the holder of the
-//! advisory lock, for the transaction that has locked the lock's row, and for the rows of the
-//! tables that libraries keep locks in.
+//! Real PostgreSQL servers. The console asks for the holder of the advisory lock, for the
+//! transaction that has locked the lock's row, and for the rows of libraries' tables.
 
 mod console;
 
@@ -15,7 +14,6 @@ use fencepost_faults::{Micros, Node};
 use std::path::Path;
 
 const PORT: u16 = 5_432;
-/// The database and the role of the locks' clients.
 const NAME: &str = "fencepost";
 
 pub(super) const KIND: Kind = Kind {
@@ -29,7 +27,7 @@ pub(super) const KIND: Kind = Kind {
     console: |part| Box::new(PostgresqlConsole::of(part)),
 };
 
-/// `initdb`, from the folder of the binary, and the tables of the locks.
+/// Runs `initdb` from the binary's folder, and creates the tables of the locks.
 fn template(part: &Part) -> Template {
     let path = Path::new(&part.binary.path);
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());

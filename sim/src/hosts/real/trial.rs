@@ -19,11 +19,11 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// Where servers are installed that are not found as a shell finds them.
+/// Searched after `PATH`.
 const FOLDERS: &str = "/usr/local/bin:/usr/bin:/usr/sbin:/bin";
-/// Debian has a folder here for each version of PostgreSQL.
+/// Debian has a folder per version there.
 const POSTGRESQL: &str = "/usr/lib/postgresql";
-/// How long a binary may take to say its version or to serve, in its own time.
+/// A binary must report its version or serve within this time of its own.
 const PATIENCE_US: u64 = 10_000_000;
 const STEP_US: u64 = 1_000;
 
@@ -53,7 +53,7 @@ pub(crate) fn binaries(
     Ok(binaries)
 }
 
-/// It was started, and served.
+/// The server was started, and served.
 pub(crate) fn binary(
     coordinator: Coordinator,
     named: &Path,
@@ -70,7 +70,7 @@ pub(crate) fn binary(
     tried.unwrap_or_else(|_| Err("the trial of it panicked".to_owned())).map_err(wrong)
 }
 
-/// Links are kept: a server may go by the name that it is called by.
+/// Keeps links, because a server may depend on the name by which it is called.
 fn find(named: &Path) -> Result<PathBuf, StartError> {
     let name = named.to_string_lossy();
     if named.extension().is_some_and(|extension| extension == "jar") {
@@ -138,7 +138,7 @@ fn printed(command: Vec<String>) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&said).into_owned())
 }
 
-/// Starts a server alone in a world, and waits until its console has read.
+/// Runs a server alone in a world, until its console has read.
 fn serves(kind: &'static Kind, binary: &ServerBinary) -> Result<(), String> {
     let (node, topology) = match kind.coordinator {
         Coordinator::Redis => (Node::Redis(1), Topology::Standalone),

@@ -6,13 +6,13 @@ use fencepost_machine::{ConnectionId, OperatorAction};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Work {
-    /// A command of a client, and what it is to the judge if it may change anything.
+    /// The second part is for the judge, if the command may change anything.
     Command {
         by: ConnectionId,
         bytes: Vec<u8>,
         cause: Option<Trigger>,
     },
-    /// Bytes of another server, and whether they may change anything.
+    /// Bytes of another server. `true` if they may change anything.
     Raw {
         by: ConnectionId,
         bytes: Vec<u8>,
@@ -25,13 +25,12 @@ pub(super) enum Work {
 }
 
 impl Work {
-    /// Returns whether its changes must be told apart from others'.
     pub(super) fn is_alone(&self) -> bool {
         matches!(self, Work::Command { cause: Some(_), .. } | Work::Operator(_))
     }
 }
 
-/// All that has arrived, as one command: clients send each with one write.
+/// Clients send each command with one write.
 pub(super) fn next_message(by: ConnectionId, buffer: &mut BytesMut, is_raw: bool) -> Option<Work> {
     if buffer.is_empty() {
         return None;

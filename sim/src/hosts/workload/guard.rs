@@ -1,7 +1,5 @@
-//! A process's connection to the protected storage.
-//!
-//! A request is sent once: an unknown outcome closes the connection, and the request is never
-//! repeated under that token.
+//! A process's connection to the protected storage. A request is sent once: an unknown outcome
+//! closes the connection.
 
 use crate::setup::places::STORAGE_PORT;
 use bytes::{Bytes, BytesMut};
@@ -31,7 +29,7 @@ impl Guard {
         Guard { env, socket: None, buffer: BytesMut::new() }
     }
 
-    /// Sends one request and waits for its answer, at most for `timeout`.
+    /// Waits for at most `timeout`.
     pub(crate) async fn request(&mut self, request: &Request, timeout: Duration) -> Answer {
         let env = self.env.clone();
         let answer = env.timeout(timeout, self.exchange(request)).await;

@@ -30,7 +30,7 @@ pub(super) struct Pen {
 }
 
 impl Impatience {
-    /// Draws it for a call; draws nothing if the application never gives up calls of the kind.
+    /// Draws nothing if the application never gives up calls of the kind.
     pub(super) fn draw(
         draws: &mut ChaCha8Rng,
         scenario: &Scenario,

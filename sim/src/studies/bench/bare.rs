@@ -1,6 +1,5 @@
-//! Workload W without locks and servers: the same connections, messages and timers at the same
-//! instants, but a byte for each command and each reply. The rest is the engine's own work. Only
-//! for benchmarks.
+//! Workload W without locks and servers: the same connections, messages and timers, with a byte per
+//! command and reply. The rest is the engine's own work.
 
 use super::{HOLD, address, settings};
 use bytes::{Bytes, BytesMut};
@@ -10,11 +9,11 @@ use fencepost_machine::{ConnectionId, Input, Machine, Now, Output, Outputs};
 use std::io;
 use std::time::Duration;
 
-/// Stands for `SET lock owner NX PX 10000`.
+/// Instead of `SET lock owner NX PX 10000`.
 const TAKE: u8 = b't';
-/// Stands for the release by EVALSHA.
+/// Instead of the release by EVALSHA.
 const RELEASE: u8 = b'r';
-/// Stands for the same by EVAL, after the server did not know the script.
+/// Instead of the release by EVAL, after the server did not know the script.
 const TEACH: u8 = b'e';
 
 const DONE: &[u8] = b"+";

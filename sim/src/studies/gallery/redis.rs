@@ -3,7 +3,7 @@
 use super::exhibit::{Exhibit, FENCING, Fixed, KLEPPMANN, REDIS, REDLOCK, SETNX, SINGLE};
 use fencepost_reports::{Cause, Kind};
 
-/// The same lock with a storage that ignores tokens.
+/// The storage ignores tokens.
 const UNCHECKED: [&str; 5] = [
     FENCING[0],
     FENCING[1],
@@ -12,7 +12,7 @@ const UNCHECKED: [&str; 5] = [
     FENCING[4],
 ];
 
-/// The same lock with a storage that checks the tokens of writes.
+/// The storage checks the tokens of writes.
 const PUBLISHED: [&str; 5] = [
     "Acquire: a script creates a hash with the thread as field, and a ttl. Granted if the key did \
      not exist.",

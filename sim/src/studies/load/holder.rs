@@ -8,18 +8,12 @@ use fencepost_clients::{
 use std::time::Duration;
 
 pub(super) enum Holder {
-    /// It takes the next number of a sequence.
     Redis(Session),
-    /// It takes the next number of a missing sequence.
     Memcached(memcached::session::Session),
-    /// It reads a node.
     ZooKeeper(Client),
-    /// It asks for a number.
     PostgreSql(sql::session::Session),
     MySql(mysql::session::Session),
-    /// It reads a key.
     Etcd(etcd::gateway::Gateway),
-    /// It asks who is the master.
     Chubby(chubby::cell::Cell),
     GemFire(gemfire::system::System),
 }
@@ -60,7 +54,7 @@ impl Holder {
         }
     }
 
-    /// Sends one command and waits for its answer, which may be any: it was the server's work.
+    /// Any answer counts: it was the server's work.
     pub(super) async fn work(&mut self) {
         match self {
             Holder::Redis(session) => drop(session.call(&[b"INCR", b"sequence"]).await),

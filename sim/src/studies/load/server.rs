@@ -53,7 +53,6 @@ pub(super) fn servers(entry: &Entry, seed: Seed, process: Node) -> Servers {
     (entry.servers)(&setup(&scenario, entry, seed), process)
 }
 
-/// Its disk takes no time.
 pub(super) fn server(entry: &Entry, seed: Seed, service: Micros, book: &Rc<Book>) -> Software {
     let (scenario, book) = (Scenario::default(), book.clone());
     let setup = setup(&scenario, entry, seed);

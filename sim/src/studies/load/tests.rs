@@ -57,7 +57,6 @@ fn who_waits_too_long_gives_up() {
     assert!(case.given_up > 0 && case.served + case.given_up == 100, "{case:?}");
 }
 
-/// The cost of a coordinator's lock that waits by itself.
 fn own(client: &str) -> LoadCase {
     let client = fencepost_clients::find(client).unwrap();
     case(&Load { client, ..load(40, 120) }, "own")

@@ -14,7 +14,6 @@ pub(super) struct Closer<'s> {
     pub(super) stop: &'s Stop,
 }
 
-/// The results, in order of cell (its index) and seed, independent of threads.
 pub(super) fn again<T: Send>(
     spec: &SweepSpec,
     sum: &Sweep,

@@ -17,9 +17,8 @@ struct Showing {
     ids: Vec<String>,
 }
 
-/// Repeats the kept runs, over as many threads as the sweep, and passes on a report for each
-/// violation: at most `violations_max` per cell, the smallest of each anomaly first. The thread and
-/// the order are unspecified.
+/// Repeats the kept runs and passes on a report for each violation: at most `violations_max` per
+/// cell, the smallest of each anomaly first, in any order.
 pub fn kept<E: From<FailedRun> + Send>(
     spec: &SweepSpec,
     sum: &Sweep,

@@ -1,5 +1,5 @@
-//! Versions: interpreters report theirs, packages of Python or Node have it in their install
-//! folder, a Go binary contains its modules.
+//! Versions: interpreters print theirs, packages of Python or Node have it in their install folder,
+//! a Go binary contains its modules.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +30,6 @@ pub(super) fn versions(
     all.into_iter().map(|(name, versions)| (name, joined(versions))).collect()
 }
 
-/// Asked once.
 fn of_executable(path: &Path) -> Vec<(String, String)> {
     static KNOWN: Mutex<BTreeMap<PathBuf, Vec<(String, String)>>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -97,7 +96,6 @@ fn text(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     bytes[end + 1..].split_at_checked(length)
 }
 
-/// The Python packages of opened files: `.../site-packages/NAME/...`.
 fn of_python(opened: &BTreeSet<PathBuf>) -> Vec<(String, String)> {
     let mut used: BTreeMap<PathBuf, BTreeSet<String>> = BTreeMap::new();
     for path in opened.iter().filter(|path| path.is_file()) {
@@ -145,7 +143,6 @@ fn name_and_version(told: &Path) -> Option<(String, String)> {
     Some((field("Name")?.1.to_owned(), field("Version")?.1.to_owned()))
 }
 
-/// The Node packages of opened files: the `package.json` of the folders above them.
 fn of_node(opened: &BTreeSet<PathBuf>) -> BTreeSet<(String, String)> {
     let is_package = |folder: &Path| {
         let parent = folder.parent().map(|parent| {

@@ -13,13 +13,11 @@ use fencepost_machine::{ConnectionId, KeyChange};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The connection of the watch, and that of all other requests.
 const WATCH: Channel = 0;
 const CALLS: Channel = 1;
 const ALL: &str = "\"key\":\"AA==\",\"range_end\":\"AA==\"";
-/// The prefix of etcd3gw's locks (`LOCK_PREFIX`).
 const GATEWAY_PREFIX: &str = "/locks/";
-/// Requests that may delete a key or end a lease.
+/// They may delete a key or end a lease.
 const ENDING: &[&str] =
     &["/kv/deleterange", "/lease/revoke", "/lock/unlock", "delete_range", "deleteRange"];
 
@@ -36,7 +34,6 @@ struct Kept {
     value: Bytes,
     created: u64,
     lease: String,
-    /// The connection that asked for it.
     by: Option<ConnectionId>,
 }
 
@@ -49,7 +46,7 @@ pub(super) struct EtcdConsole {
     is_changed: bool,
     revision: u64,
     keys: BTreeMap<String, Kept>,
-    /// Deleted keys whose lock was not reported yet.
+    /// Not reported yet.
     gone: BTreeMap<String, Kept>,
     requests: BTreeMap<ConnectionId, Vec<u8>>,
 }
@@ -145,7 +142,7 @@ impl EtcdConsole {
         }
     }
 
-    /// The connection whose last request names a key, or the lease in its name.
+    /// Also checks the lease in the key's name.
     fn who_asked_for(&self, key: &str) -> Option<ConnectionId> {
         let lease = key.rsplit('/').next().and_then(|hex| i64::from_str_radix(hex, 16).ok());
         let names = [STANDARD.encode(key), key.to_owned()].into_iter();
@@ -164,7 +161,7 @@ impl EtcdConsole {
         lock.starts_with(&prefix).then(|| lock.to_owned())
     }
 
-    /// Of each lock, the key that holds it: the one created first.
+    /// The key of each lock that was created first.
     fn heads(&self) -> Vec<Key> {
         let mut heads: BTreeMap<String, (&String, &Kept)> = BTreeMap::new();
         for (key, kept) in &self.keys {
@@ -223,7 +220,7 @@ impl Console for EtcdConsole {
         self.asks_who_leads()
     }
 
-    /// It receives changes, so clients need not wait for it.
+    /// Clients need not wait: changes are pushed.
     fn is_waiting(&self) -> bool {
         self.asks_leader
     }
@@ -264,7 +261,7 @@ impl Console for EtcdConsole {
         self.requests.remove(&connection);
     }
 
-    /// No client ends a lease that expires.
+    /// No client ends an expiring lease.
     fn left(&self, before: &Key, _: Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)> {
         let name = String::from_utf8_lossy(&before.name);
         let value = String::from_utf8_lossy(&before.value);

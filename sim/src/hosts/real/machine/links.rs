@@ -13,20 +13,19 @@ pub(super) enum Peer {
 
 struct Link {
     socket: SocketId,
-    /// `true` until its peer is answered.
+    /// `true` until its peer gets a reply.
     is_asked: bool,
-    /// `true` if the keys were read meanwhile: the answer comes late.
+    /// `true` if the keys were read before the reply.
     is_late: bool,
     peer: Peer,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Answered {
-    /// When it was asked, before the keys were read.
+    /// The reply comes before the keys are read.
     AtOnce,
-    /// After they were read: it had put the command off.
+    /// The server postponed the command until after the keys were read.
     Late,
-    /// A client did not ask.
     Unasked,
 }
 
@@ -44,7 +43,6 @@ impl Links {
         self.of_socket.insert(socket, connection);
     }
 
-    /// Returns the world's name of it.
     pub(super) fn opens(&mut self, socket: SocketId) -> ConnectionId {
         let connection = ConnectionId(u32::MAX - self.opened);
         self.opened += 1;
@@ -68,7 +66,7 @@ impl Links {
         }
     }
 
-    /// Returns the connection, and when the server did what it reports there.
+    /// Returns the connection, and the time at which the server did the reported change.
     pub(super) fn answers(&mut self, socket: SocketId) -> Option<(ConnectionId, Answered)> {
         let connection = *self.of_socket.get(&socket)?;
         let link = self.open.get_mut(&connection)?;
@@ -88,7 +86,6 @@ impl Links {
         Some(link.socket)
     }
 
-    /// The server has closed a connection; which, unless the world had before.
     pub(super) fn closes(&mut self, socket: SocketId) -> Option<ConnectionId> {
         let connection = self.of_socket.remove(&socket)?;
         self.open.remove(&connection);
@@ -106,7 +103,6 @@ impl Links {
         }
     }
 
-    /// Returns `false` for a client's commands.
     pub(super) fn is_raw(&self, connection: ConnectionId) -> bool {
         self.open.get(&connection).is_some_and(|link| link.peer == Peer::Server)
     }

@@ -7,7 +7,7 @@ use bytes::{Bytes, BytesMut};
 use fencepost_machine::ConnectionId;
 use redis_protocol::resp2::decode::decode_bytes_mut;
 
-/// Commands after which no key and no part of the server is another one.
+/// They change neither a key nor the server's role.
 const HARMLESS: &[&str] = &[
     "AUTH",
     "CLIENT",
@@ -44,7 +44,6 @@ pub(super) fn begins_replication(bytes: &[u8]) -> bool {
     head.contains("\r\nPSYNC\r\n") || head.contains("\r\nSYNC\r\n")
 }
 
-/// The next thing that has arrived over a connection; `None` if no command is whole.
 pub(super) fn next_work(by: ConnectionId, buffer: &mut BytesMut, is_raw: bool) -> Option<Work> {
     if is_raw || buffer.is_empty() {
         return next_message(by, buffer, is_raw);

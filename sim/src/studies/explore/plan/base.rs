@@ -9,7 +9,6 @@ use fencepost_faults::{Family, FaultPlan, Micros};
 use std::rc::Rc;
 
 pub(crate) struct Base {
-    /// For people.
     pub(crate) name: String,
     pub(crate) scenario: Scenario,
 }
@@ -32,12 +31,9 @@ impl Bounds {
     }
 }
 
-/// Every class of latencies with every class of starts.
-///
-/// Latencies: the minimum on every link, the maximum on every link, and, for each link of a process
-/// to a server or to the storage, the maximum there and the minimum elsewhere. Starts: all
-/// processes together (the order of the hosts decides), and each half a hold after the one before
-/// it.
+/// Every class of latencies (all minimal, all maximal, and one slow link of a process to a server
+/// or the storage) with every class of starts (together, in the order of the hosts; and each half a
+/// hold after the one before it).
 pub(crate) fn bases(bounds: &Bounds) -> Vec<Base> {
     let scenario = &bounds.scenario;
     let setting = scenario.setting(scenario.topology(bounds.client, &bounds.families));

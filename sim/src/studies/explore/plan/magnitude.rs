@@ -5,19 +5,18 @@ use super::scout::Scout;
 use fencepost_faults::{Micros, SimTime};
 use std::collections::BTreeSet;
 
-/// The possible ends of a fault that begins at `from`, given the run with its longest form: between
-/// any two instants with an event in the history, a timer of a process, or the end of a lease.
-/// Ascending; the last is the longest.
+/// Possible ends of a fault that begins at `from`: between any two events, timers of a process, or
+/// ends of a lease in the run with its longest form. Ascending; the last is the longest.
 pub(crate) fn ends(bounds: &Bounds, from: SimTime, longest: &Scout) -> Vec<SimTime> {
     let timers = longest.timers.iter().map(|(at, _)| at);
     let all = longest.told.iter().chain(timers).chain(&longest.leases);
     between(bounds, from, all.copied().collect())
 }
 
-/// The possible ends of a cut that begins at `from`, given the run with its longest form: the
-/// earliest and the latest of all instants between two checks of the network that find the link
-/// cut. For all ends in between the run is the same until the probe begins. With coarse grain,
-/// checks within a round trip count as one. Ascending.
+/// Possible ends of a cut that begins at `from`: the earliest and the latest of all instants
+/// between two checks of the network that find the link cut. For all ends in between the run is the
+/// same until the probe begins. With coarse grain, checks within a round trip count as one.
+/// Ascending.
 pub(crate) fn between_looks(
     bounds: &Bounds,
     from: SimTime,
@@ -35,7 +34,7 @@ pub(crate) fn between_looks(
     looks.iter().zip(next).map(|(look, next)| (SimTime(look.1.0 + quantum), next)).collect()
 }
 
-/// The same as [`ends`] for a clock step, which takes effect immediately: only leases count.
+/// As [`ends`], but a clock step takes effect immediately: only leases count.
 pub(crate) fn steps(bounds: &Bounds, from: SimTime, scout: &Scout) -> Vec<SimTime> {
     between(bounds, from, scout.leases.clone())
 }
@@ -70,13 +69,13 @@ fn halves(
         .collect()
 }
 
-/// Groups of instants whose neighbours are within `span`: the first and the last of each.
+/// Returns the first and the last instant of each group of neighbours within `span`.
 fn apart(instants: &[SimTime], span: Micros) -> Vec<(SimTime, SimTime)> {
     let groups = instants.chunk_by(|earlier, later| later.since(*earlier) <= span);
     groups.filter_map(|group| Some((*group.first()?, *group.last()?))).collect()
 }
 
-/// A message and its answer, with some processing time.
+/// Includes some processing time.
 fn round_trip(bounds: &Bounds) -> Micros {
     let scenario = &bounds.scenario;
     Micros(

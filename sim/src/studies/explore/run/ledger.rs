@@ -1,6 +1,5 @@
-//! The finished runs: a digest for each complete slice of the work, and one for each unit of the
-//! incomplete slices. A shard, an interrupted exploration, a checkpoint and a certificate are the
-//! same ledger, filled to different degrees.
+//! Finished runs: a digest for each complete slice, and one for each unit of the incomplete slices.
+//! A shard, an interrupted exploration, a checkpoint and a certificate are all ledgers.
 
 use super::sum::Sum;
 use crate::studies::explore::plan::level::Level;
@@ -45,7 +44,7 @@ pub struct Twice {
 pub struct Ledger {
     units: Units,
     sum: Sum,
-    /// Every part of the work, in order: plan size, units, and results.
+    /// Plan size, units, and results of every part, in order.
     parts: Vec<(Level, Range<usize>, Part)>,
 }
 
@@ -179,7 +178,7 @@ pub(crate) fn parts(units: &Units) -> Vec<(Level, Range<usize>)> {
     units.iter().flat_map(of).collect()
 }
 
-/// At most this many parts of about the same size, none of them empty.
+/// Makes at most `parts` nonempty parts of about the same size.
 fn cut(units: Range<usize>, parts: usize) -> Vec<Range<usize>> {
     let parts = parts.min(units.len());
     let edge = |part: usize| units.start + units.len() * part / parts.max(1);

@@ -10,7 +10,6 @@ use std::collections::BTreeSet;
 pub(crate) struct Trial {
     pub(crate) verdict: Verdict,
     pub(crate) fired: bool,
-    /// `true` if at least two processes acquired the lock, without the probe.
     pub(crate) contended: bool,
     pub(crate) digest: String,
 }
@@ -26,7 +25,6 @@ pub(crate) fn trial(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Result<Tr
     })
 }
 
-/// Every process with a granted acquire, without the probe.
 fn holders(history: &History) -> BTreeSet<Node> {
     let mut acquires = BTreeSet::new();
     let mut holders = BTreeSet::new();

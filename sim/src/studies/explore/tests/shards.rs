@@ -8,7 +8,7 @@ use fencepost_reports::documents::certificate::unfinished::Unfinished;
 use fencepost_reports::summary::sweep::Gaps;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A few hundred runs, of plans with no fault, one and two.
+/// A few hundred runs, with no fault, one and two.
 fn small() -> Bounds {
     bounds("single-node", "lost-reply", 2)
 }
@@ -135,8 +135,8 @@ impl Progress for Stopping<'_> {
     }
 }
 
-/// With one job it stops after exactly this many runs; of two, the other may have a run in
-/// progress, so that only a stop at least two runs before the end is certain to take effect.
+/// With one job it stops after exactly this many runs. With two, only a stop at least two runs
+/// before the end is certain to take effect.
 #[test]
 fn what_is_stopped_after_any_run_goes_on_to_the_same_certificate() {
     let bounds = small();
