@@ -46,7 +46,6 @@ use crate::retry::Retry;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// The host, settings and single Redis of each lock in this family.
 struct Base {
     env: Env,
     settings: Settings,
@@ -56,7 +55,6 @@ struct Base {
 trait Steps: 'static {
     async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, NotTaken>;
 
-    /// A DEL ignores the owner.
     async fn remove(&self, base: &mut Base, lease: &Lease) -> Result<bool, CallError> {
         delete(&mut base.redis, &lease.resource).await
     }
@@ -144,7 +142,7 @@ impl Base {
         Base { redis: Session::primary(&env, servers, settings), settings: settings.clone(), env }
     }
 
-    /// The age in milliseconds at which others may take over the lock.
+    /// Others may take over the lock at this age, in milliseconds.
     fn expire_ms(&self) -> i64 {
         i64::try_from(self.settings.ttl.as_millis()).unwrap_or(i64::MAX)
     }
@@ -176,7 +174,6 @@ fn acquisition(resource: &str, attempt: Result<Bytes, NotTaken>) -> Acquisition 
     }
 }
 
-/// The articles send it once.
 fn release_by(removal: Result<bool, CallError>) -> Release {
     match removal {
         Ok(true) => Release::Released,

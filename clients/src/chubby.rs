@@ -82,7 +82,6 @@ pub const CHECKED: Definition = Definition {
 struct Traits {
     has_delay: bool,
     has_tokens: bool,
-    /// The application heeds jeopardy, and checks its sequencer.
     is_careful: bool,
 }
 
@@ -110,7 +109,7 @@ struct Chubby {
     command_timeout: Duration,
     lock_delay: Duration,
     traits: Traits,
-    /// Not there while a call is under way, so that one that is dropped leaves none.
+    /// Taken during a call, so that a dropped call leaves no session.
     session: Option<Session>,
     held: Held,
 }
@@ -118,7 +117,7 @@ struct Chubby {
 #[derive(Clone, Copy, Default)]
 struct Held {
     acquire: u64,
-    /// The number of the sequencer.
+    /// The sequencer's number.
     generation: u64,
 }
 

@@ -33,7 +33,6 @@ fn number(value: &Value) -> i64 {
     text.or_else(|| value.as_i64()).unwrap_or(0)
 }
 
-/// The name of a lease in a key (`%x`).
 pub(crate) fn name_of(lease: i64) -> String {
     format!("{lease:x}")
 }

@@ -95,7 +95,6 @@ struct GemFire {
     command_timeout: Duration,
     ttl: Duration,
     traits: Traits,
-    /// Not there while a call is under way, so that one that is dropped ends the membership.
     member: Option<Member>,
     serial: u64,
 }
@@ -170,7 +169,7 @@ impl GemFire {
         })
     }
 
-    /// If the grantor does not answer, the membership is left to end.
+    /// A silent grantor ends the membership.
     async fn give_up(
         &mut self,
         member: Member,

@@ -1,10 +1,9 @@
-//! Locks that are written in Lua: `fencepost --lock lock.lua`. A script has `acquire(key, ttl)` and
-//! `release(key, owner)`, and may have more; see docs/lock-in-lua.md. Each call is a coroutine,
-//! which yields when it wants something of the host, and goes on when it has it. So a script is
-//! stepped like any other lock, in both engines.
+//! Locks in Lua: `fencepost --lock lock.lua`. A script has `acquire(key, ttl)` and `release(key,
+//! owner)`, and may have more (docs/lock-in-lua.md). Each call is a coroutine, which yields when it
+//! needs the host.
 //!
-//! Scripts see no clock, no file and no random number but those of [`Env`](crate::Env), and tables
-//! are gone through in the order of their keys, so that a seed gives the same run every time.
+//! Clocks, random numbers and the order of tables depend on [`Env`](crate::Env) and keys alone, so
+//! a seed always gives the same run.
 
 mod actor;
 mod elsewhere;

@@ -13,8 +13,8 @@ use crate::reply::Reply;
 use crate::session::Session;
 use std::time::Duration;
 
-/// Called after a grant under `owner` by the last call of the session. `None` if enough replicas
-/// have it. Otherwise it gives up the lock and returns the result of the attempt.
+/// Called after a grant by the last call of the session. `None` if enough replicas have the lock;
+/// else gives it up.
 pub async fn given_up(
     wait: Option<ReplicaWait>,
     session: &mut Session,

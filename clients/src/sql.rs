@@ -21,7 +21,6 @@ use crate::lock::{Lease, Servers, Settings};
 use bytes::Bytes;
 use session::Session;
 
-/// Panics if the servers are no ensemble.
 fn hosts(servers: &Servers) -> &[Address] {
     match servers {
         Servers::Ensemble(members) => members,

@@ -51,7 +51,6 @@ pub(crate) fn ensemble() -> Servers {
     Servers::Ensemble(["zk1", "zk2", "zk3"].map(member).to_vec())
 }
 
-/// All members behave alike.
 pub(crate) fn three_keepers(
     name: &str,
     mishaps: impl FnMut(&Call<'_>) -> Answer + 'static,

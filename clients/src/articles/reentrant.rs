@@ -94,7 +94,6 @@ struct Counted {
 
 struct HeldLock {
     lease: Lease,
-    /// Acquires that were not released; at least one.
     count: usize,
 }
 

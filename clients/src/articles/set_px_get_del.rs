@@ -63,7 +63,6 @@ impl Steps for Owner {
         }
     }
 
-    /// Returns whether the key held our value, and then existed until DEL arrived.
     async fn remove(&self, base: &mut Base, lease: &Lease) -> Result<bool, CallError> {
         if get(&mut base.redis, &lease.resource).await?.as_ref() != Some(&lease.owner) {
             return Ok(false);

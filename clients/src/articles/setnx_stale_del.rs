@@ -64,7 +64,7 @@ impl Steps for Removal {
     }
 }
 
-/// `SETNX foo.lock <current unix time>`: the value, if the key was set.
+/// Returns the value, if the key was set.
 async fn set_now(base: &mut Base, resource: &str) -> Result<Option<Bytes>, NotTaken> {
     let value = bare(now_ms(&base.env));
     Ok(set_nx(&mut base.redis, resource, &value).await?.then_some(value))
@@ -81,7 +81,7 @@ mod tests {
         Answer, Call, TestWorld, both, granted, normal, one, one_redis, settings,
     };
 
-    /// Twenty seconds before the test world begins.
+    /// Before the test world begins.
     const LONG_AGO: &str = "1699999980000";
 
     #[test]
@@ -115,7 +115,7 @@ mod tests {
         }
     }
 
-    /// C2 and C3 find the lock of C1 stale; the reply to C3's GET arrives two milliseconds later.
+    /// C2 and C3 find C1's lock stale; the reply to C3's GET arrives two milliseconds later.
     fn two_waiters(name: &str) -> (Acquisition, Acquisition, String) {
         let mut gets = 0;
         let world = TestWorld::new();

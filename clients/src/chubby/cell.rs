@@ -13,7 +13,6 @@ pub struct Cell {
     members: Vec<Address>,
     timeout: Duration,
     master: RefCell<Option<Address>>,
-    /// A connection to the master on which nothing is outstanding.
     idle: RefCell<Option<Stream>>,
 }
 
@@ -62,7 +61,7 @@ impl Cell {
         to.exchange(request).await
     }
 
-    /// Asks the one that it knows first, and then the replicas, from any of them on.
+    /// Asks the last known master first, then the replicas from any of them on.
     pub(super) async fn find(&self) -> Result<Stream, CallError> {
         let known = self.master.borrow_mut().take();
         let count = self.members.len();

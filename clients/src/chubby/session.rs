@@ -203,7 +203,7 @@ impl Attempts {
         }
     }
 
-    /// The answer says to try again.
+    /// Handles an answer to try again.
     async fn pass(&self, cell: &Cluster, answer: &[String]) -> Result<(), Failure> {
         self.wait(cell, format!("the cell answered {}", answer.join(" "))).await
     }
@@ -229,7 +229,7 @@ impl Shared {
         }
     }
 
-    /// How long until the library decides something by itself; nothing if that is due.
+    /// Zero if the library must decide something by itself.
     fn left(&self, now: Monotonic) -> Duration {
         let end = match self.status.get() {
             Status::Safe => self.lease_until.get(),
@@ -238,7 +238,7 @@ impl Shared {
         end.since(now)
     }
 
-    /// The local lease is over, or the grace period is.
+    /// The local lease or the grace period has ended.
     fn lapse(&self) {
         self.become_status(match self.status.get() {
             Status::Safe => Status::Jeopardy,
@@ -246,7 +246,7 @@ impl Shared {
         });
     }
 
-    /// Returns `None` if another has to be sent, later.
+    /// Returns `None` if another KeepAlive must be sent later.
     fn answered(&self, sent: Monotonic, answer: &[String]) -> Option<()> {
         let number = |at: usize| answer.get(at)?.parse::<u64>().ok();
         match answer.first()?.as_str() {
@@ -284,7 +284,7 @@ async fn keep_alive(cell: Rc<Cluster>, shared: Rc<Shared>) {
     }
 }
 
-/// Sends a KeepAlive, on the last one's connection if that is whole, and waits for its answer.
+/// Uses the last one's connection if it is intact.
 async fn send_keep_alive(
     cell: &Cluster,
     shared: &Shared,

@@ -141,7 +141,6 @@ impl Link {
     }
 }
 
-/// Returns `None` until it has arrived whole.
 fn head_of(input: &[u8]) -> Result<Option<(usize, Head)>, CallError> {
     let nonsense = |what: String| CallError::Malformed(format!("no answer of HTTP: {what}"));
     let mut headers = [httparse::EMPTY_HEADER; 32];

@@ -81,7 +81,6 @@ impl ServerSide {
         }
     }
 
-    /// Never retries a failed call.
     async fn ask(&self, resource: &str, lease: i64, deadline: Monotonic) -> Result<(), String> {
         let env = self.gateway.env();
         let body = json!({"name": coded(resource), "lease": lease.to_string()}).to_string();

@@ -66,11 +66,10 @@ struct Shared {
     heard: RefCell<BTreeMap<u8, Monotonic>>,
     held: RefCell<Vec<Held>>,
     is_closed: Cell<bool>,
-    /// A server has said that the member departed, so that its locks are released.
+    /// A server has reported the member's departure, so its locks are released.
     is_told: Cell<bool>,
     changed: Notify,
     serials: Cell<u64>,
-    /// Connections on which nothing is outstanding.
     idle: RefCell<BTreeMap<u8, Stream>>,
 }
 
@@ -232,7 +231,7 @@ impl Member {
         self.shared.view.borrow().version
     }
 
-    /// Every call may be made twice.
+    /// May repeat the call.
     async fn ask_grantor(
         &self,
         verb: &str,
@@ -276,7 +275,6 @@ impl Member {
         }
     }
 
-    /// The result of a call, if its grantor is still the grantor by then.
     async fn while_granting<T>(&self, version: u64, call: impl Future<Output = T>) -> Option<T> {
         let mut call = pin!(call);
         let is_over = || self.is_closed() || self.shared.view.borrow().version != version;
@@ -362,7 +360,6 @@ impl Shared {
         line
     }
 
-    /// Returns `None` if it knows nothing of this member.
     fn answered(&self, id: u8, answer: &[String]) -> Option<()> {
         match words(answer)[..] {
             ["departed"] => self.depart(),
@@ -381,7 +378,7 @@ impl Shared {
         Some(())
     }
 
-    /// Returns whether servers with more than half of the view's weight answered recently.
+    /// By the view's weight.
     fn hears_majority(&self, now: Monotonic) -> bool {
         let (view, heard) = (self.view.borrow(), self.heard.borrow());
         let weigh = |at: usize| if at == 0 { 15 } else { 10 };
@@ -401,7 +398,7 @@ async fn beat(shared: Rc<Shared>, id: u8) {
     }
 }
 
-/// Sends a heartbeat, on the connection of the last one if that is whole, and waits for its answer.
+/// Uses the last one's connection if it is intact.
 async fn send_heartbeat(
     shared: &Shared,
     id: u8,

@@ -31,7 +31,6 @@ impl System {
         &self.env
     }
 
-    /// Uses a new connection.
     pub(super) async fn ask(&self, to: &Address, request: &str) -> Result<Vec<String>, CallError> {
         let mut stream = Stream::open(&self.env, to, self.timeout).await?;
         stream.exchange(request).await
@@ -51,7 +50,6 @@ impl System {
     }
 }
 
-/// The result of a call; `None` if the notification comes first.
 pub(super) async fn first<T>(
     mut call: Pin<&mut impl Future<Output = T>>,
     changed: Notified,

@@ -13,7 +13,6 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
-/// Clones share its connections.
 #[derive(Clone)]
 pub(super) struct Actor {
     pub(super) process: Rc<Process>,
@@ -123,7 +122,7 @@ impl Actor {
         Reply::Values(vec![Told::Int(number)])
     }
 
-    /// Calls a function with each item in parallel: the first result of each, and what failed.
+    /// Runs in parallel. Returns the first result of each call, or its failure.
     async fn all(&self, function: HostRootTicket, items: Vec<HostRootTicket>) -> Reply {
         let function = self.process.adopt(function);
         let items = self.adopt(items).into_iter();
@@ -145,7 +144,7 @@ impl Actor {
         Reply::Values(vec![Told::List(results), Told::List(failures)])
     }
 
-    /// Calls a function for so long at most.
+    /// Limits the time of a call.
     async fn timeout(
         &self,
         function: HostRootTicket,
@@ -179,7 +178,6 @@ fn told(answer: Answer) -> Told {
     }
 }
 
-/// Waits for all of them; each time something happens they are polled in order.
 async fn join_all<T>(mut futures: Vec<BoxFuture<'static, T>>) -> Vec<T> {
     let mut outputs: Vec<Option<T>> = futures.iter().map(|_| None).collect();
     poll_fn(|context| {

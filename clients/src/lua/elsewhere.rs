@@ -72,7 +72,7 @@ impl Given<'_> {
         }
     }
 
-    /// A key of memcached: one word.
+    /// memcached's keys are one word.
     fn key(&self) -> Result<String, Reply> {
         let key = self.text(1)?;
         let is_word = (1..=250).contains(&key.len()) && key.bytes().all(|byte| byte > b' ');
@@ -86,7 +86,7 @@ impl Given<'_> {
         }
     }
 
-    /// Milliseconds, which may be a fraction.
+    /// In milliseconds, with a fraction.
     fn span(&self, number: usize) -> Result<Duration, Reply> {
         let milliseconds = match self.arguments.get(number - 1) {
             Some(Datum::Int(value)) => *value as f64,

@@ -4,7 +4,7 @@ use super::machine::{Machine, PARTS};
 use crate::lock::{Deployment, Keeps, ServerLock};
 use luna_core::runtime::Value;
 
-/// Number of masters that a script sees while it is checked.
+/// For a script that is being checked.
 pub(super) const MASTERS: i64 = 5;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -12,7 +12,7 @@ pub(super) struct Facts {
     pub(super) deployment: Deployment,
     pub(super) tokens: bool,
     pub(super) fair: bool,
-    /// Its acquire waits by itself until it has the lock or the time is over.
+    /// Its acquire waits for the lock until the time limit.
     pub(super) waits: bool,
     pub(super) models: Option<String>,
     pub(super) ttl_ms: Option<u64>,

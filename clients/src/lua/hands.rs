@@ -21,16 +21,14 @@ pub(super) struct Place {
     pub(super) servers: Servers,
     pub(super) settings: Settings,
     pub(super) deployment: Deployment,
-    /// The client of ZooKeeper, which all tasks share as they share its session.
     pub(super) keeper: Option<Keeper>,
-    /// The client of etcd, which all tasks share.
     pub(super) cluster: Option<Cluster>,
     /// Script -> its SHA-1 in hex.
     pub(super) digests: RefCell<BTreeMap<bytes::Bytes, Rc<str>>>,
 }
 
 pub(super) struct Hands {
-    /// The one server of Redis or each master.
+    /// One slot per server.
     redis: Vec<Slot<Session>>,
     pub(super) elsewhere: Elsewhere,
 }
@@ -42,11 +40,9 @@ pub(super) struct Keeper {
 
 pub(super) struct Cluster {
     pub(super) gateway: Rc<Gateway>,
-    /// By the name of their lease.
     pub(super) sessions: RefCell<BTreeMap<String, etcd::session::Session>>,
 }
 
-/// The connection to a coordinator other than Redis.
 pub(super) enum Elsewhere {
     Nothing,
     Memcached(Slot<memcached::session::Session>),
@@ -86,10 +82,10 @@ impl Elsewhere {
     }
 }
 
-/// A request that finds it in use makes another.
+/// A request that finds the slot in use opens another connection.
 pub(super) struct Slot<T>(RefCell<Option<T>>);
 
-/// It goes back when it is dropped, also halfway.
+/// Returned when dropped, also halfway.
 pub(super) struct Taken<'s, T> {
     slot: &'s Slot<T>,
     value: Option<T>,
@@ -134,7 +130,7 @@ impl Hands {
         Hands { redis, elsewhere: Elsewhere::new(place) }
     }
 
-    /// The server of Redis with this number; 0 is the one. Errors: there is none.
+    /// 0 is the only server.
     pub(super) fn redis(&self, place: &Place, number: usize) -> Result<Taken<'_, Session>, String> {
         let (index, name) = match (place.deployment, number) {
             (Deployment::Primary, 0) => (0, "redis"),
@@ -166,7 +162,6 @@ fn sessions(place: &Place) -> Vec<Session> {
 }
 
 impl Place {
-    /// Panics if the servers are not of the deployment.
     pub(super) fn new(
         env: &Env,
         servers: &Servers,
@@ -201,7 +196,7 @@ impl Place {
         }
     }
 
-    /// Runs a script of Redis: EVALSHA first, EVAL if the server does not know it.
+    /// EVALSHA first, EVAL if the server does not know the script.
     pub(super) async fn run_script(
         &self,
         session: &mut Session,

@@ -7,7 +7,7 @@ use luna_core::frontend::token::{Token, TokenInfo};
 use luna_core::version::LuaVersion;
 use std::collections::BTreeSet;
 
-/// A name that the script uses otherwise than in calls may have been defined, and is passed over.
+/// Ignores names with other uses than calls, which may be defined.
 pub(super) fn unknown_call(source: &Source, machine: &mut Machine) -> Option<String> {
     let tokens = tokens(&source.text);
     let defined = defined(&tokens);
@@ -41,7 +41,7 @@ fn tokens(text: &str) -> Vec<TokenInfo> {
     std::iter::from_fn(next).collect()
 }
 
-/// The names that are used otherwise than as what is called, or after `function`.
+/// Names with other uses than calls, or after `function`.
 fn defined(tokens: &[TokenInfo]) -> BTreeSet<&str> {
     let mut defined = BTreeSet::new();
     for (place, token) in tokens.iter().enumerate() {

@@ -7,7 +7,6 @@ use super::source::Source;
 use crate::lock::Deployment;
 use std::sync::Arc;
 
-/// More than any lock needs.
 const TEXT_MAX: usize = 256 * 1024;
 
 /// A lock written in Lua, after the checks that are possible before it runs.

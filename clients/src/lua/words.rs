@@ -6,17 +6,16 @@ use luna_core::runtime::Value;
 use luna_core::vm::HostRootTicket;
 use std::time::Duration;
 
-/// No script waits longer at a time.
+/// In milliseconds.
 const SPAN_MAX_MS: f64 = 86_400_000.0;
 
 pub(super) enum Asked {
-    /// A command to a server of Redis: the one, or the master with this number.
+    /// With the master's number, if there are several.
     Call {
         place: usize,
         words: Words,
         is_on_the_same_connection: bool,
     },
-    /// A script to a server of Redis.
     Script {
         place: usize,
         source: Bytes,
@@ -39,7 +38,7 @@ pub(super) enum Asked {
         arguments: Vec<HostRootTicket>,
     },
     Stop(i64),
-    /// Requests that only some coordinators support.
+    /// Only some coordinators support these requests.
     Other {
         operation: String,
         arguments: Vec<Datum>,
@@ -54,7 +53,6 @@ pub(super) enum Datum {
     Int(i64),
     Float(f64),
     Bytes(Bytes),
-    /// A table, a function or another value that cannot be sent to a server.
     Foreign(&'static str),
 }
 
@@ -88,7 +86,7 @@ impl Words {
     }
 }
 
-/// A number in the shortest way; a whole one without a point.
+/// In the shortest form; a whole number without a point.
 fn number_text(value: Value) -> Option<String> {
     match value {
         Value::Int(number) => Some(number.to_string()),

@@ -33,7 +33,6 @@ pub const DEFINITION: Definition = Definition {
 struct Cas(Base);
 
 impl Cas {
-    /// If its outcome is unknown, it tries to undo the attempt.
     async fn attempt(&mut self, resource: &str) -> Acquisition {
         let owner = fresh_owner(&self.0.env);
         let began = self.0.env.monotonic_clock();
@@ -74,7 +73,6 @@ impl Cas {
         Ok(found.and_then(|item| item.cas).map_or(Taken::Lost, |id| Taken::Ours(FencingToken(id))))
     }
 
-    /// Returns whether the key held our value and is gone now.
     async fn remove(&mut self, resource: &str, owner: &[u8]) -> Result<bool, CallError> {
         match self.0.gets(resource).await? {
             Some(item) if item.value == owner => {
@@ -84,7 +82,6 @@ impl Cas {
         }
     }
 
-    /// Retries if an answer was lost, which is harmless with a fresh owner value.
     async fn release_own(&mut self, lease: &Lease) -> Release {
         let mut lost = None;
         for attempt in 0..RELEASE_ATTEMPTS {
@@ -107,9 +104,9 @@ impl Cas {
 enum Taken {
     Ours(FencingToken),
     Held,
-    /// It was stored, and was gone before it was read.
+    /// Stored, and gone before it was read.
     Lost,
-    /// It was stored, and the read of its id failed.
+    /// Stored, but reading its id failed.
     Unconfirmed(CallError),
 }
 

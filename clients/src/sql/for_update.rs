@@ -98,7 +98,6 @@ impl ForUpdate {
         self.server.bound(SELECT, &name, left + self.settings.command_timeout).await
     }
 
-    /// Only the connection that began the transaction can end it.
     async fn give_back(&mut self, lease: &Lease) -> Release {
         let own = self.server.backend().map(|backend| backend.to_string());
         if own.as_deref().map(str::as_bytes) != Some(&lease.owner[..]) {
@@ -115,7 +114,7 @@ impl ForUpdate {
         }
     }
 
-    /// Retries only if the server did not wait: after a refused connection, for example.
+    /// Only if the server did not wait: after a refused connection, for example.
     async fn take(&mut self, resource: &str) -> Acquisition {
         let deadline = self.env.monotonic_clock().plus(self.settings.acquire_timeout);
         let retry = Retry::start(&self.env, &self.settings);

@@ -34,7 +34,7 @@ use crate::owned_key::fresh_owner;
 use crate::retry::Retry;
 use bytes::Bytes;
 
-/// Tries of `JdbcTemplateStorageAccessor` to unlock.
+/// In `JdbcTemplateStorageAccessor`.
 const UNLOCK_ATTEMPTS: usize = 10;
 
 /// The entry in the table of locks.
@@ -104,7 +104,6 @@ struct ShedLock {
     statements: &'static Statements,
     server: Session,
     locked_by: Bytes,
-    /// `true` if the row is known to exist (`LockRecordRegistry`).
     is_known: bool,
 }
 
@@ -140,7 +139,7 @@ impl ShedLock {
         values
     }
 
-    /// `doLock`: returns whether the row is ours now.
+    /// `doLock`
     async fn try_lock(&mut self, resource: &str) -> Result<bool, Failure> {
         if !self.is_known {
             let inserted = self.execute(self.statements.insert, &self.taking(resource)).await?;

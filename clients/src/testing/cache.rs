@@ -13,11 +13,9 @@ pub(super) struct Cache {
 struct Item {
     value: String,
     id: u64,
-    /// In microseconds.
     expiry: Option<u64>,
 }
 
-/// The words of a request; its value, if any, is the last.
 pub(super) fn words_of(request: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(request);
     let mut lines = text.split("\r\n");
@@ -29,7 +27,6 @@ pub(super) fn words_of(request: &[u8]) -> Vec<String> {
 }
 
 impl Cache {
-    /// Executes a command at `now` microseconds and returns the reply.
     pub(super) fn run(&mut self, words: &[String], now: u64) -> String {
         self.items.retain(|_, item| item.expiry.is_none_or(|expiry| now < expiry));
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -56,7 +53,7 @@ impl Cache {
         format!("{reply}\r\n")
     }
 
-    /// Another client stores an item, for this many seconds.
+    /// By another client, for this many seconds.
     pub(super) fn put(&mut self, key: &str, value: &str, seconds: i64, now: u64) {
         self.store(key, value, &seconds.to_string(), now);
     }

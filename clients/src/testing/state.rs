@@ -23,7 +23,7 @@ pub(super) struct State {
     pub(super) keeper: Keeper,
     pub(super) cache: Cache,
     pub(super) draws: [u64; 2],
-    /// The offset of a host's wall clock, in microseconds; zero for hosts that are not listed.
+    /// In microseconds; other hosts have 0.
     pub(super) wall_ahead: BTreeMap<HostKey, i64>,
     pub(super) log: Vec<String>,
 }
@@ -39,12 +39,10 @@ pub(super) struct TestSocket {
     pub(super) connected: Option<Result<(), io::ErrorKind>>,
     pub(super) to_server: BytesMut,
     pub(super) to_client: BytesMut,
-    /// The end of the stream after all bytes are read.
     pub(super) end: Option<Result<(), io::ErrorKind>>,
     pub(super) subscribed: bool,
     pub(super) closed: bool,
     pub(super) limit: Option<TimerKey>,
-    /// Frames sent and read; ZooKeeper only.
     pub(super) frames: [usize; 2],
 }
 
@@ -91,7 +89,6 @@ impl State {
         }
     }
 
-    /// Returns whether nothing was sent (0) or read (1) at a socket before.
     pub(super) fn is_first(&mut self, key: usize, direction: usize) -> bool {
         let frames = &mut self.sockets[key].frames[direction];
         *frames += 1;

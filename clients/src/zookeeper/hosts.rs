@@ -6,14 +6,14 @@
 use crate::env::{Address, Draw, Env};
 use std::time::Duration;
 
-/// Delay before a client begins the list again (`hostProvider.next(1000)`).
+/// `hostProvider.next(1000)`
 const ROUND_DELAY: Duration = Duration::from_secs(1);
 
 /// The servers of an ensemble, in one client's order.
 pub struct Hosts {
     servers: Vec<Address>,
     current: Option<usize>,
-    /// The last connected server; initially the first.
+    /// Initially the first server.
     last: Option<usize>,
 }
 

@@ -6,7 +6,7 @@
 
 use bytes::{Bytes, BytesMut};
 
-/// The maximum length of a frame, in bytes (`jute.maxbuffer`, 0xfffff by default).
+/// `jute.maxbuffer`, 0xfffff by default.
 const FRAME_BYTES_MAX: usize = 0xf_ffff;
 
 /// Bytes that are not the expected record.

@@ -28,7 +28,6 @@ use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The part of every node's name between the uuid and its number (`_NODE_NAME`).
 const NODE_NAME: &str = "__lock__";
 
 /// The entry in the table of locks.
@@ -67,9 +66,9 @@ struct State {
     node: Option<String>,
 }
 
-/// Why `_inner_acquire` did not return.
+/// Reasons why `_inner_acquire` did not return.
 enum Exception {
-    /// An exception after which the retry calls again (`ForceRetryError` too).
+    /// The retry calls again (`ForceRetryError` too).
     Retryable(String),
     Final(String),
 }
@@ -98,7 +97,7 @@ impl KazooRetry {
         KazooRetry { env: env.clone(), delay: Duration::from_millis(100), delay_max, deadline }
     }
 
-    /// Sleeps before another call; `false` if that would pass the deadline, or is interrupted.
+    /// Returns `false` at the deadline or after an interrupt.
     async fn again(&mut self) -> bool {
         let sleep = self.env.jitter(&(self.delay * 3 / 5..=self.delay * 7 / 5));
         let until = self.env.monotonic_clock().plus(sleep);

@@ -129,9 +129,8 @@ struct Mutex {
     curator: Curator,
     traits: Traits,
     wait: Duration,
-    /// The queue of each resource (`LockInternals`).
     queues: BTreeMap<String, LockInternals>,
-    /// The data of the thread that holds the lock (`threadData`).
+    /// `threadData`
     held: Option<LockData>,
 }
 

@@ -46,7 +46,7 @@ struct Semaphore {
     watcher: Rc<Watcher>,
 }
 
-/// The result of an attempt to get a lease (`InternalAcquireResult`).
+/// `InternalAcquireResult`
 enum Attempt {
     Acquired(String),
     TooLate,
@@ -121,7 +121,6 @@ impl Semaphore {
         }
     }
 
-    /// The remaining wait of an acquire that began then, by the wall clock (`getThisWaitMs`).
     fn left(&self, began: WallClock) -> Duration {
         if self.curator.env().is_interrupted() {
             return Duration::ZERO;
