@@ -2,24 +2,21 @@
 //! systems", OSDI 2006; the numbers in brackets are its sections. They use fencepost's own protocol
 //! with a model of a cell: no client or server exists outside Google.
 //!
-//! A process has one session ([`session`]), with which it holds its locks; a lock goes when the
-//! session ends. `Acquire` waits at the master; a KeepAlive brings the event that it has
-//! succeeded. [`cell`] finds the master.
+//! A process has one session ([`session`]), whose end releases its locks. `Acquire` waits at the
+//! master; the reply to a KeepAlive contains the event that it has succeeded.
 //!
-//! - `chubby` asks for the longest lock-delay, a minute: a lock whose holder fails is kept from
-//!   everybody for so long (2.4: "protects unmodified servers and clients from everyday problems
-//!   caused by message delays and restarts"). Its holder heeds no event. `lock-delay` of the
-//!   scenario sets another one.
+//! - `chubby` requests the longest lock-delay, a minute: no client gets the lock of a failed holder
+//!   before (2.4: "protects unmodified servers and clients from everyday problems caused by message
+//!   delays and restarts"). Its holder ignores events. `lock-delay` of the scenario overrides it.
 //! - `chubby-sequencer` passes the generation of its sequencer to the storage, which compares it
 //!   with the latest one that it has seen (2.4).
-//! - `chubby-no-delay` asks for none. **Planted**: the paper introduces lock-delay for those who
-//!   have no sequencers.
-//! - `chubby-checked` is the same with a careful holder: it leaves its section when its session is
-//!   in jeopardy (2.8: "to quiesce itself"), and asks the cell whether its sequencer is valid just
-//!   before it writes (`CheckSequencer`, 2.6).
+//! - `chubby-no-delay` requests none. **Planted**: the paper introduces lock-delay for clients
+//!   without sequencers.
+//! - `chubby-checked` also has a careful holder: it leaves its critical section when its session is
+//!   in jeopardy (2.8: "to quiesce itself"), and checks its sequencer just before it writes
+//!   (`CheckSequencer`, 2.6).
 //!
-//! A call that is given up, or a release that is not answered before the session is over, leaves
-//! the session to end by itself.
+//! After an abandoned call, or a release without a reply, the session expires.
 
 pub mod cell;
 pub mod session;

@@ -2,18 +2,17 @@
 //! `Region.getDistributedLock`, that is, the lock service of a region with GLOBAL scope. After
 //! Apache Geode 1.15.1, the same code in the open; the protocol is our own.
 //!
-//! A process is a member of the distributed system ([`member`]); its locks are released when it
-//! departs. The grantor decides on each lock; the process asks the next one if it departs.
+//! A process is a member of the distributed system ([`member`]), whose departure releases its locks.
 //!
 //! - `gemfire` is the registry: a lock with the lease of the cache, `lock-lease`, two minutes by
-//!   default. Nothing tells its holder that it has departed; its cache is closed, and the next call
+//!   default. Its holder does not learn that it has departed; its cache is closed, and the next call
 //!   joins again, as auto-reconnect does.
 //! - `gemfire-lease` is `DistributedLockService.lock(name, wait, lease)`: the lock ends after the
 //!   ttl, by the wall clock of the grantor.
-//! - `gemfire-token` is what a user can add: a counter in the region, in the entry of the lock,
-//!   which the holder raises before it enters. The put is complete when all servers have it.
+//! - `gemfire-token` adds a counter in the region, in the entry of the lock, which the holder
+//!   raises before it enters. The put is complete when all servers have it.
 //!
-//! A call that is given up ends the membership of its process, which departs by itself.
+//! An abandoned call ends the membership of its process.
 
 pub mod member;
 pub mod system;

@@ -21,7 +21,7 @@ mod zookeeper;
 
 use arbitrary::{Arbitrary, Unstructured};
 
-/// Panics on an input that reveals a bug.
+/// A function that panics on an input that reveals a bug.
 pub struct Target {
     /// Name of the folder in `corpus`.
     pub name: &'static str,
@@ -55,7 +55,7 @@ pub enum Corpus {
     Reject,
 }
 
-/// In the order in which they run.
+/// All targets, in the order in which they run.
 pub const TARGETS: &[Target] = &[
     Target { name: "protocol", check: Check::Any(protocol::run) },
     Target { name: "commands", check: Check::Any(commands::run) },

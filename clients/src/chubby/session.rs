@@ -18,7 +18,7 @@ use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// How long a session in jeopardy is waited for (2.8: "45s by default").
+/// Time for which the library waits for a session in jeopardy (2.8: "45s by default").
 pub const GRACE: Duration = Duration::from_secs(45);
 const AGAIN: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_millis(150);
 
@@ -33,7 +33,7 @@ pub enum Status {
     Expired,
 }
 
-/// Why a call of a session brought no result.
+/// A failure of a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
     /// The session has expired.

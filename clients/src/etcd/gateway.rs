@@ -19,7 +19,7 @@ const UNAVAILABLE: i64 = 14;
 const BACKOFF: std::ops::RangeInclusive<Duration> =
     Duration::from_micros(22_500)..=Duration::from_micros(27_500);
 
-/// Why a call brought no result.
+/// A failure of a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
     /// The server refused it without executing it.

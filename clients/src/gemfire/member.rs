@@ -1,10 +1,9 @@
 //! A process as a member of a distributed system.
 //!
-//! It sends heartbeats to every server, each with the locks that it holds, from which a new grantor
-//! recovers. Its cache closes when a server says that it has departed, or when for 2.5 member
-//! timeouts it has not heard servers that weigh more than half of the view (15 for the oldest, 10
-//! for each other). A process that was paused for longer than a member timeout gives all servers a
-//! heartbeat first, as a real monitor does; a departed one hears of it milliseconds later.
+//! Heartbeats to every server contain its locks, from which a new grantor recovers. Its cache closes
+//! when a server reports its departure, or after 2.5 member timeouts without servers that weigh more
+//! than half of the view (15 for the oldest, 10 for each other). A process that was paused for
+//! longer than a member timeout counts that as a heartbeat of all servers, as a real monitor does.
 
 use super::system::{System, first};
 use crate::call_error::CallError;
@@ -22,7 +21,7 @@ use std::time::Duration;
 
 const AGAIN: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_millis(150);
 
-/// Why a call of a member brought no result.
+/// A failure of a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
     /// The cache is closed.

@@ -13,7 +13,7 @@ pub struct Member {
     pub port: u16,
 }
 
-/// Configuration.
+/// Configuration of a replica.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Number of this replica.

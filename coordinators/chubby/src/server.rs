@@ -62,7 +62,7 @@ pub struct Chubby {
 }
 
 impl Chubby {
-    /// The replica is about to boot from this disk.
+    /// Creates a replica that boots from this disk.
     pub fn new(config: Config, disk: &DiskImage, now: Now) -> Chubby {
         let files = journal::open(disk);
         let saved: Option<Saved> =

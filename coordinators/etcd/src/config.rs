@@ -11,7 +11,7 @@ pub struct Member {
     pub port: u16,
 }
 
-/// Configuration.
+/// Configuration of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Member number of this server.

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// A later wake-up means that the server was paused.
 const LATE_MS: u64 = 100;
 
-/// The driver sends [`Input::Timer`] when it boots.
+/// An etcd server, alone or in a cluster. The driver sends [`Input::Timer`] when it boots.
 #[derive(Debug)]
 pub struct Etcd {
     pub(crate) config: Config,
@@ -45,7 +45,7 @@ pub struct Etcd {
 }
 
 impl Etcd {
-    /// The server is about to boot from this disk.
+    /// Creates a server that boots from this disk.
     pub fn new(config: Config, disk: &DiskImage, now: Now) -> Etcd {
         let files = journal::open(disk);
         let (hard, log) = wal::load(&files.log);
@@ -307,6 +307,7 @@ impl Machine for Etcd {
         std::mem::swap(&mut self.out, out);
     }
 
+    /// As in `/health`: it knows its leader.
     fn is_ready(&self) -> bool {
         self.raft.leader != 0
     }

@@ -14,7 +14,7 @@ pub struct Server {
     pub port: u16,
 }
 
-/// Configuration.
+/// Configuration of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Number of this server.

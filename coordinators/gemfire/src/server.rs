@@ -52,7 +52,7 @@ pub struct GemFire {
 }
 
 impl GemFire {
-    /// Keeps nothing on disk.
+    /// Creates a server, which keeps nothing on disk.
     pub fn new(config: Config, now: Now) -> GemFire {
         GemFire {
             membership: Membership::new(&config, born(now), now.monotonic.0),

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// A longer line that is not a `get` closes the connection.
 const LINE_MAX: usize = 2_048;
 
-/// Configuration.
+/// Configuration of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Memory limit for items, in bytes (`-m`).
@@ -29,7 +29,7 @@ impl Default for Config {
     }
 }
 
-/// The driver sends [`Input::Timer`] when it boots. A restart creates an empty server.
+/// A memcached server. The driver sends [`Input::Timer`] when it boots. A restart empties it.
 #[derive(Debug)]
 pub struct Memcached {
     config: Config,
@@ -125,7 +125,7 @@ impl Connection {
 }
 
 impl Memcached {
-    /// The server is about to boot.
+    /// Creates an empty server.
     pub fn new(config: Config, now: Now) -> Memcached {
         Memcached {
             cache: Cache::new(config.memory_limit),

@@ -20,7 +20,7 @@ const LOG_MAX: usize = 1 << 20;
 /// The server itself uses the lower ones.
 const FIRST_SESSION: SessionId = 3;
 
-/// Configuration.
+/// Configuration of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Maximum number of clients (`max_connections`).
@@ -40,7 +40,7 @@ impl Default for Config {
     }
 }
 
-/// Committed data survives a restart, locks do not.
+/// A MariaDB server. Committed data survives a restart, locks do not.
 #[derive(Debug)]
 pub struct Mysql {
     core: Core,
@@ -56,7 +56,7 @@ pub struct Mysql {
 }
 
 impl Mysql {
-    /// The server is about to boot from this disk.
+    /// Creates a server that boots from this disk.
     pub fn new(config: Config, image: &DiskImage) -> Mysql {
         let files = journal::open(image);
         let store = log::replay(files.log);

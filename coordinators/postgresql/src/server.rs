@@ -31,7 +31,7 @@ const FIRST_PID: u32 = 1_001;
 /// Process id of the first session on a standby, so that ids differ between servers.
 const FIRST_STANDBY_PID: u32 = 501_001;
 
-/// Configuration.
+/// Configuration of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Commits reply only once they are on disk (`fsync` and `synchronous_commit`).
@@ -61,7 +61,7 @@ impl Default for Config {
     }
 }
 
-/// The driver sends [`Input::Timer`] when it boots.
+/// A PostgreSQL server. The driver sends [`Input::Timer`] when it boots.
 #[derive(Debug)]
 pub struct Postgresql {
     pub(crate) core: Core,
@@ -76,7 +76,7 @@ pub struct Postgresql {
 }
 
 impl Postgresql {
-    /// A server about to boot from this disk.
+    /// Creates a server that boots from this disk.
     pub fn new(config: Config, image: &DiskImage, now: Now) -> Postgresql {
         let files = journal::open(image);
         let heap = wal::replay(files.log);

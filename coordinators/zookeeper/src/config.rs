@@ -14,7 +14,7 @@ pub struct Member {
     pub port: u16,
 }
 
-/// Configuration.
+/// Configuration of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// `myid` of this server.

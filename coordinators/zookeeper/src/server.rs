@@ -18,7 +18,7 @@ use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};
 use std::collections::{BTreeMap, VecDeque};
 
-/// The driver sends [`Input::Timer`] when it boots.
+/// A ZooKeeper server, alone or in an ensemble. The driver sends [`Input::Timer`] when it boots.
 #[derive(Debug)]
 pub struct ZooKeeper {
     pub(crate) config: Config,
@@ -49,7 +49,7 @@ pub(crate) enum Role {
 }
 
 impl ZooKeeper {
-    /// The server is about to boot from this disk.
+    /// Creates a server that boots from this disk.
     pub fn new(config: Config, disk: &DiskImage, now: Now) -> ZooKeeper {
         let now_ms = now.monotonic.0 / 1_000;
         let started = (now_ms << 24) >> 8;

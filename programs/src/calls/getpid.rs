@@ -9,6 +9,7 @@ use crate::process::Number;
 const ASKS: u64 = 0xc305_0f00_0000_27b8;
 const BEFORE_STOP: u64 = 7;
 
+/// `mov eax, number; nop; nop; ret`
 fn knows(number: Number) -> u64 {
     0xc390_9000_0000_00b8 | u64::from(number) << 8
 }

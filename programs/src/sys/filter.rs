@@ -6,6 +6,7 @@ use libc::{
     SECCOMP_RET_ERRNO, SECCOMP_RET_TRACE, SECCOMP_RET_TRAP, c_long, sock_filter,
 };
 
+/// `AUDIT_ARCH_X86_64`
 const ARCHITECTURE: u32 = 0xc000_003e;
 /// Offsets in the filter's data; the last one is of the low halves of the arguments.
 const NUMBER_AT: u32 = 0;

@@ -22,7 +22,7 @@ pub(crate) enum Stop {
     Killed(i32),
 }
 
-/// In words: signal, error and code, then data that depends on these.
+/// `siginfo_t` in words: signal, error and code, then data that depends on these.
 pub(crate) struct SignalInfo([u32; 32]);
 
 impl SignalInfo {

@@ -1,4 +1,4 @@
-//! Why mutants that make a difference break no rule.
+//! Known reasons why mutants break no rule.
 
 use crate::fate::Outcome;
 

@@ -5,7 +5,7 @@ use crate::files::FileError;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Why a command failed: exit status 2.
+/// A failure of a command: exit status 2.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The arguments are wrong; names the bad value and the valid ones.
