@@ -104,6 +104,7 @@ struct ShedLock {
     statements: &'static Statements,
     server: Session,
     locked_by: Bytes,
+    /// `LockRecordRegistry`
     is_known: bool,
 }
 

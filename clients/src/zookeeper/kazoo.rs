@@ -28,6 +28,7 @@ use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
 use std::rc::Rc;
 use std::time::Duration;
 
+/// `_NODE_NAME`
 const NODE_NAME: &str = "__lock__";
 
 /// The entry in the table of locks.

@@ -121,6 +121,7 @@ impl Semaphore {
         }
     }
 
+    /// `getThisWaitMs`
     fn left(&self, began: WallClock) -> Duration {
         if self.curator.env().is_interrupted() {
             return Duration::ZERO;

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 const WATCH: Channel = 0;
 const CALLS: Channel = 1;
 const ALL: &str = "\"key\":\"AA==\",\"range_end\":\"AA==\"";
+/// `LOCK_PREFIX` of etcd3gw.
 const GATEWAY_PREFIX: &str = "/locks/";
 /// They may delete a key or end a lease.
 const ENDING: &[&str] =
