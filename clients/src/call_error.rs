@@ -1,11 +1,11 @@
-//! Why a call brought no reply, and whether the server may have executed it.
+//! Failures of a call, and whether the server may have executed it.
 
 use crate::env::Address;
 use crate::reply::{Nonsense, Reply};
 use std::io;
 use std::time::Duration;
 
-/// Why a call brought no usable reply.
+/// A failure of a call.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CallError {
     /// Nothing was sent: no connection could be opened.

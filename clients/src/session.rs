@@ -23,7 +23,6 @@ enum Target {
 
 struct Open {
     connection: Connection,
-    /// The number of known changes of the primary when it was made.
     switches: u64,
 }
 

@@ -7,7 +7,7 @@ use bytes::BytesMut;
 use std::io;
 use std::time::Duration;
 
-/// Why a request to a database brought no result.
+/// A failure of a request to a database.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Failure<R> {
     /// The server refused it.

@@ -113,7 +113,7 @@ families! {
 /// Every family, in the order of their numbers.
 pub const FAMILIES: &[Family] = Family::VARIANTS;
 
-/// How a family's part of a plan is made.
+/// Origin of a family's part of a plan.
 #[derive(Clone, Copy)]
 pub enum Drawing {
     /// Draws from the family's own stream.
@@ -141,7 +141,7 @@ impl Family {
         self.row().0
     }
 
-    /// How its part of a plan is made.
+    /// Origin of its part of a plan.
     pub fn drawing(self) -> Drawing {
         self.row().1
     }

@@ -186,7 +186,7 @@ impl Scripted {
 struct Renewal {
     actor: Actor,
     lease: Lease,
-    /// When the last confirmed renewal was sent.
+    /// Send time of the last confirmed renewal.
     confirmed: Monotonic,
 }
 
@@ -297,7 +297,7 @@ fn granted(
     }
 }
 
-/// When a lease ends, in milliseconds of the monotonic clock.
+/// End of a lease, in milliseconds of the monotonic clock.
 fn valid_until(
     machine: &mut super::machine::Machine,
     table: Value,

@@ -25,7 +25,7 @@ struct Open {
     id: u32,
 }
 
-/// Why a statement brought no result.
+/// A failure of a statement.
 pub type Failure = stream::Failure<Refusal>;
 
 impl Session {

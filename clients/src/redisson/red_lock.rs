@@ -136,7 +136,6 @@ impl RedLock {
         u32::try_from(self.locks.len()).unwrap_or(u32::MAX)
     }
 
-    /// N/2+1.
     fn quorum(&self) -> usize {
         self.locks.len() / 2 + 1
     }

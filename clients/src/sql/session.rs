@@ -30,7 +30,7 @@ struct Open {
     is_standby: bool,
 }
 
-/// Why a statement brought no result. After a refusal the caller rolls back the transaction.
+/// A failure of a statement. After a refusal the caller rolls back the transaction.
 pub type Failure = stream::Failure<Refusal>;
 
 impl Failure {

@@ -101,7 +101,6 @@ impl Keeper {
         self.nodes[path].owner
     }
 
-    /// Ends a session: deletes its nodes, and names its socket, which is to be closed.
     pub(crate) fn expire(&mut self, session: i64) -> (Vec<ForSocket>, Vec<usize>) {
         self.sessions.remove(&session);
         let of_session = self.nodes.iter().filter(|(_, node)| node.owner == session);

@@ -12,7 +12,7 @@ pub const NOTIFICATION_XID: i32 = -1;
 /// The xid of a ping (`ClientCnxn.PING_XID`).
 pub const PING_XID: i32 = -2;
 
-/// Why a request brought no result.
+/// A failure of a request.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ZooKeeperError {
     /// The connection was lost while the request was in transit, or could not be opened.
@@ -223,7 +223,7 @@ pub struct ReplyHeader {
     pub xid: i32,
     /// The last transaction that the server had applied; 0 or less if not stated.
     pub zxid: i64,
-    /// Why the request was not executed.
+    /// Reason for the refusal.
     pub error: Option<ZooKeeperError>,
 }
 

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// How a client treats its watches when it loses its server.
+/// A client's treatment of its watches when it loses its server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AfterLoss {
     /// Sets them at the next server, which reports missed events (`SendThread.primeConnection`).
@@ -18,7 +18,7 @@ pub enum AfterLoss {
     Forget,
 }
 
-/// How a client treats requests while no server is connected.
+/// A client's treatment of requests while no server is connected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Queued {
     /// They fail with the next failed attempt to connect (`SendThread.cleanup`).

@@ -318,7 +318,7 @@ fn fired(history: &History) -> BTreeSet<u32> {
     began.collect()
 }
 
-/// When the first fault begins: the number of locks that each process has taken and released.
+/// The number of locks that each process has taken and released when the first fault begins.
 fn scene(history: &History, processes: &[Node]) -> Vec<(Node, usize, usize)> {
     let before =
         || history.events.iter().take_while(|event| !matches!(event.what, What::FaultBegan { .. }));

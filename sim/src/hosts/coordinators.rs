@@ -1,6 +1,6 @@
-//! The table of coordinators, which keep the lock in a run. A lock names its coordinator
-//! ([`Definition::deployment`]); the coordinator determines the servers, makes their machines,
-//! gives each process their addresses, and knows how long they may take to recover after healing.
+//! The table of coordinators. A lock names its coordinator ([`Definition::deployment`]), which
+//! determines the servers and their addresses, makes their machines, and knows how long they
+//! recover.
 
 pub(crate) mod chubby;
 pub(crate) mod ensemble;
@@ -29,17 +29,15 @@ pub struct Entry {
     pub port: u16,
     /// Families without effect here: never drawn, so that unexercised runs are not called safe.
     pub not_exercised: &'static [Family],
-    /// They are left out of every plan.
     pub(crate) unanswered: &'static [FaultKind],
     /// How much before its ttl a server may end a lease by its own clock, because of its unit.
     pub tick: Micros,
     pub(crate) topology: fn(&Scenario, &Definition, &Families) -> Topology,
-    /// Makes the machine of a server at each of its starts.
+    /// Called at each start of a server.
     pub(crate) machine: fn(&ServerSetup<'_>, Node) -> Factory,
     pub(crate) servers: fn(&ServerSetup<'_>, process: Node) -> Servers,
-    /// How long a server keeps a silent lock with this requested ttl.
     pub(crate) lease: fn(ttl: Micros) -> Micros,
-    /// The further time that the servers may need after healing until they grant the lock again.
+    /// After healing the servers may need this much longer to grant the lock again.
     pub(crate) recovery: fn(&Scenario, Topology) -> Micros,
 }
 
@@ -47,14 +45,12 @@ pub(crate) struct ServerSetup<'r> {
     pub(crate) seed: Seed,
     pub(crate) scenario: &'r Scenario,
     pub(crate) topology: Topology,
-    /// The prefix of the keys that servers report to the judge; `None` without a judge.
     pub(crate) tap_prefix: Option<Bytes>,
     pub(crate) lock: &'r str,
     pub(crate) server_lock: ServerLock,
 }
 
 impl ServerSetup<'_> {
-    /// `true` for a program's servers, which report every key.
     fn is_for_program(&self) -> bool {
         self.tap_prefix.as_ref().is_some_and(Bytes::is_empty)
     }
@@ -119,7 +115,6 @@ mod tests {
         }
     }
 
-    /// The number of faults that a hundred seeds of a family draw for a lock.
     fn drawn(lock: &'static Definition, family: Family) -> usize {
         let scenario = Scenario { strategy: Strategy::Uniform, ..Scenario::default() };
         let (scenario, families) = (Rc::new(scenario), Families::from(family));

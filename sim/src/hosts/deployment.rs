@@ -28,10 +28,10 @@ pub(crate) struct Deployment {
     pub(crate) progress_bound: Micros,
     pub(crate) recorder: Rc<Recorder>,
     pub(crate) roster: Rc<Roster>,
-    /// Between judge and storage, if the lock is a program.
+    /// Connects judge and storage if the lock is a program.
     pub(crate) desk: Rc<Desk>,
     pub(crate) lives: Rc<Lives>,
-    /// What real servers leave behind.
+    /// Records of the real servers' processes.
     pub(crate) server_lives: Rc<Lives>,
     pub(crate) mutate: Option<Wrap>,
 }
@@ -40,7 +40,6 @@ fn processes(scenario: &Scenario) -> impl Iterator<Item = Node> {
     (1..=scenario.processes).map(Node::Client).chain([Node::Probe])
 }
 
-/// The probe has one.
 fn threads(scenario: &Scenario, process: Node) -> impl Iterator<Item = Node> {
     let count = if process == Node::Probe { 1 } else { scenario.threads };
     (1..=count).map(move |thread| process.of_thread(thread))
@@ -51,7 +50,6 @@ pub(crate) fn members(scenario: &Scenario) -> Vec<Node> {
 }
 
 impl Deployment {
-    /// Every host with its software, in the order of turns.
     pub(crate) fn hosts(self) -> Vec<(Node, Software)> {
         let this = Rc::new(self);
         let shared = this.shared();
@@ -65,7 +63,6 @@ impl Deployment {
         servers.chain([(Node::Storage, this.storage())]).chain(processes).collect()
     }
 
-    /// Every host, in the same order.
     fn nodes(&self) -> Vec<Node> {
         let setting = self.scenario.setting(self.topology);
         let servers = setting.servers().into_iter().chain(setting.sentinels());
@@ -108,7 +105,7 @@ impl Deployment {
         self.server(node, factory)
     }
 
-    /// The machine of a real server, if those of this coordinator are.
+    /// `None` if the coordinator's servers are simulated.
     fn real_machine(&self, world: &RealWorld, node: Node) -> Option<Factory> {
         let coordinator = self.coordinator().coordinator;
         let setup = RealSetup {
@@ -194,7 +191,7 @@ impl Deployment {
         }))
     }
 
-    /// Panics if the lock does not support threads: a setup error.
+    /// A lock that does not support threads panics: a setup error.
     fn start_thread(&self, node: Node, env: &Env, lock: &dyn Lock) {
         let Node::Thread { thread, .. } = node else { panic!("{node} is no further thread") };
         let env = env.of_thread(thread);

@@ -2,9 +2,8 @@
 //!
 //! It speaks RESP. `READ operation acquisition token` returns the value; `WRITE operation
 //! acquisition token value based-on` returns `OK`; the error for a rejected token starts with
-//! `STALE`. A token of `-` means none and is accepted unchecked. A repeated operation number gets
-//! the first answer. The rule is Kleppmann's (2016): reject any request whose token is lower than
-//! the highest seen.
+//! `STALE`. A token of `-` is accepted unchecked. A repeated operation number gets the first
+//! answer. Kleppmann's rule (2016) rejects tokens lower than the highest seen.
 
 mod programs;
 
@@ -36,7 +35,7 @@ pub(crate) struct Storage {
     checked: VecDeque<(ConnectionId, Request)>,
     recorder: Rc<Recorder>,
     desk: Option<Rc<Desk>>,
-    /// Values of programs under other names than that of the guarded value.
+    /// Values of programs besides the guarded one.
     others: BTreeMap<Bytes, Bytes>,
 }
 
@@ -51,7 +50,7 @@ struct Request {
     by: Node,
     acquisition: u64,
     token: Option<u64>,
-    /// The new value and the one that it is based on.
+    /// The new value, and the one that it is based on.
     write: Option<(i64, i64)>,
 }
 

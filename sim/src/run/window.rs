@@ -1,7 +1,7 @@
 //! The fault window of a program whose run ends before the plan's first fault.
 //!
-//! A scout runs the program once without faults; all runs of a sweep share its seed and result.
-//! Where that is inconclusive, another scout runs it with this run's seed.
+//! A scout runs the program once without faults; all runs of a sweep share its seed and result. If
+//! that is inconclusive, another scout runs it with this run's seed.
 
 use super::recording::Recording;
 use super::spec::RunSpec;

@@ -1,8 +1,8 @@
-//! Searches for the value of a scenario parameter at which a lock breaks: a grid over the range
-//! first, then bisection between two neighbours with different results.
+//! Searches for the value of a scenario parameter at which a lock breaks: a grid over the range,
+//! then bisection.
 //!
-//! Every probe runs the same seeds with another value. Bisection assumes that a worse value breaks
-//! every lock that a milder one breaks; the report says whether the probes confirm that.
+//! Every probe runs the same seeds. Bisection assumes that a worse value breaks every lock that a
+//! milder one breaks; the report tells whether the probes confirm that.
 
 mod livelock;
 pub mod quantity;
@@ -123,7 +123,6 @@ impl Search {
         })
     }
 
-    /// Spans in whole milliseconds are easier to read.
     fn round(&self, value: u64) -> u64 {
         if self.quantity.unit == Unit::Us && value > 1_000 { value - value % 1_000 } else { value }
     }
@@ -159,7 +158,7 @@ impl Search {
     }
 }
 
-/// Why a search failed.
+/// A failure of a search.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SearchError {
     /// A value of the range is invalid.
@@ -180,7 +179,7 @@ pub enum SearchError {
 struct Alone {
     /// From the first server's grant to the end of the stated validity; `None` without one.
     valid: Option<Micros>,
-    /// The longest time from that server's grant until the process learns of its lease.
+    /// From that server's grant until the process learns of its lease.
     lead: Micros,
 }
 
@@ -230,10 +229,10 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
 /// requests with theirs.
 const MESSAGES_OF_A_HOLD: u64 = 7;
 
-/// The longest time from the grant until a process leaves its critical section without a delay: the
-/// longest hold, which ends with the stated validity (with the ttl if there is none), and the
-/// messages before, in and after it. Counted from the first server's grant, which precedes a
-/// quorum, and less the minimum time of a reply, because the next holder learns of it no sooner.
+/// The longest undelayed time from the first server's grant (which precedes a quorum) to the end of
+/// the critical section: the longest hold, which ends with the stated validity or the ttl, and the
+/// messages before, in and after it, less the minimum time of a reply, because the next holder
+/// learns of it no sooner.
 fn longest_hold(scenario: &Scenario, deployment: Deployment, alone: Alone) -> Micros {
     let heard = scenario.timing.latency.min.0;
     let valid = alone.valid.unwrap_or(scenario.ttl.0 + alone.lead);

@@ -1,9 +1,6 @@
-//! Measures the cost of waiting for a lock: many processes ask one server for one lock, and wait
-//! between two attempts in different ways.
-//!
-//! Modelled on a frequently copied article, which measured 1,000 requests of 100 processes with and
-//! without a sleep between two attempts. A world without storage and without faults: nothing here
-//! is judged.
+//! Measures the cost of waiting: many processes ask one server for one lock, and wait between
+//! attempts in different ways. Modelled on an article that measured 1,000 requests of 100 processes
+//! with and without a sleep. Nothing is judged.
 
 mod holder;
 mod server;
@@ -28,9 +25,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 const LIMIT: SimTime = SimTime(3_600_000_000);
-/// The smallest step of time: fine compared with a service time of some tens of microseconds.
+/// Fine compared with a service time of tens of microseconds.
 const QUANTUM: Micros = Micros(10);
-/// Parts of a case's duration for its load over time.
 const PARTS: usize = 20;
 
 /// The parameters.

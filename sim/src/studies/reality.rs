@@ -15,7 +15,7 @@ use fencepost_reports::documents::reality::{Outcome, Row};
 use fencepost_reports::{Cause, Kind, Verdict, judge};
 use std::rc::Rc;
 
-/// Differences that are known, by page or lock, fault and seed, with their reasons.
+/// Known differences by page or lock, fault and seed, with their reasons.
 const EXPLAINED: &[(&str, &str, u64, &str)] = &[];
 
 /// A lock under faults, in whose seeds a violation is searched.
@@ -69,7 +69,7 @@ pub fn of_pages(
     rows.into_iter().collect()
 }
 
-/// `None` if the run does not show it.
+/// `None` if the run does not show the violation.
 fn row(page: Option<&str>, spec: &RunSpec, target: Target, binaries: &RealServers) -> Option<Row> {
     let minimal = minimise(spec, target)?.spec;
     let faults = minimal.plan.faults.len() as u64;

@@ -1,7 +1,5 @@
-//! Many seeds, over threads, added up.
-//!
-//! Threads take chunks of seeds in order; addition commutes, so the sum does not depend on the
-//! number of threads or their order.
+//! Many seeds, over threads, added up. Addition commutes, so the sum does not depend on the
+//! threads.
 
 mod again;
 mod blind_spots;
@@ -151,9 +149,8 @@ impl Swept {
     }
 }
 
-/// Runs every seed of the shard in every cell. The sum is the same for any `jobs`, unless it was
-/// stopped early. With a `start` it continues a sweep, see [`Checkpoint::read`]: the sum is that of
-/// an uninterrupted sweep.
+/// Runs every seed of the shard in every cell, or continues a sweep ([`Checkpoint::read`]). The sum
+/// is the same for any `jobs`.
 pub fn sweep(
     spec: &SweepSpec,
     start: Option<&Sweep>,

@@ -13,7 +13,7 @@ use fencepost_serve::{ServeError, Serving, clocks};
 use rand_core::Rng;
 use std::time::Duration;
 
-/// The port of every server (`--listen-client-urls`).
+/// `--listen-client-urls`
 const PORT: u16 = 2_379;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -45,7 +45,7 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     ensemble::servers(setup.topology, PORT)
 }
 
-/// The ttl of a lease: in whole seconds, and at least one and a half election timeouts.
+/// In whole seconds, and at least one and a half election timeouts.
 fn lease(ttl: Micros) -> Micros {
     let seconds = whole_seconds(Duration::from_micros(ttl.0));
     let least = u64::try_from(Config::default().ttl_min()).unwrap_or(0);
@@ -65,7 +65,7 @@ fn recovery(_: &Scenario, topology: Topology) -> Micros {
     }
 }
 
-/// Starts the members of a cluster behind real TCP, where they speak with each other, too.
+/// Serves over real TCP, between the members too.
 pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
     let clients_max = place.clients_max;
     serving::start(

@@ -44,7 +44,7 @@ fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(3)
 }
 
-/// A memory limit of 0 is the one that memcached has by itself.
+/// A limit of 0 means memcached's default.
 pub(crate) fn serve(place: Place<'_>, memory_limit: u64) -> Result<Serving, ServeError> {
     let clients_max = place.clients_max;
     serving::start(

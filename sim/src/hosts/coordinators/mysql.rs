@@ -56,7 +56,6 @@ fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(1)
 }
 
-/// Starts a server behind real TCP.
 pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
     let clients_max = place.clients_max;
     serving::start(

@@ -29,7 +29,7 @@ pub(super) const ENTRY: Entry = Entry {
     recovery,
 };
 
-/// Has a standby only if it matters, or is requested.
+/// Without need or request, there is no standby.
 fn topology(scenario: &Scenario, client: &Definition, families: &Families) -> Topology {
     let wants_standby = |family| matches!(family, Family::Failover | Family::ReplicationLag);
     let of_program = scenario.program(client).map(|program| program.deployment);
@@ -58,9 +58,8 @@ fn replication(setup: &ServerSetup<'_>, node: Node) -> Replication {
     }
 }
 
-/// The tables of every lock, as their libraries' scripts create them, and the row that
-/// `select-for-update` locks. Spring's table has another column in its generation 7.0, and has
-/// another prefix for that.
+/// Tables of every lock, as their libraries' scripts create them, and the row that
+/// `select-for-update` locks. Spring's table has another column and prefix in its generation 7.0.
 const SCHEMA: &str = "
 CREATE TABLE INT_LOCK (LOCK_KEY CHAR(36) NOT NULL, REGION VARCHAR(100) NOT NULL,
     CLIENT_ID CHAR(36), CREATED_DATE TIMESTAMP NOT NULL,
@@ -113,8 +112,7 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
 }
 
 /// A deadlock is detected a second after the last wait has begun (`deadlock_timeout`). A standby
-/// notices with its next status, after 10 s, that its primary has lost the connection, and may take
-/// 5 s to open another.
+/// notices a lost connection with its next status, after 10 s, and may take 5 s to open another.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     match topology {
         Topology::Standby { .. } => Micros::from_secs(1 + 10 + 5),

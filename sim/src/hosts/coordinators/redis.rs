@@ -13,7 +13,6 @@ use rand_core::Rng;
 
 const PORT: u16 = 6379;
 const SENTINEL_PORT: u16 = 26379;
-/// The name under which Sentinels watch the primary.
 const MASTER_NAME: &str = "mymaster";
 
 pub(super) const ENTRY: Entry = Entry {
@@ -31,7 +30,7 @@ pub(super) const ENTRY: Entry = Entry {
     recovery,
 };
 
-/// Uses Sentinel and replicas only if they matter.
+/// Without need, there are no Sentinels and replicas.
 fn topology(scenario: &Scenario, client: &Definition, families: &Families) -> Topology {
     let wants_replicas = |family| {
         matches!(family, Family::Failover | Family::ReplicationLag | Family::Operator | Family::All)
@@ -124,7 +123,7 @@ fn servers(setup: &ServerSetup<'_>, process: Node) -> Servers {
     }
 }
 
-/// The first master of a process; the probe is the process after the last.
+/// The probe counts as the process after the last.
 fn first_master(scenario: &Scenario, process: Node) -> usize {
     let place = match process {
         Node::Client(number) => number - 1,

@@ -22,7 +22,7 @@ impl Desk {
         self.names.borrow_mut().insert((machine, name), holder);
     }
 
-    /// The holder with this name; the process itself without a name, or with an unknown one.
+    /// The process itself without a name, or with an unknown one.
     pub(crate) fn holder(&self, machine: Node, name: Option<Bytes>) -> Node {
         let named = name.and_then(|name| self.names.borrow().get(&(machine, name)).copied());
         named.unwrap_or(machine)
@@ -33,7 +33,7 @@ impl Desk {
         self.entries.borrow_mut().insert(node, entry);
     }
 
-    /// It remains after the release: later requests were sent under it.
+    /// Later requests belong to the acquisition even after the release.
     pub(crate) fn acquisition(&self, node: Node) -> Option<u64> {
         self.entries.borrow().get(&node).and_then(|entry| entry.acquisition)
     }
@@ -44,7 +44,6 @@ impl Desk {
         }
     }
 
-    /// The last value that a holder read under its latest acquisition.
     pub(crate) fn read(&self, node: Node) -> Option<i64> {
         self.entries.borrow().get(&node).and_then(|entry| entry.read)
     }

@@ -25,7 +25,7 @@ use std::time::Duration;
 
 const JUDGE: &str = "judge";
 const JUDGE_PORT: u16 = 9001;
-/// Work is done in pieces of this length: a pause lengthens it by all but one.
+/// A pause lengthens work by all but one piece.
 const WORK_PIECE_US: u64 = 10_000;
 
 pub(crate) struct Shared {
@@ -35,7 +35,7 @@ pub(crate) struct Shared {
     pub(crate) roster: Rc<Roster>,
     pub(crate) desk: Rc<Desk>,
     pub(crate) lives: Rc<Lives>,
-    /// How long the probe admits processes that waited before it.
+    /// The probe admits earlier waiters for this long.
     pub(crate) progress_bound: Micros,
     pub(crate) nodes: Vec<Node>,
     pub(crate) seed: u64,
@@ -56,7 +56,6 @@ struct Host {
 enum End {
     Connecting(BoxFuture<'static, io::Result<Socket>>),
     Open(Socket),
-    /// It sends no more.
     Over(Socket),
     Judge(Hearing),
 }
@@ -64,7 +63,7 @@ enum End {
 #[derive(Default)]
 struct Hearing {
     buffer: BytesMut,
-    /// The program sends no more: the judge closes once it has answered.
+    /// The judge closes once it has answered.
     is_over: bool,
 }
 
@@ -123,9 +122,9 @@ pub(crate) async fn live(
     }
 }
 
-/// Waits until all current waiters are served, for the bound of progress at most: a newcomer's
+/// Waits until all current waiters are served, at most for the bound of progress: a newcomer's
 /// first commands (loading a script, releasing the lock) can wake processes that would have waited
-/// for ever.
+/// forever.
 async fn lets_others_in_first(env: &Env, shared: &Shared) {
     const STEP_US: u64 = 100_000;
     let waiting = shared.recorder.who_waits();
@@ -267,7 +266,6 @@ impl Host {
         has_news
     }
 
-    /// Ready once the group has news, or must continue.
     fn poll_news(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let mut is_ready = self.poll_works(context);
         let sockets: Vec<SocketId> = self.ends.keys().copied().collect();

@@ -1,5 +1,5 @@
-//! The judge for one process: a RESP server without latency, which no fault reaches. The process's
-//! reports become operations of the history.
+//! The judge of one process: a RESP server without latency or faults. Reports become operations of
+//! the history.
 
 use super::desk::Desk;
 use super::resp::{courtesy, name, next_command, number, take_pair};
@@ -12,7 +12,7 @@ use fencepost_faults::{Micros, Node, draw};
 use fencepost_reports::{Action, What};
 use std::rc::Rc;
 
-/// The longest single WORK, in milliseconds.
+/// In milliseconds.
 const WORK_MAX_MS: u64 = 3_600_000;
 
 pub(crate) struct Judge {
@@ -21,17 +21,15 @@ pub(crate) struct Judge {
     roster: Rc<Roster>,
     scenario: Rc<Scenario>,
     desk: Rc<Desk>,
-    /// The holders over its connections, in order of their start.
     holders: Vec<Holder>,
     has_spoken: bool,
 }
 
-/// A holder of the lock: the process, or a name given with AS.
 struct Holder {
     name: Option<Bytes>,
     node: Node,
     phase: Phase,
-    /// What it named in its last ACQUIRING, where there are several locks.
+    /// Named by its last ACQUIRING, where there are several locks.
     lock: Option<Bytes>,
 }
 
@@ -74,7 +72,7 @@ impl Judge {
         self.holders.iter().any(|holder| matches!(holder.phase, Phase::Holding))
     }
 
-    /// Returns whether any holder in the process asks for the lock, has it, or is releasing it.
+    /// Any holder in the process is acquiring, holding or releasing the lock.
     pub(crate) fn is_amid(&self) -> bool {
         self.holders.iter().any(|holder| holder.phase != Phase::Idle)
     }
@@ -167,7 +165,7 @@ impl Judge {
         "+OK\r\n".to_owned()
     }
 
-    /// How long the process must hold the lock, in milliseconds.
+    /// Returns the minimum hold in milliseconds.
     fn acquired(
         &mut self,
         holder: usize,
@@ -228,7 +226,7 @@ impl Judge {
         self.ends_cycle(holder)
     }
 
-    /// Handles an unknown outcome of an acquire, which ends the cycle, or of a release.
+    /// An unknown outcome of an acquire ends the cycle.
     fn unknown(&mut self, holder: usize, phase: Phase, reason: Option<&Bytes>) -> String {
         match phase {
             Phase::Acquiring(operation) => {

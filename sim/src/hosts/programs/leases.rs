@@ -1,8 +1,7 @@
-//! Leases that are kept in a value: a time of expiry as the score of a sorted set, or in a field of
-//! a hash.
+//! Leases that are kept in a value, as the score of a sorted set or in a field of a hash.
 //!
-//! Servers know nothing of such a lease. Here the events of its key become those of a key with an
-//! expiry: its owner, its lease, and an expiry where a command only swept away what was over.
+//! Servers do not know such leases. The events of the key are converted to those of a key with an
+//! expiry: an owner, a lease, and an expiry where a command only removed expired entries.
 
 use crate::world::node_clock::WALL_EPOCH_US;
 use fencepost_faults::{Micros, Node, SimTime};
@@ -11,13 +10,11 @@ use std::collections::BTreeMap;
 
 /// Below: counts; from here on: seconds, milliseconds or microseconds of the Unix epoch.
 const SECONDS_MIN: f64 = 1e9;
-/// How much a clock may differ from true time before a sweep counts as a removal.
+/// With a larger clock error a sweep counts as a removal.
 const TOLERANCE: Micros = Micros::from_millis(50);
 
 struct Value {
-    /// The members or fields without the times that they expire at.
     name: String,
-    /// When the lease ends, if a time says so.
     ends: Option<SimTime>,
 }
 
@@ -54,7 +51,6 @@ pub(super) fn read(events: &mut [Event]) {
     }
 }
 
-/// The value at an instant: of members that expire at different times, those that have not.
 fn value_at(value: &str, now: SimTime) -> Value {
     let members: Vec<(&str, Option<SimTime>)> = value.split(' ').map(member).collect();
     let is_live = |ends: &Option<SimTime>| ends.is_none_or(|ends| now < ends);
@@ -73,7 +69,7 @@ fn member(text: &str) -> (&str, Option<SimTime>) {
     parsed.map_or((text, None), |(name, ends)| (name, Some(ends)))
 }
 
-/// The true time of a number of seconds, milliseconds or microseconds of the Unix epoch.
+/// In seconds, milliseconds or microseconds of the Unix epoch.
 fn ends(number: f64) -> Option<SimTime> {
     let us = match number {
         _ if number < SECONDS_MIN => return None,

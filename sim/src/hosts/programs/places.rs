@@ -5,7 +5,7 @@ use fencepost_clients::sql::advisory;
 use fencepost_clients::{Address, Coordinator, Servers};
 use fencepost_faults::Node;
 
-/// The variables' names, without their prefix, and values.
+/// Names lack their prefix.
 pub(super) fn places(program: &Program, servers: &Servers) -> Vec<(String, String)> {
     match servers {
         Servers::One(address) => vec![("REDIS".to_owned(), format!("redis://{address}"))],
@@ -69,7 +69,7 @@ fn of_members(program: &Program, members: &[Address]) -> Vec<(String, String)> {
     found
 }
 
-/// The form of libpq, which looks for the primary.
+/// As libpq expects, which looks for the primary.
 fn postgresql(all: &str, members: usize) -> String {
     let target = if members > 1 { "?target_session_attrs=read-write" } else { "" };
     format!("postgresql://postgres@{all}/postgres{target}")
@@ -90,7 +90,6 @@ fn numbered(
 }
 
 impl ProgramDeployment {
-    /// Returns whether Sentinels and replicas exist under any faults.
     pub(crate) fn has_sentinels(self) -> bool {
         self == ProgramDeployment::Sentinel
     }

@@ -1,7 +1,5 @@
-//! Identifies programs: the files that their processes executed and read as code, and the versions
-//! of interpreters and packages.
-//!
-//! Determined after a run, from the current files.
+//! Identifies programs after a run: the files that their processes executed or read as code, and
+//! the versions of interpreters and packages.
 
 mod versions;
 
@@ -12,13 +10,13 @@ use fencepost_reports::record::programs::Ran;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// System folders: versions of executed files cover their content.
+/// Versions cover the content of executed files in these folders.
 const SYSTEM: &[&str] = &[
     "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run",
     "/sbin", "/sys", "/usr",
 ];
 
-/// File names that are code, regardless of their content.
+/// Code, regardless of the content.
 const CODE: &[&str] =
     &["cjs", "js", "lua", "mjs", "php", "pl", "pm", "py", "pyc", "rb", "sh", "ts"];
 
@@ -74,7 +72,7 @@ fn source(path: &Path) -> PathBuf {
     compiled().unwrap_or_else(|| path.to_owned())
 }
 
-/// Returns whether a file belongs to the system or to an interpreter, which its version identifies.
+/// The version of a system or interpreter identifies its files.
 fn is_the_systems(path: &Path) -> bool {
     let is_own = path.starts_with("/usr/local");
     if !is_own && SYSTEM.iter().any(|folder| path.starts_with(folder)) {
@@ -87,7 +85,6 @@ fn is_the_systems(path: &Path) -> bool {
         && parts.next().is_some_and(|part| part != "site-packages" && part != "dist-packages")
 }
 
-/// Returns whether that is the folder of a version of Python, like `python3.11`.
 fn is_python(name: &str) -> bool {
     name.strip_prefix("python")
         .is_some_and(|version| version.starts_with(|it: char| it.is_ascii_digit()))

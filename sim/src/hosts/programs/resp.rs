@@ -4,7 +4,7 @@ use bytes::{Bytes, BytesMut};
 use redis_protocol::resp2::decode::decode_bytes_mut;
 use redis_protocol::resp2::types::BytesFrame;
 
-/// The version that judge and storage report.
+/// Reported by judge and storage.
 const VERSION: &str = "7.0.15";
 
 /// `Err` for invalid input.
@@ -25,7 +25,6 @@ pub(crate) fn words(frame: &BytesFrame) -> Option<Vec<Bytes>> {
     items.iter().map(word).collect::<Option<Vec<_>>>().filter(|words| !words.is_empty())
 }
 
-/// In capitals.
 pub(crate) fn name(word: &Bytes) -> String {
     String::from_utf8_lossy(word).to_ascii_uppercase()
 }
@@ -40,7 +39,7 @@ pub(crate) fn number<T: std::str::FromStr>(word: &Bytes) -> Option<T> {
     std::str::from_utf8(word).ok()?.parse().ok()
 }
 
-/// The answer to a client library's greeting; `None` for anything else.
+/// Replies to a client library's greeting.
 pub(crate) fn courtesy(words: &[Bytes]) -> Option<String> {
     Some(match name(&words[0]).as_str() {
         "HELLO" => hello(words.get(1)),

@@ -1,14 +1,12 @@
-//! Locks that are a token in a list: a process that takes the token has the lock, and the key is
-//! there while the lock is free.
+//! Locks that are a token in a list: the key exists while the lock is free.
 //!
-//! Here a taken token becomes what servers tell of any other lock: a grant to the process that took
-//! it, and a removal when it is put back.
+//! A taken token becomes a grant to the process that took it, and a returned one a removal.
 
 use fencepost_faults::Node;
 use fencepost_reports::{Action, Change, Event, What};
 use std::collections::BTreeMap;
 
-/// Turns the changes of the key around if processes take it by removing it.
+/// Inverts the changes of such a key.
 pub(super) fn read(events: &mut Vec<Event>) {
     if !are_tokens(events) {
         return;

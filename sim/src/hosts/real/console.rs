@@ -11,33 +11,31 @@ pub(super) type Channel = usize;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Ask {
-    /// A connection to the port of clients.
     Open(Channel),
     Send(Channel, Vec<u8>),
 }
 
 pub(super) enum Heard {
-    /// `None` if the server did not answer.
     Reading(Option<Reading>),
     Notice(Notice),
 }
 
-/// Events at a server, besides clients' commands, that may change its locks.
+/// Besides clients' commands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Changes {
     pub(super) by_ends: bool,
-    /// Something that the server does by itself and syncs to its disk.
+    /// The server syncs such changes to its disk.
     pub(super) by_syncs: bool,
 }
 
-/// It is told of the connections that it asks for, and asks again.
+/// A console reports requests again when a connection is lost.
 pub(super) trait Console {
     fn is_ready(&self) -> bool;
 
-    /// Called until it is, and again after a connection closed.
+    /// Called until connected, and again after a connection closed.
     fn connects(&mut self) -> Vec<Ask>;
 
-    /// What to send there.
+    /// Returns the first messages.
     fn opened(&mut self, _: Channel) -> Vec<Ask> {
         Vec::new()
     }
@@ -50,28 +48,26 @@ pub(super) trait Console {
 
     fn hears(&mut self, channel: Channel, bytes: &[u8]) -> (Vec<Ask>, Vec<Heard>);
 
-    /// Triggers other than clients' commands that may change the server's locks.
     fn changes(&self) -> Changes {
         Changes::default()
     }
 
-    /// Returns whether keys expire by the server's wall clock, without a command.
     fn expires_by_wall(&self) -> bool {
         false
     }
 
-    /// The next thing that has arrived over a connection; `None` if nothing whole has.
+    /// `None` if no message is complete.
     fn next_work(&mut self, by: ConnectionId, buffer: &mut BytesMut, is_raw: bool) -> Option<Work> {
         next_message(by, buffer, is_raw)
     }
 
-    /// Returns whether a client's bytes show that it is a server, too.
+    /// The bytes of a server that begins to replicate.
     fn begins_replication(&self, _: &[u8]) -> bool {
         false
     }
 
-    /// How a key was left that is another one now, or gone, and by whom if the console knows.
-    /// `None`: it was overwritten, or the trigger says how.
+    /// How a key was replaced or removed, and by which connection if known. `None`: it was
+    /// overwritten, or the trigger tells.
     fn left(&self, _before: &Key, _now: Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)> {
         None
     }
@@ -82,12 +78,11 @@ pub(super) trait Console {
         false
     }
 
-    /// `None` if nothing is to be read because of it.
     fn types(&mut self, _: OperatorAction) -> (Vec<Ask>, Trigger) {
         (Vec::new(), Trigger::Operator(None))
     }
 
-    /// Recognizes messages of a client that are only a sign of life.
+    /// A sign of life changes no lock.
     fn sign_of_life(&self) -> fn(&[u8]) -> bool {
         |_| false
     }
@@ -97,10 +92,9 @@ pub(super) trait Console {
     }
 }
 
-/// The end of a connection at a client, as servers name it.
 pub(super) type PeerAddress = (Ipv4Addr, u16);
 
-/// Reads `10.0.0.5:40001`, with or without a slash in front.
+/// Accepts `10.0.0.5:40001`, with or without a leading slash.
 pub(super) fn peer_address(text: &str) -> Option<PeerAddress> {
     let (host, port) = text.trim_start_matches('/').rsplit_once(':')?;
     Some((host.parse().ok()?, port.parse().ok()?))

@@ -10,14 +10,13 @@ const ROUNDING_MS: i64 = 2;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Key {
     pub(super) name: Bytes,
-    /// Tells the locks of one name apart that the server keeps in different ways.
+    /// Distinguishes locks of one name that the server stores in different ways.
     pub(super) form: u8,
-    /// Its content, in words if it is no string, or its owner.
+    /// Rendered if it is no string; or its owner.
     pub(super) value: Bytes,
     pub(super) expires_at_ms: Option<i64>,
-    /// Tells two grants of the same value apart.
     pub(super) version: u64,
-    /// A number that the server gave with it, and that may serve as a fencing token.
+    /// May serve as a fencing token.
     pub(super) token: Option<u64>,
     pub(super) owner: Owner,
 }
@@ -27,24 +26,15 @@ pub(super) enum Owner {
     /// The sender of the command before the reading.
     #[default]
     OfTrigger,
-    /// The session behind a connection, if the server has it.
+    /// `None` if the server does not know the session.
     Connection(Option<ConnectionId>),
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Role {
-    Primary {
-        replicas: usize,
-    },
-    Replica {
-        of: String,
-        is_syncing: bool,
-        is_in_step: bool,
-    },
-    /// A member of an ensemble, or a server without replicas.
-    Member {
-        leads: bool,
-    },
+    Primary { replicas: usize },
+    Replica { of: String, is_syncing: bool, is_in_step: bool },
+    Member { leads: bool },
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -56,30 +46,28 @@ pub(super) struct Reading {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Trigger {
     Start,
-    /// A client's command; which, and which keys it writes for certain.
+    /// With the keys that it certainly writes.
     Command {
         by: ConnectionId,
         clears: bool,
         sets: Option<Bytes>,
     },
-    /// Bytes of another server, or something that the server did by itself.
     Itself,
-    /// The end of a client's connection.
     End,
-    /// An operator's action that clears keys in this way, if it does.
+    /// An operator's action that clears keys in this way.
     Operator(Option<KeyChange>),
 }
 
 #[derive(Default)]
 pub(super) struct Judged {
     keys: BTreeMap<(Bytes, u8), Key>,
-    /// What has expired by the clock, until it comes to be again.
+    /// Expired by the clock; kept until the key exists again.
     expired: BTreeMap<(Bytes, u8), Key>,
     pub(super) role: Option<Role>,
 }
 
 impl Judged {
-    /// Tells of keys whose time is up by the wall clock of a primary.
+    /// By the wall clock of a primary.
     pub(super) fn expires(&mut self, wall: WallTime, out: &mut Vec<Output>) {
         if !self.is_primary() {
             return;
@@ -194,7 +182,6 @@ impl Key {
 }
 
 impl Trigger {
-    /// A command of which nothing more is known.
     pub(super) fn of(by: ConnectionId) -> Trigger {
         Trigger::Command { by, clears: false, sets: None }
     }
@@ -250,7 +237,7 @@ mod tests {
         out.into_iter().filter_map(of).collect()
     }
 
-    /// What a primary tells that held the first and then holds the second.
+    /// Reports as a primary does whose data changes from the first to the second.
     fn changes(
         before: Option<Key>,
         after: Option<Key>,

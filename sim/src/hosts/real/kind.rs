@@ -13,21 +13,18 @@ use std::path::Path;
 /// Servers tell clients where their configuration is, and the real path differs between runs.
 pub(super) const FOLDER: &str = "/proc/self/cwd";
 pub(super) const FIRST_PROCESS: u32 = 101;
-/// The user `nobody`, for servers that refuse to run as root.
 pub(super) const NOBODY: u32 = 65_534;
 
-/// A kind of real server: a line of the table [`super::KINDS`].
 pub(crate) struct Kind {
     pub(crate) coordinator: Coordinator,
-    /// The file that `--servers real` looks for, as a shell does.
+    /// `--servers real` searches for this file.
     pub(crate) program: &'static str,
-    /// The servers that it recognizes, for errors.
+    /// For errors.
     pub(crate) expected: &'static str,
-    /// The command that prints name and version of a file.
     pub(super) version: fn(path: &str) -> Vec<String>,
     /// Finds both in what the command prints.
     pub(super) name_and_version: fn(&str) -> Option<(String, String)>,
-    /// Makes, once, a folder with which each server begins.
+    /// Made once; each server begins with a copy.
     pub(super) template: Option<fn(&Part) -> Template>,
     pub(super) recipe: fn(&RealSetup<'_>, Node) -> Recipe,
     pub(super) console: fn(&Part) -> Box<dyn Console>,
@@ -35,9 +32,7 @@ pub(crate) struct Kind {
 
 pub(super) struct Template {
     pub(super) files: Vec<(&'static str, String)>,
-    /// The command that makes the rest.
     pub(super) command: Vec<String>,
-    /// The folder, in the one in which the command runs.
     pub(super) folder: &'static str,
     pub(super) user: Option<u32>,
 }
@@ -46,10 +41,10 @@ pub(super) struct Template {
 pub(super) struct Recipe {
     pub(super) command: Vec<String>,
     pub(super) environment: Vec<(&'static str, String)>,
-    /// The files of its folder at its first start, besides those of the template.
+    /// Besides those of the template.
     pub(super) files: Vec<(&'static str, String)>,
     pub(super) port: u16,
-    /// How long before the instant of its start it is started, so that it serves by then.
+    /// The server starts this much earlier, so that it serves in time.
     pub(super) boot: Micros,
     pub(super) user: Option<u32>,
 }
@@ -78,7 +73,6 @@ impl Part {
         self.world.addresses.get(host).copied()
     }
 
-    /// The host at an address, or the name that is none.
     pub(super) fn host_at(&self, address: &str) -> String {
         let found = self.world.addresses.iter().find(|(_, known)| known.to_string() == *address);
         found.map_or_else(|| address.to_owned(), |(name, _)| name.clone())
@@ -114,7 +108,7 @@ pub(super) fn command(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// The name and the first word after a prefix of any line, if that is a version.
+/// `None` if the first word after the prefix is no version.
 pub(super) fn version_after(said: &str, name: &str, prefix: &str) -> Option<(String, String)> {
     let rest = said.lines().find_map(|line| line.trim().split_once(prefix))?.1;
     let version = rest.split([' ', ',', '-']).next()?.trim();

@@ -1,5 +1,5 @@
-//! Real ZooKeeper servers, alone or in an ensemble. The console asks for the ephemeral nodes, the
-//! sessions that own them, and the connections of sessions (`dump`).
+//! Real ZooKeeper servers. The console asks for ephemeral nodes, their sessions, and the
+//! connections of sessions (`dump`).
 
 mod console;
 

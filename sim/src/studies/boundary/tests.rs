@@ -23,7 +23,7 @@ fn barest_majority(hold: &str, retry_us: u64) -> Scenario {
     Scenario::of_table(text.parse().expect("TOML")).expect("a scenario")
 }
 
-/// All clients slow and all masters fast, up to `drift_ppm`.
+/// All clients are slow and all masters fast.
 fn drift(drift_ppm: u64) -> FaultPlan {
     let rate_ppm = i32::try_from(drift_ppm * 1_000_000 / (2_000_000 + drift_ppm)).expect("a rate");
     let slow = [1, 2].map(|number| (Node::Client(number), -rate_ppm));
@@ -66,11 +66,11 @@ fn overlaps(scenario: Scenario, plan: FaultPlan) -> bool {
     judge(&outcome.history).violations.iter().any(|found| found.kind == Kind::Overlap)
 }
 
-/// The validity is the ttl less 1 % and 2 ms, from when the first master is asked. That one grants
-/// a message later, if the connection is open, and the next holder hears a message after the lease
-/// has ended: 10 s / (9.898 s - 2 x 200 us) is 1.0345 % more than 1. Here the connection is opened
-/// first, which takes two messages, a server's clock counts whole milliseconds, and all begins at
-/// a quantum: 0.6 ms in all.
+/// The validity is the ttl less 1 % and 2 ms, counted from the first request. The first master
+/// grants a message later, if the connection is open, and the next holder hears a message after the
+/// lease has ended: 10 s / (9.898 s - 2 x 200 us) is 1.0345 % more than 1. Here opening the
+/// connection takes two messages, a server's clock counts whole milliseconds, and all begins at a
+/// quantum: 0.6 ms in all.
 #[test]
 fn drift_breaks_redlock_by_a_few_messages_beyond_the_bound_and_not_below_it() {
     let scenario = barest_majority("until-validity", 100_000);

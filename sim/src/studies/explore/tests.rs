@@ -37,7 +37,6 @@ impl Progress for Silent {
     fn run_done(&self, _: bool) {}
 }
 
-/// A constant latency, for two base runs.
 fn bounds(client: &str, fault: &str, faults: u8) -> Bounds {
     let fixed = SpanRange::new(Span::millis(1), Span::millis(1));
     let scenario = Scenario {
@@ -187,9 +186,9 @@ fn a_failover_that_cannot_be_is_refused() {
     assert_eq!(bounds("zookeeper-naive", "failover", 1).validate(), Ok(()));
 }
 
-/// The lease is 10 s. From its grant on, the holder takes 8 s and seven messages of 2 ms; it may be
-/// paused for the rest, and for the reply to the process that takes over. That is 1.988 s, and it
-/// breaks four quanta later. `boundary --vary pause` counts the seven messages too.
+/// Of the lease's 10 s, the holder takes 8 s and seven messages of 2 ms; a pause may take the rest,
+/// and the reply to the next process: 1.988 s. It breaks four quanta later. `boundary --vary pause`
+/// counts the seven messages too.
 #[test]
 fn the_shortest_pause_that_breaks_a_rule_is_what_arithmetic_leaves_of_the_lease() {
     let mut bounds = bounds("single-node", "pause", 1);

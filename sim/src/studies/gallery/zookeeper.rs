@@ -64,11 +64,11 @@ const LOOKING: [&str; 5] = [
 /// Latencies close to the holds: much is in transit when a reply is lost.
 const SLOW_AND_ALONE: &[(&str, &str)] =
     &[("ensemble", "1"), ("cycles", "60"), ("hold", "10ms..100ms"), ("latency", "20ms..100ms")];
-/// A server whose downtime exceeds a client's wait, and retries as in Curator's documentation.
+/// The server's downtime exceeds a client's wait. Retries are as in Curator's documentation.
 const AWAY: &[(&str, &str)] =
     &[("ensemble", "1"), ("ttl", "4s"), ("retry", "1s..1s"), ("restart-delay", "6s..10s")];
-/// Two processes that are often idle, and cuts that end when a client has given its session up. It
-/// takes a lost reply followed by a cut, which two aimed faults rarely produce.
+/// Two processes are often idle, and cuts end when a client has given its session up: it takes a
+/// lost reply followed by a cut, which two aimed faults rarely produce.
 const OFTEN_IDLE: &[(&str, &str)] = &[
     ("ensemble", "1"),
     ("processes", "2"),
@@ -78,7 +78,7 @@ const OFTEN_IDLE: &[(&str, &str)] = &[
     ("partition", "8s..10s"),
     ("strategy", "uniform"),
 ];
-/// Servers that are cut off for about the length of a session.
+/// For about the length of a session.
 const BEHIND: &[(&str, &str)] = &[
     ("processes", "6"),
     ("ttl", "4s"),

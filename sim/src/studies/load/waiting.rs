@@ -31,7 +31,6 @@ pub enum Waiting {
 pub struct InvalidWaiting(String);
 
 impl Waiting {
-    /// `attempt` counts from 0.
     pub(super) fn pause(self, attempt: u32, env: &Env) -> Duration {
         match self {
             Waiting::None | Waiting::Own => Duration::ZERO,

@@ -23,7 +23,7 @@ const RULES: &[(Family, Rule)] = &[
     (Family::Failover, away_for_long),
 ];
 
-/// `all` draws its settings, and has none of these.
+/// `all` draws its settings, and has no blind spots.
 pub(super) fn blind_spots(
     scenario: &Scenario,
     client: &Definition,

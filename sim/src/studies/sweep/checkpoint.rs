@@ -8,7 +8,6 @@ use fencepost_reports::summary::sweep::{Impossible, SeedRange};
 use serde::{Deserialize, Serialize};
 
 const FORMAT: &str = "fencepost.checkpoint";
-/// The format is unpublished: only the build that wrote it resumes from it.
 const VERSION: u32 = 1;
 
 /// The state that a sweep needs to resume.
@@ -16,9 +15,9 @@ const VERSION: u32 = 1;
 pub struct Checkpoint {
     format: String,
     version: u32,
-    /// The seeds of the whole sweep, before it was divided into shards.
+    /// Before the sweep was divided into shards.
     asked: SeedRange,
-    /// Confirmations under turmoil do not matter: the smallest runs are confirmed at the end.
+    /// The smallest runs are confirmed at the end.
     sum: Sweep,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     checksum: Option<String>,

@@ -29,12 +29,11 @@ fn chunk(seeds: u64, jobs: usize) -> u64 {
         .unwrap_or(1)
 }
 
-/// Its size does not depend on the number of seeds.
+/// Independent of the number of seeds.
 pub(super) struct Work<'s> {
     pub(super) spec: &'s SweepSpec,
     pub(super) listener: &'s dyn Listener,
     pub(super) stop: &'s Stop,
-    /// The lowest last.
     left: Mutex<Vec<SeedRange>>,
     chunk: u64,
     done: Mutex<Done>,

@@ -7,22 +7,20 @@ use fencepost_programs::{Group, News, SocketId};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
 
-/// From where the console connects: no machine of the world.
+/// No machine of the world has this address.
 const FROM: (Ipv4Addr, u16) = (Ipv4Addr::new(10, 0, 255, 1), 9002);
-/// How long a console waits before it connects again to a server that has closed it at once.
+/// Delay after the server has closed the connection.
 const RETRY_US: u64 = 20_000;
 
 pub(super) struct Look {
     pub(super) console: Box<dyn Console>,
     port: u16,
     channels: BTreeMap<SocketId, Channel>,
-    /// Requests of the console that could not be sent yet.
+    /// They could not be sent yet.
     asked: VecDeque<Ask>,
-    /// After what it is to read next.
     unread: Option<Trigger>,
-    /// After what it is reading.
     reading: Option<Trigger>,
-    /// The server could not say, and is not asked again in this instant.
+    /// The server could not answer, and is not asked again in this instant.
     pub(super) is_loading: bool,
     closed_at_us: Option<u64>,
     now_us: u64,
@@ -60,7 +58,6 @@ impl Look {
         !self.channels.is_empty()
     }
 
-    /// Returns whether it did anything.
     pub(super) fn asks(&mut self, group: &mut Group, now_us: u64, is_judged: bool) -> bool {
         self.now_us = now_us;
         if self.asked.is_empty() {
@@ -119,7 +116,6 @@ impl Look {
         true
     }
 
-    /// `None` if not to the console.
     pub(super) fn hears(&mut self, socket: SocketId, bytes: &[u8]) -> Option<Vec<Heard>> {
         let channel = *self.channels.get(&socket)?;
         let (asks, heard) = self.console.hears(channel, bytes);
@@ -140,7 +136,6 @@ impl Look {
         Some(heard)
     }
 
-    /// Returns the trigger of a reading.
     pub(super) fn takes(
         &mut self,
         heard: Heard,

@@ -26,7 +26,7 @@ enum Stage {
     Types,
 }
 
-/// A row of the table of ShedLock: who took it, when, and until when.
+/// A row of ShedLock's table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Taken {
     at_us: i64,
@@ -146,7 +146,7 @@ impl PostgresqlConsole {
         Reading { keys, role: Role::Member { leads: !self.is_standby } }
     }
 
-    /// Returns whether a row of ShedLock is held: a release only makes its end earlier.
+    /// A release of ShedLock's row only makes its end earlier.
     fn is_taken(&mut self, at: Option<i64>, until: Option<i64>) -> bool {
         let (Some(at_us), Some(until_us)) = (at, until) else { return false };
         let is_released = match &self.taken {

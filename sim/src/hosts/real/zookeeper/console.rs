@@ -12,16 +12,15 @@ use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, KeyChange};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The digits of a sequence number at the end of a name.
 const DIGITS: usize = 10;
-/// The suffix of a queue's name for the second contender of a session in it.
+/// For a session's second contender.
 const TWICE: &str = "/twice";
 /// Exists, getData, getChildren, ping, getChildren2, setWatches and others of watches.
 const HARMLESS: &[i32] = &[3, 4, 8, 11, 12, 17, 18, 101, 105, 106];
-/// Operations that delete nodes, and the end of a session.
+/// They delete nodes, or end the session.
 const DELETES: &[i32] = &[2, 14, 20];
 const CLOSES_SESSION: i32 = -11;
-/// A packet between servers by which the leader sees that they live.
+/// By this the leader sees that servers are alive.
 const PING_OF_SERVERS: [u8; 4] = [0, 0, 0, 5];
 
 pub(super) struct ZooKeeperConsole {
@@ -30,7 +29,7 @@ pub(super) struct ZooKeeperConsole {
     received: BytesMut,
     peers: Peers,
     sessions: BTreeMap<PeerAddress, String>,
-    /// The session and the path of each holder that was read.
+    /// The session and the path of each.
     holders: BTreeMap<(String, String), (String, String)>,
 }
 
@@ -183,7 +182,7 @@ impl Console for ZooKeeperConsole {
         self.peers.meets(connection, address);
     }
 
-    /// No client ends a session that expires.
+    /// No client ends an expiring session.
     fn left(&self, before: &Key, _: Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)> {
         let text = |bytes: &Bytes| String::from_utf8_lossy(bytes).into_owned();
         let holder = self.holders.get(&(text(&before.name), text(&before.value)));
@@ -205,13 +204,11 @@ impl Console for ZooKeeperConsole {
     }
 }
 
-/// The operation of a request: its length and its number come first.
 fn operation(bytes: &[u8]) -> Option<i32> {
     let number = bytes.get(8..12)?;
     Some(i32::from_be_bytes(number.try_into().ok()?))
 }
 
-/// The nodes of `0x100000003eb0000:` and the lines below it.
 fn ephemerals(text: &str) -> Vec<Ephemeral> {
     let (mut found, mut session) = (Vec::new(), String::new());
     for line in text.lines() {

@@ -83,7 +83,7 @@ pub fn unfinished(
     }
 }
 
-/// Without delays there are always three counts, for any number of faults.
+/// Without delays there are three counts for any number of faults.
 fn stated_units(bounds: &Bounds, ledger: &Ledger) -> Vec<u64> {
     let counts = ledger.units().iter().map(|(_, units)| *units as u64);
     let none = if bounds.delays == 0 { 3 - ledger.units().len() } else { 0 };
@@ -134,10 +134,8 @@ fn belongs(found: serde_json::Value, asked: serde_json::Value) -> Result<(), Inv
     first.map_or(Ok(()), |line| Err(InvalidPartial::Other(line)))
 }
 
-/// More than any real exploration, and small enough to be added up.
 const COUNT_MAX: u64 = 1 << 48;
 
-/// Errors: an impossible count.
 fn counts(bounds: &Bounds, partial: &Unfinished) -> Result<Units, InvalidPartial> {
     let (runs, out) = (&partial.runs, &partial.left_out);
     let sums = [runs.all, runs.valid, runs.unknown, runs.fired, runs.contended];
@@ -153,7 +151,6 @@ fn counts(bounds: &Bounds, partial: &Unfinished) -> Result<Units, InvalidPartial
     }
 }
 
-/// The number of units by level; `None` if the levels do not match the bounds.
 fn units_of(bounds: &Bounds, counts: &[u64]) -> Option<Units> {
     let levels = up_to(bounds.most());
     let is_absent =

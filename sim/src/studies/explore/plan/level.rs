@@ -9,7 +9,6 @@ pub(crate) enum Added {
 }
 
 impl Added {
-    /// Both, in order.
     pub(crate) const ALL: [Added; 2] = [Added::Delay, Added::Fault];
 }
 

@@ -67,9 +67,9 @@ fn aligned(at: SimTime, quantum: Micros) -> SimTime {
     SimTime(at.0.div_ceil(quantum.0) * quantum.0)
 }
 
-/// A text for the order of messages in a run: for every machine its events in sequence, without
-/// times. A message is identified by its link and its position on it. Ends of leases, and starts
-/// and ends of the earlier faults of the plan, separate them at every machine.
+/// The order of messages: every machine's events without times. Messages are identified by link and
+/// position. Ends of leases, and starts and ends of the plan's earlier faults, separate them at
+/// every machine.
 pub(crate) fn order(prefix: &FaultPlan, scout: &Scout) -> String {
     let mut told: BTreeMap<Node, BTreeSet<(SimTime, String)>> = BTreeMap::new();
     let mut sent: BTreeMap<(Node, Node), usize> = BTreeMap::new();

@@ -33,7 +33,7 @@ pub(crate) struct Placed {
     /// Same runs as some of these until something is added: cuts that end just before the next
     /// check.
     pub(crate) alike: Vec<FaultPlan>,
-    /// The indices of plans, among all of them in this order, to which nothing is added.
+    /// Indices of plans to which nothing is added.
     pub(crate) dead_ends: BTreeSet<usize>,
     pub(crate) pruned: Pruned,
 }
@@ -56,7 +56,7 @@ impl Placed {
 #[derive(Default)]
 struct Choices {
     faults: Vec<Fault>,
-    /// Faults with the same runs as some of these, until something is added to them.
+    /// Equal runs until something is added.
     alike: Vec<Fault>,
 }
 
@@ -124,7 +124,7 @@ impl Origin<'_> {
         Ok(())
     }
 
-    /// The starts of a fault: just before and just after every event.
+    /// Just before and just after every event.
     fn places(&self, site: &Site, pruned: &mut Pruned) -> Vec<SimTime> {
         let all = boundaries(self.bounds, self.prefix, self.scout);
         // Only sent messages can be late.
@@ -184,7 +184,6 @@ impl Origin<'_> {
         Ok(Choices { faults, alike: Vec::new() })
     }
 
-    /// Adds the plan with this fault, unless a rule prunes it or it is impossible.
     fn add(&self, timed: TimedFault, placed: &mut Placed) {
         if self.is_left_out(&timed) {
             placed.pruned.idle += 1;
@@ -217,7 +216,7 @@ impl Origin<'_> {
     }
 }
 
-/// The instant of every turn, and one quantum later; none before the plan's last fault.
+/// Every turn, and one quantum later; not before the plan's last fault.
 pub(crate) fn boundaries(bounds: &Bounds, prefix: &FaultPlan, scout: &Scout) -> BTreeSet<SimTime> {
     let quantum = bounds.scenario.timing.quantum.0;
     let first = prefix.faults.iter().map(|timed| timed.at_us).max().unwrap_or(SimTime::ZERO);

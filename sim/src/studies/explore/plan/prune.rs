@@ -15,7 +15,7 @@ pub struct Pruned {
     pub same_order: u64,
 }
 
-/// Replies of a busy server may be late by this much before their command counts as over.
+/// A busy server's reply may be late by this much before its command counts as over.
 const SERVICE_MAX: Micros = Micros::from_millis(100);
 
 pub(crate) fn is_idle(timed: &TimedFault, scout: &Scout) -> bool {
@@ -47,7 +47,7 @@ pub(crate) fn is_idle(timed: &TimedFault, scout: &Scout) -> bool {
     }
 }
 
-/// Returns whether a message is in transit on one of these links in that time, both ends included.
+/// Both ends are included.
 fn meets(scout: &Scout, links: &[(Node, Node)], from: SimTime, to: SimTime) -> bool {
     scout.messages.iter().any(|message| {
         let arrived = message.arrived.unwrap_or(SimTime::NEVER);

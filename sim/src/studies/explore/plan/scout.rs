@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 /// Its probe begins late: with an added fault, the probe waits for that to be over.
 pub(crate) struct Scout {
-    /// The turns of each machine, up to the last event of the history before the probe begins.
+    /// Up to the last event before the probe begins.
     pub(crate) turns: Vec<(SimTime, Node)>,
     pub(crate) messages: Vec<Message>,
     pub(crate) held_up: Vec<(SimTime, (Node, Node))>,
@@ -88,7 +88,7 @@ pub(crate) fn scout(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Result<Sc
     Ok(Scout { turns, messages, held_up, told, timers, leases: leases(&outcome.history) })
 }
 
-/// A fault without effect: it delays the probe.
+/// Only delays the probe.
 fn late(at_us: SimTime) -> TimedFault {
     TimedFault {
         id: u32::MAX,
@@ -97,7 +97,7 @@ fn late(at_us: SimTime) -> TimedFault {
     }
 }
 
-/// Turns of processes without an incoming message: a timer was due.
+/// Without an incoming message, a timer was due.
 fn timers(turns: &[(SimTime, Node)], messages: &[Message]) -> BTreeSet<(SimTime, Node)> {
     let arrivals: BTreeSet<(SimTime, Node)> =
         messages.iter().filter_map(|message| Some((message.arrived?, message.to))).collect();

@@ -7,16 +7,14 @@ use fencepost_faults::setting::{CutOff, FailoverBy, Setting, Topology};
 use fencepost_faults::{Direction, Family, Fault, Micros, Node, SimTime};
 use std::collections::BTreeSet;
 
-/// A fault with only its start and magnitude undetermined.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Site {
-    /// Nothing of the node runs.
+    /// The node does not run.
     Pause(Node),
-    /// As a pause, and the monotonic clock stops.
     Suspend(Node),
-    /// A process crashes: for good, or until it is restarted.
+    /// For good, or until a restart.
     ClientCrash(Node),
-    /// A server crashes, as a process or by power loss, and returns after the restart delay.
+    /// As a process or by power loss. It returns after the restart delay.
     Restart {
         node: Node,
         power: bool,
@@ -29,7 +27,7 @@ pub(crate) enum Site {
         server: Node,
         client: Node,
     },
-    /// Data sent at one instant from one to the other arrives late.
+    /// The data was sent at one instant.
     Late {
         from: Node,
         to: Node,
@@ -57,7 +55,7 @@ pub(crate) enum Site {
 /// In quanta: catches the command whose arrival it precedes, and not the next, a round trip later.
 const TRAP_QUANTA: u64 = 2;
 
-/// A partition cuts one link, one way or both ways, or one machine off from all of the other side.
+/// A partition cuts one link, one way or both ways, or one machine off from the other side.
 pub(crate) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
     let (clients, servers) = (setting.clients(), setting.servers());
     let links = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {
@@ -105,7 +103,7 @@ pub(crate) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
     }
 }
 
-/// The first primary crashes, loses power, pauses, or is cut off alone or with one client; without
+/// The first primary crashes, loses power, pauses, or is cut off alone or with one client. Without
 /// Sentinel, each server crashes, loses power, or is cut off.
 fn failures(setting: &Setting) -> Vec<Site> {
     let least = away_at_least(setting);
@@ -167,11 +165,11 @@ fn cuts(clients: &[Node], servers: &[Node]) -> Vec<Site> {
 }
 
 pub(crate) enum Measure {
-    /// None: these are all the faults.
+    /// The magnitudes are fixed.
     Fixed(Vec<Fault>),
     Ends,
     Steps,
-    /// The messages that it is delayed past.
+    /// The messages that it is delayed past decide.
     Orders,
 }
 
@@ -222,7 +220,7 @@ impl Site {
         }
     }
 
-    /// `None` without an undetermined end.
+    /// `None` if the end is determined.
     pub(crate) fn lasting(&self, span: Micros, quantum: Micros) -> Option<Fault> {
         Some(match self {
             Site::Pause(node) => Fault::Pause { node: *node, duration_us: span },
@@ -251,14 +249,14 @@ impl Site {
         })
     }
 
-    /// The faults that step a clock by this much, forward and back.
+    /// Forward and back.
     pub(crate) fn stepping(&self, span: Micros) -> Vec<Fault> {
         let Site::Jump(node) = *self else { return Vec::new() };
         let offset = i64::try_from(span.0).unwrap_or(i64::MAX);
         [offset, -offset].map(|offset_us| Fault::ClockJump { node, offset_us }).to_vec()
     }
 
-    /// The fault that never ends, if there is one.
+    /// `None` if every such fault ends.
     pub(crate) fn for_good(&self) -> Option<Fault> {
         match self {
             Site::ClientCrash(node) => Some(Fault::Crash { node: *node, down_us: None }),

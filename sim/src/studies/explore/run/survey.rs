@@ -11,14 +11,13 @@ use fencepost_faults::{FaultPlan, TimedFault};
 
 const BASES: usize = 4;
 const FIRSTS: usize = 16;
-/// Kinds and targets of a fault, over all of those together.
+/// Kinds and targets of a fault.
 const SITES: usize = 64;
 const PLACES: usize = 4;
-/// Plans with a late message in the sample, to count their orders.
+/// Sampled plans with a late message.
 const ORDERS: usize = 512;
 /// Beyond this processor time for one plan the sample takes no other target: long runs have many.
 const SAMPLE_US_MAX: u64 = 250_000;
-/// Plans to run, to measure the time of one.
 const TRIALS: usize = 32;
 
 /// The estimate.
@@ -37,7 +36,6 @@ struct Found {
     deepest: Sample,
 }
 
-/// Plans that add one fault or delay to some others.
 struct Sample {
     plans: Vec<Planned>,
     about: u128,

@@ -1,9 +1,9 @@
 //! All plans of the bounds, over threads: those with fewer faults first.
 //!
-//! The work is divided into units, in an order that does not depend on the threads: for plans
-//! without additions each base run, for those with one addition each site of each base run, for the
-//! others each first addition. Threads take units chunk by chunk; in a chunk the first unit with a
-//! violation counts. A ledger records finished units, which are not repeated.
+//! Units, in an order that does not depend on the threads, are the base runs, the sites of each
+//! base run for plans with one addition, and the first additions for larger plans. Threads take
+//! units chunk by chunk; in a chunk the first unit with a violation counts. A ledger records
+//! finished units, which are not repeated.
 
 use super::ledger::{Ledger, Slice, Unit};
 use super::sum::Sum;
@@ -27,7 +27,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Units to take at a time, by plan size: a checkpoint waits for at most this many.
+/// A checkpoint waits for at most this many units.
 fn chunk(level: Level) -> usize {
     match level.depth() {
         0 | 1 => 64,
@@ -52,11 +52,10 @@ pub struct Exploration<'b> {
     pub(crate) jobs: usize,
     pub(crate) bases: Vec<Base>,
     pub(crate) sites: [Vec<Site>; 2],
-    /// Computed on demand.
     pub(crate) calm: Vec<OnceLock<Scout>>,
     /// By [`Added`], base run and site. Empty unless they are extended: each unit places its own.
     pub(crate) firsts: [Vec<(usize, Placed)>; 2],
-    /// `true` if they are complete; later additions are counted only then.
+    /// Later additions are counted only if the first are complete.
     pub(crate) has_all_firsts: bool,
 }
 
@@ -83,7 +82,6 @@ pub struct FailedPlan {
 #[derive(Default)]
 struct Done {
     sum: Sum,
-    /// The digests of its histories with their verdicts, and at the end the digest of those.
     digest: String,
     found: Option<Planned>,
     is_cut: bool,
@@ -172,7 +170,6 @@ impl<'b> Exploration<'b> {
         Ok(ledger.slices().next().cloned())
     }
 
-    /// Runs these units and enters the finished ones, up to the first with a violation.
     fn run(
         &self,
         level: Level,
@@ -336,7 +333,6 @@ impl<'b> Exploration<'b> {
 struct Running<'r> {
     level: Level,
     number: usize,
-    /// The first unit with a violation among the parallel ones.
     earliest: &'r AtomicUsize,
     progress: &'r dyn Progress,
     stop: &'r Stop,

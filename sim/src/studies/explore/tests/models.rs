@@ -1,5 +1,5 @@
-//! Compares the explorer with models independent of the simulator: if a model breaks, the explorer
-//! must find a violation on the engine; if a model is proved safe, the explorer must find none.
+//! Compares the explorer with models independent of the simulator: it must find a violation exactly
+//! if the model breaks.
 
 mod world;
 
@@ -43,8 +43,8 @@ fn cells() -> Vec<Cell> {
 
 /// Of one server: without trouble, with a crash, a lost reply, and a restart after a lease.
 const STATES_ONE: [usize; 4] = [278, 599, 1_186, 1_927];
-/// The same of three servers: without trouble, and, with one attempt for each process, with a lost
-/// reply, a restart after a lease, and a crash.
+/// Without trouble and, with one attempt for each process, with a lost reply, a restart after a
+/// lease, and a crash.
 const STATES_THREE: [usize; 4] = [51_941, 29_306, 79_290, 21_727];
 
 fn checked(lock: &Lock) -> (bool, usize) {
@@ -111,7 +111,7 @@ fn a_mistake_in_the_model_is_noticed() {
     }
 }
 
-/// A different lock under the name of one that has a certificate.
+/// Borrows the name of a lock that has a certificate.
 fn disguised(name: &'static str, as_is: &str) -> &'static Definition {
     let own = find(as_is).expect("the lock is in the table");
     let Definition { about, deployment, has_tokens, is_fair, models, build, .. } = *own;

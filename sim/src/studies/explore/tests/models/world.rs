@@ -1,19 +1,19 @@
-//! A lock on servers that forget a key once its lease is over, as a separate model without any part
-//! of the simulator. One server is the single-node lock, several are Redlock.
+//! A separate model of a lock on servers that forget a key once its lease is over: the single-node
+//! lock on one server, Redlock on several.
 //!
 //! Time is in ticks. Each process takes the lock once: it asks every server together, enters its
 //! critical section if a majority grants the lock while the lease is still valid, stays there for a
 //! tick and releases the lock; a failed attempt is undone, and retried while attempts remain. A
-//! message takes no tick or one, and events due in a tick happen before the next. All other events,
-//! in every order, are actions.
+//! message takes no tick or one, and events due in a tick happen before the next. All other events
+//! are actions, in every order.
 
 use stateright::{Model, Property};
 
 const LEASE: u8 = 4;
 const HOLD: u8 = 1;
-/// The longest pause: longer than a lease.
+/// Longer than a lease.
 const PAUSE_MAX: u8 = 6;
-/// The downtime of a server that returns late.
+/// The server returns late.
 const AWAY: u8 = LEASE + 1;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,12 +45,11 @@ pub(super) struct Lock {
     pub(super) mistake: Mistake,
 }
 
-/// All times are spans from now on, in ticks, so that the absolute time does not matter.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct State {
     processes: Vec<Process>,
     servers: Vec<Server>,
-    /// Messages in transit, with their longest remaining time.
+    /// With their longest remaining time.
     messages: Vec<(Message, u8)>,
     has_trouble: bool,
 }
@@ -59,13 +58,12 @@ pub(super) struct State {
 struct Process {
     phase: Phase,
     attempts: u8,
-    /// Its longest remaining pause.
     paused: Option<u8>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Phase {
-    /// Asks next, not before `wait`, and no later than `within`.
+    /// Asks not before `wait`, and within `within`.
     Idle {
         wait: u8,
         within: u8,
@@ -76,7 +74,6 @@ enum Phase {
         granted: u8,
         denied: u8,
     },
-    /// In its critical section for `left` ticks.
     Inside {
         left: u8,
     },
@@ -85,7 +82,6 @@ enum Phase {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 struct Server {
-    /// The attempt and process with the key, and its remaining life.
     key: Option<(u8, u8, u8)>,
     away: u8,
 }
@@ -182,13 +178,13 @@ impl State {
         }
     }
 
-    /// The representative of all states that differ only in the names of servers or processes.
+    /// Represents all states that differ only in the names of servers or processes.
     fn representative(self) -> State {
         let orders = permutations(self.processes.len());
         orders.iter().map(|order| self.renamed(order)).min().unwrap_or(self)
     }
 
-    /// The same with process `i` renamed to `order[i]`, and its servers sorted by state.
+    /// Process `i` becomes `order[i]`; its servers are sorted by state.
     fn renamed(&self, order: &[u8]) -> State {
         let name = |process: u8| order[usize::from(process)];
         let mut processes = self.processes.clone();
@@ -233,7 +229,7 @@ impl State {
         }
     }
 
-    /// An absent one breaks the connection.
+    /// An absent server breaks the connection.
     fn serve(&mut self, lock: &Lock, message: Message) {
         let own = (message.process, message.attempt);
         let Server { key, away } = &mut self.servers[usize::from(message.server)];
@@ -259,7 +255,6 @@ impl State {
         }
     }
 
-    /// Ignores a reply to an ended attempt.
     fn hear(&mut self, lock: &Lock, message: Message) {
         let process = usize::from(message.process);
         let own = &mut self.processes[process];
