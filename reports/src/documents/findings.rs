@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const FORMAT: &str = "fencepost.findings";
 /// The version that this build reads and writes.
 pub const VERSION: u32 = 1;
-/// How many of the runs that show a finding are kept.
+/// Kept of the runs that show a finding.
 const SHOWN_MAX: usize = 5;
 
 /// One line of the store.

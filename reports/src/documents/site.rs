@@ -120,7 +120,6 @@ impl Builder<'_> {
         self.wanted.extend(wanted);
     }
 
-    /// Adds a matrix or a certificate as its own page; frames anything else.
     fn add_text(&mut self, path: &str, text: String) {
         if path.ends_with(".md") {
             return self.add_page(path, markdown(path, &text, self.repository));

@@ -77,7 +77,6 @@ struct Case<'c, 'h> {
 }
 
 impl Case<'_, '_> {
-    /// How much earlier than requested the server may end a lease.
     fn tick(&self) -> i64 {
         match self.holder.grant.as_ref().map(|grant| grant.node) {
             Some(Node::Server(_)) if self.counts_seconds() => COARSE_TICK_US,
@@ -192,7 +191,6 @@ impl Case<'_, '_> {
         others.any(|fault| !kinds.contains(&fault.kind))
     }
 
-    /// The exit of the earlier holder, or the landing of its late write.
     fn until(&self) -> Option<SimTime> {
         let landed = self.clash.late_write.map(|index| self.timeline.moment(index).time);
         let left = self
@@ -224,7 +222,6 @@ impl Case<'_, '_> {
     }
 }
 
-/// From one instant to another; negative if the other is earlier.
 fn span(from: SimTime, to: SimTime) -> i64 {
     signed(to.since(from)) - signed(from.since(to))
 }

@@ -103,7 +103,6 @@ pub fn flags(program: &serde_json::Value) -> Option<String> {
     Some(flags)
 }
 
-/// Quotes as `--program` reads it.
 fn word_of_command(word: &str) -> String {
     let is_plain = |letter: char| !letter.is_whitespace() && letter != '\'' && letter != '"';
     if !word.is_empty() && word.chars().all(is_plain) {

@@ -116,7 +116,6 @@ impl Story {
         self
     }
 
-    /// A lock that serves waiters in order of arrival.
     pub(crate) fn order_bound(mut self, ms: u64) -> Story {
         self.header.order_bound_us = Some(Micros::from_millis(ms));
         self
@@ -151,7 +150,6 @@ impl Story {
         }
     }
 
-    /// The run continues without an event until its time limit.
     pub(crate) fn runs_out_of_time(mut self, ms: u64) -> Story {
         let at_us = SimTime(ms * 1_000);
         self.ended = Some(Ended { at_us, why: WhyEnded::TimeLimit });

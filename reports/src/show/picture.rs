@@ -51,7 +51,6 @@ pub(crate) struct FaultBar {
     pub(crate) kind: FaultKind,
     pub(crate) nodes: Vec<Node>,
     pub(crate) from: u64,
-    /// Its end; the same as `from` for an instantaneous fault.
     pub(crate) to: u64,
 }
 

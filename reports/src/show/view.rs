@@ -117,7 +117,7 @@ pub enum Detail {
     /// Everything that the report holds about each violation.
     Full,
 }
-/// Indented, with a final line feed; escapes characters that JSON does not.
+/// Escapes characters that JSON does not.
 fn json<T: Serialize>(document: &T) -> String {
     let text = serde_json::to_string_pretty(document).unwrap_or_default();
     format!("{}\n", visible_json(&text))

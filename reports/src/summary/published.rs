@@ -109,7 +109,6 @@ pub struct Counterexample {
     pub client: &'static str,
     /// The families of the faults.
     pub fault: &'static str,
-    /// The differences from the scenario, as flags with a space before each.
     settings: &'static str,
 }
 

@@ -146,7 +146,7 @@ impl ViolationReport {
     }
 }
 
-/// The checksum of a history; `None` only if it cannot be written as JSON.
+/// `None` only if the history cannot be written as JSON.
 pub(crate) fn checksum_of(history: &History) -> Option<String> {
     serde_json::to_value(history).ok().map(|value| checksum(&value, Uncovered::Nothing))
 }

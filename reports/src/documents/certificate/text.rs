@@ -69,7 +69,6 @@ fn never_cut_off(bounds: &StatedBounds) -> Option<&'static str> {
     }
 }
 
-/// `1 fault and 2 delayed messages`.
 pub(super) fn at_most(bounds: &StatedBounds) -> String {
     let faults =
         format!("{} {}", bounds.faults, if bounds.faults == 1 { "fault" } else { "faults" });

@@ -9,7 +9,6 @@ use crate::summary::sweep::FindingState;
 pub static VIEWS: &[View<Findings>] =
     &[View::new("text", text), View::JSON, View::new("markdown", markdown)];
 
-/// Longest note or command in a row of a table.
 const CELL_MAX: usize = 300;
 
 fn text(findings: &Findings) -> String {

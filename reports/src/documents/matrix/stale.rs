@@ -113,7 +113,7 @@ fn beyond_chance(known: &MatrixCell, now: &MatrixCell, limit: f64) -> Option<Str
         })
 }
 
-/// The two-sided probability that chance makes two `(hits, trials)` differ by as much or more.
+/// The probability that chance makes two `(hits, trials)` differ by as much or more; two-sided.
 fn fisher(one: (u64, u64), other: (u64, u64)) -> f64 {
     let (hits, trials) = (one.0 + other.0, one.1 + other.1);
     let chosen =

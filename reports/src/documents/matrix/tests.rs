@@ -3,7 +3,6 @@
 use super::*;
 use crate::record::history::StorageRule;
 
-/// A cell in which this many of 100 runs overlapped.
 pub(crate) fn cell(client: &str, fault: &str, violated: u64) -> MatrixCell {
     let mut sum = Cell::new(client, fault);
     (sum.runs, sum.valid, sum.violated, sum.rate) =

@@ -20,14 +20,12 @@ pub(super) struct Page {
 
 pub(super) struct Link {
     pub(super) path: Option<String>,
-    /// The heading there; empty for the top.
     pub(super) heading: String,
     pub(super) written: String,
 }
 
 pub(super) struct Section {
     pub(super) heading: String,
-    /// Its link target; empty above the first heading.
     pub(super) anchor: String,
     pub(super) text: String,
 }
@@ -53,7 +51,7 @@ impl Link {
         Link { path: Some(path.clone()), heading: String::new(), written: path }
     }
 
-    /// Its target in the site. Other files keep their paths of the repository.
+    /// Other files keep their paths of the repository.
     pub(super) fn in_site(&self, repository: Repository<'_>) -> String {
         let path = self.path.as_deref().unwrap_or_default();
         match repository(path) {
@@ -238,7 +236,6 @@ impl<'t, 'r> Writer<'t, 'r> {
         href.into()
     }
 
-    /// A missing one is a dead link.
     fn picture(&mut self, written: &CowStr<'t>) -> CowStr<'t> {
         let path = resolved(self.path, written);
         let bytes = path.as_deref().and_then(|path| match (self.repository)(path)? {

@@ -13,7 +13,7 @@ pub(super) fn in_site(path: &str, is_folder: bool) -> String {
     }
 }
 
-/// The target path of `link` on the page at `from`; `None` if it is outside.
+/// `None` if the target is outside of the site.
 pub(super) fn resolved(from: &str, link: &str) -> Option<String> {
     let mut names: Vec<&str> = from.split('/').collect();
     names.pop();

@@ -53,7 +53,6 @@ fn questions(finding: &Finding) -> &'static [Question] {
     }
 }
 
-/// The first row of a question that applies, with a cause that the run can have had.
 fn first(
     question: Question,
     case: &Case<'_, '_>,

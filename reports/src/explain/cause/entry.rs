@@ -8,15 +8,11 @@ use fencepost_faults::{FaultKind, Impact, SimTime};
 
 pub(super) struct Entry {
     pub(super) meaning: Meaning,
-    /// Empty if it needs no particular event.
     pub(super) needs: &'static [Need],
     /// `true` if no lock with a lease prevents it.
     pub(super) is_beyond_leases: bool,
-    /// The sentence about two conflicting acquisitions; defaults to the meaning.
     pub(super) between: Option<fn(&Scene<'_, '_>) -> String>,
-    /// The sentence about any other finding; defaults to the meaning.
     pub(super) alone: Option<fn(&Case<'_, '_>) -> String>,
-    /// The magnitude of a fault that decides whether it occurs.
     pub(super) measure: Option<Measure>,
 }
 

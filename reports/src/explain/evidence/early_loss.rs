@@ -13,7 +13,6 @@ use crate::judge::timeline::{Acquisition, Grant, KeyEnd, KeySpan, Moment, Timeli
 use crate::record::history::Change;
 use fencepost_faults::{Micros, Node, SimTime};
 
-/// The loss of the lock for one server that granted it again, if known.
 pub(crate) struct Lost<'t, 'h> {
     /// Counts only if it also affects the other server: other losses there need not have mattered.
     pub(crate) where_it_was_granted: Option<Loss<'t, 'h>>,
@@ -127,20 +126,17 @@ impl<'t, 'h> Seen<'t, 'h> {
         section.is_some_and(|section| section.ends(self.timeline.end) > over)
     }
 
-    /// The span of the holder's value that was lost before the next grant, or else the last.
     fn span_at(&self, node: Node) -> Option<&'t KeySpan<'h>> {
         let (timeline, holder, before) = (self.timeline, self.holder, self.granted_again);
         lost_at(timeline, holder, node, before)
             .or_else(|| own_spans(timeline, holder, node, before).last().copied())
     }
 
-    /// The loss at the server that granted both; `None` if the lease had expired.
     fn at(&self, node: Node) -> Option<Lost<'t, 'h>> {
         let there = self.span_at(node).and_then(|span| self.loss(span));
         (!self.lease_was_over(node)).then_some(Lost { where_it_was_granted: None, there })
     }
 
-    /// The loss between the server that granted the lock and another that granted it again.
     fn elsewhere(&self, held_at: Node, taken_at: Node) -> Option<Lost<'t, 'h>> {
         if self.lease_was_over(held_at) {
             return None;

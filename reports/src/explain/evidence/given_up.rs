@@ -4,7 +4,6 @@ use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Outcome, Time
 use crate::record::history::What;
 use fencepost_faults::{Impact, Node, SimTime};
 
-/// Returns whether the application gave up this acquire, and the process did not enter anyway.
 pub(super) fn acquire(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
     one.outcome != Outcome::Granted && timeline.given_up(one.operation).is_some()
 }
@@ -27,7 +26,6 @@ pub(super) fn raised_a_count(timeline: &Timeline<'_>, standing: &KeySpan<'_>) ->
     })
 }
 
-/// Returns whether the server briefly had no lock between another one and this one.
 fn went_between(timeline: &Timeline<'_>, standing: &KeySpan<'_>, from: Moment) -> bool {
     timeline.keys.iter().filter(|span| span.node == standing.node).any(|span| {
         let gone = span.to.filter(|(_, how)| *how != KeyEnd::Replaced);
@@ -58,7 +56,6 @@ pub(super) fn left_a_node(
             .any(|one| is_whose(one.process) && one.invoked < first.from && acquire(timeline, one))
 }
 
-/// Returns whether each of these processes had given up a call by an instant.
 pub(super) fn all_did(timeline: &Timeline<'_>, processes: &[Node], until: SimTime) -> bool {
     let did = |process: &Node| {
         let events = timeline.history.events.iter().take_while(|event| event.time_us <= until);

@@ -78,7 +78,6 @@ pub(crate) fn is_taken_again(
         && next.is_some_and(|next| timeline.is_lock_of(next, holder))
 }
 
-/// For how long a holder waited in its section for a nested acquire, from a moment on.
 pub(super) fn waited_to_nest(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,

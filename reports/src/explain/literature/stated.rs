@@ -23,10 +23,8 @@ use sources::{
 };
 
 struct Rule {
-    /// The locks, as values of `--client`.
     clients: &'static [&'static [&'static str]],
     families: &'static [Family],
-    /// The predicted violations; empty if there are none.
     kinds: &'static [Kind],
     grounds: Grounds,
 }

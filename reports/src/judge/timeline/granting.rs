@@ -17,7 +17,6 @@ use crate::record::history::{Action, Change, History, What};
 use fencepost_faults::Node;
 use std::collections::BTreeMap;
 
-/// The claims on each owner value, in order of time.
 type Claims<'h> = BTreeMap<&'h str, Vec<Claim>>;
 
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +48,6 @@ struct Standing<'h> {
     count: Option<u64>,
     of: Option<Node>,
     written: Moment,
-    /// Its open claims, as indices into those of its owner.
     open: Vec<usize>,
 }
 
@@ -227,7 +225,6 @@ fn is_own(of: Option<Node>, by: Option<Node>) -> bool {
     of.zip(by).is_none_or(|(of, by)| of == by.machine())
 }
 
-/// `outer` is the enclosing one.
 fn grant_of(
     acquisition: &Acquisition<'_>,
     outer: Option<&Grant>,

@@ -6,7 +6,6 @@ use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 struct Work {
     initial: i64,
-    /// `None` if there is nothing to write.
     next: fn(i64) -> Option<i64>,
 }
 

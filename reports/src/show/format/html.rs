@@ -18,7 +18,6 @@ use maud::{Markup, html};
 use page::{Fill, heads, page};
 use std::io::{self, Write};
 
-/// The size limit of a page, in bytes.
 const SIZE_MAX: usize = 1_000_000;
 /// From everything to the minimum that still tells the story.
 const FILLS: [Fill; 5] = [

@@ -95,7 +95,6 @@ fn write_one(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
         .try_for_each(|replay| writeln!(out, "  {:<18}{BOLD}{replay}{BOLD:#}", "replay"))
 }
 
-/// Wraps the value after the label.
 fn field(out: &mut dyn Write, label: &str, value: &str) -> io::Result<()> {
     let mut label = label;
     for line in wrapped(value, VALUES) {

@@ -11,7 +11,6 @@ pub(crate) struct Mark {
     pub(crate) at: u64,
     pub(crate) node: Node,
     pub(crate) glyph: Glyph,
-    /// The process that it concerns, which may differ from its lane.
     pub(crate) whose: Option<Node>,
     pub(crate) text: String,
     /// The change of the guarded value by a write: `8→9`.
@@ -26,9 +25,7 @@ pub(crate) enum Glyph {
     Releases,
     Hears,
     Fails,
-    /// A waiting process has been silent.
     Sleeps,
-    /// A server sets, extends or finds the lock again.
     KeySet,
     KeyGone,
     Reads,
@@ -38,7 +35,6 @@ pub(crate) enum Glyph {
     Starts,
     Turns,
     FaultBegins,
-    /// A fault ends, or healing.
     FaultEnds,
 }
 

@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct HolderSpan {
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// The holders, in order of entry.
     pub(crate) who: Vec<Node>,
 }
 

@@ -101,7 +101,6 @@ fn violations_max() -> u64 {
     VIOLATIONS_MAX
 }
 
-/// Processor time in microseconds, under its name in `measured`.
 const CPU_US: &str = "cpu_us";
 
 /// A distinct anomaly.

@@ -90,7 +90,6 @@ impl Sweep {
         format!("fencepost --seed {seed} {lock} --fault {fault}{options}")
     }
 
-    /// The flags that ask for the lock of a cell, if it is the user's own program or script.
     fn own_flags(&self, cell: &Cell) -> Option<String> {
         let scenario = self.config.get("scenario")?;
         let named = |kind: &str| {

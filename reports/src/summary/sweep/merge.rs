@@ -93,7 +93,6 @@ pub fn merge(sweeps: &[Sweep], gaps: Gaps) -> Result<Sweep, MergeError> {
     })
 }
 
-/// The cells of all parts, which have the same clients and faults in the same order.
 fn added_up(parts: &[&Sweep]) -> Vec<Cell> {
     let empty = |cell: &Cell| Cell {
         violations_max: cell.violations_max,

@@ -28,7 +28,6 @@ pub enum Wanted {
 }
 
 struct Found {
-    /// The number of runs that broke each rule, and the first of them.
     kinds: BTreeMap<Kind, (u64, Option<Seed>)>,
     anomalies: Vec<(String, Kind)>,
     runs: u64,

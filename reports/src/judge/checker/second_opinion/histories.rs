@@ -40,7 +40,6 @@ struct Telling<R> {
     style: Style,
     story: Option<Story>,
     free_at: Vec<u64>,
-    /// The start of the last section, and the end of the last of all.
     busy: (u64, u64),
     token: u64,
 }

@@ -25,7 +25,6 @@ struct Span {
     thread: Thread,
     op: Op,
     call: At,
-    /// `None` if it never returns.
     ret: Option<(At, Ret)>,
 }
 
@@ -194,7 +193,6 @@ impl Reader {
         })
     }
 
-    /// Every operation, including those of sections that did not end before `end`.
     fn into_spans(mut self, end: SimTime) -> Vec<Span> {
         for process in self.processes.into_values() {
             self.spans.extend(

@@ -11,13 +11,11 @@ pub(crate) const STYLE: &str = include_str!("picture.css");
 
 pub(crate) struct Canvas {
     pub(crate) out: String,
-    /// The left edge of the window, in true microseconds.
+    /// In true microseconds.
     pub(crate) from: u64,
-    /// Its right edge; beyond the left one.
     pub(crate) to: u64,
     /// In pixels.
     pub(crate) left: f64,
-    /// In pixels.
     pub(crate) right: f64,
     pub(crate) extent: Extent,
     /// The node of the current lane, so that a script can hide it.
@@ -37,7 +35,6 @@ pub(crate) struct Area {
     pub(crate) to: u64,
     /// In pixels.
     pub(crate) y: i32,
-    /// In pixels.
     pub(crate) height: i32,
 }
 
@@ -62,7 +59,6 @@ impl Canvas {
         let _ = write!(self.out, "{markup}");
     }
 
-    /// A rectangle with a tooltip, at least 1.5 pixels wide so that it is visible.
     pub(crate) fn bar(&mut self, area: Area, class: &str, title: &str) {
         if !self.shows(area.from, area.to) {
             return;

@@ -35,7 +35,6 @@ pub(crate) struct Axis {
 }
 
 pub(crate) struct Series {
-    /// Empty for a single series.
     pub(crate) name: String,
     pub(crate) points: Vec<Point>,
     pub(crate) is_joined: bool,
@@ -44,7 +43,6 @@ pub(crate) struct Series {
 pub(crate) struct Point {
     pub(crate) x: f64,
     pub(crate) y: f64,
-    /// Its error bar: the minimum and the maximum.
     pub(crate) between: Option<(f64, f64)>,
 }
 
@@ -237,7 +235,6 @@ fn line(scale: &Scale, series: &Series, number: usize) -> String {
     svg
 }
 
-/// Round values between two others, ends included.
 fn ticks(from: f64, to: f64) -> Vec<f64> {
     let least = (to - from) / TICKS;
     let mut power = 1e-6;

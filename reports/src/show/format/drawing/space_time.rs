@@ -22,7 +22,6 @@ pub(crate) struct Drawing<'r> {
     pub(crate) scene: &'r Scene,
     /// The prefix of event names: empty, or `r2-` for the second run of a report.
     pub(crate) prefix: &'r str,
-    /// The window, an index into the scene's focuses.
     pub(crate) focus: usize,
     /// In pixels.
     pub(crate) width: i32,

@@ -54,7 +54,6 @@ fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     super::heat_map::write(sweep, out)
 }
 
-/// The prefix of event names in the picture of a run; empty for the first.
 pub(crate) fn prefix(index: usize) -> String {
     if index == 0 { String::new() } else { format!("r{}-", index + 1) }
 }
@@ -99,7 +98,6 @@ fn one(report: &Report, run: &RunReport, scene: Option<&Scene>, index: usize) ->
     )
 }
 
-/// At most two lines.
 fn lines(text: &str) -> Vec<String> {
     const ROOM: usize = 165;
     let mut lines = vec![String::new()];

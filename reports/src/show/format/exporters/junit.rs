@@ -76,7 +76,6 @@ fn case_of_run(run: &RunReport) -> TestCase {
     case((&run.client, &run.fault), standing, &said, &details)
 }
 
-/// A failure names the violation and the command to replay it.
 fn case(
     (client, fault): (&str, &str),
     standing: Standing,

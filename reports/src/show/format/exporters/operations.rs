@@ -10,7 +10,6 @@ pub(crate) struct Operation<'h> {
     pub(crate) process: Node,
     pub(crate) action: &'h Action,
     pub(crate) invoked: &'h Event,
-    /// Its completion; `None` if the process never learned of one.
     pub(crate) completed: Option<&'h Event>,
 }
 

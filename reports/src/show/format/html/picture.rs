@@ -11,7 +11,6 @@ use maud::{Markup, PreEscaped, html};
 
 const WIDTH: i32 = 1_320;
 
-/// Action, name and symbol.
 const BUTTONS: [(&str, &str, &str); 6] = [
     ("out", "Zoom out", "−"),
     ("in", "Zoom in", "+"),

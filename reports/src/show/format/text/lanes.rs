@@ -7,7 +7,6 @@ use crate::record::history::{Action, What};
 use crate::summary::report::TimelineEntry;
 use fencepost_faults::Node;
 
-/// The first holder's column first.
 pub(crate) struct Lanes {
     nodes: Vec<Node>,
     held: Vec<Node>,
@@ -71,7 +70,6 @@ impl Lanes {
         self.draw(|node| self.inside(node, &self.stopped))
     }
 
-    /// The columns of a gap and its text; `None` if it is too small to be drawn.
     pub(crate) fn gap(&self, gap: &Gap) -> Option<(String, String)> {
         let hidden: Vec<Node> =
             self.nodes.iter().copied().filter(|node| gap.sections.contains(node)).collect();

@@ -7,9 +7,9 @@ use crate::summary::verdict::Verdict;
 use fencepost_faults::SimTime;
 use std::io::{self, Write};
 
-/// The latest.
+/// The latest lines.
 const LINES_SHOWN: usize = 12;
-/// The first.
+/// The first letters.
 const LETTERS_SHOWN: usize = 400;
 
 pub(crate) fn write_failures(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {

@@ -10,7 +10,6 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// The head of each column but the last, in order.
 const HEAD: [&str; 8] =
     ["client", "fault", "runs", "valid", "violated", "unknown", "rate", "95 % interval"];
 /// The number of text columns; the others are numbers, right-aligned.

@@ -37,7 +37,6 @@ pub(super) fn p_value((hits, trials): (u64, u64), (other_hits, other_trials): (u
     extreme / total
 }
 
-/// All tables with the same sums: the total hits, and the trials on either side.
 struct Tables {
     all: u64,
     trials: u64,
@@ -45,7 +44,7 @@ struct Tables {
 }
 
 impl Tables {
-    /// How much likelier `x + 1` hits on the first side are than `x`.
+    /// The probability of `x + 1` hits on the first side, divided by that of `x`.
     fn ratio(&self, x: u64) -> f64 {
         let other = self.other_trials - (self.all - x);
         let more = (self.trials - x) as f64 * (self.all - x) as f64;

@@ -6,7 +6,6 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use strum::VariantArray;
 
-/// The topics of tracks, in the order of a node's tracks.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, VariantArray)]
 pub(super) enum Topic {
     Believed,
@@ -20,7 +19,6 @@ pub(super) struct Slice {
     pub(super) node: Node,
     pub(super) topic: Topic,
     pub(super) from: u64,
-    /// Its end, not before its start.
     pub(super) to: u64,
     pub(super) name: String,
     pub(super) arrow: Option<Arrow>,
