@@ -135,30 +135,30 @@ def advice(cells):
   {quiet("redlock", "failover")} and {quiet("redlock", "partition")}. **It does not add** protection against a delayed holder
   ({percent("redlock", "suspend", HARM)} harm under `suspend`, {percent("single-node", "suspend", HARM)} for `single-node`), clock jumps ({percent("redlock", "clock-jump", HARM)}), restarts
   without a delay ({percent("redlock", "restart", HARM)}) or evictions ({percent("redlock", "eviction", HARM)}). Restart its servers only after a ttl.
-- **A watchdog** covers work that takes longer than the lease, not a paused process: `watchdog` harms in
-  {percent("watchdog", "pause", HARM)} of the runs with pauses, as `single-node` does ({percent("single-node", "pause", HARM)}).
+- **A watchdog** covers work that takes longer than the lease, but not a paused process: with pauses, {percent("watchdog", "pause", HARM)}
+  of the runs of `watchdog` end in harm, and {percent("single-node", "pause", HARM)} of `single-node`.
 - **Pay for ZooKeeper or etcd** if the lock must survive the loss of servers: `curator-mutex` is quiet
   under {quiet("curator-mutex", "restart,failover,clock-jump")}, and `etcd-mutex` under {quiet("etcd-mutex", "restart,failover,clock-jump")}.
   A delayed holder still overlaps the next one ({percent("curator-mutex", "pause", BELIEF)} and {percent("etcd-mutex", "pause", BELIEF)} under `pause`).
-- **GemFire and Chubby** give locks to members and sessions, too. `gemfire` is quiet under {quiet("gemfire", "failover,client-crash")},
-  and a member that departs harms ({percent("gemfire", "pause", HARM)} under `pause`); half of the servers lost at once lose every lock
-  ({percent("gemfire", "restart", HARM)} under `restart`). `chubby` keeps a failed holder's lock from all for a minute: it is quiet under {quiet("chubby", "pause,suspend,client-crash")},
+- **GemFire and Chubby** also tie locks to members or sessions. `gemfire` is quiet under {quiet("gemfire", "failover,client-crash")},
+  but a member that departs can do harm ({percent("gemfire", "pause", HARM)} under `pause`), and the loss of half of the servers loses every lock
+  ({percent("gemfire", "restart", HARM)} under `restart`). `chubby` grants a failed holder's lock again only after a minute: it is quiet under {quiet("chubby", "pause,suspend,client-crash")},
   and others wait for that minute.
 - **A lock in the database you already have** survives restarts as a row: `shedlock-db-time` is quiet
-  under {quiet("shedlock-db-time", "restart,partition,client-crash")}, but a promoted standby may not have the row ({percent("shedlock-db-time", "failover", HARM)} harm). A clock
-  step breaks each by the clock that it reads: `shedlock-db-time` by the database's ({percent("shedlock-db-time", "clock-jump", HARM)}),
-  `jdbc-7` by a client's ({percent("jdbc-7", "clock-jump", HARM)}). Locks of a
+  under {quiet("shedlock-db-time", "restart,partition,client-crash")}, but a promoted standby may not have the row ({percent("shedlock-db-time", "failover", HARM)} harm). Each lock
+  breaks if the clock that it reads is stepped: `shedlock-db-time` reads the database's clock ({percent("shedlock-db-time", "clock-jump", HARM)}),
+  `jdbc-7` the clients' clocks ({percent("jdbc-7", "clock-jump", HARM)}). Locks tied to a
   session (`pg-advisory`, `mysql-get-lock`) end with the connection while the holder still works:
   {percent("pg-advisory", "restart", HARM)} and {percent("mysql-get-lock", "restart", HARM)} harm under `restart`.
-- **A token that the storage checks settles it.** Under `pause`, `suspend` and `storage-delay` two
+- **A token that the storage checks prevents harm.** Under `pause`, `suspend` and `storage-delay` two
   processes still believe that they hold `fencing` ({percent("fencing", "pause,suspend,storage-delay", BELIEF)}), `curator-fencing` ({percent("curator-fencing", "pause,suspend", BELIEF)}) or
-  `etcd-mutex-fencing` ({percent("etcd-mutex-fencing", "pause,suspend", BELIEF)}), and the storage is never harmed
+  `etcd-mutex-fencing` ({percent("etcd-mutex-fencing", "pause,suspend", BELIEF)}), but no harm reaches the storage
   ({quiet("fencing", "pause,suspend,storage-delay", HARM)} for `fencing`). The counter must be durable: with a counter in one Redis, tokens go
   back and harm returns under restarts ({percent("fencing", "restart", HARM)}) and failovers ({percent("fencing", "failover", HARM)}). The czxid of ZooKeeper and the
   revision of etcd are durable: `curator-fencing` and `etcd-mutex-fencing` show no harm in any column.
 - **If the storage cannot check a token**, no lock here prevents harm by a delayed holder. Keep critical sections
   much shorter than the lease, stop before the lease ends, or make the guarded operation idempotent
-  or conditional (compare-and-set), which makes the storage check after all."""
+  or conditional (compare-and-set), which also makes the storage check."""
     bullets = (" ".join(bullet.split()) for bullet in text.split("\n- "))
     joined = ("- " + bullet.removeprefix("- ") for bullet in bullets)
     return "\n".join(textwrap.fill(one, 100, subsequent_indent="  ", break_on_hyphens=False) for one in joined)
@@ -179,9 +179,10 @@ def page():
         "A cell is *belief/harm/liveness*: the highest percentage of runs, over the fault families of the",
         "column, in which two processes held the lock or the lock gave a wrong answer (belief), the guarded",
         "data was damaged (harm), or a process waited for ever (liveness). A point means none, a question",
-        "mark that no run exercised the lock. Cells link to the matrix, which has the families one by one.",
-        "The last columns are the cost of one cycle of one process without faults: messages (acquire, guarded",
-        "work, release, renewals) and the median time to acquire in ms, with 0.2 ms to 2 ms per message.",
+        "mark that no run exercised the lock. Cells link to the matrix, which shows each family separately.",
+        "The last columns show the cost of one cycle of one process without faults: messages (acquire,",
+        "guarded work, release, renewals) and the median time to acquire in ms, with message latencies of",
+        "0.2 ms to 2 ms.",
         "",
     ]
     for coordinator, runs in by_coordinator.items():
@@ -189,7 +190,7 @@ def page():
         lines.append("| --- " + "| --- " * len(GROUPS) + "| ---: | ---: | --- |")
         lines += [row(cells, run, coordinator) for run in runs] + [""]
     groups = (f"{group}: {', '.join(faults)}" for group, faults in GROUPS.items())
-    return "\n".join(lines) + "\nThe columns: " + "; ".join(groups) + ".\n"
+    return "\n".join(lines) + "\nFault families of each column: " + "; ".join(groups) + ".\n"
 
 
 def main():

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs slice $SLICE of $SLICES, and leaves its sum and its reports in a folder:  sweep.sh FOLDER
-# Violations do not fail this step: the report judges the sum.
+# Runs slice $SLICE of $SLICES, and writes its summary and its reports to a folder:  sweep.sh FOLDER
+# Violations do not fail this step; the report step judges the merged result.
 set -uo pipefail
 out=${1:?folder of the results}
 mkdir -p "$out"

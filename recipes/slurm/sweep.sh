@@ -1,9 +1,9 @@
 #!/bin/bash
 # A sweep as a Slurm array, one slice per task:
 #   sbatch --array=1-8 recipes/slurm/sweep.sh
-# The slice comes from SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT, so the array has to count
-# from 1 without gaps. A task that is requeued goes on from its checkpoint. `fencepost merge --watch
-# sweep` shows how far all tasks are. Add up, once all are done:
+# The slice comes from SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT, so the array must count from 1
+# without gaps. A requeued task continues from its checkpoint. `fencepost merge --watch sweep` shows
+# the progress of all tasks. When all are done, merge the slices:
 #   sbatch --dependency=afterok:JOBID --wrap 'fencepost merge sweep/slice-*.json --format json > sweep/sum.json'
 #SBATCH --job-name=fencepost
 #SBATCH --cpus-per-task=1
@@ -23,8 +23,8 @@ mkdir -p "$OUT"
 "$FENCEPOST" sweep --seeds "$SEEDS" --client "$CLIENTS" --fault "$FAULTS" --jobs "${SLURM_CPUS_PER_TASK:-1}" \
   --format json --out "$slice-reports" --resume > "$slice.partial"
 status=$?
-# 1 (violations were found) and 3 (a cell exercised nothing) are results; the task has failed only
-# if there is no summary.
+# 1 (violations found) and 3 (a cell did not exercise the lock) are results. The task fails only if
+# there is no summary.
 case $status in
   0 | 1 | 3) mv "$slice.partial" "$slice.json" ;;
   *) exit $status ;;
