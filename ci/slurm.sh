@@ -67,17 +67,26 @@ has_progress() { [ -s "$OUT/slice-$1-reports/sweep-$1-of-3.checkpoint" ]; }
 none_is_left() { [ -z "$(squeue --noheader --jobs="$job" 2>/dev/null)" ]; }
 until_true node_is_idle
 
-export OUT=$scratch/sweep SEEDS=0..600 CLIENTS=single-node FAULTS=pause
+# Puts a task back into the queue, and starts it without Slurm's delay of two minutes.
+requeue() {
+  until_true is_requeued "$1"
+  until_true scontrol update "jobid=$1" starttime=now
+}
+is_requeued() { task_is "$1" PENDING || { scontrol requeue "$1" 2>/dev/null; false; }; }
+
+export OUT=$scratch/sweep SEEDS=0..3000 CLIENTS=single-node FAULTS=pause
 job=$(sbatch --parsable --array=1-3 --output="$scratch/task-%a.out" recipes/slurm/sweep.sh)
-echo "job $job"
+echo "job $job: three slices of a sweep"
 until_true has_progress 1
-scontrol requeue "${job}_1"
+requeue "${job}_1"
+echo "task 1 requeued while it ran"
 until_true has_progress 2
-scancel --signal=KILL --full "${job}_2"
+kill -KILL "$(pgrep --full -- "^$FENCEPOST sweep .*$OUT/slice-2-reports")"
 until_true task_is "${job}_2" FAILED
-scontrol requeue "${job}_2"
-# Slurm starts a requeued task two minutes later.
+requeue "${job}_2"
+echo "task 2 killed, and requeued"
 until_true none_is_left
+[ "$(ls "$OUT"/slice-*.json | wc -l)" -eq 3 ]
 
 "$FENCEPOST" merge "$OUT"/slice-*.json --format json >"$scratch/sum.json" || [ $? -eq 1 ]
 "$FENCEPOST" sweep --seeds "$SEEDS" --client "$CLIENTS" --fault "$FAULTS" --quiet --format json \
