@@ -20,6 +20,7 @@ mod event;
 mod events;
 mod failover;
 mod hello;
+mod hello_cache;
 mod info;
 mod instance;
 mod link;
@@ -29,7 +30,6 @@ mod memory;
 mod promotion;
 mod query;
 mod reconfigure;
-mod said;
 mod schedule;
 
 #[cfg(test)]
@@ -79,27 +79,21 @@ impl SentinelConfig {
     }
 }
 
-/// Periods of `sentinel.c`, in milliseconds.
+/// Periods of `sentinel.c` in milliseconds, such as `sentinel_info_period`.
 pub(crate) mod period {
-    /// `sentinel_info_period`.
     pub(crate) const INFO_MS: i64 = 10_000;
     /// INFO period during a failover (`sentinelSendPeriodicCommands`).
     pub(crate) const INFO_URGENT_MS: i64 = 1_000;
     /// `sentinel_ping_period`, also the shortest time between two connection attempts.
     pub(crate) const PING_MS: i64 = 1_000;
-    /// `sentinel_ask_period`.
     pub(crate) const ASK_MS: i64 = 1_000;
-    /// `sentinel_publish_period`.
     pub(crate) const PUBLISH_MS: i64 = 2_000;
-    /// `sentinel_tilt_trigger`.
     pub(crate) const TILT_TRIGGER_MS: i64 = 2_000;
-    /// `sentinel_tilt_period`.
     pub(crate) const TILT_MS: i64 = 30_000;
     /// `sentinel_slave_reconf_timeout`.
     pub(crate) const RECONFIGURE_MS: i64 = 10_000;
     /// `sentinel_min_link_reconnect_period`.
     pub(crate) const LINK_MS_MIN: i64 = 15_000;
-    /// `sentinel_election_timeout`.
     pub(crate) const ELECTION_MS: i64 = 10_000;
     /// `SENTINEL_MAX_DESYNC`.
     pub(crate) const DESYNC_MS_MAX: u64 = 1_000;

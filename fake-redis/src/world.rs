@@ -84,7 +84,6 @@ impl World {
         }
     }
 
-    /// The wall clock of every host whose clock was never stepped.
     pub(crate) fn wall_time(&self) -> WallTime {
         WallTime(EPOCH_US + self.now_us as i64)
     }
@@ -130,7 +129,6 @@ impl World {
         self.disks.entry(host.to_owned()).or_default().power_loss();
     }
 
-    /// Its peers see their connections closed.
     pub(crate) fn crash(&mut self, host: &str) {
         self.disks.entry(host.to_owned()).or_default().process_crash();
         let Some(dead) = self.hosts.get_mut(host) else { panic!("no host {host}") };

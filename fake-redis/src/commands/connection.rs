@@ -78,7 +78,6 @@ fn select(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Checks the password of the only user.
 fn authenticate(call: &mut Call<'_>, user: &[u8], password: &[u8]) -> CommandResult {
     let is_right = call.server.config.requirepass.as_ref().is_none_or(|right| right == password);
     if user != b"default" || !is_right {
@@ -99,7 +98,6 @@ fn auth(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Returns whether a client name has only printable characters.
 pub(crate) fn is_valid_name(name: &[u8]) -> bool {
     name.iter().all(u8::is_ascii_graphic)
 }

@@ -305,7 +305,6 @@ pub(super) struct Route {
     pub(super) to: End,
 }
 
-/// Both must be lists.
 pub(super) fn shift(
     call: &mut Call<'_>,
     (source, target): (&[u8], &[u8]),

@@ -14,7 +14,6 @@ fn is_http(name: &[u8]) -> bool {
 }
 
 impl Server {
-    /// Serves at most one command, of the next client with a complete one.
     pub(crate) fn serve_next(&mut self) {
         while !self.life.is_asleep() {
             let Some(key) = self.roster.take_ready() else { return };
@@ -120,7 +119,6 @@ impl Server {
         self.apply(ClientKey::PRIMARY, args);
     }
 
-    /// Applies a command of the append-only file, with `loading` set.
     pub(crate) fn apply_from_disk(&mut self, args: &[&[u8]]) -> Result<(), CommandError> {
         let arguments = ArgumentVector::of(args.iter().copied());
         self.find_whole_command(arguments.as_args())?;

@@ -109,7 +109,6 @@ impl Server {
         self.after_change(db, position, key, KeyChange::Granted);
     }
 
-    /// Changes only a key's expiry.
     pub(crate) fn set_expiry(
         &mut self,
         db: usize,
@@ -169,7 +168,6 @@ impl Server {
         count
     }
 
-    /// Discards all data, as a full resynchronization does before loading the primary's.
     pub(crate) fn discard_all(&mut self) {
         for db in 0..self.keyspace.databases() {
             self.empty_database(db, KeyChange::Discarded);

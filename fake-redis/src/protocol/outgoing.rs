@@ -57,7 +57,6 @@ impl<Expected> Outgoing<Expected> {
         self.open = true;
     }
 
-    /// Sent by [`Outgoing::flush`].
     pub(crate) fn command(&mut self, words: &[&[u8]], expected: Expected) {
         self.command_without_reply(words);
         self.expected.push_back(expected);

@@ -5,9 +5,9 @@ use super::{
     Address,
     core::{Context, Core},
     events::{name_instance, name_master, switch_text},
+    hello_cache::{LastHello, OwnHello},
     instance::{Instance, Kind},
     master::{Master, close_links},
-    said::{Heard, Said},
 };
 use std::fmt;
 use std::rc::Rc;
@@ -23,32 +23,33 @@ pub(crate) struct Hello {
 }
 
 pub(crate) fn ours(core: &Core, master: &mut Master) -> Rc<str> {
-    let is_same = |said: &&Said| {
-        said.epoch == core.epoch
-            && said.config_epoch == master.config_epoch
-            && said.master == *master.current_address()
+    let is_same = |own: &&OwnHello| {
+        own.epoch == core.epoch
+            && own.config_epoch == master.config_epoch
+            && own.master == *master.current_address()
     };
-    if let Some(said) = master.said.as_ref().filter(is_same) {
-        return said.text.clone();
+    if let Some(own) = master.own_hello.as_ref().filter(is_same) {
+        return own.text.clone();
     }
     let hello = Hello::ours(core, master);
     let text: Rc<str> = hello.to_string().into();
     let Hello { epoch, config_epoch, master: address, .. } = hello;
-    master.said = Some(Said { epoch, config_epoch, master: address, text: text.clone() });
+    master.own_hello = Some(OwnHello { epoch, config_epoch, master: address, text: text.clone() });
     text
 }
 
 /// Returns whether it was one.
 pub(crate) fn take_repeated(masters: &mut [Master], message: &[u8], now: i64) -> bool {
     masters.iter_mut().any(|master| {
-        let Master { said, sentinels, config_epoch, .. } = master;
-        let is_old = |heard: &Heard| heard.config_epoch <= *config_epoch && *heard.text == *message;
-        let by = |sentinel: &&mut Instance| sentinel.heard.as_ref().is_some_and(is_old);
+        let Master { own_hello, sentinels, config_epoch, .. } = master;
+        let is_old =
+            |last: &LastHello| last.config_epoch <= *config_epoch && *last.text == *message;
+        let by = |sentinel: &&mut Instance| sentinel.last_hello.as_ref().is_some_and(is_old);
         if let Some(sender) = sentinels.iter_mut().find(by) {
             sender.opinion.last_hello = now;
             return true;
         }
-        said.as_ref().is_some_and(|said| said.text.as_bytes() == message)
+        own_hello.as_ref().is_some_and(|own| own.text.as_bytes() == message)
     })
 }
 
@@ -114,7 +115,7 @@ pub(crate) fn process(
         return;
     };
     sender.opinion.last_hello = now;
-    sender.heard = Some(Heard { text: text.into(), config_epoch: hello.config_epoch });
+    sender.last_hello = Some(LastHello { text: text.into(), config_epoch: hello.config_epoch });
     if master.config_epoch >= hello.config_epoch {
         return;
     }

@@ -4,9 +4,9 @@
 use super::{
     Address,
     core::{Context, Core},
+    hello_cache::LastHello,
     link::{Expected, Link},
     period,
-    said::Heard,
 };
 use crate::protocol::outgoing::Outgoing;
 
@@ -61,7 +61,7 @@ pub(crate) struct Instance {
     pub(crate) reconfigured: Reconfigured,
     pub(crate) reconfigure_sent: i64,
     pub(crate) opinion: Opinion,
-    pub(crate) heard: Option<Heard>,
+    pub(crate) last_hello: Option<LastHello>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -121,7 +121,7 @@ impl Instance {
                 leader_epoch: 0,
                 last_hello: now,
             },
-            heard: None,
+            last_hello: None,
         }
     }
 

@@ -5,8 +5,8 @@ use super::{
     attempt::Failover,
     core::{Context, Core},
     events::{name_instance, name_master},
+    hello_cache::OwnHello,
     instance::{Instance, Kind, Watch},
-    said::Said,
 };
 use fencepost_machine::{ConnectionId, Outputs};
 
@@ -25,7 +25,7 @@ pub(crate) struct Master {
     pub(crate) leader: Option<String>,
     pub(crate) leader_epoch: u64,
     pub(crate) failover: Failover,
-    pub(crate) said: Option<Said>,
+    pub(crate) own_hello: Option<OwnHello>,
 }
 
 impl Master {
@@ -59,7 +59,7 @@ impl Master {
             leader: None,
             leader_epoch: 0,
             failover: Failover::default(),
-            said: None,
+            own_hello: None,
         }
     }
 

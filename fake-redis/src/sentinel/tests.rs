@@ -12,7 +12,7 @@ use scripted::{ScriptedServer, Topology};
 
 const DOWN_AFTER_MS: i64 = 1_000;
 
-struct Deployment {
+struct SentinelDeployment {
     world: World,
     topology: Topology,
     listeners: Vec<ClientId>,
@@ -27,7 +27,7 @@ fn config(number: usize) -> SentinelConfig {
     }
 }
 
-impl Deployment {
+impl SentinelDeployment {
     fn new(servers: usize, sentinels: usize, quorum: usize) -> Self {
         Self::with(servers, sentinels, |config| config.quorum = quorum)
     }

@@ -114,7 +114,7 @@ impl Staged for Commanded {
         let server = (listener < self.stage.servers.len()).then_some(listener);
         self.sockets.insert(socket, server);
         match server {
-            Some(server) => self.stage.opens(server, socket, peer),
+            Some(server) => self.stage.open(server, socket, peer),
             None => {
                 self.asking.insert(socket, BytesMut::new());
             }
@@ -123,7 +123,7 @@ impl Staged for Commanded {
 
     fn received(&mut self, socket: u64, bytes: &[u8]) {
         match self.sockets.get(&socket) {
-            Some(Some(server)) => self.stage.says(*server, socket, bytes),
+            Some(Some(server)) => self.stage.receive(*server, socket, bytes),
             Some(None) => {
                 if let Some(asking) = self.asking.get_mut(&socket) {
                     asking.extend_from_slice(bytes);
@@ -137,7 +137,7 @@ impl Staged for Commanded {
     fn closed(&mut self, socket: u64) {
         self.asking.remove(&socket);
         if let Some(Some(server)) = self.sockets.remove(&socket) {
-            self.stage.leaves(server, socket);
+            self.stage.close(server, socket);
         }
     }
 

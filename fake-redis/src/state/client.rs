@@ -18,13 +18,9 @@ pub(crate) enum Role {
     Normal,
     /// A replica's connection after PSYNC: it gets the stream and no replies.
     Replica,
-    /// Fixed.
     Script,
-    /// Fixed.
     Primary,
-    /// Fixed.
     Disk,
-    /// Fixed.
     Operator,
 }
 
@@ -83,7 +79,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// A fixed client, with database 0 and RESP2.
+    /// With database 0 and RESP2.
     pub(crate) fn fixed(role: Role, now: WallTime) -> Self {
         Client {
             id: 0,
@@ -111,7 +107,7 @@ impl Client {
         }
     }
 
-    /// A client on a new connection; `peer` is `host:port`.
+    /// `peer` is `host:port`.
     pub(crate) fn of_connection(
         id: u64,
         connection: ConnectionId,

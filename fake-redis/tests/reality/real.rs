@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Prints that a test is skipped because a program is missing.
 pub(crate) fn skip(program: &str) {
     fencepost_testing::skip("FENCEPOST_REAL_REDIS", &format!("{program} 7.0"));
 }

@@ -61,17 +61,17 @@ impl Judged {
 
 fn text(judged: &Judged) -> String {
     match judged {
-        Judged::One(history) => told(history),
+        Judged::One(history) => render(history),
         Judged::Runs { runs } => {
-            let told = |run: &JudgedRun| {
-                format!("{} under {}: {}", run.client, run.fault, told(&run.history))
+            let line = |run: &JudgedRun| {
+                format!("{} under {}: {}", run.client, run.fault, render(&run.history))
             };
-            runs.iter().map(told).collect()
+            runs.iter().map(line).collect()
         }
     }
 }
 
-fn told(JudgedHistory { violations, verdict }: &JudgedHistory) -> String {
+fn render(JudgedHistory { violations, verdict }: &JudgedHistory) -> String {
     let mut text = format!("{}\n", verdict.name());
     if let Verdict::Unknown { reason } = verdict {
         text.push_str(&format!("  {reason}\n"));

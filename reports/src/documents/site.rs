@@ -32,7 +32,7 @@ pub enum SiteError {
     #[error("'{0}' not found: expected the root folder of fencepost's repository")]
     Missing(String),
     /// Dead links.
-    #[error("{}", told(.0))]
+    #[error("{}", describe(.0))]
     DeadLinks(Vec<DeadLink>),
 }
 
@@ -45,7 +45,7 @@ pub struct DeadLink {
     pub target: String,
 }
 
-fn told(links: &[DeadLink]) -> String {
+fn describe(links: &[DeadLink]) -> String {
     let one = |link: &DeadLink| format!("{} links to '{}'", link.page, visible(&link.target));
     let all: Vec<String> = links.iter().map(one).collect();
     format!("broken links: {}", all.join(", "))

@@ -1,10 +1,10 @@
 //! The primary fails and a replica replaces it.
 
-use super::{Deployment, count};
+use super::{SentinelDeployment, count};
 
 #[test]
 fn sentinels_find_the_replicas_and_each_other() {
-    let mut deployment = Deployment::new(3, 3, 2);
+    let mut deployment = SentinelDeployment::new(3, 3, 2);
     for sentinel in ["sentinel-1", "sentinel-2", "sentinel-3"] {
         let info = deployment.world.ask_text(sentinel, &["INFO", "sentinel"]);
         let expected =
@@ -17,7 +17,7 @@ fn sentinels_find_the_replicas_and_each_other() {
 
 #[test]
 fn a_healthy_deployment_stays_as_it_is() {
-    let mut deployment = Deployment::new(3, 3, 2);
+    let mut deployment = SentinelDeployment::new(3, 3, 2);
     deployment.all_events();
     deployment.world.run_for(120_000);
     assert_eq!(deployment.all_events(), Vec::<String>::new());
@@ -26,7 +26,7 @@ fn a_healthy_deployment_stays_as_it_is() {
 
 #[test]
 fn a_dead_primary_is_replaced_and_all_sentinels_and_replicas_agree() {
-    let mut deployment = Deployment::new(3, 3, 2);
+    let mut deployment = SentinelDeployment::new(3, 3, 2);
     deployment.topology.change("redis-3", |part| part.offset = 2_000);
     deployment.world.run_for(11_000);
     deployment.world.crash("redis-1");
@@ -41,7 +41,7 @@ fn a_dead_primary_is_replaced_and_all_sentinels_and_replicas_agree() {
 
 #[test]
 fn one_sentinel_leads_and_the_others_follow_its_hello() {
-    let mut deployment = Deployment::new(3, 3, 2);
+    let mut deployment = SentinelDeployment::new(3, 3, 2);
     deployment.all_events();
     deployment.world.crash("redis-1");
     deployment.world.run_for(10_000);
@@ -61,7 +61,7 @@ fn one_sentinel_leads_and_the_others_follow_its_hello() {
 
 #[test]
 fn the_leader_tells_every_step_in_order() {
-    let mut deployment = Deployment::new(3, 3, 2);
+    let mut deployment = SentinelDeployment::new(3, 3, 2);
     deployment.all_events();
     deployment.world.crash("redis-1");
     deployment.world.run_for(10_000);
@@ -97,7 +97,7 @@ fn the_leader_tells_every_step_in_order() {
 #[test]
 fn the_same_seeds_give_the_same_story() {
     let story = || {
-        let mut deployment = Deployment::new(3, 3, 2);
+        let mut deployment = SentinelDeployment::new(3, 3, 2);
         deployment.world.crash("redis-1");
         deployment.world.run_for(10_000);
         (deployment.all_events(), deployment.world.elapsed_ms())
@@ -108,7 +108,7 @@ fn the_same_seeds_give_the_same_story() {
 #[test]
 fn two_candidates_never_lead_in_one_epoch() {
     for quorum in [1, 2] {
-        let mut deployment = Deployment::new(3, 5, quorum);
+        let mut deployment = SentinelDeployment::new(3, 5, quorum);
         deployment.all_events();
         deployment.world.crash("redis-1");
         deployment.world.run_for(60_000);
@@ -138,7 +138,7 @@ fn two_candidates_never_lead_in_one_epoch() {
 
 #[test]
 fn priority_decides_before_offset_and_zero_is_never_promoted() {
-    let mut deployment = Deployment::new(4, 3, 2);
+    let mut deployment = SentinelDeployment::new(4, 3, 2);
     deployment.topology.change("redis-2", |part| part.offset = 9_000);
     deployment.topology.change("redis-3", |part| part.priority = 10);
     deployment.topology.change("redis-4", |part| part.priority = 0);
@@ -149,7 +149,7 @@ fn priority_decides_before_offset_and_zero_is_never_promoted() {
 
 #[test]
 fn replicas_are_pointed_at_the_new_primary_one_at_a_time() {
-    let mut deployment = Deployment::new(4, 3, 2);
+    let mut deployment = SentinelDeployment::new(4, 3, 2);
     for server in ["redis-3", "redis-4"] {
         deployment.topology.change(server, |part| part.link_up = false);
     }
@@ -173,7 +173,7 @@ fn replicas_are_pointed_at_the_new_primary_one_at_a_time() {
 
 #[test]
 fn an_operator_may_demand_a_failover_of_a_healthy_primary() {
-    let mut deployment = Deployment::new(3, 3, 2);
+    let mut deployment = SentinelDeployment::new(3, 3, 2);
     let reply = deployment.world.ask_text("sentinel-2", &["SENTINEL", "FAILOVER", "mymaster"]);
     assert_eq!(reply, "OK");
     let again = deployment.world.ask_text("sentinel-2", &["SENTINEL", "FAILOVER", "mymaster"]);

@@ -1,11 +1,11 @@
 //! Queries of clients.
 
-use super::Deployment;
+use super::SentinelDeployment;
 use redis_protocol::resp2::types::BytesFrame;
 
 #[test]
 fn clients_ask_for_the_primary_by_name() {
-    let mut deployment = Deployment::new(2, 1, 1);
+    let mut deployment = SentinelDeployment::new(2, 1, 1);
     let world = &mut deployment.world;
     let ask = ["SENTINEL", "get-master-addr-by-name", "mymaster"];
     assert_eq!(world.ask_text("sentinel-1", &ask), "redis-1 6379");
@@ -17,7 +17,7 @@ fn clients_ask_for_the_primary_by_name() {
 
 #[test]
 fn a_subscriber_is_told_of_the_switch_and_may_not_ask_meanwhile() {
-    let mut deployment = Deployment::new(2, 1, 1);
+    let mut deployment = SentinelDeployment::new(2, 1, 1);
     let client = deployment.world.connect("sentinel-1");
     let confirmed = deployment.world.call(client, &["SUBSCRIBE", "+switch-master"]);
     assert_eq!(crate::world::text(&confirmed), "subscribe +switch-master 1");
@@ -32,7 +32,7 @@ fn a_subscriber_is_told_of_the_switch_and_may_not_ask_meanwhile() {
 
 #[test]
 fn a_vote_is_given_once_per_epoch_to_whoever_asks_first() {
-    let mut deployment = Deployment::new(2, 1, 1);
+    let mut deployment = SentinelDeployment::new(2, 1, 1);
     let mut ask = |epoch: &str, candidate: &str| {
         let words = ["SENTINEL", "is-master-down-by-addr", "redis-1", "6379", epoch, candidate];
         deployment.world.ask_text("sentinel-1", &words)
@@ -46,7 +46,7 @@ fn a_vote_is_given_once_per_epoch_to_whoever_asks_first() {
 
 #[test]
 fn the_quorum_check_counts_sentinels_that_answer() {
-    let mut deployment = Deployment::new(2, 3, 2);
+    let mut deployment = SentinelDeployment::new(2, 3, 2);
     let ask = ["SENTINEL", "CKQUORUM", "mymaster"];
     let good = deployment.world.ask_text("sentinel-1", &ask);
     assert_eq!(good, "OK 3 usable Sentinels. Quorum and failover authorization can be reached");
@@ -64,7 +64,7 @@ fn the_quorum_check_counts_sentinels_that_answer() {
 
 #[test]
 fn instances_are_listed_as_maps_of_fields() {
-    let mut deployment = Deployment::new(3, 2, 2);
+    let mut deployment = SentinelDeployment::new(3, 2, 2);
     let world = &mut deployment.world;
     let master = world.ask_text("sentinel-1", &["SENTINEL", "MASTER", "mymaster"]);
     assert!(master.starts_with("name mymaster ip redis-1 port 6379 runid 0000"), "{master}");
@@ -92,7 +92,7 @@ fn instances_are_listed_as_maps_of_fields() {
 
 #[test]
 fn reset_forgets_and_finds_again() {
-    let mut deployment = Deployment::new(3, 2, 2);
+    let mut deployment = SentinelDeployment::new(3, 2, 2);
     assert_eq!(deployment.world.ask_text("sentinel-1", &["SENTINEL", "RESET", "my*"]), "1");
     let info = deployment.world.ask_text("sentinel-1", &["INFO"]);
     assert!(info.contains("slaves=0,sentinels=1"), "{info}");
@@ -103,7 +103,7 @@ fn reset_forgets_and_finds_again() {
 
 #[test]
 fn resp3_clients_get_maps_and_pushes() {
-    let mut deployment = Deployment::new(2, 1, 1);
+    let mut deployment = SentinelDeployment::new(2, 1, 1);
     let world = &mut deployment.world;
     let client = world.connect("sentinel-1");
     world.send_command(client, &["HELLO", "3"]);
@@ -117,7 +117,7 @@ fn resp3_clients_get_maps_and_pushes() {
 
 #[test]
 fn malformed_requests_are_refused_as_redis_does() {
-    let mut deployment = Deployment::new(2, 1, 1);
+    let mut deployment = SentinelDeployment::new(2, 1, 1);
     let world = &mut deployment.world;
     assert_eq!(
         world.ask_text("sentinel-1", &["GET", "k"]),

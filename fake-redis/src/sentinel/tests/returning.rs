@@ -1,11 +1,11 @@
 //! Reconfiguration of a returning primary, or of a replica that follows the wrong one.
 
-use super::{Deployment, config, count, scripted::ScriptedServer};
+use super::{SentinelDeployment, config, count, scripted::ScriptedServer};
 use crate::sentinel::Sentinel;
 
 #[test]
 fn the_old_primary_returns_and_becomes_a_replica() {
-    let mut deployment = Deployment::new(3, 3, 2);
+    let mut deployment = SentinelDeployment::new(3, 3, 2);
     deployment.world.crash("redis-1");
     deployment.await_master(10_000, "redis-2");
     deployment.world.run_for(10_000);
@@ -23,7 +23,7 @@ fn the_old_primary_returns_and_becomes_a_replica() {
 
 #[test]
 fn a_replica_that_follows_another_server_is_put_right_after_the_failover_timeout() {
-    let mut deployment = Deployment::new(3, 1, 1);
+    let mut deployment = SentinelDeployment::new(3, 1, 1);
     deployment.all_events();
     deployment.topology.change("redis-3", |part| part.master = Some("redis-2".to_owned()));
     deployment.world.run_for(9_000);
@@ -35,7 +35,7 @@ fn a_replica_that_follows_another_server_is_put_right_after_the_failover_timeout
 
 #[test]
 fn a_restarted_server_is_told_as_a_reboot() {
-    let mut deployment = Deployment::new(2, 1, 1);
+    let mut deployment = SentinelDeployment::new(2, 1, 1);
     deployment.all_events();
     deployment.topology.change("redis-2", |part| part.run_id = "e".repeat(40));
     deployment.world.run_for(11_000);
@@ -47,7 +47,7 @@ fn a_restarted_server_is_told_as_a_reboot() {
 
 #[test]
 fn a_primary_that_became_a_replica_counts_as_down_in_time() {
-    let mut deployment = Deployment::new(3, 1, 1);
+    let mut deployment = SentinelDeployment::new(3, 1, 1);
     deployment.all_events();
     deployment.topology.change("redis-1", |part| part.master = Some("redis-9".to_owned()));
     deployment.world.run_for(20_000);
@@ -57,7 +57,7 @@ fn a_primary_that_became_a_replica_counts_as_down_in_time() {
     assert_eq!(count(&events, "+switch-master"), 1, "{events:#?}");
 }
 
-fn self_portrait(deployment: &mut Deployment, host: &str) -> Vec<String> {
+fn self_portrait(deployment: &mut SentinelDeployment, host: &str) -> Vec<String> {
     let id = deployment.world.ask_text(host, &["SENTINEL", "MYID"]);
     let master = deployment.world.ask_text(host, &["SENTINEL", "MASTER", "mymaster"]);
     let field = |name: &str| {
@@ -69,7 +69,7 @@ fn self_portrait(deployment: &mut Deployment, host: &str) -> Vec<String> {
 
 #[test]
 fn a_crashed_sentinel_comes_back_with_what_its_file_says() {
-    let mut deployment = Deployment::new(3, 3, 2);
+    let mut deployment = SentinelDeployment::new(3, 3, 2);
     deployment.world.crash("redis-1");
     deployment.await_master(10_000, "redis-2");
     let before = self_portrait(&mut deployment, "sentinel-2");

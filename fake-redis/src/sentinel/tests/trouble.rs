@@ -1,10 +1,10 @@
 //! Situations without a failover, and failovers that fail.
 
-use super::{Deployment, count};
+use super::{SentinelDeployment, count};
 
 #[test]
 fn below_the_quorum_nothing_happens() {
-    let mut deployment = Deployment::new(3, 3, 3);
+    let mut deployment = SentinelDeployment::new(3, 3, 3);
     deployment.world.crash("sentinel-3");
     deployment.world.run_for(5_000);
     deployment.all_events();
@@ -18,7 +18,7 @@ fn below_the_quorum_nothing_happens() {
 
 #[test]
 fn a_quorum_without_a_majority_elects_nobody() {
-    let mut deployment = Deployment::new(3, 3, 1);
+    let mut deployment = SentinelDeployment::new(3, 3, 1);
     deployment.world.crash("sentinel-2");
     deployment.world.crash("sentinel-3");
     deployment.world.run_for(5_000);
@@ -40,7 +40,7 @@ fn a_quorum_without_a_majority_elects_nobody() {
 
 #[test]
 fn without_an_eligible_replica_the_failover_is_given_up() {
-    let mut deployment = Deployment::new(2, 3, 2);
+    let mut deployment = SentinelDeployment::new(2, 3, 2);
     deployment.topology.change("redis-2", |part| part.priority = 0);
     deployment.world.run_for(11_000);
     deployment.all_events();
@@ -53,7 +53,7 @@ fn without_an_eligible_replica_the_failover_is_given_up() {
 
 #[test]
 fn a_replica_that_dies_before_its_promotion_is_given_up_on() {
-    let mut deployment = Deployment::new(2, 3, 2);
+    let mut deployment = SentinelDeployment::new(2, 3, 2);
     deployment.all_events();
     deployment.world.crash("redis-1");
     let mut leader_events = Vec::new();
@@ -70,7 +70,7 @@ fn a_replica_that_dies_before_its_promotion_is_given_up_on() {
 
 #[test]
 fn a_primary_that_answers_again_in_time_stays() {
-    let mut deployment = Deployment::new(3, 3, 2);
+    let mut deployment = SentinelDeployment::new(3, 3, 2);
     deployment.all_events();
     deployment.world.isolate("redis-1");
     deployment.world.run_for(700);
@@ -82,7 +82,7 @@ fn a_primary_that_answers_again_in_time_stays() {
 
 #[test]
 fn a_silent_but_connected_primary_is_down_after_the_configured_time() {
-    let mut deployment = Deployment::new(3, 3, 2);
+    let mut deployment = SentinelDeployment::new(3, 3, 2);
     deployment.all_events();
     deployment.world.isolate("redis-1");
     let silent_at = deployment.world.elapsed_ms();
@@ -101,7 +101,7 @@ fn a_silent_but_connected_primary_is_down_after_the_configured_time() {
 #[test]
 fn after_a_clock_jump_a_sentinel_does_not_act_for_thirty_seconds() {
     for jump_ms in [60_000, -60_000] {
-        let mut deployment = Deployment::new(3, 1, 1);
+        let mut deployment = SentinelDeployment::new(3, 1, 1);
         deployment.all_events();
         deployment.world.step_clock("sentinel-1", jump_ms);
         deployment.world.run_for(2_000);
@@ -122,7 +122,7 @@ fn after_a_clock_jump_a_sentinel_does_not_act_for_thirty_seconds() {
 #[test]
 fn a_small_clock_step_is_no_reason_for_tilt() {
     for step_ms in [1_500, -50] {
-        let mut deployment = Deployment::new(3, 1, 1);
+        let mut deployment = SentinelDeployment::new(3, 1, 1);
         deployment.all_events();
         deployment.world.step_clock("sentinel-1", step_ms);
         deployment.world.run_for(5_000);
@@ -132,7 +132,7 @@ fn a_small_clock_step_is_no_reason_for_tilt() {
 
 #[test]
 fn a_sentinel_in_the_minority_learns_of_the_failover_when_the_network_heals() {
-    let mut deployment = Deployment::new(3, 3, 2);
+    let mut deployment = SentinelDeployment::new(3, 3, 2);
     deployment.world.isolate("sentinel-3");
     deployment.world.cut("sentinel-3", "redis-1");
     deployment.world.crash("redis-1");

@@ -15,7 +15,7 @@ pub(super) enum Event {
     Bytes { to: End, bytes: Bytes },
     Closed { to: End },
     Visit { server: usize, outside: u64, peer: String },
-    Said { server: usize, outside: u64, bytes: Bytes },
+    Data { server: usize, outside: u64, bytes: Bytes },
     Left { server: usize, outside: u64 },
 }
 
@@ -27,7 +27,7 @@ impl Event {
             | Event::Synced { server, .. }
             | Event::Knock { server, .. }
             | Event::Visit { server, .. }
-            | Event::Said { server, .. }
+            | Event::Data { server, .. }
             | Event::Left { server, .. } => *server,
             Event::Opened { to }
             | Event::Refused { to }

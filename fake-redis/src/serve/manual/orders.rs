@@ -66,13 +66,12 @@ pub(super) fn obey(stage: &mut Stage, words: &[String]) -> Answer {
             stage.reset();
             Ok(())
         }
-        _ => return told(stage, &upper),
+        _ => return report(stage, &upper),
     };
     outcome.map_or_else(Answer::Wrong, |()| Answer::Ok)
 }
 
-/// Commands that only report.
-fn told(stage: &Stage, upper: &[&str]) -> Answer {
+fn report(stage: &Stage, upper: &[&str]) -> Answer {
     match upper {
         ["HISTORY"] => Answer::Lines(stage.history.entries().to_vec()),
         ["JUDGE"] => Answer::Lines(stage.history.overlaps().to_vec()),
@@ -164,8 +163,8 @@ fn restart(stage: &mut Stage, name: Option<&str>, is_empty: bool) -> Result<(), 
         stage.crash(place);
         stage.settle();
     }
-    let told = if is_empty { "restarts, empty" } else { "restarts" };
-    stage.history.note(stage.now_us, &stage.servers[place].name, told.to_owned());
+    let entry = if is_empty { "restarts, empty" } else { "restarts" };
+    stage.history.note(stage.now_us, &stage.servers[place].name, entry.to_owned());
     stage.restart(place, is_empty);
     Ok(())
 }
@@ -175,13 +174,13 @@ fn act(stage: &mut Stage, order: &str, name: Option<&str>) -> Result<(), String>
     if !stage.is_up(place) {
         return Err(format!("{} is crashed: expected RESTART first", stage.servers[place].name));
     }
-    let told = match order {
+    let entry = match order {
         "CRASH" => "crashes",
         "FREEZE" => "is frozen",
         "CUT" => "is cut off",
         _ => "goes on",
     };
-    stage.history.note(stage.now_us, &stage.servers[place].name, told.to_owned());
+    stage.history.note(stage.now_us, &stage.servers[place].name, entry.to_owned());
     match order {
         "CRASH" => stage.crash(place),
         "FREEZE" => stage.servers[place].is_frozen = true,

@@ -96,28 +96,26 @@ impl Stage {
         stage
     }
 
-    /// The wall clock of a server that was never stepped.
     pub(super) fn wall(&self) -> WallTime {
         WallTime(BEGINNING_US + self.now_us as i64)
     }
 
-    /// Output for external sockets, in order.
     pub(super) fn take_sent(&mut self) -> Vec<(u64, Sent)> {
         std::mem::take(&mut self.sent)
     }
 
-    pub(super) fn opens(&mut self, server: usize, outside: u64, peer: &str) {
+    pub(super) fn open(&mut self, server: usize, outside: u64, peer: &str) {
         self.schedule(0, Event::Visit { server, outside, peer: peer.to_owned() });
         self.settle();
     }
 
-    pub(super) fn says(&mut self, server: usize, outside: u64, bytes: &[u8]) {
+    pub(super) fn receive(&mut self, server: usize, outside: u64, bytes: &[u8]) {
         let bytes = Bytes::copy_from_slice(bytes);
-        self.schedule(0, Event::Said { server, outside, bytes });
+        self.schedule(0, Event::Data { server, outside, bytes });
         self.settle();
     }
 
-    pub(super) fn leaves(&mut self, server: usize, outside: u64) {
+    pub(super) fn close(&mut self, server: usize, outside: u64) {
         self.schedule(0, Event::Left { server, outside });
         self.settle();
     }
@@ -188,7 +186,7 @@ impl Stage {
             | Event::Bytes { .. }
             | Event::Closed { .. } => {}
             Event::Visit { server, outside, peer } => self.visit(server, outside, &peer),
-            Event::Said { outside, bytes, .. } => self.said(outside, &bytes),
+            Event::Data { outside, bytes, .. } => self.receive_from_outside(outside, &bytes),
             Event::Left { outside, .. } => {
                 if let Some((server, connection)) = self.outside.remove(&outside) {
                     self.servers[server].peers.remove(&connection);
@@ -229,7 +227,7 @@ impl Stage {
         self.outside.insert(outside, (server, connection));
     }
 
-    fn said(&mut self, outside: u64, bytes: &[u8]) {
+    fn receive_from_outside(&mut self, outside: u64, bytes: &[u8]) {
         let Some((server, connection)) = self.outside.get(&outside).copied() else { return };
         let named = super::wire::first_word(bytes);
         let springs = |trap: &Trap| {
@@ -418,7 +416,6 @@ impl Stage {
         self.settle();
     }
 
-    /// Disconnects all external sockets.
     pub(super) fn reset(&mut self) {
         let outside: Vec<u64> = self.outside.keys().copied().collect();
         let mut sent = std::mem::take(&mut self.sent);

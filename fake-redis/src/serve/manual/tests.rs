@@ -51,7 +51,6 @@ impl Desk {
         }
     }
 
-    /// The bytes received at a socket.
     fn heard(&mut self, socket: u64) -> String {
         let bytes = self.received.remove(&socket).unwrap_or_default();
         String::from_utf8(bytes).unwrap().replace("\r\n", " ").trim_end().to_owned()

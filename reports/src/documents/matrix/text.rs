@@ -38,7 +38,7 @@ pub(super) fn text(matrix: &Matrix) -> String {
     let _ = writeln!(text, "  . none violated   ? not exercised   ! contradicts the literature\n");
     for agreement in [Agreement::Contradicts, Agreement::More, Agreement::NotSeen] {
         for cell in matrix.cells.iter().filter(|cell| cell.agreement == agreement) {
-            let _ = writeln!(text, "{}", told(cell));
+            let _ = writeln!(text, "{}", describe(cell));
         }
     }
     let counts: Vec<String> = Agreement::ALL
@@ -58,7 +58,7 @@ fn short(cell: &MatrixCell) -> String {
     }
 }
 
-fn told(cell: &MatrixCell) -> String {
+fn describe(cell: &MatrixCell) -> String {
     let found = match cell.verdict {
         CellVerdict::Violated => kinds(cell),
         CellVerdict::Quiet => format!("none of {}", cell.exercised),

@@ -40,7 +40,7 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
 }
 
 /// The turn `cheated` does not wait for the end of the one before.
-fn told(turns: &[Turn], workload: &str, cheated: Option<usize>) -> History {
+fn history_of(turns: &[Turn], workload: &str, cheated: Option<usize>) -> History {
     let mut story = Story::of_workload(workload);
     let (mut now, mut value) = (1, if workload == "seckill" { 1_000 } else { 0 });
     for (index, turn) in turns.iter().enumerate() {
@@ -84,7 +84,7 @@ proptest! {
         turns in turns(),
         workload in prop::sample::select(vec!["register", "seckill", "sequence"]),
     ) {
-        let history = told(&turns, workload, None);
+        let history = history_of(&turns, workload, None);
         prop_assert_eq!(validate(&history), Ok(()));
         prop_assert_eq!(found(&history), []);
     }
@@ -96,7 +96,7 @@ proptest! {
         // Without updates, so that the overlap is the only violation.
         let turns = turns.into_iter().map(|turn| Turn { updates: false, ..turn });
         let turns: Vec<Turn> = turns.collect();
-        prop_assert_eq!(found(&told(&turns, "register", Some(place))), [Kind::Overlap]);
+        prop_assert_eq!(found(&history_of(&turns, "register", Some(place))), [Kind::Overlap]);
     }
 
     #[test]
@@ -105,7 +105,7 @@ proptest! {
         place in any::<prop::sample::Index>(),
         back in 1_u64..5,
     ) {
-        let mut history = told(&turns, "register", None);
+        let mut history = history_of(&turns, "register", None);
         let place = 1 + place.index(turns.len() - 1);
         let planted = (place as u64 + 1).saturating_sub(back);
         for event in &mut history.events {
@@ -128,7 +128,7 @@ proptest! {
         turns.push(Turn { who, waits: 1, holds: 5, updates: false, ends });
         let place = place.index(turns.len() - 1);
         turns.iter_mut().skip(place + 1).for_each(|turn| turn.updates = true);
-        let mut history = told(&turns, "register", None);
+        let mut history = history_of(&turns, "register", None);
         plant_late_write(&mut history, place);
         let kinds = found(&history);
         prop_assert!(kinds.contains(&Kind::StaleWrite), "{:?}", kinds);
@@ -139,7 +139,7 @@ proptest! {
         turns in turns(),
         place in any::<prop::sample::Index>(),
     ) {
-        let mut history = told(&turns, "register", None);
+        let mut history = history_of(&turns, "register", None);
         let gone: Vec<usize> = history.events.iter().enumerate().filter(|(_, event)| {
             matches!(
                 event.what,

@@ -83,10 +83,10 @@ pub(crate) fn locks() -> impl Strategy<Value = Story> {
 }
 
 pub(crate) fn stories() -> impl Strategy<Value = Story> {
-    (locks(), deeds()).prop_map(|(lock, deeds)| told(lock, &deeds))
+    (locks(), deeds()).prop_map(|(lock, deeds)| build(lock, &deeds))
 }
 
-struct Teller {
+struct Builder {
     story: Story,
     now: u64,
     down: BTreeSet<Node>,
@@ -98,9 +98,9 @@ struct Teller {
 }
 
 /// Leaves out impossible deeds.
-pub(crate) fn told(lock: Story, deeds: &[Deed]) -> Story {
+pub(crate) fn build(lock: Story, deeds: &[Deed]) -> Story {
     let (down, faults) = (BTreeSet::new(), BTreeMap::new());
-    let mut teller = Teller {
+    let mut builder = Builder {
         story: lock,
         now: 1,
         down,
@@ -111,13 +111,13 @@ pub(crate) fn told(lock: Story, deeds: &[Deed]) -> Story {
         leaving: BTreeSet::new(),
     };
     for deed in deeds {
-        teller.now += deed.after;
-        teller.tell(*deed);
+        builder.now += deed.after;
+        builder.apply(*deed);
     }
-    teller.story
+    builder.story
 }
 
-impl Teller {
+impl Builder {
     fn is_call_of_the_lock(&self, node: Node) -> bool {
         let open = self.story.open.get(&node);
         self.story.events.iter().any(|event| match &event.what {
@@ -128,7 +128,7 @@ impl Teller {
         })
     }
 
-    fn tell(&mut self, deed: Deed) {
+    fn apply(&mut self, deed: Deed) {
         let Deed { who, detail, sort, .. } = deed;
         let (now, node) = (self.now, Node::Client(who).of_thread(1 + detail % 2));
         let is_open = self.story.open.contains_key(&node);

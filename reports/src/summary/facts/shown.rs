@@ -141,7 +141,7 @@ fn window(history: &History, violation: &Violation) -> BTreeSet<usize> {
         let is_evidence = witness.contains(&at);
         let fault = is_fault(event) && (within || (at < *first && acts_on(history, index, *first)));
         let stands = at < *first && stands_at(history, index, *first);
-        (is_evidence || fault || stands || (within && tells(history, event, violation)))
+        (is_evidence || fault || stands || (within && is_telling(history, event, violation)))
             .then_some((rank(event, is_evidence), index))
     };
     let mut chosen: Vec<(u8, usize)> =
@@ -191,7 +191,7 @@ fn stands_at(history: &History, index: usize, at: u64) -> bool {
     })
 }
 
-fn tells(history: &History, event: &Event, violation: &Violation) -> bool {
+fn is_telling(history: &History, event: &Event, violation: &Violation) -> bool {
     let involved = |node: Node| violation.processes.contains(&node);
     match &event.what {
         What::Crashed

@@ -124,7 +124,7 @@ impl Drawing<'_> {
         let end = lowest.map(|(_, place)| place.y + place.height).max().unwrap_or(TOP);
         for held in self.scene.overlaps() {
             let area = Area { from: held.from, to: held.to, y: STRIP_Y, height: end - STRIP_Y };
-            canvas.bar(area, "clash", &told(held));
+            canvas.bar(area, "clash", &label(held));
         }
     }
 
@@ -133,9 +133,9 @@ impl Drawing<'_> {
             let area = Area { from: held.from, to: held.to, y: STRIP_Y, height: STRIP_HEIGHT };
             let (class, text) = match held.who.as_slice() {
                 [one] => (format!("held {}", colour(Some(*one))), one.to_string()),
-                _ => ("held both".to_owned(), told(held)),
+                _ => ("held both".to_owned(), label(held)),
             };
-            canvas.bar(area, &class, &told(held));
+            canvas.bar(area, &class, &label(held));
             let words = Area { y: STRIP_Y + 17, ..area };
             let length = format!("BOTH {}", Micros(held.to - held.from));
             match held.who.len() {
@@ -330,7 +330,7 @@ impl Drawing<'_> {
     }
 }
 
-fn told(held: &HolderSpan) -> String {
+fn label(held: &HolderSpan) -> String {
     let names: Vec<String> = held.who.iter().map(Node::to_string).collect();
     let length = Micros(held.to - held.from);
     match names.len() {

@@ -7,7 +7,7 @@ use crate::summary::sweep::Rate;
 /// Every safeguard of the lead: the number of other seeds that still break its rule, and its effect
 /// in this run, if requested: there, for the `others`, the safeguards whose effects differ.
 /// `--verbose` shows intervals.
-pub(crate) fn told(
+pub(crate) fn render(
     lead: &ViolationReport,
     others: &[&ViolationReport],
     here_too: bool,
@@ -175,7 +175,7 @@ mod tests {
         ];
         let kind = name(lead);
         assert_eq!(
-            told(lead, &[], true).unwrap(),
+            render(lead, &[], true).unwrap(),
             format!(
                 "on 50 other seeds: {kind} in 26 without a safeguard; 0 with wait 1, 3 with lease \
                  1; 49 with slower 1; no significant difference: chance 1 (23). In this run: \

@@ -201,7 +201,7 @@ fn write_rerun(
             false => field(page, out, "literature", &rerun::known(expected, kind))?,
         }
     }
-    let remedies = remedies::told(story.lead, &story.others, !earlier.any);
+    let remedies = remedies::render(story.lead, &story.others, !earlier.any);
     field(page, out, "remedies", &remedies.unwrap_or_default())?;
     if !earlier.of_this_lock {
         field(page, out, "replay", &lead.replay)?;

@@ -4,16 +4,16 @@ use super::Address;
 use std::rc::Rc;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Said {
+pub(crate) struct OwnHello {
     pub(super) epoch: u64,
     pub(super) config_epoch: u64,
     pub(super) master: Address,
     pub(super) text: Rc<str>,
 }
 
-/// Another Sentinel's last processed hello. Most of its messages are repetitions.
+/// Another Sentinel's last processed hello; most hellos repeat it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Heard {
+pub(crate) struct LastHello {
     pub(super) text: Box<[u8]>,
     pub(super) config_epoch: u64,
 }
