@@ -96,7 +96,7 @@ fn build(env: &Env, servers: &Servers, settings: &Settings, traits: Traits) -> B
         lock_delay: if traits.has_delay { delay } else { Duration::ZERO },
         traits,
         session: None,
-        held: Held::default(),
+        held: HeldSequencer::default(),
     })
 }
 
@@ -108,11 +108,11 @@ struct Chubby {
     traits: Traits,
     /// Taken during a call, so that a dropped call leaves no session.
     session: Option<Session>,
-    held: Held,
+    held: HeldSequencer,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Held {
+struct HeldSequencer {
     acquire: u64,
     /// The sequencer's number.
     generation: u64,
@@ -134,7 +134,7 @@ impl Chubby {
             let request = format!("{resource} {acquire} {}", self.lock_delay.as_micros());
             match self.wait_for(&session, &request, deadline).await {
                 Ok(generation) => {
-                    self.held = Held { acquire, generation };
+                    self.held = HeldSequencer { acquire, generation };
                     return self.granted(resource, session);
                 }
                 // The session's locks ended with it.

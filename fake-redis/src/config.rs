@@ -204,7 +204,7 @@ pub struct NodeConfig {
     pub replica_serve_stale_data: bool,
     /// Delay in seconds before a snapshot for a replica, so that other replicas may share it.
     pub repl_diskless_sync_delay: u32,
-    /// Servers start in step, as in a deployment that has been running, whatever the sync delay.
+    /// Servers start in step, as in a running deployment, regardless of the sync delay.
     pub starts_in_step: bool,
     /// A replica refuses writes from its clients.
     pub replica_read_only: bool,

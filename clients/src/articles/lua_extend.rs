@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! if redis.call("get",KEYS[1]) == ARGV[1] then redis.call("set",KEYS[1],ex=3000)
-//! else getDLock() // take the lock anew
+//! else getDLock() // acquire the lock again
 //! ```
 //!
 //! `lua-extend` does what the sentence says: get, compare, pexpire. The lease is valid for a ttl

@@ -2,8 +2,8 @@
 
 use super::elsewhere;
 use super::hands::{Hands, Place};
-use super::process::{Failed, Kind, Pinned, Process, Reply, Step, Told, failed};
-use super::words::Asked;
+use super::process::{Failed, Kind, LuaValue, Pinned, Process, Reply, Step, failed};
+use super::words::Request;
 use crate::call_error::CallError;
 use crate::env::{BoxFuture, Note};
 use crate::reply::Reply as Answer;
@@ -29,7 +29,7 @@ impl Actor {
     pub(super) async fn call(
         &self,
         function: &Pinned,
-        arguments: Vec<Told>,
+        arguments: Vec<LuaValue>,
     ) -> Result<Vec<Pinned>, Failed> {
         let coroutine = self.process.begin(function);
         let mut reply = Reply::Values(arguments);
@@ -49,14 +49,14 @@ impl Actor {
         arguments: Vec<Pinned>,
     ) -> BoxFuture<'static, Result<Vec<Pinned>, Failed>> {
         let (actor, function) = (self.clone(), self.process.pin(function.value()));
-        let arguments = arguments.into_iter().map(Told::Kept).collect();
+        let arguments = arguments.into_iter().map(LuaValue::Kept).collect();
         Box::pin(async move { actor.call(&function, arguments).await })
     }
 
-    async fn serve(&self, asked: Asked) -> Reply {
+    async fn serve(&self, asked: Request) -> Reply {
         let env = &self.place.env;
         match asked {
-            Asked::Call { place, words, is_on_the_same_connection } => {
+            Request::Call { place, words, is_on_the_same_connection } => {
                 let mut session = match self.hands.redis(&self.place, place) {
                     Ok(session) => session,
                     Err(problem) => return Reply::Misused(problem),
@@ -67,37 +67,37 @@ impl Actor {
                     false => session.call(&words).await,
                 })
             }
-            Asked::Script { place, source, keys, words } => {
+            Request::Script { place, source, keys, words } => {
                 let mut session = match self.hands.redis(&self.place, place) {
                     Ok(session) => session,
                     Err(problem) => return Reply::Misused(problem),
                 };
                 of_redis(self.place.run_script(&mut session, &source, keys, &words.slices()).await)
             }
-            Asked::Sleep(span) => {
+            Request::Sleep(span) => {
                 env.sleep(span).await;
                 Reply::Values(Vec::new())
             }
-            Asked::Lost => {
+            Request::Lost => {
                 env.note(Note::LockLost);
                 Reply::Values(Vec::new())
             }
-            Asked::Stop(task) => {
+            Request::Stop(task) => {
                 if let Some(task) = self.process.tasks.borrow_mut().remove(&task) {
                     task.abort();
                 }
                 Reply::Values(Vec::new())
             }
-            Asked::Spawn { function, arguments } => self.spawn(function, arguments),
-            Asked::All { function, items } => Box::pin(self.all(function, items)).await,
-            Asked::Timeout { function, span, arguments } => {
+            Request::Spawn { function, arguments } => self.spawn(function, arguments),
+            Request::All { function, items } => Box::pin(self.all(function, items)).await,
+            Request::Timeout { function, span, arguments } => {
                 Box::pin(self.timeout(function, span, arguments)).await
             }
-            Asked::Other { operation, arguments } => {
+            Request::Other { operation, arguments } => {
                 let asked = elsewhere::serve(&self.place, &self.hands, &operation, &arguments);
                 Box::pin(asked).await
             }
-            Asked::Misused(problem) => Reply::Misused(problem),
+            Request::Misused(problem) => Reply::Misused(problem),
         }
     }
 
@@ -112,14 +112,14 @@ impl Actor {
         let number = self.process.tasks_begun.get() + 1;
         self.process.tasks_begun.set(number);
         let task = self.place.env.spawn(async move {
-            let arguments = arguments.into_iter().map(Told::Kept).collect();
+            let arguments = arguments.into_iter().map(LuaValue::Kept).collect();
             let outcome = actor.call(&function, arguments).await;
             if let Err(Failed { kind: Kind::Script, message, .. }) = outcome {
                 actor.process.complaint.borrow_mut().get_or_insert(message);
             }
         });
         self.process.tasks.borrow_mut().insert(number, task);
-        Reply::Values(vec![Told::Int(number)])
+        Reply::Values(vec![LuaValue::Int(number)])
     }
 
     /// Runs in parallel. Returns the first result of each call, or its failure.
@@ -131,17 +131,17 @@ impl Actor {
         for outcome in join_all(calls).await {
             match outcome {
                 Ok(values) => {
-                    results.push(values.into_iter().next().map_or(Told::Nil, Told::Kept));
-                    failures.push(Told::Nil);
+                    results.push(values.into_iter().next().map_or(LuaValue::Nil, LuaValue::Kept));
+                    failures.push(LuaValue::Nil);
                 }
                 Err(Failed { kind: Kind::Script, error, .. }) => return Reply::Raised(error),
                 Err(failed) => {
-                    results.push(Told::Nil);
-                    failures.push(Told::Kept(failed.error));
+                    results.push(LuaValue::Nil);
+                    failures.push(LuaValue::Kept(failed.error));
                 }
             }
         }
-        Reply::Values(vec![Told::List(results), Told::List(failures)])
+        Reply::Values(vec![LuaValue::List(results), LuaValue::List(failures)])
     }
 
     /// Limits the time of a call.
@@ -154,7 +154,7 @@ impl Actor {
         let (function, arguments) = (self.process.adopt(function), self.adopt(arguments));
         let call = self.call_within(&function, arguments);
         match self.place.env.timeout(span, call).await {
-            Some(Ok(values)) => Reply::Values(values.into_iter().map(Told::Kept).collect()),
+            Some(Ok(values)) => Reply::Values(values.into_iter().map(LuaValue::Kept).collect()),
             Some(Err(failed)) => Reply::Raised(failed.error),
             None => failed(&CallError::Timeout(span)),
         }
@@ -163,18 +163,18 @@ impl Actor {
 
 fn of_redis(outcome: Result<Answer, CallError>) -> Reply {
     match outcome {
-        Ok(answer) => Reply::Values(vec![told(answer)]),
+        Ok(answer) => Reply::Values(vec![lua_value(answer)]),
         Err(error) => failed(&error),
     }
 }
 
-fn told(answer: Answer) -> Told {
+fn lua_value(answer: Answer) -> LuaValue {
     match answer {
-        Answer::Status(text) | Answer::Bulk(text) => Told::Bytes(text),
-        Answer::Error(text) => Told::from(text.as_str()),
-        Answer::Integer(number) => Told::Int(number),
-        Answer::Array(elements) => Told::List(elements.into_iter().map(told).collect()),
-        Answer::Nil => Told::Nil,
+        Answer::Status(text) | Answer::Bulk(text) => LuaValue::Bytes(text),
+        Answer::Error(text) => LuaValue::from(text.as_str()),
+        Answer::Integer(number) => LuaValue::Int(number),
+        Answer::Array(elements) => LuaValue::List(elements.into_iter().map(lua_value).collect()),
+        Answer::Nil => LuaValue::Nil,
     }
 }
 

@@ -1,7 +1,7 @@
 //! A script's requests to a coordinator other than Redis.
 
 use super::hands::{Cluster, Elsewhere, Hands, Place};
-use super::process::{Reply, Told, failed as lost};
+use super::process::{LuaValue, Reply, failed as lost};
 use super::words::Datum;
 use crate::call_error::CallError;
 use crate::env::Monotonic;
@@ -15,7 +15,7 @@ use crate::zookeeper::watches::WatchedEvent;
 use std::fmt::Display;
 use std::time::Duration;
 
-type Outcome = Result<Vec<Told>, Reply>;
+type Outcome = Result<Vec<LuaValue>, Reply>;
 
 pub(super) async fn serve(
     place: &Place,
@@ -138,10 +138,11 @@ fn refused_by<R: Display>(failure: Failure<R>, code: impl FnOnce(&R) -> String) 
 }
 
 /// NULL is false, which leaves no hole in a list.
-fn rows(rows: Vec<Vec<Option<String>>>) -> Told {
-    let cell = |cell: Option<String>| cell.map_or(Told::Bool(false), |text| Told::from(&*text));
-    Told::List(
-        rows.into_iter().map(|row| Told::List(row.into_iter().map(cell).collect())).collect(),
+fn rows(rows: Vec<Vec<Option<String>>>) -> LuaValue {
+    let cell =
+        |cell: Option<String>| cell.map_or(LuaValue::Bool(false), |text| LuaValue::from(&*text));
+    LuaValue::List(
+        rows.into_iter().map(|row| LuaValue::List(row.into_iter().map(cell).collect())).collect(),
     )
 }
 
@@ -158,14 +159,14 @@ async fn postgresql(
         "bound" => session.go_on(&given.text(1)?, &given.parameters(2)?).await,
         "commit" => {
             let is_done = session.commit().await.map_err(failed)?;
-            return Ok(vec![Told::Bool(is_done)]);
+            return Ok(vec![LuaValue::Bool(is_done)]);
         }
         "rollback" => {
             session.roll_back().await;
             return Ok(Vec::new());
         }
         "session" => {
-            let number = session.backend().map_or(Told::Nil, |id| Told::Int(i64::from(id)));
+            let number = session.backend().map_or(LuaValue::Nil, |id| LuaValue::Int(i64::from(id)));
             return Ok(vec![number]);
         }
         "close" => {
@@ -179,7 +180,7 @@ async fn postgresql(
     };
     let done = done.map_err(failed)?;
     let count = i64::try_from(done.count()).unwrap_or(i64::MAX);
-    Ok(vec![rows(done.rows), Told::Int(count)])
+    Ok(vec![rows(done.rows), LuaValue::Int(count)])
 }
 
 async fn in_mysql(
@@ -192,7 +193,7 @@ async fn in_mysql(
         "within" => session.run(&statement(given, 2)?, given.span(1)?).await,
         "bound" => session.bound(&statement(given, 1)?).await,
         "session" => {
-            let number = session.id().map_or(Told::Nil, |id| Told::Int(i64::from(id)));
+            let number = session.id().map_or(LuaValue::Nil, |id| LuaValue::Int(i64::from(id)));
             return Ok(vec![number]);
         }
         _ => return Err(given.unknown("query, within, bound, session")),
@@ -237,13 +238,13 @@ async fn in_memcached(
     let answer = session.call(request.as_bytes()).await.map_err(|error| lost(&error))?;
     match answer {
         Answer::Line(line) => match line.as_str() {
-            "STORED" | "DELETED" => Ok(vec![Told::Bool(true)]),
-            "NOT_STORED" | "EXISTS" | "NOT_FOUND" => Ok(vec![Told::Bool(false)]),
+            "STORED" | "DELETED" => Ok(vec![LuaValue::Bool(true)]),
+            "NOT_STORED" | "EXISTS" | "NOT_FOUND" => Ok(vec![LuaValue::Bool(false)]),
             _ => Err(lost(&CallError::Malformed(format!("unexpected {line:?}")))),
         },
         Answer::Items(items) => Ok(items.into_iter().next().map_or(Vec::new(), |item| {
             let id = item.cas.and_then(|id| i64::try_from(id).ok());
-            vec![Told::Bytes(item.value), id.map_or(Told::Nil, Told::Int)]
+            vec![LuaValue::Bytes(item.value), id.map_or(LuaValue::Nil, LuaValue::Int)]
         })),
     }
 }
@@ -261,16 +262,19 @@ async fn zookeeper(place: &Place, function: &str, given: &Given<'_>) -> Outcome 
                 _ => return Err(given.wrong(2, "persistent, ephemeral_sequential or container")),
             };
             let path = session.create(&given.text(1)?, mode).await.map_err(of_keeper)?;
-            Ok(vec![Told::from(&*path)])
+            Ok(vec![LuaValue::from(&*path)])
         }
         "delete" => session.delete(&given.text(1)?).await.map(|()| Vec::new()).map_err(of_keeper),
         "exists" => {
             let stat = session.exists(&given.text(1)?, watcher).await.map_err(of_keeper)?;
-            Ok(vec![Told::Bool(stat.is_some()), stat.map_or(Told::Nil, |one| Told::Int(one.czxid))])
+            Ok(vec![
+                LuaValue::Bool(stat.is_some()),
+                stat.map_or(LuaValue::Nil, |one| LuaValue::Int(one.czxid)),
+            ])
         }
         "children" => {
             let names = session.get_children(&given.text(1)?, watcher).await.map_err(of_keeper)?;
-            Ok(vec![Told::List(names.iter().map(|name| Told::from(&**name)).collect())])
+            Ok(vec![LuaValue::List(names.iter().map(|name| LuaValue::from(&**name)).collect())])
         }
         "forget" => {
             keeper.watcher.clear();
@@ -279,7 +283,7 @@ async fn zookeeper(place: &Place, function: &str, given: &Given<'_>) -> Outcome 
         "wait" => {
             let span = given.span(1)?;
             let event = place.env.timeout(span, keeper.watcher.next()).await;
-            Ok(vec![event.map_or(Told::Nil, |event| Told::from(name_of(event)))])
+            Ok(vec![event.map_or(LuaValue::Nil, |event| LuaValue::from(name_of(event)))])
         }
         _ => Err(given.unknown("create, delete, exists, children, forget, wait")),
     }
@@ -299,13 +303,13 @@ async fn in_etcd(place: &Place, function: &str, given: &Given<'_>) -> Outcome {
                 etcd::session::Session::open(gateway, ttl, deadline).await.map_err(of_etcd)?;
             let name = etcd::name_of(session.lease);
             sessions.borrow_mut().insert(name.clone(), session);
-            Ok(vec![Told::from(&*name)])
+            Ok(vec![LuaValue::from(&*name)])
         }
         "close" => {
             let session = sessions.borrow_mut().remove(&given.text(1)?);
-            let Some(session) = session else { return Ok(vec![Told::Bool(false)]) };
+            let Some(session) = session else { return Ok(vec![LuaValue::Bool(false)]) };
             session.close().await.map_err(of_etcd)?;
-            Ok(vec![Told::Bool(true)])
+            Ok(vec![LuaValue::Bool(true)])
         }
         "enter" => {
             let (prefix, key, name) = (given.text(1)?, given.text(2)?, given.text(3)?);
@@ -314,13 +318,13 @@ async fn in_etcd(place: &Place, function: &str, given: &Given<'_>) -> Outcome {
             let deadline = deadline(4)?;
             let entered = etcd::keys::enter(gateway, (&prefix, &key), lease, deadline).await;
             let place = entered.map_err(of_etcd)?;
-            Ok(vec![Told::Bool(place.is_first), Told::Int(place.revision)])
+            Ok(vec![LuaValue::Bool(place.is_first), LuaValue::Int(place.revision)])
         }
         "last_before" => {
             let (prefix, revision) = (given.text(1)?, given.integer(2)?);
             let last = etcd::keys::last_before(gateway, &prefix, revision, deadline(3)?).await;
             let last = last.map_err(of_etcd)?;
-            Ok(last.map_or(vec![], |(key, seen)| vec![Told::from(&*key), Told::Int(seen)]))
+            Ok(last.map_or(vec![], |(key, seen)| vec![LuaValue::from(&*key), LuaValue::Int(seen)]))
         }
         "wait_for_deletion" => {
             let (key, revision) = (given.text(1)?, given.integer(2)?);
@@ -329,11 +333,11 @@ async fn in_etcd(place: &Place, function: &str, given: &Given<'_>) -> Outcome {
         }
         "exists" => {
             let found = etcd::keys::exists(gateway, &given.text(1)?, deadline(2)?).await;
-            Ok(vec![Told::Bool(found.map_err(of_etcd)?)])
+            Ok(vec![LuaValue::Bool(found.map_err(of_etcd)?)])
         }
         "delete" => {
             let deleted = etcd::keys::delete(gateway, &given.text(1)?).await;
-            Ok(vec![Told::Bool(deleted.map_err(of_etcd)?)])
+            Ok(vec![LuaValue::Bool(deleted.map_err(of_etcd)?)])
         }
         _ => {
             let valid = "open, close, enter, last_before, wait_for_deletion, exists, delete";

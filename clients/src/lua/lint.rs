@@ -22,14 +22,14 @@ pub(super) fn unknown_call(source: &Source, machine: &mut Machine) -> Option<Str
         if is_call && !machine.knows(name, None) {
             let names = machine.names(None);
             let problem = format!("unknown function '{name}': expected one of {names}");
-            return Some(source.tell_at(token.line, token.span.start as usize, &problem));
+            return Some(source.describe_at(token.line, token.span.start as usize, &problem));
         }
         if let Some((at, field)) = field
             && !machine.knows(name, Some(field))
         {
             let names = machine.names(Some(name));
             let problem = format!("unknown function '{name}.{field}': expected one of {names}");
-            return Some(source.tell_at(at.line, at.span.start as usize, &problem));
+            return Some(source.describe_at(at.line, at.span.start as usize, &problem));
         }
     }
     None

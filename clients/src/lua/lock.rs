@@ -2,7 +2,7 @@
 
 use super::actor::Actor;
 use super::hands::Place;
-use super::process::{Failed, Function, Kind, Pinned, Process, Told};
+use super::process::{Failed, Function, Kind, LuaValue, Pinned, Process};
 use super::script::Script;
 use crate::env::{BoxFuture, Env, Monotonic, Note, Spawned};
 use crate::lock::{
@@ -41,19 +41,19 @@ enum Answer {
 }
 
 impl Scripted {
-    fn ttl_ms(&self) -> Told {
-        Told::Int(i64::try_from(self.place.settings.ttl.as_millis()).unwrap_or(i64::MAX))
+    fn ttl_ms(&self) -> LuaValue {
+        LuaValue::Int(i64::try_from(self.place.settings.ttl.as_millis()).unwrap_or(i64::MAX))
     }
 
-    fn about(lease: &Lease) -> Vec<Told> {
-        vec![Told::from(lease.resource.as_str()), Told::Bytes(lease.owner.clone())]
+    fn about(lease: &Lease) -> Vec<LuaValue> {
+        vec![LuaValue::from(lease.resource.as_str()), LuaValue::Bytes(lease.owner.clone())]
     }
 
     /// An earlier error of one of its tasks takes precedence over the result.
     async fn call(
         &self,
         function: Function,
-        arguments: Vec<Told>,
+        arguments: Vec<LuaValue>,
     ) -> Result<(Rc<Process>, Vec<Pinned>), (Kind, String)> {
         let actor = self.actor.as_ref().map_err(|problem| (Kind::Script, problem.clone()))?;
         let complaint = actor.process.complaint.borrow_mut().take();
@@ -67,7 +67,7 @@ impl Scripted {
     /// Errors: the script is wrong, so that another attempt makes no sense.
     async fn attempt(&self, resource: &str) -> Result<Acquisition, String> {
         let patience = self.place.settings.acquire_timeout.as_micros() as f64 / 1_000.0;
-        let arguments = vec![Told::from(resource), self.ttl_ms(), Told::Float(patience)];
+        let arguments = vec![LuaValue::from(resource), self.ttl_ms(), LuaValue::Float(patience)];
         match self.call(Function::Acquire, arguments).await {
             Ok((process, values)) => {
                 let values: Vec<Value> = values.iter().map(Pinned::value).collect();
@@ -132,7 +132,7 @@ impl Scripted {
         self.renewals.insert(lease.owner.clone(), task);
     }
 
-    async fn ask(&self, function: Function, name: &str, arguments: Vec<Told>) -> Answer {
+    async fn ask(&self, function: Function, name: &str, arguments: Vec<LuaValue>) -> Answer {
         match self.call(function, arguments).await {
             Ok((process, values)) => yes_or_no(name, &process, &values),
             Err((_, reason)) => Answer::Unknown(reason),
@@ -173,7 +173,7 @@ impl Scripted {
             task.abort();
         }
         let mut arguments = Scripted::about(&lease);
-        arguments.extend(lease.token.map(|token| Told::Int(token.0 as i64)));
+        arguments.extend(lease.token.map(|token| LuaValue::Int(token.0 as i64)));
         match self.ask(Function::Release, "release", arguments).await {
             Answer::Yes => Release::Released,
             Answer::No => Release::NotHeld,
@@ -211,12 +211,12 @@ impl Renewal {
         let process = &self.actor.process;
         let mut arguments = Scripted::about(&self.lease);
         let ttl_ms = self.actor.place.settings.ttl.as_millis();
-        arguments.push(Told::Int(i64::try_from(ttl_ms).unwrap_or(i64::MAX)));
+        arguments.push(LuaValue::Int(i64::try_from(ttl_ms).unwrap_or(i64::MAX)));
         let outcome = self.actor.call(&process.function(Function::Renew), arguments).await;
         let answer = match outcome {
             Ok(values) => {
                 let values: Vec<Value> = values.iter().map(Pinned::value).collect();
-                said("renew", process, &values)
+                read_answer("renew", process, &values)
             }
             Err(Failed { kind: Kind::Script, message, .. }) => Err(message),
             Err(failed) => return Answer::Unknown(failed.message),
@@ -230,11 +230,11 @@ impl Renewal {
 
 fn yes_or_no(name: &str, process: &Rc<Process>, values: &[Pinned]) -> Answer {
     let values: Vec<Value> = values.iter().map(Pinned::value).collect();
-    said(name, process, &values).unwrap_or_else(Answer::Unknown)
+    read_answer(name, process, &values).unwrap_or_else(Answer::Unknown)
 }
 
 /// Fails on anything but yes or no. Numbers are refused, because 0 is true in Lua.
-fn said(name: &str, process: &Rc<Process>, values: &[Value]) -> Result<Answer, String> {
+fn read_answer(name: &str, process: &Rc<Process>, values: &[Value]) -> Result<Answer, String> {
     match values.first() {
         None | Some(Value::Nil | Value::Bool(false)) => Ok(Answer::No),
         Some(Value::Bool(true)) => Ok(Answer::Yes),

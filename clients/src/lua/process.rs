@@ -3,7 +3,7 @@
 use super::machine::{INSTRUCTIONS, Machine, PARTS, Resumed};
 use super::natives::{self, Host};
 use super::source::Source;
-use super::words::{Asked, asked};
+use super::words::{Request, request_of};
 use crate::call_error::CallError;
 use crate::env::{Env, Monotonic, Spawned};
 use crate::lock::{Servers, Settings};
@@ -69,14 +69,14 @@ impl Pinned {
 }
 
 pub(super) enum Step {
-    Asks(Asked),
+    Asks(Request),
     Returned(Vec<Pinned>),
     Failed(Failed),
 }
 
 pub(super) enum Reply {
     /// The arguments of its function, or what it asked for.
-    Values(Vec<Told>),
+    Values(Vec<LuaValue>),
     Failed {
         message: String,
         is_unknown: bool,
@@ -86,19 +86,19 @@ pub(super) enum Reply {
     Misused(String),
 }
 
-pub(super) enum Told {
+pub(super) enum LuaValue {
     Nil,
     Bool(bool),
     Int(i64),
     Float(f64),
     Bytes(bytes::Bytes),
-    List(Vec<Told>),
+    List(Vec<LuaValue>),
     Kept(Pinned),
 }
 
-impl From<&str> for Told {
-    fn from(text: &str) -> Told {
-        Told::Bytes(bytes::Bytes::copy_from_slice(text.as_bytes()))
+impl From<&str> for LuaValue {
+    fn from(text: &str) -> LuaValue {
+        LuaValue::Bytes(bytes::Bytes::copy_from_slice(text.as_bytes()))
     }
 }
 
@@ -108,12 +108,12 @@ impl Process {
         source: &Arc<Source>,
         (servers, settings): (&Servers, &Settings),
     ) -> Result<Rc<Process>, String> {
-        let mut machine = Machine::take(source).map_err(|raw| source.tell(&raw))?;
+        let mut machine = Machine::take(source).map_err(|raw| source.describe(&raw))?;
         let masters = match servers {
             Servers::Independent(masters) => masters.len() as i64,
             Servers::One(_) | Servers::Sentinels { .. } | Servers::Ensemble(_) => 0,
         };
-        let parts = machine.instantiate(masters).map_err(|raw| source.tell(&raw))?;
+        let parts = machine.instantiate(masters).map_err(|raw| source.describe(&raw))?;
         Ok(Rc::new(Process {
             host: Rc::new(Host { env: env.clone(), retry: settings.retry.clone() }),
             source: source.clone(),
@@ -163,7 +163,7 @@ impl Process {
         let (outcome, left) = natives::on(&self.host, resume);
         self.budget.set((now, left));
         let step = match outcome {
-            Ok(Resumed::Asks(values)) => Ok(asked(machine, &values)),
+            Ok(Resumed::Asks(values)) => Ok(request_of(machine, &values)),
             Ok(Resumed::Returned(values)) => {
                 Err(Ok(values.into_iter().map(|value| machine.pin(value)).collect::<Vec<_>>()))
             }
@@ -186,7 +186,7 @@ impl Process {
     fn meaning(&self, machine: &mut Machine, error: Value) -> (Kind, String) {
         let message = machine.field(error, "message");
         if !matches!(message, Value::Str(_)) {
-            return (Kind::Script, self.source.tell(&machine.text_of(error)));
+            return (Kind::Script, self.source.describe(&machine.text_of(error)));
         }
         let is_unknown = machine.field(error, "unknown").truthy();
         let kind = if is_unknown { Kind::Unknown } else { Kind::Refused };
@@ -194,7 +194,7 @@ impl Process {
     }
 
     pub(super) fn wrong(&self, problem: &str) -> String {
-        self.source.tell(problem)
+        self.source.describe(problem)
     }
 }
 
@@ -247,17 +247,17 @@ fn values_of(machine: &mut Machine, reply: &Reply, is_first: bool) -> Vec<Value>
     values
 }
 
-fn value_of(machine: &mut Machine, told: &Told) -> Value {
+fn value_of(machine: &mut Machine, told: &LuaValue) -> Value {
     match told {
-        Told::Nil => Value::Nil,
-        Told::Bool(is_true) => Value::Bool(*is_true),
-        Told::Int(number) => Value::Int(*number),
-        Told::Float(number) => Value::Float(*number),
-        Told::Bytes(bytes) => machine.string(bytes),
-        Told::List(all) => {
+        LuaValue::Nil => Value::Nil,
+        LuaValue::Bool(is_true) => Value::Bool(*is_true),
+        LuaValue::Int(number) => Value::Int(*number),
+        LuaValue::Float(number) => Value::Float(*number),
+        LuaValue::Bytes(bytes) => machine.string(bytes),
+        LuaValue::List(all) => {
             let values: Vec<Value> = all.iter().map(|one| value_of(machine, one)).collect();
             machine.list(&values)
         }
-        Told::Kept(pinned) => machine.read(pinned.ticket),
+        LuaValue::Kept(pinned) => machine.read(pinned.ticket),
     }
 }

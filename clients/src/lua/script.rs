@@ -30,7 +30,7 @@ impl Script {
             return Err(InvalidScript(problem));
         }
         let source = Source::new(file, text);
-        let wrong = |raw: &str| InvalidScript(source.tell(raw));
+        let wrong = |raw: &str| InvalidScript(source.describe(raw));
         let mut machine = Machine::take(&source).map_err(|raw| wrong(&raw))?;
         if let Some(problem) = unknown_call(&source, &mut machine) {
             return Err(InvalidScript(problem));

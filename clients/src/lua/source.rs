@@ -32,19 +32,21 @@ impl Source {
     }
 
     /// Renders an error of Lua's in one line: FILE:LINE:COLUMN: problem.
-    pub(super) fn tell(&self, raw: &str) -> String {
+    pub(super) fn describe(&self, raw: &str) -> String {
         let (line, message) = parted(raw);
         let message = message.replace(&format!("{CHUNK}:"), &format!("{}:", self.file));
-        let said = WORDINGS.iter().find(|(lua, _)| message.contains(lua));
-        let said = said.map_or(message.as_str(), |(_, said)| said);
-        let said = said.lines().next().unwrap_or_default();
+        let wording = WORDINGS.iter().find(|(lua, _)| message.contains(lua));
+        let wording = wording.map_or(message.as_str(), |(_, wording)| wording);
+        let wording = wording.lines().next().unwrap_or_default();
         match line {
-            Some(line) => format!("{}:{line}:{}: {said}", self.file, self.column(line, &message)),
-            None => format!("{}: {said}", self.file),
+            Some(line) => {
+                format!("{}:{line}:{}: {wording}", self.file, self.column(line, &message))
+            }
+            None => format!("{}: {wording}", self.file),
         }
     }
 
-    pub(super) fn tell_at(&self, line: u32, start: usize, message: &str) -> String {
+    pub(super) fn describe_at(&self, line: u32, start: usize, message: &str) -> String {
         let line_start = self.text[..start].rfind('\n').map_or(0, |end| end + 1);
         let column = self.text[line_start..start].chars().count() + 1;
         format!("{}:{line}:{column}: {message}", self.file)
@@ -126,8 +128,8 @@ mod tests {
             ("two\nlines", "lock.lua: two"),
             ("?lua:1: memory cap exceeded", "lock.lua:1:1: the script uses more than 16 MB"),
         ] {
-            let said = source.tell(raw);
-            assert!(said.starts_with(told) && !said.contains('\n'), "{said}");
+            let wording = source.describe(raw);
+            assert!(wording.starts_with(told) && !wording.contains('\n'), "{wording}");
         }
     }
 }

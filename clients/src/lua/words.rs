@@ -9,7 +9,7 @@ use std::time::Duration;
 /// In milliseconds.
 const SPAN_MAX_MS: f64 = 86_400_000.0;
 
-pub(super) enum Asked {
+pub(super) enum Request {
     /// With the master's number, if there are several.
     Call {
         place: usize,
@@ -98,18 +98,18 @@ fn number_text(value: Value) -> Option<String> {
     }
 }
 
-pub(super) fn asked(machine: &mut Machine, values: &[Value]) -> Asked {
+pub(super) fn request_of(machine: &mut Machine, values: &[Value]) -> Request {
     let Some((operation, arguments)) = values.split_first() else {
-        return Asked::Misused("a yield without a request".to_owned());
+        return Request::Misused("a yield without a request".to_owned());
     };
     let Value::Str(operation) = operation else {
-        return Asked::Misused("a yield without a request".to_owned());
+        return Request::Misused("a yield without a request".to_owned());
     };
     let operation = std::str::from_utf8(operation.as_bytes()).unwrap_or_default();
-    read(machine, operation, arguments).unwrap_or_else(Asked::Misused)
+    read(machine, operation, arguments).unwrap_or_else(Request::Misused)
 }
 
-fn read(machine: &mut Machine, operation: &str, arguments: &[Value]) -> Result<Asked, String> {
+fn read(machine: &mut Machine, operation: &str, arguments: &[Value]) -> Result<Request, String> {
     let first = arguments.first().copied().unwrap_or(Value::Nil);
     let mut pin = |values: &[Value]| -> Vec<HostRootTicket> {
         values.iter().map(|value| machine.pin(*value)).collect()
@@ -117,52 +117,52 @@ fn read(machine: &mut Machine, operation: &str, arguments: &[Value]) -> Result<A
     Ok(match operation {
         "call" | "same" => call(arguments, operation == "same")?,
         "script" => script(arguments)?,
-        "sleep" => Asked::Sleep(span("sleep", first)?),
-        "lost" => Asked::Lost,
+        "sleep" => Request::Sleep(span("sleep", first)?),
+        "lost" => Request::Lost,
         "all" => {
             let kept = pin(arguments);
             let (function, items) = kept.split_first().ok_or("all: expected a function")?;
-            Asked::All { function: *function, items: items.to_vec() }
+            Request::All { function: *function, items: items.to_vec() }
         }
         "timeout" => {
             let [function, span_ms, rest @ ..] = arguments else {
                 return Err("timeout: expected milliseconds and a function".to_owned());
             };
             let span = span("timeout", *span_ms)?;
-            Asked::Timeout { function: pin(&[*function])[0], span, arguments: pin(rest) }
+            Request::Timeout { function: pin(&[*function])[0], span, arguments: pin(rest) }
         }
         "spawn" => {
             let kept = pin(arguments);
             let (function, arguments) = kept.split_first().ok_or("spawn: expected a function")?;
-            Asked::Spawn { function: *function, arguments: arguments.to_vec() }
+            Request::Spawn { function: *function, arguments: arguments.to_vec() }
         }
         "stop" => match first {
-            Value::Int(task) => Asked::Stop(task),
-            other => return Err(format!("stop: expected a task, got {}", told(other))),
+            Value::Int(task) => Request::Stop(task),
+            other => return Err(format!("stop: expected a task, got {}", describe(other))),
         },
         _ => {
             let arguments = arguments.iter().map(|value| datum(*value)).collect();
-            Asked::Other { operation: operation.to_owned(), arguments }
+            Request::Other { operation: operation.to_owned(), arguments }
         }
     })
 }
 
-fn call(arguments: &[Value], is_on_the_same_connection: bool) -> Result<Asked, String> {
+fn call(arguments: &[Value], is_on_the_same_connection: bool) -> Result<Request, String> {
     let (place, rest) = place_of(arguments)?;
     if rest.is_empty() {
         return Err("call: expected a command, like call(\"GET\", key)".to_owned());
     }
     let words = words_of("call", rest, 1)?;
-    Ok(Asked::Call { place, words, is_on_the_same_connection })
+    Ok(Request::Call { place, words, is_on_the_same_connection })
 }
 
-fn script(arguments: &[Value]) -> Result<Asked, String> {
+fn script(arguments: &[Value]) -> Result<Request, String> {
     let (place, rest) = place_of(arguments)?;
     let [source, keys, rest @ ..] = rest else {
         return Err("script: expected the script, its key or keys, and its arguments".to_owned());
     };
     let Value::Str(source) = source else {
-        return Err(format!("script: expected a script as a string, got {}", told(*source)));
+        return Err(format!("script: expected a script as a string, got {}", describe(*source)));
     };
     let mut words = match keys {
         Value::Table(keys) => {
@@ -175,7 +175,7 @@ fn script(arguments: &[Value]) -> Result<Asked, String> {
     for (value, number) in rest.iter().zip(3..) {
         words.push(*value).map_err(|kind| expected("script", number, kind))?;
     }
-    Ok(Asked::Script { place, source: Bytes::copy_from_slice(source.as_bytes()), keys, words })
+    Ok(Request::Script { place, source: Bytes::copy_from_slice(source.as_bytes()), keys, words })
 }
 
 fn place_of(arguments: &[Value]) -> Result<(usize, &[Value]), String> {
@@ -201,7 +201,7 @@ fn span(function: &str, value: Value) -> Result<Duration, String> {
     let milliseconds = match value {
         Value::Int(number) => number as f64,
         Value::Float(number) => number,
-        other => return Err(format!("{function}: expected milliseconds, got {}", told(other))),
+        other => return Err(format!("{function}: expected milliseconds, got {}", describe(other))),
     };
     if !(0.0..=SPAN_MAX_MS).contains(&milliseconds) {
         let told = number_text(value).unwrap_or_default();
@@ -211,7 +211,7 @@ fn span(function: &str, value: Value) -> Result<Duration, String> {
     Ok(Duration::from_micros(((milliseconds * 1_000.0).round() as u64).max(1)))
 }
 
-fn told(value: Value) -> String {
+fn describe(value: Value) -> String {
     number_text(value).unwrap_or_else(|| format!("a {}", value.type_name()))
 }
 

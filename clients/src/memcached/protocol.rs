@@ -53,7 +53,7 @@ impl Answer {
                 None if !items.is_empty() => return Err(malformed(&line)),
                 None => {
                     input.advance(at);
-                    return said(line).map(Some);
+                    return answer_of(line).map(Some);
                 }
             }
         }
@@ -88,7 +88,7 @@ fn head_of(head: &str) -> Option<(usize, Option<u64>)> {
     }
 }
 
-fn said(line: String) -> Result<Answer, CallError> {
+fn answer_of(line: String) -> Result<Answer, CallError> {
     let is_error = line == "ERROR"
         || ["CLIENT_ERROR ", "SERVER_ERROR "].iter().any(|word| line.starts_with(word));
     if is_error { Err(CallError::Server(line)) } else { Ok(Answer::Line(line)) }

@@ -25,19 +25,19 @@ struct Node {
     sequence: u32,
 }
 
-pub(crate) enum Asked {
+pub(crate) enum KeeperRequest {
     Connect { session: i64 },
     Request { xid: i32, code: i32, path: String, watch: bool, flags: i32, paths: [Vec<String>; 3] },
 }
 
-impl Asked {
+impl KeeperRequest {
     /// Reads a frame; the first one on a socket is a connect request.
-    pub(crate) fn read(frame: &[u8], is_first: bool) -> Asked {
+    pub(crate) fn read(frame: &[u8], is_first: bool) -> KeeperRequest {
         let mut decoder = Decoder::take_from(&mut BytesMut::from(frame)).unwrap().unwrap();
         if is_first {
             let (_protocol, _zxid, _timeout) =
                 (decoder.int().unwrap(), decoder.long().unwrap(), decoder.int().unwrap());
-            return Asked::Connect { session: decoder.long().unwrap() };
+            return KeeperRequest::Connect { session: decoder.long().unwrap() };
         }
         let (xid, code) = (decoder.int().unwrap(), decoder.int().unwrap());
         let (mut path, mut watch, mut flags) = (String::new(), false, 0);
@@ -63,13 +63,13 @@ impl Asked {
             11 => {}
             code => panic!("a request of type {code}"),
         }
-        Asked::Request { xid, code, path, watch, flags, paths }
+        KeeperRequest::Request { xid, code, path, watch, flags, paths }
     }
 
     pub(crate) fn words(&self) -> Vec<String> {
         match self {
-            Asked::Connect { session } => vec!["SESSION".to_owned(), session.to_string()],
-            Asked::Request { code, path, watch, flags, paths, .. } => {
+            KeeperRequest::Connect { session } => vec!["SESSION".to_owned(), session.to_string()],
+            KeeperRequest::Request { code, path, watch, flags, paths, .. } => {
                 let name = match code {
                     1 => ["create", "", "", "create-sequential"][*flags as usize],
                     19 => "create-container",
@@ -125,10 +125,10 @@ impl Keeper {
     }
 
     /// Sends the reply before the notices to others.
-    pub(crate) fn carry_out(&mut self, socket: usize, asked: &Asked) -> Vec<ForSocket> {
+    pub(crate) fn carry_out(&mut self, socket: usize, asked: &KeeperRequest) -> Vec<ForSocket> {
         match asked {
-            Asked::Connect { session } => vec![(socket, self.accept(socket, *session))],
-            Asked::Request { xid, code, path, watch, flags, paths } => match code {
+            KeeperRequest::Connect { session } => vec![(socket, self.accept(socket, *session))],
+            KeeperRequest::Request { xid, code, path, watch, flags, paths } => match code {
                 1 | 19 => self.create(socket, *xid, path, *flags),
                 2 if self.nodes.contains_key(path) => {
                     let notices = self.remove(path);

@@ -1,7 +1,7 @@
 //! The state of the tests' world, and its events.
 
 use super::cache::{self, CACHE_PORT, Cache};
-use super::keeper::{Asked, ForSocket, KEEPER_PORT, Keeper};
+use super::keeper::{ForSocket, KEEPER_PORT, Keeper, KeeperRequest};
 use super::server::{Answer, Call, Store};
 use crate::env::{Address, HostKey, TimerKey};
 use crate::reply::Reply;
@@ -51,7 +51,7 @@ pub(super) enum Event {
     Connected(usize, Result<(), io::ErrorKind>),
     AtServer(usize, Vec<u8>),
     Apply(Address, Vec<String>),
-    Asked(usize, Asked),
+    Asked(usize, KeeperRequest),
     AtClient(usize, Vec<u8>),
     Reset(usize),
 }
@@ -128,7 +128,7 @@ impl State {
     fn frame_arrives(&mut self, key: usize, frame: &[u8]) {
         let is_first = self.sockets[key].to_server.is_empty();
         self.sockets[key].to_server.extend_from_slice(b"connected");
-        let asked = Asked::read(frame, is_first);
+        let asked = KeeperRequest::read(frame, is_first);
         match self.ask(key, &asked.words()) {
             Answer::Normal => {
                 let replies = self.keeper.carry_out(key, &asked);

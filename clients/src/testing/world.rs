@@ -2,7 +2,7 @@
 
 use super::at;
 use super::cache::{self, CACHE_PORT};
-use super::keeper::{Asked, KEEPER_PORT, describe};
+use super::keeper::{KEEPER_PORT, KeeperRequest, describe};
 use super::server::{Answer, Call, EPOCH, Store, scripts};
 use super::state::{Event, LATENCY, Server, State, TestSocket, words_of};
 use crate::env::{
@@ -378,7 +378,7 @@ impl World for TestWorld {
             return Poll::Ready(Err(kind.into()));
         }
         let words = match state.is_keeper(key) {
-            true => Asked::read(bytes, state.is_first(key, 0)).words(),
+            true => KeeperRequest::read(bytes, state.is_first(key, 0)).words(),
             false if state.is_cache(key) => cache::words_of(bytes),
             false => {
                 let command = Reply::take_from(&mut BytesMut::from(bytes)).unwrap();

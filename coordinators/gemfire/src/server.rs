@@ -295,7 +295,7 @@ impl GemFire {
             };
             let changes: Vec<Change> = last.holds().map(discarded).collect();
             last.changes.extend(changes);
-            self.tell(last.changes);
+            self.tap(last.changes);
         }
     }
 
@@ -357,13 +357,13 @@ impl GemFire {
         let Some(grantor) = &mut self.grantor else { return };
         let answers = std::mem::take(&mut grantor.answers);
         let changes = std::mem::take(&mut grantor.changes);
-        self.tell(changes);
+        self.tap(changes);
         for (connection, answer) in answers {
             self.say(connection, &answer);
         }
     }
 
-    fn tell(&mut self, changes: Vec<Change>) {
+    fn tap(&mut self, changes: Vec<Change>) {
         let Some(prefix) = &self.config.tap_prefix else { return };
         let told = changes.into_iter().filter(|change| change.lock.starts_with(prefix.as_str()));
         self.out.list.extend(told.map(|Change { lock, what, hold, by }| {

@@ -74,7 +74,7 @@ pub(crate) struct Changed {
     pub(crate) info: Option<String>,
 }
 
-type Told = (Shape, Option<Origin>);
+type SelectedColumn = (Shape, Option<Origin>);
 
 enum Locked {
     Had { is_new: bool },
@@ -181,9 +181,10 @@ fn patience(patience: Patience, session: &Session) -> Option<i128> {
     }
 }
 
-fn told(shapes: &[(Vec<u8>, Told)], session: &Session) -> Vec<Vec<u8>> {
-    let one =
-        |(name, (shape, origin)): &(Vec<u8>, Told)| shape.column_of(name, origin.as_ref(), session);
+fn column_definitions(shapes: &[(Vec<u8>, SelectedColumn)], session: &Session) -> Vec<Vec<u8>> {
+    let one = |(name, (shape, origin)): &(Vec<u8>, SelectedColumn)| {
+        shape.column_of(name, origin.as_ref(), session)
+    };
     shapes.iter().map(one).collect()
 }
 

@@ -1,4 +1,4 @@
-//! MariaDB 10.11 as a pure state machine, as far as locks need it: the MySQL protocol, the
+//! MariaDB 10.11 as a pure state machine with the parts that locks need: the MySQL protocol, the
 //! statements around `GET_LOCK`, and tables with row locks.
 //!
 //! A packet goes from [`Mysql`] to the client of its connection (`client`), is parsed (`sql`) and

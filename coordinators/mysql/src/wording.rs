@@ -16,7 +16,7 @@ pub fn wording(speaker: Speaker, bytes: &[u8]) -> String {
         let Some(body) = rest.get(4..4 + length) else { break };
         rest = &rest[4 + length..];
         if speaker == Speaker::Client {
-            words.extend(said(number, body));
+            words.extend(describe_request(number, body));
             continue;
         }
         match (body.first(), columns) {
@@ -38,7 +38,7 @@ pub fn wording(speaker: Speaker, bytes: &[u8]) -> String {
     words.join(" | ")
 }
 
-fn said(number: u8, body: &[u8]) -> Option<String> {
+fn describe_request(number: u8, body: &[u8]) -> Option<String> {
     if number > 0 {
         return Some("login".to_owned());
     }

@@ -8,7 +8,7 @@ use crate::member::follower::Follower;
 use crate::member::leader::Leader;
 use crate::member::links::Links;
 use crate::store::Store;
-use crate::tap::{Heads, Told};
+use crate::tap::{HeadChange, Heads};
 use crate::waiting::Waiting;
 use crate::watches::Watches;
 use crate::wording;
@@ -93,8 +93,8 @@ impl ZooKeeper {
 
     fn boot(&mut self) {
         self.has_booted = true;
-        let told = self.heads.look_again(None, &self.store.tree);
-        self.report(told, None);
+        let changes = self.heads.look_again(None, &self.store.tree);
+        self.report(changes, None);
         self.store.sync(&mut self.out.list);
         if self.config.is_alone() {
             self.lead();
@@ -103,9 +103,9 @@ impl ZooKeeper {
         }
     }
 
-    pub(crate) fn report(&mut self, told: Vec<Told>, by: Option<ConnectionId>) {
+    pub(crate) fn report(&mut self, changes: Vec<HeadChange>, by: Option<ConnectionId>) {
         let is_primary = matches!(&self.role, Role::Leading(leader) if leader.is_serving());
-        for one in told {
+        for one in changes {
             let by = if one.is_grant() { self.connection_of(one.session()) } else { by };
             self.out.list.push(Output::Tap(one.event(by, is_primary)));
         }

@@ -30,13 +30,13 @@ pub(crate) struct Heads {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Told {
+pub(crate) struct HeadChange {
     key: String,
     change: KeyChange,
     head: Head,
 }
 
-impl Told {
+impl HeadChange {
     pub(crate) fn session(&self) -> i64 {
         self.head.session
     }
@@ -46,7 +46,7 @@ impl Told {
     }
 
     pub(crate) fn event(self, by: Option<ConnectionId>, primary: bool) -> TapEvent {
-        let Told { key, change, head } = self;
+        let HeadChange { key, change, head } = self;
         let is_there = matches!(change, KeyChange::Granted | KeyChange::Restored);
         let token = u64::try_from(head.token).ok().filter(|_| is_there);
         let (key, value) = (key.into(), Some(head.value));
@@ -74,9 +74,9 @@ impl Heads {
         tree: &Tree,
         paths: impl Iterator<Item = &'a str>,
         left: KeyChange,
-    ) -> Vec<Told> {
+    ) -> Vec<HeadChange> {
         let keys: BTreeSet<String> = paths.filter_map(|path| self.key(path)).collect();
-        let mut told = Vec::new();
+        let mut changes = Vec::new();
         for key in keys {
             let (mut first, twice) = heads(tree, &key);
             if let Some(head) = &mut first
@@ -92,33 +92,33 @@ impl Heads {
                     None => self.heads.remove(&key),
                 };
                 if before != now {
-                    report_both(key, (before, left), (now, KeyChange::Granted), &mut told);
+                    report_both(key, (before, left), (now, KeyChange::Granted), &mut changes);
                 }
             }
         }
-        told
+        changes
     }
 
-    pub(crate) fn look_again(&mut self, before: Option<&Tree>, tree: &Tree) -> Vec<Told> {
+    pub(crate) fn look_again(&mut self, before: Option<&Tree>, tree: &Tree) -> Vec<HeadChange> {
         let trees = before.into_iter().chain([tree]);
         let paths = trees.flat_map(Tree::nodes).map(|(path, _)| path.as_str());
-        let mut told = self.look(tree, paths, KeyChange::Discarded);
-        for one in &mut told {
+        let mut changes = self.look(tree, paths, KeyChange::Discarded);
+        for one in &mut changes {
             if one.is_grant() {
                 one.change = KeyChange::Restored;
             }
         }
-        told
+        changes
     }
 
     /// A reattached session's connection is only known now.
-    pub(crate) fn of_session(&self, session: i64) -> Vec<Told> {
+    pub(crate) fn of_session(&self, session: i64) -> Vec<HeadChange> {
         let own = self.heads.iter().filter(|(_, head)| head.session == session);
-        let told = |(key, head): (&String, &Head)| {
+        let changes = |(key, head): (&String, &Head)| {
             let (key, head) = (key.clone(), head.clone());
-            Told { key, change: KeyChange::Restored, head }
+            HeadChange { key, change: KeyChange::Restored, head }
         };
-        own.map(told).collect()
+        own.map(changes).collect()
     }
 }
 
@@ -165,8 +165,8 @@ fn sequence(name: &str) -> Option<u64> {
 
 type Turn = (Option<Head>, KeyChange);
 
-fn report_both(key: String, before: Turn, now: Turn, told: &mut Vec<Told>) {
+fn report_both(key: String, before: Turn, now: Turn, changes: &mut Vec<HeadChange>) {
     for (head, change) in [before, now] {
-        told.extend(head.map(|head| Told { key: key.clone(), change, head }));
+        changes.extend(head.map(|head| HeadChange { key: key.clone(), change, head }));
     }
 }

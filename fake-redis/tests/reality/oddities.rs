@@ -5,7 +5,7 @@ use crate::real::{Client, RealRedis, encode};
 use fake_redis::serve::ServeOptions;
 
 /// Each line is sent to both servers in this order. Words are separated by spaces; `\0`, `\t`,
-/// `\r`, `\n`, `\_` stand for a NUL byte, a tab, line ends and a space.
+/// `\r`, `\n`, `\_` mean a NUL byte, a tab, line ends and a space.
 const LINES: &[&str] = &[
     "FLUSHALL",
     // Scores that overflow or underflow a double.

@@ -43,7 +43,7 @@ impl Group {
         })
     }
 
-    /// Traces the new process, whatever the flags are, and keeps it in the namespaces of the first
+    /// Traces the new process regardless of the flags, and keeps it in the namespaces of the first
     /// one.
     fn clone_call(&mut self, call: &Call) -> Outcome {
         if call.arguments[0] & NAMESPACES as u64 != 0 {

@@ -28,7 +28,7 @@ fn kind(name: &str) -> Option<String> {
     let kind = *Kind::ALL.iter().find(|kind| kind.name() == name)?;
     let shown = |exhibit: &Exhibit| exhibit.kind == kind;
     let title = format!("{name}: a rule ({})", kind.severity().name());
-    Some(told(&title, checker::meaning(kind), &pages(shown)))
+    Some(render(&title, checker::meaning(kind), &pages(shown)))
 }
 
 fn cause(name: &str) -> Option<String> {
@@ -39,7 +39,7 @@ fn cause(name: &str) -> Option<String> {
         wrapped(label, &format!("if {rule}"))
     });
     let rest = rules.collect::<String>() + &pages(shown);
-    Some(told(&format!("{name}: a cause"), cause.meaning(), &rest))
+    Some(render(&format!("{name}: a cause"), cause.meaning(), &rest))
 }
 
 fn family(name: &str) -> Option<String> {
@@ -52,7 +52,7 @@ fn family(name: &str) -> Option<String> {
     Some(text)
 }
 
-fn told(title: &str, meaning: Meaning, rest: &str) -> String {
+fn render(title: &str, meaning: Meaning, rest: &str) -> String {
     let mut text = format!("{title}\n\n");
     for (label, line) in [("what", meaning.what), ("how", meaning.how), ("helps", meaning.helps)] {
         text += &wrapped(&format!("  {label:<7}"), line);

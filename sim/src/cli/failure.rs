@@ -87,7 +87,7 @@ impl Failure {
     }
 }
 
-/// In the words of our own errors.
+/// Uses the words of our errors.
 fn expectation(message: &str) -> String {
     if let Some(rest) = message.strip_prefix("unexpected argument '-") {
         return format!("unknown option '-{}", rest.trim_end_matches(" found"));
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
     use clap::{Arg, Command};
 
-    fn said(arguments: &[&str]) -> String {
+    fn usage_error(arguments: &[&str]) -> String {
         let number = clap::value_parser!(u8).range(1..=64);
         let seed = Arg::new("seed").long("seed").value_name("N").value_parser(number);
         let engine = Arg::new("engine").long("engine").value_parser(["turmoil", "fast"]);
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn one_line_names_the_bad_value_and_the_valid_ones() {
-        let line = |arguments: &str| said(&arguments.split(' ').collect::<Vec<_>>());
+        let line = |arguments: &str| usage_error(&arguments.split(' ').collect::<Vec<_>>());
         assert_eq!(line("test --sed 1"), "unknown option '--sed' (did you mean '--seed'?)");
         assert_eq!(line("test swep"), "unknown command 'swep' (did you mean 'sweep'?)");
         assert_eq!(

@@ -49,7 +49,7 @@ impl MemoryBound {
                     stop.insist();
                     if held > max + max / 2 || asked_at.elapsed() > GRACE {
                         let _ends = self.writing();
-                        log(format_args!("error: {}", told(held, max)));
+                        log(format_args!("error: {}", describe(held, max)));
                         std::process::exit(2);
                     }
                 }
@@ -63,12 +63,12 @@ impl MemoryBound {
     pub(crate) fn kept(&self, max: u64) -> Result<(), Failure> {
         match self.exceeded_by_holding.load(Ordering::Relaxed) {
             0 => Ok(()),
-            held => Err(Failure::wrong(told(held, max))),
+            held => Err(Failure::wrong(describe(held, max))),
         }
     }
 }
 
-fn told(held: u64, max: u64) -> String {
+fn describe(held: u64, max: u64) -> String {
     let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
     format!(
         "--max-memory: the sweep was stopped because it uses {} MiB, more than {}; continue it \

@@ -47,7 +47,7 @@ impl Machine for Chatters {
 }
 
 /// Records the silence event at 10 s. A command keeps a server busy for the service time.
-fn told(service_time: Micros, waits: fn(Env) -> TaskFuture) -> bool {
+fn is_silence_reported(service_time: Micros, waits: fn(Env) -> TaskFuture) -> bool {
     let recorder = Rc::new(Recorder::default());
     recorder.tell_silences_beyond(Micros::from_secs(1), None);
     let roster = Rc::new(Roster::new(Seed(1), &[WAITER], 1));
@@ -86,7 +86,7 @@ async fn gives_up_a_timer(env: &Env) {
 
 #[test]
 fn a_timer_that_took_the_place_of_an_earlier_one_lies_ahead() {
-    assert!(told(Micros(0), |env| Box::pin(async move {
+    assert!(is_silence_reported(Micros(0), |env| Box::pin(async move {
         gives_up_a_timer(&env).await;
         env.sleep(200 * SECOND).await;
     })));
@@ -94,7 +94,7 @@ fn a_timer_that_took_the_place_of_an_earlier_one_lies_ahead() {
 
 #[test]
 fn a_limit_that_was_put_off_lies_ahead() {
-    assert!(told(Micros(0), |env| Box::pin(async move {
+    assert!(is_silence_reported(Micros(0), |env| Box::pin(async move {
         let address = Address { host: "redis-1".to_owned(), port: 1 };
         let mut socket = env.connect(&address).await.unwrap();
         socket.limit(50 * SECOND);
@@ -105,7 +105,7 @@ fn a_limit_that_was_put_off_lies_ahead() {
 
 #[test]
 fn a_timer_that_was_given_up_does_not_lie_ahead() {
-    assert!(!told(Micros(0), |env| Box::pin(async move {
+    assert!(!is_silence_reported(Micros(0), |env| Box::pin(async move {
         gives_up_a_timer(&env).await;
         std::future::pending::<()>().await;
     })));
@@ -124,10 +124,10 @@ fn asks(env: Env) -> TaskFuture {
 
 #[test]
 fn an_answer_that_a_server_is_at_work_on_lies_ahead() {
-    assert!(told(Micros::from_secs(60), asks));
+    assert!(is_silence_reported(Micros::from_secs(60), asks));
 }
 
 #[test]
 fn what_servers_are_at_work_on_for_each_other_does_not_lie_ahead() {
-    assert!(!told(Micros::from_secs(3), asks), "the process has its answer");
+    assert!(!is_silence_reported(Micros::from_secs(3), asks), "the process has its answer");
 }

@@ -10,13 +10,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 const NUMBER_MAX: u32 = 8;
 
 pub(super) fn places(history: &History, trace: &Trace) -> Vec<Place> {
-    let mut asked = asked(trace);
+    let mut requests = requests(trace);
     let threads = history.events.iter().map(|event| event.node).filter(|node| is_process(*node));
     let threads: BTreeSet<Node> = threads.collect();
     let of = |thread: Node| {
-        let asked = asked.remove(&thread).unwrap_or_default();
-        let spells = spells(thread, history, &asked);
-        fill(thread.machine(), &spells, &asked)
+        let requests = requests.remove(&thread).unwrap_or_default();
+        let spells = spells(thread, history, &requests);
+        fill(thread.machine(), &spells, &requests)
     };
     threads.into_iter().flat_map(of).collect()
 }
@@ -25,7 +25,7 @@ fn is_process(node: Node) -> bool {
     matches!(node.machine(), Node::Client(_))
 }
 
-struct Asked {
+struct Request {
     server: Node,
     sent: SimTime,
     arrived: Option<SimTime>,
@@ -34,8 +34,8 @@ struct Asked {
 }
 
 /// The reply is the first message back after a command has arrived.
-fn asked(trace: &Trace) -> BTreeMap<Node, Vec<Asked>> {
-    let mut all: BTreeMap<Node, Vec<Asked>> = BTreeMap::new();
+fn requests(trace: &Trace) -> BTreeMap<Node, Vec<Request>> {
+    let mut all: BTreeMap<Node, Vec<Request>> = BTreeMap::new();
     let mut open: BTreeMap<(Node, Node), VecDeque<usize>> = BTreeMap::new();
     for message in &trace.messages {
         let (from, to, sent) = (message.from, message.to, message.sent_us);
@@ -43,7 +43,7 @@ fn asked(trace: &Trace) -> BTreeMap<Node, Vec<Asked>> {
             let own = all.entry(from).or_default();
             open.entry((from, to)).or_default().push_back(own.len());
             let (answered, heard) = (None, None);
-            own.push(Asked { server: to, sent, arrived: message.arrived_us, answered, heard });
+            own.push(Request { server: to, sent, arrived: message.arrived_us, answered, heard });
         } else if is_process(to)
             && let Some(waiting) = open.get_mut(&(to, from))
             && let Some(own) = all.get_mut(&to)
@@ -67,16 +67,16 @@ struct Spell {
     to: SimTime,
 }
 
-fn spells(thread: Node, history: &History, asked: &[Asked]) -> Vec<Spell> {
+fn spells(thread: Node, history: &History, requests: &[Request]) -> Vec<Spell> {
     let mut course = Course::default();
     for event in &history.events {
         match &event.what {
             What::Server { change: Change::Granted, by: Some(by), .. } if *by == thread => {
                 course.granted.insert(event.node, event.time_us);
             }
-            _ if event.node == thread => course.follow(event, asked),
+            _ if event.node == thread => course.follow(event, requests),
             // A machine crashes as a whole; the event is recorded for its first thread.
-            What::Crashed if event.node == thread.machine() => course.follow(event, asked),
+            What::Crashed if event.node == thread.machine() => course.follow(event, requests),
             _ => {}
         }
     }
@@ -101,7 +101,7 @@ impl Default for Course {
 }
 
 impl Course {
-    fn follow(&mut self, event: &Event, asked: &[Asked]) {
+    fn follow(&mut self, event: &Event, requests: &[Request]) {
         let at = event.time_us;
         match &event.what {
             What::Invoke { action, .. } => {
@@ -112,7 +112,7 @@ impl Course {
                 let is_granted = matches!(event.what, What::Ok { .. });
                 match self.phase {
                     Phase::Waiting => {
-                        self.takes(asked);
+                        self.takes(requests);
                         self.held += u32::from(is_granted);
                     }
                     Phase::Releasing => self.held = self.held.saturating_sub(1),
@@ -133,14 +133,14 @@ impl Course {
     }
 
     /// From the granted command on, the phase is taking.
-    fn takes(&mut self, asked: &[Asked]) {
+    fn takes(&mut self, requests: &[Request]) {
         let grant = self.granted.iter().min_by_key(|(_, at)| **at);
         let Some((server, granted)) = grant else { return };
-        let is_it = |ask: &&Asked| {
+        let is_it = |ask: &&Request| {
             let arrived = ask.arrived.is_some_and(|arrived| arrived <= *granted);
             ask.server == *server && ask.sent >= self.since && arrived
         };
-        if let Some(command) = asked.iter().rev().find(is_it) {
+        if let Some(command) = requests.iter().rev().find(is_it) {
             self.turns_to(Phase::Taking, command.sent);
         }
     }
@@ -163,9 +163,9 @@ fn phase_of(action: &Action) -> Phase {
     }
 }
 
-fn fill(client: Node, spells: &[Spell], asked: &[Asked]) -> Vec<Place> {
+fn fill(client: Node, spells: &[Spell], requests: &[Request]) -> Vec<Place> {
     let mut places = Vec::new();
-    let mut rest = asked.iter().peekable();
+    let mut rest = requests.iter().peekable();
     let mut has_read = false;
     for spell in spells {
         if matches!(spell.phase, Phase::Waiting | Phase::Holding | Phase::Idle) {
@@ -175,7 +175,7 @@ fn fill(client: Node, spells: &[Spell], asked: &[Asked]) -> Vec<Place> {
         let mut number = 0;
         while let Some(ask) = rest.next_if(|ask| ask.sent < spell.to) {
             number = NUMBER_MAX.min(number + 1);
-            let Asked { server, sent, arrived, answered, heard } = *ask;
+            let Request { server, sent, arrived, answered, heard } = *ask;
             let stretch = Stretch::Command { server, sent, arrived, answered, heard };
             let phase = asking(spell.phase, server, &mut has_read);
             places.push(Place { phase, number, client, stretch });

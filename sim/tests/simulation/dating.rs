@@ -97,7 +97,7 @@ struct Walk<'a> {
 struct Met {
     index: usize,
     stands: bool,
-    /// Whether it created, rewrote or prolonged the value.
+    /// It created, rewrote or prolonged the value.
     rank: Rank,
 }
 

@@ -29,11 +29,11 @@ const CAPABILITIES: u32 = 0x807f_f75f;
 #[derive(Clone, Debug)]
 pub(crate) struct Login {
     salt: [u8; 20],
-    said: Option<Said>,
+    response: Option<HandshakeResponse>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Said {
+struct HandshakeResponse {
     user: String,
     password: Vec<u8>,
     database: Option<String>,
@@ -44,7 +44,7 @@ struct Said {
 
 impl Login {
     pub(crate) fn new(salt: [u8; 20]) -> Login {
-        Login { salt, said: None }
+        Login { salt, response: None }
     }
 }
 
@@ -73,14 +73,14 @@ pub(crate) fn greeting(id: SessionId, salt: &[u8; 20]) -> BytesMut {
 impl Client {
     pub(super) fn log_in(&mut self, core: &mut Core, body: &Bytes) {
         let Stage::Login(login) = &mut self.stage else { return };
-        let (said, password) = match login.said.take() {
-            Some(said) => (said, body.to_vec()),
+        let (response, password) = match login.response.take() {
+            Some(response) => (response, body.to_vec()),
             None => match read(body) {
-                Ok(said) if said.plugin != PLUGIN => {
+                Ok(response) if response.plugin != PLUGIN => {
                     let mut ask = [b"\xfe", PLUGIN, b"\0"].concat();
                     ask.put_slice(&login.salt);
                     ask.put_u8(0);
-                    login.said = Some(said);
+                    login.response = Some(response);
                     let mut reply = Reply::new(self.number);
                     reply.packet(&ask);
                     let number = reply.number();
@@ -88,14 +88,14 @@ impl Client {
                     self.number = number;
                     return;
                 }
-                Ok(said) => {
-                    let password = said.password.clone();
-                    (said, password)
+                Ok(response) => {
+                    let password = response.password.clone();
+                    (response, password)
                 }
                 Err(error) => return self.end(core, &error),
             },
         };
-        match self.admit(&core.store, &said, &password) {
+        match self.admit(&core.store, &response, &password) {
             Ok(()) => {
                 let mut reply = Reply::new(self.number);
                 reply.ok(self.session.status(), 0);
@@ -106,33 +106,38 @@ impl Client {
         }
     }
 
-    fn admit(&mut self, store: &Store, said: &Said, password: &[u8]) -> Outcome<()> {
+    fn admit(
+        &mut self,
+        store: &Store,
+        response: &HandshakeResponse,
+        password: &[u8],
+    ) -> Outcome<()> {
         if !matches!(password.len(), 0 | SCRAMBLE) {
             return Err(SqlError::bad_handshake());
         }
-        if said.user != USER || !password.is_empty() {
-            let (user, host) = (&said.user, &self.session.host);
+        if response.user != USER || !password.is_empty() {
+            let (user, host) = (&response.user, &self.session.host);
             let using = if password.is_empty() { "NO" } else { "YES" };
             let message =
                 format!("Access denied for user '{user}'@'{host}' (using password: {using})");
             return Err(SqlError::new(1045, "28000", message));
         }
         let session = &mut self.session;
-        session.user = said.user.clone();
-        session.charset = Charset::numbered(u16::from(said.charset));
-        session.takes_several = said.capabilities & MULTI_STATEMENTS != 0;
-        session.counts_found = said.capabilities & FOUND_ROWS != 0;
-        if said.capabilities & INTERACTIVE != 0 {
+        session.user = response.user.clone();
+        session.charset = Charset::numbered(u16::from(response.charset));
+        session.takes_several = response.capabilities & MULTI_STATEMENTS != 0;
+        session.counts_found = response.capabilities & FOUND_ROWS != 0;
+        if response.capabilities & INTERACTIVE != 0 {
             session.variables.make_interactive();
         }
-        match said.database.as_deref() {
+        match response.database.as_deref() {
             None | Some("") => Ok(()),
             Some(name) => session.choose(name, store),
         }
     }
 }
 
-fn read(body: &Bytes) -> Outcome<Said> {
+fn read(body: &Bytes) -> Outcome<HandshakeResponse> {
     let bad = SqlError::bad_handshake;
     let head: [u8; 32] = body.get(..32).and_then(|head| head.try_into().ok()).ok_or_else(bad)?;
     let capabilities = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
@@ -156,7 +161,7 @@ fn read(body: &Bytes) -> Outcome<Said> {
     };
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     let (user, database) = (text(user), database.map(text));
-    Ok(Said { user, password, database, plugin, charset: head[8], capabilities })
+    Ok(HandshakeResponse { user, password, database, plugin, charset: head[8], capabilities })
 }
 
 fn until_zero(rest: &mut &[u8]) -> Option<Vec<u8>> {

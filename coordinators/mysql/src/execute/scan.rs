@@ -3,7 +3,7 @@
 use super::assign::Slot;
 use super::bind::{Scope, conjuncts, fields};
 use super::evaluate::Row;
-use super::{Changed, Context, Locked, Step, Target, intent, patience, told};
+use super::{Changed, Context, Locked, Step, Target, column_definitions, intent, patience};
 use crate::columns::of_table;
 use crate::error::{Outcome, SqlError};
 use crate::sql::expression::{Comparison, Expression, Item};
@@ -120,7 +120,7 @@ fn read(
     }
     scan.is_over = is_empty;
     session.no_index = scan.only.is_none() && !is_empty;
-    Ok((told(&shapes, session), scan))
+    Ok((column_definitions(&shapes, session), scan))
 }
 
 impl Scan {

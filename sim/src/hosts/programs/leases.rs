@@ -91,7 +91,7 @@ mod tests {
         WALL_EPOCH_US / 1_000_000 + seconds as i64
     }
 
-    fn told(changes: &[(u64, Change, String)]) -> Vec<(Change, String, Option<u64>, bool)> {
+    fn read_changes(changes: &[(u64, Change, String)]) -> Vec<(Change, String, Option<u64>, bool)> {
         let event = |(seconds, change, value): &(u64, Change, String)| Event {
             sequence: 0,
             time_us: SimTime(seconds * SECOND),
@@ -108,19 +108,19 @@ mod tests {
         };
         let mut events: Vec<Event> = changes.iter().map(event).collect();
         read(&mut events);
-        let tell = |event: Event| match event.what {
+        let parts = |event: Event| match event.what {
             What::Server { change, value, by, lease_us, .. } => {
                 let lease = lease_us.map(|lease| lease.0 / SECOND);
                 (change, value.unwrap_or_default(), lease, by.is_some())
             }
             _ => unreachable!("all are of a server"),
         };
-        events.into_iter().map(tell).collect()
+        events.into_iter().map(parts).collect()
     }
 
     #[test]
     fn the_score_of_a_member_is_its_lease() {
-        let told = told(&[
+        let told = read_changes(&[
             (1, Change::Granted, format!("a={}", at(11))),
             (5, Change::Granted, format!("a={}000", at(15))),
             (20, Change::Removed, String::new()),
@@ -142,13 +142,13 @@ mod tests {
 
     #[test]
     fn of_several_members_those_that_are_over_do_not_count() {
-        let told = told(&[(20, Change::Granted, format!("a={} b={}", at(15), at(30)))]);
+        let told = read_changes(&[(20, Change::Granted, format!("a={} b={}", at(15), at(30)))]);
         assert_eq!(told, [(Change::Granted, "b".to_owned(), Some(10), true)]);
     }
 
     #[test]
     fn a_field_of_a_hash_may_hold_the_time_and_counts_stay() {
-        let told = told(&[
+        let told = read_changes(&[
             (1, Change::Granted, format!("owner=a expires={}", at(11))),
             (2, Change::Granted, "c=2".to_owned()),
         ]);

@@ -99,7 +99,7 @@ impl ProgramDeployment {
 mod tests {
     use super::*;
 
-    fn told(coordinator: Coordinator, members: u16) -> Vec<String> {
+    fn settings(coordinator: Coordinator, members: u16) -> Vec<String> {
         let mut program = Program::parse("sh").unwrap();
         program.set_servers(coordinator, None);
         let address = |number| Address { host: format!("server-{number}"), port: 1 };
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn members_are_named_together_and_one_by_one() {
         assert_eq!(
-            told(Coordinator::Etcd, 2),
+            settings(Coordinator::Etcd, 2),
             [
                 "ETCD=http://server-1:1,http://server-2:1",
                 "SERVERS=server-1:1,server-2:1",
@@ -119,17 +119,17 @@ mod tests {
                 "ETCD_2=http://server-2:1",
             ]
         );
-        let zookeeper = told(Coordinator::ZooKeeper, 2);
+        let zookeeper = settings(Coordinator::ZooKeeper, 2);
         assert_eq!(zookeeper[0], "ZOOKEEPER=server-1:1,server-2:1");
     }
 
     #[test]
     fn databases_have_urls_of_their_drivers() {
-        let alone = told(Coordinator::PostgreSql, 1);
+        let alone = settings(Coordinator::PostgreSql, 1);
         assert_eq!(alone[0], "POSTGRESQL=postgresql://postgres@server-1:1/postgres");
-        let pair = told(Coordinator::PostgreSql, 2).join(" ");
+        let pair = settings(Coordinator::PostgreSql, 2).join(" ");
         assert!(pair.contains("server-1:1,server-2:1/postgres?target_session_attrs=read-write"));
         assert!(pair.contains("JDBC=jdbc:postgresql://server-1:1,server-2:1/postgres?"), "{pair}");
-        assert_eq!(told(Coordinator::MySql, 1)[0], "MYSQL=mysql://root@server-1:1/test");
+        assert_eq!(settings(Coordinator::MySql, 1)[0], "MYSQL=mysql://root@server-1:1/test");
     }
 }

@@ -104,7 +104,7 @@ mod tests {
     use crate::setup::scenario::ClientCalls;
     use crate::setup::span::SpanRange;
 
-    fn told(client: &str, fault: &str, scenario: &Scenario) -> String {
+    fn found(client: &str, fault: &str, scenario: &Scenario) -> String {
         let client = fencepost_clients::find(client).unwrap();
         blind_spots(scenario, client, &fault.parse().unwrap()).join("; ")
     }
@@ -112,28 +112,28 @@ mod tests {
     #[test]
     fn what_a_family_never_does_with_these_settings_is_told() {
         let plain = Scenario::default();
-        assert!(told("single-node", "partition", &plain).contains("no server has a replica"));
-        assert!(told("redlock", "failover", &plain).contains("longer than the lease of 10s"));
-        assert!(told("redlock", "clock-drift", &plain).contains("takes 8s of 10s"));
-        assert!(told("redlock", "latency", &plain).contains("waiting 500ms"));
-        assert_eq!(told("redlock", "pause", &plain), "");
-        assert_eq!(told("redlock", "all", &plain), "");
+        assert!(found("single-node", "partition", &plain).contains("no server has a replica"));
+        assert!(found("redlock", "failover", &plain).contains("longer than the lease of 10s"));
+        assert!(found("redlock", "clock-drift", &plain).contains("takes 8s of 10s"));
+        assert!(found("redlock", "latency", &plain).contains("waiting 500ms"));
+        assert_eq!(found("redlock", "pause", &plain), "");
+        assert_eq!(found("redlock", "all", &plain), "");
     }
 
     #[test]
     fn what_the_settings_put_to_the_test_is_not_told() {
         let plain = Scenario::default();
-        assert_eq!(told("single-node", "failover", &plain), "", "it has replicas");
-        assert_eq!(told("watchdog", "clock-drift", &plain), "", "its holds outlast the lease");
+        assert_eq!(found("single-node", "failover", &plain), "", "it has replicas");
+        assert_eq!(found("watchdog", "clock-drift", &plain), "", "its holds outlast the lease");
         let until = Scenario { hold: Hold::UntilValidity, ..plain.clone() };
-        assert_eq!(told("redlock", "clock-drift", &until), "");
+        assert_eq!(found("redlock", "clock-drift", &until), "");
         let long = SpanRange::new(Span::millis(10), Span::millis(9_500));
         let near = Scenario { hold: Hold::Drawn(long), ..plain.clone() };
-        assert_eq!(told("redlock", "clock-drift", &near), "");
+        assert_eq!(found("redlock", "clock-drift", &near), "");
         let patient = Scenario {
             calls: ClientCalls { command_timeout: Span::secs(3), ..plain.calls },
             ..plain
         };
-        assert_eq!(told("redlock", "latency", &patient), "");
+        assert_eq!(found("redlock", "latency", &patient), "");
     }
 }

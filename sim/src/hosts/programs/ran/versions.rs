@@ -37,14 +37,14 @@ fn of_executable(path: &Path) -> Vec<(String, String)> {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let family = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
         match INTERPRETERS.contains(&family) {
-            true => said(path).map(|version| (name.to_owned(), version)).into_iter().collect(),
+            true => reported(path).map(|version| (name.to_owned(), version)).into_iter().collect(),
             false => std::fs::read(path).map(|bytes| of_go(&bytes)).unwrap_or_default(),
         }
     };
     known.entry(path.to_owned()).or_insert_with(asked).clone()
 }
 
-fn said(path: &Path) -> Option<String> {
+fn reported(path: &Path) -> Option<String> {
     let mut child = Command::new(path)
         .arg("--version")
         .env_clear()
