@@ -47,7 +47,7 @@ pub enum StartError {
     #[error("'{0}' is a 32-bit program: only 64-bit programs can be traced")]
     ThirtyTwoBit(String),
     /// The file is a program of another processor.
-    #[error("'{0}' is a program of another processor: only x86-64 programs can be traced")]
+    #[error("'{0}' is a program for another processor: only x86-64 programs can be traced")]
     OtherProcessor(String),
     /// The system does not allow tracing.
     #[error(

@@ -307,7 +307,7 @@ impl Group {
         }
         let children = match ended {
             0 => String::new(),
-            _ => format!(", {ended} of them children that ended and that nobody waited for"),
+            _ => format!(", including {ended} ended children that no process waited for"),
         };
         let text = format!("has more than {THREADS_MAX} threads{children}");
         self.ending = Some(Ending::Stuck(self.described(number, &text)));

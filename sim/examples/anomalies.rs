@@ -26,22 +26,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const RANGES: u64 = 20;
 
 const PARTITIONS: &str = "\
-A session ends in a plain partition only if its holder is cut off for longer than the session
-lasts. At default settings holds are shorter than that, and `curator-mutex` is all but quiet (with
-`--strategy uniform`, as in all that follows, 1 overlap in 200 seeds); the two rows of E2 under
-`partition` with holds of 11 s to 19 s show it. A holder that leaves at SUSPENDED
-(`curator-suspended`) is all but quiet there where one server serves all (2 overlaps in 600 seeds;
-of aimed cuts, in the row above, 2 runs of 80). Of an ensemble it is not, in 10 of 200 seeds,
-against 25 of `curator-mutex`: who waits in the queue may go on with the node of a session that is
-over for its client and not yet for the servers (as in the seeds 25 and 57), and enters with it;
-when that node goes, no connection is suspended.
-";
-
-/// The meaning of late in whole seconds.
-const WHOLE_SECONDS: &str = " memcached counts leases in
-whole seconds from its last reading of the clock: one of 10 s ends up to a second early, and one of
-11 s (`memcached-cas`, whose leases last for 10 s at least) up to a second late. A late end does
-no harm: after a crash of the holder, waiters only wait up to a second longer.
+In a plain partition a session ends only if its holder is cut off for longer than the session lasts.
+At default settings critical sections are shorter than that, and `curator-mutex` is almost quiet (1
+overlap in 200 seeds, with `--strategy uniform`, as in the rest of this paragraph). The two rows of
+E2 under `partition` with holds of 11 s to 19 s show the anomaly. With one server, a holder that
+leaves at SUSPENDED (`curator-suspended`) is almost quiet there (2 overlaps in 600 seeds; with aimed
+cuts, in the row above, 2 runs of 80). With an ensemble it overlaps in 10 of 200 seeds, and
+`curator-mutex` in 25. A process in the queue may keep waiting with the node of a session that has
+ended for its client but not yet for the servers (as in seeds 25 and 57). It enters with that node,
+and when the node disappears, no connection is suspended.
 ";
 
 fn main() {
@@ -66,15 +59,22 @@ fn main() {
     });
     println!("# How many seeds an anomaly takes\n");
     println!(
-        "Over {RANGES} disjoint ranges of {length} seeds from 0; a range in which nothing shows \
-         counts as longer than\n{length}. The twin ran the seeds that the ranges of the flawed \
-         lock took, {RANGES} at least. Made by `cargo run\n--release --example anomalies -- \
-         {length}`. About half of the faults are aimed\n([search.md](search.md)), unless the \
-         settings say otherwise.\n"
+        "\
+For each anomaly, this table gives the median number of seeds until it appears, over {RANGES} \
+disjoint
+ranges of {length} seeds from 0. A range without the anomaly counts as longer than {length}. \
+The twin ran the
+same seeds as the flawed lock, at least {RANGES}. Made by `cargo run --release --example anomalies \
+--
+{length}`. About half of the faults are aimed ([search.md](search.md)), unless the settings say
+otherwise.
+"
     );
     println!(
-        "`cargo test --test simulation anomalies -- --include-ignored` looks at the seeds from 0 \
-         to the\nnumber in the last column.\n"
+        "\
+`cargo test --test simulation anomalies -- --include-ignored` runs the seeds from 0 to the number in
+the last column.
+"
     );
     println!(
         "| | lock | fault | settings | shows | median | least and most | twin | shows it in | \
@@ -87,12 +87,14 @@ fn main() {
 }
 
 fn print_written(lines: &[String], length: u64) {
-    println!("\n{PARTITIONS}\n## Plans that are written by hand\n");
+    println!("\n{PARTITIONS}\n## Plans written by hand\n");
+    let last = length * RANGES;
     println!(
-        "Some anomalies take two faults one right after the other, and drawn ones rarely meet so. \
-         The faults\nare those of `sim/tests/simulation/anomalies/rows/written.rs`; the seeds, \
-         from 0 to {}, draw\neverything else.\n",
-        length * RANGES
+        "\
+Some anomalies need one fault directly after another, which random draws rarely produce.
+`sim/tests/simulation/anomalies/rows/written.rs` has these faults; the seeds from 0 to {last} draw
+everything else.
+"
     );
     println!(
         "| | lock | settings | faults | shows | first seed | in | twin | shows it in | tested |"
@@ -102,15 +104,18 @@ fn print_written(lines: &[String], length: u64) {
 }
 
 fn print_slow(lines: &[String]) {
-    println!("\n## What is a matter of time\n");
+    println!("\n## Time without a holder\n");
     println!(
-        "Over {RANGES} seeds: the part of the time in which some process wanted the lock and none \
-         had it, the\nlongest such stretch, and the acquires that did not bring the lock. A dead \
-         waiter of a fair lock\ndelays the queue by its timeout (40 s), and two of them by twice \
-         that.{WHOLE_SECONDS}"
-    );
-    println!(
-        "Of the attempts in which some server granted its part, `split` did not bring the lock.\n"
+        "\
+Over {RANGES} seeds, the table shows the share of time in which some process wanted the lock \
+and none had
+it (idle), the longest such period, and the acquires that did not get the lock (missed). `split` is
+the share of attempts that did not get the lock although some server granted its part. A dead waiter
+of a fair lock delays the queue by its timeout (40 s), and two dead waiters by twice that. memcached
+counts leases in whole seconds from its last clock reading: a lease of 10 s ends up to a second
+early, and a lease of 11 s (`memcached-cas`, whose leases last at least 10 s) up to a second late. A
+late end does no harm: after a crash of the holder, waiters only wait up to a second longer.
+"
     );
     println!(
         "| | lock | fault | settings | idle | longest | missed | split | twin | idle | longest | \

@@ -28,7 +28,7 @@ use std::rc::Rc;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
-    /// Stock turmoil: every host a turmoil host, every byte through turmoil's TCP. The reference.
+    /// Stock turmoil, the reference. All bytes pass through turmoil's TCP.
     Turmoil,
     /// fencepost's discrete-event loop. For sweeps.
     Fast,

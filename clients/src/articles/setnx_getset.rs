@@ -50,7 +50,7 @@ pub const DEFINITION: Definition = entry(
 /// The variation with times in whole seconds.
 pub const SECONDS: Definition = Definition {
     name: "setnx-getset-seconds",
-    about: "setnx-getset with times are in whole seconds",
+    about: "setnx-getset with times in whole seconds",
     build: |env, servers, settings| {
         let steps = Variation { clock: Clock::ClientSeconds, ..AS_WRITTEN };
         stepwise(env, servers, settings, steps)

@@ -1,4 +1,4 @@
-//! A Redis that a test commands: `fencepost serve --clock manual`.
+//! A Redis that a test controls: `fencepost serve --clock manual`.
 
 mod event;
 mod history;

@@ -157,7 +157,9 @@ impl Group {
         }
         let host = self.launch.hosts.iter().find(|(_, known)| **known == ip);
         let Some(host) = host.map(|(name, _)| name.clone()) else {
-            self.remarks(&format!("a connect to {ip}:{port}, which is no machine of this world"));
+            self.remarks(&format!(
+                "a connect to {ip}:{port}, which is not a machine of this world"
+            ));
             return fails(libc::ENETUNREACH);
         };
         let id = self.take_socket();

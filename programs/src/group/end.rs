@@ -192,7 +192,7 @@ impl Group {
                 "waits in the kernel in call {call} ({}), which is not emulated there",
                 crate::names::name(call)
             ),
-            (true, Err(_)) => "stands still in the kernel".to_owned(),
+            (true, Err(_)) => "is blocked in the kernel".to_owned(),
             (false, _) => "used 20 s of processor time without a system call".to_owned(),
         };
         self.described(number, &what)
@@ -208,7 +208,7 @@ impl Group {
         });
         let waits: Vec<String> = waits.take(8).collect();
         format!(
-            "{}: every thread waits for something that cannot come: {}",
+            "{}: every thread waits for an event that cannot happen: {}",
             self.launch.command.join(" "),
             waits.join(", ")
         )

@@ -222,7 +222,7 @@ impl Cause {
         let rows = decision::TABLE.iter().filter(|row| row.cause == self);
         let rule = |row: &decision::Row| match row.first {
             "" => row.asks.to_owned(),
-            first => format!("{}; tried early because {first}", row.asks),
+            first => format!("{}; checked early because {first}", row.asks),
         };
         rows.map(rule).collect()
     }

@@ -159,7 +159,7 @@ fn server(history: &History, event: &Event) -> String {
         (Change::Granted, _) | (_, None) => lock,
         (_, Some(owner)) => format!("{lock} of {owner}"),
     };
-    let asked = by.map_or(String::new(), |by| format!(", asked by {by}"));
+    let asked = by.map_or(String::new(), |by| format!(", requested by {by}"));
     match (change, by, primary) {
         (Change::Granted, Some(by), _) if is_lowered(history, event) => {
             format!("decrements the count of {by}, which still has {whose}")
@@ -246,7 +246,7 @@ fn queue(history: &History, event: &Event) -> String {
         Some(creator) => format!("the {node} of {creator}"),
         None => format!("a {node}"),
     };
-    let asked = by.map_or(String::new(), |by| format!(", asked by {by}"));
+    let asked = by.map_or(String::new(), |by| format!(", requested by {by}"));
     match change {
         Change::Granted => format!("has {node} first in the queue"),
         Change::Removed => format!("removes {node}{asked}"),
@@ -348,7 +348,7 @@ mod tests {
             let story = Story::new().takes(1, 1, "a").server(ms, 1, Change::Extended, "a", by);
             said(story, ms).pop()
         };
-        let text = |verb| Some(format!("{verb} the lock of client-1, asked by client-1"));
+        let text = |verb| Some(format!("{verb} the lock of client-1, requested by client-1"));
         assert_eq!([extends(1), extends(5)], [text("sets the expiry of"), text("extends")]);
     }
 

@@ -229,7 +229,7 @@ impl Story<'_, '_> {
             self.tell(
                 Weight::Turn,
                 set.index,
-                format!("{node} sets the lease of {holder}{lease}, asked by {by}."),
+                format!("{node} sets the lease of {holder}{lease}, requested by {by}."),
             );
         }
         for (index, event) in timeline.history.events.iter().enumerate() {
@@ -452,7 +452,7 @@ mod tests {
         let told: Vec<&str> =
             judgement.violations[0].narrative.iter().map(|line| line.text.as_str()).collect();
         assert_eq!(told[0], "redis-1 grants the lock to client-1.");
-        assert_eq!(told[1], "redis-1 removes the lock of client-1, asked by client-1.");
+        assert_eq!(told[1], "redis-1 removes the lock of client-1, requested by client-1.");
     }
 
     #[test]

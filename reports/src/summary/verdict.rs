@@ -137,8 +137,8 @@ fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violat
     }
 }
 
-/// Why a history without findings proves nothing, if so. The probe does not count: no fault ever
-/// meets it. Of several locks, one that was exercised is enough.
+/// The reason why a history without findings is inconclusive, if it is. The probe does not count,
+/// because no fault affects it. Of several locks, one that was exercised is enough.
 fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
     let reasons: [fn(&Timeline<'_>) -> Option<String>; 5] =
         [uncontended, no_fault_met, unordered, misjudged, unfinished];
@@ -205,8 +205,8 @@ fn no_fault_met(timeline: &Timeline<'_>) -> Option<String> {
     match timeline.faults.iter().any(busy) {
         true => None,
         false if header.faults_planned == 0 => Some(format!(
-            "the plan has no fault of '{}', because it does not apply to this lock's servers or \
-             this seed draws none: use another family or seed",
+            "no '{}' fault was injected: the family does not apply to this lock's servers, or \
+             this seed draws none; use another family or seed",
             header.fault
         )),
         false if timeline.faults.is_empty() => Some(format!(
@@ -349,7 +349,7 @@ mod tests {
         let mut unplanned = quiet().under("pause").build();
         unplanned.header.faults_planned = 0;
         let Verdict::Unknown { reason: unplanned } = judge(&unplanned).verdict else { panic!() };
-        assert!(unplanned.starts_with("the plan has no fault of 'pause', "), "{unplanned}");
+        assert!(unplanned.starts_with("no 'pause' fault was injected: "), "{unplanned}");
         let between = quiet().under("pause").fault_began(20, 1, "pause", &[Node::Client(1)]);
         assert!(reason(between).starts_with("no fault began while"));
         let met = quiet().under("pause").fault_began(3, 1, "pause", &[Node::Client(1)]);

@@ -116,7 +116,7 @@ fn times(outcomes: &[Outcome]) -> String {
         counts[class.unwrap_or(CLASSES_MS.len() - 1)] += 1;
     }
     let mut out =
-        "\n## Processor time to the kill\n\n| at most | mutants |\n| ---: | ---: |\n".to_owned();
+        "\n## Processor time until the kill\n\n| at most | mutants |\n| ---: | ---: |\n".to_owned();
     for (most, count) in CLASSES_MS.iter().zip(counts) {
         let most = if *most == u64::MAX { "more".to_owned() } else { format!("{most} ms") };
         let _ = writeln!(out, "| {most} | {count} |");
@@ -136,9 +136,9 @@ fn places(outcomes: &[Outcome]) -> String {
         sides[usize::from(strategy == "aimed")] += 1;
     }
     let mut out =
-        "\n## Under which faults\n\nThe first cell that killed, in the order in which they \
-                   are tried.\n\n| faults | scenario | uniform | aimed |\n\
-                   | --- | --- | ---: | ---: |\n"
+        "\n## Faults that kill\n\nEach mutant counts once, in the first cell that killed it.\n\n\
+         | faults | scenario | uniform | aimed |\n\
+         | --- | --- | ---: | ---: |\n"
             .to_owned();
     let order = crate::conditions::CONDITIONS.iter().map(|one| (one.fault, one.scenario));
     for (fault, scenario) in order {
@@ -146,7 +146,7 @@ fn places(outcomes: &[Outcome]) -> String {
         let set = if scenario.is_empty() { String::new() } else { format!("`{scenario}`") };
         let _ = writeln!(out, "| {fault} | {set} | {uniform} | {aimed} |");
     }
-    out += "\n## By which rule\n\n| rule | mutants |\n| --- | ---: |\n";
+    out += "\n## Rules that kill\n\n| rule | mutants |\n| --- | ---: |\n";
     for (rule, count) in rules {
         let _ = writeln!(out, "| {rule} | {count} |");
     }
@@ -154,7 +154,7 @@ fn places(outcomes: &[Outcome]) -> String {
 }
 
 fn table(outcomes: &[Outcome]) -> String {
-    let mut out = "\n## The operators\n\n| operator | who | the mistake | mutants | killed | \
+    let mut out = "\n## The operators\n\n| operator | in | mistake | mutants | killed | \
                    equivalent | quiet | explained | masked | found | open |\n\
                    | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
         .to_owned();
@@ -188,7 +188,7 @@ fn rest(outcomes: &[Outcome]) -> String {
         groups.entry((&outcome.operator, why)).or_default().push(&outcome.lock);
     }
     let mut out =
-        "\n## What was not killed\n\n| operator | locks | why |\n| --- | --- | --- |\n".to_owned();
+        "\n## Surviving mutants\n\n| operator | locks | why |\n| --- | --- | --- |\n".to_owned();
     for ((operator, why), locks) in groups {
         let _ = writeln!(out, "| `{operator}` | {} | {why} |", locks.join(", "));
     }

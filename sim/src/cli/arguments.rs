@@ -45,8 +45,8 @@ use values::{memory, seed, seeds, shard};
     disable_help_subcommand = true
 )]
 #[command(
-    after_help = "Exit status: 0 no violation, 1 violation, 2 usage or internal error, 3 nothing \
-     was exercised.\n\
+    after_help = "Exit status: 0 no violation, 1 violation, 2 usage or internal error, 3 the lock \
+     was not exercised.\n\
     Try: fencepost --seed 7 --fault failover"
 )]
 pub(crate) struct Arguments {
@@ -134,7 +134,7 @@ pub(crate) enum Command {
     Man(ManArguments),
     /// Print a completion script for a shell.
     Completions {
-        /// Which shell.
+        /// Shell to complete for.
         shell: Shell,
     },
 }
@@ -144,7 +144,7 @@ pub(crate) enum Command {
 pub(crate) enum New {
     /// Write NAME.lua, a lock to try with --lock.
     Lock(NewArguments),
-    /// Write a worker to try with --program, which uses a library of that language.
+    /// Write a worker for --program that uses a lock library of the language.
     Program(NewProgramArguments),
 }
 
@@ -218,16 +218,16 @@ pub(crate) struct SweepArguments {
     pub(crate) time_budget: Option<Span>,
     /// Stop when fencepost uses more memory than this, such as 512mb or 4gb.
     ///
-    /// The results so far are kept; the exit status is 2. Linux only.
+    /// Keeps the results so far and exits with status 2. Linux only.
     #[arg(long, value_name = "BYTES", value_parser = memory, hide_short_help = true)]
     pub(crate) max_memory: Option<u64>,
-    /// Minimum real time between two checkpoints, which a killed sweep repeats [default: 1s].
+    /// Minimum real time between two checkpoints [default: 1s].
     #[arg(long, value_name = "T", hide_short_help = true)]
     pub(crate) checkpoint_every: Option<Span>,
     /// JSON of an earlier sweep: print new and missing findings, and changed rates.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) baseline: Option<PathBuf>,
-    /// Store of findings: run its known seeds first, then add what is found.
+    /// Store of findings: run its known seeds first, then add new findings.
     ///
     /// Exit status 1 only if a finding is not accepted. See docs/findings.md.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -259,16 +259,16 @@ pub(crate) struct CommonArguments {
     pub(crate) client: Vec<String>,
     /// Coordinator of the locks or programs (`fencepost list coordinators`).
     ///
-    /// Without --client, its locks are the rows. Programs run against it.
+    /// Without --client, tests all its locks. Programs run against it.
     #[arg(long, value_name = "K")]
     pub(crate) coordinator: Option<String>,
     #[command(flatten)]
     pub(crate) locks: LockArguments,
     #[command(flatten)]
     pub(crate) programs: ProgramArguments,
-    /// Servers that keep the lock: fake, real or NAME=PATH.
+    /// Lock servers: fake, real or NAME=PATH.
     ///
-    /// `real` runs the installed servers, NAME=PATH another one, like redis=/opt/redis-server.
+    /// `real` runs the installed servers; NAME=PATH runs another one, like redis=/opt/redis-server.
     /// Repeat it for locks on several coordinators. See docs/real-servers.md.
     #[arg(long, value_name = "S", default_value = "fake")]
     pub(crate) servers: Vec<String>,
@@ -310,7 +310,7 @@ pub(crate) struct CommonArguments {
 pub(crate) struct LockArguments {
     /// Lock written in Lua; repeat the option for one row per lock.
     ///
-    /// Locks of --client are added only if it is given. See docs/lock-in-lua.md.
+    /// Replaces the default locks; --client adds others. See docs/lock-in-lua.md.
     #[arg(long, value_name = "[NAME=]FILE")]
     pub(crate) lock: Vec<String>,
 }
@@ -321,7 +321,7 @@ pub(crate) struct LockArguments {
 pub(crate) struct ProgramArguments {
     /// Program to test, as CMD or NAME=CMD; repeat the option for one row per program.
     ///
-    /// Locks of --client are added only if it is given. See docs/own-programs.md.
+    /// Replaces the default locks; --client adds others. See docs/own-programs.md.
     #[arg(long, value_name = "[NAME=]CMD")]
     pub(crate) program: Vec<String>,
     /// Servers that programs run against: single, sentinel, independent (redis), ensemble, single
@@ -334,8 +334,8 @@ pub(crate) struct ProgramArguments {
         hide_short_help = true
     )]
     pub(crate) program_deployment: Option<ProgramDeployment>,
-    /// Key of the programs' lock [default: lock:orders]. With a `*`, each matching key is a lock of
-    /// its own, for example one per job.
+    /// Key of the programs' lock [default: lock:orders]. With a `*`, each matching key is a
+    /// separate lock, for example one per job.
     #[arg(long, value_name = "KEY", requires = "program", hide_short_help = true)]
     pub(crate) lock_key: Option<String>,
     /// Environment variable for the programs.
@@ -359,7 +359,7 @@ pub(crate) struct ScenarioArguments {
     /// Lease of a lock [default: 10s].
     #[arg(long, value_name = "D")]
     pub(crate) ttl: Option<Span>,
-    /// Time that a process holds the lock: a range, or until-validity [default: 10ms..8s].
+    /// Length of a critical section: a range, or until-validity [default: 10ms..8s].
     #[arg(long, value_name = "A..B")]
     pub(crate) hold: Option<Hold>,
     /// Delay between two attempts to acquire [default: 50ms..200ms].
@@ -437,8 +437,8 @@ pub(crate) struct MergeArguments {
     /// Sweep summaries or explorations; all shards of an exploration give a certificate.
     #[arg(required_unless_present = "watch")]
     pub(crate) files: Vec<PathBuf>,
-    /// Show the progress of all slices until their seeds are done: DIR has their --out folders, or
-    /// is the one that they share.
+    /// Show the progress of all slices until their seeds are done. DIR is their shared --out
+    /// folder, or contains their --out folders.
     #[arg(long, value_name = "DIR", conflicts_with = "files")]
     pub(crate) watch: Option<PathBuf>,
     /// Accept missing seeds or units. An incomplete exploration gives no certificate and exit
@@ -448,7 +448,7 @@ pub(crate) struct MergeArguments {
     /// Expected verdicts, as for sweep.
     #[arg(long, value_name = "FILE")]
     pub(crate) expect: Option<PathBuf>,
-    /// Store of findings to add the sum to.
+    /// Store of findings to update with the merged results.
     #[arg(long, value_name = "FILE")]
     pub(crate) findings: Option<PathBuf>,
     /// Output format.
@@ -476,9 +476,9 @@ pub(crate) struct ExplainArguments {
 pub(crate) enum Listing {
     /// Locks.
     Clients,
-    /// What keeps the lock.
+    /// Lock servers and databases.
     Coordinators,
-    /// Families of faults.
+    /// Fault families.
     Faults,
     /// What is guarded.
     Workloads,

@@ -35,7 +35,7 @@ fn cause(name: &str) -> Option<String> {
     let cause = *Cause::ALL.iter().find(|cause| cause.name() == name)?;
     let shown = |exhibit: &Exhibit| exhibit.cause == cause;
     let rules = cause.rules().into_iter().enumerate().map(|(index, rule)| {
-        let label = if index == 0 { "  named  " } else { "         " };
+        let label = if index == 0 { "  chosen " } else { "         " };
         wrapped(label, &format!("if {rule}"))
     });
     let rest = rules.collect::<String>() + &pages(shown);

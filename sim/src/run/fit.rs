@@ -49,10 +49,7 @@ pub enum Unfit {
         expected: &'static str,
     },
     /// Calls to give up, with a lock in a program of the user.
-    #[error(
-        "{key} '{value}': expected none for {program}, a program, which decides itself how long it \
-         waits"
-    )]
+    #[error("{key} '{value}': expected none for {program}: a program sets its own timeouts")]
     GivesUp {
         /// The key of the scenario.
         key: &'static str,

@@ -80,9 +80,9 @@ impl fmt::Display for TestFailure {
             }
             TestFailure::Nondeterministic { run } => write!(
                 f,
-                "{run}: the two engines tell another history, so the lock follows from more than \
-                 its seed: expected that it asks for time, \
-                 randomness and connections through Env only, and iterates over no HashMap"
+                "{run}: the two engines give different histories, so the lock depends on more than \
+                 the seed: use time, randomness and connections only through Env, and iterate over \
+                 no HashMap"
             ),
             TestFailure::Report(failure) => write!(f, "the report was not written: {failure}"),
         }
@@ -98,7 +98,7 @@ impl fmt::Display for Deviation {
             What::Violated { seed, kind, runs, summary, reports, replay } => {
                 writeln!(
                     f,
-                    "{client} under {fault}: {kind} in seed {seed}, {runs} such runs at least"
+                    "{client} under {fault}: {kind} in seed {seed} and at least {runs} runs"
                 )?;
                 writeln!(f, "  {summary}")?;
                 for path in reports {
@@ -115,7 +115,7 @@ impl fmt::Display for Deviation {
             What::Unexercised => {
                 write!(
                     f,
-                    "{client} under {fault}: no seed exercised the lock, so the test proves nothing"
+                    "{client} under {fault}: no seed exercised the lock; the test is inconclusive"
                 )
             }
         }

@@ -203,7 +203,7 @@ fn what_cannot_serve_is_an_error_of_one_line() {
         ("redis=./dies", "exited with status 3 before it served: Fatal: no licence"),
         ("redis=./sleeps", "does not listen at port 6379"),
         ("redis=./prints", "before it served"),
-        ("redis=./arm", "a program of another processor"),
+        ("redis=./arm", "a program for another processor"),
         ("redis=./i386", "a 32-bit program"),
     ] {
         let answer = fencepost_in(at, &["--client", "single-node", "--servers", servers]);

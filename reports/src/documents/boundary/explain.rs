@@ -46,7 +46,7 @@ fn with_boundary(report: &BoundaryReport, found: Found) -> String {
     } else {
         format!(
             "According to the bound, values milder than {at} do not break the rule: {}. The seeds \
-             stay {apart} short of it: {}.",
+             come within {apart} of it: {}.",
             bound.rule, bound.slack
         )
     };
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(
             said,
             "Violations end between 5ms and 6ms. According to the bound, values \
-             milder than 9ms do not break the rule: RULE. The seeds stay 4ms short of it: SLACK."
+             milder than 9ms do not break the rule: RULE. The seeds come within 4ms of it: SLACK."
         );
     }
 

@@ -46,7 +46,7 @@ pub(super) fn runs(runs: &Runs, out: &LeftOut) -> Markup {
     });
     let same_order = out
         .same_order_plans
-        .map(|plans| ("nothing added: the order of messages is that of another plan", plans));
+        .map(|plans| ("not extended: another plan has the same order of messages", plans));
     let counts = [
         ("runs", runs.all),
         ("without a fault", none),
@@ -58,8 +58,8 @@ pub(super) fn runs(runs: &Runs, out: &LeftOut) -> Markup {
         (fired(runs), runs.fired),
         ("at least two processes acquired the lock", runs.contended),
         ("left out: places in gaps", out.gap_places),
-        ("left out: plans whose last fault meets nothing", out.idle_plans),
-        ("left out: plans that cannot be", out.colliding_plans),
+        ("left out: plans whose last fault has no effect", out.idle_plans),
+        ("left out: impossible plans", out.colliding_plans),
     ];
     let counts = counts.into_iter().chain(delays.into_iter().flatten()).chain(same_order);
     html! {

@@ -33,7 +33,7 @@ pub(super) fn markdown(matrix: &Matrix) -> String {
 }
 
 fn every_rule(matrix: &Matrix, page: &mut String) {
-    page.push_str("\n## How it agrees with the literature\n\n| | cells |\n| --- | ---: |\n");
+    page.push_str("\n## Agreement with the literature\n\n| | cells |\n| --- | ---: |\n");
     for agreement in Agreement::ALL {
         let _ = writeln!(page, "| {} | {} |", agreement.words(), matrix.count(agreement));
     }
@@ -50,8 +50,8 @@ fn every_rule(matrix: &Matrix, page: &mut String) {
 
 fn figures(matrix: &Matrix, page: &mut String) {
     page.push_str(
-        "\n## Where it was broken\n\n| lock | fault | runs | rate, 95 % | first seed |\n| --- | --- \
-         | ---: | --- | ---: |\n",
+        "\n## Cells that broke the rule\n\n| lock | fault | runs | rate, 95 % | first seed |\n\
+         | --- | --- | ---: | --- | ---: |\n",
     );
     for cell in matrix.cells.iter().filter(|cell| cell.verdict == CellVerdict::Violated) {
         let first = cell.first_seed.values().next().map_or(String::new(), Seed::to_string);

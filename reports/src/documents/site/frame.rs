@@ -21,7 +21,7 @@ const NAVIGATION: &[(&str, &[(&str, &str)])] = &[
             ("A lock in Lua", "docs/lock-in-lua.html"),
             ("Your own program", "docs/own-programs.html"),
             ("Real servers", "docs/real-servers.html"),
-            ("A Redis that a test commands", "docs/commanded-redis.html"),
+            ("A Redis that a test controls", "docs/commanded-redis.html"),
             ("Redis in your own simulation", "docs/turmoil.html"),
             ("Every plan within bounds", "docs/explore.html"),
             ("How faults are aimed", "docs/search.html"),
@@ -48,7 +48,7 @@ const NAVIGATION: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
-        "How far to trust it",
+        "Trust and limits",
         &[
             ("Fidelity", "docs/fidelity.html"),
             ("Mutants", "docs/mutants.html"),

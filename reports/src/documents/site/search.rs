@@ -39,7 +39,7 @@ pub(super) fn page(out: &str, pages: &[&Page]) -> Vec<u8> {
     let body = html! {
         h1 { "Search" }
         p {
-            label for="words" { "Words that a page must have" }
+            label for="words" { "Search for pages with all these words" }
             input id="words" type="search" autocomplete="off";
         }
         p id="count" role="status" { "Searching needs JavaScript." }

@@ -28,8 +28,8 @@ pub(super) const CHECKER: Checker = Checker {
 pub(super) const MEANING: Meaning = Meaning {
     what: "The lock was free, a process wanted it and enough servers ran, but no process got it \
            within the given bound. With --availability this is judged at any time. For your own \
-           program without it, it is judged while no fault acts, against a bound derived from the \
-           ttl and the timeouts.",
+           program without it, it is judged while no fault is active, against a bound derived from \
+           the ttl and the timeouts.",
     how: "A failover was in progress, the network was partitioned, several processes split the \
           servers among them, the reply to a grant was lost, or the waiting processes were not \
           notified that the lock was free.",
@@ -235,7 +235,7 @@ fn finding(
             "No process held the lock from {from} to {until} ({length}; bound {}), although it was \
              free, a process wanted it and {servers}{}.",
             rule.bound_us,
-            if rule.between_faults { ", and no fault acted" } else { "" },
+            if rule.between_faults { ", and no fault was active" } else { "" },
         ),
         witness,
         clash: None,

@@ -161,7 +161,7 @@ fn a_page_asks_for_nothing_and_holds_its_report() {
 #[test]
 fn a_page_shows_causes_boundary_and_remedies_only_if_they_were_searched() {
     let told = [
-        "Without one fault",
+        "Runs without one or two of the faults",
         "Boundary of duration_us",
         "<td>calculated bound</td><td>10s</td>",
         "<td>fencing &lt;at&gt; the storage</td><td>prevented</td>",

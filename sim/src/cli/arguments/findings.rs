@@ -8,10 +8,10 @@ use std::path::PathBuf;
 pub(crate) enum FindingsCommand {
     /// List findings, the most urgent first.
     List(ListFindingsArguments),
-    /// Accept findings: they fail no sweep any more.
+    /// Accept findings, so that they no longer fail a sweep.
     Accept(AcceptArguments),
-    /// Run the known seeds again and update the store. Exit status 1 if a finding that is not
-    /// accepted is still there.
+    /// Run the known seeds again and update the store. Exit status 1 if an unaccepted finding
+    /// remains.
     Retest(Box<RetestArguments>),
 }
 

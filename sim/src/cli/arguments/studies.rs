@@ -76,7 +76,7 @@ pub(crate) struct MatrixArguments {
     /// differs by more than chance explains; 0 otherwise.
     #[arg(long, value_name = "FILE")]
     pub(crate) check: Option<PathBuf>,
-    /// Locks [default: all; with --lock or --program none].
+    /// Locks [default: all, or none with --lock or --program].
     #[arg(long, value_name = "C[,C]", value_delimiter = ',')]
     pub(crate) client: Option<Vec<String>>,
     /// Only locks on this coordinator, and programs run against it. See `fencepost list
@@ -157,7 +157,7 @@ pub(crate) struct CompareArguments {
 #[command(
     mut_arg("processes", |arg| arg.help("Lock processes per run [default: 2]")),
     mut_arg("cycles", |arg| arg.help("Acquire/hold/release cycles per process [default: 1]")),
-    mut_arg("hold", |arg| arg.help("How long a process holds the lock [default: 4s]")),
+    mut_arg("hold", |arg| arg.help("Length of a critical section [default: 4s]")),
     mut_arg("retry", |arg| arg.help("Delay between two attempts to acquire [default: 2s]")),
 )]
 pub(crate) struct ExploreArguments {
@@ -176,8 +176,7 @@ pub(crate) struct ExploreArguments {
     /// Refused: programs cannot be explored.
     #[arg(long, value_name = "CMD", hide = true)]
     pub(crate) program: Option<String>,
-    /// Maximum number of messages that a plan delays past others, within the range of latencies: 0,
-    /// 1 or 2.
+    /// Maximum number of late messages in a plan, each within the range of latencies: 0, 1 or 2.
     #[arg(
         long,
         value_name = "D",
@@ -204,8 +203,8 @@ pub(crate) struct ExploreArguments {
     /// Seed for the remaining random values, such as owner names.
     #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
     pub(crate) seed: u64,
-    /// Run only part m of n, 1 <= m <= n; `fencepost merge` makes the certificate. Also read from
-    /// the variables that sweep reads.
+    /// Run only part m of n, 1 <= m <= n; `fencepost merge` writes the certificate. Also read from
+    /// the same variables as in sweep.
     #[arg(long, value_name = "M/N", value_parser = shard, conflicts_with_all = ["check", "diff"])]
     pub(crate) shard: Option<(u32, u32)>,
     /// Checkpoint file, for --resume and `fencepost merge`.
@@ -220,7 +219,7 @@ pub(crate) struct ExploreArguments {
     /// Repeat a sample of this certificate and compare.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["client", "fault", "faults"])]
     pub(crate) check: Option<PathBuf>,
-    /// Repeat all of it.
+    /// With --check, repeat all runs of the certificate.
     #[arg(long, requires = "check")]
     pub(crate) whole: bool,
     /// Print the differences between two certificates. Exit status 0 if there are none, 1
@@ -275,7 +274,7 @@ pub(crate) struct RealityArguments {
     /// Also play the plan of every page of the gallery.
     #[arg(long)]
     pub(crate) gallery: bool,
-    /// Play the plans of these pages, and of the locks only that --client names.
+    /// Play the plans of these gallery pages; --client adds locks.
     #[arg(long, value_name = "P[,P]", value_delimiter = ',', conflicts_with = "gallery")]
     pub(crate) page: Vec<String>,
     /// text, markdown or json.

@@ -14,8 +14,8 @@ const PORT: u16 = 40_404;
 
 pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::GemFire,
-    about: "GemFire after Apache Geode 1.15: the lock service of three servers, which grant the \
-     locks of members; a model, with a protocol of our own",
+    about: "GemFire, modelled after Apache Geode 1.15: a lock service of three servers, with \
+     fencepost's own protocol",
     port: PORT,
     // A GLOBAL region evicts nothing here, and no command clears it.
     not_exercised: &[Family::Eviction, Family::Operator],

@@ -19,7 +19,7 @@ pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::ZooKeeper,
     about: "ZooKeeper 3.8.0: an ensemble that commits every change by majority, or one server",
     port: PORT,
-    // Its memory is no cache, and no command clears it.
+    // ZooKeeper evicts nothing, and no command clears its memory.
     not_exercised: &[Family::Eviction, Family::Operator],
     unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     tick: Micros::ZERO,

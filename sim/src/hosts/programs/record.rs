@@ -242,7 +242,7 @@ pub fn first_difference(one: &[Life], other: &[Life]) -> Option<String> {
                 };
                 let looks = match call.looks {
                     0 => String::new(),
-                    looks => format!(" after {looks} looks at a clock"),
+                    looks => format!(" after {looks} clock readings"),
                 };
                 format!("{name} = {} in thread {}{bytes}{looks}", call.result, call.thread)
             }

@@ -384,7 +384,7 @@ impl Drop for RealServer {
         if self.has_lost_power
             && let Err(error) = self.files.lose_power()
         {
-            let text = format!("its files could not be taken back to what was synced: {error}");
+            let text = format!("its files could not be restored to their last sync: {error}");
             self.part.world.lives.with(self.life, |life| {
                 life.ending = Some((life.started, Ending::NotEmulated(text)));
             });

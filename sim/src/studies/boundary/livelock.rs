@@ -26,12 +26,12 @@ pub(super) fn spread(scenario: &Scenario) -> Option<Bound> {
     Some(Bound {
         value,
         rule: format!(
-            "some process leads all others by the {} that a majority takes, in one of the rounds \
-             within a lease, but for one run in a million",
+            "in all but one run in a million, some process leads all others by the {} that a \
+             majority takes, in at least one round within a lease",
             Micros(contest.lead_us)
         ),
-        slack: "a lead over those whose masters it needs is enough, and leads add up from round \
-         to round"
+        slack: "a lead over the processes that compete for the same masters is enough, and leads \
+         add up from round to round"
             .to_owned(),
     })
 }

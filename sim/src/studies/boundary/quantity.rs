@@ -64,16 +64,18 @@ impl Facts {
             let latency = self.scenario.timing.latency.max.0;
             return Some(bound(
                 Micros((timeout.0 * 4 / 5).saturating_sub(latency.0)),
-                "a heartbeat is answered after half a member timeout, and the next one follows: so \
-                 much of two and a half is left when a pause begins, whatever the hold",
-                "the pause must begin just before an answer, and outlast the rest within a hold",
+                "a heartbeat is answered after half a member timeout and the next one follows, so \
+                 two of two and a half member timeouts remain when a pause begins, regardless of \
+                 the critical section",
+                "the pause must begin just before an answer and outlast the rest of the time \
+                 within a critical section",
             ));
         }
         Some(bound(
             Micros((timeout.0 * 2 / 3).saturating_sub(PASSED_ON_AFTER.0)),
             "a process sends a keep-alive at least every third of its session timeout, and it \
-             reaches the server that ends sessions within a second: so much of the timeout is left \
-             when a pause begins, regardless of the critical section",
+             reaches the server that ends sessions within a second, so the rest of the timeout \
+             remains when a pause begins, regardless of the critical section",
             "the pause must begin just before the next keep-alive and outlast the rest of the \
              session within a critical section; the servers end sessions at a tick",
         ))

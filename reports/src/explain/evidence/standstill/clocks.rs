@@ -1,4 +1,4 @@
-//! Rows that are read by clocks that differ.
+//! Rows that processes compare with different clocks.
 
 use crate::judge::finding::Finding;
 use crate::judge::timeline::{FaultSpan, Timeline};

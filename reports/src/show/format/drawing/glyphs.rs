@@ -46,7 +46,7 @@ pub(crate) const LEGEND: &[(&str, &str)] = &[
         "<rect class=\"key copy c1\" x=\"1\" y=\"4\" width=\"28\" height=\"8\"/>",
         "copy at a replica",
     ),
-    ("<rect class=\"clash\" x=\"1\" y=\"0\" width=\"28\" height=\"16\"/>", "two holders at once"),
+    ("<rect class=\"clash\" x=\"1\" y=\"0\" width=\"28\" height=\"16\"/>", "two holders"),
     ("<rect class=\"still\" x=\"1\" y=\"1\" width=\"28\" height=\"14\"/>", "paused or down"),
     (
         "<rect class=\"link-fault\" x=\"1\" y=\"5\" width=\"28\" height=\"5\"/>",

@@ -120,7 +120,7 @@ fn durations(timeline: &Timeline<'_>, sorts: &[Sort]) -> Markup {
             .map(|(when, took)| row(sort.name, when, &took))
     });
     table(
-        "How long they took",
+        "Durations",
         &["", "during", "how many", "median", "95th percentile", "longest"],
         &rows.collect::<Vec<_>>(),
     )

@@ -116,7 +116,7 @@ fn causes(plan: &FaultPlan, report: &ViolationReport) -> Markup {
             vec![format!("{}{and}", fault_named(plan, one.fault)), rerun::without(one).to_owned()]
         })
         .collect();
-    table("Without one fault, or two", &["left out", "the violation"], &rows)
+    table("Runs without one or two of the faults", &["left out", "the violation"], &rows)
 }
 
 fn remedies(report: &ViolationReport) -> Markup {

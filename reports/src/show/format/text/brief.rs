@@ -103,7 +103,7 @@ fn exclusion(run: &RunReport) -> String {
     });
     match count {
         0 => counted(run.acquisitions, "acquisition"),
-        some => format!("{} ({} in all)", counted(some, "overlap"), about(total)),
+        some => format!("{} ({} total)", counted(some, "overlap"), about(total)),
     }
 }
 
@@ -154,7 +154,7 @@ fn faults(run: &RunReport) -> String {
         true => String::new(),
         false => format!(" ({fired} of {} fired)", run.plan.faults.len()),
     };
-    format!("its faults: {}{left}", told.join(", "))
+    format!("faults: {}{left}", told.join(", "))
 }
 
 /// With expectations, the caller prints the comparison.

@@ -26,11 +26,14 @@ pub(crate) fn fault(fault: &Fault) -> String {
                 Direction::AToB => format!("no message passes from {a} to {b} for {duration_us}"),
             }
         }
-        Fault::Delay { from, to, extra_us_min, extra_us_max, duration_us } => format!(
-            "messages from {} to {} take {extra_us_min} to {extra_us_max} longer for {duration_us}",
-            names(from),
-            names(to)
-        ),
+        Fault::Delay { from, to, extra_us_min, extra_us_max, duration_us } => {
+            let (from, to) = (names(from), names(to));
+            let extra = match extra_us_min == extra_us_max {
+                true => extra_us_max.to_string(),
+                false => format!("{extra_us_min} to {extra_us_max}"),
+            };
+            format!("messages from {from} to {to} take {extra} longer for {duration_us}")
+        }
         Fault::LostReply { server, client, duration_us } => {
             format!(
                 "{server} executes the next command of {client} within {duration_us}, and its \

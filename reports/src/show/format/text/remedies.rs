@@ -111,19 +111,20 @@ fn differently(
         })
     };
     let told = other.remedies.iter().filter(differs).map(|one| {
-        let became = match one.on_this_plan {
-            OnThisPlan::Gone => "prevented by",
-            OnThisPlan::StillThere => "not prevented by",
-            OnThisPlan::NotComparable => "not comparable with",
+        let effect = match one.on_this_plan {
+            OnThisPlan::Gone => "prevents it",
+            OnThisPlan::StillThere => "does not prevent it",
+            OnThisPlan::NotComparable => "is not comparable",
         };
         let [with, without] = [
             unknown.count(one.broken_with, one.unknown_with),
             unknown.count(one.broken_without, one.unknown_without),
         ];
-        format!("{became} {} (other seeds: {with} instead of {without})", rerun::safeguard(one))
+        let safeguard = rerun::safeguard(one);
+        format!("{safeguard} {effect} (other seeds: {with} with it, {without} without)")
     });
     let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| format!("The {} is {}.", name(other), told.join(", ")))
+    (!told.is_empty()).then(|| format!("For the {}: {}.", name(other), told.join(", ")))
 }
 
 fn name(report: &ViolationReport) -> String {

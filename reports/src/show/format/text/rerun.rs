@@ -6,12 +6,13 @@ use crate::summary::report::{Boundary, ButFor, MinimalRun, OnThisPlan, Remedy};
 use crate::summary::sweep::Rate;
 use fencepost_faults::Micros;
 
-/// `lease 40s`; for another lock its name, once: `watchdog`, `database-time by shedlock-db-time`.
+/// A safeguard with its parameter: `lease 40s`. One that is another lock has that lock's name,
+/// once: `watchdog`, `database-time (shedlock-db-time)`.
 pub(crate) fn safeguard(remedy: &Remedy) -> String {
     let (name, setting) = (&remedy.name, &remedy.setting);
     match setting.strip_prefix("client=") {
         Some(lock) if lock == name => name.clone(),
-        Some(lock) => format!("{name} by {lock}"),
+        Some(lock) => format!("{name} ({lock})"),
         None => format!("{name} {setting}"),
     }
 }
@@ -116,7 +117,7 @@ mod tests {
             |name, setting| safeguard(&crate::samples::remedy(name, setting, OnThisPlan::Gone));
         assert_eq!(told("lease", "40s"), "lease 40s");
         assert_eq!(told("watchdog", "client=watchdog"), "watchdog");
-        assert_eq!(told("fencing", "client=etcd-mutex-fencing"), "fencing by etcd-mutex-fencing");
+        assert_eq!(told("fencing", "client=etcd-mutex-fencing"), "fencing (etcd-mutex-fencing)");
     }
 
     #[test]

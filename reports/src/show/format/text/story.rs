@@ -233,7 +233,7 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
 fn tight(boundary: &Boundary, faults: usize) -> String {
     let value = rerun::amount(boundary, boundary.not_enough);
     let is_less = boundary.not_enough.unsigned_abs() < boundary.enough.unsigned_abs();
-    let said = if is_less { "is not enough" } else { "is too much" };
+    let said = if is_less { "is not enough" } else { "is too long" };
     match faults {
         1 => format!(" ({value} {said})"),
         _ => format!(" ({} {value} of fault {} {said})", boundary.quantity, boundary.fault),
@@ -310,8 +310,8 @@ mod tests {
         let pause = boundary("duration_us", 4_317_000, 4_316_000);
         assert_eq!(tight(&pause, 1), " (4.316s is not enough)");
         let away = boundary("down_us", 0, 3_904_000);
-        assert_eq!(tight(&away, 1), " (3.904s is too much)");
-        assert_eq!(tight(&away, 2), " (down_us 3.904s of fault 2 is too much)");
+        assert_eq!(tight(&away, 1), " (3.904s is too long)");
+        assert_eq!(tight(&away, 2), " (down_us 3.904s of fault 2 is too long)");
         let back = boundary("offset_us", -2_000_000, -1_999_000);
         assert_eq!(tight(&back, 1), " (-1.999s is not enough)");
     }

@@ -43,7 +43,7 @@ pub(crate) fn write_quiet(run: &RunReport, out: &mut dyn Write) -> io::Result<()
 }
 
 fn write_legend(out: &mut dyn Write) -> io::Result<()> {
-    let legend = "> evidence   ┃ in its critical section   ┊ the same, machine stopped   ┇ gap";
+    let legend = "> evidence   ┃ in its critical section   ┊ in it, machine stopped   ┇ gap";
     writeln!(out, "{:18}{DIM}{legend}{DIM:#}", "")
 }
 

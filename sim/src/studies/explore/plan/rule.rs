@@ -7,17 +7,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
-    /// A pause, a cut, a step of a clock, a lost reply or a late message is the same wherever it
-    /// begins between two events of what it hits: it is placed just before the later one only. A
-    /// cut is also the same wherever it ends between two looks of the network at it, but for when
-    /// the probe begins.
+    /// Faults that start at equivalent instants. Between two events of its node or link, a fault
+    /// has the same effect wherever it starts, so only the last instant is tried. A cut also has
+    /// the same effect wherever it ends between two checks of the network.
     Gap,
-    /// A fault that meets nothing changes nothing but when the probe begins: no turn of the paused
-    /// node, no message on the link that is cut or slow, no command of the client whose reply is to
-    /// be lost.
+    /// Plans whose last fault has no effect: the paused node has no turn, the cut or slow link no
+    /// message, or the client no command whose reply could be lost.
     Idle,
-    /// Nothing is added to a plan whose last delay makes the order of messages that the plan
-    /// without it has, or one with another delay in its place: what would be added is added there.
+    /// Additions to a plan whose last delay does not change the order of messages, or gives the
+    /// same order as another delay. The equivalent plan gets these additions.
     Order,
 }
 

@@ -55,8 +55,8 @@ pub enum InvalidBounds {
     NoFamily,
     /// A failover by an operator.
     #[error(
-        "fault 'failover': explore does not place an operator's actions: expected one or more of \
-         {valid}",
+        "fault 'failover': explore does not enumerate an operator's actions: expected one or more \
+         of {valid}",
         valid = valid_but(Family::Failover)
     )]
     Promotion,
