@@ -62,7 +62,6 @@ impl Bench {
         self.wake_at = self.wake_at.map(|wake_at| WallTime(wake_at.0 + millis * 1_000));
     }
 
-    /// Sends an input, and `Continue` as long as the server requests it.
     pub(crate) fn input(&mut self, input: Input<'_>) {
         let mut out = Outputs::default();
         self.node.handle(input, Now::unstepped(self.now), &mut out);
@@ -129,7 +128,6 @@ impl Bench {
         readable(&std::mem::take(&mut self.sent[client as usize]))
     }
 
-    /// Commands propagated since the last call, one per line, with a database other than 0.
     pub(crate) fn propagated(&mut self) -> String {
         let propagated = self.node.take_propagated();
         let mut text = Vec::new();
@@ -142,7 +140,6 @@ impl Bench {
         text.join(" | ")
     }
 
-    /// The reports to the judge since the last call, one per line.
     pub(crate) fn tapped(&mut self) -> String {
         let show = |bytes: &Bytes| String::from_utf8_lossy(bytes).into_owned();
         let mut text = String::new();

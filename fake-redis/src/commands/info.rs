@@ -98,7 +98,6 @@ fn clients(server: &Server, text: &mut String) {
     );
 }
 
-/// 8 GiB.
 const TOTAL_MEMORY: usize = 8 << 30;
 
 /// A number of bytes as Redis writes it for people: `512B`, `1.50K`, `8.00G`.

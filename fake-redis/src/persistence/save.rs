@@ -17,7 +17,6 @@ impl Server {
         }
     }
 
-    /// Wall clock of the last snapshot, in seconds.
     pub(crate) fn last_save(&self) -> i64 {
         self.persistence.last_save()
     }

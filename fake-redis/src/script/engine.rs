@@ -49,7 +49,6 @@ thread_local! {
     static KEPT: RefCell<Option<Box<Engine>>> = const { RefCell::new(None) };
 }
 
-/// Discards the engine if `body` fails in Lua itself, or leaves much garbage.
 pub(super) fn with<R>(
     body: impl FnOnce(&mut Engine) -> Result<R>,
 ) -> std::result::Result<R, Vec<u8>> {

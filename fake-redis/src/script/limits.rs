@@ -117,7 +117,7 @@ fn failure(vm: &mut Vm) -> LuaError {
     LuaError(Value::Str(vm.heap.intern(text.as_bytes())))
 }
 
-/// Why the lent run must stop. Lua itself raises an ordinary error and lifts the limit.
+/// The reason to stop the lent run. Lua itself raises an ordinary error and lifts the limit.
 pub(super) fn ending(vm: &Vm) -> Option<Ending> {
     let (has_no_budget, memory) = (vm.instr_budget_remaining().is_none(), vm.memory_used());
     lend::borrow(|run| {

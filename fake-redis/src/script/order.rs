@@ -140,7 +140,6 @@ fn list_length(pairs: &[Pair]) -> u64 {
     length
 }
 
-/// A key's hash in a table of Lua 5.1.
 enum Hash {
     /// Modulo the size.
     Power(u32),

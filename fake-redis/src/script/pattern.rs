@@ -36,22 +36,10 @@ struct State {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Choice {
     Without(State),
-    /// With one character less, unless that is before `first`.
-    Fewer {
-        first: usize,
-        last: State,
-    },
-    /// With one more character of the item from `item` to `end`.
-    More {
-        text: usize,
-        item: usize,
-        end: usize,
-    },
+    Fewer { first: usize, last: State },
+    More { text: usize, item: usize, end: usize },
     Uncapture,
-    Reopen {
-        index: usize,
-        start: usize,
-    },
+    Reopen { index: usize, start: usize },
 }
 
 pub(super) struct Matcher<'m> {

@@ -18,7 +18,7 @@ impl Link {
 }
 
 impl Instance {
-    /// When the instance becomes subjectively down if nothing changes; `i64::MAX` means never.
+    /// Start of the subjective down state if nothing changes; `i64::MAX` means never.
     ///
     /// The reason is silence, or that a monitored primary has reported itself as a replica for that
     /// long and two INFO periods.

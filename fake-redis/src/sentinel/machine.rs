@@ -60,7 +60,6 @@ impl Sentinel {
         self.alarm.looked(self.core.now, |bound| self.core.draw_below(bound));
     }
 
-    /// Enters TILT mode: keeps monitoring, but does not act.
     fn enter_tilt(&mut self) {
         self.core.tilt_since = Some(self.core.now);
         self.core.event("+tilt", "#tilt mode entered".to_owned());

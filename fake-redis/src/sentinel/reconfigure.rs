@@ -15,7 +15,7 @@ impl Instance {
         matches!(self.reconfigured, Reconfigured::Sent | Reconfigured::InProgress)
     }
 
-    /// When a replica that ignored SLAVEOF times out.
+    /// End of the wait for a replica that ignored SLAVEOF.
     pub(crate) fn reconfigure_ends(&self) -> i64 {
         match self.reconfigured {
             Reconfigured::Sent => self.reconfigure_sent + period::RECONFIGURE_MS + 1,

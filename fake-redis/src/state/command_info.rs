@@ -56,7 +56,6 @@ pub(crate) struct CommandInfo {
     pub(crate) arity: i32,
     pub(crate) flags: Flags,
     pub(crate) keys: Keys,
-    /// The first modelled version that has it.
     pub(crate) since: RedisVersion,
 }
 

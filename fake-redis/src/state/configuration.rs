@@ -38,7 +38,6 @@ impl Configuration {
         shown.chain(self.kept.iter().map(|(name, value)| (name, value.to_owned())))
     }
 
-    /// The error is the first refused parameter.
     pub(crate) fn set<'a>(
         &mut self,
         pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>,

@@ -19,7 +19,6 @@ impl Life {
         &self.run_id
     }
 
-    /// Returns `false` if it has booted already.
     pub(crate) fn boot(&mut self) -> bool {
         !std::mem::replace(&mut self.has_booted, true)
     }

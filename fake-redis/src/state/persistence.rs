@@ -57,7 +57,6 @@ impl PersistenceState {
         self.mode
     }
 
-    /// Changes the mode; data collected for a disabled append-only file is discarded.
     pub(crate) fn switch(&mut self, mode: Persistence) {
         self.mode = mode;
         if !self.wants_stream() {
@@ -69,7 +68,6 @@ impl PersistenceState {
         self.found = Some(image);
     }
 
-    /// Returns the disk's contents once, to be loaded.
     pub(crate) fn start(&mut self, second: i64) -> Option<DiskImage> {
         self.last_save = second;
         self.synced_in = second;
@@ -85,7 +83,6 @@ impl PersistenceState {
         self.last_save = second;
     }
 
-    /// In seconds of the wall clock.
     pub(crate) fn last_save(&self) -> i64 {
         self.last_save
     }

@@ -48,14 +48,14 @@ pub(crate) struct Replication {
     link: Link,
     /// The data is exactly the history up to its offset, so a partial resync is possible.
     may_continue: bool,
-    /// When the link to the primary went down, in seconds of the wall clock.
+    /// In seconds of the wall clock.
     down_since: Option<i64>,
     waiting: Vec<Waiting>,
     failover: Option<Failover>,
     wants_acknowledgements: bool,
     ids: OutgoingIds,
     cron_runs: u64,
-    /// When the last replica left, in seconds of the wall clock.
+    /// Departure of the last replica, in seconds of the wall clock.
     no_replicas_since: i64,
 }
 

@@ -11,7 +11,6 @@ use std::collections::VecDeque;
 /// All clients, and lists of connected, ready and monitoring ones, kept consistent.
 #[derive(Debug)]
 pub(crate) struct Roster {
-    /// The fixed ones of [`ClientKey`] first.
     clients: Slab<Client>,
     connections: IndexMap<ConnectionId, ClientKey, FxBuildHasher>,
     /// Clients with a complete command, in order of service: those that are `queued`.
@@ -78,7 +77,6 @@ impl Roster {
         self.ready.push_back(key);
     }
 
-    /// Does nothing if the client is not queued.
     pub(crate) fn prefer(&mut self, key: ClientKey) {
         if self.ready.back() == Some(&key) {
             self.ready.rotate_right(1);

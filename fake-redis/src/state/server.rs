@@ -48,7 +48,6 @@ pub(crate) type Attempt = Box<dyn Fn(&mut Call<'_>) -> Result<bool, CommandError
 #[derive(Clone)]
 pub(crate) struct Attendance {
     pub(crate) attendant: Rc<dyn Attendant>,
-    /// Returns the script's state after that.
     pub(crate) attend: fn(&mut Server, &dyn Attendant, Busy) -> Busy,
 }
 

@@ -44,7 +44,6 @@ impl Statistics {
         *self = Statistics::default();
     }
 
-    /// In order of first use.
     pub(crate) fn calls(&self) -> impl Iterator<Item = (&'static CommandInfo, Calls)> {
         self.calls.values().copied()
     }
@@ -89,7 +88,6 @@ impl Statistics {
         calls.failed += u64::from(has_failed);
     }
 
-    /// Counts a refused command; its error is counted already.
     pub(crate) fn reject_call(&mut self, command: &'static CommandInfo) {
         self.errors_accounted = self.errors_total;
         self.calls_of(command).rejected += 1;

@@ -10,7 +10,6 @@ pub(crate) struct Unread {
 }
 
 impl Unread {
-    /// Returns whether a limit is exceeded; records since when the soft limit is.
     pub(crate) fn breaks(&mut self, limit: OutputLimit, now: i64) -> bool {
         let exceeds = |bound: u64| bound > 0 && self.bytes as u64 >= bound;
         let (over_hard, over_soft) = (exceeds(limit.hard), exceeds(limit.soft));

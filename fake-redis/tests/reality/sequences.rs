@@ -391,7 +391,6 @@ fn words(template: &str, choices: &[u16], mangle: u8) -> Vec<String> {
     words
 }
 
-/// Up to 80 commands as words.
 pub(crate) fn sequence() -> impl Strategy<Value = Vec<Vec<String>>> {
     let command = (0..TEMPLATES.len(), proptest::collection::vec(any::<u16>(), 9), 0_u8..24)
         .prop_map(|(template, choices, mangle)| words(TEMPLATES[template], &choices, mangle));

@@ -34,7 +34,6 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads only the version yet.
     pub(crate) fn new(bytes: &'a [u8]) -> Result<Self, RdbError> {
         check_signature(bytes)?;
         Ok(Reader { bytes, position: 9, db: 0, auxiliary: BTreeMap::new() })
@@ -125,7 +124,6 @@ impl<'a> Reader<'a> {
         Ok(Value::SortedSet(Box::new(set)))
     }
 
-    /// At least 1: Redis stores no empty collection.
     fn count(&mut self, of: &'static str) -> Result<usize, RdbError> {
         self.length()
             .and_then(|count| if count > 0 { Ok(count) } else { Err(RdbError::Malformed(of)) })

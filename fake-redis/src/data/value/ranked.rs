@@ -21,7 +21,6 @@ struct Node {
     count: usize,
 }
 
-/// Members ordered by score, then by bytes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ranked {
     nodes: Vec<Node>,

@@ -53,7 +53,6 @@ impl SortedSet {
         self.order.iter()
     }
 
-    /// Returns the first rank with `is_reached`, which must hold for all later ranks too.
     pub(crate) fn first_rank(&self, is_reached: impl Fn(&[u8], f64) -> bool) -> usize {
         self.order.first_rank(is_reached)
     }

@@ -3,7 +3,6 @@
 use fencepost_machine::{KeyChange, TapEvent};
 use std::collections::BTreeMap;
 
-/// The oldest entries are dropped first.
 const ENTRIES_MAX: usize = 100_000;
 
 #[derive(Default)]
@@ -14,7 +13,6 @@ pub(super) struct History {
     overlaps: Vec<String>,
 }
 
-/// A time in seconds.
 fn seconds(at_us: u64) -> String {
     format!("{}.{:06}s", at_us / 1_000_000, at_us % 1_000_000)
 }
@@ -64,7 +62,6 @@ impl History {
         self.note(at_us, client, format!("enters {lock}"));
     }
 
-    /// Returns `false` if the client was not inside.
     pub(super) fn leave(&mut self, at_us: u64, lock: &str, client: &str) -> bool {
         let was_inside =
             self.inside.get_mut(lock).is_some_and(|inside| inside.remove(client).is_some());

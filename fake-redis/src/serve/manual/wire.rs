@@ -43,7 +43,6 @@ fn hello(protocol: u8) -> String {
     )
 }
 
-/// Takes a complete request off the front; fails on anything else.
 pub(super) fn take_request(input: &mut BytesMut) -> Result<Option<Vec<String>>, &'static str> {
     if input.len() > REQUEST_MAX {
         return Err("Protocol error: a request of more than 64 KB");

@@ -20,7 +20,6 @@ pub(crate) enum Ending {
 }
 
 impl Transaction {
-    /// Returns `false` if a transaction is open already.
     pub(crate) fn open(&mut self) -> bool {
         !std::mem::replace(&mut self.is_open, true)
     }

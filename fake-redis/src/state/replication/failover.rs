@@ -12,9 +12,7 @@ pub(super) enum Phase {
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct FailoverOrder {
-    /// `None` selects the first that catches up.
     pub(crate) target: Option<(String, u16)>,
-    /// Timeout in milliseconds; `None` means no timeout.
     pub(crate) timeout_ms: Option<i64>,
     /// After the timeout, hand over to a replica that has not caught up.
     pub(crate) force: bool,
@@ -24,7 +22,6 @@ pub(crate) struct FailoverOrder {
 pub(super) struct Failover {
     phase: Phase,
     target: Option<(String, u16)>,
-    /// By the wall clock.
     ends_at_ms: Option<i64>,
     force: bool,
 }

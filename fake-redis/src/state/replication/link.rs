@@ -22,7 +22,7 @@ pub(crate) enum Stage {
 pub(super) struct Link {
     stage: Stage,
     outgoing: Option<Outgoing<Step>>,
-    /// When the primary last sent anything, in seconds of the wall clock.
+    /// Last sign of the primary, in seconds of the wall clock.
     heard_at: i64,
     reader: RequestReader,
     unapplied: BytesMut,
@@ -112,7 +112,6 @@ impl Replication {
         self.history.adopt(id, offset);
     }
 
-    /// Returns whether the id is new.
     pub(crate) fn rename_history(&mut self, id: &str) -> bool {
         let is_new = id != self.history.id();
         if is_new {

@@ -36,7 +36,7 @@ pub(crate) struct Replica {
     pub(crate) acknowledged: u64,
     /// Offset on its disk; 0 if it sent none, as without an append-only file and before 7.2.
     pub(crate) synced: u64,
-    /// When it last acknowledged, in seconds of the wall clock.
+    /// In seconds of the wall clock.
     pub(crate) acknowledged_at: i64,
     pub(crate) silent: bool,
     pub(crate) progress: Progress,
@@ -208,7 +208,6 @@ impl Replication {
         !self.gained.is_empty()
     }
 
-    /// Sends the new part of the stream to every replica, but later to those that load a snapshot.
     pub(crate) fn share_gained(&mut self, mut send: impl FnMut(ConnectionId, Bytes)) {
         let bytes = self.gained.split().freeze();
         for replica in &mut self.replicas {

@@ -22,7 +22,6 @@ pub(crate) enum Effect {
 pub(crate) struct Call<'a> {
     pub(crate) server: &'a mut Server,
     pub(crate) client: ClientKey,
-    /// The client's database when the command began.
     pub(crate) db: usize,
     /// The arguments, name first. A subcommand's arguments still begin with the container's name.
     pub(crate) args: Args<'a>,
