@@ -1,8 +1,7 @@
 //! One connection to one server: sends a command and reads its reply, each within a time limit.
 //!
-//! A failed connection cannot be used again: [`Connection::call`] takes it by value and returns it
-//! only with a whole reply. A call whose future is dropped halfway closes it too. Otherwise the
-//! late reply of one command would pass for the reply of the next.
+//! [`Connection::call`] takes a connection by value and returns it only with a whole reply, and a
+//! dropped call closes it. Otherwise a late reply would pass for the reply of the next command.
 
 use crate::call_error::CallError;
 use crate::env::{Address, Env, Socket};

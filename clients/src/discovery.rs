@@ -1,12 +1,11 @@
-//! Finds the primary through Sentinel, as the guidelines prescribe.
+//! Finds the primary through Sentinel.
 //!
 //! Source: Redis documentation, "Guidelines for Redis clients with support for Redis Sentinel".
 //! Step 1 connects to the first Sentinel that answers and puts it in front; step 2 asks it for the
-//! address of the primary; step 3 asks the server there for its ROLE. All three are done again on
-//! every reconnect. In addition, the client subscribes to `+switch-master` at one Sentinel.
+//! address of the primary; step 3 asks the server there for its ROLE. A reconnect repeats all
+//! three. The client also subscribes to `+switch-master` at one Sentinel.
 //!
-//! One pass asks each Sentinel at most once. The lock, which has a deadline, decides on waits and
-//! retries.
+//! One pass asks each Sentinel at most once; the lock decides on waits and retries.
 
 use crate::call_error::CallError;
 use crate::connection::{Connection, Subscription};

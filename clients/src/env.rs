@@ -1,8 +1,7 @@
 //! The host as an algorithm sees it: connections, sleep, clocks, randomness, tasks.
 //!
-//! [`Env`] is one concrete handle, so no lock is generic. Behind it is [`World`], an object-safe,
-//! poll-based trait that hands out small integer keys, with one implementor per engine of the
-//! simulator. The hot path boxes nothing.
+//! [`Env`] is one concrete handle, so no lock is generic. [`World`] is object-safe and poll-based,
+//! with small integer keys and one implementor per engine. The hot path boxes nothing.
 
 mod interrupt;
 

@@ -1,15 +1,13 @@
 //! The locks on etcd, and their client.
 //!
 //! Sources: etcd 3.4.23 and 3.5 (`clientv3`, `clientv3/concurrency`, `etcdctl lock`), and the
-//! documentation of the server-side lock (`api/v3lock`). They speak the JSON gateway, which the
+//! documentation of the server-side lock (`api/v3lock`). They use the JSON gateway, which the
 //! servers offer in addition to gRPC.
 //!
-//! Every acquisition has its own session ([`session`]), as `etcdctl lock` has: a lease that is kept
+//! Every acquisition has its own session ([`session`]), as in `etcdctl lock`: a lease that is kept
 //! alive every third of its ttl, and revoked at the end. A lock's keys are below the name of the
-//! resource, each named after its lease, so that no two acquisitions have the same ([`mutex`]); the
-//! server-side lock ([`server_lock`]) does the same in the server. [`gateway`] carries a call to a
-//! member, [`http`] over a connection; [`keys`] are the requests of a queue. A process goes to the
-//! next member when one does not answer.
+//! resource, each named after its lease ([`mutex`]); the server-side lock ([`server_lock`]) does
+//! the same in the server. If a member does not answer, a process tries the next.
 
 pub mod gateway;
 pub mod http;

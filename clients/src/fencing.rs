@@ -4,8 +4,8 @@
 //! Martin Kleppmann, "How to do distributed locking" (2016): a number that increases every time a
 //! client acquires the lock, sent along with every request.
 //!
-//! The token comes from a counter next to the lock, in the same script, so that tokens are ordered
-//! as the grants are. The counter never expires; it is only as durable as the server that keeps it.
+//! The token comes from a counter in the same script, so tokens are ordered as the grants are. The
+//! counter never expires; it is only as durable as its server.
 
 use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env};

@@ -1,12 +1,12 @@
 //! Locks on memcached.
 //!
 //! Source: article 001, of the ways to a distributed lock: "Memcached: with its `add` command. It
-//! is atomic, and succeeds only if the key is not there." The articles add owner values and the
-//! guarded release to the same lock on Redis; memcached has no scripts, but its `cas` stores only
-//! while the item has not changed since it was read (doc/protocol.txt).
+//! is atomic, and succeeds only if the key is not there." For owner values and a guarded release,
+//! memcached has no scripts, but its `cas` stores only while the item has not changed since it was
+//! read (doc/protocol.txt).
 //!
-//! The server counts a lease in whole seconds and reads its clock once a second, so that one of ten
-//! seconds ends after nine to ten.
+//! The server counts a lease in whole seconds and reads its clock once a second: ten seconds end
+//! after nine to ten.
 
 pub mod add;
 pub mod cas;

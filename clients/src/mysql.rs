@@ -1,7 +1,5 @@
-//! Locks in MySQL and MariaDB that the server keeps for a connection: `GET_LOCK`.
-//!
-//! Every process has one connection, over which it speaks the text protocol ([`protocol`]), and
-//! keeps it between two locks ([`session`]).
+//! Locks in MySQL and MariaDB that belong to a connection: `GET_LOCK`. Every process has one
+//! connection ([`session`]) and uses the text protocol ([`protocol`]).
 
 pub mod get_lock;
 pub mod protocol;

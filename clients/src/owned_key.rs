@@ -1,8 +1,8 @@
-//! A key that holds its owner's random value: the way most Redis locks mark their holder.
+//! A key that holds its owner's random value, as in most Redis locks.
 //!
 //! Source: Redis documentation, "Distributed Locks with Redis", "Correct Implementation with a
-//! Single Instance": 20 random bytes as value, unique for each attempt, and a script that deletes
-//! the key only while it holds that value.
+//! Single Instance": 20 random bytes, unique for each attempt, and a script that deletes the key
+//! only while it holds that value.
 
 use crate::call_error::CallError;
 use crate::env::{Draw, Env};

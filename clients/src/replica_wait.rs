@@ -1,10 +1,9 @@
 //! `WAIT` after a grant: gives up a lock that the replicas do not have yet.
 //!
 //! Source: Redis documentation, `WAIT numreplicas timeout`: it returns the number of replicas that
-//! acknowledged this connection's writes, when enough have or the timeout is over. The document
-//! itself says that this only makes a loss at failover less likely. It must use the connection of
-//! the write: from Redis 7.2 on, WAIT on another connection, which has written nothing, returns
-//! immediately.
+//! acknowledged this connection's writes, which only makes a loss at failover less likely. It must
+//! use the connection of the write: from Redis 7.2 on, WAIT on a connection that has written
+//! nothing returns immediately.
 
 use crate::call_error::CallError;
 use crate::lock::{Acquisition, ReplicaWait};

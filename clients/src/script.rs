@@ -1,7 +1,6 @@
-//! Lua scripts: called by digest, sent whole to a server that does not know them.
-//!
-//! Source: Redis documentation, "EVALSHA". The script cache of a server is empty after a restart or
-//! a failover, and then EVALSHA answers NOSCRIPT, without having run anything.
+//! Lua scripts: called by digest, sent whole to a server that does not know them. Source: Redis
+//! documentation, "EVALSHA". A server's script cache is empty after a restart or a failover;
+//! EVALSHA then answers NOSCRIPT, without having run anything.
 
 use crate::call_error::CallError;
 use crate::reply::Reply;

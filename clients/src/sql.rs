@@ -5,8 +5,8 @@
 //! once it considers it expired ([`spring`], [`shedlock`]); and a lock of a session or a
 //! transaction, which ends with the connection ([`advisory`], [`for_update`]).
 //!
-//! Every process has one connection, instead of a pool, and each thread of a process has its own
-//! ([`session`]). Settings at the opening of a connection, and checks of idle ones, are left out.
+//! Each thread has one connection, without a pool ([`session`]). Settings at the opening of a
+//! connection, and checks of idle ones, are left out.
 
 pub mod advisory;
 pub mod for_update;

@@ -1,5 +1,5 @@
-//! A stream to one server, for protocols whose client waits for each answer before the next
-//! request. Every error tells the lock whether anything was sent.
+//! A stream to one server, for protocols whose client waits for each answer. Every error tells
+//! whether anything was sent.
 
 use crate::call_error::CallError;
 use crate::env::{Address, Env, Socket};

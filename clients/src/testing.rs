@@ -1,8 +1,5 @@
 //! A world for this crate's tests: one host, virtual time, and servers that behave as a test says.
-//! Never part of a build.
-//!
-//! Every message takes half a millisecond, so a reply arrives one millisecond after its command.
-//! The world records the client's traffic for snapshots: see [`TestWorld::trace`].
+//! Every message takes half a millisecond. [`TestWorld::trace`] records the client's traffic.
 
 mod cache;
 mod keeper;

@@ -3,19 +3,16 @@
 //! Sources: article 001 ("ephemeral sequential nodes give a lock and a queue of those who wait"),
 //! article 002 ("such nodes are deleted when their client disconnects", which is wrong: they are
 //! deleted when their **session** ends), the recipes of the ZooKeeper documentation, and the source
-//! of the libraries: ZooKeeper 3.8 (the Java client), Curator 5.4.0, kazoo 2.11.0.
+//! of ZooKeeper 3.8 (the Java client), Curator 5.4.0, kazoo 2.11.0.
 //!
-//! A request goes from a lock to a server and back through these files: [`session`] queues it,
-//! [`transport`] gives it an xid and sends it as [`protocol`] encodes it in [`jute`]; the reply is
-//! matched with it there, and its watch kept in [`watches`]. When a server falls silent the
-//! transport fails the requests in flight with a connection loss and connects to the next of
-//! [`hosts`], with the number and the password of the session; that server knows whether the
-//! session has ended. [`ensemble`] begins a new session then. [`curator`] is the client that most
-//! Java programs have on top.
+//! [`session`] queues a request, [`transport`] gives it an xid and sends it as [`protocol`] encodes
+//! it in [`jute`]; [`watches`] keeps its watch. When a server falls silent the transport fails the
+//! requests in flight with a connection loss and connects to the next of [`hosts`], with the number
+//! and the password of the session; only a server knows whether the session has ended. [`ensemble`]
+//! then begins a new one. [`curator`] is the client that most Java programs use.
 //!
-//! All locks keep their nodes below `/` and the name of the resource. The ttl of the settings is
-//! the requested session timeout. The owner in a lease is the name of its node. A process has one
-//! session, so a lock has no threads: they would share it.
+//! Nodes are below `/` and the name of the resource; the owner is the name of its node. The ttl is
+//! the requested session timeout. A process has one session, so a lock has no threads.
 
 pub mod curator;
 pub mod ensemble;

@@ -1,11 +1,9 @@
 //! `checked`: the lock on one Redis, checked again just before the guarded write.
 //!
 //! Source: article 000, "Handling deadlocks" and "Problems", 4: "at the key step call GET once more
-//! and compare", against a lock that was lost unnoticed; done here on the lock of
-//! [`single_node`](crate::single_node), whose value is unique.
-//!
-//! Mistake, kept: **the check and the write are two steps**, so a pause or a delay between them
-//! still does harm, and each check costs a round trip. Fixed in `fencing`, where the storage checks
+//! and compare", against a lock that was lost unnoticed; here on the lock of
+//! [`single_node`](crate::single_node). Mistake, kept: **the check and the write are two steps**,
+//! so a pause or a delay between them still does harm. Fixed in `fencing`, where the storage checks
 //! at the write.
 
 use super::{Base, entry};

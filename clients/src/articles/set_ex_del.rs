@@ -1,11 +1,10 @@
 //! `set-ex-del`: SET with NX and EX in one command, released by DEL.
 //!
 //! Source: article 001, "Problems", first: `set(lock_sale_ID, 1, 30, NX)` instead of setnx; the
-//! release stays `del(lock_sale_ID)`.
-//!
-//! Mistakes, kept: **all processes write the same value, and DEL ignores it**: a holder that
-//! overran its ttl removes the lock of the next one, and a third gets in (the article says so,
-//! second). Fixed in `set-px-get-del`, but for its race, and in `single-node`.
+//! release stays `del(lock_sale_ID)`. Mistakes, kept: **all processes write the same value, and DEL
+//! ignores it**: a holder that overran its ttl removes the next holder's lock, and a third gets in
+//! (the article says so, second). Fixed in `set-px-get-del`, but for its race, and in
+//! `single-node`.
 
 use super::{Base, NotTaken, Steps, entry, stepwise};
 use crate::commands::set_nx_ex;

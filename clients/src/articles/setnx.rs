@@ -1,11 +1,10 @@
 //! `setnx`: a key that exists while the lock is held.
 //!
 //! Source: article 000, "Locking": `SETNX foo.lock <current unix time>`; 1 means acquired; `DEL
-//! foo.lock` releases; on 0 a blocking caller tries again.
-//!
-//! Mistakes, kept: **the key never expires**, so a holder that dies, or whose DEL or whose SETNX
-//! reply is lost, leaves it locked forever. Fixed in `set-ex-del`. DEL ignores the owner, which is
-//! harmless as long as no other process can get in.
+//! foo.lock` releases; on 0 a blocking caller tries again. Mistakes, kept: **the key never
+//! expires**, so a holder that dies, or whose DEL or whose SETNX reply is lost, leaves it locked
+//! forever; fixed in `set-ex-del`. DEL ignores the owner, which is harmless as long as no other
+//! process can get in.
 
 use super::{Base, NotTaken, Steps, entry, stepwise};
 use crate::commands::set_nx;

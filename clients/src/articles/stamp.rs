@@ -1,7 +1,6 @@
-//! Times as the values of keys, by which locks without expiry determine their age.
+//! Times as values of keys, by which locks without expiry determine their age.
 //!
-//! A stamp is a number, in milliseconds or seconds since the Unix epoch. The fixed locks append
-//! `:owner`, so that a value contains both.
+//! A stamp is in milliseconds or seconds since the Unix epoch. The fixed locks append `:owner`.
 
 use super::NotTaken;
 use crate::call_error::CallError;

@@ -1,10 +1,7 @@
-//! An application interrupts a call of its lock: the call's current wait fails, once, and the
-//! lock's own code notices, cleans up and returns.
-//!
-//! [`Env::interrupting`] begins it. The call's next wait on a connection fails with `Interrupted`;
-//! a wait on a clock ends immediately. From then on, until the call ends, the lock retries no more
-//! ([`Env::is_interrupted`], [`Env::left`]), but its cleanup waits as usual. The lock's background
-//! tasks notice nothing.
+//! An application interrupts a call of its lock ([`Env::interrupting`]): the call's next wait on a
+//! connection fails with `Interrupted`, a wait on a clock ends immediately. From then on the lock
+//! retries no more ([`Env::is_interrupted`], [`Env::left`]), but its cleanup waits as usual. The
+//! lock's background tasks notice nothing.
 
 use super::{Env, Monotonic};
 use std::cell::Cell;

@@ -1,8 +1,8 @@
-//! Calls to a cluster: to one member, and to the next when that does not answer.
+//! Calls to a cluster.
 //!
 //! Retries are those of clientv3 (`clientv3/retry.go`): a read until it is answered, a change only
 //! if it certainly did not leave. The library waits 25 ms give or take a tenth between two tries
-//! (`defaultBackoffWaitBetween`), and has no timeout; here a call ends after the `command_timeout`,
+//! (`defaultBackoffWaitBetween`), without a timeout; here a call ends after the `command_timeout`,
 //! as with a context of the application.
 
 use super::http::Link;

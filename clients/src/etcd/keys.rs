@@ -1,6 +1,5 @@
-//! Keys below a prefix, each with the lease of its contender: what a queue is made of.
-//!
-//! Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` and `key.go` (`waitDeletes`).
+//! Keys below a prefix, each with the lease of its contender: a queue. Source: etcd 3.5.0,
+//! `client/v3/concurrency/mutex.go` and `key.go` (`waitDeletes`).
 
 use super::gateway::{Failure, Gateway};
 use super::{coded, number};

@@ -1,8 +1,8 @@
-//! A Lua state with one script in it, which one process of a run uses at a time.
+//! A Lua state with one script, which one process of a run uses at a time.
 //!
-//! A state takes longer to make than most runs, so a thread keeps those that are idle. Each process
-//! gets its own globals; shared tables cannot be changed (prelude.lua). A script cannot distinguish
-//! a reused state from a new one.
+//! A thread keeps idle states, because making one takes longer than most runs. Each process gets
+//! its own globals; shared tables cannot be changed (prelude.lua). A script cannot distinguish a
+//! reused state from a new one.
 
 use super::natives::NATIVES;
 use super::source::{CHUNK, Source};

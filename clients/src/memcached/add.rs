@@ -1,11 +1,9 @@
 //! `memcached-add`: `add` takes the lock, `delete` releases it.
 //!
-//! Source: article 001 for `add`; the release is the `delete` that belongs to it, as the articles
-//! release the same lock on Redis by DEL.
-//!
-//! Mistakes, kept: **`delete` ignores the owner**, so a holder that overran its lease removes the
-//! lock of the next one, and a third gets in; **the lock trusts the requested lease**, but it may
-//! end almost a second early. Both are fixed in `memcached-cas`.
+//! Source: article 001, which releases the same lock on Redis by DEL. Mistakes, kept: **`delete`
+//! ignores the owner**, so a holder that overran its lease removes the next holder's lock, and a
+//! third gets in; **the lock trusts the requested lease**, but it may end almost a second early.
+//! Both are fixed in `memcached-cas`.
 
 use super::{Base, released, taken, whole_seconds};
 use crate::env::BoxFuture;

@@ -2,13 +2,11 @@
 //! token.
 //!
 //! Source: memcached's doc/protocol.txt: `cas` stores only if the item has not changed since it was
-//! read, and an item that is stored with a negative expiry expires immediately. Together they are
-//! the compare-and-delete that the protocol lacks.
+//! read, and an item that is stored with a negative expiry expires immediately: the missing
+//! compare-and-delete.
 //!
-//! The cas id is the number of the item among all that the server ever stored, so that later grants
-//! have greater ones. It is as durable as the server: after a restart it begins at 1 again.
-//!
-//! The lock requests one second more than its lease, because it may end almost a second early.
+//! The cas id counts all items that the server ever stored; after a restart it begins at 1 again.
+//! The lock requests one second more than its lease, which may end almost a second early.
 
 use super::{Base, whole_seconds};
 use crate::call_error::CallError;

@@ -1,9 +1,8 @@
 //! `memcached-get-delete`: `add` takes the lock; its holder checks the owner before it deletes.
 //!
-//! Source: article 001, "Problems", second, which does this on Redis.
-//!
-//! Mistake, kept: **`get` and `delete` are two commands**: if the lock expires and is taken between
-//! them, `delete` removes the lock of another. Fixed in `memcached-cas`.
+//! Source: article 001, "Problems", second, on Redis. Mistake, kept: **`get` and `delete` are two
+//! commands**: if the lock expires and is taken between them, `delete` removes the lock of another.
+//! Fixed in `memcached-cas`.
 
 use super::{Base, released, taken, whole_seconds};
 use crate::call_error::CallError;

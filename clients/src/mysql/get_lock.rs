@@ -1,18 +1,17 @@
 //! `mysql-get-lock`: `GET_LOCK` waits in the server's queue for a lock that belongs to the
-//! connection, `RELEASE_LOCK` gives it back.
+//! connection, `RELEASE_LOCK` releases it.
 //!
 //! Source: MySQL's reference manual, "Locking Functions", and MariaDB's knowledge base: the lock is
-//! released when the session ends, normally or not. The way to use it is that of Flyway, Liquibase,
-//! Rails' migrations and django-mysql's `Lock`: one connection, a timeout in whole seconds, and a
+//! released when the session ends, normally or not. Flyway, Liquibase, Rails' migrations and
+//! django-mysql's `Lock` use it like this: one connection, a timeout in whole seconds, and a
 //! release on the same connection.
 //!
 //! Mistake, kept: **the holder does not learn that its session has ended**. A restart of the
-//! server, `wait_timeout`, KILL or a proxy that drops idle connections ends it, the lock goes with
-//! it, and the holder notices when it next sends something: its release. `mysql-get-lock-checked`
-//! checks the owner right before the guarded write, as django-mysql's `is_held` does; it cannot see
-//! later changes.
+//! server, `wait_timeout`, KILL or a proxy that drops idle connections ends it and the lock, and
+//! the holder notices at its release. `mysql-get-lock-checked` checks the owner right before the
+//! guarded write, as django-mysql's `is_held` does.
 //!
-//! The owner is the number of the connection, by which `IS_USED_LOCK` names who holds a lock.
+//! The owner is the number of the connection, as in `IS_USED_LOCK`.
 
 use super::connection;
 use super::protocol::{Rows, quoted};

@@ -1,7 +1,5 @@
-//! MySQL's protocol, for a driver that logs in without a password and sends text queries.
-//!
-//! Source: MySQL's documentation of its internals, "Client/Server Protocol"; the same is in
-//! MariaDB's knowledge base.
+//! MySQL's protocol, for a driver that logs in without a password and sends text queries. Source:
+//! MySQL's documentation of its internals, "Client/Server Protocol", and MariaDB's knowledge base.
 
 use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};

@@ -1,7 +1,5 @@
-//! A connection to a MySQL server, opened on demand and kept until an error.
-//!
-//! A connection found broken before anything was sent is replaced, once, if nothing is bound to it.
-//! A call that is dropped halfway closes it.
+//! A connection to a MySQL server, opened on demand and kept until an error or a dropped call. One
+//! found broken before anything was sent is replaced, once, if nothing is bound to it.
 
 use super::protocol::{Answer, Refusal, Rows, login, query, session_of, take};
 use crate::call_error::CallError;

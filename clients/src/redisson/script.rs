@@ -1,6 +1,5 @@
-//! The Lua scripts of Redisson's locks, equivalent to the library's.
-//!
-//! The first write of each fails only if the key holds another type, and then nothing was changed.
+//! The Lua scripts of Redisson's locks, equivalent to the library's. Only the first write of each
+//! can fail, if the key holds another type: then nothing was changed.
 
 use crate::script::Script;
 

@@ -2,14 +2,13 @@
 //! releases it.
 //!
 //! Source: PostgreSQL 15's documentation, "Advisory Locks": a session-level lock is held until it
-//! is released or the session ends. The application retries after a delay, as for any lock that
-//! refuses immediately.
+//! is released or the session ends.
 //!
 //! Mistake, kept: **the holder does not learn that its session has ended**. A cut network, a
-//! restart of the server or a timeout there ends the connection, the lock goes with it, and the
-//! holder notices when it next sends something: its release.
+//! restart of the server or a timeout there ends the connection and the lock, and the holder
+//! notices at its release.
 //!
-//! The owner is the process id of the backend, by which `pg_locks` names who holds a lock.
+//! The owner is the process id of the backend, as in `pg_locks`.
 
 use super::protocol::{Kind, Parameter};
 use super::session::{Failure, Session};

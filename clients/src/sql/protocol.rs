@@ -1,5 +1,4 @@
-//! PostgreSQL's protocol, version 3.0, for a driver that prepares nothing: the extended query with
-//! unnamed statements, values as text.
+//! PostgreSQL's protocol, version 3.0: the extended query with unnamed statements, values as text.
 //!
 //! Source: PostgreSQL's documentation, "Frontend/Backend Protocol"; pgjdbc sends a statement as
 //! Parse, Bind, Describe, Execute and Sync in one message, and a pending BEGIN before them.

@@ -1,11 +1,9 @@
-//! A session with one PostgreSQL server: a pool of one connection, opened on demand.
+//! A session with one PostgreSQL server, opened on demand.
 //!
-//! A connection is kept until an error. One found broken before anything was sent is replaced,
-//! once, unless a lock or a transaction was bound to it: that is gone. Closing the connection rolls
-//! back a transaction whose caller was dropped halfway.
-//!
-//! Of several hosts it takes the first that answers and can be written to, at every connect:
-//! `target_session_attrs=read-write` of libpq, `targetServerType=primary` of pgjdbc.
+//! A connection is kept until an error or a dropped call. One found broken before anything was sent
+//! is replaced, once, unless a lock or a transaction was bound to it. Of several hosts it takes the
+//! first that answers and can be written to, at every connect: `target_session_attrs=read-write` of
+//! libpq, `targetServerType=primary` of pgjdbc.
 
 use super::protocol::{Answer, Done, Parameter, Refusal, startup, statement, sync};
 use crate::call_error::CallError;

@@ -1,7 +1,5 @@
-//! The order in which a client tries servers.
-//!
-//! Source: `StaticHostProvider` of ZooKeeper 3.8: the list is shuffled once; each attempt uses its
-//! next server; after a whole round the client waits for a second.
+//! The order in which a client tries servers (`StaticHostProvider` of ZooKeeper 3.8): the list is
+//! shuffled once; after a whole round the client waits for a second.
 
 use crate::env::{Address, Draw, Env};
 use std::time::Duration;

@@ -1,8 +1,6 @@
 //! Jute, ZooKeeper's encoding of records: big-endian integers, and a length before every buffer,
-//! string and vector.
-//!
-//! Source: `zookeeper.jute` and `BinaryOutputArchive`/`BinaryInputArchive` of ZooKeeper 3.8. A
-//! frame on the wire is a record after its length.
+//! string and vector. A frame is a record after its length. Source: `zookeeper.jute` and
+//! `BinaryOutputArchive`/`BinaryInputArchive` of ZooKeeper 3.8.
 
 use bytes::{Bytes, BytesMut};
 

@@ -1,7 +1,5 @@
-//! The records of ZooKeeper's client protocol.
-//!
-//! Source: `zookeeper.jute`, `ZooDefs.OpCode`, `CreateMode`, `KeeperException.Code` and
-//! `Watcher.Event.EventType` of ZooKeeper 3.8.
+//! The records of ZooKeeper's client protocol. Source: `zookeeper.jute`, `ZooDefs.OpCode`,
+//! `CreateMode`, `KeeperException.Code` and `Watcher.Event.EventType` of ZooKeeper 3.8.
 
 use super::jute::{Decoder, Encoder, Malformed};
 use bytes::Bytes;

@@ -1,7 +1,5 @@
-//! One session for its owner: requests, and session events.
-//!
-//! Source: `ZooKeeper` and `ClientCnxn` of ZooKeeper 3.8. A separate task keeps the connection, see
-//! [`super::transport`].
+//! One session for its owner: requests, and session events. Source: `ZooKeeper` and `ClientCnxn` of
+//! ZooKeeper 3.8. [`super::transport`] keeps the connection.
 
 use super::hosts::Hosts;
 use super::protocol::{CreateMode, Request, Response, Stat, ZooKeeperError};

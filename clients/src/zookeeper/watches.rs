@@ -1,7 +1,5 @@
-//! The watches of a client.
-//!
-//! Source: `ZKWatchManager` (`materialize`) and `ZooKeeper.WatchRegistration` of ZooKeeper 3.8: a
-//! watch of a node fires once, and every watcher receives session events too.
+//! The watches of a client: `ZKWatchManager` (`materialize`) and `ZooKeeper.WatchRegistration` of
+//! ZooKeeper 3.8. A watch of a node fires once, and every watcher receives session events too.
 
 use super::protocol::{NodeChange, Request};
 use std::cell::RefCell;

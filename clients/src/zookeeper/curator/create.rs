@@ -1,4 +1,4 @@
-//! Curator's creation of a node: with a name that identifies it after a lost reply.
+//! Curator's creation of a node, with a name that identifies it after a lost reply.
 //!
 //! Source: Curator 5.4.0, `CreateBuilderImpl` (`pathInForeground`, `findProtectedNodeInForeground`,
 //! `protectedPathInForeground`), `ProtectedMode`, `FindAndDeleteProtectedNodeInBackground` and

@@ -1,7 +1,6 @@
-//! A place in the queue for a lock, and the wait there.
-//!
-//! Source: Curator 5.4.0, `LockInternals` (`attemptLock`, `internalLockLoop`, `deleteOurPath`) and
-//! `StandardLockInternalsDriver` (`createsTheLock`, `getsTheLock`, `fixForSorting`).
+//! A place in the queue for a lock, and the wait there. Source: Curator 5.4.0, `LockInternals`
+//! (`attemptLock`, `internalLockLoop`, `deleteOurPath`) and `StandardLockInternalsDriver`
+//! (`createsTheLock`, `getsTheLock`, `fixForSorting`).
 
 use super::create::{Protection, create_sequential};
 use super::{Curator, Deletion};

@@ -1,12 +1,10 @@
 //! `zookeeper-semaphore`: Curator's non-reentrant lock, a semaphore with one lease.
 //!
 //! Source: Curator 5.4.0, `InterProcessSemaphoreMutex` and `InterProcessSemaphoreV2`
-//! (`internalAcquire1Lease`). A process takes a mutex first; holding that, it adds its lease to the
-//! others, and waits until their number is within the limit (here: one). All other waiters are in
-//! the queue of the mutex.
+//! (`internalAcquire1Lease`). Under a mutex, a process adds its lease to the others and waits until
+//! their number is within the limit (here one); all other waiters are in the queue of the mutex.
 //!
-//! A semaphore with more leases provides no mutual exclusion, so the model has one. A second
-//! acquire of a process that holds the lease waits, and is refused at its timeout.
+//! A second acquire of a process that holds the lease waits, and is refused at its timeout.
 
 use super::create::{Protection, create_sequential};
 use super::lock_internals::LockInternals;
