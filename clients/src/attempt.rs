@@ -18,8 +18,7 @@ pub async fn take(
     let owner = fresh_digits(env);
     match was_set(session.call(&set_if_absent_words(resource, &owner, ttl_ms)).await) {
         Ok(true) => {
-            // On the heap, like an unknown outcome: both are rare, and would enlarge every
-            // attempt's future.
+            // On the heap, like an unknown outcome: both are rare and would enlarge every future.
             if settings.wait.is_some()
                 && let Some(given_up) =
                     Box::pin(given_up(settings.wait, session, resource, &owner)).await

@@ -154,8 +154,7 @@ async fn count_switches(
         if let Ok(mut subscription) =
             Subscription::open(&env, sentinel, &[b"+switch-master"], timeout).await
         {
-            // Without a subscription a switch may have been missed: a renewed one counts as a
-            // switch.
+            // Without a subscription a switch may be missed; a renewed one counts as a switch.
             if subscribed_before {
                 switches.set(switches.get() + 1);
             }

@@ -173,8 +173,7 @@ impl Notify {
         waiting.iter().for_each(|one| one.borrow_mut().wake(Meant::All));
     }
 
-    /// Waits, as a waiter from this call on; if dropped with a notification for one waiter, passes
-    /// it on.
+    /// Waits, as a waiter from now on; if dropped with a notification for one waiter, passes it on.
     pub fn notified(&self) -> Notified {
         let waiter = Rc::new(RefCell::new(Waiter::default()));
         let mut waiters = self.inner.borrow_mut();

@@ -146,8 +146,7 @@ impl Family {
         self.row().1
     }
 
-    /// Effects that it never has, or only with a certain setting, unless the description names
-    /// them.
+    /// Effects that it never has, or only with some setting, unless the description names them.
     pub fn limits(self) -> Option<&'static str> {
         Some(match self {
             Family::Partition => {
@@ -186,8 +185,7 @@ impl Family {
         })
     }
 
-    /// Returns whether `all` may include it. False for families added after seeds of `all` were
-    /// published.
+    /// `true` if `all` may include it; families added after seeds of `all` were published may not.
     pub fn is_accident(self) -> bool {
         !matches!(self, Family::None | Family::Operator | Family::LostRequest)
     }

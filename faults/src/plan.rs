@@ -18,8 +18,7 @@ pub struct TimedFault {
     pub fault: Fault,
 }
 
-/// Latest end of a fault and largest clock step: a hundred days. Clocks have no room for larger
-/// values.
+/// Latest end of a fault, and largest clock step: 100 days. Clocks have no room for more.
 pub const LATEST: SimTime = SimTime(100 * 86_400 * 1_000_000);
 
 /// Everything that will go wrong in one run.
@@ -72,8 +71,7 @@ impl FaultPlan {
         self.faults.iter().map(healed).max().unwrap_or(SimTime::ZERO)
     }
 
-    /// Largest total backward step of any one server's wall clock. A lease may outlive its ttl by
-    /// this.
+    /// Largest total backward step of a server's wall clock: a lease may outlive its ttl by it.
     pub fn server_clock_back_max(&self) -> Micros {
         let mut back: BTreeMap<Node, Micros> = BTreeMap::new();
         for timed in &self.faults {

@@ -57,8 +57,7 @@ impl Seed {
 }
 
 impl Stream {
-    /// Eight bits of kind, then two codes of 28 bits: both machines of a link, or a machine and its
-    /// thread.
+    /// Eight bits of kind, then two codes of 28: both machines of a link, or a machine and thread.
     fn id(self) -> u64 {
         let (kind, a, b) = match self {
             Stream::Plan(family) => (1, u64::from(family), 0),

@@ -21,8 +21,7 @@ const GRAINS_US: [u64; 4] = [1_000_000, 100_000, 10_000, 1_000];
 /// A minimized plan.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Shrunk {
-    /// Still violates. If `complete`, no longer without any one fault, or with a magnitude a step
-    /// less.
+    /// Still violates. If `complete`, not without any one fault, or with a magnitude a step less.
     pub plan: FaultPlan,
     /// The threshold of each magnitude, in plan order.
     pub boundaries: Vec<Boundary>,

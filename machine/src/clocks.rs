@@ -11,8 +11,7 @@ impl WallTime {
     }
 }
 
-/// Monotonic clock in microseconds since some instant before the server started. It may run fast or
-/// slow, and stops while the host is suspended.
+/// Monotonic microseconds since before the server started. Runs fast or slow; stops in a suspend.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct MonotonicTime(pub u64);
 

@@ -44,8 +44,7 @@ impl Disk {
             Output::DiskReplace { image } => {
                 let (syncs, config) = (self.syncing.len(), self.config.take());
                 *self = Disk { config, ..Disk::holding(image.clone()) };
-                // Pending syncs of the replaced file are still answered, but do not sync the new
-                // file.
+                // Pending syncs of the replaced file are answered, but do not sync the new one.
                 self.syncing.extend(std::iter::repeat_n(0, syncs));
             }
             Output::DiskConfig { config } => self.config = Some(config.clone()),

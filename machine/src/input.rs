@@ -12,8 +12,7 @@ pub enum Input<'a> {
         /// The client's address as `host:port`.
         peer: &'a str,
     },
-    /// Bytes arrived. The server executes at most one command, and sets `Outputs::more` if more are
-    /// buffered.
+    /// Bytes arrived. The server executes at most one command; `Outputs::more` if more wait.
     Received {
         /// The connection.
         connection: ConnectionId,

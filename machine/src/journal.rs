@@ -39,8 +39,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// Reports damage once and repairs what it can. Returns whether the server must refuse its
-    /// files.
+    /// Reports damage once and repairs what it can. `true` if the server must refuse its files.
     pub fn report(&mut self, out: &mut Outputs) -> bool {
         if let Some(damage) = self.damage.take() {
             self.is_refused = damage.response == Response::Refused;

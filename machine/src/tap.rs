@@ -12,8 +12,7 @@ pub struct TapEvent {
     pub change: KeyChange,
     /// Value after the change, or before it if the key is gone. Only strings are rendered in full.
     pub value: Option<Bytes>,
-    /// Connection that made the change; `None` for the server, its primary, its disk or an
-    /// operator.
+    /// Connection that made the change; `None`: the server, its primary, its disk or an operator.
     pub by: Option<ConnectionId>,
     /// Expiry in wall-clock milliseconds; `None` if the key never expires or is gone.
     pub expires_at_ms: Option<i64>,

@@ -189,8 +189,7 @@ impl Group {
         std::mem::take(&mut self.synced)
     }
 
-    /// Times that a thread lost the processor to waiting others: such a run may not be
-    /// reproducible.
+    /// Times that a thread lost the processor to waiting others: the run may not be reproducible.
     pub fn preempted(&self) -> u32 {
         self.preempted
     }

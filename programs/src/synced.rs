@@ -93,8 +93,7 @@ impl SyncedFiles {
         self.0.extend(later.0);
     }
 
-    /// Restores a folder recursively. A file that was never synced becomes empty. Names are
-    /// durable.
+    /// Restores a folder recursively. Files never synced become empty. Names are durable.
     pub fn restore(&self, folder: &Path) -> io::Result<()> {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();

@@ -171,8 +171,7 @@ struct Dog {
     owner: Bytes,
     ttl: Duration,
     granted: Monotonic,
-    /// Sending of the last request that the server confirmed: the lock lives at least a ttl from
-    /// then.
+    /// Sending of the last request that the server confirmed; the lock lives a ttl from it or more.
     confirmed: Monotonic,
 }
 

@@ -212,8 +212,7 @@ impl Machine {
     }
 }
 
-/// `order(table)`: its keys in an order independent of memory; nil without keys, false for no
-/// table.
+/// `order(table)`: its keys in an order independent of memory; nil if empty, false for no table.
 fn order(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     let Value::Table(table) = vm.nat_arg(slot, count, 0) else {
         return Ok(vm.nat_return(slot, &[Value::Bool(false)]));

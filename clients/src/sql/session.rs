@@ -87,8 +87,7 @@ impl Session {
         self.bound(sql, parameters, self.timeout).await
     }
 
-    /// `false` if the transaction had failed and was rolled back. Errors: [`Failure::Lost`] if
-    /// unknown.
+    /// `false` if the transaction had failed and was rolled back. [`Failure::Lost`] if unknown.
     pub async fn commit(&mut self) -> Result<bool, Failure> {
         Ok(self.go_on("COMMIT", &[]).await?.tag == "COMMIT")
     }

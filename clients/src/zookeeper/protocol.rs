@@ -196,8 +196,7 @@ pub enum Response {
 /// The stat of a node, without fields that no lock reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stat {
-    /// The transaction that created it, in the order in which all servers apply them: a fencing
-    /// token.
+    /// The transaction that created it, numbered in the order of all servers: a fencing token.
     pub czxid: i64,
     /// The session that owns it; 0 for a persistent node.
     pub ephemeral_owner: i64,

@@ -108,8 +108,7 @@ impl Session {
         self.0.shared.state.borrow().timeout
     }
 
-    /// Counts as expired here, though it lives on at the servers
-    /// (`Testable.injectSessionExpiration`).
+    /// Expires it here only; it lives on at the servers (`Testable.injectSessionExpiration`).
     pub fn give_up(&self) {
         self.0.shared.close();
     }

@@ -174,8 +174,7 @@ impl Transport {
         }
     }
 
-    /// The time until the next action; `None` if the server was silent for too long. Pings if one
-    /// is due.
+    /// The time until the next action; `None` after too long a silence. Pings if one is due.
     fn patience(&self, link: &mut Link) -> Option<Duration> {
         let (now, read_timeout) = (self.env.monotonic_clock(), fraction(self.timeout(), 2, 3));
         let left = read_timeout.checked_sub(now.since(link.last_heard))?;

@@ -32,8 +32,7 @@ pub(crate) struct Master {
 }
 
 impl Master {
-    /// A new master does not know the leases and lock-delays of the last one, so it grants their
-    /// maximum (2.9).
+    /// Grants maximal leases and lock-delays, because it does not know the last master's (2.9).
     pub(crate) fn new(config: &Config, state: &State, now: u64) -> Master {
         let lease_us = config.session_lease_us;
         let lease_until = now.saturating_add(lengthened(lease_us));

@@ -226,8 +226,7 @@ impl Chubby {
         }
     }
 
-    /// A master that steps down closes the connections of its clients, so they look for the next
-    /// one.
+    /// Closes the connections of a master that steps down, so its clients look for the next one.
     fn change_role(&mut self) {
         match (self.replica.is_serving(), self.master.is_some()) {
             (true, false) => {

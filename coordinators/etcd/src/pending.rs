@@ -44,8 +44,7 @@ pub(crate) struct Calls {
     pub(crate) next_id: u64,
     pub(crate) reading: Option<Reading>,
     pub(crate) waiting_reads: BTreeSet<u64>,
-    /// Renewals of an expired lease wait for its revocation. The last field is the member that
-    /// asked.
+    /// Renewals of an expired lease wait for its revocation. Last field: the member that asked.
     pub(crate) ended: Vec<(i64, u64, Option<u8>)>,
 }
 

@@ -37,8 +37,7 @@ pub struct Config {
     pub clients_max: usize,
     /// Maximum number of clients per host (`maxClientCnxns`); 0 means unlimited.
     pub clients_per_host_max: usize,
-    /// Prefix, after the leading slash, of the paths whose lock queues the judge observes; `None`
-    /// reports none.
+    /// Prefix, after the leading slash, of paths whose lock queues the judge observes, if any.
     pub tap_prefix: Option<String>,
 }
 

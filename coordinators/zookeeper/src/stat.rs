@@ -66,8 +66,7 @@ impl Kept {
 }
 
 impl Stat {
-    /// `cversion` counts creations and deletions of children; only ephemeral nodes show their
-    /// owner.
+    /// `cversion` counts creations and deletions of children; only ephemerals show their owner.
     pub(crate) fn write(&self, writer: &mut Writer) {
         let Stat { kept, data_length, children } = self;
         writer.long(kept.czxid).long(kept.mzxid).long(kept.ctime_ms).long(kept.mtime_ms);

@@ -73,8 +73,7 @@ pub(crate) fn parse_double(text: &[u8]) -> Option<f64> {
     is_in_range.then_some(value)
 }
 
-/// As `strtod` to the end: leading spaces are allowed, a NUL byte ends it, empty is 0, overflow
-/// infinite.
+/// As `strtod` to the end: leading spaces are allowed, NUL ends it, empty is 0, overflow infinite.
 pub(crate) fn parse_score_bound(text: &[u8]) -> Option<f64> {
     let text = c_string(text);
     if text.is_empty() {

@@ -6,8 +6,7 @@ use crate::state::timers::Timer;
 use fencepost_machine::{DiskImage, Output, WallTime};
 
 impl Server {
-    /// Redis forks; here it is on disk immediately. Not stored with an append-only file, which is
-    /// loaded instead.
+    /// Redis forks; this is on disk at once. Not stored with an append-only file, which is loaded.
     pub(crate) fn save(&mut self) {
         self.persistence.saved(self.clock.seconds());
         self.changes.saved();

@@ -113,8 +113,7 @@ impl RequestReader {
         self.awaited.is_none() && self.searched == 0 && self.read_whole(limits)
     }
 
-    /// In one go, as nearly all are. `false` leaves everything to the functions for the other
-    /// cases.
+    /// In one go, as nearly all are. `false` leaves everything to the functions of other cases.
     #[inline]
     fn read_whole(&mut self, limits: Limits) -> bool {
         let mut rest = &self.buffer[self.position..];

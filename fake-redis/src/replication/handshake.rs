@@ -97,8 +97,7 @@ impl Server {
                 }
                 self.begin_streaming();
             }
-            // The primary refuses now (`-NOMASTERLINK`, `-LOADING`) or is invalid: the cron
-            // retries.
+            // The primary refuses now (`-NOMASTERLINK`, `-LOADING`) or is invalid: cron retries.
             _ => self.drop_link(),
         }
     }

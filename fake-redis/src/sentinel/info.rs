@@ -197,8 +197,7 @@ impl Instance {
         rebooted
     }
 
-    /// The event of a change (`+role-change` to the expected role, else `-role-change`) and the
-    /// role.
+    /// The event (`+role-change` to the expected role, else `-role-change`) and the role.
     fn take_role(&mut self, report: &InfoReport, now: i64) -> Option<(&'static str, &'static str)> {
         let role = report.role.filter(|role| *role != self.role_reported)?;
         self.role_reported = role;

@@ -152,8 +152,7 @@ impl Replication {
         self.history.forget(id);
     }
 
-    /// From a loaded snapshot: a replica may continue there, a primary may serve that time's
-    /// replicas.
+    /// From a loaded snapshot: a replica may continue there, a primary serve that time's replicas.
     pub(crate) fn resume(&mut self, origin: &Origin, backlog_size: usize) {
         if self.is_replica() {
             self.history.adopt(&origin.id, origin.offset);

@@ -72,8 +72,7 @@ fn freeze(rng: &mut ChaCha8Rng, setting: &Setting, node: Node, takeover: Micros)
     Fault::Pause { node, duration_us: takeover + span(rng, longer) }
 }
 
-/// Minimum downtime of a failed server: until another has taken over or, without failover, longer
-/// than any lease.
+/// Minimum downtime of a failed server: until a takeover or, without failover, beyond any lease.
 pub fn away_at_least(setting: &Setting) -> Micros {
     match setting.topology {
         Topology::Replicated { down_after_us, .. } => takeover(down_after_us),

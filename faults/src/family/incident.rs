@@ -7,8 +7,7 @@ use crate::time::SimTime;
 /// Faults that move in time only together, such as a crash with the lag before it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Incident {
-    /// Instant of the strike; preparations begin earlier. `None` if it fills the window and cannot
-    /// be moved.
+    /// Instant of the strike, after preparations. `None` if it fills the window: it cannot move.
     pub at: Option<SimTime>,
     /// Faults with start times, in the order drawn.
     pub faults: Drawn,

@@ -50,8 +50,7 @@ fn cut(rng: &mut ChaCha8Rng, setting: &Setting) -> Option<Cut> {
     is_cut.then_some(Cut { side_a, side_b, direction, lasts })
 }
 
-/// Two to five further cuts, within the window. No link flaps if the setting allows only longer
-/// cuts.
+/// Two to five more cuts within the window. No link flaps if the setting allows only longer cuts.
 fn flaps(rng: &mut ChaCha8Rng, setting: &Setting, from: SimTime) -> Vec<(SimTime, Micros)> {
     let Spans { min_us, max_us } = setting.knobs.partition;
     let shortest = FLAP.min_us.max(min_us);

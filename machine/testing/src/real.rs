@@ -23,8 +23,7 @@ pub fn free_port() -> u16 {
     for _ in PORTS {
         let step = start.wrapping_add(GIVEN.fetch_add(1, Ordering::Relaxed));
         let port = u16::try_from(PORTS.start + step % (PORTS.end - PORTS.start)).unwrap();
-        // A bound port could stay open in a child process that another thread starts at the same
-        // time.
+        // A bound port could stay open in a child that another thread starts at the same time.
         if TcpStream::connect(("127.0.0.1", port)).is_err() {
             return port;
         }
@@ -78,8 +77,7 @@ fn is_stopped(pid: u32) -> bool {
     states.all(|is_stopped| is_stopped)
 }
 
-/// Prints that a test is skipped. Panics if `variable` (`FENCEPOST_REAL_REDIS`) requires the
-/// server.
+/// Prints that a test is skipped. Panics if `variable` (`FENCEPOST_REAL_REDIS`) forbids it.
 pub fn skip(variable: &str, server: &str) {
     assert!(std::env::var_os(variable).is_none(), "{variable} demands {server}, and it is missing");
     eprintln!("skipped: no {server}");

@@ -64,8 +64,7 @@ impl Group {
         call.blocks(Interest::Futex { at, mask, is_woken: false }, until)
     }
 
-    /// Changes one word, wakes waiters of another, and of the first if its old value met the
-    /// condition.
+    /// Changes a word; wakes waiters of another, and of the first if its old value met a condition.
     fn futex_wake_op(&mut self, call: &Call) -> Outcome {
         let [word, _, value, most, second, encoded] = call.arguments;
         let encoded = encoded as u32;

@@ -45,8 +45,7 @@ impl Group {
             self.files.joins(listener, file, (from_inside(ip), local_port));
             return Outcome::Done(0);
         }
-        // A full backlog behaves like an unresponsive machine: the client retries until a
-        // connection is accepted.
+        // A full backlog acts like an unresponsive machine: the client retries until accepted.
         let id = self.take_socket();
         if let Some(socket) = self.files.socket(file) {
             socket.stage = Stage::Connecting(id);

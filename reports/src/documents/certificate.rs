@@ -142,7 +142,6 @@ pub struct Slice {
     pub digest: String,
 }
 
-/// Lets serde skip a zero.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
 pub(super) fn is_zero(number: &u8) -> bool {
     *number == 0

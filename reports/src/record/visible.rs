@@ -6,8 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Escapes every invisible character: `\n`, `\u{1b}`. Leaves visible text unchanged, even a
-/// backslash.
+/// Escapes invisible characters (`\n`, `\u{1b}`). Leaves visible text, even a backslash.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);

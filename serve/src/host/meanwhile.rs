@@ -46,8 +46,7 @@ impl Host<Computer> {
             if !interlude.takes(id) {
                 continue;
             }
-            // The connection's task handles the end of a stream and errors; tokio finds no bytes
-            // afterwards.
+            // The connection's task handles the stream's end and errors; tokio then finds no bytes.
             if let Ok(length @ 1..) = (&*SockRef::from(&open.stream)).read(&mut buffer) {
                 self.handle_meanwhile(
                     Input::Received { connection: id, bytes: &buffer[..length] },

@@ -103,8 +103,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     .aimed()
     .times(4),
     on_primary("failover", "availability = \"20s\""),
-    // A waiter for a message or a lease's end sends nothing: another must arrive that has not
-    // asked.
+    // A waiter for a message or a lease's end sends nothing: one that has not asked must arrive.
     on_redis(
         "restart",
         "persistence = \"aof-always\"; think = \"1s..12s\"; hold = \"6s..9s\"; \

@@ -75,8 +75,7 @@ impl Bench {
         Bench { lock, first, cells: BTreeMap::new(), wide: BTreeMap::new() }
     }
 
-    /// `None` if the mistake is never made in this lock. A failed run panics: it is a bug in the
-    /// simulator.
+    /// `None` if the mistake is never made in this lock. Panics at a failed run: a simulator bug.
     pub(crate) fn one(&mut self, operator: &'static Operator, seeds: u64) -> Option<Outcome> {
         if !self.is_made(operator) {
             return None;
@@ -164,7 +163,6 @@ impl Bench {
         &self.wide[&key]
     }
 
-    /// Compares significantly.
     pub(crate) fn falls_silent(&mut self, operator: &'static Operator) -> Option<Kill> {
         for cell in self.cells() {
             let is_silent = |seed: &u64| {
@@ -313,8 +311,7 @@ pub(crate) fn unlike(outcomes: &[Outcome]) -> Vec<String> {
     unlike
 }
 
-/// Fisher's exact test, one-sided: the probability of at least this many violated runs of the
-/// mutant.
+/// Fisher's exact test, one-sided: probability of at least this many violated runs of the mutant.
 pub(crate) fn chance([broken, of]: [u64; 2], [broken_of_lock, of_lock]: [u64; 2]) -> f64 {
     let all = broken + broken_of_lock;
     let ways = |broken: u64| choose(of, broken) * choose(of_lock, all - broken);

@@ -42,7 +42,6 @@ pub(crate) fn place(
     }
 }
 
-/// Returns `None` without a checkpoint.
 pub(crate) fn resume(path: &Path, spec: &SweepSpec) -> Result<Option<Sweep>, Failure> {
     if !path.exists() {
         return Ok(None);

@@ -25,7 +25,6 @@ use std::path::Path;
 pub(crate) struct Expectations(BTreeMap<(String, String), Wanted>);
 
 impl Expectations {
-    /// Errors name the entry and the valid values.
     pub(crate) fn read(path: &Path, programs: &[&str]) -> Result<Expectations, Failure> {
         let text = read_file(path)?;
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
@@ -86,7 +85,6 @@ pub(crate) struct JudgedCell<'e> {
     pub(crate) replay: Option<String>,
 }
 
-/// Returns whether there is one.
 pub(crate) fn log_deviations<'e>(cells: impl Iterator<Item = JudgedCell<'e>>) -> bool {
     let mut deviates = false;
     for JudgedCell { client, fault, expectation, replay } in

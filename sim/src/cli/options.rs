@@ -149,7 +149,6 @@ pub(crate) fn view<T: Clone>(
     found.ok_or_else(|| unknown("format", name, "", views.iter().map(|view| view.name).collect()))
 }
 
-/// Without repetition.
 pub(crate) fn families(names: &[String]) -> Result<Vec<Families>, Failure> {
     let mut all: Vec<Families> = Vec::new();
     for name in names {

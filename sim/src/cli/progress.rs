@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
-/// Any thread may count.
 pub(crate) struct Progress {
     bar: ProgressBar,
     shown_as: ShownAs,

@@ -92,7 +92,6 @@ pub(super) fn run_spec(spec: &RunSpec, engine: Engine) -> Result<RunOutcome, Fai
     record(spec, engine, Recording::History)
 }
 
-/// Records the data for a format.
 pub(super) fn run_for(
     spec: &RunSpec,
     engine: Engine,
@@ -114,7 +113,6 @@ fn record(spec: &RunSpec, engine: Engine, recording: Recording) -> Result<RunOut
     })
 }
 
-/// One file per violation.
 pub(crate) fn write_violations(folder: &Path, report: &Report) -> Result<(), Failure> {
     for run in report.runs.iter().filter(|run| !run.violations.is_empty()) {
         for violation in &run.violations {

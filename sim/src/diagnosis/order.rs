@@ -22,7 +22,6 @@ const NEXT_MAX: usize = 3;
 
 const PROGRAM_RUNS_MAX: usize = 40;
 
-/// Each pair has its result.
 pub(super) fn necessary_order(spec: &RunSpec, target: Target) -> Vec<OrderedPair> {
     let Ok(outcome) = spec.run_recording(Engine::Fast, Recording::Wire) else { return Vec::new() };
     let Some(trace) = outcome.trace else { return Vec::new() };
@@ -179,8 +178,7 @@ impl Swap<'_> {
     }
 }
 
-/// Identifies an event in another run. Operation numbers follow the order of invocation, so they do
-/// not help.
+/// Identifies an event in another run, where operations may be numbered in another order.
 #[derive(PartialEq, Eq)]
 struct Name {
     node: Node,

@@ -269,7 +269,6 @@ fn nearby(spec: &RunSpec, rates: &Rates, extent: Extent) -> Vec<Option<Ending>> 
 }
 
 impl Ending {
-    /// `None` if the run fails.
     fn of_spec(spec: &RunSpec) -> Option<Ending> {
         run(spec).map(|history| Ending::of(&history))
     }

@@ -7,7 +7,6 @@ use fencepost_machine::{MonotonicTime, Now, WallTime};
 /// Equals 2026-01-01T00:00:00Z.
 pub(crate) const WALL_EPOCH_US: i64 = 1_767_225_600_000_000;
 
-/// The rate of a clock that keeps true time.
 const TRUE_RATE: u64 = 1_000_000;
 
 #[derive(Clone, Debug)]

@@ -48,8 +48,7 @@ impl Recorder {
         self.waiting.borrow().since_when().iter().any(|now| before.contains(now))
     }
 
-    /// Attributes a process's messages to each of its waiting threads, because the sender is
-    /// unknown.
+    /// Attributes a process's messages to all its waiting threads: the sender is unknown.
     pub(crate) fn hears_of_machines_only(&self) {
         self.waiting.borrow_mut().by_machine = true;
     }
@@ -122,7 +121,6 @@ impl Recorder {
         self.record(node, What::Lost);
     }
 
-    /// Records that a process ended by itself during its work.
     pub(crate) fn dies_by_itself(&self, node: Node) {
         self.dead.borrow_mut().insert(node);
         self.record(node, What::Crashed);

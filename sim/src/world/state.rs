@@ -160,8 +160,7 @@ impl State {
         self.next().is_some_and(|(at, whose)| at <= self.now && whose == host)
     }
 
-    /// The kernel handles boots and crashes, which run foreign code; the nemesis has its own
-    /// entries.
+    /// The kernel handles boots and crashes (foreign code); the nemesis has its own entries.
     #[inline(always)]
     pub(crate) fn apply(&mut self, host: HostIndex, occurrence: Occurrence) {
         debug_assert_ne!(host, NEMESIS, "the nemesis is not a host");

@@ -237,8 +237,7 @@ impl Crate {
                             return self.definer(&at, &import, through);
                         }
                         _ if self.0.contains_key(&child) => at = child,
-                        // A name without an import is the module's own, the prelude's or another
-                        // crate's.
+                        // No import: the module's own name, the prelude's or another crate's.
                         _ => return is_within.then_some(at),
                     }
                 }

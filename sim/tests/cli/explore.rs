@@ -161,7 +161,6 @@ fn a_counterexample_is_a_report_that_replays() {
     assert_eq!(replayed.status, 1, "{}", replayed.stderr);
     assert_eq!(json(&replayed.stdout)["runs"][0]["history_digest"], run["history_digest"]);
 
-    // The command in the report finds the same.
     let command = run["violations"][0]["replay"].as_str().unwrap();
     assert_eq!(json(&replayed.stdout)["runs"][0]["violations"][0]["replay"], command);
     let words: Vec<&str> = command.split(' ').skip(1).collect();

@@ -218,8 +218,7 @@ fn the_checked_in_matrix_is_accepted() {
     assert_eq!((answer.status, answer.stderr.as_str()), (0, ""));
 }
 
-/// The holder's clock was stopped too, so it learns of its lost connection long before it would
-/// write.
+/// Holder's clock was stopped too: it learns of its lost connection long before its write.
 #[test]
 fn the_checked_in_matrix_knows_that_a_holder_that_leaves_writes_nothing_when_it_wakes() {
     let sweep = ["sweep", "--client", "curator-suspended", "--fault", "suspend", "--no-shrink"];

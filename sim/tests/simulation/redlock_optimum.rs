@@ -218,8 +218,7 @@ fn forgetting(masters: u16) -> usize {
     timeline.keys.iter().filter(expired).count()
 }
 
-/// The minimal run is longer than the model's, because a lease that expires at one master expires
-/// at all.
+/// Longer than the model's, because a lease that expires at one master expires at all.
 #[test]
 fn a_minimal_run_is_longer_than_the_optimum_by_the_masters_that_forget_besides_one() {
     for (masters, optimum) in [(3, 14), (5, 18)] {

@@ -11,8 +11,7 @@ use fencepost_faults::{
 use fencepost_reports::{Change, What};
 use std::rc::Rc;
 
-/// From 5 s to 25 s the primary is cut off from the replicas and the Sentinels, but not from
-/// clients.
+/// From 5 s to 25 s the primary is cut off from replicas and Sentinels, not from clients.
 fn granted_by_the_old(switches: Switches, seed: u64) -> usize {
     let hold = Hold::Drawn(SpanRange::new(Span::millis(500), Span::millis(500)));
     let scenario = Scenario {

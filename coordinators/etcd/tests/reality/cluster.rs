@@ -277,8 +277,7 @@ impl Both {
         let role = dice.roll(3) as usize;
         let [theirs, own] = self.members.map(|members| members[role]);
         let text = String::from_utf8_lossy(bytes).into_owned();
-        // These certainly see everything from before they began; others may report an older
-        // revision.
+        // These certainly see all from before they began; others may report an older revision.
         let is_sure = ["/v3/kv/put", "/v3/kv/deleterange", "/v3/kv/range"]
             .iter()
             .any(|path| text.contains(path) && !text.contains("serializable"));

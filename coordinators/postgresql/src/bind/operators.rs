@@ -116,8 +116,7 @@ impl Binder<'_> {
         let kind = typed.kind;
         match (&typed.bound, kind) {
             (Bound::Constant(Value::Decimal(text)), Type::Numeric) => {
-                // The minimum of eight bytes is written as the negative of a number that is too
-                // large.
+                // The minimum of eight bytes is the negative of a number that is too large.
                 let bound = match format!("-{text}").parse() {
                     Ok(number) if !text.contains(['.', 'e']) => {
                         return Ok(Typed {

@@ -104,8 +104,7 @@ impl Election {
         if is_changed { Step::VoteToAll } else { Step::Nothing }
     }
 
-    /// A majority of votes by members with a leader decides only if the leader itself is among
-    /// them.
+    /// A majority of votes by members with a leader decides only if the leader is among them.
     fn hear_settled(&mut self, from: MemberId, heard: Notification) -> Step {
         if heard.round == self.round {
             self.votes.insert(from, heard);

@@ -109,8 +109,7 @@ impl<'t, 'h> Seen<'t, 'h> {
         })
     }
 
-    /// Returns whether a server that counts whole seconds gave it less than the lease, and it
-    /// expired.
+    /// `true` if a server that counts whole seconds gave it less than the lease, and it expired.
     fn ran_out_short(&self, node: Node) -> bool {
         let span = self.span_at(node).filter(|_| matches!(node, Node::Server(_)));
         span.is_some_and(|span| {

@@ -20,8 +20,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// The rate of `hits` in `trials`; without trials 0, between 0 and 1. `hits` is at most
-    /// `trials`.
+    /// The rate of `hits` (at most `trials`) in `trials`; without trials 0, between 0 and 1.
     pub fn of(hits: u64, trials: u64) -> Rate {
         if trials == 0 {
             return Rate { point: 0.0, low: 0.0, high: 1.0 };

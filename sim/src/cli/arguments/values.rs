@@ -37,7 +37,6 @@ pub(super) fn seeds(text: &str) -> Result<Seeds, String> {
     count.map(Seeds::Next).ok_or_else(|| "expected +N with N from 1, like +1000".to_owned())
 }
 
-/// Accepts a unit.
 pub(super) fn memory(text: &str) -> Result<u64, String> {
     let expected = || "expected a number of bytes, like 512mb or 4gb".to_owned();
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();

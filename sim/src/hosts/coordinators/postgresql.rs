@@ -120,8 +120,7 @@ fn recovery(_: &Scenario, topology: Topology) -> Micros {
     }
 }
 
-/// Starts a server behind real TCP. The secrets with which statements are cancelled can be
-/// foreseen: it is for tests.
+/// Serves behind real TCP. For tests: the secrets that cancel statements can be foreseen.
 pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
     let clients_max = place.clients_max;
     serving::start(

@@ -131,8 +131,7 @@ impl Judge {
         Answer::Now(answer)
     }
 
-    /// Each name is a thread of the process, the first one the process itself. `None` if there is
-    /// no place for more.
+    /// Each name is a thread of the process, the first the process. `None`: no place for more.
     fn holder(&mut self, name: Option<Bytes>) -> Option<usize> {
         if let Some(known) = self.holders.iter().position(|holder| holder.name == name) {
             return Some(known);

@@ -27,7 +27,6 @@ const POSTGRESQL: &str = "/usr/lib/postgresql";
 const PATIENCE_US: u64 = 10_000_000;
 const STEP_US: u64 = 1_000;
 
-/// The requested real servers of those coordinators.
 pub(crate) fn binaries(
     arguments: &[String],
     coordinators: &BTreeSet<Coordinator>,

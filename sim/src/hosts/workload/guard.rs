@@ -29,7 +29,6 @@ impl Guard {
         Guard { env, socket: None, buffer: BytesMut::new() }
     }
 
-    /// Waits for at most `timeout`.
     pub(crate) async fn request(&mut self, request: &Request, timeout: Duration) -> Answer {
         let env = self.env.clone();
         let answer = env.timeout(timeout, self.exchange(request)).await;

@@ -141,7 +141,6 @@ impl ServerBinary {
         self.numbers().next().unwrap_or(0)
     }
 
-    /// Returns whether its version is at least this one.
     pub(crate) fn is_at_least(&self, major: u32, minor: u32) -> bool {
         let mut numbers = self.numbers();
         let own = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));

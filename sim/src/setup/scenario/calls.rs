@@ -31,7 +31,6 @@ impl Calls {
         }
     }
 
-    /// Lets serde skip the default.
     pub(super) fn are_none(&self) -> bool {
         *self == Calls::None
     }

@@ -27,7 +27,6 @@ impl Nesting {
         Nesting::Always
     }
 
-    /// Lets serde skip the default.
     pub(super) fn is_unsaid(&self) -> bool {
         *self == Nesting::unsaid()
     }

@@ -21,7 +21,6 @@ pub enum Section {
 }
 
 impl Section {
-    /// Lets serde skip the default.
     pub(super) fn is_wait(&self) -> bool {
         *self == Section::Wait
     }

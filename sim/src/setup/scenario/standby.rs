@@ -49,7 +49,6 @@ impl OldPrimary {
         }
     }
 
-    /// Lets serde skip the default.
     pub(super) fn is_drawn(&self) -> bool {
         *self == OldPrimary::Drawn
     }

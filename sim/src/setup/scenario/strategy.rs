@@ -36,7 +36,6 @@ impl Strategy {
         Strategy::Uniform
     }
 
-    /// Lets serde skip the default.
     pub(super) fn is_unsaid(&self) -> bool {
         *self == Strategy::unsaid()
     }

@@ -19,7 +19,6 @@ pub enum Switches {
 }
 
 impl Switches {
-    /// Lets serde skip the default.
     pub(super) fn are_heard(&self) -> bool {
         *self == Switches::Heard
     }

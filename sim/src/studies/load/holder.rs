@@ -19,7 +19,6 @@ pub(super) enum Holder {
 }
 
 impl Holder {
-    /// `None` without a server.
     pub(super) fn new(
         coordinator: Coordinator,
         (env, servers): (&Env, &Servers),

@@ -17,8 +17,7 @@ use fencepost_reports::{RunFacts, Verdict};
 use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Few enough that threads finish together. Chunks end at multiples, like blocks of
-/// `seeds_to_first`.
+/// Few enough for threads to finish together. Chunks end at multiples, as for `seeds_to_first`.
 const CHUNK: u64 = 16;
 
 /// The largest chunk, halved repeatedly, of which every thread gets one.

@@ -61,8 +61,7 @@ impl PostgresqlConsole {
         }
     }
 
-    /// Rows: subject, owner, session address, taken and until, in microseconds since the Unix
-    /// epoch.
+    /// Rows: subject, owner, session address, taken and until (microseconds since the Unix epoch).
     fn question(&self) -> String {
         let lock = format!("'{}'", self.lock.replace('\'', "''"));
         let advisory = number(&self.lock);

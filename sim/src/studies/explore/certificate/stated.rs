@@ -109,7 +109,6 @@ pub(crate) fn read_slice(stated: &StatedSlice) -> Slice {
     }
 }
 
-/// Returns whether these slices are complete.
 pub(crate) fn are_all(slices: &[StatedSlice], units: &Units) -> bool {
     let cut = |slice: &StatedSlice| {
         let slice = read_slice(slice);

@@ -30,8 +30,7 @@ pub struct Planned {
 #[derive(Default)]
 pub(crate) struct Placed {
     pub(crate) plans: Vec<FaultPlan>,
-    /// Same runs as some of these until something is added: cuts that end just before the next
-    /// check.
+    /// Same runs as some of these until something is added: cuts that end before the next check.
     pub(crate) alike: Vec<FaultPlan>,
     /// Indices of plans to which nothing is added.
     pub(crate) dead_ends: BTreeSet<usize>,

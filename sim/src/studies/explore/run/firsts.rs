@@ -81,8 +81,7 @@ impl Exploration<'_> {
         Ok(())
     }
 
-    /// Marks those with the same order of messages as the plan without the delay, or as an earlier
-    /// one.
+    /// Marks those with the same message order as the plan without the delay, or an earlier one.
     pub(crate) fn end_same_orders(
         &self,
         (base, prefix, scout): (usize, &FaultPlan, &Scout),

@@ -215,7 +215,6 @@ impl Exploration<'_> {
     }
 }
 
-/// Evenly spread.
 fn spread(count: usize, most: usize) -> impl Iterator<Item = usize> {
     let few = count.min(most);
     (0..few).map(move |place| place * count / few)

@@ -77,8 +77,7 @@ pub(super) struct Tracks {
 }
 
 impl Tracks {
-    /// Sorted by start, enclosing first; each gets its topic's first track on which it crosses
-    /// none.
+    /// Sorted by start, enclosing first; each gets its topic's first track where it crosses none.
     pub(super) fn of(nodes: &[Node], slices: &mut [Slice]) -> Tracks {
         slices.sort_by_key(|slice| (slice.from, Reverse(slice.to)));
         let mut tracks =
