@@ -82,9 +82,9 @@ broken() {
   local command=$1 rule=$2 status=0
   shift 2
   "$FENCEPOST" sweep --program "worker=$command" --no-shrink --quiet --format json "$@" \
-    > "$FOLDER/sum.json" || status=$?
+    > "$FOLDER/sum.$$.json" || status=$?
   [ "$status" -ne 2 ] || exit 2
-  python3 - "$FOLDER/sum.json" "$rule" <<'PYTHON'
+  python3 - "$FOLDER/sum.$$.json" "$rule" <<'PYTHON'
 import json
 import sys
 
@@ -174,6 +174,11 @@ redigo=github.com/gomodule/redigo@v2.0.0+incompatible
 known redsync-38 lost-update "github.com/go-redsync/redsync@v1.2.0,$redigo" \
   "github.com/go-redsync/redsync@v1.3.0,$redigo" redsync_extend.go \
   --fault pause --seeds 0..16 "${short[@]}" --ttl 3s --hold 2s..6s --set pause=6s..12s
+known redsync-61 lost-update "github.com/go-redsync/redsync/v4@v4.0.3,$redigo" \
+  "github.com/go-redsync/redsync/v4@v4.0.4,$redigo" redsync_v4_extend.go \
+  --fault pause --seeds 0..16 "${short[@]}" --ttl 3s --hold 2s..6s --set pause=6s..12s
+known kazoo-649 stuck kazoo==2.8.0,redis==4.5.1 kazoo==2.9.0,redis==4.5.1 kazoo_read_write.py \
+  --coordinator zookeeper --fault none --seeds 0..2 --processes 3 --cycles 4 --max-time 5m
 PYTHON=${PYTHON38:-python3.8} known aiozk-34 stuck aiozk==0.15.0,redis==5.0.8 \
   aiozk==0.21.0,redis==5.0.8 aiozk_lock.py --coordinator zookeeper --fault none --seeds 0..3 \
   --processes 2 --cycles 3 --hold 2s..6s --env WAIT=1 --max-time 5m
