@@ -133,18 +133,18 @@ struct Waiters {
 
 #[derive(Default)]
 struct Waiter {
-    woken: Option<Meant>,
+    woken: Option<Wakeup>,
     waker: Option<Waker>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Meant {
+enum Wakeup {
     One,
     All,
 }
 
 impl Waiter {
-    fn wake(&mut self, meant: Meant) {
+    fn wake(&mut self, meant: Wakeup) {
         self.woken = Some(meant);
         if let Some(waker) = self.waker.take() {
             waker.wake();
@@ -162,7 +162,7 @@ impl Notify {
     pub fn notify_one(&self) {
         let mut waiters = self.inner.borrow_mut();
         match waiters.queue.pop_front() {
-            Some(first) => first.borrow_mut().wake(Meant::One),
+            Some(first) => first.borrow_mut().wake(Wakeup::One),
             None => waiters.is_kept = true,
         }
     }
@@ -170,7 +170,7 @@ impl Notify {
     /// Wakes all current waiters.
     pub fn notify_all(&self) {
         let waiting = std::mem::take(&mut self.inner.borrow_mut().queue);
-        waiting.iter().for_each(|one| one.borrow_mut().wake(Meant::All));
+        waiting.iter().for_each(|one| one.borrow_mut().wake(Wakeup::All));
     }
 
     /// Waits, as a waiter from now on; if dropped with a notification for one waiter, passes it on.
@@ -178,7 +178,7 @@ impl Notify {
         let waiter = Rc::new(RefCell::new(Waiter::default()));
         let mut waiters = self.inner.borrow_mut();
         if std::mem::take(&mut waiters.is_kept) {
-            waiter.borrow_mut().woken = Some(Meant::One);
+            waiter.borrow_mut().woken = Some(Wakeup::One);
         } else {
             waiters.queue.push_back(waiter.clone());
         }
@@ -209,7 +209,7 @@ impl Future for Notified {
 impl Drop for Notified {
     fn drop(&mut self) {
         self.notify.inner.borrow_mut().queue.retain(|one| !Rc::ptr_eq(one, &self.waiter));
-        if !self.is_taken && self.waiter.borrow().woken == Some(Meant::One) {
+        if !self.is_taken && self.waiter.borrow().woken == Some(Wakeup::One) {
             self.notify.notify_one();
         }
     }

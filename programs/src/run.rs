@@ -295,7 +295,7 @@ impl Group {
         let thread = self.thread_mut(number);
         (thread.clear_at, thread.number_at) = (0, 0);
         let clock = self.gives_clock(number);
-        self.tells_of_the_machine(number, name, clock);
+        self.replace_auxiliary_values(number, name, clock);
         self.returns_what_was_lent(name);
         Turn::GoesOn
     }

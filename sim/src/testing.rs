@@ -45,7 +45,7 @@ pub use fencepost_reports::{Cause, Kind};
 use crate::Engine;
 use crate::setup::scenario::Scenario;
 use crate::studies::sweep::{Silent, Stop, SweepSpec, count};
-use again::Again;
+use again::Repetition;
 use fencepost_clients::Definition;
 use fencepost_faults::{Families, Seed};
 use fencepost_reports::summary::sweep::{SeedRange, Shard, Sweep};
@@ -170,7 +170,7 @@ impl LockTest {
     ) -> Result<Sweep, TestFailure> {
         let cells = self.cells(variable)?;
         self.scenario.validate().map_err(|error| TestFailure::Wrong(error.to_string()))?;
-        let again = Again {
+        let again = Repetition {
             lock: self.lock,
             scenario: &self.scenario,
             folder: self.reports.clone(),

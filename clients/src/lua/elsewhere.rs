@@ -24,7 +24,7 @@ pub(super) async fn serve(
     arguments: &[Datum],
 ) -> Reply {
     let (library, function) = operation.split_once('.').unwrap_or((operation, ""));
-    let given = Given { operation, arguments };
+    let given = CallArguments { operation, arguments };
     let outcome = match (library, &hands.elsewhere) {
         ("sql", Elsewhere::PostgreSql(slot)) => {
             let mut session = slot.take(|| Elsewhere::postgresql(place));
@@ -45,12 +45,12 @@ pub(super) async fn serve(
     outcome.map_or_else(|reply| reply, Reply::Values)
 }
 
-struct Given<'g> {
+struct CallArguments<'g> {
     operation: &'g str,
     arguments: &'g [Datum],
 }
 
-impl Given<'_> {
+impl CallArguments<'_> {
     fn wrong(&self, number: usize, expected: &str) -> Reply {
         let given = match self.arguments.get(number - 1) {
             None | Some(Datum::Nil) => "nil".to_owned(),
@@ -149,7 +149,7 @@ fn rows(rows: Vec<Vec<Option<String>>>) -> LuaValue {
 async fn postgresql(
     session: &mut sql::session::Session,
     function: &str,
-    given: &Given<'_>,
+    given: &CallArguments<'_>,
 ) -> Outcome {
     let failed = |failure: sql::session::Failure| refused_by(failure, |one| one.code.clone());
     let done = match function {
@@ -186,7 +186,7 @@ async fn postgresql(
 async fn in_mysql(
     session: &mut mysql::session::Session,
     function: &str,
-    given: &Given<'_>,
+    given: &CallArguments<'_>,
 ) -> Outcome {
     let outcome = match function {
         "query" => session.run(&statement(given, 1)?, Duration::ZERO).await,
@@ -202,7 +202,7 @@ async fn in_mysql(
     Ok(vec![rows(found)])
 }
 
-fn statement(given: &Given<'_>, place: usize) -> Result<String, Reply> {
+fn statement(given: &CallArguments<'_>, place: usize) -> Result<String, Reply> {
     let text = given.text(place)?;
     let mut pieces = text.split('?');
     let mut statement = pieces.next().unwrap_or_default().to_owned();
@@ -219,7 +219,7 @@ fn statement(given: &Given<'_>, place: usize) -> Result<String, Reply> {
 async fn in_memcached(
     session: &mut memcached::session::Session,
     function: &str,
-    given: &Given<'_>,
+    given: &CallArguments<'_>,
 ) -> Outcome {
     use memcached::protocol::Answer;
     let key = given.key()?;
@@ -249,7 +249,7 @@ async fn in_memcached(
     }
 }
 
-async fn zookeeper(place: &Place, function: &str, given: &Given<'_>) -> Outcome {
+async fn zookeeper(place: &Place, function: &str, given: &CallArguments<'_>) -> Outcome {
     let Some(keeper) = &place.keeper else { return Err(given.unknown("nothing")) };
     let session = keeper.client.session();
     let watcher = given.flag(2).then_some(&keeper.watcher);
@@ -289,7 +289,7 @@ async fn zookeeper(place: &Place, function: &str, given: &Given<'_>) -> Outcome 
     }
 }
 
-async fn in_etcd(place: &Place, function: &str, given: &Given<'_>) -> Outcome {
+async fn in_etcd(place: &Place, function: &str, given: &CallArguments<'_>) -> Outcome {
     let Some(Cluster { gateway, sessions }) = &place.cluster else {
         return Err(given.unknown("nothing"));
     };

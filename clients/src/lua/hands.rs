@@ -86,7 +86,7 @@ impl Elsewhere {
 pub(super) struct Slot<T>(RefCell<Option<T>>);
 
 /// Returned when dropped, also halfway.
-pub(super) struct Taken<'s, T> {
+pub(super) struct SlotGuard<'s, T> {
     slot: &'s Slot<T>,
     value: Option<T>,
 }
@@ -96,19 +96,19 @@ impl<T> Slot<T> {
         Slot(RefCell::new(Some(value)))
     }
 
-    pub(super) fn take(&self, make: impl FnOnce() -> T) -> Taken<'_, T> {
+    pub(super) fn take(&self, make: impl FnOnce() -> T) -> SlotGuard<'_, T> {
         let idle = self.0.borrow_mut().take();
-        Taken { slot: self, value: Some(idle.unwrap_or_else(make)) }
+        SlotGuard { slot: self, value: Some(idle.unwrap_or_else(make)) }
     }
 }
 
-impl<T> Drop for Taken<'_, T> {
+impl<T> Drop for SlotGuard<'_, T> {
     fn drop(&mut self) {
         *self.slot.0.borrow_mut() = self.value.take();
     }
 }
 
-impl<T> Deref for Taken<'_, T> {
+impl<T> Deref for SlotGuard<'_, T> {
     type Target = T;
 
     #[expect(clippy::expect_used, reason = "the value is there until the drop")]
@@ -117,7 +117,7 @@ impl<T> Deref for Taken<'_, T> {
     }
 }
 
-impl<T> DerefMut for Taken<'_, T> {
+impl<T> DerefMut for SlotGuard<'_, T> {
     #[expect(clippy::expect_used, reason = "the value is there until the drop")]
     fn deref_mut(&mut self) -> &mut T {
         self.value.as_mut().expect("in use")
@@ -131,7 +131,11 @@ impl Hands {
     }
 
     /// 0 is the only server.
-    pub(super) fn redis(&self, place: &Place, number: usize) -> Result<Taken<'_, Session>, String> {
+    pub(super) fn redis(
+        &self,
+        place: &Place,
+        number: usize,
+    ) -> Result<SlotGuard<'_, Session>, String> {
         let (index, name) = match (place.deployment, number) {
             (Deployment::Primary, 0) => (0, "redis"),
             (Deployment::Independent, 1..) => (number - 1, "masters"),

@@ -128,11 +128,11 @@ impl Replica {
         let best = self.saved.accepted.clone();
         self.standing = Some(Standing { ballot, promises: BTreeSet::new(), best });
         self.try_at = now + ELECTION_US + self.draw(2 * ELECTION_US);
-        self.tell_all(&Message::Prepare { ballot });
+        self.broadcast(&Message::Prepare { ballot });
         self.count_promises(now);
     }
 
-    fn tell_all(&mut self, message: &Message) {
+    fn broadcast(&mut self, message: &Message) {
         self.outbox.extend(self.others.iter().map(|to| (*to, message.clone())));
     }
 

@@ -81,12 +81,12 @@ impl Message {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Who {
+pub(crate) struct Responder {
     pub(crate) member: u8,
     pub(crate) term: u64,
 }
 
-impl Who {
+impl Responder {
     pub(crate) fn header(self, revision: i64) -> Message {
         Message::new()
             .number("cluster_id", CLUSTER_ID)

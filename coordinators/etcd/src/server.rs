@@ -6,7 +6,7 @@ use crate::lessor;
 use crate::peers::Peers;
 use crate::pending::Calls;
 use crate::raft::{Body, Message, Proposal, Raft, Setup};
-use crate::reply::Who;
+use crate::reply::Responder;
 use crate::state::{Command, State};
 use crate::tap::Heads;
 use crate::wal::{self, Wal};
@@ -85,8 +85,8 @@ impl Etcd {
         self.now.monotonic.0 / 1_000
     }
 
-    pub(crate) fn who(&self) -> Who {
-        Who { member: self.config.me, term: self.raft.hard.term }
+    pub(crate) fn who(&self) -> Responder {
+        Responder { member: self.config.me, term: self.raft.hard.term }
     }
 
     pub(crate) fn send(&mut self, connection: ConnectionId, bytes: Bytes) {

@@ -2,7 +2,7 @@
 //! immediately; the real server takes up to 100 ms.
 
 use crate::mvcc::{Event, Span, Store};
-use crate::reply::{self, Message, Who};
+use crate::reply::{self, Message, Responder};
 use crate::request::{Watch, WatchCancel, WatchCreate};
 use bytes::Bytes;
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ impl Watching {
         self.watchers.is_empty()
     }
 
-    pub(crate) fn serve(&mut self, watch: Watch, store: &Store, who: Who) -> Vec<String> {
+    pub(crate) fn serve(&mut self, watch: Watch, store: &Store, who: Responder) -> Vec<String> {
         let header = who.header(store.revision());
         match watch {
             Watch::Create(create) => self.create(create, store, who),
@@ -42,7 +42,7 @@ impl Watching {
         }
     }
 
-    fn create(&mut self, create: WatchCreate, store: &Store, who: Who) -> Vec<String> {
+    fn create(&mut self, create: WatchCreate, store: &Store, who: Responder) -> Vec<String> {
         let header = who.header(store.revision());
         let key = if create.key.is_empty() { Bytes::from_static(b"\0") } else { create.key };
         let span = Span { key, end: create.range_end };
@@ -75,7 +75,7 @@ impl Watching {
         Ok(self.next_id - 1)
     }
 
-    fn catch_up(&mut self, id: i64, store: &Store, who: Who) -> Option<String> {
+    fn catch_up(&mut self, id: i64, store: &Store, who: Responder) -> Option<String> {
         let watcher = self.watchers.get_mut(&id)?;
         if watcher.next > store.revision() {
             return None;
@@ -85,7 +85,12 @@ impl Watching {
         told.map(|events| item(id, events, store, who))
     }
 
-    pub(crate) fn changed(&mut self, events: &[Event], store: &Store, who: Who) -> Vec<String> {
+    pub(crate) fn changed(
+        &mut self,
+        events: &[Event],
+        store: &Store,
+        who: Responder,
+    ) -> Vec<String> {
         let mut said = Vec::new();
         for (id, watcher) in &mut self.watchers {
             if watcher.next <= store.revision() {
@@ -118,7 +123,7 @@ impl Watcher {
     }
 }
 
-fn item(id: i64, events: Vec<String>, store: &Store, who: Who) -> String {
+fn item(id: i64, events: Vec<String>, store: &Store, who: Responder) -> String {
     let message = Message::new().message("header", who.header(store.revision()));
     reply::result(message.int("watch_id", id).list("events", events))
 }

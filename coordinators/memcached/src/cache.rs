@@ -18,7 +18,7 @@ pub(crate) struct Item {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Gone {
+pub(crate) enum RemovedItem {
     Expired(Item),
     Flushed(Item),
 }
@@ -57,13 +57,13 @@ impl Cache {
         self.cas
     }
 
-    pub(crate) fn drop_if_gone(&mut self, key: &[u8], clock: &Clock) -> Option<Gone> {
+    pub(crate) fn drop_if_gone(&mut self, key: &[u8], clock: &Clock) -> Option<RemovedItem> {
         let item = self.items.get(key)?;
         if self.is_flushed(item, clock) {
-            return self.remove(key).map(Gone::Flushed);
+            return self.remove(key).map(RemovedItem::Flushed);
         }
         if clock.has_reached(item.expiry) {
-            return self.remove(key).map(Gone::Expired);
+            return self.remove(key).map(RemovedItem::Expired);
         }
         None
     }

@@ -1,7 +1,7 @@
 //! The server as a machine: connections, lines and data blocks in, replies out.
 
 use crate::block::Storing;
-use crate::cache::{Cache, Gone, Item};
+use crate::cache::{Cache, Item, RemovedItem};
 use crate::clock::{Clock, Expiry, TICK_US};
 use bytes::{Buf, Bytes, BytesMut};
 use fencepost_machine::{
@@ -193,8 +193,8 @@ impl Memcached {
 
     pub(crate) fn look(&mut self, key: &[u8]) {
         match self.cache.drop_if_gone(key, &self.clock) {
-            Some(Gone::Expired(item)) => self.report(key, &item, KeyChange::Expired),
-            Some(Gone::Flushed(item)) => self.report(key, &item, KeyChange::Flushed),
+            Some(RemovedItem::Expired(item)) => self.report(key, &item, KeyChange::Expired),
+            Some(RemovedItem::Flushed(item)) => self.report(key, &item, KeyChange::Flushed),
             None => {}
         }
     }

@@ -7,7 +7,7 @@ use crate::password;
 use crate::prepare::Kind;
 use crate::reply::{self, Granted};
 use crate::server::{Role, ZooKeeper};
-use crate::waiting::{Waiting, What};
+use crate::waiting::{RequestClass, Waiting};
 use crate::words::{self, About};
 use bytes::Bytes;
 use fencepost_machine::{ConnectionId, Output};
@@ -171,7 +171,7 @@ impl ZooKeeper {
         client.is_told_read_only = asked.is_told_read_only;
         client.stage = Stage::Establishing;
         if asked.session == 0 {
-            let waiting = Waiting { connection, cxid: 0, what: What::OpenSession };
+            let waiting = Waiting { connection, cxid: 0, what: RequestClass::OpenSession };
             self.submit(session, waiting, Kind::OpenSession { timeout_ms });
         } else if asked.password.as_deref() == Some(&password::of(session)) {
             self.revalidate(connection, session, timeout_ms);
@@ -268,7 +268,7 @@ impl ZooKeeper {
     }
 }
 
-fn sort(operation: Operation, body: Bytes) -> (What, Option<Kind>) {
+fn sort(operation: Operation, body: Bytes) -> (RequestClass, Option<Kind>) {
     match operation {
         Operation::Create
         | Operation::Create2
@@ -279,9 +279,9 @@ fn sort(operation: Operation, body: Bytes) -> (What, Option<Kind>) {
         | Operation::SetData
         | Operation::Check
         | Operation::Multi
-        | Operation::Reconfig => (What::Change, Some(Kind::Client(operation, body))),
-        Operation::CloseSession => (What::CloseSession, Some(Kind::CloseSession)),
-        Operation::Sync => (What::Sync(body), None),
-        _ => (What::Read(operation, body), None),
+        | Operation::Reconfig => (RequestClass::Change, Some(Kind::Client(operation, body))),
+        Operation::CloseSession => (RequestClass::CloseSession, Some(Kind::CloseSession)),
+        Operation::Sync => (RequestClass::Sync(body), None),
+        _ => (RequestClass::Read(operation, body), None),
     }
 }

@@ -3,13 +3,13 @@
 use crate::acl::Acl;
 use crate::code::Refusal;
 use crate::path;
-use crate::stat::Kept;
+use crate::stat::StoredStat;
 use crate::tree::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Record {
-    pub(crate) kept: Kept,
+    pub(crate) kept: StoredStat,
     pub(crate) children: usize,
     pub(crate) acl: Vec<Acl>,
 }

@@ -8,7 +8,7 @@ use crate::reply;
 use crate::server::{Role, ZooKeeper};
 use crate::transaction::{Change, Transaction};
 use crate::tree::{Happening, Outcome};
-use crate::waiting::{Waiting, What};
+use crate::waiting::{RequestClass, Waiting};
 use crate::watches::Notice;
 use fencepost_machine::KeyChange;
 use std::collections::VecDeque;
@@ -17,7 +17,7 @@ impl ZooKeeper {
     pub(crate) fn submit_or_read(&mut self, session: i64, waiting: Waiting, kind: Option<Kind>) {
         match (&waiting.what, kind) {
             (_, Some(kind)) => self.submit(session, waiting, kind),
-            (What::Sync(_), None) => {
+            (RequestClass::Sync(_), None) => {
                 let cxid = waiting.cxid;
                 self.queues.entry(session).or_default().push_back(waiting);
                 self.ask_for_sync(session, cxid);
@@ -85,7 +85,8 @@ impl ZooKeeper {
                 let is_opening = matches!(transaction.change, Change::OpenSession { .. });
                 let is_it = matches!(
                     (&first.what, is_opening),
-                    (What::OpenSession, true) | (What::Change | What::CloseSession, false)
+                    (RequestClass::OpenSession, true)
+                        | (RequestClass::Change | RequestClass::CloseSession, false)
                 );
                 is_it && first.cxid == cxid
             })
@@ -112,7 +113,7 @@ impl ZooKeeper {
         if is_moved {
             return self.hang_up(connection);
         }
-        if matches!(waiting.what, What::OpenSession) {
+        if matches!(waiting.what, RequestClass::OpenSession) {
             return self.establish(connection, *outcome == Outcome::SessionOpened);
         }
         if *outcome == Outcome::Checked {
@@ -121,14 +122,14 @@ impl ZooKeeper {
         }
         let bytes = reply::outcome(waiting.cxid, self.store.tree.zxid, outcome);
         self.send_to_client(connection, bytes);
-        if matches!(waiting.what, What::CloseSession) {
+        if matches!(waiting.what, RequestClass::CloseSession) {
             self.hang_up(connection);
         }
     }
 
     fn resume(&mut self, session: i64) {
         while let Some(queue) = self.queues.get_mut(&session) {
-            match take_first(queue, |next| matches!(next.what, What::Read(..))) {
+            match take_first(queue, |next| matches!(next.what, RequestClass::Read(..))) {
                 Some(waiting) => self.read(session, waiting),
                 None => {
                     if queue.is_empty() {
@@ -142,9 +143,13 @@ impl ZooKeeper {
 
     pub(crate) fn finish_sync(&mut self, session: i64, cxid: i32) {
         let first = self.queues.get_mut(&session).and_then(|queue| {
-            take_first(queue, |first| matches!(first.what, What::Sync(_)) && first.cxid == cxid)
+            take_first(queue, |first| {
+                matches!(first.what, RequestClass::Sync(_)) && first.cxid == cxid
+            })
         });
-        let Some(Waiting { connection, what: What::Sync(body), .. }) = first else { return };
+        let Some(Waiting { connection, what: RequestClass::Sync(body), .. }) = first else {
+            return;
+        };
         let path = Reader::new(&body).string().map_err(Refusal::from);
         let record = path.map(|path| {
             move |writer: &mut Writer| {
@@ -161,7 +166,7 @@ impl ZooKeeper {
 
     fn read(&mut self, session: i64, waiting: Waiting) {
         let Waiting { connection, cxid, what } = waiting;
-        let What::Read(operation, body) = what else { return };
+        let RequestClass::Read(operation, body) = what else { return };
         let zxid = self.store.tree.zxid;
         match self.check_session(session) {
             Ok(()) => {}

@@ -5,7 +5,7 @@ use crate::code::{Operation, Refusal};
 use crate::foreseen::{Foreseen, Record};
 use crate::jute::{Malformed, Reader};
 use crate::path;
-use crate::stat::{CONTAINER_OWNER, Kept};
+use crate::stat::{CONTAINER_OWNER, StoredStat};
 use crate::transaction::{Change, Creation};
 use crate::tree::Tree;
 use bytes::Bytes;
@@ -129,7 +129,7 @@ impl Preparation<'_> {
             _ if is_container => CONTAINER_OWNER,
             owner => owner,
         };
-        let kept = Kept::new(self.zxid, self.time_ms, owner);
+        let kept = StoredStat::new(self.zxid, self.time_ms, owner);
         parent.children += 1;
         parent.kept.created = parent.kept.created.wrapping_add(1);
         parent.kept.pzxid = self.zxid;

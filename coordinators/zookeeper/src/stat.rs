@@ -6,7 +6,7 @@ use crate::jute::{Read, Reader, Writer};
 pub(crate) const CONTAINER_OWNER: i64 = i64::MIN;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct StoredStat {
     pub(crate) czxid: i64,
     pub(crate) mzxid: i64,
     pub(crate) ctime_ms: i64,
@@ -22,21 +22,21 @@ pub(crate) struct Kept {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Stat {
-    pub(crate) kept: Kept,
+    pub(crate) kept: StoredStat,
     pub(crate) data_length: i32,
     pub(crate) children: i32,
 }
 
-impl Kept {
-    pub(crate) fn new(zxid: i64, time_ms: i64, owner: i64) -> Kept {
-        Kept {
+impl StoredStat {
+    pub(crate) fn new(zxid: i64, time_ms: i64, owner: i64) -> StoredStat {
+        StoredStat {
             czxid: zxid,
             mzxid: zxid,
             pzxid: zxid,
             ctime_ms: time_ms,
             mtime_ms: time_ms,
             owner,
-            ..Kept::default()
+            ..StoredStat::default()
         }
     }
 
@@ -50,8 +50,8 @@ impl Kept {
         writer.long(self.owner).long(self.pzxid);
     }
 
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Read<Kept> {
-        Ok(Kept {
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Read<StoredStat> {
+        Ok(StoredStat {
             czxid: reader.long()?,
             mzxid: reader.long()?,
             ctime_ms: reader.long()?,

@@ -3,7 +3,7 @@
 use crate::acl::Acl;
 use crate::jute::{Malformed, Read, Reader, Writer};
 use crate::path;
-use crate::stat::{CONTAINER_OWNER, Kept, Stat};
+use crate::stat::{CONTAINER_OWNER, Stat, StoredStat};
 use crate::transaction::{Change, Creation, Transaction, read_acl, write_acl};
 use bytes::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ pub(crate) struct Node {
     pub(crate) data: Option<Bytes>,
     /// Empty for nodes of the server itself, which are open to all.
     pub(crate) acl: Vec<Acl>,
-    pub(crate) kept: Kept,
+    pub(crate) kept: StoredStat,
     pub(crate) children: BTreeSet<String>,
 }
 
@@ -151,7 +151,7 @@ impl Tree {
         happenings: &mut Vec<Happening>,
     ) -> Outcome {
         let Creation { path, data, acl, owner, parent_created, is_told_stat } = creation;
-        let kept = Kept::new(transaction.zxid, transaction.time_ms, *owner);
+        let kept = StoredStat::new(transaction.zxid, transaction.time_ms, *owner);
         let node = Node { data: data.clone(), acl: acl.clone(), kept, children: BTreeSet::new() };
         let stat = is_told_stat.then(|| node.stat());
         let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
@@ -223,7 +223,7 @@ impl Tree {
         tree.sessions = sessions.ok_or(Malformed)?.into_iter().collect();
         let nodes = reader.list(|reader| {
             let (path, data) = (reader.text()?, reader.buffer()?.map(Bytes::copy_from_slice));
-            let (acl, kept) = (read_acl(reader)?, Kept::read(reader)?);
+            let (acl, kept) = (read_acl(reader)?, StoredStat::read(reader)?);
             Ok((path, Node { data, acl, kept, children: BTreeSet::new() }))
         })?;
         nodes.ok_or(Malformed)?.into_iter().for_each(|(path, node)| tree.insert(path, node));

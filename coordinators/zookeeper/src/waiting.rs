@@ -8,11 +8,11 @@ use fencepost_machine::ConnectionId;
 pub(crate) struct Waiting {
     pub(crate) connection: ConnectionId,
     pub(crate) cxid: i32,
-    pub(crate) what: What,
+    pub(crate) what: RequestClass,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum What {
+pub(crate) enum RequestClass {
     Read(Operation, Bytes),
     Change,
     OpenSession,

@@ -148,7 +148,7 @@ impl Group {
         };
         let length = bytes.len().min(room);
         call.scatter(&bytes[..length]);
-        tells_sender(call, &sender, bytes.len() > room);
+        write_sender(call, &sender, bytes.len() > room);
         Outcome::Done(if call.has(libc::MSG_TRUNC) { bytes.len() } else { length } as i64)
     }
 
@@ -232,7 +232,7 @@ impl Group {
     }
 }
 
-fn tells_sender(call: &Call, sender: &[u8], is_cut: bool) {
+fn write_sender(call: &Call, sender: &[u8], is_cut: bool) {
     let [_, message, _, _, at, length] = call.arguments;
     let memory = call.memory;
     match call.number {

@@ -77,7 +77,7 @@ impl Group {
     }
 
     /// Replaces the vDSO address and the random bytes that the kernel passes to a new program.
-    pub(crate) fn tells_of_the_machine(
+    pub(crate) fn replace_auxiliary_values(
         &mut self,
         thread: Number,
         process: Number,

@@ -90,7 +90,7 @@ impl Group {
             Read::Fails(error) => fails(error),
             Read::Bytes(bytes) => {
                 call.scatter(&bytes);
-                self.tells_no_sender(call);
+                self.clear_sender(call);
                 Outcome::Done(bytes.len() as i64)
             }
             Read::Nothing => self.waits_to_read(call, file),
@@ -196,7 +196,7 @@ impl Group {
         }
     }
 
-    fn tells_no_sender(&self, call: &Call) {
+    fn clear_sender(&self, call: &Call) {
         let [_, message, .., length] = call.arguments;
         match call.number {
             libc::SYS_recvfrom if length != 0 => {

@@ -158,7 +158,7 @@ impl Group {
     fn interrupts(&mut self, number: Number, concerns: u64) {
         let State::Blocked(blocked) = self.thread(number).state else { return };
         let signal = concerns.trailing_zeros() as i32 + 1;
-        self.tells_what_is_left(number, blocked);
+        self.write_remaining_time(number, blocked);
         let is_handled = self.set(number, "SigCgt:") & (1 << (signal - 1)) != 0;
         if self.mask_of_wait(number).is_some() {
             self.waits_in_the_kernel(number);
@@ -180,7 +180,7 @@ impl Group {
         self.queue(number);
     }
 
-    fn tells_what_is_left(&mut self, number: Number, blocked: Blocked) {
+    fn write_remaining_time(&mut self, number: Number, blocked: Blocked) {
         let now = self.now().monotonic_ns;
         let thread = self.thread(number);
         let registers = &thread.registers;

@@ -34,7 +34,7 @@ struct Machine {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Connection(Place, SocketId);
 
-enum What {
+enum WorldEvent {
     News(Place, u32, News),
     Connect { from: (Place, SocketId), to: Place, port: u16 },
 }
@@ -43,7 +43,7 @@ enum What {
 pub(crate) struct Machines {
     now: u64,
     all: Vec<Machine>,
-    on_the_way: VecDeque<(u64, What)>,
+    on_the_way: VecDeque<(u64, WorldEvent)>,
     received: BTreeMap<Connection, Vec<u8>>,
 }
 
@@ -115,7 +115,7 @@ impl Machines {
     }
 
     pub(crate) fn send(&mut self, at: Connection, bytes: &[u8]) {
-        self.tells(at.0, News::Received(at.1, bytes.to_vec()));
+        self.deliver(at.0, News::Received(at.1, bytes.to_vec()));
     }
 
     pub(crate) fn received(&mut self, at: Connection) -> String {
@@ -152,16 +152,16 @@ impl Machines {
         }
     }
 
-    fn arrives(&mut self, what: What) {
+    fn arrives(&mut self, what: WorldEvent) {
         match what {
-            What::News(place, life, news) => {
+            WorldEvent::News(place, life, news) => {
                 let machine = &mut self.all[place];
                 if let Some(group) = machine.group.as_mut().filter(|_| machine.lives == life) {
                     group.deliver(news);
                     self.step(place);
                 }
             }
-            What::Connect { from: (from, socket), to, port } => {
+            WorldEvent::Connect { from: (from, socket), to, port } => {
                 let address = self.all[from].launch.hosts[&self.all[from].launch.host_name];
                 self.all[from].next_port += 1;
                 let address = (address, self.all[from].next_port);
@@ -170,18 +170,18 @@ impl Machines {
                     Some(id) => {
                         self.all[to].peers.insert(id, End::Machine(from, socket));
                         self.all[from].peers.insert(socket, End::Machine(to, id));
-                        self.tells(from, News::Connected(socket));
+                        self.deliver(from, News::Connected(socket));
                         self.step(to);
                     }
-                    None => self.tells(from, News::Refused(socket)),
+                    None => self.deliver(from, News::Refused(socket)),
                 }
             }
         }
     }
 
-    fn tells(&mut self, place: Place, news: News) {
+    fn deliver(&mut self, place: Place, news: News) {
         let life = self.all[place].lives;
-        self.on_the_way.push_back((self.now + LATENCY_US, What::News(place, life, news)));
+        self.on_the_way.push_back((self.now + LATENCY_US, WorldEvent::News(place, life, news)));
     }
 
     fn step(&mut self, place: Place) {
@@ -204,10 +204,10 @@ impl Machines {
                 let to = self.all.iter().position(|it| it.launch.host_name == *host);
                 match to {
                     Some(to) => {
-                        let what = What::Connect { from: (place, *socket), to, port: *port };
+                        let what = WorldEvent::Connect { from: (place, *socket), to, port: *port };
                         self.on_the_way.push_back((self.now + LATENCY_US, what));
                     }
-                    None => self.tells(place, News::Refused(*socket)),
+                    None => self.deliver(place, News::Refused(*socket)),
                 }
                 return;
             }
@@ -221,7 +221,7 @@ impl Machines {
             Some(End::Client) => {
                 self.received.entry(Connection(place, socket)).or_default().extend(bytes);
             }
-            Some(End::Machine(to, peer)) => self.tells(to, news(peer, bytes)),
+            Some(End::Machine(to, peer)) => self.deliver(to, news(peer, bytes)),
             None => {}
         }
     }

@@ -36,7 +36,7 @@ pub struct Format {
 #[derive(Clone, Copy)]
 pub struct Sweeps {
     view: View<Sweep>,
-    tells_of_baselines: bool,
+    has_baselines: bool,
 }
 
 impl Format {
@@ -78,8 +78,8 @@ impl Sweeps {
     }
 
     /// Returns whether the output compares a sweep with its baseline.
-    pub fn tells_of_baselines(&self) -> bool {
-        self.tells_of_baselines
+    pub fn has_baselines(&self) -> bool {
+        self.has_baselines
     }
 
     /// Writes the result of many seeds.

@@ -20,10 +20,10 @@ pub enum Crash {
 /// A server's files, kept outside of it. Clones are the same disk. [`SharedDisk::default`] is empty
 /// and loses unsynced data in a crash.
 #[derive(Clone, Debug, Default)]
-pub struct SharedDisk(Arc<Mutex<Kept>>);
+pub struct SharedDisk(Arc<Mutex<DiskState>>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct DiskState {
     disk: Disk,
     crash: Crash,
     starts: u64,
@@ -33,12 +33,12 @@ struct Kept {
 impl SharedDisk {
     /// An empty disk with this kind of crash.
     pub fn new(crash: Crash) -> SharedDisk {
-        SharedDisk(Arc::new(Mutex::new(Kept { crash, ..Kept::default() })))
+        SharedDisk(Arc::new(Mutex::new(DiskState { crash, ..DiskState::default() })))
     }
 
     /// A disk with these files, already synced.
     pub fn holding(image: DiskImage, crash: Crash) -> SharedDisk {
-        let kept = Kept { disk: Disk::holding(image), crash, ..Kept::default() };
+        let kept = DiskState { disk: Disk::holding(image), crash, ..DiskState::default() };
         SharedDisk(Arc::new(Mutex::new(kept)))
     }
 
@@ -57,7 +57,7 @@ impl SharedDisk {
         Ok(Life { disk: self.clone() })
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, DiskState> {
         // A panic leaves no partial update.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -59,7 +59,7 @@ struct Known {
     histories: Vec<History>,
 }
 
-struct Ran {
+struct StudyRun {
     kinds: BTreeSet<Kind>,
     is_unknown: bool,
     history: History,
@@ -246,7 +246,7 @@ impl Bench {
         &self.cells[&key]
     }
 
-    fn run(&self, cell: Cell, seed: u64, mutant: Option<Mutant>) -> Ran {
+    fn run(&self, cell: Cell, seed: u64, mutant: Option<Mutant>) -> StudyRun {
         let condition = &CONDITIONS[cell.0];
         let stated = condition.scenario.replace("; ", "\n");
         let stated: Scenario = toml::from_str(&stated).expect("a scenario");
@@ -262,7 +262,7 @@ impl Bench {
         let spec = RunSpec::draw(Seed(seed), self.lock, &families, scenario);
         let outcome = spec.run(Engine::Fast).expect("a run");
         let judged = judge(&outcome.history);
-        Ran {
+        StudyRun {
             kinds: judged.violations.iter().map(|violation| violation.kind).collect(),
             is_unknown: matches!(judged.verdict, Verdict::Unknown { .. }),
             altered: outcome.altered,

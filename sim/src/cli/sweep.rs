@@ -90,10 +90,10 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
 }
 
 fn baseline(path: &Path, format: Sweeps) -> Result<(String, Sweep), Failure> {
-    if !format.tells_of_baselines() {
+    if !format.has_baselines() {
         let all = FORMATS.iter().filter_map(Format::of_sweeps);
-        let tell = all.filter(Sweeps::tells_of_baselines);
-        let names: Vec<&str> = tell.map(|format| format.name()).collect();
+        let with_baselines = all.filter(Sweeps::has_baselines);
+        let names: Vec<&str> = with_baselines.map(|format| format.name()).collect();
         return Err(Failure::wrong(format!(
             "format '{}' does not support --baseline: expected one of {}",
             format.name(),

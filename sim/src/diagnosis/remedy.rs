@@ -55,7 +55,7 @@ pub struct Rates {
 type Shared<T> = Mutex<BTreeMap<String, Arc<OnceLock<T>>>>;
 
 /// In the order of seeds.
-type Made = Arc<OnceLock<Vec<Option<Ending>>>>;
+type Endings = Arc<OnceLock<Vec<Option<Ending>>>>;
 
 fn place<T>(shared: &Shared<T>, key: String) -> Arc<OnceLock<T>> {
     shared.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default().clone()
@@ -124,7 +124,7 @@ impl Trials {
             without: Ending { broken: BTreeSet::new(), is_known: false },
             history: None,
             nearby: Vec::new(),
-            seeds: Made::default(),
+            seeds: Endings::default(),
             guarded: Vec::new(),
         }
     }
@@ -205,7 +205,7 @@ impl Rates {
         Rates { threads, ..Rates::default() }
     }
 
-    fn of(&self, spec: &RunSpec, safeguard: Option<&'static Safeguard>, extent: Extent) -> Made {
+    fn of(&self, spec: &RunSpec, safeguard: Option<&'static Safeguard>, extent: Extent) -> Endings {
         let made = place(&self.made, key(spec, safeguard, extent));
         made.get_or_init(|| {
             let plans = self.plans(spec, extent);

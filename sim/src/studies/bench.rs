@@ -175,11 +175,11 @@ pub fn machine(image: DiskImage, wall: WallTime) -> fake_redis::Node {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Recorded {
     at: Now,
-    what: What,
+    what: RecordedInput,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum What {
+enum RecordedInput {
     Timer,
     Accepted(ConnectionId, String),
     Received(ConnectionId, Vec<u8>),
@@ -194,11 +194,15 @@ pub fn replay(told: &[Recorded]) -> u64 {
     let (mut out, mut commands) = (Outputs::default(), 0);
     for Recorded { at, what } in told {
         let input = match what {
-            What::Timer => Input::Timer,
-            What::Accepted(connection, peer) => Input::Accepted { connection: *connection, peer },
-            What::Received(connection, bytes) => Input::Received { connection: *connection, bytes },
-            What::Closed(connection) => Input::Closed { connection: *connection },
-            What::Continue => Input::Continue,
+            RecordedInput::Timer => Input::Timer,
+            RecordedInput::Accepted(connection, peer) => {
+                Input::Accepted { connection: *connection, peer }
+            }
+            RecordedInput::Received(connection, bytes) => {
+                Input::Received { connection: *connection, bytes }
+            }
+            RecordedInput::Closed(connection) => Input::Closed { connection: *connection },
+            RecordedInput::Continue => Input::Continue,
         };
         out.clear();
         node.handle(input, *at, &mut out);
@@ -215,11 +219,15 @@ struct Recording {
 impl Machine for Recording {
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
         let what = match input {
-            Input::Timer => What::Timer,
-            Input::Accepted { connection, peer } => What::Accepted(connection, peer.to_owned()),
-            Input::Received { connection, bytes } => What::Received(connection, bytes.to_vec()),
-            Input::Closed { connection } => What::Closed(connection),
-            Input::Continue => What::Continue,
+            Input::Timer => RecordedInput::Timer,
+            Input::Accepted { connection, peer } => {
+                RecordedInput::Accepted(connection, peer.to_owned())
+            }
+            Input::Received { connection, bytes } => {
+                RecordedInput::Received(connection, bytes.to_vec())
+            }
+            Input::Closed { connection } => RecordedInput::Closed(connection),
+            Input::Continue => RecordedInput::Continue,
             other => panic!("nothing of workload W tells a server {other:?}"),
         };
         self.told.borrow_mut().push(Recorded { at: now, what });

@@ -21,14 +21,14 @@ use fencepost_reports::{Cell, Diagnosis, Kind, Report, RunFacts, RunSummary, Sta
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-pub(super) struct Again<'t> {
+pub(super) struct Repetition<'t> {
     pub(super) lock: &'static Definition,
     pub(super) scenario: &'t Scenario,
     pub(super) folder: Option<PathBuf>,
     pub(super) plan: Option<&'t FaultPlan>,
 }
 
-impl Again<'_> {
+impl Repetition<'_> {
     pub(super) fn show(
         &self,
         unexpected: Unexpected,

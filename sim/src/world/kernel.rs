@@ -140,7 +140,7 @@ impl Kernel {
             if state.host(host).dies_silently {
                 state.close_all(host, Close::Silent);
             } else {
-                state.tell_what_is_under_way(host);
+                state.record_what_is_under_way(host);
             }
             state.tasks.remove_all(host)
         });

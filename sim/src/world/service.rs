@@ -57,7 +57,7 @@ impl State {
         }
         let end = &mut self.sockets[asking.1 as usize];
         let mut received = std::mem::take(&mut end.received);
-        self.tell_machine(
+        self.feed_machine(
             host,
             Input::Received { connection: asking.0, bytes: &received },
             Some(asking),
@@ -74,7 +74,7 @@ impl State {
             self.server(host).into_iter().for_each(|server| server.leaving.push(*connection));
             return;
         }
-        self.tell_machine(host, arrival.as_input(), None);
+        self.feed_machine(host, arrival.as_input(), None);
         match arrival {
             Arrival::Started => self.recorder.after_restart(self.node(host)),
             Arrival::DiskSynced => self.lets_leave(host),
@@ -107,7 +107,7 @@ impl State {
     }
 
     #[inline(always)]
-    fn tell_machine(&mut self, host: HostIndex, input: Input<'_>, asking: Option<Asking>) {
+    fn feed_machine(&mut self, host: HostIndex, input: Input<'_>, asking: Option<Asking>) {
         let now = self.now;
         let host_itself = self.host(host);
         let clocks = host_itself.clock.both(now);

@@ -11,7 +11,7 @@ use fencepost_reports::Turn;
 use std::collections::BTreeSet;
 
 impl State {
-    pub(crate) fn tell_what_is_under_way(&self, host: HostIndex) {
+    pub(crate) fn record_what_is_under_way(&self, host: HostIndex) {
         let node = self.node(host);
         let others: BTreeSet<Node> = match &self.hosts[usize::from(host) - 1].software {
             Software::Machine(server) => {

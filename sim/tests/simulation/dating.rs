@@ -94,7 +94,7 @@ struct Walk<'a> {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Met {
+struct Candidate {
     index: usize,
     stands: bool,
     /// It created, rewrote or prolonged the value.
@@ -110,8 +110,8 @@ enum Rank {
 
 impl Walk<'_> {
     fn date(&self, outer: Option<usize>) -> Option<usize> {
-        let open = |met: &Met| met.index > self.one.invoked.index;
-        let met: Vec<Vec<Met>> =
+        let open = |met: &Candidate| met.index > self.one.invoked.index;
+        let met: Vec<Vec<Candidate>> =
             self.servers().into_iter().map(|server| self.met(server)).collect();
         if outer.is_some() {
             return self.decide(&met, |met| open(met) && met.rank == Rank::Made).or(outer);
@@ -140,10 +140,14 @@ impl Walk<'_> {
     }
 
     /// The moment of a quorum, from the last suitable grant of each server.
-    fn decide(&self, met: &[Vec<Met>], will_do: impl Fn(&Met) -> bool) -> Option<usize> {
+    fn decide(
+        &self,
+        met: &[Vec<Candidate>],
+        will_do: impl Fn(&Candidate) -> bool,
+    ) -> Option<usize> {
         // A walk finds the latest first.
         let last = met.iter().filter_map(|met| met.iter().find(|met| will_do(met)));
-        let last: Vec<&Met> = last.collect();
+        let last: Vec<&Candidate> = last.collect();
         let quorum = usize::from(self.history.header.quorum.max(1));
         let place = |standing_only: bool| {
             let fit = last.iter().filter(|met| met.stands || !standing_only);
@@ -157,7 +161,7 @@ impl Walk<'_> {
         place(true).or_else(|| place(false))
     }
 
-    fn met(&self, server: Node) -> Vec<Met> {
+    fn met(&self, server: Node) -> Vec<Candidate> {
         let here: Vec<(usize, &Event)> =
             self.lock_events().filter(|(_, event)| event.node == server).collect();
         let mut found = Vec::new();
@@ -181,7 +185,7 @@ impl Walk<'_> {
                     match (lower, own && *primary) {
                         (true, _) => lowered += usize::from(by.is_some()),
                         (false, _) if lowered > 0 && by.is_some() => lowered -= 1,
-                        (false, true) if !removed => found.push(Met {
+                        (false, true) if !removed => found.push(Candidate {
                             index,
                             stands,
                             rank: if fresh { Rank::Made } else { Rank::Written },
@@ -198,7 +202,7 @@ impl Walk<'_> {
                     let at_once = written.next().is_some_and(|last| last.time_us == event.time_us);
                     let is_ours = self.same_process(&here[..place], *by);
                     if !at_once && !removed && is_ours {
-                        found.push(Met { index, stands, rank: Rank::Prolonged });
+                        found.push(Candidate { index, stands, rank: Rank::Prolonged });
                     }
                 }
                 Change::Extended | Change::Restored if ours => {}

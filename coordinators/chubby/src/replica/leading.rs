@@ -54,7 +54,7 @@ impl Replica {
         leading.sent.insert(leading.round, now);
         leading.renew_at = now + RENEW_US;
         let (round, committed) = (leading.round, leading.committed);
-        self.tell_all(&Message::Accept { round, committed, accepted });
+        self.broadcast(&Message::Accept { round, committed, accepted });
         self.count_acks();
     }
 
@@ -81,7 +81,7 @@ impl Replica {
             if committed == index {
                 self.learned = (ballot, index);
             }
-            self.tell_all(&Message::Commit { ballot, index: committed });
+            self.broadcast(&Message::Commit { ballot, index: committed });
         }
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct Lost<'t, 'h> {
     pub(crate) there: Option<Loss<'t, 'h>>,
 }
 
-struct Seen<'t, 'h> {
+struct Handover<'t, 'h> {
     timeline: &'t Timeline<'h>,
     holder: &'t Acquisition<'h>,
     taker: &'t Acquisition<'h>,
@@ -48,7 +48,7 @@ pub(super) fn of_clash<'t, 'h>(timeline: &'t Timeline<'h>, clash: Clash) -> Vec<
     };
     let mut losses = Vec::new();
     for (node, granted_again) in &taken.servers {
-        let seen = Seen { timeline, holder, taker, granted_again: *granted_again };
+        let seen = Handover { timeline, holder, taker, granted_again: *granted_again };
         match held.servers.iter().find(|(server, _)| server == node) {
             Some((_, granted)) if granted < granted_again => losses.extend(seen.at(*node)),
             None if single && two_primaries(timeline, held, (*node, *granted_again)) => {
@@ -67,7 +67,7 @@ impl<'t, 'h> Lost<'t, 'h> {
     }
 }
 
-impl<'t, 'h> Seen<'t, 'h> {
+impl<'t, 'h> Handover<'t, 'h> {
     /// Returns whether the lease, as last set at this server, had expired when the lock was granted
     /// again. A lock that renews its lease would have continued if the server had not lost it
     /// before, and a holder that then waits to nest would have left in time. If the lease expired
@@ -155,7 +155,7 @@ impl<'t, 'h> Seen<'t, 'h> {
     }
 
     fn lost(&self, how: How<'t, 'h>) -> Loss<'t, 'h> {
-        let Seen { timeline, holder, taker, .. } = *self;
+        let Handover { timeline, holder, taker, .. } = *self;
         Loss { timeline, holder, taker, how }
     }
 }
@@ -166,7 +166,7 @@ fn of_a_copy<'t, 'h>(
     (holder, taker): (&'t Acquisition<'h>, &'t Acquisition<'h>),
     taken: &Grant,
 ) -> Option<Lost<'t, 'h>> {
-    let seen = Seen { timeline, holder, taker, granted_again: taken.moment };
+    let seen = Handover { timeline, holder, taker, granted_again: taken.moment };
     let entered = holder.completed?;
     let span = seen.span_at(taken.node).filter(|span| span.from < entered)?;
     seen.loss(span).map(Lost::there)

@@ -24,12 +24,12 @@ struct Claim {
     server: Node,
     by: Option<Node>,
     moment: Moment,
-    did: Did,
+    did: ClaimKind,
     ended: Option<(Moment, Ending)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Did {
+enum ClaimKind {
     Create,
     /// Rewrote its owner's existing value, with a higher count if it has one.
     Again,
@@ -99,7 +99,7 @@ fn claims(history: &History) -> Claims<'_> {
             continue;
         };
         if *key == history.header.resource {
-            let asked = Asked { by: *by, primary: *primary, server: event.node, moment };
+            let asked = KeyChange { by: *by, primary: *primary, server: event.node, moment };
             ledger.follow(*change, value, asked);
         }
     }
@@ -107,7 +107,7 @@ fn claims(history: &History) -> Claims<'_> {
 }
 
 #[derive(Clone, Copy)]
-struct Asked {
+struct KeyChange {
     by: Option<Node>,
     primary: bool,
     server: Node,
@@ -122,7 +122,7 @@ struct Ledger<'h> {
 }
 
 impl<'h> Ledger<'h> {
-    fn follow(&mut self, change: Change, value: &'h str, asked: Asked) {
+    fn follow(&mut self, change: Change, value: &'h str, asked: KeyChange) {
         let (owner, count) = owner_and_count(value);
         match change {
             Change::Granted if self.is_again(owner, asked) => self.rewrite(owner, count, asked),
@@ -152,13 +152,13 @@ impl<'h> Ledger<'h> {
         self.standing.get(&server).is_some_and(|standing| standing.owner == owner)
     }
 
-    fn is_again(&self, owner: &str, asked: Asked) -> bool {
+    fn is_again(&self, owner: &str, asked: KeyChange) -> bool {
         self.standing
             .get(&asked.server)
             .is_some_and(|standing| standing.owner == owner && is_own(standing.of, asked.by))
     }
 
-    fn create(&mut self, owner: &'h str, count: Option<u64>, asked: Asked, granted: bool) {
+    fn create(&mut self, owner: &'h str, count: Option<u64>, asked: KeyChange, granted: bool) {
         let of = match asked.by.filter(|_| granted) {
             Some(by) => {
                 self.grantees.insert(owner, by.machine());
@@ -169,37 +169,37 @@ impl<'h> Ledger<'h> {
         let standing = Standing { owner, count, of, written: asked.moment, open: Vec::new() };
         self.standing.insert(asked.server, standing);
         if granted {
-            self.claim(owner, asked, Did::Create);
+            self.claim(owner, asked, ClaimKind::Create);
         }
     }
 
     /// Handles a rewrite by the owner: a lower count withdraws its last claim.
-    fn rewrite(&mut self, owner: &'h str, count: Option<u64>, asked: Asked) {
+    fn rewrite(&mut self, owner: &'h str, count: Option<u64>, asked: KeyChange) {
         let Some(standing) = self.standing.get_mut(&asked.server) else { return };
         let lower = count < standing.count;
         (standing.count, standing.written) = (count, asked.moment);
         if !lower {
-            self.claim(owner, asked, Did::Again);
+            self.claim(owner, asked, ClaimKind::Again);
             return;
         }
         let Some(list) = self.claims.get_mut(owner) else { return };
-        let counted = standing.open.iter().rposition(|place| list[*place].did != Did::Extend);
+        let counted = standing.open.iter().rposition(|place| list[*place].did != ClaimKind::Extend);
         if let Some(place) = counted.map(|at| standing.open.remove(at)) {
             list[place].ended = Some((asked.moment, Ending::Withdrawn));
         }
     }
 
     /// A time to live set at the instant of the write belongs to it.
-    fn extend(&mut self, owner: &'h str, asked: Asked) {
+    fn extend(&mut self, owner: &'h str, asked: KeyChange) {
         let Some(standing) = self.standing.get(&asked.server) else { return };
         let own = standing.owner == owner && is_own(standing.of, asked.by);
         if own && standing.written.time < asked.moment.time {
-            self.claim(owner, asked, Did::Extend);
+            self.claim(owner, asked, ClaimKind::Extend);
         }
     }
 
     /// Replicas follow their primary and grant nothing.
-    fn claim(&mut self, owner: &'h str, asked: Asked, did: Did) {
+    fn claim(&mut self, owner: &'h str, asked: KeyChange, did: ClaimKind) {
         if !asked.primary {
             return;
         }
@@ -207,11 +207,11 @@ impl<'h> Ledger<'h> {
         if let Some(standing) = self.standing.get_mut(&asked.server) {
             standing.open.push(list.len());
         }
-        let Asked { by, server, moment, .. } = asked;
+        let KeyChange { by, server, moment, .. } = asked;
         list.push(Claim { server, by, moment, did, ended: None });
     }
 
-    fn end_all(&mut self, asked: Asked, how: impl Fn(&Claim) -> Ending) {
+    fn end_all(&mut self, asked: KeyChange, how: impl Fn(&Claim) -> Ending) {
         let Some(standing) = self.standing.remove(&asked.server) else { return };
         let Some(list) = self.claims.get_mut(standing.owner) else { return };
         for place in standing.open {
@@ -243,11 +243,11 @@ fn grant_of(
         .collect();
     let while_open = |claim: &Claim| acquisition.invoked < claim.moment;
     if let Some(outer) = outer {
-        let anew = own.iter().filter(|claim| while_open(claim) && claim.did == Did::Create);
+        let anew = own.iter().filter(|claim| while_open(claim) && claim.did == ClaimKind::Create);
         return decided(anew, completed, quorum).or_else(|| Some(outer.clone()));
     }
     // The acquire's own writes precede values that it only prolonged, and those it did not touch.
-    let wrote = |claim: &&Claim| claim.did != Did::Extend;
+    let wrote = |claim: &&Claim| claim.did != ClaimKind::Extend;
     decided(own.iter().filter(|claim| while_open(claim)).filter(wrote), completed, quorum)
         .or_else(|| decided(own.iter().filter(|claim| while_open(claim)), completed, quorum))
         .or_else(|| decided(own.iter().filter(wrote), completed, quorum))
@@ -267,7 +267,7 @@ fn under_several_names(
     let machine = acquisition.process.machine();
     let is_own = |claim: &&Claim| {
         claim.by.is_some_and(|by| by.machine() == machine)
-            && claim.did == Did::Create
+            && claim.did == ClaimKind::Create
             && acquisition.invoked < claim.moment
             && claim.moment < completed
             && claim.ended.is_none_or(|(ended, _)| completed < ended)
@@ -288,7 +288,7 @@ fn decided<'c>(
     let standing: Vec<Claim> = all.iter().filter(stands).copied().collect();
     let deciding = deciding(&standing, quorum).or_else(|| deciding(&all, quorum))?;
     let servers = all.iter().map(|claim| (claim.server, claim.moment)).collect();
-    let created = deciding.did == Did::Create;
+    let created = deciding.did == ClaimKind::Create;
     Some(Grant { moment: deciding.moment, node: deciding.server, created, servers })
 }
 

@@ -32,7 +32,7 @@ pub(super) const FORMAT: Format = Format {
     about: "one self-contained page with space-time pictures; of a sweep, the matrix",
     needs: Needs::Wire,
     runs: View::written("html", write_report),
-    sweeps: Some(Sweeps { view: SWEEPS, tells_of_baselines: true }),
+    sweeps: Some(Sweeps { view: SWEEPS, has_baselines: true }),
 };
 
 const SWEEPS: View<Sweep> = View::written("html", write_sweep);

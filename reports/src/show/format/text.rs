@@ -34,7 +34,7 @@ pub(super) const FORMAT: Format = Format {
     about: "for people: verdicts, causes and timelines",
     needs: Needs::Findings,
     runs: View::written("text", write_report),
-    sweeps: Some(Sweeps { view: SWEEPS, tells_of_baselines: true }),
+    sweeps: Some(Sweeps { view: SWEEPS, has_baselines: true }),
 };
 
 const SWEEPS: View<Sweep> = View::written("text", write_sweep);

@@ -34,7 +34,7 @@ fn recipe(setup: &RealSetup<'_>, _: Node) -> Recipe {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Asked {
+enum Question {
     Nothing,
     Clock,
     Expiries,
@@ -45,7 +45,7 @@ enum Asked {
 struct MemcachedConsole {
     prefix: String,
     is_open: bool,
-    asked: Asked,
+    asked: Question,
     received: BytesMut,
     clock_s: i64,
     names: BTreeSet<String>,
@@ -58,7 +58,7 @@ impl MemcachedConsole {
         MemcachedConsole {
             prefix: part.prefix(),
             is_open: false,
-            asked: Asked::Nothing,
+            asked: Question::Nothing,
             received: BytesMut::new(),
             clock_s: 0,
             names: BTreeSet::new(),
@@ -67,22 +67,22 @@ impl MemcachedConsole {
         }
     }
 
-    fn asks(&mut self, asked: Asked, text: String) -> Vec<Ask> {
+    fn asks(&mut self, asked: Question, text: String) -> Vec<Ask> {
         self.asked = asked;
         vec![Ask::Send(0, text.into_bytes())]
     }
 
     fn answered(&mut self, answer: &[u8]) -> (Vec<Ask>, Vec<Heard>) {
         match self.asked {
-            Asked::Clock => {
+            Question::Clock => {
                 let text = String::from_utf8_lossy(answer);
                 let shown = text.lines().find_map(|line| line.strip_prefix("STAT time "));
                 self.clock_s = shown.and_then(|shown| shown.trim().parse().ok()).unwrap_or(0);
                 let asks = self.names.iter().map(|name| format!("me {name}\r\n"));
                 let question = asks.collect::<String>() + "mn\r\n";
-                (self.asks(Asked::Expiries, question), Vec::new())
+                (self.asks(Question::Expiries, question), Vec::new())
             }
-            Asked::Expiries => {
+            Question::Expiries => {
                 let text = String::from_utf8_lossy(answer);
                 let items = text.lines().filter_map(|line| self.item(line));
                 self.items = items.collect();
@@ -91,9 +91,9 @@ impl MemcachedConsole {
                 }
                 let names = self.items.iter().map(|item| String::from_utf8_lossy(&item.name));
                 let question = format!("gets {}\r\n", names.collect::<Vec<_>>().join(" "));
-                (self.asks(Asked::Values, question), Vec::new())
+                (self.asks(Question::Values, question), Vec::new())
             }
-            Asked::Values => {
+            Question::Values => {
                 let values = values(answer);
                 let value = |name: &Bytes| {
                     values.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
@@ -103,8 +103,8 @@ impl MemcachedConsole {
                 let keys = keys.collect();
                 (Vec::new(), self.reads(keys))
             }
-            Asked::Typed | Asked::Nothing => {
-                self.asked = Asked::Nothing;
+            Question::Typed | Question::Nothing => {
+                self.asked = Question::Nothing;
                 (Vec::new(), Vec::new())
             }
         }
@@ -129,7 +129,7 @@ impl MemcachedConsole {
     }
 
     fn reads(&mut self, keys: Vec<Key>) -> Vec<Heard> {
-        self.asked = Asked::Nothing;
+        self.asked = Question::Nothing;
         self.read.clone_from(&keys);
         let role = Role::Member { leads: true };
         vec![Heard::Reading(Some(Reading { keys, role }))]
@@ -151,25 +151,25 @@ impl Console for MemcachedConsole {
     }
 
     fn closed(&mut self, _: Channel) -> Vec<Heard> {
-        (self.is_open, self.asked) = (false, Asked::Nothing);
+        (self.is_open, self.asked) = (false, Question::Nothing);
         self.received.clear();
         Vec::new()
     }
 
     fn read(&mut self) -> Vec<Ask> {
-        self.asks(Asked::Clock, "stats\r\n".to_owned())
+        self.asks(Question::Clock, "stats\r\n".to_owned())
     }
 
     fn is_waiting(&self) -> bool {
-        self.asked != Asked::Nothing
+        self.asked != Question::Nothing
     }
 
     fn hears(&mut self, _: Channel, bytes: &[u8]) -> (Vec<Ask>, Vec<Heard>) {
         self.received.extend_from_slice(bytes);
         let end = match self.asked {
-            Asked::Typed | Asked::Nothing => &b"\r\n"[..],
-            Asked::Clock | Asked::Values => b"END\r\n",
-            Asked::Expiries => b"MN\r\n",
+            Question::Typed | Question::Nothing => &b"\r\n"[..],
+            Question::Clock | Question::Values => b"END\r\n",
+            Question::Expiries => b"MN\r\n",
         };
         if !self.received.ends_with(end) {
             return (Vec::new(), Vec::new());
@@ -201,7 +201,7 @@ impl Console for MemcachedConsole {
     }
 
     fn types(&mut self, _: OperatorAction) -> (Vec<Ask>, Trigger) {
-        let asks = self.asks(Asked::Typed, "flush_all\r\n".to_owned());
+        let asks = self.asks(Question::Typed, "flush_all\r\n".to_owned());
         (asks, Trigger::Operator(Some(KeyChange::Flushed)))
     }
 }

@@ -56,7 +56,7 @@ impl Model {
         }
     }
 
-    fn tell_held(&mut self) {
+    fn report_held(&mut self) {
         for process in &self.processes {
             let words = |(lock, serial, end): &_| format!("{lock} {serial} {end}");
             let held: Vec<String> = process.held.iter().map(words).collect();
@@ -85,7 +85,7 @@ impl System for Model {
         let end = heard.strip_prefix("granted ");
         process.held.extend(end.map(|end| (call.lock, process.serial, end.to_owned())));
         let is_granted = end.is_some();
-        self.tell_held();
+        self.report_held();
         Some(is_granted)
     }
 
@@ -96,7 +96,7 @@ impl System for Model {
         };
         let (_, serial, _) = process.held.remove(at);
         let name = process.name.clone();
-        self.tell_held();
+        self.report_held();
         self.world.unlock(&name, &format!("{lock} {serial}")) == "unlocked"
     }
 

@@ -20,7 +20,7 @@ pub(crate) const FORMAT: Format = Format {
     about: "a space-time picture of each run; of a sweep, the matrix as a heat map",
     needs: Needs::Wire,
     runs: View::written("svg", write_report),
-    sweeps: Some(Sweeps { view: SWEEPS, tells_of_baselines: false }),
+    sweeps: Some(Sweeps { view: SWEEPS, has_baselines: false }),
 };
 
 const SWEEPS: View<Sweep> = View::written("svg", write_sweep);

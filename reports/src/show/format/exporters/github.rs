@@ -22,7 +22,7 @@ pub(crate) const FORMAT: Format = Format {
      with the replay command",
     needs: Needs::Findings,
     runs: View::written("github", write_report),
-    sweeps: Some(Sweeps { view: SWEEPS, tells_of_baselines: false }),
+    sweeps: Some(Sweeps { view: SWEEPS, has_baselines: false }),
 };
 
 const SWEEPS: View<Sweep> = View::written("github", write_sweep);

@@ -11,7 +11,7 @@ pub(crate) const FORMAT: Format = Format {
     about: "one JSON object, for scripts; see `fencepost schema`",
     needs: Needs::Findings,
     runs: View::JSON,
-    sweeps: Some(Sweeps { view: SWEEPS, tells_of_baselines: true }),
+    sweeps: Some(Sweeps { view: SWEEPS, has_baselines: true }),
 };
 
 const SWEEPS: View<Sweep> = View::escaping("json", write_sweep);

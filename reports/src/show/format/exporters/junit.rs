@@ -13,7 +13,7 @@ pub(crate) const FORMAT: Format = Format {
             failure",
     needs: Needs::Findings,
     runs: View::written("junit", write_report),
-    sweeps: Some(Sweeps { view: SWEEPS, tells_of_baselines: false }),
+    sweeps: Some(Sweeps { view: SWEEPS, has_baselines: false }),
 };
 
 const SWEEPS: View<Sweep> = View::written("junit", write_sweep);

@@ -18,7 +18,7 @@ pub(crate) const FORMAT: Format = Format {
     about: "Markdown with tables, for pull requests and wikis",
     needs: Needs::Findings,
     runs: View::written("markdown", write_report),
-    sweeps: Some(Sweeps { view: SWEEPS, tells_of_baselines: true }),
+    sweeps: Some(Sweeps { view: SWEEPS, has_baselines: true }),
 };
 
 const SWEEPS: View<Sweep> = View::written("markdown", write_sweep);

@@ -14,7 +14,7 @@ pub(crate) const FORMAT: Format = Format {
      verdicts",
     needs: Needs::Findings,
     runs: View::written("mermaid", write_report),
-    sweeps: Some(Sweeps { view: SWEEPS, tells_of_baselines: false }),
+    sweeps: Some(Sweeps { view: SWEEPS, has_baselines: false }),
 };
 
 const SWEEPS: View<Sweep> = View::written("mermaid", write_sweep);

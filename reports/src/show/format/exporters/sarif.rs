@@ -18,7 +18,7 @@ pub(crate) const FORMAT: Format = Format {
     about: "SARIF, for code scanning: a result for each finding",
     needs: Needs::Findings,
     runs: View::escaping("sarif", write_report),
-    sweeps: Some(Sweeps { view: SWEEPS, tells_of_baselines: false }),
+    sweeps: Some(Sweeps { view: SWEEPS, has_baselines: false }),
 };
 
 const SWEEPS: View<Sweep> = View::escaping("sarif", write_sweep);

@@ -31,7 +31,7 @@ enum Stage {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Kept {
+struct StoredKey {
     value: Bytes,
     created: u64,
     lease: String,
@@ -46,9 +46,9 @@ pub(super) struct EtcdConsole {
     asks_leader: bool,
     is_changed: bool,
     revision: u64,
-    keys: BTreeMap<String, Kept>,
+    keys: BTreeMap<String, StoredKey>,
     /// Not reported yet.
-    gone: BTreeMap<String, Kept>,
+    gone: BTreeMap<String, StoredKey>,
     requests: BTreeMap<ConnectionId, Vec<u8>>,
 }
 
@@ -133,7 +133,7 @@ impl EtcdConsole {
         };
         let lease = kv["lease"].as_str().unwrap_or_default().to_owned();
         let value = Bytes::from(decoded(&kv["value"]).unwrap_or_default());
-        self.keys.insert(key, Kept { value, created, lease, by });
+        self.keys.insert(key, StoredKey { value, created, lease, by });
     }
 
     fn is_deleted(&mut self, kv: &Value) {
@@ -164,7 +164,7 @@ impl EtcdConsole {
 
     /// The key of each lock that was created first.
     fn heads(&self) -> Vec<Key> {
-        let mut heads: BTreeMap<String, (&String, &Kept)> = BTreeMap::new();
+        let mut heads: BTreeMap<String, (&String, &StoredKey)> = BTreeMap::new();
         for (key, kept) in &self.keys {
             let Some(lock) = self.lock_of(key) else { continue };
             let is_first = heads.get(&lock).is_none_or(|(_, head)| kept.created < head.created);
@@ -172,7 +172,7 @@ impl EtcdConsole {
                 heads.insert(lock, (key, kept));
             }
         }
-        let key = |(lock, (key, kept)): (String, (&String, &Kept))| Key {
+        let key = |(lock, (key, kept)): (String, (&String, &StoredKey))| Key {
             value: match key.starts_with(GATEWAY_PREFIX) {
                 true => kept.value.clone(),
                 false => Bytes::from(key[lock.len() + 1..].to_owned()),

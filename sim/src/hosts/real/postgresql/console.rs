@@ -28,7 +28,7 @@ enum Stage {
 
 /// A row of ShedLock's table.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Taken {
+struct LockRow {
     at_us: i64,
     until_us: i64,
     is_released: bool,
@@ -42,7 +42,7 @@ pub(super) struct PostgresqlConsole {
     rows: Vec<Vec<Option<String>>>,
     has_failed: bool,
     is_standby: bool,
-    taken: Option<Taken>,
+    taken: Option<LockRow>,
     peers: Peers,
 }
 
@@ -156,7 +156,7 @@ impl PostgresqlConsole {
             None => until_us - at_us < self.ttl_us - 1_000,
             Some(_) => false,
         };
-        self.taken = Some(Taken { at_us, until_us, is_released });
+        self.taken = Some(LockRow { at_us, until_us, is_released });
         !is_released
     }
 }

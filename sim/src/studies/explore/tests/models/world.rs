@@ -91,11 +91,11 @@ pub(super) struct Message {
     process: u8,
     server: u8,
     attempt: u8,
-    what: What,
+    what: MessageKind,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-enum What {
+enum MessageKind {
     Ask,
     Granted,
     Denied,
@@ -135,8 +135,8 @@ impl State {
     /// A paused process reads nothing, and an absent server does not exist.
     fn can_arrive(&self, message: &Message) -> bool {
         match message.what {
-            What::Ask | What::Free => true,
-            What::Granted | What::Denied => {
+            MessageKind::Ask | MessageKind::Free => true,
+            MessageKind::Granted | MessageKind::Denied => {
                 self.processes[usize::from(message.process)].paused.is_none()
             }
         }
@@ -219,10 +219,10 @@ impl State {
         let own = &mut self.processes[process];
         own.attempts += 1;
         own.phase = Phase::Asking { since: 0, granted: 0, denied: 0 };
-        self.tell_all(process, What::Ask);
+        self.send_to_all(process, MessageKind::Ask);
     }
 
-    fn tell_all(&mut self, process: usize, what: What) {
+    fn send_to_all(&mut self, process: usize, what: MessageKind) {
         let attempt = self.processes[process].attempts;
         for server in 0..self.servers.len() as u8 {
             self.send(Message { process: process as u8, server, attempt, what });
@@ -235,23 +235,23 @@ impl State {
         let Server { key, away } = &mut self.servers[usize::from(message.server)];
         let is_away = *away > 0;
         match message.what {
-            What::Ask => {
+            MessageKind::Ask => {
                 let is_free = key.is_none() || lock.mistake == Mistake::Set;
                 let what = if is_free && !is_away {
                     *key = Some((own.0, own.1, LEASE));
-                    What::Granted
+                    MessageKind::Granted
                 } else {
-                    What::Denied
+                    MessageKind::Denied
                 };
                 self.send(Message { what, ..message });
             }
-            What::Free if !is_away => {
+            MessageKind::Free if !is_away => {
                 let is_own = key.is_some_and(|(owner, attempt, _)| (owner, attempt) == own);
                 if is_own || lock.mistake == Mistake::Delete {
                     *key = None;
                 }
             }
-            What::Free | What::Granted | What::Denied => {}
+            MessageKind::Free | MessageKind::Granted | MessageKind::Denied => {}
         }
     }
 
@@ -263,7 +263,7 @@ impl State {
             return;
         }
         match message.what {
-            What::Granted => granted += 1,
+            MessageKind::Granted => granted += 1,
             _ => denied += 1,
         }
         own.phase = Phase::Asking { since, granted, denied };
@@ -277,7 +277,7 @@ impl State {
         }
         let is_last = own.attempts == lock.attempts;
         own.phase = if is_last { Phase::Done } else { Phase::Idle { wait: 1, within: 0 } };
-        self.tell_all(process, What::Free);
+        self.send_to_all(process, MessageKind::Free);
     }
 }
 
@@ -324,7 +324,8 @@ impl Model for Lock {
             }
             Trouble::LoseReply => {
                 let messages = state.messages.iter().enumerate();
-                let replies = messages.filter(|(_, (message, _))| message.what == What::Granted);
+                let replies =
+                    messages.filter(|(_, (message, _))| message.what == MessageKind::Granted);
                 actions.extend(replies.map(|(number, _)| Action::Lose(number)));
             }
         }
@@ -336,18 +337,18 @@ impl Model for Lock {
             Action::Arrive(number) => {
                 let (message, _) = state.messages.remove(number);
                 match message.what {
-                    What::Ask | What::Free => state.serve(self, message),
-                    What::Granted | What::Denied => state.hear(self, message),
+                    MessageKind::Ask | MessageKind::Free => state.serve(self, message),
+                    MessageKind::Granted | MessageKind::Denied => state.hear(self, message),
                 }
             }
             Action::Lose(number) => {
-                state.messages[number].0.what = What::Denied;
+                state.messages[number].0.what = MessageKind::Denied;
             }
             Action::Step(process) => match state.processes[process].phase {
                 Phase::Idle { .. } => state.ask(process),
                 _ => {
                     state.processes[process].phase = Phase::Done;
-                    state.tell_all(process, What::Free);
+                    state.send_to_all(process, MessageKind::Free);
                 }
             },
             Action::Pause(process) => {
