@@ -24,6 +24,7 @@ mod holder_crash;
 mod holder_pause;
 mod interleaving;
 mod latency;
+mod lock_order;
 mod lost_place;
 mod lost_release;
 mod lost_reply;
@@ -108,7 +109,7 @@ causes! {
     HolderPause = holder_pause,
     /// The holder worked longer than its lease, without any fault.
     HoldTooLong = hold_too_long,
-    /// The lock renews its lease, but no renewal reached the server in time.
+    /// The lock renews its lease, but no renewal took effect in time.
     MissedRenewal = missed_renewal,
     /// A process that does not hold the lock keeps renewing it.
     OrphanRenewal = orphan_renewal,
@@ -158,6 +159,8 @@ causes! {
     WaiterPause = waiter_pause,
     /// The lock became free, but a waiting process was not woken.
     MissedWakeup = missed_wakeup,
+    /// Several processes each hold a lock and wait for one that another of them holds.
+    LockOrder = lock_order,
     /// A lock that serves its waiters in order did not keep a waiter's place in the queue.
     LostPlace = lost_place,
     /// The steps of two processes interleaved in an order that breaks the protocol.
@@ -230,6 +233,11 @@ impl Cause {
     /// Returns whether no lock with a lease prevents it: a paused holder cannot check any clock.
     pub fn is_beyond_leases(self) -> bool {
         self.entry().is_beyond_leases
+    }
+
+    /// Returns whether the holder worked longer than a lease that it did not renew.
+    pub fn is_long_work(self) -> bool {
+        self == Cause::HoldTooLong
     }
 
     /// The magnitude of a fault that decides whether it occurs.

@@ -25,7 +25,7 @@ pub(super) use early_loss::Lost;
 pub(super) use flight::OnItsWay;
 pub(super) use held::LongSection;
 pub(super) use lease::{Lease, is_taken_again, last_lease, lost_at};
-pub(super) use loss::{Loss, RanOut, Remover};
+pub(super) use loss::{Loss, RanOut, Remover, renewed_over};
 pub(super) use misheard::{Misheard, Obstacle};
 pub(super) use overrun::Overrun;
 pub(super) use release::HeldUp;
@@ -33,7 +33,9 @@ pub(super) use session::Gone;
 pub(super) use standstill::Standstill;
 
 use crate::judge::finding::{Finding, Kind};
-use crate::judge::timeline::Timeline;
+use crate::judge::timeline::{Timeline, creator};
+use fencepost_faults::Node;
+use period::Period;
 use std::cell::OnceCell;
 
 /// A finding, its history, and the evidence in it. Expensive evidence is computed once, on demand.
@@ -70,6 +72,24 @@ impl<'t, 'h> Case<'t, 'h> {
     pub(super) fn is_at(&self, wanted: Standstill) -> bool {
         let standstill = || standstill::of_finding(self.timeline, self.finding);
         *self.standstill.get_or_init(standstill) == Some(wanted)
+    }
+
+    /// The process of the first node in the queue for most of a wait.
+    pub(super) fn first_in_queue(&self) -> Option<Node> {
+        let first = session::first_node(self.timeline, Period::of_finding(self.finding))?;
+        creator(self.timeline.history, first.value?)
+    }
+
+    /// A server that kept a lock for most of a wait because a release only lowered its count, and
+    /// the owner.
+    pub(super) fn counted_once_too_often(&self) -> Option<(Node, Node)> {
+        standstill::counted_once_too_often(self.timeline, self.finding)
+    }
+
+    /// A server that kept a lock for most of a wait and to which a request of the owner was lost
+    /// while the owner acquired, and the owner.
+    pub(super) fn lost_a_request(&self) -> Option<(Node, Node)> {
+        standstill::lost_a_request(self.timeline, self.finding)
     }
 
     /// Returns whether the lock of a session or a connection ended in this way.

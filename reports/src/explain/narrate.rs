@@ -59,6 +59,12 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
     }
 }
 
+/// The events before an event. The history of one of several locks has gaps in its sequence.
+fn before_event<'h>(history: &'h History, event: &Event) -> &'h [Event] {
+    let at = history.events.partition_point(|earlier| earlier.sequence < event.sequence);
+    &history.events[..at]
+}
+
 fn action_of(history: &History, operation: u64) -> Option<&Action> {
     history.events.iter().find_map(|event| match &event.what {
         What::Invoke { operation: invoked, action } if *invoked == operation => Some(action),
@@ -69,7 +75,7 @@ fn action_of(history: &History, operation: u64) -> Option<&Action> {
 /// The server that had granted an open acquire by the time of an event of its process, without a
 /// later removal.
 fn granting(history: &History, event: &Event, operation: u64) -> Option<Node> {
-    let before = &history.events[..history.events.len().min(event.sequence as usize)];
+    let before = before_event(history, event);
     let is_invocation = |earlier: &&Event| matches!(earlier.what, What::Invoke { operation: invoked, .. } if invoked == operation);
     let since = before.iter().rev().take_while(|earlier| !is_invocation(earlier));
     let mut changes = since.filter_map(|earlier| match &earlier.what {
@@ -87,7 +93,7 @@ fn granting(history: &History, event: &Event, operation: u64) -> Option<Node> {
 
 /// Returns whether the application had given up the acquire that a server grants by then.
 fn waits_no_longer(history: &History, event: &Event, by: Node) -> &'static str {
-    let before = &history.events[..history.events.len().min(event.sequence as usize)];
+    let before = before_event(history, event);
     let own = before.iter().rev().filter(|earlier| earlier.node == by);
     let mut deeds = own.filter_map(|earlier| match &earlier.what {
         What::GivenUp { operation, .. } => Some(action_of(history, *operation)),
@@ -124,7 +130,7 @@ fn turned(turn: Turn, about: Option<Node>) -> String {
 
 /// The nesting depth of the event's thread at the event.
 fn depth(history: &History, event: &Event) -> usize {
-    let before = &history.events[..history.events.len().min(event.sequence as usize)];
+    let before = before_event(history, event);
     before.iter().fold(0, |depth: usize, earlier| match &earlier.what {
         What::Crashed if earlier.node == event.node.machine() => 0,
         _ if earlier.node != event.node => depth,
@@ -161,9 +167,10 @@ fn server(history: &History, event: &Event) -> String {
     };
     let asked = by.map_or(String::new(), |by| format!(", requested by {by}"));
     match (change, by, primary) {
-        (Change::Granted, Some(by), _) if is_lowered(history, event) => {
-            format!("decrements the count of {by}, which still has {whose}")
-        }
+        (Change::Granted, Some(by), _) if is_lowered(history, event) => match is_zero(event) {
+            true => format!("decrements the count of {by} to 0"),
+            false => format!("decrements the count of {by}, which still has {whose}"),
+        },
         (Change::Granted, Some(by), _) => {
             let again = if is_raised(history, event) { " once more" } else { "" };
             format!("grants {whose} to {by}{again}{}", waits_no_longer(history, event, *by))
@@ -175,7 +182,9 @@ fn server(history: &History, event: &Event) -> String {
                 owner.map_or(String::new(), |owner| format!(" of {owner}"))
             )
         }
-        (Change::Extended, ..) if completes_a_grant(history, event) => {
+        (Change::Extended, ..)
+            if completes_a_grant(history, event) || sets_the_first_expiry(history, event) =>
+        {
             format!("sets the expiry of {whose}{asked}")
         }
         (Change::Extended, ..) => format!("extends {whose}{asked}"),
@@ -195,6 +204,10 @@ fn is_lowered(history: &History, event: &Event) -> bool {
     stood(history, event).zip(now).is_some_and(|(before, now)| is_lower_count(before, now))
 }
 
+fn is_zero(event: &Event) -> bool {
+    written(event).is_some_and(|value| value.ends_with("=0"))
+}
+
 /// Returns whether a server wrote a higher count for the owner of the lock.
 fn is_raised(history: &History, event: &Event) -> bool {
     let now = written(event);
@@ -211,7 +224,7 @@ fn written(event: &Event) -> Option<&str> {
 /// The value of a key at a server before an event.
 fn stood<'h>(history: &'h History, event: &Event) -> Option<&'h str> {
     let What::Server { key, .. } = &event.what else { return None };
-    let before = &history.events[..history.events.len().min(event.sequence as usize)];
+    let before = before_event(history, event);
     let stood = before.iter().rev().find_map(|earlier| match &earlier.what {
         What::Server { key: same, change, value, .. }
             if same == key && earlier.node == event.node && *change != Change::Extended =>
@@ -228,7 +241,7 @@ fn stood<'h>(history: &'h History, event: &Event) -> Option<&'h str> {
 /// the lock there: both are of one script or transaction.
 fn completes_a_grant(history: &History, event: &Event) -> bool {
     let What::Server { key, by, .. } = &event.what else { return false };
-    let before = &history.events[..history.events.len().min(event.sequence as usize)];
+    let before = before_event(history, event);
     let mut here = before.iter().rev().take_while(|earlier| earlier.time_us == event.time_us);
     here.any(|earlier| match &earlier.what {
         What::Server { key: same, change: Change::Granted, by: asked, .. } => {
@@ -236,6 +249,21 @@ fn completes_a_grant(history: &History, event: &Event) -> bool {
         }
         _ => false,
     })
+}
+
+/// Returns whether the server had granted it without an expiry, and this is the first one.
+fn sets_the_first_expiry(history: &History, event: &Event) -> bool {
+    let What::Server { key, lease_us: Some(_), .. } = &event.what else { return false };
+    let mut earlier =
+        before_event(history, event).iter().rev().filter_map(|earlier| match &earlier.what {
+            What::Server { key: same, change, lease_us, .. }
+                if same == key && earlier.node == event.node =>
+            {
+                Some((*change, *lease_us))
+            }
+            _ => None,
+        });
+    earlier.next() == Some((Change::Granted, None))
 }
 
 /// The text for the first node of the queue at a server.
@@ -264,7 +292,7 @@ fn queue(history: &History, event: &Event) -> String {
 /// for all.
 fn grantee(history: &History, event: &Event) -> Option<Node> {
     let What::Server { key, value: Some(value), .. } = &event.what else { return None };
-    let before = &history.events[..history.events.len().min(event.sequence as usize)];
+    let before = before_event(history, event);
     let wrote = |earlier: &Event| match &earlier.what {
         What::Server { key: other, change, value: Some(written), by, .. }
             if other == key && is_one_owner(written, value) =>
@@ -304,7 +332,8 @@ fn storage(what: &What) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::story::Story;
+    use crate::record::story::{KEY, Story};
+    use fencepost_faults::Micros;
 
     /// The text of each event at that time.
     fn said(story: Story, ms: u64) -> Vec<String> {
@@ -353,6 +382,24 @@ mod tests {
     }
 
     #[test]
+    fn the_first_expiry_of_a_grant_without_one_extends_nothing() {
+        let set = |story: Story, ms, change, lease_ms: Option<u64>| {
+            let lease_us = lease_ms.map(Micros::from_millis);
+            let (key, value) = (KEY.to_owned(), Some("a".to_owned()));
+            let by = Some(Node::Client(1));
+            let what =
+                What::Server { key, change, value, by, primary: true, token: None, lease_us };
+            story.event(ms, Node::Redis(1), what)
+        };
+        let granted = |lease_ms| set(Story::new(), 1, Change::Granted, lease_ms);
+        let sets = |story, ms| set(story, ms, Change::Extended, Some(10));
+        let text = |verb| vec![format!("{verb} the lock of client-1, asked by client-1")];
+        assert_eq!(said(sets(granted(None), 5), 5), text("sets the expiry of"));
+        assert_eq!(said(sets(granted(Some(10)), 5), 5), text("extends"));
+        assert_eq!(said(sets(sets(granted(None), 5), 8), 8), text("extends"));
+    }
+
+    #[test]
     fn a_count_that_is_lowered_is_no_grant() {
         let counts = |values: [&str; 2]| {
             let [before, now] = values;
@@ -364,6 +411,7 @@ mod tests {
             counts(["a=2", "a=1"]),
             "decrements the count of client-1, which still has the lock"
         );
+        assert_eq!(counts(["a=1", "a=0"]), "decrements the count of client-1 to 0");
         assert_eq!(counts(["a=1", "a=2"]), "grants the lock to client-1 once more");
         assert_eq!(counts(["b=2", "a=1"]), "grants the lock to client-1");
     }

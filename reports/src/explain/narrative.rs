@@ -2,12 +2,16 @@
 //!
 //! Rules make the sentences from the events alone, and each has the number of its event next to it.
 
+mod fault;
+mod wait;
+
 use crate::explain::evidence::{is_taken_again, last_lease};
 use crate::explain::narrate;
 use crate::judge::finding::{Clash, Finding};
 use crate::judge::timeline::{Acquisition, FaultSpan, Grant, KeyEnd, Moment, Timeline};
 use crate::record::history::{Change, Turn, What};
-use fencepost_faults::{FaultKind, Impact, Node, SimTime};
+use fault::{begins, names};
+use fencepost_faults::{Impact, Node, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -102,17 +106,6 @@ impl Story<'_, '_> {
             self.plainly(Weight::Turn, late);
         }
         self.leaves(clash);
-    }
-
-    fn last_lock(&mut self, finding: &Finding) {
-        let timeline = self.timeline;
-        let begun = timeline.keys.iter().filter(|key| key.from.time <= finding.at);
-        let Some(last) = begun.max_by_key(|key| key.from) else { return };
-        self.plainly(Weight::Turn, last.from.index);
-        let until = finding.at + finding.duration;
-        if let Some((to, _)) = last.to.filter(|(to, _)| to.time <= until) {
-            self.plainly(Weight::Turn, to.index);
-        }
     }
 
     /// Returns whether the granting value is of that acquire itself, as of a script sent twice.
@@ -292,9 +285,18 @@ impl Story<'_, '_> {
             && self.timeline.history.events.iter().any(|event| has_lease(&event.what));
         match self.timeline.lease_asked(self.set_last_with(grant)) {
             Some(lease) => format!(" for {lease}"),
+            None if is_recorded && self.is_leased_later(grant) => {
+                ", at first without an expiry".to_owned()
+            }
             None if is_recorded => ", without an expiry".to_owned(),
             None => format!(" for {}", self.timeline.history.header.ttl_us),
         }
+    }
+
+    /// Returns whether a later command gave the value of a grant an expiry.
+    fn is_leased_later(&self, grant: &Grant) -> bool {
+        let mut keys = self.timeline.keys.iter();
+        keys.any(|key| key.from == grant.moment && key.runs_out.is_some())
     }
 
     /// In the instant of the grant: a script that counts sets the expiry with a separate command.
@@ -339,44 +341,6 @@ impl Story<'_, '_> {
             format!("{} leaves its critical section{late}.", holder.process),
         );
     }
-}
-
-fn begins(fault: &FaultSpan<'_>) -> String {
-    let (nodes, id) = (names(fault.nodes), fault.id);
-    match fault.kind {
-        FaultKind::Pause => format!("{nodes} is paused (fault {id})."),
-        FaultKind::Suspend => {
-            format!("{nodes} and its monotonic clock are suspended (fault {id}).")
-        }
-        FaultKind::Crash => format!("{nodes} crashes (fault {id})."),
-        FaultKind::PowerLoss => format!("{nodes} loses power (fault {id})."),
-        FaultKind::Partition => format!("A partition separates some of {nodes} (fault {id})."),
-        FaultKind::Delay => format!("Messages between some of {nodes} are delayed (fault {id})."),
-        FaultKind::ClockDrift => {
-            format!("The clocks of {nodes} start to run at a wrong rate (fault {id}).")
-        }
-        FaultKind::ClockJump => format!("The wall clock of {nodes} is stepped (fault {id})."),
-        FaultKind::LostReply => match fault.nodes {
-            [server, asker] => format!("A reply of {server} to {asker} is lost (fault {id})."),
-            _ => format!("A reply between {nodes} is lost (fault {id})."),
-        },
-        FaultKind::LostRequest => match fault.nodes {
-            [asker, server] => format!("A request of {asker} to {server} is lost (fault {id})."),
-            _ => format!("A request between {nodes} is lost (fault {id})."),
-        },
-        FaultKind::SlowServer => format!("{nodes} becomes slow (fault {id})."),
-        FaultKind::Evict => format!("{nodes} is out of memory and evicts keys (fault {id})."),
-        FaultKind::FlushAll => format!("An operator flushes {nodes} (fault {id})."),
-        FaultKind::Promote => format!("An operator promotes {nodes} to primary (fault {id})."),
-        FaultKind::Operator => {
-            format!("An operator runs a command on {nodes} (fault {id}).")
-        }
-    }
-}
-
-fn names(nodes: &[Node]) -> String {
-    let names: Vec<String> = nodes.iter().map(Node::to_string).collect();
-    names.join(", ")
 }
 
 #[cfg(test)]
@@ -452,7 +416,8 @@ mod tests {
         let told: Vec<&str> =
             judgement.violations[0].narrative.iter().map(|line| line.text.as_str()).collect();
         assert_eq!(told[0], "redis-1 grants the lock to client-1.");
-        assert_eq!(told[1], "redis-1 removes the lock of client-1, requested by client-1.");
+        assert_eq!(told[1], "client-1 leaves its critical section and releases.");
+        assert_eq!(told[2], "redis-1 removes the lock of client-1, requested by client-1.");
     }
 
     #[test]

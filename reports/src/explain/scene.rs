@@ -1,6 +1,6 @@
 //! The subjects of a sentence that explains how two acquisitions conflicted.
 
-use super::evidence::{Lease, last_lease, lost_at, release};
+use super::evidence::{Lease, last_lease, lost_at, release, renewed_over};
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::{Acquisition, FaultSpan, Grant, KeyEnd, Moment, Timeline};
 use crate::record::history::{Change, What};
@@ -39,6 +39,16 @@ impl<'t, 'h> Scene<'t, 'h> {
         server(self.holder)
     }
 
+    /// Returns whether the server that granted it to the holder was promoted, and that of the taker
+    /// was not promoted after it.
+    pub(super) fn is_taken_at_old_primary(&self) -> bool {
+        let promoted = |one: &Acquisition<'_>| {
+            let grant = one.grant.as_ref()?;
+            self.timeline.roles.promoted(grant.node, grant.moment)
+        };
+        promoted(self.holder) > promoted(self.taker)
+    }
+
     pub(super) fn taken_at(&self) -> String {
         server(self.taker)
     }
@@ -55,16 +65,72 @@ impl<'t, 'h> Scene<'t, 'h> {
         lost.or_else(|| self.timeline.gone(self.holder))
     }
 
+    /// The servers at which the holder's lock ended in one of these ways before the other grant.
+    fn servers_where(&self, ended: impl Fn(KeyEnd) -> bool) -> BTreeSet<Node> {
+        let until = self.taker.grant.as_ref().map_or(self.at, |taken| taken.moment.time);
+        let own =
+            self.timeline.keys.iter().filter(|key| self.timeline.is_lock_of(key, self.holder));
+        let ended =
+            own.filter(|key| key.to.is_some_and(|(at, how)| at.time <= until && ended(how)));
+        ended.map(|key| key.node).collect()
+    }
+
+    /// The servers at which the holder's lock ended by this change before the other grant, as the
+    /// start of a sentence, and whether it is one. Without a record, that of the grant.
+    pub(super) fn lost_at(&self, change: Change) -> (String, bool) {
+        let is_change =
+            |how| matches!(how, KeyEnd::Changed { change: ended, .. } if ended == change);
+        let servers: Vec<Node> = self.servers_where(is_change).into_iter().collect();
+        match servers.len() {
+            0 => (self.held_at(), true),
+            many => (listed(&servers), many == 1),
+        }
+    }
+
+    /// The server that granted the lock twice and crashed in between, or else all that crashed
+    /// then, as the start of a sentence, and whether it is one.
+    pub(super) fn restarted(&self) -> (String, bool) {
+        let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
+        let Some((held, taken)) = held.zip(taken) else { return (self.held_at(), true) };
+        let events = self.timeline.history.events.iter().skip(held.moment.index);
+        let between = events.take(taken.moment.index.saturating_sub(held.moment.index));
+        let crashed = between.filter(|event| matches!(event.what, What::Crashed));
+        let crashed: BTreeSet<Node> =
+            crashed.map(|event| event.node).filter(|node| node.is_server()).collect();
+        if crashed.is_empty() || held.node == taken.node && crashed.contains(&held.node) {
+            return (self.held_at(), true);
+        }
+        let servers: Vec<Node> = crashed.into_iter().collect();
+        (listed(&servers), servers.len() == 1)
+    }
+
+    /// The servers that restarted without the holder's lock and granted the other, as the start of a
+    /// sentence.
+    pub(super) fn forgetful(&self) -> Option<String> {
+        let taken = self.taker.grant.as_ref()?;
+        let is_forgotten = |how| matches!(how, KeyEnd::Changed { change: Change::Forgotten, .. });
+        let servers = self.servers_where(is_forgotten).into_iter();
+        let granted = |node: &Node| taken.servers.iter().any(|(server, _)| server == node);
+        let servers: Vec<Node> = servers.filter(granted).collect();
+        (!servers.is_empty()).then(|| listed(&servers))
+    }
+
+    /// The last fault of a kind before the end of the finding, as the start of a sentence: one of a
+    /// server at which the lock expired, if there is one.
     pub(super) fn fault(&self, kind: FaultKind, subject: &str, verb: &str) -> String {
-        let mut faults = self
-            .timeline
-            .faults
-            .iter()
-            .rev()
-            .filter(|fault| fault.kind == kind && fault.from.time <= self.at);
+        let faults = || {
+            let faults = self.timeline.faults.iter().rev();
+            faults.filter(|fault| fault.kind == kind && fault.from.time <= self.at)
+        };
+        let is_expiry = |how| match how {
+            KeyEnd::Changed { change, .. } => change == Change::Expired,
+            KeyEnd::Replaced => true,
+        };
+        let expired = self.servers_where(is_expiry);
+        let decides = |fault: &&FaultSpan<'_>| expired.iter().any(|server| fault.names(*server));
         let relevant =
             |fault: &&FaultSpan<'_>| fault.nodes.iter().any(|machine| self.involves(*machine));
-        match faults.find(relevant) {
+        match faults().find(decides).or_else(|| faults().find(relevant)) {
             Some(fault) => {
                 format!(
                     "{subject} of {} {verb} at {} (fault {})",
@@ -121,6 +187,12 @@ impl<'t, 'h> Scene<'t, 'h> {
         Some(last_lease(self.timeline, self.holder, held.node, taken.moment))
     }
 
+    /// An earlier holder that renewed its own lease and so replaced the lock, and the time.
+    pub(super) fn renewed_over(&self) -> Option<(Node, SimTime)> {
+        let (at, _) = self.gone().filter(|(_, how)| *how == KeyEnd::Replaced)?;
+        Some((renewed_over(self.timeline, self.holder, at)?, at.time))
+    }
+
     pub(super) fn last_set_by_another(&self) -> Option<(Node, Moment)> {
         let own =
             self.timeline.keys.iter().filter(|span| self.timeline.is_lock_of(span, self.holder));
@@ -155,6 +227,14 @@ impl<'t, 'h> Scene<'t, 'h> {
 fn server(acquisition: &Acquisition<'_>) -> String {
     let grant = acquisition.grant.as_ref();
     grant.map_or("the server".to_owned(), |grant| grant.node.to_string())
+}
+
+/// Nodes as the subject of a sentence.
+fn listed(nodes: &[Node]) -> String {
+    match nodes {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", names(first)),
+        _ => names(nodes),
+    }
 }
 
 pub(super) fn names(nodes: &[Node]) -> String {

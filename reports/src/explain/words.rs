@@ -33,8 +33,9 @@ fn consequence(timeline: &Timeline<'_>, finding: &Finding) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::history::{Change, Keeping, Turn, What};
     use crate::record::story::Story;
-    use fencepost_faults::{Micros, SimTime};
+    use fencepost_faults::{Micros, Node, SimTime};
 
     fn said(kind: Kind, cause: Cause) -> String {
         let history = Story::new().takes(1, 1, "a").build();
@@ -68,6 +69,39 @@ mod tests {
         let said = "redis-2 was promoted at 3ms while redis-1 still acted as primary: redis-1 \
                     granted the lock to client-1, and redis-2 granted it to client-2.";
         assert!(told.contains(said), "{told}");
+    }
+
+    #[test]
+    fn of_a_lock_that_a_failover_forgot_it_is_said_which_server_was_promoted() {
+        let told = |held_at, taken_at| {
+            let promoted = What::Turn { turn: Turn::Promoted, about: Some(Node::Redis(1)) };
+            let story = Story::kept_as(Keeping::Connection).event(1, Node::Redis(2), promoted);
+            let story = story.acquires(2, 1).grants_at(3, 1, held_at, "a").hears(4, 1, "a");
+            let story = story.acquires(5, 2).grants_at(6, 2, taken_at, "b").hears(7, 2, "b");
+            told(Kind::Overlap, story.releases(8, 1).releases(9, 2))
+        };
+        assert!(told(1, 2).contains("A failover promoted redis-2, which did"), "{}", told(1, 2));
+        let old = "connection to redis-2. redis-1, the old primary, still granted locks and did";
+        assert!(told(2, 1).contains(old), "{}", told(2, 1));
+    }
+
+    #[test]
+    fn of_several_servers_those_are_named_that_lost_the_lock() {
+        let told = |lost: &[u16], change: Change| {
+            let story = Story::with_quorum(2).acquires(1, 1).grants_at(2, 1, 1, "a");
+            let story = story.grants_at(3, 1, 2, "a").grants_at(3, 1, 3, "a").hears(4, 1, "a");
+            let lose = |story: Story, redis: &u16| story.server(5, *redis, change, "a", None);
+            let story = lost.iter().fold(story, lose).acquires(6, 2);
+            let story = story.grants_at(7, 2, 1, "b").grants_at(7, 2, 3, "b").hears(8, 2, "b");
+            told(Kind::Overlap, story.releases(9, 1).releases(9, 2))
+        };
+        let flushed = told(&[1, 3], Change::Flushed);
+        assert!(flushed.ends_with("redis-1 and redis-3 were flushed."), "{flushed}");
+        let evicted = told(&[1, 3], Change::Evicted);
+        assert!(
+            evicted.ends_with("redis-1 and redis-3 were out of memory and evicted the lock."),
+            "{evicted}"
+        );
     }
 
     fn told(kind: Kind, story: Story) -> String {

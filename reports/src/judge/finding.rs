@@ -67,7 +67,8 @@ kinds! {
     ForeignRelease = Hazard,
     /// A lock gave its caller a definite answer that is false.
     WrongAnswer = Hazard,
-    /// No process holds the lock and no process can acquire it.
+    /// No process holds the lock and no process can acquire it; or several processes hold a lock
+    /// each and wait for each other's.
     Stuck = Harm,
     /// Processes wait, none is in its critical section, and no pending event can wake one.
     Deadlock = Harm,

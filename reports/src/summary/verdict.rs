@@ -5,6 +5,7 @@ use crate::explain::narrative;
 use crate::explain::words;
 use crate::judge::checker::stuck::{Progress, progress};
 use crate::judge::checker::{CHECKERS, Checker};
+use crate::judge::circle::circles;
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::{Outcome, Timeline};
 use crate::record::history::History;
@@ -68,11 +69,13 @@ pub(crate) fn judge_timelines(timelines: &[Timeline<'_>]) -> Judgement {
 }
 
 fn judged(checkers: &[Checker], timelines: &[Timeline<'_>]) -> Judgement {
-    let of = |timeline: &Timeline<'_>| {
+    let circles = circles(timelines);
+    let of = |(lock, timeline): (usize, &Timeline<'_>)| {
         let findings = checkers.iter().flat_map(|checker| (checker.check)(timeline));
-        grouped(timeline, findings.collect())
+        let closed = circles.iter().filter(|(first, _)| *first == lock);
+        grouped(timeline, findings.chain(closed.map(|(_, finding)| finding.clone())).collect())
     };
-    let violations = together(timelines.iter().flat_map(of).collect());
+    let violations = together(timelines.iter().enumerate().flat_map(of).collect());
     let verdict = match (violations.is_empty(), unexercised(timelines)) {
         (false, _) => Verdict::Violated,
         (true, None) => Verdict::Valid,

@@ -46,7 +46,13 @@ impl Findings<'_> {
             note: self.note(),
             replay,
         };
-        RunFacts::new(&outcome.history, context)
+        let mut facts = RunFacts::new(&outcome.history, context);
+        if facts.violations.iter().any(|one| one.cause.is_long_work()) {
+            let renewed = outcome.watched.as_ref().and_then(Watched::renewed_note);
+            let notes: Vec<String> = facts.note.take().into_iter().chain(renewed).collect();
+            facts.note = (!notes.is_empty()).then(|| notes.join("; "));
+        }
+        facts
     }
 
     fn failure(&self) -> Option<String> {

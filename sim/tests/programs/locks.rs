@@ -68,3 +68,29 @@ fn of_a_key_that_nobody_wrote_the_report_says_which_keys_there_are() {
     assert!(reason(&facts).contains("wrote"), "{}", reason(&facts));
     assert_eq!(kinds(&facts), []);
 }
+
+/// Takes two locks without an expiry; with ABBA every other process in the opposite order.
+const TWO: &str = r#"
+names = ["a", "b"]
+if option("ABBA") and int(ME) % 2: names.reverse()
+for cycle in range(CYCLES):
+    for name in names:
+        say("ACQUIRING", name, "AS", name)
+        while not redis("SETNX", f"lock:{name}", ME): time.sleep(0.1)
+        say("ACQUIRED", name, "AS", name); time.sleep(0.5)
+    for name in names:
+        say("RELEASING", name, "AS", name)
+        redis("DEL", f"lock:{name}")
+        say("RELEASED", name, "AS", name)
+"#;
+
+#[test]
+fn processes_that_take_two_locks_in_opposite_orders_wait_for_each_other_for_ever() {
+    let two = || case(TWO, 3).watching("lock:*").set(|it| it.processes = 2);
+    let Some(facts) = two().run() else { return };
+    assert_eq!(facts.verdict, Verdict::Valid, "{:?}", found(&facts));
+    let facts = two().with(&[("ABBA", "1")]).run().unwrap();
+    assert_eq!(found(&facts), [(Kind::Stuck, Cause::LockOrder)]);
+    let told = &facts.violations[0].summary;
+    assert!(told.contains("held lock:a and waited for lock:b"), "{told}");
+}

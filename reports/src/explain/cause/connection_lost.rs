@@ -6,7 +6,11 @@ use crate::judge::meaning::Meaning;
 use crate::judge::timeline::KeyEnd;
 use crate::record::history::Change;
 
-pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
+pub(super) static ENTRY: Entry =
+    Entry { between: Some(between), alone: Some(|_| ALONE.to_owned()), ..Entry::new(MEANING) };
+
+const ALONE: &str = "The waiting processes waited on connections that had ended when their server \
+                     went down.";
 
 const MEANING: Meaning = Meaning {
     what: "The connection on which a process held the lock, or waited for it, ended without the \

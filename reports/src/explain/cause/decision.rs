@@ -80,6 +80,8 @@ macro_rules! table {
 table! {
     // `evidence/standstill.rs` finds one obstacle, in the order given there.
     Standstill {
+        LockOrder: "a waiting process holds this lock and waits for another",
+            When(|case| case.is_at(Standstill::HeldByWaiter));
         OrphanRenewal: "the lock's owner is outside its critical section and extends the lock",
             When(|case| case.is_at(Standstill::OwnerRenews));
             "an owner that sends renewals has not crashed"
@@ -101,7 +103,7 @@ table! {
             When(|case| case.is_at(Standstill::OwnerReleased));
         GivenUpCall: "the lock remained from a call that the application gave up",
             When(|case| case.is_at(Standstill::CallGivenUp));
-        LostRelease: "its owner released it and never received an answer",
+        LostRelease: "its owner released it and never received a confirmation",
             When(|case| case.is_at(Standstill::ReleaseUnheard));
         HolderCrash: "its owner crashed",
             When(|case| case.is_at(Standstill::OwnerDied));
@@ -273,6 +275,9 @@ table! {
             "a wrong clock is recorded, but rounding is not"
         CoarseExpiry: "its server gave it up to a second less", LostThere(is_rounded);
             "the server recorded a shorter lease"
+        OrphanRenewal: "an earlier holder renewed its own lease, which replaced it",
+            LostThere(|_, loss| loss.is_renewed_over());
+            "a renewal is no step of an acquire"
         Interleaving: "another value replaced it while it was set",
             LostThere(|_, loss| loss.was_replaced());
     }

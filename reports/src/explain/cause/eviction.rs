@@ -1,12 +1,14 @@
 //! A server evicted a key.
 
 use super::entry::{Entry, Need};
+use crate::explain::scene::Scene;
+use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
 use crate::record::history::Change;
 
 pub(super) static ENTRY: Entry = Entry {
     needs: &[Need::Change(Change::Evicted)],
-    between: Some(|scene| format!("{} was out of memory and evicted it.", scene.held_at())),
+    between: Some(between),
     ..Entry::new(MEANING)
 };
 
@@ -16,3 +18,14 @@ const MEANING: Meaning = Meaning {
     helps: "Do not use a server that holds locks as a cache. On Redis: maxmemory-policy \
             noeviction; on memcached: -M, which returns an error instead of evicting.",
 };
+
+fn between(scene: &Scene<'_, '_>) -> String {
+    let what = match scene.kind {
+        Kind::TokenRegression | Kind::FencedOut => "the token counter",
+        _ => "the lock",
+    };
+    match scene.lost_at(Change::Evicted) {
+        (server, true) => format!("{server} was out of memory and evicted {what}."),
+        (servers, false) => format!("{servers} were out of memory and evicted {what}."),
+    }
+}

@@ -7,7 +7,10 @@ use fencepost_faults::FaultKind;
 
 pub(super) static ENTRY: Entry = Entry {
     needs: &[Need::Change(Change::Flushed), Need::Fault(FaultKind::FlushAll)],
-    between: Some(|scene| format!("{} was flushed.", scene.held_at())),
+    between: Some(|scene| match scene.lost_at(Change::Flushed) {
+        (server, true) => format!("{server} was flushed."),
+        (servers, false) => format!("{servers} were flushed."),
+    }),
     ..Entry::new(MEANING)
 };
 

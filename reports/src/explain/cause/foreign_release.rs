@@ -23,9 +23,8 @@ fn between(scene: &Scene<'_, '_>) -> String {
             format!("{by} had removed the lock of {holder} at {at}.")
         }
         _ if scene.kind == Kind::ForeignRelease => format!(
-            "{holder} had started that release before {taker} was granted the lock; the server \
-             went down before it answered, and {holder} sent the release again without comparing \
-             the owner."
+            "{holder} had started that release before {taker} was granted the lock; the server was \
+             down meanwhile, and {holder} sent the release again without comparing the owner."
         ),
         _ => format!("Another process had removed the lock of {holder}."),
     }

@@ -47,5 +47,9 @@ fn words(names: &BTreeSet<String>) -> String {
 
 fn between(scene: &Scene<'_, '_>) -> String {
     let [holder, taker] = scene.both();
-    format!("The steps of {holder} and {taker} interleaved; no fault was needed.")
+    let needed = match scene.timeline.faults.iter().any(|fault| fault.from.time <= scene.at) {
+        true => "",
+        false => "; no fault was needed",
+    };
+    format!("The steps of {holder} and {taker} interleaved{needed}.")
 }

@@ -41,10 +41,26 @@ fn alone(case: &Case<'_, '_>) -> String {
             "A server had executed its command, but the result it was given is not the answer to \
              that command: a fault was active meanwhile."
         }
-        _ => {
-            "A server had executed a command, but its reply never reached the sender, and the lock \
-             remained there."
-        }
+        _ => return left(case),
     };
     said.to_owned()
+}
+
+/// The lock that a command without an answer left behind.
+fn left(case: &Case<'_, '_>) -> String {
+    if let Some((server, process)) = case.lost_a_request() {
+        return format!(
+            "A command of {process} to {server} was lost in transit, and what {process} had done \
+             there before remained."
+        );
+    }
+    match case.counted_once_too_often() {
+        Some((server, process)) => format!(
+            "{server} counted an acquire of {process} whose reply never reached {process}. A \
+             release only lowers the count by one, so the lock remained there."
+        ),
+        None => "A server had executed a command, but its reply never reached the sender, and the \
+                 lock remained there."
+            .to_owned(),
+    }
 }

@@ -4,10 +4,12 @@ use super::entry::Entry;
 use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
-    alone: Some(|_| {
-        "A process kept waiting although it was its turn: no server kept the watch that would have \
-         told it."
-            .to_owned()
+    alone: Some(|case| {
+        let who = case.first_in_queue().map_or("A process".to_owned(), |first| first.to_string());
+        format!(
+            "{who} kept waiting although it was its turn: no server kept the watch that would have \
+             told it."
+        )
     }),
     ..Entry::new(MEANING)
 };

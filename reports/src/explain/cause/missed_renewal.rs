@@ -1,32 +1,32 @@
-//! No renewal by the holder reached the server in time.
+//! No renewal by the holder took effect in time.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
-use fencepost_faults::FaultKind;
+use fencepost_faults::{FaultKind, SimTime};
 
 pub(super) static ENTRY: Entry =
     Entry { is_beyond_leases: true, between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "The lock renews its lease, but no renewal reached the server in time.",
-    how: "The renewing thread was paused with its process, the network was partitioned, or the \
-          server was down.",
+    what: "The lock renews its lease, but no renewal took effect in time.",
+    how: "The renewing thread was paused with its process, the network was partitioned or lost the \
+          request, or the server was down or had become a replica.",
     helps: "Stop working when a renewal fails, and use fencing tokens: the process may notice the \
             failure too late.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
     format!(
-        "The lock renews its lease, but in the {} before the lease expired no renewal from {} \
-         reached the server.{}",
+        "The lock renews its lease, but in the {} before the lease expired no renewal from {} took \
+         effect.{}",
         scene.lease(),
         scene.holder.process,
         cut(scene).unwrap_or_default()
     )
 }
 
-/// The last cut between the holder and the server that granted it the lock when its lease ended.
+/// The last cut between the holder and the server that granted it the lock during its last lease.
 fn cut(scene: &Scene<'_, '_>) -> Option<String> {
     let (holder, ends) = (scene.holder, scene.lease_ends()?);
     let server = holder.grant.as_ref()?.node;
@@ -35,7 +35,8 @@ fn cut(scene: &Scene<'_, '_>) -> Option<String> {
             && fault.names(holder.process.machine())
             && fault.names(server)
     });
-    let cut = cuts.find(|cut| cut.touches(ends, ends))?;
+    let began = SimTime(ends.0.saturating_sub(scene.lease().0));
+    let cut = cuts.find(|cut| cut.touches(began, ends))?;
     let until = cut.to.map_or("the end of the run".to_owned(), |to| to.time.to_string());
     Some(format!(" A partition separated them from {} to {until}.", cut.from.time))
 }

@@ -20,6 +20,12 @@ const MEANING: Meaning = Meaning {
 
 fn between(scene: &Scene<'_, '_>) -> String {
     let holder = scene.holder.process;
+    if let Some((by, at)) = scene.renewed_over() {
+        return format!(
+            "At {at} {by}, which no longer held the lock, renewed its own lease, and that replaced \
+             the lock of {holder}."
+        );
+    }
     let Some((by, set)) = scene.last_set_by_another() else { return MEANING.what.to_owned() };
     let lease = scene.timeline.lease_asked(set).unwrap_or(scene.ttl());
     format!(

@@ -6,7 +6,10 @@ use crate::record::history::Change;
 
 pub(super) static ENTRY: Entry = Entry {
     needs: &[Need::DeadServer, Need::Change(Change::Forgotten)],
-    between: Some(|scene| format!("{} restarted without its token counter.", scene.held_at())),
+    between: Some(|scene| match scene.restarted() {
+        (server, true) => format!("{server} restarted without its token counter."),
+        (servers, false) => format!("{servers} restarted without the token counter."),
+    }),
     measure: Some(Measure::Absence),
     ..Entry::new(MEANING)
 };

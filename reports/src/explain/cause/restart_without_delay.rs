@@ -22,7 +22,7 @@ const MEANING: Meaning = Meaning {
 fn between(scene: &Scene<'_, '_>) -> String {
     format!(
         "{} restarted without the lock of {} and granted it again within the lease.",
-        scene.shared_server().unwrap_or_else(|| scene.taken_at()),
+        scene.forgetful().or_else(|| scene.shared_server()).unwrap_or_else(|| scene.taken_at()),
         scene.holder.process
     )
 }

@@ -55,9 +55,10 @@ impl<'t, 'h> Counter<'t, 'h> {
     }
 
     /// Returns whether the later token is of another server, or of one that discarded its data.
+    /// Servers of a system have the counter in common.
     pub(crate) fn is_a_copy(&self) -> bool {
-        let is_elsewhere = self.earlier.node != self.later.node && !self.is_of_members;
-        is_elsewhere || self.is_changed(Change::Discarded)
+        let is_elsewhere = self.earlier.node != self.later.node;
+        !self.is_of_members && (is_elsewhere || self.is_changed(Change::Discarded))
     }
 
     pub(crate) fn was_forgotten(&self) -> bool {

@@ -2,7 +2,9 @@
 
 use super::lease::{COARSE, GRANULARITY, is_given_short, last_lease};
 use super::{release, takeover};
-use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Section, Timeline};
+use crate::judge::timeline::{
+    Acquisition, KeyEnd, KeySpan, Moment, Outcome, Section, Timeline, is_one_owner,
+};
 use crate::record::history::{Change, Keeping, What};
 use fencepost_faults::{FaultKind, Node, SimTime};
 
@@ -166,6 +168,13 @@ impl Loss<'_, '_> {
             && self.ran_out() == Some(RanOut::Unknown)
     }
 
+    /// Returns whether a process that had held the lock before renewed its own, and that replaced
+    /// this one.
+    pub(crate) fn is_renewed_over(&self) -> bool {
+        let How::Ended { at, how: KeyEnd::Replaced, .. } = self.how else { return false };
+        renewed_over(self.timeline, self.holder, at).is_some()
+    }
+
     fn replaced_after_a_crash(&self) -> bool {
         let How::Ended { span, at, how: KeyEnd::Replaced } = self.how else { return false };
         let mut between = self.timeline.history.events[span.from.index..at.index].iter();
@@ -306,4 +315,24 @@ impl Loss<'_, '_> {
                     || fault.touches(since, until))
         })
     }
+}
+
+/// The process that replaced a lock at a moment with one that it had been granted before, without
+/// acquiring.
+pub(crate) fn renewed_over(
+    timeline: &Timeline<'_>,
+    holder: &Acquisition<'_>,
+    at: Moment,
+) -> Option<Node> {
+    let written = timeline.keys.iter().find(|span| span.from == at)?;
+    let by = written.by.filter(|by| by.machine() != holder.process.machine())?;
+    let mut own = timeline.acquisitions.iter().filter(|one| one.process.machine() == by.machine());
+    let is_acquiring = own
+        .clone()
+        .any(|one| one.invoked < at && one.completed.is_none_or(|completed| at < completed));
+    let had_it = own.any(|one| {
+        let was_granted = one.outcome == Outcome::Granted && one.invoked < at;
+        was_granted && one.owner.zip(written.value).is_some_and(|(own, now)| is_one_owner(now, own))
+    });
+    (had_it && !is_acquiring).then_some(by)
 }

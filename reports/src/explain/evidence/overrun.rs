@@ -6,7 +6,7 @@ use crate::judge::finding::Clash;
 use crate::judge::timeline::{Acquisition, Grant, Timeline};
 use crate::record::history::{Action, What};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The holder whose lease was over while it was still there, and the relevant span: from the last
 /// setting of the lease until the holder left or its late write landed.
@@ -95,7 +95,37 @@ impl<'t, 'h> Overrun<'t, 'h> {
 
     /// The same for a lock that renews itself, so that its holder need not leave in time.
     pub(crate) fn missed_renewals(&self) -> bool {
-        self.is_too_long() && renews_by_itself(self.timeline)
+        self.is_too_long() && (renews_by_itself(self.timeline) || self.lost_a_renewal())
+    }
+
+    /// Returns whether a command of the holder's process to a server was lost during the lease
+    /// while the process had no lock call open: only a renewal is sent then.
+    fn lost_a_renewal(&self) -> bool {
+        let Some(heard) = self.holder.completed else { return false };
+        let machine = self.holder.process.machine();
+        let mut open: BTreeSet<u64> = BTreeSet::new();
+        self.timeline.history.events.iter().any(|event| {
+            match &event.what {
+                What::Invoke { action: Action::Read { .. } | Action::Write { .. }, .. } => {}
+                What::Invoke { operation, .. } if event.node.machine() == machine => {
+                    open.insert(*operation);
+                }
+                What::Ok { operation, .. }
+                | What::Fail { operation, .. }
+                | What::Info { operation, .. } => {
+                    open.remove(operation);
+                }
+                What::FaultBegan { kind, nodes, .. } => {
+                    let is_loss = matches!(kind, FaultKind::LostRequest | FaultKind::LostReply);
+                    let is_own =
+                        nodes.contains(&machine) && nodes.iter().any(|one| one.is_server());
+                    let is_then = heard.time < event.time_us && event.time_us <= self.lease.ends();
+                    return is_loss && is_own && is_then && open.is_empty();
+                }
+                _ => {}
+            }
+            false
+        })
     }
 
     /// How long requests of the holder were in transit to the storage while a fault delayed them.

@@ -12,6 +12,7 @@
 //! and all interested processes gave up a call before. Where a lock exists, its owner may have
 //! given up the call.
 
+mod circle;
 mod clocks;
 mod outage;
 mod owner;
@@ -26,7 +27,9 @@ use super::session::First;
 use super::{asleep, given_up, session};
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::{KeySpan, Timeline, creator};
+use circle::is_held_by_a_waiter;
 use clocks::clocks_differ;
+use fencepost_faults::{FaultKind, Node};
 use outage::of_outage;
 use owner::{lost_release, of_absent, of_holder, of_owner, unheard_release};
 use spans::{mostly, still_there, waiter_died};
@@ -69,12 +72,15 @@ pub(crate) enum Standstill {
     /// The first in the queue was paused.
     WaiterStoodStill,
     ClocksDiffer,
+    /// One of the waiting processes holds this lock, and waits for another one.
+    HeldByWaiter,
 }
 
 /// The obstacle for the processes of a finding.
 pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
     match finding.kind {
         Kind::Unavailable => of_outage(timeline, finding),
+        Kind::Stuck if is_held_by_a_waiter(timeline, finding) => Some(Standstill::HeldByWaiter),
         _ if asleep::waits_for_an_answer(timeline, finding) => Some(Standstill::OnDeadConnections),
         Kind::Deadlock | Kind::Starved if asleep::waits_for_the_dead(timeline, finding) => {
             Some(Standstill::OnDeadConnections)
@@ -84,6 +90,35 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<S
         }
         _ => of_stuck(timeline, finding),
     }
+}
+
+/// A lock that existed for most of the time because a release only lowered its count, by its server
+/// and its owner.
+pub(super) fn counted_once_too_often(
+    timeline: &Timeline<'_>,
+    finding: &Finding,
+) -> Option<(Node, Node)> {
+    let mut standing = mostly(timeline, Period::of_finding(finding));
+    standing.find(|span| timeline.is_lowered(span)).and_then(|span| Some((span.node, span.by?)))
+}
+
+/// A lock that existed for most of the time, by its server and its owner, if a request of the owner
+/// to that server was lost after the grant, while the owner acquired.
+pub(super) fn lost_a_request(timeline: &Timeline<'_>, finding: &Finding) -> Option<(Node, Node)> {
+    mostly(timeline, Period::of_finding(finding)).find_map(|span| {
+        let by = span.by?;
+        let mut acquiring = timeline.acquisitions.iter().rev();
+        let until = acquiring.find(|one| one.process == by && one.invoked < span.from)?.completed;
+        let mut lost = timeline.faults.iter().filter(|fault| {
+            fault.kind == FaultKind::LostRequest
+                && fault.names(by.machine())
+                && fault.names(span.node)
+        });
+        let is_then = lost.any(|fault| {
+            span.from < fault.from && until.is_none_or(|completed| fault.from < completed)
+        });
+        is_then.then_some((span.node, by))
+    })
 }
 
 /// The first obstacle in the history that explains why no process gets in.

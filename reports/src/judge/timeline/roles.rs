@@ -2,7 +2,7 @@
 
 use super::{Moment, moments};
 use crate::record::history::{History, Turn, What};
-use fencepost_faults::{Micros, Node, SimTime};
+use fencepost_faults::{FaultKind, Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The recorded roles of a deployment.
@@ -33,6 +33,11 @@ impl Roles {
                     roles.named.push((moment.time, node, *about));
                 }
                 What::Turn { turn: Turn::Promoted, .. } => roles.begin(node, Some(moment)),
+                // Servers other than Redis record no turns.
+                What::FaultBegan { kind: FaultKind::Promote, nodes, .. } => {
+                    let promoted = nodes.iter().filter(|node| matches!(node, Node::Server(_)));
+                    promoted.for_each(|node| roles.begin(*node, Some(moment)));
+                }
                 What::Turn { turn: Turn::Unaware, .. } => roles.begin(node, None),
                 What::Server { primary: true, .. } => {
                     roles.begin(node, replicas.contains(&node).then_some(moment));
@@ -125,6 +130,7 @@ impl Roles {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::history::Change;
     use crate::record::story::Story;
 
     fn turned(story: Story, ms: u64, redis: u16, turn: Turn) -> Story {
@@ -153,6 +159,20 @@ mod tests {
             roles.promoted(Node::Redis(redis), moment).map(|moment| moment.time)
         };
         assert_eq!([promoted(1, 9), promoted(2, 4), promoted(2, 6)], [None, None, Some(at(5))]);
+    }
+
+    #[test]
+    fn a_database_is_a_primary_from_the_fault_on_that_promotes_it() {
+        let standby = Node::Server(2);
+        let story = Story::new().fault_began(5, 1, "promote", &[standby]);
+        let by = Some(Node::Client(2));
+        let (key, value) = ("lock".to_owned(), Some("b".to_owned()));
+        let change = Change::Granted;
+        let what =
+            What::Server { key, change, value, by, primary: true, token: None, lease_us: None };
+        let roles = roles(story.event(9, standby, what));
+        let end = Moment { time: at(9), index: usize::MAX };
+        assert_eq!(roles.promoted(standby, end).map(|moment| moment.time), Some(at(5)));
     }
 
     #[test]

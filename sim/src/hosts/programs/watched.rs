@@ -14,7 +14,12 @@ pub struct Watched {
     pub instead_of: Option<String>,
     /// The keys that processes wrote, if none of them is watched.
     pub others: Vec<String>,
+    /// Other keys that processes renewed, if they never renewed a watched one.
+    pub renewed: Vec<String>,
 }
+
+/// The most keys in a note.
+const OTHERS_MAX: usize = 5;
 
 pub(crate) fn is_pattern(key: &str) -> bool {
     key.contains('*')
@@ -25,9 +30,16 @@ impl Watched {
         self.key.split('*').next().unwrap_or_default()
     }
 
+    /// A note on keys that were renewed instead of the lock's.
+    pub fn renewed_note(&self) -> Option<String> {
+        let named = quoted(&self.renewed);
+        (!named.is_empty())
+            .then(|| format!("processes renewed {}, but never '{}'", named.join(", "), self.key))
+    }
+
     /// A note on the choice, if the user should know.
     pub fn note(&self) -> Option<String> {
-        let named: Vec<String> = self.others.iter().map(|key| format!("'{key}'")).collect();
+        let named = quoted(&self.others);
         match (&self.instead_of, self.others.first()) {
             (Some(stated), _) => Some(format!(
                 "no process wrote the key '{stated}'; the run was judged by the key that they \
@@ -45,10 +57,15 @@ impl Watched {
     }
 }
 
+fn quoted(keys: &[String]) -> Vec<String> {
+    keys.iter().map(|key| format!("'{key}'")).collect()
+}
+
 /// Keeps the lock's keys. If no process wrote a key with the stated prefix, the lock is the only
 /// other key that they wrote, the only one with an expiry, or the only one that they removed again.
 pub(crate) fn watch(mut events: Vec<Event>, stated: &str) -> (Vec<Event>, Watched) {
-    let watched = choose(&events, stated);
+    let mut watched = choose(&events, stated);
+    watched.renewed = renewed(&events, &watched.key);
     events.retain(|event| match &event.what {
         What::Server { key, .. } => is_watched(key, &watched.key),
         _ => true,
@@ -85,8 +102,23 @@ fn key_of(name: &str, pattern: &str) -> String {
     }
 }
 
+/// The other keys that processes renewed, if they never renewed a watched one. A single extension
+/// may complete a grant.
+fn renewed(events: &[Event], watched: &str) -> Vec<String> {
+    let mut times: BTreeMap<&str, usize> = BTreeMap::new();
+    for event in events {
+        if let What::Server { key, change: Change::Extended, by: Some(_), .. } = &event.what {
+            *times.entry(key).or_default() += 1;
+        }
+    }
+    times.retain(|_, times| *times > 1);
+    match times.keys().any(|key| is_watched(key, watched)) {
+        true => Vec::new(),
+        false => times.into_keys().take(OTHERS_MAX).map(str::to_owned).collect(),
+    }
+}
+
 fn choose(events: &[Event], stated: &str) -> Watched {
-    const OTHERS_MAX: usize = 5;
     let [mut written, mut leased, mut removed] = [const { BTreeSet::new() }; 3];
     for event in events {
         let What::Server { key, change, by: Some(_), lease_us, .. } = &event.what else { continue };
@@ -106,11 +138,16 @@ fn choose(events: &[Event], stated: &str) -> Watched {
     let is_written = written.iter().any(|key| is_watched(key, stated));
     let guess = || only(&written).or_else(|| only(&leased)).or_else(|| only(&removed));
     match guess().filter(|_| !is_written && !is_pattern(stated)) {
-        Some(key) => Watched { key, instead_of: Some(stated.to_owned()), others: Vec::new() },
+        Some(key) => Watched {
+            key,
+            instead_of: Some(stated.to_owned()),
+            others: Vec::new(),
+            renewed: Vec::new(),
+        },
         None => {
             let others = written.into_iter().filter(|_| !is_written).take(OTHERS_MAX);
             let others = others.map(str::to_owned).collect();
-            Watched { key: stated.to_owned(), instead_of: None, others }
+            Watched { key: stated.to_owned(), instead_of: None, others, renewed: Vec::new() }
         }
     }
 }
@@ -226,6 +263,28 @@ mod tests {
         let (_, watched) = watch(vec![wrote("jobs", "a", None)], "job:*");
         assert_eq!(watched.key, "job:*", "of a pattern nothing is guessed");
         assert!(watched.note().is_some());
+    }
+
+    #[test]
+    fn keys_that_are_renewed_instead_of_the_lock_are_told() {
+        let renewed = |key: &str| {
+            let mut event = wrote(key, "1", Some(Micros(1)));
+            if let What::Server { change, .. } = &mut event.what {
+                *change = Change::Extended;
+            }
+            event
+        };
+        let told = |keys: &[&str]| {
+            let events = [wrote("lock:orders", "a", None)].into_iter();
+            let events = events.chain(keys.iter().map(|key| renewed(key))).collect();
+            watch(events, "lock:orders").1.renewed_note()
+        };
+        assert_eq!(
+            told(&["lease", "lease"]).unwrap(),
+            "processes renewed 'lease', but never 'lock:orders'"
+        );
+        assert_eq!(told(&["lease"]), None, "it may complete a grant");
+        assert_eq!(told(&["lease", "lease", "lock:orders", "lock:orders"]), None);
     }
 
     #[test]

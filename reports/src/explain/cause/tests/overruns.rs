@@ -250,6 +250,18 @@ fn what_a_nested_acquire_puts_at_a_new_primary_is_not_the_lock_that_expired_at_t
 }
 
 #[test]
+fn a_command_that_is_lost_while_the_holder_works_is_a_renewal() {
+    let lost = |ms, client| {
+        let nodes = [Node::Client(client), REDIS];
+        let story = overrun(20).fault_began(ms, 1, "lost-request", &nodes);
+        overlap(story.fault_ended(ms, 1, "lost-request", REDIS))
+    };
+    assert_eq!(lost(8, 1), Cause::MissedRenewal);
+    assert_eq!(lost(8, 2), Cause::HoldTooLong, "of another process");
+    assert_eq!(lost(14, 1), Cause::HoldTooLong, "after the lease");
+}
+
+#[test]
 fn what_one_late_command_extends_is_not_renewed_by_itself() {
     let story = |times: &[u64]| {
         let story = Story::new().acquires(0, 3).info(1, 3).takes(2, 3, "c");

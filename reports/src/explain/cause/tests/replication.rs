@@ -56,6 +56,18 @@ fn a_counter_goes_back_by_failover_restart_or_flush() {
 }
 
 #[test]
+fn members_have_the_counter_in_common_and_lose_it_by_restarts() {
+    let story = |keeping| {
+        let story = Story::kept_as(keeping).takes_with_token(1, 1, "a", 7).releases(2, 1);
+        let story = story.server(3, 1, Change::Discarded, "a", None).redis_crashes(4, 3);
+        let story = story.redis_starts(5, 3).grants_at(9, 2, 2, "b").hears_token(9, 2, "b", 3);
+        cause(Kind::TokenRegression, story)
+    };
+    assert_eq!(story(Keeping::Membership), Cause::RestartDataLoss);
+    assert_eq!(story(Keeping::Lease), Cause::AsyncReplicationLoss);
+}
+
+#[test]
 fn an_extension_that_a_replica_never_received_is_replication_loss() {
     let story = Story::new().takes(1, 1, "a").replicated(2, 2, "a").redis_crashes(7, 1);
     let extended = Story::new().takes(1, 1, "a").replicated(2, 2, "a");

@@ -83,3 +83,47 @@ fn every_meaning_is_sentences_and_no_two_causes_have_the_same() {
         seen.push(meaning.what);
     }
 }
+
+#[test]
+fn of_a_request_that_was_lost_after_the_grant_no_reply_is_said_to_be_lost() {
+    let said = |lost_ms| {
+        let nodes = [CLIENT, REDIS];
+        let story = Story::new().fault_began(lost_ms, 1, "lost-request", &nodes).acquires(1, 1);
+        let story = story.grants(2, 1, "a").info(5, 1).healed(20).runs_out_of_time(130);
+        let finding = Finding {
+            at: SimTime(20_000),
+            duration: Micros::from_millis(110),
+            ..of_waiting(Kind::Stuck)
+        };
+        Cause::LostReply.sentence(&Timeline::new(&story.build()), &finding)
+    };
+    assert_eq!(
+        said(3),
+        "A command of client-1 to redis-1 was lost in transit, and what client-1 had done there \
+         before remained."
+    );
+    assert!(said(0).starts_with("A server had executed a command"), "{}", said(0));
+}
+
+#[test]
+fn of_a_count_that_one_release_did_not_end_it_is_said_whose_it_is() {
+    let said = |last: &str| {
+        let by = Some(CLIENT);
+        let sent_twice = Story::new().acquires(1, 1).grants(2, 1, "a=1");
+        let sent_twice = sent_twice.server(3, 1, Change::Granted, "a=2", by).hears(4, 1, "a=2");
+        let story = sent_twice.leaves(6, 1).server(7, 1, Change::Granted, last, by).left(8, 1);
+        let history = story.healed(20).runs_out_of_time(130).build();
+        let finding = Finding {
+            at: SimTime(20_000),
+            duration: Micros::from_millis(110),
+            ..of_waiting(Kind::Stuck)
+        };
+        Cause::LostReply.sentence(&Timeline::new(&history), &finding)
+    };
+    assert_eq!(
+        said("a=1"),
+        "redis-1 counted an acquire of client-1 whose reply never reached client-1. A release only \
+         lowers the count by one, so the lock remained there."
+    );
+    assert!(said("b=1").starts_with("A server had executed a command"), "{}", said("b=1"));
+}

@@ -333,3 +333,14 @@ fn a_lost_lock_that_a_nested_acquire_creates_anew_is_lost_by_what_lost_it_first(
     let kept = kept.takes(10, 2, "b=1").releases(20, 1).releases(21, 2);
     assert_eq!(overlap(kept), Cause::EarlyRelease, "nothing but its own command removed it");
 }
+
+#[test]
+fn a_renewal_that_puts_an_earlier_lock_over_another_one_is_an_orphan_renewal() {
+    let written = |value: &str| {
+        let story = Story::new().takes(1, 3, "c").releases(2, 3).expires(2, "c").takes(3, 1, "a");
+        let story = story.server(4, 1, Change::Granted, value, Some(Node::Client(3)));
+        overlap(story.removed(5, value, 3).takes(6, 2, "b").releases(8, 1).releases(9, 2))
+    };
+    assert_eq!(written("c"), Cause::OrphanRenewal);
+    assert_eq!(written("d"), Cause::Interleaving, "it never had that lock");
+}

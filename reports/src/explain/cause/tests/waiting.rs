@@ -278,6 +278,19 @@ fn passed_by(keeping: Keeping, what: impl FnOnce(Story) -> Story) -> Cause {
 }
 
 #[test]
+fn a_free_lock_for_which_all_wait_on_dead_connections_woke_nobody_by_that() {
+    let waits = |crashed_at| {
+        let story = Story::kept_as(Keeping::Connection).available_within(20, 1, 1);
+        let story = story.takes(1, 1, "7").acquires(3, 2).leaves(5, 1).removed(5, "7", 1);
+        let story = story.left(6, 1).silent(99, 2, 3, true);
+        let crashed = story.event(crashed_at, Node::Server(1), What::Crashed);
+        cause(Kind::Unavailable, crashed.at_servers())
+    };
+    assert_eq!(waits(4), Cause::ConnectionLost);
+    assert_eq!(waits(2), Cause::MissedWakeup, "it asked the server that was back");
+}
+
+#[test]
 fn nobody_gets_in_while_all_who_wait_do_so_on_a_connection_that_a_dead_server_forgot() {
     let crash = |story: Story| story.event(4, Node::Server(1), What::Crashed);
     assert_eq!(passed_by(Keeping::Connection, crash), Cause::ConnectionLost);

@@ -25,7 +25,9 @@ pub(super) fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<St
     if waiter_stood_still(timeline, span) {
         return Some(Standstill::WaiterStoodStill);
     }
-    if asleep::waits_for_an_answer(timeline, finding) {
+    if asleep::waits_for_an_answer(timeline, finding)
+        || asleep::waits_for_the_dead(timeline, finding)
+    {
         return Some(Standstill::OnDeadConnections);
     }
     if asleep::slept_on(timeline, finding) || first_slept_on(timeline, span) {

@@ -2,7 +2,7 @@
 
 use super::Story;
 use crate::judge::finding::Kind;
-use crate::record::history::{Access, Change, Turn, What};
+use crate::record::history::{Access, Action, Change, Turn, What};
 use crate::show::format::text::amount::about;
 use crate::summary::report::{TimelineEntry, ViolationReport};
 use fencepost_faults::Node;
@@ -92,11 +92,17 @@ impl Story<'_> {
         }
     }
 
+    /// Returns whether in this event of the story a server granted the lock, lost it or changed its
+    /// role, or, if no process gets the lock, its last owner released it.
     fn decides(&self, entry: &TimelineEntry) -> bool {
-        let mut story = self.lead.violation.narrative.iter();
+        let lead = &self.lead.violation;
+        let mut story = lead.narrative.iter();
+        let is_wait =
+            matches!(lead.kind, Kind::Stuck | Kind::Deadlock | Kind::Starved | Kind::Unavailable);
         let is_deed = match &entry.what {
             What::Server { .. } => true,
             What::Turn { turn, .. } => turn.changes_data(),
+            What::Invoke { action: Action::Release, .. } | What::Info { .. } => is_wait,
             _ => false,
         };
         is_deed && story.any(|line| line.event == entry.sequence)

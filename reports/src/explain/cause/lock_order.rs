@@ -1,0 +1,15 @@
+//! Processes take several locks in different orders, and each waits for the next one's.
+
+use super::entry::Entry;
+use crate::judge::meaning::Meaning;
+
+pub(super) static ENTRY: Entry = Entry::new(MEANING);
+
+const MEANING: Meaning = Meaning {
+    what: "Several processes each hold a lock and wait for one that another of them holds: a \
+           deadlock.",
+    how: "The processes take the same locks in different orders, and the locks have no expiry or \
+          are renewed while their holders wait.",
+    helps: "Take several locks in one order everywhere. Or release the first one if the second is \
+            not granted in time.",
+};

@@ -1,0 +1,21 @@
+//! A holder that waits for another lock.
+
+use crate::judge::finding::Finding;
+use crate::judge::timeline::Timeline;
+
+/// Returns whether one of the waiting processes holds this lock throughout, and does not ask for
+/// it: it waits for another one.
+pub(super) fn is_held_by_a_waiter(timeline: &Timeline<'_>, finding: &Finding) -> bool {
+    let until = finding.at + finding.duration;
+    timeline.sections.iter().any(|section| {
+        let process = section.process.machine();
+        let asks_again = timeline
+            .acquisitions
+            .iter()
+            .any(|one| one.process.machine() == process && section.from < one.invoked);
+        finding.processes.contains(&process)
+            && section.from.time <= finding.at
+            && section.ends(timeline.end) >= until
+            && !asks_again
+    })
+}

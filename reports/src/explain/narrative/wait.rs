@@ -1,0 +1,53 @@
+//! The story of a lock that no process gets.
+
+use super::{Story, Weight};
+use crate::judge::finding::Finding;
+use crate::judge::timeline::{Acquisition, KeySpan, Moment};
+use crate::record::history::What;
+
+impl Story<'_, '_> {
+    /// The last lock before a finding, its end, what its owner heard of it, and the lock that then
+    /// stood in the way.
+    pub(super) fn last_lock(&mut self, finding: &Finding) {
+        let timeline = self.timeline;
+        let begun = timeline.keys.iter().filter(|key| key.from.time <= finding.at);
+        let Some(last) = begun.max_by_key(|key| key.from) else { return };
+        self.plainly(Weight::Turn, last.from.index);
+        let until = finding.at + finding.duration;
+        if let Some((to, _)) = last.to.filter(|(to, _)| to.time <= until) {
+            self.plainly(Weight::Turn, to.index);
+        }
+        let blocks = |key: &&KeySpan<'_>| {
+            let stood = timeline.stood_until(key).min(until).since(key.from.time);
+            finding.at < key.from.time && finding.duration.0 < 2 * stood.0
+        };
+        if let Some(blocking) = timeline.keys.iter().find(blocks) {
+            self.plainly(Weight::Turn, blocking.from.index);
+        }
+        let mut owners = timeline.acquisitions.iter().rev();
+        // A server that lagged behind may have had a node first after its owner had left.
+        let is_owner = |one: &Acquisition<'_>| one.owner.is_some() && one.owner == last.value;
+        let has_queue = timeline.history.header.has_queue();
+        let owner = owners.find(|one| timeline.is_lock_of(last, one) || has_queue && is_owner(one));
+        let left = owner
+            .and_then(|owner| timeline.section_of(timeline.acquisition_of(owner.operation)?)?.to);
+        if let Some(left) = left.filter(|left| left.time <= until) {
+            self.plainly(Weight::Turn, left.index);
+            self.unknown_outcome(left);
+        }
+    }
+
+    /// Adds that a process never learned the outcome of a release, if so.
+    fn unknown_outcome(&mut self, invoked: Moment) {
+        let events = &self.timeline.history.events;
+        let What::Invoke { operation: release, .. } = events[invoked.index].what else { return };
+        let is_unknown = |what: &What| match what {
+            What::Info { operation, .. } => *operation == release,
+            _ => false,
+        };
+        let mut later = (invoked.index..events.len()).filter(|at| is_unknown(&events[*at].what));
+        if let Some(at) = later.next() {
+            self.plainly(Weight::Turn, at);
+        }
+    }
+}
