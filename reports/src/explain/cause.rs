@@ -237,7 +237,7 @@ impl Cause {
 
     /// Returns whether the holder worked longer than a lease that it did not renew.
     pub fn is_long_work(self) -> bool {
-        self == Cause::HoldTooLong
+        self.entry().is_long_work
     }
 
     /// The magnitude of a fault that decides whether it occurs.

@@ -11,6 +11,8 @@ pub(super) struct Entry {
     pub(super) needs: &'static [Need],
     /// `true` if no lock with a lease prevents it.
     pub(super) is_beyond_leases: bool,
+    /// `true` if the holder worked longer than a lease that it did not renew.
+    pub(super) is_long_work: bool,
     pub(super) between: Option<fn(&Scene<'_, '_>) -> String>,
     pub(super) alone: Option<fn(&Case<'_, '_>) -> String>,
     pub(super) measure: Option<Measure>,
@@ -22,6 +24,7 @@ impl Entry {
             meaning,
             needs: &[],
             is_beyond_leases: false,
+            is_long_work: false,
             between: None,
             alone: None,
             measure: None,

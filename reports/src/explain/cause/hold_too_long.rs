@@ -8,6 +8,7 @@ use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
     is_beyond_leases: true,
+    is_long_work: true,
     between: Some(between),
     alone: Some(alone),
     ..Entry::new(MEANING)
