@@ -393,7 +393,7 @@ mod tests {
         };
         let granted = |lease_ms| set(Story::new(), 1, Change::Granted, lease_ms);
         let sets = |story, ms| set(story, ms, Change::Extended, Some(10));
-        let text = |verb| vec![format!("{verb} the lock of client-1, asked by client-1")];
+        let text = |verb| vec![format!("{verb} the lock of client-1, requested by client-1")];
         assert_eq!(said(sets(granted(None), 5), 5), text("sets the expiry of"));
         assert_eq!(said(sets(granted(Some(10)), 5), 5), text("extends"));
         assert_eq!(said(sets(sets(granted(None), 5), 8), 8), text("extends"));
