@@ -57,6 +57,7 @@ class Run:
         self.spans = self.read_spans()
         self.primaries = self.read_primaries()
         self.renews = self.read_renewals()
+        self.pauses = self.read_pauses()
 
     def read_sections(self):
         """Critical sections: from an acquire's ok until release, loss or death."""
@@ -177,6 +178,26 @@ class Run:
         ]
         return own[-1] if own else None
 
+    def slept_through(self, process, held, taken):
+        """Whether a paused holder's last lease was over by true time when the other was granted."""
+        sets = [one for one in held["sets"] if machine(one["by"]) == process]
+        last = max(sets, key=lambda one: one["sequence"], default=held["from"])
+        ends = last["time_us"] + last.get("lease_us", self.header["ttl_us"])
+        return ends <= taken["from"]["time_us"] and any(
+            since <= ends <= until for node, since, until in self.pauses if node == process)
+
+    def read_pauses(self):
+        """When processes stood still: the process, and from when to when."""
+        began, pauses = {}, []
+        for event in self.events:
+            if event["event"] == "fault-began" and event["kind"] in ("pause", "suspend"):
+                began[event["fault"]] = event
+            elif event["event"] == "fault-ended" and event["fault"] in began:
+                begin = began.pop(event["fault"])
+                pauses += [(node, begin["time_us"], event["time_us"]) for node in begin["nodes"]]
+        pauses += [(node, one["time_us"], self.end) for one in began.values() for node in one["nodes"]]
+        return pauses
+
     def fact(self, holder, taker):
         """How the holder's lock went before the other process was granted it."""
         held, taken = self.grant(holder), self.grant(taker)
@@ -196,6 +217,8 @@ class Run:
             and (not span["by"] or machine(span["by"]) == process)
             and held["from"]["sequence"] <= span["from"]["sequence"] < taken["from"]["sequence"]
         ]
+        if self.slept_through(process, held, taken):
+            return "lease-over"
         if not copies:
             return "never-there"
         # What a nested acquire put there after the lock was lost is another lock.
