@@ -39,21 +39,24 @@ NEEDS = {
     "chubby": "a cell of five replicas",
     "gemfire": "three members of a distributed system",
 }
-CHECKED_BY_A_TOKEN = {
-    "fencing",
-    "redlock-fencing",
-    "memcached-cas",
-    "curator-fencing",
-    "etcd-mutex-fencing",
-    "chubby-sequencer",
-    "gemfire-token",
+# The lock of each coordinator whose tokens the storage checks.
+WITH_TOKENS = {
+    "redis": "fencing",
+    "memcached": "memcached-cas",
+    "zookeeper": "curator-fencing",
+    "etcd": "etcd-mutex-fencing",
+    "chubby": "chubby-sequencer",
+    "gemfire": "gemfire-token",
 }
+# The tokens of redlock-fencing are random: the storage compares them, and rejects good ones, too.
+CHECKED_BY_A_TOKEN = {*WITH_TOKENS.values(), "redlock-fencing"}
 INDEPENDENT = ("redlock", "node-redlock", "redsync", "redisson-redlock")
+ADVICE_LINES_MAX = 40
 
 
-def matrix():
-    """The cells of the matrix by lock and fault."""
-    data = json.loads((ROOT / "docs" / "data" / "matrix.json").read_text())
+def matrix(name="matrix"):
+    """The cells of a matrix by lock and fault."""
+    data = json.loads((ROOT / "docs" / "data" / f"{name}.json").read_text())
     return {(cell["client"], cell["fault"]): cell for cell in data["cells"]}
 
 
@@ -93,13 +96,24 @@ def number(value):
     return "·" if value == 0 else f"{value:.0f}"
 
 
+def with_tokens(lock, coordinator):
+    """The lock with tokens on the same servers, if there is one."""
+    if lock in CHECKED_BY_A_TOKEN:
+        return lock
+    return None if lock.startswith(INDEPENDENT) else WITH_TOKENS.get(coordinator)
+
+
+def cell(cells, lock, token, faults):
+    without = "–" if lock in CHECKED_BY_A_TOKEN else number(worst(cells, lock, faults, HARM))
+    checked = number(worst(cells, token, faults, HARM)) if token else "–"
+    belief, liveness = (number(worst(cells, lock, faults, kinds)) for kinds in (BELIEF, LIVENESS))
+    return f"[{belief}/{without}/{checked}/{liveness}](matrix.md#{lock})"
+
+
 def row(cells, run, coordinator):
     lock = run["client"]
-    numbers = [
-        "/".join(number(worst(cells, lock, faults, kinds)) for kinds in (BELIEF, HARM, LIVENESS))
-        for faults in GROUPS.values()
-    ]
-    linked = [one if one in ("·/·/·", "?/?/?") else f"[{one}](matrix.md#{lock})" for one in numbers]
+    token = with_tokens(lock, coordinator)
+    linked = [cell(cells, lock, token, faults) for faults in GROUPS.values()]
     needs = "independent Redis" if lock.startswith(INDEPENDENT) else NEEDS[coordinator]
     cost = [f"{run['messages'] / (CYCLES + 1):.0f}", f"{run['latency_us']['acquire']['p50'] / 1000:.1f}"]
     return "| " + " | ".join([f"[{lock}](protocols.md)", *linked, *cost, needs]) + " |"
@@ -113,14 +127,18 @@ def advice(cells):
         value = worst(cells, lock, faults.split(","), kinds)
         return "none" if value == 0 else f"{value:.0f} %"
 
+    def waits(lock, fault):
+        value = share(available[lock, fault], {"unavailable"})
+        return "none" if value == 0 else f"{value:.0f} %"
+
     def quiet(lock, faults, kinds=BELIEF | HARM | LIVENESS):
         for fault in faults.split(","):
             if (lock, fault) in cells and share(cells[lock, fault], kinds):
                 sys.exit(f"{lock} under {fault} is no longer quiet: correct the text of {__file__}")
         return ", ".join(f"`{fault}`" for fault in faults.split(","))
 
-    network = "latency,partition,lost-reply,client-crash"
-    for lock in ("curator-fencing", "etcd-mutex-fencing"):
+    network, available = "latency,partition,lost-reply,client-crash", matrix("availability")
+    for lock in ("curator-fencing", "etcd-mutex-fencing", "chubby-sequencer"):
         quiet(lock, ",".join(fault for group in GROUPS.values() for fault in group), HARM)
     delayed = GROUPS["holder delayed"]
     for lock in {client for client, _ in cells} - CHECKED_BY_A_TOKEN:
@@ -134,8 +152,9 @@ def advice(cells):
 - **Redlock adds** protection against the loss of a single server: it is quiet under
   {quiet("redlock", "failover")} and {quiet("redlock", "partition")}. **It does not add** protection against a delayed holder
   ({percent("redlock", "suspend", HARM)} harm under `suspend`, {percent("single-node", "suspend", HARM)} for `single-node`), clock jumps ({percent("redlock", "clock-jump", HARM)}), restarts
-  without a delay ({percent("redlock", "restart", HARM)}) or evictions ({percent("redlock", "eviction", HARM)}). Restart its servers only after a ttl.
-- **A watchdog** covers work that takes longer than the lease, but not a paused process: with pauses, {percent("watchdog", "pause", HARM)}
+  without a delay ({percent("redlock", "restart", HARM)}) or evictions ({percent("redlock", "eviction", HARM)}). Restart its servers only after a ttl
+  ([C2](anomalies.md)).
+- **A watchdog** covers work that takes longer than the lease ([A9](anomalies.md)), but not a paused process: with pauses, {percent("watchdog", "pause", HARM)}
   of the runs of `watchdog` end in harm, and {percent("single-node", "pause", HARM)} of `single-node`.
 - **Pay for ZooKeeper or etcd** if the lock must survive the loss of servers: `curator-mutex` is quiet
   under {quiet("curator-mutex", "restart,failover,clock-jump")}, and `etcd-mutex` under {quiet("etcd-mutex", "restart,failover,clock-jump")}.
@@ -143,7 +162,8 @@ def advice(cells):
 - **GemFire and Chubby** also tie locks to members or sessions. `gemfire` is quiet under {quiet("gemfire", "failover,client-crash")},
   but a member that departs can do harm ({percent("gemfire", "pause", HARM)} under `pause`), and the loss of half of the servers loses every lock
   ({percent("gemfire", "restart", HARM)} under `restart`). `chubby` grants a failed holder's lock again only after a minute: it is quiet under {quiet("chubby", "pause,suspend,client-crash")},
-  and others wait for that minute.
+  and after a crash the lock is [out of reach](availability.md) for more than 5 s in {waits("chubby", "client-crash")} of the runs
+  ({waits("chubby-no-delay", "client-crash")} without the delay).
 - **A lock in the database you already have** survives restarts as a row: `shedlock-db-time` is quiet
   under {quiet("shedlock-db-time", "restart,partition,client-crash")}, but a promoted standby may not have the row ({percent("shedlock-db-time", "failover", HARM)} harm). Each lock
   breaks if the clock that it reads is stepped: `shedlock-db-time` reads the database's clock ({percent("shedlock-db-time", "clock-jump", HARM)}),
@@ -154,14 +174,21 @@ def advice(cells):
   processes still believe that they hold `fencing` ({percent("fencing", "pause,suspend,storage-delay", BELIEF)}), `curator-fencing` ({percent("curator-fencing", "pause,suspend", BELIEF)}) or
   `etcd-mutex-fencing` ({percent("etcd-mutex-fencing", "pause,suspend", BELIEF)}), but no harm reaches the storage
   ({quiet("fencing", "pause,suspend,storage-delay", HARM)} for `fencing`). The counter must be durable: with a counter in one Redis, tokens go
-  back and harm returns under restarts ({percent("fencing", "restart", HARM)}) and failovers ({percent("fencing", "failover", HARM)}). The czxid of ZooKeeper and the
-  revision of etcd are durable: `curator-fencing` and `etcd-mutex-fencing` show no harm in any column.
+  back and harm returns under restarts ({percent("fencing", "restart", HARM)}) and failovers ({percent("fencing", "failover", HARM)}). The czxid of ZooKeeper, the
+  revision of etcd and the sequencer of Chubby are durable: `curator-fencing`, `etcd-mutex-fencing` and `chubby-sequencer`
+  show no harm in any column.
 - **If the storage cannot check a token**, no lock here prevents harm by a delayed holder. Keep critical sections
   much shorter than the lease, stop before the lease ends, or make the guarded operation idempotent
   or conditional (compare-and-set), which also makes the storage check."""
     bullets = (" ".join(bullet.split()) for bullet in text.split("\n- "))
     joined = ("- " + bullet.removeprefix("- ") for bullet in bullets)
-    return "\n".join(textwrap.fill(one, 100, subsequent_indent="  ", break_on_hyphens=False) for one in joined)
+    lines = "\n".join(
+        textwrap.fill(one, 100, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
+        for one in joined
+    )
+    if lines.count("\n") >= ADVICE_LINES_MAX:
+        sys.exit(f"the advice has {lines.count(chr(10)) + 1} lines: expected up to {ADVICE_LINES_MAX}")
+    return lines
 
 
 def page():
@@ -176,13 +203,20 @@ def page():
         "",
         "## Every lock",
         "",
-        "A cell is *belief/harm/liveness*: the highest percentage of runs, over the fault families of the",
-        "column, in which two processes held the lock or the lock gave a wrong answer (belief), the guarded",
-        "data was damaged (harm), or a process waited for ever (liveness). A point means none, a question",
-        "mark that no run exercised the lock. Cells link to the matrix, which shows each family separately.",
-        "The last columns show the cost of one cycle of one process without faults: messages (acquire,",
-        "guarded work, release, renewals) and the median time to acquire in ms, with message latencies of",
-        "0.2 ms to 2 ms.",
+        "A cell is *belief/harm/harm with a token/liveness*: the highest percentage of runs, over the fault",
+        "families of the column, in which",
+        "",
+        "- two processes held the lock, or the lock gave a wrong answer (belief),",
+        "- the guarded data was damaged (harm),",
+        "- the same for the lock on the same servers whose token the storage checks:",
+        "  " + ", ".join(f"`{lock}`" for lock in WITH_TOKENS.values()) + ",",
+        "- a process waited for ever (liveness; [availability](availability.md) has shorter waits).",
+        "",
+        "A point means none, a question mark that no run exercised the lock, a dash that there is no such",
+        "lock. Each cell links to the matrix, which shows each family separately, with a seed. The last",
+        "columns show the cost of one cycle of one process without faults (`fencepost --seed 1 --fault none",
+        "--processes 1 --client LOCK`): messages (acquire, guarded work, release, renewals) and the median",
+        "time to acquire in ms, with message latencies of 0.2 ms to 2 ms.",
         "",
     ]
     for coordinator, runs in by_coordinator.items():
