@@ -3,9 +3,11 @@
 //! All pages follow from the table of exhibits, so they are the same on every machine; a test makes
 //! them again and compares.
 
+mod chubby;
 mod etcd;
 pub mod exhibit;
 pub mod exhibits;
+mod gemfire;
 mod memcached;
 mod mysql;
 mod postgresql;

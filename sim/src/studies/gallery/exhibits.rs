@@ -1,7 +1,7 @@
 //! All exhibits.
 
 use super::exhibit::Exhibit;
-use super::{etcd, memcached, mysql, postgresql, protocols, redis, steps, zookeeper};
+use super::{chubby, etcd, gemfire, memcached, mysql, postgresql, protocols, redis, steps, zookeeper};
 
 /// Every exhibit, in the order of the index.
 pub fn all() -> Vec<&'static Exhibit> {
@@ -14,6 +14,8 @@ pub fn all() -> Vec<&'static Exhibit> {
         postgresql::EXHIBITS,
         mysql::EXHIBITS,
         etcd::EXHIBITS,
+        chubby::EXHIBITS,
+        gemfire::EXHIBITS,
     ];
     tables.into_iter().flatten().collect()
 }
