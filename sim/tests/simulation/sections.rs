@@ -6,9 +6,10 @@ use fencepost::setup::span::{Span, SpanRange};
 use fencepost::{RunSpec, Scenario};
 use fencepost_clients::find;
 use fencepost_faults::{
-    Families, Family, Fault, FaultPlan, Micros, Node, OperatorCommand, Seed, SimTime, TimedFault,
+    Direction, Families, Family, Fault, FaultPlan, Micros, Node, OperatorCommand, Seed, SimTime,
+    TimedFault,
 };
-use fencepost_reports::{Action, History, What, judge};
+use fencepost_reports::{Action, Change, History, What, judge};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -80,4 +81,33 @@ fn what_an_operator_types_breaks_a_lock_that_has_to_be_renewed_and_none_that_sto
     };
     assert!(broken("redisson") > 0);
     assert_eq!(broken("fencing"), 0);
+}
+
+/// A process that is cut off from its cell of Chubby 1 s after it entered, and works for long.
+fn cut_off(client: &str) -> History {
+    let hold = Hold::Drawn(SpanRange::new(Span::secs(50), Span::secs(50)));
+    let scenario = Scenario { hold, processes: 1, cycles: 1, ..Scenario::default() };
+    let client = find(client).expect("the lock is in the table");
+    let cut = Fault::Partition {
+        side_a: vec![Node::Client(1)],
+        side_b: (1..=5).map(Node::Server).collect(),
+        direction: Direction::Both,
+        duration_us: Micros::from_secs(60),
+    };
+    let plan = FaultPlan::new(vec![TimedFault { id: 1, at_us: SimTime(2_000_000), fault: cut }]);
+    let families = Families::from(Family::Partition);
+    let drawn = RunSpec::draw(Seed(1), client, &families, Rc::new(scenario));
+    RunSpec { plan, ..drawn }.run(Engine::Fast).unwrap().history
+}
+
+#[test]
+fn a_holder_that_heeds_a_loss_leaves_even_if_it_only_waits_for_the_end_of_its_lease() {
+    let expired_at = |history: &History| {
+        let expires = |what: &What| matches!(what, What::Server { change: Change::Expired, .. });
+        history.events.iter().find(|event| expires(&event.what)).map(|event| event.time_us)
+    };
+    let careless = cut_off("chubby-no-delay");
+    assert!(released_at(&careless) > expired_at(&careless).expect("its session ends"));
+    let careful = cut_off("chubby-checked");
+    assert!(expired_at(&careful).is_none_or(|end| released_at(&careful) < end));
 }

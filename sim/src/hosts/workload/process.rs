@@ -187,8 +187,14 @@ impl Process {
             return;
         }
         let Some(next) = self.scenario.workload.next(read) else { return };
-        if !self.lock.usage().extends && self.remaining(lease) <= after_look {
-            self.env.sleep(self.remaining(lease)).await;
+        let (usage, remaining) = (self.lock.usage(), self.remaining(lease));
+        if !usage.extends && remaining <= after_look {
+            if usage.leaves {
+                let stretch = self.begins(remaining);
+                self.works_until_lost(lease, &stretch).await;
+            } else {
+                self.env.sleep(remaining).await;
+            }
             return;
         }
         if self.works(lease, after_look).await && self.checks(lease).await {
