@@ -11,6 +11,7 @@ use crate::setup::span::Span;
 use crate::studies::boundary::quantity::{QUANTITIES, Varied, find};
 use crate::studies::boundary::{Search, SearchError};
 use crate::studies::sweep::{Listener, Stop};
+use fencepost_clients::Definition;
 use fencepost_faults::{Families, Seed};
 use fencepost_reports::documents::boundary::{Unit, VIEWS};
 use fencepost_reports::summary::sweep::SeedRange;
@@ -67,6 +68,7 @@ fn search_of(arguments: &BoundaryArguments) -> Result<Search, Failure> {
             )));
         }
     };
+    refuse_elsewhere(quantity, client)?;
     let (from, to) = arguments.seeds.unwrap_or(SEEDS);
     let mut search = Search {
         client,
@@ -110,6 +112,19 @@ fn one_fault(arguments: &BoundaryArguments, quantity: &Varied) -> Result<Familie
         quantity.name,
         expected.join(", ")
     )))
+}
+
+/// Refuses a lock on which the quantity has no effect.
+fn refuse_elsewhere(quantity: &Varied, client: &Definition) -> Result<(), Failure> {
+    match quantity.only_on.filter(|only| *only != client.deployment.coordinator()) {
+        None => Ok(()),
+        Some(only) => Err(Failure::wrong(format!(
+            "--vary {}: it has no effect on '{}': expected a lock on {}",
+            quantity.name,
+            client.name,
+            only.name()
+        ))),
+    }
 }
 
 /// `A..B` in the unit of the quantity.

@@ -254,6 +254,8 @@ fn wrong_arguments_are_refused_with_what_would_be_valid() {
     };
     refuses(&boundary(&["--vary", "colour"]), &["colour", "restart-delay"]);
     refuses(&boundary(&["--vary", "pause"]), &["restart", "pause, suspend"]);
+    let elsewhere = ["boundary", "--client", "gemfire", "--fault", "pause", "--vary", "lock-delay"];
+    refuses(&elsewhere, &["gemfire", "a lock on chubby"]);
     refuses(
         &boundary(&["--vary", "restart-delay", "--between", "5s..1s"]),
         &["5s..1s", "A below B"],

@@ -58,6 +58,7 @@ static LEASE: Varied = Varied {
     unit: Unit::Us,
     worse: Worse::Less,
     families: &[],
+    only_on: None,
     range: |_| (10_000_000, 40_000_000),
     set: |scenario, value| {
         scenario.ttl = Span(Micros(value));

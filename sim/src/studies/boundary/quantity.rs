@@ -19,6 +19,8 @@ pub struct Varied {
     pub worse: Worse,
     /// The families that it affects, one of which must be among the faults; empty for all.
     pub families: &'static [Family],
+    /// The coordinator whose locks it affects; `None` for all.
+    pub only_on: Option<Coordinator>,
     /// The default range of the search: the least and the greatest value.
     pub range: fn(&Facts) -> (u64, u64),
     /// Sets the value in the scenario.
@@ -90,6 +92,7 @@ pub static QUANTITIES: &[Varied] = &[
         unit: Unit::Us,
         worse: Worse::Less,
         families: &[],
+        only_on: None,
         range: |facts| (facts.scenario.ttl.0.0 / 5, facts.scenario.ttl.0.0 * 4),
         set: |scenario, value| {
             *scenario = Scenario { ttl: Span(Micros(value)), ..keeping_spans(scenario) }
@@ -119,6 +122,7 @@ pub static QUANTITIES: &[Varied] = &[
         unit: Unit::Us,
         worse: Worse::Less,
         families: &[Family::Restart, Family::All],
+        only_on: None,
         range: |facts| (0, facts.scenario.ttl.0.0 * 6 / 5),
         set: |scenario, value| scenario.faults.restart_delay = exactly(value),
         bounds: |facts| {
@@ -147,6 +151,7 @@ pub static QUANTITIES: &[Varied] = &[
         unit: Unit::Ppm,
         worse: Worse::More,
         families: &[Family::ClockDrift, Family::All],
+        only_on: None,
         range: |facts| (0, (drift_margin(facts) * 3).clamp(1_000, 500_000)),
         set: |scenario, value| scenario.faults.drift_ppm = u32::try_from(value).unwrap_or(u32::MAX),
         bounds: |facts| {
@@ -168,6 +173,7 @@ pub static QUANTITIES: &[Varied] = &[
         unit: Unit::Us,
         worse: Worse::More,
         families: &[Family::Pause, Family::Suspend, Family::All],
+        only_on: None,
         range: |facts| (1_000, facts.scenario.ttl.0.0 * 5 / 2),
         set: |scenario, value| scenario.faults.pause = Some(exactly(value)),
         bounds: |facts| {
@@ -188,6 +194,7 @@ pub static QUANTITIES: &[Varied] = &[
         unit: Unit::Us,
         worse: Worse::Less,
         families: &[Family::Pause, Family::Suspend, Family::Partition, Family::All],
+        only_on: Some(Coordinator::Chubby),
         range: |_| (0, 60_000_000),
         set: |scenario, value| scenario.servers.lock_delay = Some(Span(Micros(value))),
         bounds: |facts| {
@@ -210,6 +217,7 @@ pub static QUANTITIES: &[Varied] = &[
         unit: Unit::Us,
         worse: Worse::More,
         families: &[Family::ClockJump, Family::All],
+        only_on: None,
         range: |facts| (1_000, facts.scenario.ttl.0.0 * 2),
         set: |scenario, value| scenario.faults.clock_jump = Some(exactly(value)),
         bounds: |facts| {
@@ -231,6 +239,7 @@ pub static QUANTITIES: &[Varied] = &[
         unit: Unit::Us,
         worse: Worse::More,
         families: &[Family::Failover, Family::ReplicationLag, Family::All],
+        only_on: None,
         range: |_| (0, 5_000_000),
         set: |scenario, value| scenario.faults.replication_lag = Some(exactly(value)),
         bounds: |_| {
@@ -248,6 +257,7 @@ pub static QUANTITIES: &[Varied] = &[
         unit: Unit::Us,
         worse: Worse::More,
         families: &[Family::StorageDelay, Family::All],
+        only_on: None,
         range: |facts| (1_000, facts.scenario.ttl.0.0 * 2),
         set: |scenario, value| scenario.faults.storage_delay = Some(exactly(value)),
         bounds: |facts| {
@@ -265,6 +275,7 @@ pub static QUANTITIES: &[Varied] = &[
         unit: Unit::Us,
         worse: Worse::Less,
         families: &[],
+        only_on: None,
         range: |_| (0, 1_000_000),
         set: |scenario, value| scenario.calls.retry = exactly(value),
         bounds: |_| Vec::new(),
@@ -275,6 +286,7 @@ pub static QUANTITIES: &[Varied] = &[
         unit: Unit::Us,
         worse: Worse::Less,
         families: &[],
+        only_on: None,
         range: |_| (0, 1_000_000),
         set: |scenario, value| {
             scenario.calls.retry.max = Span(Micros(scenario.calls.retry.min.0.0 + value));
