@@ -65,7 +65,7 @@ struct Shared {
     heard: RefCell<BTreeMap<u8, Monotonic>>,
     held: RefCell<Vec<Held>>,
     is_closed: Cell<bool>,
-    /// A server has reported the member's departure, so its locks are released.
+    /// The grantor has reported the member's departure, so its locks are released.
     is_told: Cell<bool>,
     changed: Notify,
     serials: Cell<u64>,
@@ -260,7 +260,7 @@ impl Member {
                 }
                 Some(Ok(answer)) => match &words(&answer)[..] {
                     ["departed"] => {
-                        self.shared.depart();
+                        self.shared.depart(grantor);
                         continue;
                     }
                     ["full" | "error", ..] => return Err(Failure::Refused(answer.join(" "))),
@@ -301,8 +301,9 @@ impl Shared {
         self.timeout * 5 / 2
     }
 
-    fn depart(&self) {
-        self.is_told.set(true);
+    /// A server reports the member's departure. The grantor may not know it yet, and keep its locks.
+    fn depart(&self, by: u8) {
+        self.is_told.set(self.is_told.get() || by == self.view.borrow().grantor);
         self.close();
     }
 
@@ -361,7 +362,7 @@ impl Shared {
 
     fn answered(&self, id: u8, answer: &[String]) -> Option<()> {
         match words(answer)[..] {
-            ["departed"] => self.depart(),
+            ["departed"] => self.depart(id),
             ["view", number, grantor, version, servers] => {
                 let number = number.parse().ok()?;
                 self.heard.borrow_mut().insert(id, self.system.env.monotonic_clock());

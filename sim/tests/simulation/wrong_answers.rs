@@ -159,3 +159,14 @@ fn the_textbook_locks_tell_nothing_that_is_not_so() {
         }
     }
 }
+
+/// Seed 91: the majority removes a member while the network separates it from the grantor.
+#[test]
+fn a_gemfire_member_that_departed_does_not_say_that_a_grantor_that_missed_it_released_its_lock() {
+    let client = find("gemfire").unwrap();
+    let families = "partition".parse().unwrap();
+    let spec = RunSpec::draw(Seed(91), client, &families, Rc::new(Scenario::default()));
+    let outcome = spec.run(Engine::Fast).unwrap();
+    let violations = fencepost_reports::judge(&outcome.history).violations;
+    assert!(violations.is_empty(), "{violations:?}");
+}
