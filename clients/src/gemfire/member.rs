@@ -301,7 +301,7 @@ impl Shared {
         self.timeout * 5 / 2
     }
 
-    /// A server reports the member's departure. The grantor may not know it yet, and keep its locks.
+    /// A server reports the member's departure. The grantor may not know it yet.
     fn depart(&self, by: u8) {
         self.is_told.set(self.is_told.get() || by == self.view.borrow().grantor);
         self.close();

@@ -75,11 +75,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         kind: Kind::LostUpdate,
         cause: Cause::SessionExpired,
         remedy: "Stop working when the library reports that the session is in jeopardy.",
-        fixed: Some(Fixed {
-            client: "chubby-checked",
-            settings: LONG_CUT,
-            kind: Kind::LostUpdate,
-        }),
+        fixed: Some(Fixed { client: "chubby-checked", settings: LONG_CUT, kind: Kind::LostUpdate }),
         source: BURROWS,
     },
 ];

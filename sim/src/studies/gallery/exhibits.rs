@@ -1,7 +1,9 @@
 //! All exhibits.
 
 use super::exhibit::Exhibit;
-use super::{chubby, etcd, gemfire, memcached, mysql, postgresql, protocols, redis, steps, zookeeper};
+use super::{
+    chubby, etcd, gemfire, memcached, mysql, postgresql, protocols, redis, steps, zookeeper,
+};
 
 /// Every exhibit, in the order of the index.
 pub fn all() -> Vec<&'static Exhibit> {

@@ -19,12 +19,8 @@ const LEASE: [&str; 5] = [
     "The lock ends when its lease does, by the grantor's wall clock. `lock` returned only `true`.",
 ];
 const OVERRUN: &[(&str, &str)] = &[("hold", "11s..19s")];
-const CUT_OFF: &[(&str, &str)] = &[
-    ("cycles", "8"),
-    ("hold", "11s..19s"),
-    ("partition", "12s..20s"),
-    ("struck-servers", "3"),
-];
+const CUT_OFF: &[(&str, &str)] =
+    &[("cycles", "8"), ("hold", "11s..19s"), ("partition", "12s..20s"), ("struck-servers", "3")];
 
 pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
