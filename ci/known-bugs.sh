@@ -177,6 +177,10 @@ known redsync-38 lost-update "github.com/go-redsync/redsync@v1.2.0,$redigo" \
 known redsync-61 lost-update "github.com/go-redsync/redsync/v4@v4.0.3,$redigo" \
   "github.com/go-redsync/redsync/v4@v4.0.4,$redigo" redsync_v4_extend.go \
   --fault pause --seeds 0..16 "${short[@]}" --ttl 3s --hold 2s..6s --set pause=6s..12s
+redigo_1=github.com/gomodule/redigo@v1.8.9
+known redsync-151 overlap "github.com/go-redsync/redsync/v4@v4.12.0,$redigo_1" \
+  "github.com/go-redsync/redsync/v4@v4.12.1,$redigo_1" redsync_v4_extend.go \
+  --deployment independent --fault lost-reply --seeds 0..8 "${short[@]}" --ttl 3s --hold 2s..6s
 known kazoo-649 stuck kazoo==2.8.0,redis==4.5.1 kazoo==2.9.0,redis==4.5.1 kazoo_read_write.py \
   --coordinator zookeeper --fault none --seeds 0..2 --processes 3 --cycles 4 --max-time 5m
 PYTHON=${PYTHON38:-python3.8} known aiozk-34 stuck aiozk==0.15.0,redis==5.0.8 \
