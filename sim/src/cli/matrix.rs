@@ -77,7 +77,7 @@ fn is_judged(kind: Kind, scenario: &Scenario) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::wrong(format!(
-        "kind '{kind}': no run was judged by it: also expected --set {key}=DURATION"
+        "kind '{kind}': the runs have no bound for it: also expected --set {key}=DURATION"
     )))
 }
 

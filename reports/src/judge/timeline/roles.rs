@@ -75,7 +75,8 @@ impl Roles {
         }
     }
 
-    /// The promotion of the primary at a moment; `None` if it was one from the start, or is none.
+    /// The promotion of a node that is a primary at a moment; `None` for an initial primary or a
+    /// replica.
     pub(crate) fn promoted(&self, node: Node, at: Moment) -> Option<Moment> {
         let is_then = |one: &&Primary| {
             one.since.is_none_or(|since| since <= at) && one.until.is_none_or(|until| at < until)

@@ -1,4 +1,4 @@
-//! More exhibits: a step that one lock leaves out, or splits in two, or an insufficient setting.
+//! More exhibits: locks that omit a step or split it in two, and insufficient settings.
 
 use super::exhibit::{Exhibit, Fixed, REDIS, REDLOCK};
 use fencepost_reports::{Cause, Kind};
