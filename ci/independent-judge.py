@@ -28,7 +28,7 @@ CLAIMS = {
     "eviction": {"evicted"},
     "flush": {"flushed"},
     "restart-without-delay": {"forgotten"},
-    "orphan-renewal": {"expired"},
+    "orphan-renewal": {"expired", "replaced"},
     "clock-jump": {"expired", "replaced"},
     "clock-drift": {"expired", "replaced"},
     "coarse-expiry": {"expired", "replaced", "lease-over"},
