@@ -65,6 +65,7 @@ rm -r "$reports"
 FENCEPOST_BROWSER=1 check tests-browser/run.sh
 check ci/packages.sh target/packages
 check ci/walks.sh target/packages
+check env -u FENCEPOST ci/release.sh target/release-files
 check ci/action.sh "$FENCEPOST"
 check ci/slurm.sh "$FENCEPOST"
 check cargo publish --dry-run --workspace --locked

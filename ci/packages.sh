@@ -1,24 +1,73 @@
 #!/usr/bin/env bash
-# Builds the packages for pip and npm, installs them into empty environments, and runs them there.
-#   ci/packages.sh [OUT [PROFILE]]   OUT gets the packages (target/packages); PROFILE is Cargo's
-#                                    (release)
-# Needs Python 3.9 or later with venv, Node 18 or later with npm, and Linux. Tests the package for
-# Go if there is a go command, and the one for JUnit 5 if there is mvn.
+# Makes the packages for pip and npm, installs them into empty environments, and runs them there.
+#   ci/packages.sh [OUT [TARGET]]   OUT gets the packages (target/packages); TARGET is rustc's
+# ci/program.sh says which program: FENCEPOST=PATH, or one that it builds. BUILD_ONLY=1 leaves out
+# the tests, for a target that does not run here.
+# Needs Python 3.9 or later with venv, and Node 18 or later with npm. Tests the package for Go if
+# there is a go command, and the one for JUnit 5 if there is mvn.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p "${1:-target/packages}"
 out=$(realpath "${1:-target/packages}")
-profile=${2:-release}
+. ci/program.sh "${2:-}"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"$/\1/p' Cargo.toml)
 
-echo "pip: fencepost and pytest-fencepost $version"
+# Copies a package's folder, with the licence and, unless it has one, the README of all.
+staged() {
+  mkdir -p "$scratch/stage"
+  cp -r "packages/$1" LICENSE "$scratch/stage"
+  mv "$scratch/stage/LICENSE" "$scratch/stage/$1"
+  [ -e "$scratch/stage/$1/README.md" ] || cp packages/README.md "$scratch/stage/$1"
+  echo "$scratch/stage/$1"
+}
+
+# The wheel's platform for a program on Linux: a static one runs everywhere, another one where the
+# GNU C library is at least as new as the newest symbol that it needs.
+linux() {
+  local glibc
+  glibc=$(grep -aoE 'GLIBC_2\.[0-9]+' "$program" | sort -uV | tail -n 1 || true)
+  case $glibc in
+    "") echo "manylinux2014_$1.musllinux_1_1_$1" ;;
+    *) echo "manylinux_2_${glibc#GLIBC_2.}_$1" ;;
+  esac
+}
+case $target in
+  x86_64-unknown-linux-*) node=linux-x64 wheel=$(linux x86_64) ;;
+  aarch64-unknown-linux-*) node=linux-arm64 wheel=$(linux aarch64) ;;
+  x86_64-apple-darwin) node=darwin-x64 wheel=macosx_10_12_x86_64 ;;
+  aarch64-apple-darwin) node=darwin-arm64 wheel=macosx_11_0_arm64 ;;
+  x86_64-pc-windows-*) node=win32-x64 wheel=win_amd64 ;;
+  *) echo "error: no packages for $target" >&2 && exit 2 ;;
+esac
+
+echo "pip: fencepost and pytest-fencepost $version, for $wheel"
+FENCEPOST=$program WHEEL_PLATFORM=$wheel python3 -m pip --quiet --disable-pip-version-check \
+  wheel --no-deps --wheel-dir "$out" "$(staged fencepost-py)" "$(staged pytest-fencepost)"
+
+echo "npm: fencepost, @fencepost/$node and fencepost-redis-clock $version"
+mkdir -p "$scratch/stage/platform"
+cp "$program" LICENSE "$scratch/stage/platform"
+cat >"$scratch/stage/platform/package.json" <<JSON
+{
+  "name": "@fencepost/$node",
+  "version": "$version",
+  "description": "The fencepost program for $node",
+  "license": "MIT",
+  "os": ["${node%-*}"],
+  "cpu": ["${node#*-}"]
+}
+JSON
+npm pack --silent --pack-destination "$out" "$scratch/stage/platform" "$(staged fencepost-npm)" \
+  "$(staged redis-clock-node)" >"$scratch/packed"
+mapfile -t packed < <(sed "s|^|$out/|" "$scratch/packed")
+ls -l "$out"
+[ -z "${BUILD_ONLY:-}" ] || exit 0
+
+echo "== pip"
 python3 -m venv "$scratch/python"
-pip=("$scratch/python/bin/pip" --quiet --disable-pip-version-check)
-MATURIN_PEP517_ARGS="--locked --profile $profile" \
-  "${pip[@]}" wheel --no-deps --wheel-dir "$out" packages/fencepost-py packages/pytest-fencepost
-"${pip[@]}" install --find-links "$out" "fencepost==$version" pytest-fencepost
+"$scratch/python/bin/pip" --quiet --disable-pip-version-check \
+  install --find-links "$out" "fencepost==$version" pytest-fencepost
 mkdir "$scratch/empty"
 (
   cd "$scratch/empty"
@@ -32,24 +81,7 @@ mkdir "$scratch/empty"
   FENCEPOST=fencepost pytest --quiet tests
 )
 
-platform=$(node -p '`${process.platform}-${process.arch}`')
-echo "npm: fencepost and @fencepost/$platform $version"
-binary=$scratch/platform
-mkdir "$binary"
-cp "$scratch/python/bin/fencepost" LICENSE "$binary"
-cat >"$binary/package.json" <<JSON
-{
-  "name": "@fencepost/$platform",
-  "version": "$version",
-  "description": "The fencepost program for $platform",
-  "license": "MIT",
-  "os": ["${platform%-*}"],
-  "cpu": ["${platform#*-}"]
-}
-JSON
-npm pack --silent --pack-destination "$out" "$binary" ./packages/fencepost-npm \
-  ./packages/redis-clock-node >"$scratch/packed"
-mapfile -t packed < <(sed "s|^|$out/|" "$scratch/packed")
+echo "== npm"
 npm install --silent --global --omit=optional --prefix "$scratch/node" "${packed[@]:0:2}"
 (
   cd "$scratch/empty"
@@ -62,7 +94,7 @@ npm install --silent --global --omit=optional --prefix "$scratch/node" "${packed
 )
 
 export FENCEPOST=$scratch/python/bin/fencepost
-echo "node: fencepost-redis-clock $version"
+echo "== Node: fencepost-redis-clock"
 mkdir "$scratch/node-project"
 cp packages/redis-clock-node/test/locks.test.js "$scratch/node-project"
 (
@@ -71,12 +103,11 @@ cp packages/redis-clock-node/test/locks.test.js "$scratch/node-project"
   node --test
 )
 if command -v go >/dev/null; then
-  echo "go: redisclock"
+  echo "== Go: redisclock"
   (cd packages/redis-clock-go && test -z "$(gofmt -l .)" && go vet ./... && go test -count=1 ./...)
 fi
 if command -v mvn >/dev/null; then
-  echo "JUnit 5: redis-clock-junit"
+  echo "== JUnit 5: redis-clock-junit"
   mvn --batch-mode --quiet --file packages/redis-clock-junit/pom.xml \
     -DbuildDirectory="$scratch/junit" verify
 fi
-ls -l "$out"

@@ -1,0 +1,27 @@
+# Sourced by ci/release.sh and ci/packages.sh. Sets
+#   version   the version of the crates
+#   host      rustc's name for this machine
+#   target    $1, else a static Linux if its target is installed, else this machine
+#   program   the program for the target: $FENCEPOST if it is set, else built with Cargo's $PROFILE
+#             (release)
+version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"$/\1/p' Cargo.toml)
+host=$(rustc -vV | sed -n 's/^host: //p')
+static=${host/%-gnu/-musl}
+if [ -n "${1:-}" ]; then
+  target=$1
+elif [ -z "${FENCEPOST:-}" ] && [ -d "$(rustc --print target-libdir --target "$static")" ]; then
+  target=$static
+else
+  target=$host
+fi
+
+# Prints the path of the program for a target of rustc, after building it.
+built() {
+  local profile=${PROFILE:-release} suffix=
+  case $1 in *-windows-*) suffix=.exe ;; esac
+  cargo build --locked --profile "$profile" --package fencepost --bin fencepost --target "$1" >&2
+  case $profile in test | dev) profile=debug ;; esac
+  echo "${CARGO_TARGET_DIR:-target}/$1/$profile/fencepost$suffix"
+}
+program=${FENCEPOST:-$(built "$target")}
+program=$(realpath "$program")
