@@ -5,12 +5,11 @@
 #   ci/own-programs.sh                    # the tests, and a row of results for each worker
 #   ci/own-programs.sh SEEDS [NAME...]    # so many seeds of each worker, or of these
 #   ci/own-programs.sh speed [NAME...]    # what a run of each costs
+#   ci/own-programs.sh models [SEEDS [NAME...]]    # the models of libraries against the libraries
 #
 # Wants python3 with pip, node with npm, cargo, Maven, and apt-get for Go with redigo, a JDK and Ruby;
-# what cannot be installed is skipped by its test, with a line. redsync is built where the source of
-# version 4.13.0 is, in $FOLDER/go/src/github.com/go-redsync/redsync/v4. Nothing is installed
-# outside of $FOLDER but what apt-get installs. FENCEPOST names the program; without it, it is
-# built.
+# what cannot be installed is skipped by its test, with a line. Nothing is installed outside of
+# $FOLDER but what apt-get installs. FENCEPOST names the program; without it, it is built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 FOLDER=${FOLDER:-target/own-programs}
@@ -87,11 +86,17 @@ CARGO_TARGET_DIR="$FOLDER/rslock" cargo build --release --locked --quiet \
   --manifest-path $examples/rslock/Cargo.toml
 GO111MODULE=off GOPATH=/usr/share/gocode CGO_ENABLED=0 GOCACHE="$FOLDER/cache" \
   go build -o "$FOLDER/bin/redigo" $examples/redigo.go
-redsync=$FOLDER/go/src/github.com/go-redsync/redsync/v4
-if [ -d "$redsync" ]; then
-  GO111MODULE=off GOPATH="$FOLDER/go:/usr/share/gocode" CGO_ENABLED=0 GOCACHE="$FOLDER/cache" \
-    go build -o "$FOLDER/bin/redsync" $examples/redsync.go
-fi
+built_redsync() {
+  local folder=$FOLDER/redsync
+  [ ! -e "$FOLDER/bin/redsync" ] || return 0
+  mkdir -p "$folder"
+  cp $examples/redsync.go "$folder/worker.go"
+  cd "$folder"
+  [ -e go.mod ] || go mod init worker
+  go get github.com/go-redsync/redsync/v4@v4.13.0 github.com/gomodule/redigo@v1.8.9
+  CGO_ENABLED=0 go build -o "$FOLDER/bin/redsync" .
+}
+try redsync-go bash -ec "$(declare -p FOLDER examples); $(declare -f built_redsync); built_redsync"
 javac -d "$FOLDER/bin" $examples/Plain.java
 for worker in curator:Curator spring-jdbc-5:SpringJdbc spring-jdbc-6:SpringJdbc; do
   jars=$FOLDER/jars/${worker%:*}
@@ -103,4 +108,9 @@ if [ $# -eq 0 ]; then
   cargo test -p fencepost-programs --locked
   FENCEPOST_PROGRAM_FAULTS=all cargo test -p fencepost --locked --test programs -- --nocapture
 fi
-python3 ci/own-programs.py "$FENCEPOST" "$FOLDER" "$@"
+if [ "${1:-}" = models ]; then
+  shift
+  python3 ci/models.py "$FENCEPOST" "$FOLDER" "$@"
+else
+  python3 ci/own-programs.py "$FENCEPOST" "$FOLDER" "$@"
+fi

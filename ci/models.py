@@ -1,0 +1,145 @@
+"""Holds the models of lock libraries to the libraries: both take the lock under the same plans.
+ci/own-programs.sh installs the libraries.
+
+    models.py FENCEPOST FOLDER [SEEDS [NAME...]]
+
+Each pair makes SEEDS runs (3) under each family of faults. Prints a row of a table for each pair:
+how many of the library's operations the model has with the same commands, and how many runs of
+either were violated. An operation is what a process sent to the servers of the lock between two
+words to the judge. Rounds that repeat count once; greetings and questions about the server are left
+out. What only one side sent is told on stderr. Exit status 1 if the counts of violated runs
+differ by more than chance explains (Fisher's exact test, 1 %).
+"""
+
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+
+from workers import WORKERS
+
+FENCEPOST, FOLDER = sys.argv[1:3]
+SEEDS = int(sys.argv[3]) if len(sys.argv) > 3 else 3
+FAMILIES = ["none", "pause", "restart", "lost-reply", "client-crash"]
+TRACED = ["none", "lost-reply"]
+# The model of each worker.
+MODELS = {
+    "redlock-py-1": "redlock-py",
+    "node-redlock-5": "node-redlock",
+    "redsync-go": "redsync",
+    "kazoo": "kazoo-lock",
+    "curator-mutex": "curator-mutex",
+    "curator-semaphore": "zookeeper-semaphore",
+    "spring-jdbc-5": "jdbc-5",
+}
+IGNORED = {"HELLO", "CLIENT", "SELECT", "INFO", "AUTH", "PING", "connect", "end", "SCRIPT"}
+IGNORED |= {"COMMAND", "Ping", "CloseSession", "session"}
+WORDS = {"NX", "XX", "PX", "EX", "GET"}
+
+
+def run(arguments, fault, seed, form):
+    said = subprocess.run(
+        [FENCEPOST, "--seed", str(seed), "--fault", fault, "--cycles", "4", "--no-shrink"]
+        + ["--engine", "fast", "--strategy", "uniform", "--set", "fault-window=1s..20s"]
+        + ["--format", form, *arguments],
+        capture_output=True,
+        text=True,
+    )
+    if said.returncode == 2:
+        sys.exit(said.stderr.strip())
+    return json.loads(said.stdout)
+
+
+def command(text):
+    """What a command does, without names and values."""
+    words = text.split()
+    if not words:
+        return ""
+    verb = "EVAL" if words[0] == "EVALSHA" else words[0]
+    return " ".join([verb] + [word for word in words[1:] if word.upper() in WORDS])
+
+
+def collapsed(sent):
+    """The commands without rounds that repeat: a, b, a, b, a becomes a, b, a."""
+    for length in range(1, 5):
+        at = 0
+        while at + 2 * length <= len(sent):
+            if sent[at : at + length] == sent[at + length : at + 2 * length]:
+                del sent[at : at + length]
+            else:
+                at += 1
+    return sent
+
+
+def order(event):
+    """A step of a process comes before what it sends at the same instant."""
+    return event["ts"], event["ph"] == "s"
+
+
+class Operations:
+    """Counts operations with the commands that they sent."""
+
+    def __init__(self, trace):
+        events = trace["traceEvents"]
+        self.threads = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+        self.arrived = {e["id"]: self.threads[e["tid"]] for e in events if e["ph"] == "f"}
+        self.found, self.open = Counter(), {}
+        for event in sorted((e for e in events if e["ph"] in "si"), key=order):
+            process = self.threads.get(event["tid"], "").removesuffix(" messages")
+            if process.startswith("client-"):
+                (self.send if event["ph"] == "s" else self.step)(process, event)
+
+    def send(self, process, event):
+        word = command(event["name"])
+        is_of_lock = re.match(r"(redis|server)-", self.arrived.get(event["id"], ""))
+        if not is_of_lock or process not in self.open or word.split(" ")[0] in IGNORED:
+            return
+        self.open[process][1].append(word)
+
+    def step(self, process, event):
+        text = event["name"]
+        if text.startswith("wants the lock"):
+            self.open[process] = ("acquire", [])
+        elif text.startswith("leaves its section and releases"):
+            self.open[process] = ("release", [])
+        elif process in self.open and re.match("is granted|succeeds|fails|is refused", text):
+            operation, sent = self.open.pop(process)
+            result = re.split("[,:]", text)[0]
+            self.found[f"{operation} ({result}): {', '.join(collapsed(sent)) or 'nothing'}"] += 1
+
+
+def by_chance(a, b, runs):
+    """The probability of counts that differ at least as much, of equal rates."""
+    ways = lambda k: math.comb(runs, k) * math.comb(runs, a + b - k)
+    possible = [ways(k) for k in range(max(0, a + b - runs), min(runs, a + b) + 1)]
+    return sum(one for one in possible if one <= ways(a)) / sum(possible)
+
+
+def compare(name):
+    """Prints the row of a pair; returns whether its verdicts differ by more than chance."""
+    program, options = WORKERS[name]
+    sides = [["--client", MODELS[name]], ["--program", f"library={program}", *options]]
+    sent, violated = [Counter(), Counter()], {fault: [0, 0] for fault in FAMILIES}
+    for fault, seed, side in [(f, s, x) for f in FAMILIES for s in range(SEEDS) for x in (0, 1)]:
+        ran = run(sides[side], fault, seed, "json")["runs"]
+        violated[fault][side] += ran[0]["verdict"] == "violated"
+        if fault in TRACED:
+            sent[side] += Operations(run(sides[side], fault, seed, "perfetto")).found
+    same = sum(sent[1][one] for one in sent[0].keys() & sent[1].keys())
+    told = ", ".join(f"{fault} {a}:{b}" for fault, (a, b) in violated.items())
+    print(f"| {name} | {MODELS[name]} | {same} of {sent[1].total()} | {told} |", flush=True)
+    for side, whose in enumerate(["model", "library"]):
+        for one in sorted(set(sent[side]) - set(sent[1 - side])):
+            print(f"  only the {whose}: {sent[side][one]} x {one}", file=sys.stderr, flush=True)
+    return any(by_chance(*counts, SEEDS) < 0.01 for counts in violated.values())
+
+
+if __name__ == "__main__":
+    print(f"| worker | model | operations alike | violated of {SEEDS}, model : library |")
+    print("| --- | --- | --- | --- |")
+    SKIPPED = os.environ.get("SKIPPED", "").split()
+    results = [compare(name) for name in sys.argv[4:] or MODELS if name not in SKIPPED]
+    sys.exit(1 if any(results) else 0)
