@@ -50,7 +50,7 @@ struct View {
     servers: Vec<u8>,
 }
 
-struct Held {
+struct HeldLock {
     lock: String,
     serial: u64,
     end: String,
@@ -63,7 +63,7 @@ struct Shared {
     timeout: Duration,
     view: RefCell<View>,
     heard: RefCell<BTreeMap<u8, Monotonic>>,
-    held: RefCell<Vec<Held>>,
+    held: RefCell<Vec<HeldLock>>,
     is_closed: Cell<bool>,
     /// The grantor has reported the member's departure, so its locks are released.
     is_told: Cell<bool>,
@@ -166,7 +166,7 @@ impl Member {
         match &words(&answer)[..] {
             ["granted", end] => {
                 let (lock, end) = (lock.to_owned(), (*end).to_owned());
-                self.shared.held.borrow_mut().push(Held { lock, serial, end });
+                self.shared.held.borrow_mut().push(HeldLock { lock, serial, end });
                 Ok(())
             }
             _ => Err(Failure::Late("held by another".to_owned())),
@@ -182,7 +182,7 @@ impl Member {
     ) -> Result<bool, Failure> {
         let (request, version) = (|_| format!("{lock} {serial}"), self.version());
         let answer = self.ask_grantor("unlock", request, deadline).await;
-        let is_it = |held: &Held| held.lock == lock && held.serial <= serial;
+        let is_it = |held: &HeldLock| held.lock == lock && held.serial <= serial;
         self.shared.held.borrow_mut().retain(|held| !is_it(held));
         match words(&answer?)[..] {
             ["unlocked"] => Ok(true),
@@ -354,7 +354,7 @@ impl Shared {
     fn heartbeat(&self) -> String {
         let view = self.view.borrow().number;
         let mut line = format!("alive {} {} {view}", self.name, self.number);
-        for Held { lock, serial, end } in self.held.borrow().iter() {
+        for HeldLock { lock, serial, end } in self.held.borrow().iter() {
             line += &format!(" {lock} {serial} {end}");
         }
         line

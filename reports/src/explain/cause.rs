@@ -68,7 +68,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{Display, IntoStaticStr, VariantArray};
 
-/// Every cause, with its file.
 macro_rules! causes {
     ($($(#[$doc:meta])* $member:ident = $file:ident,)*) => {
         /// Why a rule was broken. If the evidence does not decide, the cause is `unexplained`,
@@ -245,14 +244,12 @@ impl Cause {
         self.entry().measure
     }
 
-    /// Returns whether the run had an event that it needs, by the end of a finding.
     pub(super) fn is_possible(self, case: &Case<'_, '_>) -> bool {
         let needs = self.entry().needs;
         let until = case.finding.at + case.finding.duration;
         needs.is_empty() || needs.iter().any(|need| need.is_met(case, until))
     }
 
-    /// Its sentence in a report.
     pub(super) fn sentence(self, timeline: &Timeline<'_>, finding: &Finding) -> String {
         let entry = self.entry();
         let said = match finding.clash {

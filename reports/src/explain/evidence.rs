@@ -1,6 +1,5 @@
-//! Evidence in a history for a finding, without an explanation.
-//!
-//! Each file covers one aspect. The causes (`cause`) draw the conclusions: nothing here names one.
+//! Evidence in a history for a finding, without an explanation. The causes (`cause`) draw the
+//! conclusions: nothing here names one.
 
 mod asleep;
 mod counter;
@@ -38,7 +37,7 @@ use fencepost_faults::Node;
 use period::Period;
 use std::cell::OnceCell;
 
-/// A finding, its history, and the evidence in it. Expensive evidence is computed once, on demand.
+/// Expensive evidence is computed once, on demand.
 pub(super) struct Case<'t, 'h> {
     pub(super) timeline: &'t Timeline<'h>,
     pub(super) finding: &'t Finding,
@@ -68,7 +67,6 @@ impl<'t, 'h> Case<'t, 'h> {
         self.overrun.get_or_init(|| overrun().filter(|_| is_over)).as_ref()
     }
 
-    /// Returns whether this is the obstacle for the waiters.
     pub(super) fn is_at(&self, wanted: Standstill) -> bool {
         let standstill = || standstill::of_finding(self.timeline, self.finding);
         *self.standstill.get_or_init(standstill) == Some(wanted)
@@ -92,13 +90,11 @@ impl<'t, 'h> Case<'t, 'h> {
         standstill::lost_a_request(self.timeline, self.finding)
     }
 
-    /// Returns whether the lock of a session or a connection ended in this way.
     pub(super) fn is_gone(&self, wanted: Gone) -> bool {
         let gone = |clash| session::of_clash(self.timeline, clash);
         self.finding.clash.and_then(gone) == Some(wanted)
     }
 
-    /// Returns whether the late write of a clash was in transit in this way.
     pub(super) fn is_on_its_way(&self, wanted: OnItsWay) -> bool {
         let flight = |clash| flight::of_clash(self.timeline, clash);
         self.finding.clash.and_then(flight) == Some(wanted)
@@ -168,7 +164,6 @@ impl<'t, 'h> Case<'t, 'h> {
         self.finding.clash.is_some_and(never)
     }
 
-    /// Returns whether the remover in the finding was acquiring the lock.
     pub(super) fn is_takeover(&self) -> bool {
         let remover = self.finding.processes.first();
         remover

@@ -4,7 +4,6 @@ use crate::judge::timeline::{creator, is_lower_count, is_one_owner};
 use crate::record::history::{Access, Action, Change, Event, GivingUp, History, Turn, What};
 use fencepost_faults::Node;
 
-/// The text of an event, without its place.
 pub(crate) fn text(history: &History, event: &Event) -> String {
     match &event.what {
         What::Invoke { action: Action::Release, .. } if depth(history, event) > 1 => {
@@ -91,7 +90,6 @@ fn granting(history: &History, event: &Event, operation: u64) -> Option<Node> {
     (is_acquire && change == Change::Granted).then_some(server)
 }
 
-/// Returns whether the application had given up the acquire that a server grants by then.
 fn waits_no_longer(history: &History, event: &Event, by: Node) -> &'static str {
     let before = before_event(history, event);
     let own = before.iter().rev().filter(|earlier| earlier.node == by);
@@ -128,7 +126,6 @@ fn turned(turn: Turn, about: Option<Node>) -> String {
     }
 }
 
-/// The nesting depth of the event's thread at the event.
 fn depth(history: &History, event: &Event) -> usize {
     let before = before_event(history, event);
     before.iter().fold(0, |depth: usize, earlier| match &earlier.what {
@@ -198,7 +195,6 @@ fn server(history: &History, event: &Event) -> String {
     }
 }
 
-/// Returns whether a server wrote a lower count for the owner of the lock.
 fn is_lowered(history: &History, event: &Event) -> bool {
     let now = written(event);
     stood(history, event).zip(now).is_some_and(|(before, now)| is_lower_count(before, now))
@@ -208,7 +204,6 @@ fn is_zero(event: &Event) -> bool {
     written(event).is_some_and(|value| value.ends_with("=0"))
 }
 
-/// Returns whether a server wrote a higher count for the owner of the lock.
 fn is_raised(history: &History, event: &Event) -> bool {
     let now = written(event);
     stood(history, event).zip(now).is_some_and(|(before, now)| is_lower_count(now, before))
@@ -221,7 +216,6 @@ fn written(event: &Event) -> Option<&str> {
     }
 }
 
-/// The value of a key at a server before an event.
 fn stood<'h>(history: &'h History, event: &Event) -> Option<&'h str> {
     let What::Server { key, .. } = &event.what else { return None };
     let before = before_event(history, event);
@@ -266,7 +260,6 @@ fn sets_the_first_expiry(history: &History, event: &Event) -> bool {
     earlier.next() == Some((Change::Granted, None))
 }
 
-/// The text for the first node of the queue at a server.
 fn queue(history: &History, event: &Event) -> String {
     let What::Server { change, value, by, .. } = &event.what else { return String::new() };
     let (node, session) = history.header.place();
@@ -335,8 +328,7 @@ mod tests {
     use crate::record::story::{KEY, Story};
     use fencepost_faults::Micros;
 
-    /// The text of each event at that time.
-    fn said(story: Story, ms: u64) -> Vec<String> {
+    fn texts_at(story: Story, ms: u64) -> Vec<String> {
         let history = story.build();
         let events = history.events.iter().filter(|event| event.time_us.0 == ms * 1_000);
         events.map(|event| text(&history, event)).collect()
@@ -345,22 +337,23 @@ mod tests {
     #[test]
     fn a_call_that_is_given_up_is_told_with_what_a_server_had_done_for_it() {
         let asked = || Story::new().acquires(1, 1);
-        assert_eq!(said(asked().cancels(3, 1), 3)[0], "cancels its acquire");
+        assert_eq!(texts_at(asked().cancels(3, 1), 3)[0], "cancels its acquire");
         let granted = asked().grants(2, 1, "a");
         assert_eq!(
-            said(granted.clone().cancels(3, 1), 3)[0],
+            texts_at(granted.clone().cancels(3, 1), 3)[0],
             "cancels its acquire, which redis-1 has granted"
         );
         let interrupted = granted.removed(2, "a", 1).gives_up(3, 1, GivingUp::Interrupted);
-        assert_eq!(said(interrupted, 3), ["is interrupted during its acquire"]);
+        assert_eq!(texts_at(interrupted, 3), ["is interrupted during its acquire"]);
         let leaves = Story::new().takes(1, 1, "a").leaves(2, 1).cancels(3, 1);
-        assert_eq!(said(leaves, 3)[0], "cancels its release");
+        assert_eq!(texts_at(leaves, 3)[0], "cancels its release");
     }
 
     #[test]
     fn a_grant_that_nobody_waits_for_is_told_as_one() {
-        let granted =
-            |story: Story| said(story.server(5, 1, Change::Granted, "a", Some(Node::Client(1))), 5);
+        let granted = |story: Story| {
+            texts_at(story.server(5, 1, Change::Granted, "a", Some(Node::Client(1))), 5)
+        };
         let asked = || Story::new().acquires(1, 1);
         assert_eq!(granted(asked()), ["grants the lock to client-1"]);
         assert_eq!(
@@ -375,7 +368,7 @@ mod tests {
         let extends = |ms| {
             let by = Some(Node::Client(1));
             let story = Story::new().takes(1, 1, "a").server(ms, 1, Change::Extended, "a", by);
-            said(story, ms).pop()
+            texts_at(story, ms).pop()
         };
         let text = |verb| Some(format!("{verb} the lock of client-1, requested by client-1"));
         assert_eq!([extends(1), extends(5)], [text("sets the expiry of"), text("extends")]);
@@ -394,9 +387,9 @@ mod tests {
         let granted = |lease_ms| set(Story::new(), 1, Change::Granted, lease_ms);
         let sets = |story, ms| set(story, ms, Change::Extended, Some(10));
         let text = |verb| vec![format!("{verb} the lock of client-1, requested by client-1")];
-        assert_eq!(said(sets(granted(None), 5), 5), text("sets the expiry of"));
-        assert_eq!(said(sets(granted(Some(10)), 5), 5), text("extends"));
-        assert_eq!(said(sets(sets(granted(None), 5), 8), 8), text("extends"));
+        assert_eq!(texts_at(sets(granted(None), 5), 5), text("sets the expiry of"));
+        assert_eq!(texts_at(sets(granted(Some(10)), 5), 5), text("extends"));
+        assert_eq!(texts_at(sets(sets(granted(None), 5), 8), 8), text("extends"));
     }
 
     #[test]
@@ -405,7 +398,7 @@ mod tests {
             let [before, now] = values;
             let by = Some(Node::Client(1));
             let story = Story::new().takes(1, 1, before).server(2, 1, Change::Granted, now, by);
-            said(story, 2).remove(0)
+            texts_at(story, 2).remove(0)
         };
         assert_eq!(
             counts(["a=2", "a=1"]),

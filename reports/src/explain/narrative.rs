@@ -53,7 +53,7 @@ struct Story<'t, 'h> {
 }
 
 impl Story<'_, '_> {
-    fn tell(&mut self, weight: Weight, index: usize, text: String) {
+    fn add(&mut self, weight: Weight, index: usize, text: String) {
         if self.told.iter().all(|(_, known, _)| *known != index) {
             self.told.push((weight, index, text));
         }
@@ -62,7 +62,7 @@ impl Story<'_, '_> {
     fn plainly(&mut self, weight: Weight, index: usize) {
         let history = self.timeline.history;
         let event = &history.events[index];
-        self.tell(weight, index, format!("{} {}.", event.node, narrate::text(history, event)));
+        self.add(weight, index, format!("{} {}.", event.node, narrate::text(history, event)));
     }
 
     fn lines(mut self) -> Vec<Line> {
@@ -86,7 +86,7 @@ impl Story<'_, '_> {
             let believing = holder
                 .valid_for
                 .map_or(String::new(), |valid| format!(", with a validity of {valid}"));
-            self.tell(
+            self.add(
                 Weight::Turn,
                 heard.index,
                 format!("{} enters its critical section{believing}.", holder.process),
@@ -145,7 +145,7 @@ impl Story<'_, '_> {
                 )
             }
         };
-        self.tell(Weight::Turn, grant.moment.index, text);
+        self.add(Weight::Turn, grant.moment.index, text);
     }
 
     fn faults(&mut self, clash: Clash, finding: &Finding) {
@@ -172,10 +172,10 @@ impl Story<'_, '_> {
         // The latest come first: earlier ones are background.
         for fault in timeline.faults.iter().rev().filter(acted).take(FAULTS_MAX) {
             let weight = if fault.from.time < from { Weight::Detail } else { Weight::Turn };
-            self.tell(weight, fault.from.index, begins(fault));
+            self.add(weight, fault.from.index, begins(fault));
             let frozen = fault.kind.impact() == Impact::Freezes;
             if let Some(to) = fault.to.filter(|to| frozen && to.time <= until) {
-                self.tell(Weight::Detail, to.index, format!("{} resumes.", names(fault.nodes)));
+                self.add(Weight::Detail, to.index, format!("{} resumes.", names(fault.nodes)));
             }
         }
     }
@@ -208,7 +208,7 @@ impl Story<'_, '_> {
             let weight =
                 if expired && held.servers.len() > 1 { Weight::Witness } else { Weight::Turn };
             let text = narrate::text(timeline.history, event);
-            self.tell(weight, at.index, format!("{} {text}{while_inside}.", event.node));
+            self.add(weight, at.index, format!("{} {text}{while_inside}.", event.node));
         }
         let sets = own().filter_map(|key| key.set.last()).filter(|set| **set < taken.moment);
         let by_another = |set: &&Moment| {
@@ -219,7 +219,7 @@ impl Story<'_, '_> {
             let lease = timeline.lease_asked(*set);
             let lease = lease.map_or(String::new(), |lease| format!(" to {lease}"));
             let (node, holder) = (timeline.history.events[set.index].node, holder.process);
-            self.tell(
+            self.add(
                 Weight::Turn,
                 set.index,
                 format!("{node} sets the lease of {holder}{lease}, requested by {by}."),
@@ -229,7 +229,7 @@ impl Story<'_, '_> {
             let between = held.moment.index < index && index < taken.moment.index;
             let ours = taken.servers.iter().any(|(server, _)| *server == event.node);
             if between && ours && matches!(event.what, What::Started) {
-                self.tell(Weight::Detail, index, format!("{} restarts.", event.node));
+                self.add(Weight::Detail, index, format!("{} restarts.", event.node));
             }
         }
     }
@@ -271,7 +271,7 @@ impl Story<'_, '_> {
         } else {
             String::new()
         };
-        self.tell(
+        self.add(
             Weight::Turn,
             heard.index,
             format!("{} enters its critical section{beside}.", taker.process),
@@ -335,7 +335,7 @@ impl Story<'_, '_> {
             Some(end) => format!(", {} after its {what}", left.time.since(end)),
             None => String::new(),
         };
-        self.tell(
+        self.add(
             Weight::Detail,
             left.index,
             format!("{} leaves its critical section{late}.", holder.process),

@@ -37,7 +37,7 @@ mod tests {
     use crate::record::story::Story;
     use fencepost_faults::{Micros, Node, SimTime};
 
-    fn said(kind: Kind, cause: Cause) -> String {
+    fn sentence(kind: Kind, cause: Cause) -> String {
         let history = Story::new().takes(1, 1, "a").build();
         let (at, duration) = (SimTime(0), Micros::ZERO);
         let (processes, what, witness) = (Vec::new(), String::new(), Vec::new());
@@ -51,7 +51,7 @@ mod tests {
             [Kind::Stuck, Kind::Deadlock, Kind::Starved, Kind::HeldForever, Kind::Unavailable]
         {
             for cause in Cause::ALL {
-                let said = said(kind, *cause);
+                let said = sentence(kind, *cause);
                 assert!(!said.contains("a process and a process"), "{kind} {cause}: {said}");
                 assert!(!said.contains("removed this one"), "{kind} {cause}: {said}");
                 assert!(!said.contains("the server discarded"), "{kind} {cause}: {said}");
@@ -65,7 +65,7 @@ mod tests {
         let story = story.removed(2, "c", 3).removed_on_replica(2, 2, "c").acquires(3, 2);
         let story = story.grants_at(3, 2, 2, "x").removed_at(3, 2, "x", 2).takes(4, 1, "a");
         let story = story.grants_at(5, 2, 2, "b").hears(6, 2, "b").releases(8, 1).releases(9, 2);
-        let told = told(Kind::Overlap, story);
+        let told = explanation(Kind::Overlap, story);
         let said = "redis-2 was promoted at 3ms while redis-1 still acted as primary: redis-1 \
                     granted the lock to client-1, and redis-2 granted it to client-2.";
         assert!(told.contains(said), "{told}");
@@ -78,7 +78,7 @@ mod tests {
             let story = Story::kept_as(Keeping::Connection).event(1, Node::Redis(2), promoted);
             let story = story.acquires(2, 1).grants_at(3, 1, held_at, "a").hears(4, 1, "a");
             let story = story.acquires(5, 2).grants_at(6, 2, taken_at, "b").hears(7, 2, "b");
-            told(Kind::Overlap, story.releases(8, 1).releases(9, 2))
+            explanation(Kind::Overlap, story.releases(8, 1).releases(9, 2))
         };
         assert!(told(1, 2).contains("A failover promoted redis-2, which did"), "{}", told(1, 2));
         let old = "connection to redis-2. redis-1, the old primary, still granted locks and did";
@@ -93,7 +93,7 @@ mod tests {
             let lose = |story: Story, redis: &u16| story.server(5, *redis, change, "a", None);
             let story = lost.iter().fold(story, lose).acquires(6, 2);
             let story = story.grants_at(7, 2, 1, "b").grants_at(7, 2, 3, "b").hears(8, 2, "b");
-            told(Kind::Overlap, story.releases(9, 1).releases(9, 2))
+            explanation(Kind::Overlap, story.releases(9, 1).releases(9, 2))
         };
         let flushed = told(&[1, 3], Change::Flushed);
         assert!(flushed.ends_with("redis-1 and redis-3 were flushed."), "{flushed}");
@@ -104,7 +104,7 @@ mod tests {
         );
     }
 
-    fn told(kind: Kind, story: Story) -> String {
+    fn explanation(kind: Kind, story: Story) -> String {
         let history = story.build();
         let timeline = Timeline::new(&history);
         let checkers = crate::judge::checker::CHECKERS.iter();
@@ -120,12 +120,12 @@ mod tests {
         let story = Story::new().ttl(100).takes(1, 1, "a").leaves(2, 1).info(3, 1);
         let story = story.expires(4, "a").takes(5, 1, "c").leaves(6, 1).removed(7, "c", 1);
         let story = story.left(8, 1).takes(10, 2, "b").removed(12, "b", 1).releases(15, 2);
-        let foreign = told(Kind::ForeignRelease, story);
+        let foreign = explanation(Kind::ForeignRelease, story);
         assert!(foreign.contains("client-1 had sent that release at 2ms, before"), "{foreign}");
         // It removes the next lock of the same process.
         let story = Story::new().ttl(100).takes(1, 1, "a").leaves(2, 1).info(3, 1).takes(5, 1, "a");
         let story = story.removed(7, "a", 1).takes(8, 2, "b").releases(9, 1).releases(10, 2);
-        let own = told(Kind::Overlap, story);
+        let own = explanation(Kind::Overlap, story);
         assert!(own.contains("A release that client-1 had sent at 2ms for an earlier"), "{own}");
     }
 
@@ -134,9 +134,9 @@ mod tests {
         for cause in Cause::ALL {
             let [stuck, others @ ..] =
                 [Kind::Stuck, Kind::Deadlock, Kind::Starved, Kind::Unavailable]
-                    .map(|kind| said(kind, *cause));
+                    .map(|kind| sentence(kind, *cause));
             assert!(others.iter().all(|other| *other == stuck), "{cause}: {others:?}");
         }
-        assert!(said(Kind::Deadlock, Cause::LostRelease).contains("its lock remained"));
+        assert!(sentence(Kind::Deadlock, Cause::LostRelease).contains("its lock remained"));
     }
 }

@@ -5,7 +5,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{Display, IntoStaticStr, VariantArray};
 
-/// Every rule, with its severity.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $member:ident = $severity:ident,)*) => {
         /// The rule that was broken.

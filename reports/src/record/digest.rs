@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn leases_do_not_show() {
-        assert_eq!(digest(&story().tells_leases().build()), digest(&story().build()));
+        assert_eq!(digest(&story().with_recorded_leases().build()), digest(&story().build()));
     }
 
     #[test]

@@ -115,7 +115,7 @@ fn together(violations: Vec<Violation>) -> Vec<Violation> {
     all
 }
 
-/// The violation that a group of findings of one kind and cause makes. The group is not empty.
+/// The group is not empty.
 fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violation {
     let first = group.iter().min_by_key(|finding| finding.at).unwrap_or(&group[0]);
     let header = &timeline.history.header;

@@ -122,7 +122,6 @@ fn page_of(exhibit: &'static Exhibit) -> Result<String, GalleryError> {
     Ok(page(&facts, &run, violation))
 }
 
-/// The pinned run of a page.
 pub(crate) fn spec(exhibit: &'static Exhibit) -> Result<RunSpec, GalleryError> {
     let wrong = |what: String| GalleryError::Wrong { exhibit: exhibit.name, what };
     let client = find(exhibit.client)

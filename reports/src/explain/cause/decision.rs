@@ -47,7 +47,6 @@ pub(super) enum Question {
 pub(super) struct Row {
     pub(super) question: Question,
     pub(super) cause: Cause,
-    /// The condition on the history.
     pub(super) asks: &'static str,
     pub(super) holds: Test,
     /// Why it is tried before the rows below. Empty for the last one, and if at most one row can
@@ -55,7 +54,6 @@ pub(super) struct Row {
     pub(super) first: &'static str,
 }
 
-/// The condition of a row.
 pub(super) enum Test {
     Case(fn(&Case<'_, '_>) -> bool),
     /// On a server's loss of the lock; replicas follow their primary.

@@ -40,16 +40,13 @@ pub(crate) enum Standstill {
     /// The lock became free, and the waiters were not notified.
     NotTold,
     OnDeadConnections,
-    /// A server was down or paused.
     ServersAway,
     /// No server that Sentinels named was a primary.
     NoPrimary,
     /// The network was cut between servers, or between one and a process.
     NetworkCut,
     MessagesLate,
-    /// Several processes split the servers between them.
     VotesSplit,
-    /// The owner of an existing lock crashed.
     OwnerDied,
     /// The owner of an existing lock never heard of its grant.
     OwnerUnaware(Obstacle),
@@ -61,13 +58,11 @@ pub(crate) enum Standstill {
     ReleaseUnheard,
     /// The owner of an existing lock has left its critical section and still renews it.
     OwnerRenews,
-    /// No process knows of the first node in the queue.
     UnknownNode,
     /// A replica never received the release.
     ReleaseNotCopied,
     /// The application gave up a call, and its effects remain.
     CallGivenUp,
-    /// A process crashed while it waited.
     WaiterDied,
     /// The first in the queue was paused.
     WaiterStoodStill,
@@ -76,7 +71,6 @@ pub(crate) enum Standstill {
     HeldByWaiter,
 }
 
-/// The obstacle for the processes of a finding.
 pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
     match finding.kind {
         Kind::Unavailable => of_outage(timeline, finding),
@@ -121,7 +115,6 @@ pub(super) fn lost_a_request(timeline: &Timeline<'_>, finding: &Finding) -> Opti
     })
 }
 
-/// The first obstacle in the history that explains why no process gets in.
 fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
     let span = Period::of_finding(finding);
     let has_sessions = timeline.history.header.lives_with_session;
@@ -161,7 +154,6 @@ fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
     }
 }
 
-/// The owner of the first node in a queue that no process knows of.
 fn of_unknown(timeline: &Timeline<'_>, first: &KeySpan<'_>) -> Standstill {
     let creator = first.value.and_then(|node| creator(timeline.history, node));
     match given_up::left_a_node(timeline, creator, first) {

@@ -208,10 +208,14 @@ mod tests {
     #[test]
     fn rejects_a_waiter_that_sleeps_on_a_lease_that_ran_out_unnoticed() {
         let died = || Story::new().healed(0).takes(1, 1, "a").acquires(2, 2).crashes(5, 1);
-        assert_eq!(found(died().silent(40, 2, 2, true).tells_leases()), [29], "free from 11 ms on");
+        assert_eq!(
+            found(died().silent(40, 2, 2, true).with_recorded_leases()),
+            [29],
+            "free from 11 ms on"
+        );
         assert!(found(died().silent(40, 2, 2, true)).is_empty(), "a key without an expiry stands");
         let bent = died().fault_began(3, 1, "clock-jump", &[Node::Redis(1)]);
-        let bent = bent.silent(40, 2, 2, true).tells_leases();
+        let bent = bent.silent(40, 2, 2, true).with_recorded_leases();
         assert!(found(bent).is_empty(), "nobody knows until when");
     }
 

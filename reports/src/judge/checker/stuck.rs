@@ -47,7 +47,6 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Judges progress after healing: every time without a holder.
 pub(crate) fn progress(timeline: &Timeline<'_>) -> Progress {
     let Some(healed) = timeline.healed else { return Progress::NotDemanded };
     let bound = timeline.history.header.progress_bound_us;
@@ -73,7 +72,6 @@ pub(crate) fn progress(timeline: &Timeline<'_>) -> Progress {
     }
 }
 
-/// A time after healing without a holder.
 struct Gap {
     from: SimTime,
     entered: Option<Moment>,
@@ -115,7 +113,6 @@ struct Waiting<'t, 'h> {
 }
 
 impl Waiting<'_, '_> {
-    /// The attempts that were open after healing, up to the successful one.
     fn attempts(&self) -> impl Iterator<Item = &Acquisition<'_>> {
         let all = self.timeline.acquisitions.iter();
         all.filter(|one| {
@@ -128,7 +125,6 @@ impl Waiting<'_, '_> {
         attempt.completed.or(self.entered).map_or(self.timeline.end, |end| end.time)
     }
 
-    /// The longest time for which one process wanted the lock, over all its attempts.
     fn longest(&self) -> Micros {
         let mut wanted: BTreeMap<Node, (SimTime, SimTime)> = BTreeMap::new();
         for attempt in self.attempts() {
@@ -163,7 +159,6 @@ impl Waiting<'_, '_> {
             && tried.iter().all(in_vain)
     }
 
-    /// Returns whether one owner had the lock at a quorum of servers at any time of an attempt.
     fn is_taken_during(&self, attempt: &Acquisition<'_>) -> bool {
         let mut servers: BTreeMap<Option<&str>, BTreeSet<Node>> = BTreeMap::new();
         let until = self.end_of(attempt);

@@ -37,7 +37,6 @@ pub(super) const MEANING: Meaning = Meaning {
             a failed server, and the time that a client waits before it asks again.",
 };
 
-/// A half-open span.
 type Span = (SimTime, SimTime);
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
@@ -87,7 +86,6 @@ fn is_unused_for_long(timeline: &Timeline<'_>, rule: Availability) -> bool {
     })
 }
 
-/// How many of several conditions hold at each instant.
 #[derive(Default)]
 struct Levels {
     changes: BTreeMap<SimTime, [i32; 4]>,
@@ -118,7 +116,6 @@ impl Levels {
     }
 }
 
-/// The times in which a process had the lock, or a server kept it for one.
 fn taken(timeline: &Timeline<'_>) -> Vec<Span> {
     let end = timeline.end;
     let sections = timeline.sections.iter().map(|section| (section.from.time, section.ends(end)));
@@ -164,7 +161,7 @@ fn kept_for_somebody(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Vec<Span> {
         .collect()
 }
 
-/// The processes that wanted the lock, and when; not while dead or paused.
+/// Not while dead or paused.
 fn wants(timeline: &Timeline<'_>) -> Vec<(Node, Span)> {
     let mut of_each: BTreeMap<Node, Vec<&Acquisition<'_>>> = BTreeMap::new();
     for one in &timeline.acquisitions {
@@ -188,7 +185,6 @@ fn wants(timeline: &Timeline<'_>) -> Vec<(Node, Span)> {
     wants
 }
 
-/// The times in which a fault with one of these effects acted on a node.
 fn acted(timeline: &Timeline<'_>, impacts: &[Impact], node: Node) -> Vec<Span> {
     let does = |fault: &&FaultSpan<'_>| impacts.iter().any(|impact| fault.does(*impact, node));
     let until = |fault: &FaultSpan<'_>| fault.to.map_or(timeline.end, |to| to.time);
@@ -196,7 +192,7 @@ fn acted(timeline: &Timeline<'_>, impacts: &[Impact], node: Node) -> Vec<Span> {
     faults.map(|fault| (fault.from.time, until(fault))).collect()
 }
 
-/// The downtimes and pauses of each server; for one server, these spans do not overlap.
+/// For one server, these spans do not overlap.
 fn down(timeline: &Timeline<'_>, servers: u16) -> Vec<Span> {
     let of_server = |number| {
         let mut levels = Levels::default();

@@ -381,7 +381,11 @@ mod tests {
         let before = Story::new().takes(1, 1, "a").expires(2, "a").leaves(3, 1);
         assert_eq!(wrong_answers(before.fails(5, 1)), 0);
         assert_eq!(wrong_answers(left().fails(5, 1).expires(11, "a")), 1, "it stood on");
-        assert_eq!(wrong_answers(left().fails(5, 1).tells_leases()), 1, "it stands for ever");
+        assert_eq!(
+            wrong_answers(left().fails(5, 1).with_recorded_leases()),
+            1,
+            "it stands for ever"
+        );
         let taken_back = left().fails(5, 1).removed(6, "a", 1);
         assert_eq!(wrong_answers(taken_back), 0, "the command was on its way");
         let promoted = left().fails(5, 1).grants_at(6, 2, 2, "b").expires(11, "a");
@@ -406,7 +410,7 @@ mod tests {
     fn what_is_told_to_be_given_back_does_not_stand_on() {
         let left = || Story::new().takes(1, 1, "a").leaves(3, 1);
         assert_eq!(wrong_answers(left().left(5, 1).expires(11, "a")), 1);
-        assert_eq!(wrong_answers(left().left(5, 1).tells_leases()), 1);
+        assert_eq!(wrong_answers(left().left(5, 1).with_recorded_leases()), 1);
         assert_eq!(wrong_answers(left().removed(4, "a", 1).left(5, 1)), 0);
         let for_ever = || left().left(5, 1).removed(60, "a", 2);
         assert_eq!(wrong_answers(for_ever().runs_out_of_time(90)), 1, "it has no expiry");

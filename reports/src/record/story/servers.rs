@@ -50,12 +50,12 @@ impl Story {
         )
     }
 
-    pub(crate) fn tells_leases(self) -> Story {
+    pub(crate) fn with_recorded_leases(self) -> Story {
         let ttl = self.header.ttl_us;
-        self.tells_leases_of(ttl)
+        self.with_recorded_leases_of(ttl)
     }
 
-    pub(crate) fn tells_leases_of(mut self, lease: Micros) -> Story {
+    pub(crate) fn with_recorded_leases_of(mut self, lease: Micros) -> Story {
         for event in &mut self.events {
             if let What::Server { change: Change::Granted | Change::Extended, lease_us, .. } =
                 &mut event.what

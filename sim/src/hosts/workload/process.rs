@@ -24,18 +24,15 @@ pub(crate) struct Process {
     pub(crate) roster: Rc<Roster>,
     /// `true` if this cycle's critical section is work: a pause delays it.
     pub(crate) is_work: bool,
-    /// `true` if this cycle's critical section takes its lock a second time.
     pub(crate) is_nested: bool,
 }
 
-/// A part of a critical section that has begun.
 struct Stretch {
     began: Monotonic,
     stood_still: Duration,
     span: Duration,
 }
 
-/// All cycles of a thread.
 pub(crate) async fn work(mut process: Process) {
     let roster = process.roster.clone();
     let member = roster.member(process.node);
@@ -55,7 +52,6 @@ pub(crate) async fn work(mut process: Process) {
     roster.finishes(process.node);
 }
 
-/// Tries the lock once, when all faults are over.
 pub(crate) async fn probe(mut process: Process, healed_at: SimTime) {
     process.env.sleep(Micros(healed_at.0).into()).await;
     if let Some((_, lease)) = process.acquire().await {
@@ -65,7 +61,6 @@ pub(crate) async fn probe(mut process: Process, healed_at: SimTime) {
 }
 
 impl Process {
-    /// Waits for its start, if processes start at different times.
     async fn staggers(&self) {
         let before = match self.node.machine() {
             Node::Client(number) => u64::from(number) - 1,
@@ -88,7 +83,6 @@ impl Process {
         }
     }
 
-    /// Draws whether this cycle's critical section is work rather than waiting.
     fn draw_section(&self) -> bool {
         match self.scenario.section {
             Section::Wait => false,
@@ -99,7 +93,6 @@ impl Process {
         }
     }
 
-    /// `true` if this cycle's critical section takes its lock a second time.
     fn draw_nesting(&self) -> bool {
         let is_drawn =
             || draw::chance(&mut *self.roster.member(self.node).nesting.borrow_mut(), 500);
@@ -111,7 +104,6 @@ impl Process {
             }
     }
 
-    /// Decides whether the application gives up the next call, and how.
     fn impatience(&self, are_such: fn(Calls) -> bool) -> Option<Impatience> {
         // The probe must be served.
         let is_probe = self.node == Node::Probe;
@@ -130,7 +122,7 @@ impl Process {
         }
     }
 
-    /// Takes the lock. Returns the number of the operation and the lease, if it was granted.
+    /// Returns the number of the operation and the lease, if it was granted.
     async fn acquire(&mut self) -> Option<(u64, Lease)> {
         let impatience = self.impatience(Calls::have_acquires);
         let operation = self.recorder.invoke(self.node, Action::Acquire);
@@ -294,7 +286,7 @@ impl Process {
         }
     }
 
-    /// Takes and releases the lock again while holding it. False if that was not granted.
+    /// False if that was not granted.
     async fn nests(&mut self) -> bool {
         match self.acquire().await {
             Some((_, inner)) => {
@@ -305,7 +297,7 @@ impl Process {
         }
     }
 
-    /// Checks that the lock is still ours, if it supports that. `false` unless it is.
+    /// `false` unless it is.
     async fn checks(&mut self, lease: &Lease) -> bool {
         if !self.lock.usage().checks {
             return true;
@@ -325,8 +317,7 @@ impl Process {
         true
     }
 
-    /// The remaining validity of the lease, by the clock of this process. A lease without a
-    /// validity counts as lasting the ttl.
+    /// A lease without a validity counts as lasting the ttl.
     fn remaining(&self, lease: &Lease) -> Duration {
         match lease.valid_until {
             Some(until) => until.since(self.env.monotonic_clock()),

@@ -25,7 +25,8 @@ fn a_validity_counted_from_a_late_answer_is_late_and_a_made_up_one_is_not() {
     let valid = |ms| {
         let story = Story::new().acquires(1, 1).grants(2, 1, "a");
         let story = story.fault_began(3, 1, "partition", &[CLIENT, REDIS]);
-        let story = story.fault_ended(200, 1, "partition", CLIENT).ttl(1_000).tells_leases();
+        let story =
+            story.fault_ended(200, 1, "partition", CLIENT).ttl(1_000).with_recorded_leases();
         cause(Kind::WrongAnswer, story.hears_validity(201, 1, "a", ms))
     };
     assert_eq!([valid(1_000), valid(3_000)], [Cause::Partition, Cause::UnfoundedAnswer]);

@@ -175,7 +175,7 @@ fn an_answer_is_misheard_by_a_fault_between_the_two_and_not_by_one_elsewhere() {
 #[test]
 fn what_is_told_as_given_back_and_stands_on_without_a_fault_is_the_own_answer_of_the_lock() {
     let told = |story: Story| {
-        let story = story.takes(1, 1, "a").leaves(3, 1).left(5, 1).tells_leases();
+        let story = story.takes(1, 1, "a").leaves(3, 1).left(5, 1).with_recorded_leases();
         cause(Kind::WrongAnswer, story)
     };
     assert_eq!(told(Story::new()), Cause::UnfoundedAnswer);
@@ -185,7 +185,7 @@ fn what_is_told_as_given_back_and_stands_on_without_a_fault_is_the_own_answer_of
 
 #[test]
 fn a_grant_or_a_loss_that_no_server_knows_of_is_the_own_answer_of_the_lock() {
-    let told = |story: Story| cause(Kind::WrongAnswer, story.tells_leases());
+    let told = |story: Story| cause(Kind::WrongAnswer, story.with_recorded_leases());
     let lost = || Story::new().takes(1, 1, "a").loses(5, 1);
     assert_eq!(told(lost()), Cause::UnfoundedAnswer);
     let unheard = lost().fault_began(4, 1, "lost-reply", &[CLIENT, REDIS]);
@@ -246,7 +246,7 @@ fn a_release_that_was_sent_again_after_the_server_had_died_is_no_late_message() 
 #[test]
 fn a_lease_that_another_process_shortened_is_an_orphan_renewal() {
     let story = |by: u16| {
-        let story = Story::new().takes(1, 1, "a").tells_leases();
+        let story = Story::new().takes(1, 1, "a").with_recorded_leases();
         let set = What::Server {
             key: KEY.to_owned(),
             change: Change::Extended,

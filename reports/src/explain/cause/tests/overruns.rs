@@ -104,7 +104,7 @@ fn an_answer_that_took_most_of_the_lease_is_latency() {
 /// the server gives it `given` milliseconds. Client 2 takes it at 9.6 s.
 fn coarse(given: u64, left: u64, how: impl FnOnce(Story) -> Story) -> Cause {
     let story = how(Story::new().ttl(10_000).takes(1, 1, "a")).takes(9_600, 2, "b");
-    let story = story.tells_leases_of(Micros::from_millis(given)).at_servers();
+    let story = story.with_recorded_leases_of(Micros::from_millis(given)).at_servers();
     overlap(story.releases(left, 1).releases(left + 1, 2))
 }
 
@@ -203,7 +203,7 @@ fn the_last_second_of_a_lease_did_not_matter_to_one_that_had_left_before() {
         let story = Story::new().ttl(10_000).takes(1, 1, "a").leaves(left_ms, 1).info(heard_ms, 1);
         let story = story.expires(9_501, "a").takes(9_600, 2, "b").removed(9_700, "b", 1);
         let story = story.releases(11_000, 2);
-        let short = story.tells_leases_of(Micros::from_millis(9_500)).at_servers();
+        let short = story.with_recorded_leases_of(Micros::from_millis(9_500)).at_servers();
         cause(Kind::ForeignRelease, short)
     };
     assert_eq!(removes(2_000, 7_000), Cause::LostRelease, "the network held its release up");

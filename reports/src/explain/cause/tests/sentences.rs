@@ -5,7 +5,6 @@ use crate::judge::finding::Finding;
 use crate::samples;
 use fencepost_faults::SimTime;
 
-/// The sentence on a finding for each cause, one per line.
 fn said(timeline: &Timeline<'_>, finding: &Finding) -> String {
     let line = |cause: &Cause| format!("{cause}: {}", cause.sentence(timeline, finding));
     Cause::ALL.iter().map(line).collect::<Vec<_>>().join("\n")

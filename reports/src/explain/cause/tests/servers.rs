@@ -27,7 +27,7 @@ fn a_row_that_is_overwritten_by_the_clock_of_a_process_is_a_clock_skew() {
     let stepped = Story::kept_as(Keeping::RowByServer).ttl(10_000).acquires(1, 1);
     let stepped = stepped.fault_began(2, 1, "clock-jump", &[server]).grants(3, 1, "a");
     let stepped = stepped.hears(4, 1, "a").takes(5, 2, "b").releases(6, 1).releases(7, 2);
-    let stepped = stepped.tells_leases_of(Micros(0)).at_servers();
+    let stepped = stepped.with_recorded_leases_of(Micros(0)).at_servers();
     assert_eq!(overlap(stepped), Cause::ClockJump);
     let rest = Story::kept_as(Keeping::RowByClients).takes(1, 1, "a").takes(12, 2, "b");
     let overrun = rest.releases(14, 1).releases(15, 2).at_servers();

@@ -148,10 +148,10 @@ fn the_grant_itself_is_no_renewal() {
 fn a_lease_that_ran_out_unnoticed_is_in_nobodys_way() {
     let died = || Story::new().healed(0).takes(1, 1, "a").acquires(2, 2).crashes(5, 1);
     let hangs = || died().silent(40, 2, 2, false);
-    assert_eq!(cause(Kind::Deadlock, hangs().tells_leases()), Cause::MissedWakeup);
+    assert_eq!(cause(Kind::Deadlock, hangs().with_recorded_leases()), Cause::MissedWakeup);
     assert_eq!(cause(Kind::Deadlock, hangs()), Cause::HolderCrash, "a key without an expiry");
     let sleeps = || died().progress_bound(20).silent(60, 2, 2, true).takes(61, 2, "b");
-    assert_eq!(cause(Kind::Stuck, sleeps().tells_leases()), Cause::MissedWakeup);
+    assert_eq!(cause(Kind::Stuck, sleeps().with_recorded_leases()), Cause::MissedWakeup);
 }
 
 #[test]

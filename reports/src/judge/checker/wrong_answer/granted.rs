@@ -193,7 +193,7 @@ mod tests {
     fn rejects_a_validity_that_no_server_backs() {
         let stated = |ms| {
             let story = Story::new().ttl(1_000).acquires(1, 1).grants(2, 1, "a");
-            wrong_answers(story.hears_validity(3, 1, "a", ms).tells_leases())
+            wrong_answers(story.hears_validity(3, 1, "a", ms).with_recorded_leases())
         };
         assert_eq!(stated(990), [""; 0]);
         assert_eq!(stated(2_000).len(), 1);

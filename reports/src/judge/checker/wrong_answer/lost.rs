@@ -115,7 +115,7 @@ mod tests {
     use crate::record::story::Story;
 
     fn wrong_answers(story: Story) -> usize {
-        let history = story.tells_leases().build();
+        let history = story.with_recorded_leases().build();
         check(&Timeline::new(&history)).len()
     }
 
