@@ -6,6 +6,7 @@ use std::borrow::Cow;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct CommandError(pub(crate) Cow<'static, [u8]>);
 
+/// `Ok` if the command has written its reply; with an error it has written nothing.
 pub(crate) type CommandResult = Result<(), CommandError>;
 
 impl CommandError {
