@@ -10,7 +10,7 @@ use crate::sys::ticker::Ticking;
 use crate::sys::trace::{Stop, Tracee};
 
 const CALLS_MAX: u64 = 1_000_000;
-/// 12.6 s of polling the clock with the same result.
+/// Clock reads that a thread may make without waiting for anything: about 12.6 s of polling.
 const LOOKS_MAX: u32 = 300_000;
 
 /// The thread may be polling for the progress of others.

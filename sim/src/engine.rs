@@ -43,7 +43,7 @@ pub enum EngineError {
     /// The engines differ: the sequence number of the first different event.
     #[error("the engines do not tell the same history: event {0} is the first that differs")]
     Differ(u64),
-    /// A program ran differently a second time: the sequence of the first event that differs.
+    /// Two runs of a program differ. Holds the sequence number of the first differing event.
     #[error(
         "the program is not reproducible: event {0} differs between two runs. Does something \
          outside change, such as a file in a folder that it reads?"

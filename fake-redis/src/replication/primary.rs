@@ -45,8 +45,9 @@ impl Server {
         self.replication.begin_history(id, self.config.backlog_size);
     }
 
-    /// In seconds, to serve several replicas (`repl-diskless-sync-delay`). Servers that start
-    /// together in an established deployment are in step immediately.
+    /// Seconds to wait before a snapshot, so that it can serve several replicas
+    /// (`repl-diskless-sync-delay`). Servers of a deployment that start together are already
+    /// synchronized.
     fn snapshot_delay(&self) -> i64 {
         let is_starting = self.clock.uptime_seconds() == 0;
         if self.config.starts_in_step && is_starting {

@@ -1,4 +1,4 @@
-//! Keys expire exactly in time by the server's clock, and only on a primary.
+//! Keys expire exactly on time by the server's clock, and only on a primary.
 
 use crate::config::NodeConfig;
 use crate::testing::{Bench, START_MS, check, check_on};

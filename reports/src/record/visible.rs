@@ -6,7 +6,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Escapes invisible characters (`\n`, `\u{1b}`). Leaves visible text, even a backslash.
+/// Escapes invisible characters (`\n`, `\u{1b}`). Leaves visible text unchanged, including
+/// backslashes.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);

@@ -123,8 +123,8 @@ impl Shard {
     /// The whole.
     pub const WHOLE: Shard = Shard { index: 1, count: 1 };
 
-    /// The seeds of this slice: contiguous, and together the slices are the range. Their sizes
-    /// differ by at most one. An index beyond the count has no seeds.
+    /// Returns the seeds of this slice. Slices are contiguous and together cover the range. Their
+    /// sizes differ by at most one. An index beyond the count has no seeds.
     pub fn slice(self, range: SeedRange) -> SeedRange {
         let width = u128::from(range.to.0.saturating_sub(range.from.0));
         let count = u128::from(self.count.max(1));

@@ -95,7 +95,7 @@ fn unknown(name: &str) -> Failure {
     ))
 }
 
-/// Without repetition.
+/// The names of all rules, causes and fault families, without duplicates.
 pub(crate) fn names() -> Vec<&'static str> {
     let kinds = Kind::ALL.iter().map(|kind| kind.name());
     let names = kinds.chain(Cause::ALL.iter().map(|cause| cause.name()));

@@ -133,7 +133,7 @@ impl Again<'_> {
             if self.is_compared && report.violations.iter().all(|it| it.violation.id != *id) {
                 let (path, client) = (self.path.display(), &self.run.client);
                 return Err(Failure::Mismatch(format!(
-                    "{path}: client {client}: the minimal plan of {id} does not show that violation"
+                    "{path}: client {client}: the minimal plan does not reproduce violation {id}"
                 )));
             }
             replayed.push(report);

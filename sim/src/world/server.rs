@@ -79,7 +79,7 @@ pub(crate) struct Server {
     /// A sync requested before a crash is not answered after it.
     pub(crate) life: u32,
     pub(crate) service_time: Micros,
-    /// Id, extra service time.
+    /// The fault's id and the service time that it adds.
     pub(crate) slowed: Vec<(u32, Micros)>,
     pub(crate) traps: Vec<Trap>,
     pub(crate) busy_until: SimTime,

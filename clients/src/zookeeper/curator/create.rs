@@ -1,4 +1,5 @@
-//! Curator's creation of a node, with a name that identifies it after a lost reply.
+//! Creates nodes as Curator does, under a name by which the client recognizes its node if the reply
+//! is lost.
 //!
 //! Source: Curator 5.4.0, `CreateBuilderImpl` (`pathInForeground`, `findProtectedNodeInForeground`,
 //! `protectedPathInForeground`), `ProtectedMode`, `FindAndDeleteProtectedNodeInBackground` and

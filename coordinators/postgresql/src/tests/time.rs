@@ -1,4 +1,4 @@
-//! Timeouts by the monotonic clock, and the wall clock.
+//! Timeouts, which follow the monotonic clock, and `now()`, which follows the wall clock.
 
 use super::world::{World, message};
 

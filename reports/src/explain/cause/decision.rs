@@ -38,7 +38,7 @@ pub(super) enum Question {
     Session,
     /// How did the servers lose the lock before its lease was over?
     EarlyLoss,
-    /// Why was its holder still there when its lease was over?
+    /// Why was the holder still in its critical section when the lease expired?
     Overrun,
     /// What delayed the release that removed another's lock?
     Astray,

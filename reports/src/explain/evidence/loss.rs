@@ -110,7 +110,8 @@ impl Loss<'_, '_> {
         self.removed().is_some_and(is_takeover)
     }
 
-    /// Returns whether an earlier lock's release by a process may have been in transit all along.
+    /// Returns whether a delayed release that `process` sent for an earlier lock may have removed
+    /// the lock.
     pub(crate) fn may_be_a_late_release_of(&self, process: Node) -> bool {
         self.removed().is_some_and(|at| release::is_astray(self.timeline, process, at))
     }
@@ -317,8 +318,8 @@ impl Loss<'_, '_> {
     }
 }
 
-/// The process that replaced a lock at a moment with one that it had been granted before, without
-/// acquiring.
+/// Returns the process that overwrote the lock at `at` with a lock granted to it earlier, although
+/// it was not acquiring then.
 pub(crate) fn renewed_over(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,

@@ -20,8 +20,8 @@ pub(crate) enum Misheard {
     CutOff,
     /// The same, and another fault came between.
     Late(Obstacle),
-    /// Either answer, without a fault on the way to the server of a lock in no session or
-    /// connection.
+    /// Returns whether the process was wrongly refused or confirmed with no fault between it and
+    /// the server. Only for locks tied to no session or connection.
     Unfounded,
 }
 

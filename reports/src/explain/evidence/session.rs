@@ -155,9 +155,9 @@ pub(super) fn of_queue(
     }
 }
 
-/// Returns whether a process crashed and its session may have kept the node: the node's own
-/// process, since then; or, if unknown, any process, so recently that its session may still live. A
-/// session ends after its timeout and a tick, at most twice the timeout.
+/// Returns whether a crashed process's session may have kept the node. If `by` is known, only its
+/// crashes since `from` count; otherwise any process's crash counts if its session may still be
+/// alive. A session ends within its timeout plus one tick, which is at most twice the timeout.
 fn died_since(
     timeline: &Timeline<'_>,
     (by, from): (Option<Node>, SimTime),

@@ -162,8 +162,8 @@ fn of_unknown(timeline: &Timeline<'_>, first: &KeySpan<'_>) -> Standstill {
     }
 }
 
-/// There is no lock, and yet no process gets in: all interested processes gave up a call before,
-/// which their libraries may still count.
+/// The lock is free but no process acquires it: every waiting process has already given up a call,
+/// and its library may still count that call.
 fn of_impatient(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
     let until = finding.at + finding.duration;
     let all = given_up::all_did(timeline, &finding.processes, until);

@@ -6,7 +6,8 @@ use fencepost_machine::{ConnectionId, OperatorAction};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Work {
-    /// The second part is for the judge, if the command may change anything.
+    /// `cause` tells the judge what triggered a change; `None` if the command cannot change
+    /// anything.
     Command {
         by: ConnectionId,
         bytes: Vec<u8>,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Nesting {
-    /// About every second one.
+    /// About half of the critical sections.
     #[default]
     Drawn,
     /// Every one.

@@ -70,7 +70,7 @@ impl Checkpoint {
         Ok((read.sum, protection))
     }
 
-    /// The finished work in a checkpoint of any sweep.
+    /// Reads the finished work from a checkpoint without checking which sweep it belongs to.
     pub fn sum_in(text: &str) -> Result<Sweep, InvalidCheckpoint> {
         Checkpoint::parse(text).map(|(read, _)| read.sum)
     }

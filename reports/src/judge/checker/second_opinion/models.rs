@@ -29,7 +29,7 @@ pub(super) struct OwnerAware {
     owner: Option<Node>,
 }
 
-/// Owned, with a count; free when the owner has left as often as it entered.
+/// A re-entrant lock: free once the owner has released as often as it acquired.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Reentrant {
     owner: Option<(Node, usize)>,

@@ -116,7 +116,8 @@ fn result(found: &Found<'_>, config: &Value) -> Value {
     })
 }
 
-/// Of a lock in Lua; else the project's, as code hosts show no alert without a file.
+/// Returns the lock's Lua file, or `fencepost.toml` for other locks: code hosts show no alert
+/// without a file.
 fn file_of<'c>(client: &str, config: &'c Value) -> &'c str {
     let scripts = config.pointer("/scenario/scripts").and_then(Value::as_array);
     let text = |script: &'c Value, key: &str| script.get(key).and_then(Value::as_str);
