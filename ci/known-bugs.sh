@@ -56,7 +56,8 @@ built_with() {
 
 # The command for a class with these libraries: WORKER GROUP:ARTIFACT:VERSION[,...]
 class_with() {
-  local folder="$FOLDER/${2//[:,]/-}" group artifact version one
+  local folder="$FOLDER/${2//[:,]/-}" name group artifact version one
+  name=$(basename "$1" .java)
   if [ ! -e "$folder/done" ]; then
     mkdir -p "$folder"
     {
@@ -71,10 +72,10 @@ class_with() {
     } > "$folder/pom.xml"
     mvn -q -B -f "$folder/pom.xml" dependency:copy-dependencies -DoutputDirectory="$folder" \
       -DincludeScope=runtime >&2
-    javac -cp "$folder/*" -d "$folder" "$1" >&2
     touch "$folder/done"
   fi
-  echo "java -XX:TieredStopAtLevel=1 -cp $folder/*:$folder $(basename "$1" .java)"
+  javac -cp "$folder/*" -sourcepath "$(dirname "$1")" -d "$folder/$name" "$1" >&2
+  echo "java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp $folder/*:$folder/$name $name"
 }
 
 # How many runs broke a rule, how many were exercised, and the first seed: COMMAND RULE OPTIONS...
@@ -190,4 +191,7 @@ spring=org.springframework.integration:spring-integration-redis nop=org.slf4j:sl
 known spring-11146 wrong-answer "$spring:7.1.0,redis.clients:jedis:7.2.0,$nop" \
   "$spring:6.5.3,redis.clients:jedis:5.2.0,$nop" SpringNested.java --fault none --seeds 0..4 \
   --processes 2 --cycles 2 --hold 100ms..1s --max-time 2m --lock-key lock:orders
+redisson=org.redisson:redisson nop=org.slf4j:slf4j-nop:1.7.36
+known redisson-2172 overlap "$redisson:3.11.0,$nop" "$redisson:3.11.1,$nop" RedissonMulti.java \
+  --fault none --seeds 0..2 --processes 2 --cycles 3
 exit $failed
