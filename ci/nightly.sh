@@ -50,6 +50,10 @@ check "$FENCEPOST" matrix --check docs/data/matrix.json --seeds 0..2 --quiet
 for certificate in docs/data/certificates/*.json; do
   check "$FENCEPOST" explore --check "$certificate" --quiet
 done
+reality=$(mktemp)
+"$FENCEPOST" reality --gallery --format markdown >"$reality"
+check diff docs/reality.md "$reality"
+rm "$reality"
 check ci/sources.py
 check ci/which-lock.py
 reports=$(mktemp -d)

@@ -65,8 +65,6 @@ pub struct Row {
     pub faults: u64,
     /// The result on the real servers.
     pub real: Outcome,
-    /// Why they do something else, if that is known.
-    pub explanation: Option<String>,
 }
 
 /// The result on real servers under the minimal plan of a violation.
@@ -75,6 +73,8 @@ pub struct Row {
 pub enum Outcome {
     /// The same rule is broken for the same cause.
     Same,
+    /// The same, but only in the whole run of the seed: all faults, processes and cycles.
+    SameInWholeRun,
     /// Another rule is broken, or for another cause.
     Another {
         /// The broken rule.
@@ -96,6 +96,8 @@ pub enum Outcome {
 pub struct Counts {
     /// The same violation.
     pub same: u64,
+    /// The same violation, but only in the whole run of the seed.
+    pub same_in_whole_run: u64,
     /// Another one.
     pub another: u64,
     /// None.
@@ -111,6 +113,7 @@ impl Reality {
         for row in &rows {
             *match row.real {
                 Outcome::Same => &mut counts.same,
+                Outcome::SameInWholeRun => &mut counts.same_in_whole_run,
                 Outcome::Another { .. } => &mut counts.another,
                 Outcome::None => &mut counts.none,
                 Outcome::CannotBePlayed { .. } => &mut counts.cannot_be_played,
@@ -121,10 +124,16 @@ impl Reality {
 }
 
 impl Outcome {
+    /// Returns whether the real servers show the violation of the simulated ones.
+    pub fn is_same(&self) -> bool {
+        matches!(self, Outcome::Same | Outcome::SameInWholeRun)
+    }
+
     /// The outcome in words.
     pub fn words(&self) -> String {
         match self {
             Outcome::Same => "the same violation".to_owned(),
+            Outcome::SameInWholeRun => "the same violation in the whole run".to_owned(),
             Outcome::Another { kind, cause } => {
                 format!("another: {} by {}", kind.name(), cause.name())
             }
@@ -158,21 +167,22 @@ fn line(row: &Row, page: &dyn Fn(&str) -> String) -> String {
 }
 
 fn summary(reality: &Reality) -> String {
-    let Counts { same, another, none, cannot_be_played } = reality.counts;
-    let all = reality.rows.len();
+    let Counts { same, same_in_whole_run, another, none, cannot_be_played } = reality.counts;
+    let (shown, all) = (same + same_in_whole_run, reality.rows.len());
     format!(
-        "{same} of {all} the same; {another} another violation, {none} no violation, \
-         {cannot_be_played} cannot be played"
+        "{shown} of {all} the same ({same_in_whole_run} only in the whole run); {another} another \
+         violation, {none} no violation, {cannot_be_played} cannot be played"
     )
 }
 
 fn markdown(reality: &Reality) -> String {
     let mut text = String::from(
         "# Simulated and real servers\n\n\
-         Each row is a violation that simulated servers show. Its plan was made minimal there, and\n\
-         then played against simulated and real servers with the same lock, clients, network and\n\
-         judge. `fencepost reality --gallery --format markdown` makes this page; see [Real\n\
-         servers](real-servers.md).\n\n",
+         Each row is a violation that simulated servers show. Its faults, processes and cycles were\n\
+         made minimal there, and then played against real servers with the same lock, clients,\n\
+         network and judge. If these do not break the same rule for the same cause, the whole run of\n\
+         the seed is played, too. `fencepost reality --gallery --format markdown` makes this page;\n\
+         [Real servers](real-servers.md) says what differs.\n\n",
     );
     let servers = reality.servers.iter().map(|(coordinator, server)| {
         format!("- {coordinator}: {} {}\n", server.name, server.version)
@@ -180,16 +190,6 @@ fn markdown(reality: &Reality) -> String {
     text.extend(servers);
     let link = |page: &str| format!("[{page}](gallery/{page}.md)");
     let _ = writeln!(text, "\n{}\n{}.", table(reality, &link), summary(reality));
-    let explained: Vec<&Row> =
-        reality.rows.iter().filter(|row| row.explanation.is_some()).collect();
-    if !explained.is_empty() {
-        text += "\n## Differences\n\n";
-    }
-    for row in explained {
-        let name = row.page.as_deref().unwrap_or(&row.client);
-        let why = row.explanation.as_deref().unwrap_or_default();
-        let _ = writeln!(text, "- `{name}` under `{}`, seed {}: {why}", row.fault, row.seed);
-    }
     text
 }
 
@@ -208,13 +208,12 @@ mod tests {
             cause: Cause::HolderPause,
             faults: 1,
             real,
-            explanation: Some("because".to_owned()),
         };
         let another = Outcome::Another { kind: Kind::Overlap, cause: Cause::ClockJump };
-        let rows = vec![row(Outcome::Same), row(another), row(Outcome::None)];
+        let rows = [Outcome::Same, Outcome::SameInWholeRun, another, Outcome::None].map(row);
         let tool = Tool { name: "fencepost".to_owned(), version: "0".to_owned() };
         let server = RealServer { name: "Redis".to_owned(), version: "7.0.15".to_owned() };
-        Reality::new(tool, BTreeMap::from([("redis".to_owned(), server)]), rows)
+        Reality::new(tool, BTreeMap::from([("redis".to_owned(), server)]), rows.into())
     }
 
     #[test]
@@ -226,7 +225,7 @@ mod tests {
         assert!(told.contains("another: overlap by clock-jump"), "{told}");
         let page = markdown(&reality);
         assert!(page.contains("[overlap-by-pause](gallery/overlap-by-pause.md)"), "{page}");
-        assert!(page.contains("- `overlap-by-pause` under `pause`, seed 15: because"), "{page}");
+        assert!(page.contains("2 of 4 the same (1 only in the whole run); 1 another"), "{page}");
     }
 
     #[test]

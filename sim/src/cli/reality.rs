@@ -13,7 +13,7 @@ use crate::studies::gallery::exhibit::Exhibit;
 use crate::studies::gallery::exhibits::all;
 use crate::studies::reality::{Case, of_cases, of_pages};
 use fencepost_clients::{Coordinator, Definition, find};
-use fencepost_reports::documents::reality::{RealServer, Reality, Row, VIEWS};
+use fencepost_reports::documents::reality::{RealServer, Reality, VIEWS};
 use std::collections::BTreeSet;
 
 pub(crate) fn run(arguments: &RealityArguments) -> Result<Outcome, Failure> {
@@ -50,8 +50,8 @@ fn conclude(
     print: impl FnOnce(&Reality) -> Result<(), Failure>,
 ) -> Result<Outcome, Failure> {
     print(reality)?;
-    let is_same = |row: &Row| row.real == fencepost_reports::documents::reality::Outcome::Same;
-    Ok(match (reality.rows.is_empty(), reality.rows.iter().all(is_same)) {
+    let all_same = reality.rows.iter().all(|row| row.real.is_same());
+    Ok(match (reality.rows.is_empty(), all_same) {
         (true, _) => Outcome::Unknown,
         (false, true) => Outcome::AsExpected,
         (false, false) => Outcome::Violated,

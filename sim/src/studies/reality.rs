@@ -15,9 +15,6 @@ use fencepost_reports::documents::reality::{Outcome, Row};
 use fencepost_reports::{Cause, Kind, Verdict, judge};
 use std::rc::Rc;
 
-/// Known differences by page or lock, fault and seed, with their reasons.
-const EXPLAINED: &[(&str, &str, u64, &str)] = &[];
-
 /// A lock under faults, in whose seeds a violation is searched.
 #[derive(Clone)]
 pub struct Case {
@@ -69,27 +66,29 @@ pub fn of_pages(
     rows.into_iter().collect()
 }
 
-/// `None` if the run does not show the violation.
+/// The smallest run of a violation, played; if that does not show it, the whole run. `None` if the
+/// simulated servers do not show it.
 fn row(page: Option<&str>, spec: &RunSpec, target: Target, binaries: &RealServers) -> Option<Row> {
     let minimal = minimise(spec, target)?.spec;
     let faults = minimal.plan.faults.len() as u64;
-    let scenario = Scenario { binaries: binaries.clone(), ..(*minimal.scenario).clone() };
-    let real = RunSpec { scenario: Rc::new(scenario), ..minimal };
-    let real = played(&real, (target.kind, target.cause));
-    let (client, fault) = (spec.client.name, spec.families.to_string());
-    let is_known = |known: &&(&str, &str, u64, &str)| {
-        (known.0, known.1, known.2) == (page.unwrap_or(client), fault.as_str(), spec.seed.0)
+    let on_real = |spec: &RunSpec| {
+        let scenario = Scenario { binaries: binaries.clone(), ..(*spec.scenario).clone() };
+        let real = RunSpec { scenario: Rc::new(scenario), ..spec.clone() };
+        played(&real, (target.kind, target.cause))
     };
-    let explanation = EXPLAINED.iter().find(is_known).map(|known| known.3.to_owned());
+    let real = match on_real(&minimal) {
+        Outcome::Same => Outcome::Same,
+        _ if on_real(spec) == Outcome::Same => Outcome::SameInWholeRun,
+        other => other,
+    };
     Some(Row {
         page: page.map(str::to_owned),
-        client: client.to_owned(),
-        fault,
+        client: spec.client.name.to_owned(),
+        fault: spec.families.to_string(),
         seed: spec.seed,
         kind: target.kind,
         cause: target.cause,
         faults,
-        explanation: explanation.filter(|_| real != Outcome::Same),
         real,
     })
 }

@@ -300,3 +300,21 @@ fn real_servers_of_every_coordinator_serve_its_locks_and_two_runs_are_equal() {
         }
     }
 }
+
+#[test]
+fn violations_of_simulated_servers_are_those_of_real_ones() {
+    let memcached = "/usr/bin/memcached";
+    if !Path::new(memcached).exists() {
+        skip("FENCEPOST_REAL_MEMCACHED", "memcached");
+        return;
+    }
+    let Some(redis) = redis() else { return };
+    let servers = [format!("redis={}", redis.display()), format!("memcached={memcached}")];
+    let pages = "overlap-by-pause,random-tokens,memcached-flushed";
+    let words = ["reality", "--page", pages, "--format", "json", "--servers"];
+    let answer = fencepost(&[&words[..], &[&servers[0], "--servers", &servers[1]]].concat());
+    let reality = json(&answer);
+    let counts = &reality["counts"];
+    assert_eq!(counts["same"], 3, "{}", answer.stdout);
+    assert_eq!(answer.status, 0, "{counts}");
+}
