@@ -12,6 +12,7 @@ mod docs;
 mod expect;
 mod explain;
 mod explore;
+mod export;
 mod failure;
 mod file_size;
 mod findings;
@@ -74,6 +75,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Fa
         Some(Command::Sweep(options)) => sweep::sweep(&options),
         Some(Command::Replay(options)) => replay::replay(&options),
         Some(Command::Shrink(options)) => shrink::shrink(&options),
+        Some(Command::Export(options)) => export::export(&options),
         Some(Command::Check(options)) => check::check(&options),
         Some(Command::Merge(options)) => merge::merge(&options),
         Some(Command::Boundary(options)) => boundary::boundary(&options),

@@ -93,7 +93,9 @@ impl RunSpec {
             kernel.with(|state| (state.now, state.messages_sent, state.events));
         let mut programs = lives.take();
         let (history, watched) = self.history(&recorder, &mut programs);
-        let trace = kernel.with(|state| state.wire.take()).map(|wire| wire.into_trace());
+        let wire = kernel.with(|state| state.wire.take()).map(|wire| wire.into_trace());
+        let (trace, carried) =
+            wire.map_or((None, Vec::new()), |(trace, carried)| (Some(trace), carried));
         let (turns, held_up) = kernel.with(|state| (state.take_turns(), state.take_held_up()));
         let altered = altered.get();
         // Servers live until their world is gone.
@@ -105,6 +107,7 @@ impl RunSpec {
             messages,
             events,
             trace,
+            carried,
             turns,
             held_up,
             programs,

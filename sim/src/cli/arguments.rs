@@ -16,8 +16,8 @@ pub(crate) use shared::{
     JobsArgument, ManArguments, ProjectArguments, QuietArgument, VerboseArgument,
 };
 pub(crate) use studies::{
-    BoundaryArguments, CompareArguments, DocsArguments, ExploreArguments, GalleryArguments,
-    MatrixArguments, RealityArguments,
+    BoundaryArguments, CompareArguments, DocsArguments, ExploreArguments, ExportArguments,
+    GalleryArguments, MatrixArguments, RealityArguments,
 };
 
 use super::choice::choice;
@@ -60,16 +60,15 @@ pub(crate) struct Arguments {
 }
 
 /// Commands that only --help-all lists.
-const RARE: &[&str] =
-    &["shrink", "check", "merge", "findings", "gallery", "docs", "schema", "completions", "man"];
+const RARE: &str = "shrink export check merge findings gallery docs schema completions man";
 
 impl Arguments {
     /// Help on one screen: the common commands and options.
     pub(crate) fn overview() -> String {
-        let hide = |command: clap::Command, name: &&'static str| {
-            command.mut_subcommand(*name, |rare| rare.hide(true))
+        let hide = |command: clap::Command, name: &'static str| {
+            command.mut_subcommand(name, |rare| rare.hide(true))
         };
-        let mut common = RARE.iter().fold(Arguments::command(), hide);
+        let mut common = RARE.split(' ').fold(Arguments::command(), hide);
         common.build();
         let help = "Print this help; `fencepost COMMAND --help` describes a command";
         common.mut_arg("help", |arg| arg.help(help)).render_help().to_string()
@@ -115,6 +114,8 @@ pub(crate) enum Command {
     Serve(ServeArguments),
     /// Minimize and explain the plans of a --no-shrink report.
     Shrink(ShrinkArguments),
+    /// Write a folder that shows the violation of a report on real servers, without fencepost.
+    Export(ExportArguments),
     /// Judge a recorded history, or the histories in a report.
     Check(FileArguments),
     /// Merge the sweep summaries or explorations of shards, in any order.

@@ -41,6 +41,7 @@ pub(crate) use kind::Kind;
 use kind::Part;
 use machine::RealServer;
 use rand_core::Rng;
+pub(crate) use redis::typed as redis_commands;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;

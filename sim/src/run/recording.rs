@@ -2,7 +2,7 @@
 
 use crate::hosts::programs::record::Life;
 use crate::hosts::programs::watched::Watched;
-use crate::world::wire_log::Detail;
+use crate::world::wire_log::{Carried, Detail};
 use fencepost_faults::{Node, SimTime};
 use fencepost_reports::{History, Trace};
 
@@ -19,6 +19,8 @@ pub struct RunOutcome {
     pub events: u64,
     /// The messages, if recorded.
     pub trace: Option<Trace>,
+    /// The content of these messages, if recorded.
+    pub carried: Vec<Carried>,
     /// The turns of nodes, in order, if recorded.
     pub turns: Vec<(SimTime, Node)>,
     /// The times and links at which a message was held up or retried, in order, if turns were
@@ -43,6 +45,8 @@ pub enum Recording {
     Commands,
     /// The history, and every message.
     Wire,
+    /// The history, and every message with its bytes.
+    Bytes,
     /// The history, the transit times and ends of every message, and the times at which one was
     /// held up. The fast engine also records the turns of nodes.
     Turns,
@@ -55,6 +59,7 @@ impl Recording {
             Recording::Commands => Some(Detail::Times),
             Recording::Turns => Some(Detail::Ways),
             Recording::Wire => Some(Detail::Words),
+            Recording::Bytes => Some(Detail::Bytes),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Reports sent and received messages to the log, if there is one.
 
 use super::agenda::HostIndex;
-use super::socket::{Kind, Owner};
+use super::socket::{Kind, Owner, Socket};
 use super::state::State;
 use fencepost_machine::wording::{self, Speaker, Wording};
 
@@ -10,6 +10,10 @@ impl State {
     /// one of its ends.
     #[cold]
     pub(super) fn note_bytes(&mut self, socket: u32, bytes: &[u8]) {
+        if let Some(wire) = self.wire.as_mut().filter(|wire| wire.wants_bytes()) {
+            wire.takes(bytes);
+            return;
+        }
         let end = &self.sockets[socket as usize];
         let accepted_here = matches!(end.owner, Owner::Machine(id) if id.was_accepted());
         let (speaker, server) = match accepted_here {
@@ -32,8 +36,17 @@ impl State {
     ) {
         let thread = self.sockets.get(socket as usize).map_or(1, |end| end.thread);
         let (ends, now) = ([from, to].map(|host| self.node(host).of_thread(thread)), self.now);
+        let connection = self.connection(socket);
         if let Some(wire) = &mut self.wire {
-            wire.sent(serial, kind, ends, now);
+            wire.sent((serial, connection), kind, ends, now);
+        }
+    }
+
+    /// The number of an end's connection: that of the end which connected.
+    fn connection(&self, socket: u32) -> u32 {
+        match self.sockets.get(socket as usize) {
+            Some(Socket { owner: Owner::Machine(id), peer, .. }) if id.was_accepted() => *peer,
+            _ => socket,
         }
     }
 

@@ -49,7 +49,7 @@ impl State {
         }
         let (from, to, peer) = (end.host, end.remote, end.peer);
         self.note_sent_by((from, end.thread), to, bytes);
-        if self.wire.as_ref().is_some_and(|wire| wire.wants_words()) {
+        if self.wire.as_ref().is_some_and(|wire| wire.wants_content()) {
             self.note_bytes(socket, bytes);
         }
         let sent = self.carrier.send(socket, self.messages_sent, bytes);

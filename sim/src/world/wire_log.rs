@@ -14,31 +14,62 @@ const LABEL_MAX: usize = 96;
 pub(crate) enum Detail {
     /// Everything, with their text.
     Words,
+    /// Everything, with their bytes.
+    Bytes,
     /// Times and ends of all messages.
     Ways,
     /// Times and ends of messages with content.
     Times,
 }
 
+/// What a connection carried, if recorded.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Carried {
+    /// The message, as an index into the trace.
+    pub message: usize,
+    /// Numbers the connections of a run.
+    pub connection: u32,
+    /// `None` if the sender closed the connection.
+    pub bytes: Option<Vec<u8>>,
+}
+
 #[derive(Debug)]
 pub(crate) struct WireLog {
     detail: Detail,
     trace: Trace,
+    carried: Vec<Carried>,
     /// The index in the trace of each message in transit, by its serial number.
     under_way: BTreeMap<u64, usize>,
     /// The text of the next data message.
     label: String,
+    /// The bytes of the next data message.
+    bytes: Vec<u8>,
 }
 
 impl WireLog {
     pub(crate) fn new(detail: Detail) -> WireLog {
-        let (trace, under_way, label) = (Trace::default(), BTreeMap::new(), String::new());
-        WireLog { detail, trace, under_way, label }
+        WireLog {
+            detail,
+            trace: Trace::default(),
+            carried: Vec::new(),
+            under_way: BTreeMap::new(),
+            label: String::new(),
+            bytes: Vec::new(),
+        }
     }
 
-    /// Returns whether it needs the text of messages.
-    pub(super) fn wants_words(&self) -> bool {
-        self.detail == Detail::Words
+    /// Returns whether it needs the text or the bytes of messages.
+    pub(super) fn wants_content(&self) -> bool {
+        self.wants_bytes() || self.detail == Detail::Words
+    }
+
+    pub(super) fn wants_bytes(&self) -> bool {
+        self.detail == Detail::Bytes
+    }
+
+    /// Takes the bytes that are about to be sent.
+    pub(super) fn takes(&mut self, bytes: &[u8]) {
+        self.bytes = bytes.to_vec();
     }
 
     /// Takes the text of the bytes that are about to be sent.
@@ -46,7 +77,13 @@ impl WireLog {
         self.label = cut(words);
     }
 
-    pub(super) fn sent(&mut self, serial: u64, kind: Kind, [from, to]: [Node; 2], now: SimTime) {
+    pub(super) fn sent(
+        &mut self,
+        (serial, connection): (u64, u32),
+        kind: Kind,
+        [from, to]: [Node; 2],
+        now: SimTime,
+    ) {
         if self.detail == Detail::Times && kind != Kind::Data {
             return;
         }
@@ -63,7 +100,16 @@ impl WireLog {
             Kind::End => "end".to_owned(),
             Kind::Reset => "reset".to_owned(),
         };
-        self.under_way.insert(serial, self.trace.messages.len());
+        let message = self.trace.messages.len();
+        let bytes = match kind {
+            Kind::Data => Some(Some(std::mem::take(&mut self.bytes))),
+            Kind::End | Kind::Reset => Some(None),
+            Kind::Connect | Kind::Accepted | Kind::Refused => None,
+        };
+        if let Some(bytes) = bytes.filter(|_| self.wants_bytes()) {
+            self.carried.push(Carried { message, connection, bytes });
+        }
+        self.under_way.insert(serial, message);
         self.trace.messages.push(WireMessage { from, to, sent_us: now, arrived_us: None, label });
     }
 
@@ -73,8 +119,8 @@ impl WireLog {
         }
     }
 
-    pub(crate) fn into_trace(self) -> Trace {
-        self.trace
+    pub(crate) fn into_trace(self) -> (Trace, Vec<Carried>) {
+        (self.trace, self.carried)
     }
 }
 
@@ -95,11 +141,11 @@ mod tests {
     fn a_message_that_never_arrives_has_no_arrival() {
         let mut log = WireLog::new(Detail::Words);
         let ends = [Node::Client(1), Node::Redis(1)];
-        log.sent(0, Kind::Connect, ends, SimTime(5));
-        log.sent(1, Kind::Connect, ends, SimTime(6));
+        log.sent((0, 0), Kind::Connect, ends, SimTime(5));
+        log.sent((1, 0), Kind::Connect, ends, SimTime(6));
         log.arrived(1, SimTime(9));
         let arrivals: Vec<_> =
-            log.into_trace().messages.iter().map(|message| message.arrived_us).collect();
+            log.into_trace().0.messages.iter().map(|message| message.arrived_us).collect();
         assert_eq!(arrivals, [None, Some(SimTime(9))]);
     }
 
@@ -107,10 +153,10 @@ mod tests {
     fn times_are_kept_of_messages_with_content_only() {
         let mut log = WireLog::new(Detail::Times);
         let ends = [Node::Client(1), Node::Redis(1)];
-        log.sent(0, Kind::Connect, ends, SimTime(5));
-        log.sent(1, Kind::Data, ends, SimTime(6));
+        log.sent((0, 0), Kind::Connect, ends, SimTime(5));
+        log.sent((1, 0), Kind::Data, ends, SimTime(6));
         log.arrived(1, SimTime(9));
-        let messages = log.into_trace().messages;
+        let messages = log.into_trace().0.messages;
         assert_eq!(messages.len(), 1);
         assert_eq!((messages[0].sent_us, messages[0].arrived_us), (SimTime(6), Some(SimTime(9))));
     }

@@ -9,6 +9,7 @@ mod bad_input;
 mod browser;
 mod compare;
 mod explore;
+mod exported;
 mod findings;
 mod limits;
 mod lua_locks;

@@ -65,6 +65,22 @@ pub(crate) struct BoundaryArguments {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct ExportArguments {
+    /// The JSON report of one run with a violation.
+    #[arg(value_name = "REPORT")]
+    pub(crate) file: PathBuf,
+    /// script: shell and Python that need only redis-server.
+    #[arg(long = "as", value_name = "F")]
+    pub(crate) form: String,
+    /// The violation to show [default: the first that a script can show].
+    #[arg(long, value_name = "ID")]
+    pub(crate) violation: Option<String>,
+    /// The new folder.
+    #[arg(long, value_name = "DIR", default_value = "violation")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct MatrixArguments {
     /// Seeds to run in every cell; B is excluded.
     #[arg(long, value_name = "A..B", default_value = "0..100", value_parser = seed_range)]

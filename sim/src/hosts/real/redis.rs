@@ -7,6 +7,7 @@ use super::kind::{FOLDER, Kind, Recipe, command};
 use super::{RealSetup, RealWorld};
 use crate::setup::scenario::Persistence;
 use console::RedisConsole;
+pub(crate) use console::typed;
 use fencepost_clients::Coordinator;
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Micros, Node};

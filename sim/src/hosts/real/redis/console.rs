@@ -233,7 +233,7 @@ impl Console for RedisConsole {
 }
 
 /// The operator's command; `replicas` are reached by their addresses.
-pub(super) fn typed(action: OperatorAction, address: impl Fn(u16) -> String) -> Vec<String> {
+pub(crate) fn typed(action: OperatorAction, address: impl Fn(u16) -> String) -> Vec<String> {
     let typed = |commands: &[&str]| commands.iter().map(|one| (*one).to_owned()).collect();
     match action {
         OperatorAction::FlushAll => typed(&["FLUSHALL"]),

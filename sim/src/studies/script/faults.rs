@@ -1,0 +1,156 @@
+//! What the faults of a run are to real servers.
+//!
+//! Faults of clients and of their links need no step: they decide what clients send, when, and
+//! which replies arrive. A line says when they act.
+
+use super::step::{Class, Span, Step};
+use super::{ScriptError, inexpressible};
+use crate::hosts::real::redis_commands;
+use crate::run::RunSpec;
+use crate::setup::scenario::Persistence;
+use fencepost_faults::{Direction, Fault, Micros, Node, OperatorCommand};
+use fencepost_machine::OperatorAction;
+use fencepost_reports::{History, What};
+use serde_json::{Value, json};
+
+pub(super) struct Faults<'r> {
+    pub(super) spec: &'r RunSpec,
+    pub(super) history: &'r History,
+    pub(super) span: Span,
+}
+
+impl Faults<'_> {
+    /// A step for each beginning and end of a fault.
+    pub(super) fn steps(&self) -> Result<Vec<Step>, ScriptError> {
+        let mut steps = Vec::new();
+        let begun = self.history.events.iter().filter(|event| event.time_us <= self.span.until);
+        for event in begun {
+            let (id, begins) = match &event.what {
+                What::FaultBegan { fault, .. } => (*fault, true),
+                What::FaultEnded { fault, .. } => (*fault, false),
+                _ => continue,
+            };
+            let Some(timed) = self.spec.plan.faults.iter().find(|timed| timed.id == id) else {
+                continue;
+            };
+            let what = if begins { self.begin(&timed.fault)? } else { self.end(&timed.fault) };
+            let what = what.unwrap_or_else(|| note(&timed.fault, begins));
+            steps.push(Step { at: event.time_us, class: Class::Fault, what });
+        }
+        Ok(steps)
+    }
+
+    /// `None` if no server has to do anything.
+    fn begin(&self, fault: &Fault) -> Result<Option<Value>, ScriptError> {
+        Ok(Some(match fault {
+            Fault::Pause { node, .. } | Fault::Suspend { node, .. } if serves(*node) => {
+                json!({ "do": "pause", "server": node.to_string() })
+            }
+            Fault::Crash { node, .. } if serves(*node) => {
+                json!({ "do": "kill", "server": node.to_string() })
+            }
+            Fault::PowerLoss { node, .. } if serves(*node) => {
+                match self.spec.scenario.servers.persistence {
+                    // The killed server loses the same.
+                    Persistence::None | Persistence::AofAlways => {}
+                    Persistence::Rdb | Persistence::AofEverysec => {
+                        let what = "loses power and with it what was not synced";
+                        return inexpressible(format!("{node} {what}"));
+                    }
+                }
+                json!({ "do": "kill", "server": node.to_string() })
+            }
+            Fault::ClockDrift { node, .. } | Fault::ClockJump { node, .. } if serves(*node) => {
+                return inexpressible(format!("it changes the clock of {node} alone"));
+            }
+            Fault::SlowServer { node, .. } => {
+                return inexpressible(format!("it slows the commands of {node} down"));
+            }
+            Fault::Partition { .. } | Fault::Delay { .. } => return Ok(between(fault, true)),
+            Fault::Evict { node } => self.typed(*node, OperatorAction::Evict),
+            Fault::FlushAll { node } => self.typed(*node, OperatorAction::FlushAll),
+            Fault::Promote { node } => self.typed(*node, OperatorAction::Promote),
+            Fault::Operator { node, command } => self.typed(*node, self.action(*node, *command)),
+            _ => return Ok(None),
+        }))
+    }
+
+    fn end(&self, fault: &Fault) -> Option<Value> {
+        Some(match fault {
+            Fault::Pause { node, .. } | Fault::Suspend { node, .. } if serves(*node) => {
+                json!({ "do": "resume", "server": node.to_string() })
+            }
+            Fault::Crash { node, .. } | Fault::PowerLoss { node, .. } if serves(*node) => {
+                json!({ "do": "start", "server": node.to_string() })
+            }
+            Fault::Partition { .. } | Fault::Delay { .. } => return between(fault, false),
+            _ => return None,
+        })
+    }
+
+    fn typed(&self, node: Node, action: OperatorAction) -> Value {
+        let commands = redis_commands(action, |server| Node::Redis(server).to_string());
+        let words = |command: &String| command.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let commands: Vec<_> = commands.iter().map(words).collect();
+        json!({ "do": "type", "server": node.to_string(), "commands": commands })
+    }
+
+    fn action(&self, node: Node, command: OperatorCommand) -> OperatorAction {
+        match command {
+            OperatorCommand::ScriptFlush => OperatorAction::ForgetScripts,
+            OperatorCommand::ClientKill => OperatorAction::CloseConnections,
+            OperatorCommand::Failover => OperatorAction::HandOver,
+            OperatorCommand::ReplicaOf => OperatorAction::Follow { server: self.next_to(node) },
+            OperatorCommand::AppendOnlyOff => OperatorAction::StopLogging,
+            OperatorCommand::MinReplicasOff => OperatorAction::WriteAlone,
+            OperatorCommand::IdleTimeout => OperatorAction::CloseIdle,
+        }
+    }
+
+    /// The number of the next server, cyclically.
+    fn next_to(&self, node: Node) -> u16 {
+        let servers = self.spec.scenario.setting(self.spec.topology()).servers();
+        let place = servers.iter().position(|server| *server == node).unwrap_or_default();
+        match servers.get(place + 1) {
+            Some(Node::Redis(number)) => *number,
+            _ => 1,
+        }
+    }
+}
+
+fn serves(node: Node) -> bool {
+    node.is_server() || matches!(node, Node::Sentinel(_))
+}
+
+/// What a fault of the network is between servers. `None` if it is not between any.
+fn between(fault: &Fault, begins: bool) -> Option<Value> {
+    let pairs = |from: &[Node], to: &[Node]| {
+        let from = from.iter().filter(|node| serves(**node));
+        let all = from.flat_map(|a| to.iter().map(move |b| (*a, *b)));
+        let all = all.filter(|(a, b)| serves(*b) && a != b);
+        all.map(|(a, b)| [a.to_string(), b.to_string()]).collect::<Vec<_>>()
+    };
+    let (pairs, action, delay) = match fault {
+        Fault::Partition { side_a, side_b, direction, .. } => {
+            let mut cut = pairs(side_a, side_b);
+            if *direction == Direction::Both {
+                cut.extend(pairs(side_b, side_a));
+            }
+            (cut, if begins { "cut" } else { "heal" }, Micros::ZERO)
+        }
+        Fault::Delay { from, to, extra_us_min, extra_us_max, .. } => {
+            let middle = Micros((extra_us_min.0 + extra_us_max.0) / 2);
+            (pairs(from, to), "delay", if begins { middle } else { Micros::ZERO })
+        }
+        _ => return None,
+    };
+    let step = json!({ "do": action, "pairs": pairs, "delay_us": delay.0 });
+    (!pairs.is_empty()).then_some(step)
+}
+
+/// A line about a fault that only decides what clients do.
+fn note(fault: &Fault, begins: bool) -> Value {
+    let nodes: Vec<String> = fault.nodes().iter().map(Node::to_string).collect();
+    let verb = if begins { "begins" } else { "ends" };
+    json!({ "do": "say", "text": format!("{} of {} {verb}", fault.kind(), nodes.join(", ")) })
+}

@@ -1,0 +1,38 @@
+//! A step of a script, and the part of a run that the script repeats.
+
+use fencepost_faults::SimTime;
+use fencepost_reports::Violation;
+use serde_json::Value;
+
+/// How long the script goes on after the violation began.
+pub(super) const MARGIN_US: u64 = 500_000;
+/// The part of a run that a script repeats: from its start to a moment after the violation began.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Span {
+    pub(super) until: SimTime,
+}
+
+impl Span {
+    pub(super) fn of(violation: &Violation) -> Span {
+        Span { until: SimTime(violation.at_us.0 + MARGIN_US) }
+    }
+
+    pub(super) fn micros(self) -> u64 {
+        self.until.0
+    }
+}
+
+/// A step at its time. Of an instant's steps, arrivals come before what a client concludes.
+pub(super) struct Step {
+    pub(super) at: SimTime,
+    pub(super) class: Class,
+    pub(super) what: Value,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Class {
+    Fault,
+    Reply,
+    Client,
+    Command,
+}
