@@ -194,4 +194,6 @@ known spring-11146 wrong-answer "$spring:7.1.0,redis.clients:jedis:7.2.0,$nop" \
 redisson=org.redisson:redisson nop=org.slf4j:slf4j-nop:1.7.36
 known redisson-2172 overlap "$redisson:3.11.0,$nop" "$redisson:3.11.1,$nop" RedissonMulti.java \
   --fault none --seeds 0..2 --processes 2 --cycles 3
+known redisson-4197 wrong-answer "$redisson:3.17.0,$nop" "$redisson:3.17.1,$nop" RedissonSpin.java \
+  --fault none --seeds 0..2 --processes 2 --cycles 3 --hold 100ms..1s
 exit $failed
