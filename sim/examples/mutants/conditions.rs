@@ -56,6 +56,16 @@ const fn on_zookeeper(fault: &'static str, scenario: &'static str) -> Condition 
     Condition { fits, ..under(fault, scenario) }
 }
 
+const fn on_chubby(fault: &'static str, scenario: &'static str) -> Condition {
+    let fits = |lock: &Definition| lock.deployment.coordinator() == Coordinator::Chubby;
+    Condition { fits, ..under(fault, scenario) }
+}
+
+const fn on_gemfire(fault: &'static str, scenario: &'static str) -> Condition {
+    let fits = |lock: &Definition| lock.deployment.coordinator() == Coordinator::GemFire;
+    Condition { fits, ..under(fault, scenario) }
+}
+
 const fn on_ensemble(fault: &'static str, scenario: &'static str) -> Condition {
     let fits = |lock: &Definition| {
         matches!(lock.deployment.coordinator(), Coordinator::Etcd | Coordinator::ZooKeeper)
@@ -176,4 +186,25 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     on_zookeeper("client-crash", "ensemble = 1"),
     // Many ask together after a holder crashed, and act on stale reads.
     on_primary("client-crash", "processes = 8; latency = \"1ms..50ms\"; retry = \"5ms..20ms\""),
+    // Pauses that outlast a session and a shortened lock-delay, those that a session and a full
+    // lock-delay just outlast, and those that outlast both.
+    on_chubby("pause", "pause = \"35s..45s\"").times(2),
+    on_chubby("pause", "pause = \"66s..71s\"").times(4),
+    on_chubby("pause", "pause = \"85s..100s\"").times(4),
+    // A session is kept for 12 s at least.
+    on_chubby("pause", "pause = \"11s..11900ms\"; hold = \"8s..15s\"").aimed().times(8),
+    on_chubby("client-crash", "availability = \"14s\"").aimed().times(4),
+    // The holder is cut off from the cell until after its lease, its grace period and a lock-delay.
+    on_chubby(
+        "partition",
+        "processes = 2; cycles = 4; ttl = \"90s\"; hold = \"160s..170s\"; think = \"1s..2s\"; \
+         acquire-timeout = \"400s\"; partition = \"150s..170s\"; struck-servers = 5; \
+         fault-window = \"10s..600s\"",
+    )
+    .times(4),
+    // The grantor fails in the middle of a hold.
+    on_gemfire("failover", "hold = \"6s..9s\"").aimed().times(8),
+    // A member is kept for 7.998 s at least.
+    on_gemfire("pause", "pause = \"7500ms..7900ms\"").times(2),
+    on_gemfire("client-crash", "availability = \"12s\""),
 ];

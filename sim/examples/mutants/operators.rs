@@ -1,10 +1,11 @@
 //! Mutants: the locks and servers of a run with one mistake planted, to test the tests.
 //!
 //! A mistake is an [`Operator`], one line in the table of its coordinator ([`redis`],
-//! [`memcached`], [`zookeeper`], [`postgresql`], [`mysql`], [`etcd`]), or of [`any`] server. Its
-//! [`rule`] changes a client's commands, its replies, or the server's time and disks. So it works
-//! for every lock, and no lock or server knows of it: [`machine`] wraps the server's machine where
-//! one is planted ([`Scenario::mutant`]), and where none is planted there is no wrapper.
+//! [`memcached`], [`zookeeper`], [`postgresql`], [`mysql`], [`etcd`], [`chubby`], [`gemfire`]), or
+//! of [`any`] server. Its [`rule`] changes a client's commands, its replies, or the server's time
+//! and disks. So it works for every lock, and no lock or server knows of it: [`machine`] wraps the
+//! server's machine where one is planted ([`Scenario::mutant`]), and where none is planted there is
+//! no wrapper.
 //!
 //! A new operator is a line in a table. [`Marks`] count its effects on a lock: an operator that
 //! changed nothing made no mutant.
@@ -12,7 +13,9 @@
 //! [`Scenario::mutant`]: fencepost::Scenario
 
 mod any;
+mod chubby;
 mod etcd;
+mod gemfire;
 mod machine;
 mod memcached;
 mod mysql;
@@ -35,7 +38,7 @@ use std::rc::Rc;
 use wire::Marks;
 
 pub(crate) fn operators() -> impl Iterator<Item = &'static Operator> {
-    let tables: [&'static [Operator]; 10] = [
+    let tables: [&'static [Operator]; 12] = [
         redis::TAKING,
         redis::KEEPING,
         redis::SERVERS,
@@ -44,6 +47,8 @@ pub(crate) fn operators() -> impl Iterator<Item = &'static Operator> {
         postgresql::TABLE,
         mysql::TABLE,
         etcd::TABLE,
+        chubby::TABLE,
+        gemfire::TABLE,
         storage::TABLE,
         any::TABLE,
     ];

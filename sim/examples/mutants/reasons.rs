@@ -22,6 +22,7 @@ const REASONS: &[Reason] = &[
             "not-held-read-as-released",
             "mc-not-found-unheard",
             "no-node-unheard",
+            "gf-not-held-unheard",
             "none-deleted-read-as-one",
         ],
         locks: &[],
@@ -96,6 +97,30 @@ const REASONS: &[Reason] = &[
         locks: &["jdbc-5-app-id"],
         why: "all processes have the same client id, so the lock excludes none of them: another \
               grant, or a loss, changes nothing",
+    },
+    Reason {
+        operators: &["ch-jeopardy-unheard"],
+        locks: &["chubby", "chubby-sequencer", "chubby-no-delay"],
+        why: "the holder of these locks works on in jeopardy anyway; the local lease only decides \
+              how long its calls wait",
+    },
+    Reason {
+        operators: &["ch-same-sequencer"],
+        locks: &["chubby", "chubby-no-delay", "chubby-checked"],
+        why: "these locks send no token: the number only names the owner, and a holder whose \
+              check fails leaves without writing",
+    },
+    Reason {
+        operators: &["carried-out-twice"],
+        locks: &["gemfire", "gemfire-lease", "gemfire-token"],
+        why: "every request may be made twice: a lock call has a number by which the grantor knows \
+              it again, and a put sets the counter to a value",
+    },
+    Reason {
+        operators: &["clock-halved"],
+        locks: &["chubby-checked"],
+        why: "sessions last twice as long, so a crashed holder's lock is granted later, but within \
+              the bound of `stuck`",
     },
     Reason {
         operators: &["exists-wrong-node"],

@@ -2,6 +2,7 @@
 
 pub(crate) mod any;
 pub(crate) mod etcd;
+pub(crate) mod line;
 pub(crate) mod memcached;
 pub(crate) mod redis;
 pub(crate) mod zookeeper;
@@ -17,6 +18,7 @@ pub(crate) enum Rule {
     Memcached(memcached::Rule),
     ZooKeeper(zookeeper::Rule),
     Etcd(etcd::Rule),
+    Line(line::Rule),
     Any(any::Rule),
 }
 
@@ -29,6 +31,7 @@ impl Rule {
             Rule::Memcached(rule) => rule.hears(exchange, bytes),
             Rule::ZooKeeper(rule) => rule.hears(exchange, bytes),
             Rule::Etcd(rule) => rule.hears(exchange, bytes),
+            Rule::Line(rule) => rule.hears(exchange, bytes),
             Rule::Answers(_) | Rule::Any(_) => Heard::AsItIs,
         }
     }
@@ -44,6 +47,7 @@ impl Rule {
             Rule::Memcached(rule) => rule.says(exchange, bytes),
             Rule::ZooKeeper(rule) => rule.says(exchange, bytes),
             Rule::Etcd(rule) => rule.says(exchange, bytes),
+            Rule::Line(rule) => rule.says(exchange, bytes),
             Rule::Asks(_) | Rule::Any(_) => None,
         }
     }

@@ -45,6 +45,8 @@ fn a_mistake_breaks_a_rule_that_the_lock_keeps() {
         ("jdbc-7", "expiry-not-looked-at"),
         ("pg-advisory", "false-read-as-true"),
         ("etcd-mutex", "nobody-in-front"),
+        ("chubby", "ch-waiting-read-as-acquired"),
+        ("gemfire-lease", "gf-lease-tenth"),
     ] {
         assert_eq!(rules_broken(lock, None), BTreeSet::new(), "{lock}");
         assert!(rules_broken(lock, Some(mistake)).contains(&Kind::Overlap), "{lock} {mistake}");
