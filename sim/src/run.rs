@@ -94,26 +94,23 @@ impl RunSpec {
         let mut programs = lives.take();
         let (history, watched) = self.history(&recorder, &mut programs);
         let wire = kernel.with(|state| state.wire.take()).map(|wire| wire.into_trace());
-        let (trace, carried) =
-            wire.map_or((None, Vec::new()), |(trace, carried)| (Some(trace), carried));
+        let (trace, carried) = wire.unzip();
         let (turns, held_up) = kernel.with(|state| (state.take_turns(), state.take_held_up()));
-        let altered = altered.get();
         // Servers live until their world is gone.
         drop(kernel);
-        let servers = server_lives.take();
         Ok(RunOutcome {
             history,
             virtual_time,
             messages,
             events,
             trace,
-            carried,
+            carried: carried.unwrap_or_default(),
             turns,
             held_up,
             programs,
-            servers,
+            servers: server_lives.take(),
             watched,
-            altered,
+            altered: altered.get(),
         })
     }
 

@@ -82,6 +82,30 @@ kinds! {
 }
 
 impl Kind {
+    /// Returns whether two critical sections at the same time, or a write after a later holder's
+    /// request, break this rule.
+    pub fn is_about_clash(self) -> bool {
+        match self {
+            Kind::Overlap
+            | Kind::StaleWrite
+            | Kind::LostUpdate
+            | Kind::Oversold
+            | Kind::DuplicateNumber
+            | Kind::NumberRegression
+            | Kind::RepeatedJob => true,
+            Kind::TokenRegression
+            | Kind::TokenMissing
+            | Kind::FencedOut
+            | Kind::ForeignRelease
+            | Kind::WrongAnswer
+            | Kind::Stuck
+            | Kind::Deadlock
+            | Kind::Starved
+            | Kind::HeldForever
+            | Kind::Unavailable => false,
+        }
+    }
+
     /// The scenario key with the bound of this rule, if it has one. Without the bound, no run is
     /// judged by the rule.
     pub fn bound_key(self) -> Option<&'static str> {

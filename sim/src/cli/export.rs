@@ -10,7 +10,7 @@ use crate::diagnosis::Target;
 use crate::files::write_file;
 use crate::run::RunSpec;
 use crate::setup::scenario::Scenario;
-use crate::studies::script::{ScriptError, can_show, script};
+use crate::studies::script::{ScriptError, script};
 use fencepost_faults::{FaultPlan, TimedFault};
 use fencepost_reports::{RunReport, Violation, ViolationReport};
 use std::path::Path;
@@ -86,7 +86,7 @@ fn shown<'r>(
 ) -> Result<&'r ViolationReport, Failure> {
     let all = &run.violations;
     let Some(id) = id else {
-        let can_be_shown = |one: &&ViolationReport| can_show(one.violation.kind);
+        let can_be_shown = |one: &&ViolationReport| one.violation.kind.is_about_clash();
         return Ok(all.iter().find(can_be_shown).unwrap_or(&all[0]));
     };
     all.iter().find(|one| one.violation.id == id).ok_or_else(|| {

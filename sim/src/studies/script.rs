@@ -17,7 +17,7 @@ use crate::setup::scenario::Scenario;
 use fencepost_clients::Coordinator;
 use fencepost_faults::Node;
 use fencepost_faults::setting::Topology;
-use fencepost_reports::{Kind, Violation, judge};
+use fencepost_reports::{Violation, judge};
 use serde_json::{Value, json};
 use step::{MARGIN_US, Span};
 use steps::{clash, steps};
@@ -53,34 +53,10 @@ fn inexpressible<T>(what: impl Into<String>) -> Result<T, ScriptError> {
     Err(ScriptError::Inexpressible(what.into()))
 }
 
-/// Returns whether two clashing critical sections, or a write after a later holder's request, show
-/// a violation of this rule.
-pub fn can_show(kind: Kind) -> bool {
-    match kind {
-        Kind::Overlap
-        | Kind::StaleWrite
-        | Kind::LostUpdate
-        | Kind::Oversold
-        | Kind::DuplicateNumber
-        | Kind::NumberRegression
-        | Kind::RepeatedJob => true,
-        Kind::TokenRegression
-        | Kind::TokenMissing
-        | Kind::FencedOut
-        | Kind::ForeignRelease
-        | Kind::WrongAnswer
-        | Kind::Stuck
-        | Kind::Deadlock
-        | Kind::Starved
-        | Kind::HeldForever
-        | Kind::Unavailable => false,
-    }
-}
-
 /// The folder that shows this rule broken for this cause. Of the runs that show it, takes the first
 /// that leaves enough time for it in the real world.
 pub fn script(runs: &[RunSpec], shown: Target) -> Result<Vec<ScriptFile>, ScriptError> {
-    if !can_show(shown.kind) {
+    if !shown.kind.is_about_clash() {
         return inexpressible(format!(
             "it shows overlaps of critical sections and stale writes, not {}",
             shown.kind
