@@ -123,7 +123,7 @@ impl World {
         self.start(host, node);
     }
 
-    /// Its peers see their connections closed; unsynced data is lost.
+    /// The host's peers see their connections closed; unsynced data is lost.
     pub(crate) fn lose_power(&mut self, host: &str) {
         self.crash(host);
         self.disks.entry(host.to_owned()).or_default().power_loss();

@@ -25,7 +25,7 @@ pub enum Node {
     Thread {
         /// The number of its client; 0 for the probe.
         client: u16,
-        /// Its number, from 2: the first thread is the client itself.
+        /// Thread number, from 2: the first thread is the client itself.
         thread: u16,
     },
     /// The process that tries the lock once after all faults healed; no fault ever hits it.
@@ -56,7 +56,7 @@ impl Node {
         matches!(self, Node::Client(_) | Node::Thread { .. } | Node::Probe)
     }
 
-    /// Returns whether it is one of the servers of the lock.
+    /// Returns whether the node is one of the servers of the lock.
     pub const fn is_server(self) -> bool {
         matches!(self, Node::Redis(_) | Node::Server(_))
     }

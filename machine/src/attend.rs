@@ -20,7 +20,7 @@ pub trait Attendant: Debug {
 
 /// A machine that is processing an input.
 pub trait Interlude {
-    /// Returns whether it accepts bytes of this connection now.
+    /// Returns whether the machine accepts bytes of this connection now.
     fn takes(&self, connection: ConnectionId) -> bool;
 
     /// [`crate::Machine::handle`] at the time of the interrupted input, for `Accepted`, `Received`,

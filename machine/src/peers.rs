@@ -23,7 +23,7 @@ pub struct Accepted {
 pub enum NoLine {
     /// The end of the line has not arrived.
     Incomplete,
-    /// It is longer than 1,024 bytes from a client, or 64 MiB from a peer.
+    /// The line is longer than 1,024 bytes from a client, or 64 MiB from a peer.
     TooLong,
 }
 

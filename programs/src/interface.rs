@@ -111,7 +111,7 @@ pub enum Request {
 pub enum News {
     /// The connection is open.
     Connected(SocketId),
-    /// It was refused.
+    /// The connection was refused.
     Refused(SocketId),
     /// Bytes arrived.
     Received(SocketId, Vec<u8>),
@@ -183,7 +183,7 @@ pub struct CallMade {
     pub thread: u32,
     /// The number of the call.
     pub number: u16,
-    /// Its result; 0 while unknown.
+    /// The call's result; 0 while unknown.
     pub result: i64,
     /// A hash of the bytes that it wrote or sent; 0 without any.
     pub bytes: u32,

@@ -72,7 +72,7 @@ pub(crate) enum State {
     Fresh,
     Ready,
     Blocked(Blocked),
-    /// It waits in the kernel until a process that shares its memory has called exec.
+    /// The process waits in the kernel until a process that shares its memory has called exec.
     Lends(Number),
 }
 

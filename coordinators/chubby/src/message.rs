@@ -33,7 +33,7 @@ pub(crate) enum Message {
     Refuse {
         promised: u64,
     },
-    /// Also promises to elect no other master for the duration of a master lease.
+    /// Accepting also promises to elect no other master for the duration of a master lease.
     Accept {
         round: u64,
         committed: u64,

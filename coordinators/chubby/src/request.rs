@@ -23,7 +23,7 @@ pub(crate) enum Request {
         acquire: u64,
         delay_us: u64,
     },
-    /// Also cancels earlier acquires, granted or waiting.
+    /// A release also cancels earlier acquires, granted or waiting.
     Release {
         caller: Caller,
         lock: String,

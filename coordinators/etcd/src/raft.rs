@@ -39,7 +39,7 @@ pub(crate) struct Raft {
     pub(crate) leader: u8,
     tick_ms: u64,
     election_ticks: u64,
-    /// Also when it last granted a vote (`electionElapsed`).
+    /// Last message of a leader, or last granted vote (`electionElapsed`).
     heard_ms: u64,
     election_due_ms: u64,
     random: u64,

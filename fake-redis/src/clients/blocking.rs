@@ -14,7 +14,7 @@ use crate::state::timers::Timer;
 use fencepost_machine::WallTime;
 
 impl Call<'_> {
-    /// In a transaction or a script it times out immediately.
+    /// Tries the command, or blocks the client. Times out immediately in a transaction or a script.
     pub(crate) fn block(&mut self, wait: Wait<Attempt>) -> Result<(), CommandError> {
         if (wait.attempt)(self)? {
             return Ok(());

@@ -41,6 +41,7 @@ fn everything(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
+/// Finds a command by name, or a subcommand by `container|name`.
 fn named(table: &Table, name: &[u8]) -> Option<&'static Command> {
     let mut parts = name.splitn(2, |byte| *byte == b'|');
     let command = table.find(parts.next()?)?;

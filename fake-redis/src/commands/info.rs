@@ -117,7 +117,7 @@ fn memory(server: &Server, text: &mut String) {
     let used = server.used_memory();
     let policy = server.config.maxmemory_policy;
     let named = crate::config::MaxmemoryPolicy::NAMES.iter().find(|(_, known)| *known == policy);
-    // It knows no memory but that of its data; queues and dashboards read the fields all the same.
+    // Only data counts as memory here; queues and dashboards read all these fields.
     for field in ["used_memory", "used_memory_rss", "used_memory_peak", "total_system_memory"] {
         let bytes = if field == "total_system_memory" { TOTAL_MEMORY } else { used };
         let _ = write!(text, "{field}:{bytes}\r\n{field}_human:{}\r\n", human(bytes));

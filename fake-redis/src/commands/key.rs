@@ -239,7 +239,7 @@ fn copy(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Does not count as a use.
+/// Returns the key's position; does not count as a use of the key.
 fn object(call: &mut Call<'_>) -> Option<usize> {
     call.server.find(call.db, call.arg(2))
 }

@@ -44,6 +44,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     ),
 ];
 
+/// The count in confirmations: channels and patterns together, shard channels separately.
 fn count_of(server: &Server, key: ClientKey, kind: Kind) -> usize {
     let subscriptions = server.client(key).subscriptions();
     match kind {

@@ -195,6 +195,7 @@ fn getrange(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
+/// Both ends are inclusive; negative indices count from the end.
 fn clamped(start: i64, end: i64, length: usize) -> std::ops::Range<usize> {
     let length = length as i64;
     if start < 0 && end < 0 && start > end {

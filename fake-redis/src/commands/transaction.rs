@@ -80,7 +80,7 @@ fn exec(call: &mut Call<'_>) -> CommandResult {
             break;
         }
         let args = queued.as_args();
-        // It was known when queued, and the table has not changed.
+        // The command was known when queued, and the table has not changed.
         if let Some(command) = call.server.find_command(args) {
             call.server.execute(key, command, args, call.reply);
         }

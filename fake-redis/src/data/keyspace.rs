@@ -51,6 +51,7 @@ impl Database {
         self.memory
     }
 
+    /// Returns a position, valid until a key is removed.
     pub(crate) fn find(&self, key: &[u8]) -> Option<usize> {
         self.entries.get_index_of(key)
     }
@@ -87,6 +88,7 @@ impl Database {
         position
     }
 
+    /// Moves the last key to the removed key's position.
     pub(crate) fn remove_at(&mut self, position: usize) -> Option<(Box<[u8]>, Entry)> {
         let (key, entry) = self.entries.swap_remove_index(position)?;
         self.memory -= entry.accounted as usize;

@@ -68,7 +68,7 @@ impl Value {
 pub(crate) struct Hash {
     fields: IndexMap<Box<[u8]>, Vec<u8>, FxBuildHasher>,
     bytes: usize,
-    /// It was once too large for a listpack; it is never converted back.
+    /// `true` once the hash was too large for a listpack; it is never converted back.
     table: bool,
 }
 

@@ -17,7 +17,7 @@ impl Server {
         self.keyspace.memory()
     }
 
-    /// Returns whether it does. `performEvictions` in evict.c.
+    /// `performEvictions` in evict.c: evicts keys until memory suffices; `false` if it does not.
     pub(crate) fn free_memory(&mut self) -> bool {
         let maxmemory = usize::try_from(self.config.maxmemory).unwrap_or(usize::MAX);
         if self.config.maxmemory == 0 || self.is_paused() || self.is_replica() {
@@ -31,6 +31,7 @@ impl Server {
         true
     }
 
+    /// Ignores the policy: an operator's memory pressure.
     pub(crate) fn evict_all_volatile(&mut self) -> usize {
         let mut evicted = 0;
         for db in 0..self.keyspace.databases() {

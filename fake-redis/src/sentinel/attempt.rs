@@ -17,6 +17,7 @@ pub(crate) enum Step {
 pub(crate) struct Failover {
     pub(crate) step: Step,
     pub(crate) step_since: i64,
+    /// Start of the last attempt, ours or voted for, plus up to a second of random delay.
     pub(crate) started: i64,
     pub(crate) epoch: u64,
     pub(crate) forced: bool,

@@ -17,6 +17,7 @@ const TICK_MS_MAX: i64 = 100;
 #[derive(Debug, Default)]
 pub(crate) struct Alarm {
     set_for: Option<i64>,
+    /// Time of the last input, to notice a clock that runs backwards between two checks.
     last_seen: Option<i64>,
     last_look: i64,
     /// Length that the current tick would have in Redis.

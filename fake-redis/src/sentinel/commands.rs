@@ -47,6 +47,7 @@ impl Sentinel {
 
 type Run = fn(&mut Sentinel, &mut Client, Args<'_>, &mut Outputs);
 
+/// Name, arity as in Redis's command table, and function.
 const COMMANDS: [(&str, i32, Run); 13] = [
     ("ping", -1, ping),
     ("sentinel", -2, Sentinel::command),

@@ -13,6 +13,7 @@ pub(crate) struct Core {
     pub(crate) epoch: u64,
     pub(crate) now: i64,
     pub(crate) tilt_since: Option<i64>,
+    /// The next check may act on a change, so the Sentinel must not sleep long.
     pub(crate) attention: bool,
     pub(crate) unkept: bool,
     pub(crate) ids: OutgoingIds,

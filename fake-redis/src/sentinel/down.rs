@@ -53,7 +53,7 @@ impl Instance {
         silent.max(self.link.pubsub_since + period::LINK_MS_MIN) + 1
     }
 
-    /// `sentinelCheckSubjectivelyDown`: closes dead connections.
+    /// `sentinelCheckSubjectivelyDown`: closes dead connections; returns the event of a change.
     pub(crate) fn check_down(&mut self, context: &mut Context<'_>) -> Option<&'static str> {
         let now = context.core.now;
         let down = self.down_from() <= now;

@@ -13,7 +13,8 @@ impl Master {
         self.failover.started + 2 * self.failover_timeout_ms
     }
 
-    /// `sentinelStartFailoverIfNeeded`: if objectively down, and none was started recently.
+    /// `sentinelStartFailoverIfNeeded`: starts an attempt if the primary is objectively down and
+    /// none was started recently. Returns whether it did.
     pub(crate) fn start_failover_if_needed(&mut self, core: &mut Core) -> bool {
         let wanted = self.objectively_down
             && !self.failover.in_progress()
@@ -49,6 +50,7 @@ impl Master {
         self.failover.started + self.failover_timeout_ms.min(period::ELECTION_MS) + 1
     }
 
+    /// End of the wait for the promotion, or for the other replicas.
     pub(crate) fn step_ends(&self) -> i64 {
         self.failover.step_since + self.failover_timeout_ms + 1
     }
@@ -80,7 +82,7 @@ impl Master {
         core.attention = true;
     }
 
-    /// `sentinelFailoverSendSlaveOfNoOne`.
+    /// `sentinelFailoverSendSlaveOfNoOne`; the replica's INFO shows the result.
     fn promote(&mut self, core: &mut Core) {
         let Some(replica) = self.replicas.iter_mut().find(|replica| replica.promoted) else {
             return self.abort("-failover-abort-no-good-slave", core);

@@ -38,7 +38,7 @@ pub(crate) fn ours(core: &Core, master: &mut Master) -> Rc<str> {
     text
 }
 
-/// Returns whether it was one.
+/// Returns whether the message repeats an earlier hello verbatim.
 pub(crate) fn take_repeated(masters: &mut [Master], message: &[u8], now: i64) -> bool {
     masters.iter_mut().any(|master| {
         let Master { own_hello, sentinels, config_epoch, .. } = master;
@@ -132,7 +132,7 @@ fn is_sender(sentinel: &Instance, hello: &Hello) -> bool {
         && sentinel.address.is(&hello.sentinel.host, hello.sentinel.port)
 }
 
-/// It may have moved, or replaced another one.
+/// Adds the sender to the primary's Sentinels; it may have moved, or replaced another Sentinel.
 fn meet(masters: &mut [Master], place: usize, hello: &Hello, context: &mut Context<'_>) {
     let moved = forget(&mut masters[place], &hello.run_id, context);
     if moved {

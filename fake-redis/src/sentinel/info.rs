@@ -140,7 +140,8 @@ impl Master {
         self.force_hello();
     }
 
-    /// Such as a returning old primary. Waits first, in case a newer configuration arrives.
+    /// Demotes a replica that reports itself as a primary, such as a returning old primary. Waits
+    /// first, in case a newer configuration arrives.
     fn convert_to_replica(&mut self, place: usize, core: &mut Core) {
         let wait = 4 * period::PUBLISH_MS;
         let sane = self.looks_sane(core.now);

@@ -34,7 +34,7 @@ pub(crate) enum Reconfigured {
     No,
     Sent,
     InProgress,
-    /// It replicates the new primary, or timed out.
+    /// The replica follows the new primary, or timed out.
     Done,
 }
 
@@ -82,6 +82,7 @@ pub(crate) struct ReplicaReport {
 pub(crate) struct Opinion {
     pub(crate) master_down: bool,
     pub(crate) replied_at: i64,
+    /// The run id that this Sentinel voted for, if it reported one.
     pub(crate) leader: Option<String>,
     pub(crate) leader_epoch: u64,
     pub(crate) last_hello: i64,

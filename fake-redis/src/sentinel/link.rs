@@ -16,9 +16,9 @@ pub(crate) enum Expected {
 /// Times are wall-clock milliseconds.
 #[derive(Debug)]
 pub(crate) struct Link {
-    /// `cc`.
+    /// Command connection (`cc`).
     pub(crate) command: Option<Outgoing<Expected>>,
-    /// `pc`: subscribed to the hello channel; none to Sentinels.
+    /// Connection subscribed to the hello channel (`pc`); none to Sentinels.
     pub(crate) pubsub: Option<Outgoing<Expected>>,
     pub(crate) disconnected: bool,
     pub(crate) command_since: i64,

@@ -108,6 +108,7 @@ fn instance_due(core: &Core, instance: &Instance, watch: Watch) -> i64 {
     }
 }
 
+/// Next time that `Instance::reconnect` or `Instance::send_periodic` would act.
 fn monitoring_due(instance: &Instance, watch: Watch) -> i64 {
     if instance.link.disconnected {
         return instance.link.last_reconnect + period::PING_MS;
@@ -115,6 +116,7 @@ fn monitoring_due(instance: &Instance, watch: Watch) -> i64 {
     instance.info_due(watch).min(instance.ping_due()).min(instance.hello_due())
 }
 
+/// Next time that `Instance::check_down` would act.
 fn check_due(instance: &Instance, now: i64) -> i64 {
     let down_from = instance.down_from();
     let change = match (instance.subjectively_down, down_from <= now) {
@@ -141,6 +143,7 @@ fn failover_due(master: &Master, now: i64) -> i64 {
     }
 }
 
+/// Next time that `Master::ask_others` would act.
 fn ask_due(master: &Master) -> i64 {
     let due = |sentinel: &Instance| {
         let opinion = &sentinel.opinion;

@@ -20,7 +20,7 @@ use wire::{Answer, take_request};
 /// Servers whose clock is moved by commands, and those who command.
 pub struct Commanded {
     stage: Stage,
-    /// None for the admin connection.
+    /// `None` for the admin connection.
     sockets: BTreeMap<u64, Option<usize>>,
     asking: BTreeMap<u64, BytesMut>,
     answers: Vec<(u64, Sent)>,

@@ -25,7 +25,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Its commands were accepted elsewhere: never refused, and expired keys are alive.
+    /// Commands accepted elsewhere are never refused, and see expired keys as alive.
     pub(crate) fn must_be_obeyed(self) -> bool {
         matches!(self, Role::Primary | Role::Disk)
     }
@@ -49,8 +49,8 @@ pub(crate) struct Watch {
     pub(crate) was_expired: bool,
 }
 
-/// Its watches and subscriptions are also in the tables `Watches` and `PubSub`; one place each in
-/// `keys` and `commands` keeps both in step.
+/// A client's watches and subscriptions are also in the tables `Watches` and `PubSub`; one place
+/// each in `keys` and `commands` keeps both in step.
 #[derive(Debug)]
 pub(crate) struct Client {
     id: u64,
@@ -60,7 +60,7 @@ pub(crate) struct Client {
     pub(crate) reader: RequestReader,
     pub(crate) db: usize,
     pub(crate) protocol: Protocol,
-    /// It has authenticated, or needs no password.
+    /// The client has authenticated, or needs no password.
     pub(crate) authenticated: bool,
     pub(crate) name: Vec<u8>,
     pub(crate) lib_name: Vec<u8>,
@@ -79,7 +79,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// With database 0 and RESP2.
+    /// Uses database 0 and RESP2.
     pub(crate) fn fixed(role: Role, now: WallTime) -> Self {
         Client {
             id: 0,

@@ -18,7 +18,7 @@ impl Targets {
 pub(crate) struct Item {
     pub(crate) db: usize,
     pub(crate) targets: Targets,
-    /// Its last part is an instant; replicas get the time from now instead.
+    /// The command's last part is an instant; replicas get the time from now instead.
     pub(crate) is_relative: bool,
     first_span: usize,
     spans: usize,

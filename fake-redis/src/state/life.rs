@@ -19,6 +19,7 @@ impl Life {
         &self.run_id
     }
 
+    /// Returns `false` if the server has booted already.
     pub(crate) fn boot(&mut self) -> bool {
         !std::mem::replace(&mut self.has_booted, true)
     }

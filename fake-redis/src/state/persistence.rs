@@ -95,8 +95,8 @@ impl PersistenceState {
         std::mem::take(&mut self.rewrite)
     }
 
-    /// By a snapshot of `base` bytes at stream offset `offset`; the append-only file is empty and
-    /// has no database selected.
+    /// A snapshot of `base` bytes at stream offset `offset` replaced the files; the append-only
+    /// file is empty and has no database selected.
     pub(crate) fn replaced(&mut self, base: usize, offset: u64) {
         self.size = LogSize { base, appended: 0 };
         self.appended.clear();
@@ -143,7 +143,8 @@ impl PersistenceState {
         self.progress.begin_sync();
     }
 
-    /// `false` if it was claimed already, or if a sync is pending, which counts for the second too.
+    /// Claims this second's sync of `appendfsync everysec`. Returns `false` if it was claimed
+    /// already, or if a sync is pending, which counts for the second too.
     pub(crate) fn take_second(&mut self, second: i64) -> bool {
         let is_new = second > self.synced_in;
         self.synced_in = self.synced_in.max(second);
@@ -181,7 +182,7 @@ impl PersistenceState {
         self.wants_stream().then(|| self.progress.synced())
     }
 
-    /// Disks never fail here.
+    /// Redis's `-MISCONF` error after a disk failure; disks never fail here.
     pub(crate) fn denied_write(&self) -> Option<CommandError> {
         None
     }

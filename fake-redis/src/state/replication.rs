@@ -152,7 +152,8 @@ impl Replication {
         self.history.forget(id);
     }
 
-    /// From a loaded snapshot: a replica may continue there, a primary serve that time's replicas.
+    /// Resumes the position in a loaded snapshot: a replica may continue there, and a primary may
+    /// serve the replicas of that time.
     pub(crate) fn resume(&mut self, origin: &Origin, backlog_size: usize) {
         if self.is_replica() {
             self.history.adopt(&origin.id, origin.offset);

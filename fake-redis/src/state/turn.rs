@@ -4,7 +4,7 @@ use crate::state::client_key::ClientKey;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Turn {
-    /// Its client: the outermost one, not the script's.
+    /// The outermost client, not the script's.
     acting: Option<ClientKey>,
     offset_before: u64,
     /// Memory was full and nothing could be evicted when it was admitted.

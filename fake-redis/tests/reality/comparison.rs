@@ -26,7 +26,7 @@ pub(crate) fn same(real: &[u8], fake: &[u8], name: &str, history: &[&Vec<String>
             .is_some_and(|(real, fake)| real > 0 && fake > 0 && real.abs_diff(fake) < 5_000),
         // Redis remembers that a string was once changed in place, and shares small integers.
         "OBJECT" => !is_error(real) && !is_error(fake),
-        // Its parts are compared like single replies, or not at all if one of them may differ.
+        // The parts of EXEC are compared like single replies, or not at all if one may differ.
         "EXEC" => {
             let may_differ = |words: &&Vec<String>| {
                 ["TTL", "PTTL", "EXPIRETIME", "PEXPIRETIME", "OBJECT"]

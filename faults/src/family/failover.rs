@@ -112,8 +112,8 @@ pub(super) fn lag(rng: &mut ChaCha8Rng, range: Spans) -> Micros {
     span(rng, Spans::new(least, range.max_us))
 }
 
-/// Both sides grant the lock and reach the storage. Half of the time the primary's minority has a
-/// Sentinel that still names it.
+/// Clients on both sides get the lock and reach the storage. Half of the time the primary's
+/// minority has a Sentinel that still names it.
 fn isolation(
     rng: &mut ChaCha8Rng,
     setting: &Setting,

@@ -103,7 +103,7 @@ impl FaultKind {
         }
     }
 
-    /// Returns whether it is instantaneous and leaves nothing to heal.
+    /// Returns whether a fault of this kind is instantaneous and leaves nothing to heal.
     pub fn is_instant(self) -> bool {
         match self {
             FaultKind::ClockJump

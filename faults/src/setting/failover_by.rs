@@ -12,12 +12,13 @@ pub enum FailoverBy {
     /// Any of these, drawn for each failover.
     #[default]
     Drawn,
-    /// It crashes, and restarts when another has taken over. There are never two primaries.
+    /// The primary crashes, and restarts when another has taken over. There are never
+    /// two primaries.
     Crash,
-    /// It is cut off with one client, which goes on writing to it.
+    /// The primary is cut off with one client, which goes on writing to it.
     Isolation,
-    /// It is paused until another has taken over, and continues as a primary. Only Sentinel
-    /// replaces such a primary.
+    /// The primary is paused until another has taken over, and continues as a primary. Only
+    /// Sentinel replaces such a primary.
     Pause,
 }
 

@@ -17,7 +17,7 @@ const START_US: u64 = 1_000_000_000;
 pub struct End {
     /// A server, or `None` for a client of the test.
     pub host: Option<usize>,
-    /// Its id at that server, or among all clients.
+    /// Connection id at that server, or among all clients.
     pub connection: ConnectionId,
 }
 

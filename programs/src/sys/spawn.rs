@@ -172,7 +172,7 @@ pub(crate) fn signal_of_timer(
     }
 }
 
-/// Otherwise most time is lost to cross-core wake-ups. Children stay on the core too.
+/// Pins this thread and its children to one core: else most time is lost to cross-core wake-ups.
 pub(crate) fn stay_on_one_core() {
     use std::sync::atomic::{AtomicUsize, Ordering};
     static STARTED: AtomicUsize = AtomicUsize::new(0);

@@ -29,6 +29,7 @@ pub struct Entry {
     pub port: u16,
     /// Families without effect here: never drawn, so that unexercised runs are not called safe.
     pub not_exercised: &'static [Family],
+    /// Kinds of faults that the servers do not support; left out of every plan.
     pub(crate) unanswered: &'static [FaultKind],
     /// How much before its ttl a server may end a lease by its own clock, because of its unit.
     pub tick: Micros,

@@ -94,6 +94,7 @@ impl Nemesis {
         }
     }
 
+    /// Returns `false` if the fault has no effect, like a crash of a dead node.
     fn act(&self, state: &mut State, timed: &TimedFault) -> bool {
         let now = state.now;
         match &timed.fault {
@@ -299,6 +300,7 @@ fn next_to(state: &State, node: Node) -> Option<u16> {
     (next != number).then_some(next)
 }
 
+/// Returns `false` if the server is down or does not support the action.
 fn operate(state: &mut State, node: Node, action: OperatorAction) -> bool {
     let Some(host) = state.find(node) else { return false };
     let Some(server) = state.server(host) else { return false };

@@ -56,7 +56,7 @@ pub(crate) struct RowLocks {
     waits: BTreeMap<SessionId, SessionId>,
 }
 
-/// They never conflict, but count for deadlocks.
+/// Intention locks never conflict, but count for deadlocks.
 pub(crate) type Intents = BTreeSet<(SessionId, TableId, Mode)>;
 
 impl Lock {

@@ -48,7 +48,7 @@ struct Entry {
     earliest_out: Option<Moment>,
     finished_before: u64,
     is_read_only: bool,
-    /// It must roll back, so it conflicts with no other.
+    /// A doomed transaction must roll back, so it conflicts with no other.
     is_doomed: bool,
     has_written: bool,
     is_safe: bool,

@@ -214,7 +214,7 @@ fn a_standby_and_its_primary_answer_as_real_ones() {
 }
 
 fn own_pid(fake: &mut Fake, session: u32) -> u32 {
-    // It is waiting, so derive its id from another session's: ids are assigned in order.
+    // The session is waiting, so derive its id from another one's: ids are assigned in order.
     let probe = fake.connect();
     fake.send(probe, &startup());
     let welcome = fake.answer(probe).unwrap();

@@ -68,7 +68,7 @@ impl World<'_> {
             }
             return Ok(true);
         }
-        // It waits, perhaps in a deadlock that is detected later.
+        // The session waits, perhaps in a deadlock that is detected later.
         self.fake.pass(DEADLOCK_US);
         let is_resolved = (0..self.pairs.len())
             .any(|at| has_answer(&self.fake, at, &self.pairs) && self.pairs[at].waits.is_some());

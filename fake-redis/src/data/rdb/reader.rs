@@ -34,6 +34,7 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// Reads only the version.
     pub(crate) fn new(bytes: &'a [u8]) -> Result<Self, RdbError> {
         check_signature(bytes)?;
         Ok(Reader { bytes, position: 9, db: 0, auxiliary: BTreeMap::new() })

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 type Tree = Option<u32>;
 
+/// Maximum ratio between the weights of two siblings.
 const DELTA: usize = 3;
 /// A single rotation suffices if the inner grandchild weighs less than this times the outer one.
 const RATIO: usize = 2;
@@ -216,6 +217,7 @@ impl Ranked {
 
 pub(super) struct Iter<'r> {
     ranked: &'r Ranked,
+    /// Nodes to visit after their left subtree.
     above: Vec<u32>,
     left: usize,
 }

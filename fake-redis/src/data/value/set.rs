@@ -10,6 +10,7 @@ const INTEGERS_MAX: usize = 512;
 /// A set. Sets of integers are sorted, as in Redis; otherwise the order is deterministic.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Set {
+    /// In ascending order.
     Integers(Vec<i64>),
     /// Never converted back.
     Table(IndexSet<Box<[u8]>, FxBuildHasher>),

@@ -13,7 +13,7 @@ pub(crate) struct SortedSet {
     scores: IndexMap<Box<[u8]>, f64, FxBuildHasher>,
     order: Ranked,
     bytes: usize,
-    /// It was once too large for a listpack; it is never converted back.
+    /// `true` once the set was too large for a listpack; it is never converted back.
     is_large: bool,
 }
 
@@ -53,6 +53,7 @@ impl SortedSet {
         self.order.iter()
     }
 
+    /// Requires that `is_reached` stays true for all ranks after the first.
     pub(crate) fn first_rank(&self, is_reached: impl Fn(&[u8], f64) -> bool) -> usize {
         self.order.first_rank(is_reached)
     }

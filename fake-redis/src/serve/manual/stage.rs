@@ -36,9 +36,9 @@ pub(super) struct Server {
     accepted: u32,
     peers: BTreeMap<ConnectionId, Peer>,
     disk: Disk,
-    /// Held back until it is thawed or reachable.
+    /// Input held back until the server is thawed or reachable.
     arriving: VecDeque<Event>,
-    /// Held back while it is cut off.
+    /// Output held back while the server is cut off.
     leaving: VecDeque<Leaving>,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Server {
 enum Peer {
     Outside(u64),
     Inside(End),
-    /// Its replies are discarded.
+    /// The operator of this world, whose replies are discarded.
     Operator,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct Stage {
     outside: BTreeMap<u64, End>,
     sent: Vec<(u64, Sent)>,
     pub(super) lag_us: u64,
-    /// Set by FAILOVER.
+    /// The last server promoted by FAILOVER.
     pub(super) primary: usize,
     pub(super) traps: Vec<Trap>,
     pub(super) history: History,
@@ -391,7 +391,7 @@ impl Stage {
         }
     }
 
-    /// `is_empty` discards its disk.
+    /// `is_empty` discards the server's disk.
     pub(super) fn restart(&mut self, server: usize, is_empty: bool) {
         if is_empty {
             self.servers[server].disk = Disk::default();

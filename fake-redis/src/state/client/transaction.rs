@@ -20,6 +20,7 @@ pub(crate) enum Ending {
 }
 
 impl Transaction {
+    /// Returns `false` if a transaction is open already.
     pub(crate) fn open(&mut self) -> bool {
         !std::mem::replace(&mut self.is_open, true)
     }
@@ -48,7 +49,7 @@ impl Transaction {
         self.is_spoilt |= self.is_open;
     }
 
-    /// May be called before MULTI.
+    /// Makes EXEC reply nil, because a watched key changed. May be called before MULTI.
     pub(crate) fn overtake(&mut self) {
         self.is_overtaken = true;
     }

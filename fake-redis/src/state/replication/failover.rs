@@ -12,6 +12,7 @@ pub(super) enum Phase {
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct FailoverOrder {
+    /// `None` selects the first replica that catches up.
     pub(crate) target: Option<(String, u16)>,
     pub(crate) timeout_ms: Option<i64>,
     /// After the timeout, hand over to a replica that has not caught up.
@@ -22,6 +23,7 @@ pub(crate) struct FailoverOrder {
 pub(super) struct Failover {
     phase: Phase,
     target: Option<(String, u16)>,
+    /// By the wall clock.
     ends_at_ms: Option<i64>,
     force: bool,
 }
@@ -69,7 +71,8 @@ impl Replication {
         self.failover.as_ref().is_some_and(|failover| failover.phase == Phase::InProgress)
     }
 
-    /// Pings lengthen the stream to catch up with. Redis withholds them only with a timeout.
+    /// Pings lengthen the stream that the replica must catch up with. Redis withholds them only
+    /// with a timeout.
     pub(super) fn withholds_pings(&self) -> bool {
         self.failover.as_ref().is_some_and(|failover| failover.ends_at_ms.is_some())
     }

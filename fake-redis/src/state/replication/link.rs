@@ -22,7 +22,7 @@ pub(crate) enum Stage {
 pub(super) struct Link {
     stage: Stage,
     outgoing: Option<Outgoing<Step>>,
-    /// Last sign of the primary, in seconds of the wall clock.
+    /// Time of the primary's last message, in seconds of the wall clock.
     heard_at: i64,
     reader: RequestReader,
     unapplied: BytesMut,
@@ -112,6 +112,7 @@ impl Replication {
         self.history.adopt(id, offset);
     }
 
+    /// Continues the history under the primary's id. Returns whether the id is new.
     pub(crate) fn rename_history(&mut self, id: &str) -> bool {
         let is_new = id != self.history.id();
         if is_new {

@@ -11,9 +11,9 @@ use fencepost_machine::ConnectionId;
 pub(crate) struct Introduction {
     pub(crate) port: u16,
     pub(crate) address: Option<String>,
-    /// It understands that the history's id changes (`capa psync2`).
+    /// The replica understands that the history's id changes (`capa psync2`).
     pub(crate) knows_second_ids: bool,
-    /// It accepts a snapshot of unknown length (`capa eof`).
+    /// The replica accepts a snapshot of unknown length (`capa eof`).
     pub(crate) knows_delimiters: bool,
 }
 

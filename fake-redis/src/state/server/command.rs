@@ -11,7 +11,7 @@ pub(crate) type Run = fn(&mut Call<'_>) -> CommandResult;
 
 pub(crate) struct Command {
     pub(crate) info: CommandInfo,
-    /// Its code; never reached for most containers.
+    /// The command's code; never reached for most containers.
     pub(crate) run: Run,
     pub(crate) subcommands: &'static [Command],
 }

@@ -20,7 +20,7 @@ pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::Etcd,
     about: "etcd 3.4.23: a cluster that commits every change by majority, or one server",
     port: PORT,
-    // Its memory is no cache, and no command clears it.
+    // etcd evicts nothing, and no command clears its memory.
     not_exercised: &[Family::Eviction, Family::Operator],
     unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     tick: Micros::ZERO,

@@ -15,7 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::Memcached,
     about: "memcached 1.6.18: one server with limited memory, empty after a restart",
     port: PORT,
-    // It has no replicas, and so no failover.
+    // memcached has no replicas, and so no failover.
     not_exercised: &[Family::Failover, Family::ReplicationLag, Family::Operator],
     unanswered: &[FaultKind::Operator],
     tick: Micros::from_secs(1),

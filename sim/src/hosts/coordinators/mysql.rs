@@ -16,7 +16,7 @@ pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::MySql,
     about: "MariaDB 10.11: one server whose locks belong to connections",
     port: PORT,
-    // It has no replicas, and so no failover; its memory is no cache.
+    // This server has no replicas, and so no failover; it evicts nothing.
     not_exercised: &[Family::Failover, Family::ReplicationLag, Family::Eviction, Family::Operator],
     unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     topology,

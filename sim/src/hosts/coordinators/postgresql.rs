@@ -18,7 +18,7 @@ pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::PostgreSql,
     about: "PostgreSQL 15: one server with durable commits, or a primary with a standby",
     port: PORT,
-    // Its memory is no cache.
+    // PostgreSQL evicts nothing.
     not_exercised: &[Family::Eviction, Family::Operator],
     unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     topology,

@@ -51,6 +51,7 @@ pub(super) fn read(events: &mut [Event]) {
     }
 }
 
+/// Omits members that have expired at `now`.
 fn value_at(value: &str, now: SimTime) -> Value {
     let members: Vec<(&str, Option<SimTime>)> = value.split(' ').map(member).collect();
     let is_live = |ends: &Option<SimTime>| ends.is_none_or(|ends| now < ends);

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 const PREFIX: &str = "fencepost-server-";
 
 pub(super) fn new() -> io::Result<TempDir> {
-    // Its length is the same for every process: servers put the path into their memory.
+    // All paths have the same length: servers keep the path in memory.
     let prefix = format!("{PREFIX}{:010}-", std::process::id());
     // PostgreSQL refuses a folder that others may read.
     let private = std::fs::Permissions::from_mode(0o700);
@@ -20,7 +20,7 @@ pub(super) fn new() -> io::Result<TempDir> {
 pub(super) fn remove_leftovers() {
     let lives = |number: u32| Path::new("/proc").join(number.to_string()).exists();
     leftovers(&std::env::temp_dir(), lives).into_iter().for_each(|folder| {
-        // It may be another user's.
+        // Removal fails if the folder is another user's.
         let _ = std::fs::remove_dir_all(folder);
     });
 }

@@ -15,6 +15,7 @@ pub(super) struct Key {
     /// Rendered if it is no string; or its owner.
     pub(super) value: Bytes,
     pub(super) expires_at_ms: Option<i64>,
+    /// Distinguishes two grants of the same value.
     pub(super) version: u64,
     /// May serve as a fencing token.
     pub(super) token: Option<u64>,

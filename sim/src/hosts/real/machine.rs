@@ -48,7 +48,7 @@ pub(super) struct RealServer {
 enum Stepped {
     /// Every thread waits.
     Idle,
-    /// It goes on at another instant, or has ended.
+    /// The server continues at another instant, or has ended.
     Busy,
 }
 
@@ -150,7 +150,7 @@ impl RealServer {
         }
     }
 
-    /// Returns whether it did anything.
+    /// Returns whether a request of the console was sent.
     fn asks_console(&mut self, now: Now, before_us: u64) -> bool {
         let Some(group) = &mut self.group else { return false };
         let is_judged = self.part.tap_prefix.is_some() && !self.part.is_sentinel();

@@ -51,7 +51,7 @@ fn recipe(setup: &RealSetup<'_>, node: Node) -> Recipe {
     let mut settings = vec![
         "listen_addresses=*".to_owned(),
         "unix_socket_directories=".to_owned(),
-        // Its default leaves files in /dev/shm after a SIGKILL.
+        // The default leaves files in /dev/shm after a SIGKILL.
         "dynamic_shared_memory_type=mmap".to_owned(),
         // The log that a standby needs after a partition.
         "wal_keep_size=64MB".to_owned(),

@@ -18,7 +18,7 @@ const CALLS: Channel = 1;
 const ALL: &str = "\"key\":\"AA==\",\"range_end\":\"AA==\"";
 /// `LOCK_PREFIX` of etcd3gw.
 const GATEWAY_PREFIX: &str = "/locks/";
-/// They may delete a key or end a lease.
+/// Requests that may delete a key or end a lease.
 const ENDING: &[&str] =
     &["/kv/deleterange", "/lease/revoke", "/lock/unlock", "delete_range", "deleteRange"];
 
@@ -47,7 +47,7 @@ pub(super) struct EtcdConsole {
     is_changed: bool,
     revision: u64,
     keys: BTreeMap<String, StoredKey>,
-    /// Not reported yet.
+    /// Deleted keys whose lock was not reported yet.
     gone: BTreeMap<String, StoredKey>,
     requests: BTreeMap<ConnectionId, Vec<u8>>,
 }
@@ -143,7 +143,7 @@ impl EtcdConsole {
         }
     }
 
-    /// Also checks the lease in the key's name.
+    /// Finds the connection whose last request names the key, or the lease in its name.
     fn who_asked_for(&self, key: &str) -> Option<ConnectionId> {
         let lease = key.rsplit('/').next().and_then(|hex| i64::from_str_radix(hex, 16).ok());
         let names = [STANDARD.encode(key), key.to_owned()].into_iter();

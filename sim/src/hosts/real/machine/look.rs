@@ -16,7 +16,7 @@ pub(super) struct Look {
     pub(super) console: Box<dyn Console>,
     port: u16,
     channels: BTreeMap<SocketId, Channel>,
-    /// They could not be sent yet.
+    /// Requests that could not be sent yet.
     asked: VecDeque<Ask>,
     unread: Option<Trigger>,
     reading: Option<Trigger>,
@@ -102,7 +102,7 @@ impl Look {
                 let Some(socket) = group.incoming(FROM, self.port) else { return false };
                 self.channels.insert(socket, *channel);
                 let asks = self.console.opened(*channel);
-                // They come before all other requests.
+                // The first messages of a connection precede all other requests.
                 for ask in asks.into_iter().rev() {
                     self.asked.insert(1, ask);
                 }

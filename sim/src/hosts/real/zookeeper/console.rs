@@ -17,7 +17,7 @@ const DIGITS: usize = 10;
 const TWICE: &str = "/twice";
 /// Exists, getData, getChildren, ping, getChildren2, setWatches and others of watches.
 const HARMLESS: &[i32] = &[3, 4, 8, 11, 12, 17, 18, 101, 105, 106];
-/// They delete nodes, or end the session.
+/// Requests that delete nodes or end the session.
 const DELETES: &[i32] = &[2, 14, 20];
 const CLOSES_SESSION: i32 = -11;
 /// By this the leader sees that servers are alive.
