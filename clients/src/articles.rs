@@ -115,9 +115,9 @@ const fn entry(
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum NotTaken {
     Held,
-    /// It left nothing behind.
+    /// A call failed, and the attempt left nothing behind.
     Failed(String),
-    /// Part of it may remain.
+    /// A call failed halfway or with an unknown outcome: part of the attempt may remain.
     Halfway(String),
 }
 

@@ -5,7 +5,8 @@ use crate::reply::{Nonsense, Reply};
 use std::io;
 use std::time::Duration;
 
-/// A failure of a call.
+/// A failure of a call. [`CallError::may_have_applied`] tells whether the server may have executed
+/// it.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CallError {
     /// Nothing was sent: no connection could be opened.

@@ -125,7 +125,7 @@ impl GemFire {
                 },
                 Err(failure) => failure,
             };
-            // Its locks ended with the membership.
+            // The member's locks ended with the membership.
             if !matches!(failure, Failure::Departed { .. }) {
                 return self.give_up(member, (resource, serial), &failure).await;
             }

@@ -149,13 +149,13 @@ pub enum Check {
 /// An application's use of a lock besides acquire and release, which shows its purpose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Usage {
-    /// It takes the lock again while it holds it: see [`Lock::acquire`].
+    /// The application takes the lock again while it holds it: see [`Lock::acquire`].
     pub nests: bool,
-    /// It checks the lock just before the guarded write: see [`Lock::check`].
+    /// The application checks the lock just before the guarded write: see [`Lock::check`].
     pub checks: bool,
-    /// It extends its lease when little time is left: see [`Lock::extend`].
+    /// The application extends its lease when little time is left: see [`Lock::extend`].
     pub extends: bool,
-    /// It leaves its critical section when [`Lock::lost`] returns.
+    /// The application leaves its critical section when [`Lock::lost`] returns.
     pub leaves: bool,
     /// The lock's own code renews its lease, so a critical section may be longer than the lease.
     pub renews: bool,

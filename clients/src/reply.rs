@@ -35,7 +35,7 @@ pub enum Reply {
 pub struct Nonsense(pub String);
 
 impl Reply {
-    /// Returns whether it is the status `OK`.
+    /// Returns whether the reply is the status `OK`.
     pub fn is_ok(&self) -> bool {
         matches!(self, Reply::Status(text) if text.as_ref() == b"OK")
     }
@@ -181,7 +181,7 @@ fn nests_within_bound(bytes: &[u8]) -> bool {
     true
 }
 
-/// Also ends every array that ends with it; returns the number of open arrays.
+/// Ends an element and every array that ends with it; returns the number of open arrays.
 fn depth_after_element(open: &mut [usize; DEPTH_MAX], mut depth: usize) -> usize {
     while depth > 0 {
         open[depth - 1] -= 1;

@@ -40,7 +40,7 @@ impl Retry {
                 Acquisition::Refused(reason) => reason,
                 Acquisition::Unknown(reason) => standing.insert(reason).clone().into(),
             };
-            // Not through `again`, which would be part of every poll of every lock.
+            // Does not call `again`, which would be part of every poll of every lock.
             let Some(delay) = self.delay() else {
                 return standing.map_or(Acquisition::Refused(reason), Acquisition::Unknown);
             };

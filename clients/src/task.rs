@@ -92,7 +92,7 @@ impl<T> Task<T> {
         }
     }
 
-    /// Returns whether it has finished, or was cancelled.
+    /// Returns whether the task has finished, or was cancelled.
     pub fn is_over(&self) -> bool {
         !matches!(self.slot.borrow().state, State::Runs)
     }

@@ -25,11 +25,11 @@ const AGAIN: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::fr
 /// The library's view of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
-    /// Its lease lasts.
+    /// The session's lease lasts.
     Safe,
-    /// Its lease may be over.
+    /// The session's lease may be over.
     Jeopardy,
-    /// It has ended, or must be assumed to have.
+    /// The session has ended, or must be assumed to have.
     Expired,
 }
 

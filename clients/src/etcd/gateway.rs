@@ -120,7 +120,7 @@ impl Gateway {
         };
         let mut outcome = link.ask(path, body).await;
         if let Err(CallError::Unsent(_)) = outcome {
-            // It broke while idle.
+            // The connection broke while idle.
             link = self.link().await?;
             outcome = link.ask(path, body).await;
         }

@@ -328,7 +328,7 @@ impl Shared {
         if let Some(mut stream) = idle {
             stream.limit(limit);
             match stream.exchange(request).await {
-                // It had broken before this request.
+                // The connection had broken before this request.
                 Err(CallError::Unsent(_)) => {}
                 outcome => return self.keep(id, stream, outcome),
             }
@@ -378,7 +378,7 @@ impl Shared {
         Some(())
     }
 
-    /// By the view's weight.
+    /// Returns whether servers with more than half of the view's weight answered recently.
     fn hears_majority(&self, now: Monotonic) -> bool {
         let (view, heard) = (self.view.borrow(), self.heard.borrow());
         let weigh = |at: usize| if at == 0 { 15 } else { 10 };

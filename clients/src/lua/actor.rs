@@ -105,7 +105,7 @@ impl Actor {
         tickets.into_iter().map(|ticket| self.process.adopt(ticket)).collect()
     }
 
-    /// With its own connections.
+    /// Runs the function as a separate task with its own connections.
     fn spawn(&self, function: HostRootTicket, arguments: Vec<HostRootTicket>) -> Reply {
         let actor = Actor::new(&self.process, &self.place);
         let (function, arguments) = (self.process.adopt(function), self.adopt(arguments));

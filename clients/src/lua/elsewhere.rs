@@ -86,7 +86,7 @@ impl CallArguments<'_> {
         }
     }
 
-    /// In milliseconds, with a fraction.
+    /// Parses milliseconds, which may have a fraction.
     fn span(&self, number: usize) -> Result<Duration, Reply> {
         let milliseconds = match self.arguments.get(number - 1) {
             Some(Datum::Int(value)) => *value as f64,

@@ -12,14 +12,14 @@ pub(super) struct Facts {
     pub(super) deployment: Deployment,
     pub(super) tokens: bool,
     pub(super) fair: bool,
-    /// Its acquire waits for the lock until the time limit.
+    /// The script's acquire waits for the lock until the time limit.
     pub(super) waits: bool,
     pub(super) models: Option<String>,
     pub(super) ttl_ms: Option<u64>,
     pub(super) retry_ms: Option<(u64, u64)>,
     pub(super) extends: bool,
     pub(super) checks: bool,
-    /// It has `renew`, or renews in a separate task.
+    /// The script has `renew`, or renews in a separate task.
     pub(super) renews: bool,
     pub(super) has_renew: bool,
 }

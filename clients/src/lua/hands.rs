@@ -85,7 +85,7 @@ impl Elsewhere {
 /// A request that finds the slot in use opens another connection.
 pub(super) struct Slot<T>(RefCell<Option<T>>);
 
-/// Returned when dropped, also halfway.
+/// A connection in use, which returns to its slot when dropped, also halfway.
 pub(super) struct SlotGuard<'s, T> {
     slot: &'s Slot<T>,
     value: Option<T>,

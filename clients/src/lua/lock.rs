@@ -30,7 +30,7 @@ struct Scripted {
     place: Rc<Place>,
     /// Or why the file cannot be run.
     actor: Result<Actor, String>,
-    /// By the owner of their lease.
+    /// The renewing tasks, by the owner of their lease.
     renewals: BTreeMap<Bytes, Spawned>,
 }
 

@@ -16,7 +16,7 @@ use std::cmp::Ordering;
 pub(super) const INSTRUCTIONS: i64 = 200_000;
 /// The cost of a resumption in addition to its instructions.
 const RESUMPTION: i64 = 50;
-/// Bytes.
+/// Bytes that a script may use.
 const MEMORY: usize = 16 << 20;
 /// Garbage is collected between two processes when there is so much more than at first.
 const GARBAGE: usize = 256 << 10;
@@ -144,7 +144,7 @@ impl Machine {
         self.vm.pin_host(coroutine)
     }
 
-    /// Returns how many of these instructions are left.
+    /// Resumes a coroutine; returns how many of these instructions are left.
     pub(super) fn resume(
         &mut self,
         coroutine: HostRootTicket,
@@ -173,7 +173,7 @@ impl Machine {
     }
 
     pub(super) fn unpin(&mut self, ticket: HostRootTicket) {
-        // It is pinned once, and unpinned once.
+        // A value is pinned once, and unpinned once.
         let _ = self.vm.unpin(ticket);
     }
 

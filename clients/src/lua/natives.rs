@@ -36,7 +36,7 @@ pub(super) const NATIVES: [Native; 5] = [
 ];
 
 thread_local! {
-    /// Of the script that runs on this thread.
+    /// The host of the script that runs on this thread.
     static HOST: RefCell<Option<Rc<Host>>> = const { RefCell::new(None) };
 }
 

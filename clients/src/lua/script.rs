@@ -61,7 +61,7 @@ impl Script {
         self.facts.tokens
     }
 
-    /// Returns whether it promises to serve waiters in order of arrival.
+    /// Returns whether the script promises to serve waiters in order of arrival.
     pub fn is_fair(&self) -> bool {
         self.facts.fair
     }

@@ -100,7 +100,7 @@ impl RLock {
                 Err(error) if error.may_have_applied() => {
                     return Acquisition::Unknown(error.to_string());
                 }
-                // It retries commands that could not be sent, or were rejected.
+                // Redisson retries commands that could not be sent, or were rejected.
                 Err(error) => (Some(self.env.jitter(&self.settings.retry)), error.to_string()),
             };
             if self.env.left(deadline).is_zero() {

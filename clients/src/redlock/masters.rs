@@ -13,9 +13,9 @@ use std::task::Poll;
 pub(super) enum Vote {
     Locked,
     NotLocked,
-    /// It was not reached, and certainly does not have our key.
+    /// The master was not reached, and certainly does not have our key.
     Unreached,
-    /// Its reply was lost.
+    /// The master's reply was lost.
     Unknown,
 }
 
@@ -23,7 +23,8 @@ pub(super) enum Vote {
 pub(super) enum Removal {
     Removed,
     Absent,
-    /// It no longer has our key, but a reply was lost: it removed the key, or the key had expired.
+    /// The master no longer has our key, but a reply was lost: it removed the key, or that had
+    /// expired.
     Gone,
     /// No answer; `reached` if the request may have arrived.
     Unanswered {

@@ -105,7 +105,7 @@ impl ForUpdate {
         }
         match self.server.commit().await {
             Ok(true) => Release::Released,
-            // It was rolled back, or the session has ended: the lock is gone with it.
+            // The transaction was rolled back, or the session has ended: the lock is gone too.
             Ok(false) | Err(Failure::Refused(_) | Failure::Lost(CallError::Unsent(_))) => {
                 self.server.close();
                 Release::NotHeld

@@ -34,7 +34,7 @@ pub(crate) enum Answer {
     AppliedLate(u64),
     /// Executes it; the reply is silently lost.
     Lost,
-    /// It never arrives, and there is no reply. A connect stays unanswered.
+    /// The request never arrives, and there is no reply. A connect stays unanswered.
     Dropped,
     /// Executes it and resets the connection instead of replying.
     ResetAfter,

@@ -45,7 +45,7 @@ const RETRY_BASE_MIN: Duration = Duration::from_millis(1);
 /// The treatment of a node whose deletion no server confirmed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Deletion {
-    /// It remains.
+    /// The node remains if the deletion fails.
     Once,
     /// A background task deletes it sooner or later (`delete().guaranteed()`).
     Guaranteed,

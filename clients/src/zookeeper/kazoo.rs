@@ -134,7 +134,7 @@ impl KazooLock {
             return Acquisition::Refused("this process has not released it yet".into());
         }
         if self.env.is_interrupted() {
-            // It cleans up after a `KazooException`, but not after a `KeyboardInterrupt`.
+            // kazoo cleans up after a `KazooException`, but not after a `KeyboardInterrupt`.
             return Acquisition::Unknown("interrupted".to_owned());
         }
         match self.best_effort_cleanup(&parent).await {

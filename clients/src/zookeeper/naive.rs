@@ -71,11 +71,11 @@ pub const LOST_WATCH: Definition = Definition {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Wait {
-    /// Its predecessor, or any session event, for as long as the acquire lasts.
+    /// Any change of the predecessor or the session, for as long as the acquire lasts.
     Predecessor,
     /// Any change of the queue, or of the session, for as long as the acquire lasts.
     AllChildren,
-    /// The deletion of its predecessor, forever.
+    /// The deletion of the predecessor, forever.
     DeletionOnly,
 }
 

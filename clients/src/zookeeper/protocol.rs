@@ -235,7 +235,7 @@ impl ReplyHeader {
 /// A session as its client knows it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Credentials {
-    /// Its number; 0 before the first server has answered.
+    /// Session number; 0 before the first server has answered.
     pub session: i64,
     /// The proof of ownership.
     pub password: Bytes,
@@ -292,11 +292,11 @@ impl ConnectResponse {
 /// A change of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NodeChange {
-    /// It was created.
+    /// The node was created.
     Created,
-    /// It was deleted.
+    /// The node was deleted.
     Deleted,
-    /// Its data were set.
+    /// The node's data were set.
     Data,
     /// A child was created or deleted.
     Children,

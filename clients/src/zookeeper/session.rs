@@ -28,7 +28,7 @@ impl Drop for Owner {
 }
 
 impl Session {
-    /// It outlives its last heartbeat by about `timeout`; `watcher` receives its events.
+    /// A session outlives its last heartbeat by about `timeout`; `watcher` receives its events.
     pub fn open(
         env: &Env,
         servers: &[Address],

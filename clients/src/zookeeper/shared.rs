@@ -21,7 +21,7 @@ pub enum AfterLoss {
 /// A client's treatment of requests while no server is connected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Queued {
-    /// They fail with the next failed attempt to connect (`SendThread.cleanup`).
+    /// Queued requests fail with the next failed attempt to connect (`SendThread.cleanup`).
     FailWithTheAttempt,
     /// Wait until a server is connected or the session has ended (`KazooClient._session_callback`).
     UntilConnected,
@@ -52,7 +52,7 @@ pub enum Status {
     Connecting,
     /// A server has accepted it.
     Connected,
-    /// It has ended.
+    /// The session has ended.
     Closed,
 }
 

@@ -54,7 +54,7 @@ pub(super) struct Transport {
 }
 
 enum End {
-    /// It broke, fell silent, or sent malformed data: another server may work.
+    /// The connection broke, fell silent, or sent malformed data: another server may work.
     Lost,
     Expired,
 }

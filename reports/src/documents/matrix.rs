@@ -118,11 +118,12 @@ pub enum Agreement {
     Agrees,
     /// The predicted violations were found, and others as well.
     More,
-    /// It says that something can go wrong, and none of these seeds shows it.
+    /// The literature says that something can go wrong, and none of these seeds shows it.
     NotSeen,
-    /// It says that nothing can go wrong, and something did; or something else did than it names.
+    /// The literature says that nothing can go wrong, and something did; or it names another
+    /// violation.
     Contradicts,
-    /// It says nothing about this lock under this fault.
+    /// The literature says nothing about this lock under this fault.
     Silent,
     /// Nothing was exercised.
     NotExercised,

@@ -19,7 +19,7 @@ use serde_json::error::Category;
 /// The reason why a text cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ReadError {
-    /// Not JSON.
+    /// The text is not JSON.
     #[error("not JSON: {0}")]
     NotJson(String),
     /// Truncated JSON.

@@ -39,9 +39,9 @@ pub enum SiteError {
 /// A dead link.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct DeadLink {
-    /// Its page, as a path of the repository.
+    /// The page with the link, as a path of the repository.
     pub page: String,
-    /// Its target, as written.
+    /// The link's target, as written.
     pub target: String,
 }
 

@@ -88,7 +88,7 @@ impl Case<'_, '_> {
         !self.has_no_ttl() && self.timeline.history.header.kept_as.is_none()
     }
 
-    /// No event tells the last heartbeat of its session, which determines the end.
+    /// A session's lock ends by its last heartbeat, which no event records.
     fn has_no_ttl(&self) -> bool {
         self.timeline.history.header.has_no_ttl()
     }
@@ -112,7 +112,8 @@ impl Case<'_, '_> {
         applies.then_some(left.max(0))
     }
 
-    /// The server's must end the lease before the holder leaves; the holder's must outlast it.
+    /// The drift in ppm beyond which a server's clock ends the lease before the holder leaves, or
+    /// the holder's clock outlasts the lease.
     fn clock_drift(&self, node: Node, rate_ppm: i32) -> Option<i64> {
         if !self.is_about(Measure::ClockRate)
             || self.others_than(&[FaultKind::Partition, FaultKind::Crash, FaultKind::PowerLoss])
@@ -200,7 +201,8 @@ impl Case<'_, '_> {
         landed.or(left)
     }
 
-    /// In true time: at this server, or at the first. `None` if the lock lives with a session.
+    /// The end of the lease in true time, at this server or the first. `None` if the lock lives
+    /// with a session.
     fn lease_end(&self, at: Option<Node>) -> Option<SimTime> {
         let grant = self.holder.grant.as_ref().filter(|_| !self.has_no_ttl())?;
         let servers = grant

@@ -128,6 +128,7 @@ fn of_family(client: &str, family: Family, conditions: Conditions) -> Option<(Ve
     Some((kinds, grounds))
 }
 
+/// The damage that two holders do to the storage.
 fn harm(client: &str, conditions: Conditions) -> Vec<Kind> {
     match (client, conditions.storage) {
         ("fencing", StorageRule::Fenced) => vec![],

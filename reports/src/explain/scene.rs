@@ -53,7 +53,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         server(self.taker)
     }
 
-    /// Ignores a loss that the holder undid at once.
+    /// The loss of the holder's lock at a granting server; ignores one that the holder undid at
+    /// once.
     pub(super) fn gone(&self) -> Option<(Moment, KeyEnd)> {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
         let lost = held.zip(taken).and_then(|(held, taken)| {
@@ -177,7 +178,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         }
     }
 
-    /// In true time.
+    /// The end of the holder's last lease, in true time.
     pub(super) fn lease_ends(&self) -> Option<SimTime> {
         self.last_lease().map(Lease::ends)
     }

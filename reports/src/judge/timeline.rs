@@ -178,8 +178,9 @@ impl<'h> Timeline<'h> {
         order.into_iter().map(|(_, index)| index).collect()
     }
 
-    /// The value alone does not tell: some locks write one value for all or each time, and a
-    /// replicated value belongs to its last grant.
+    /// Returns whether a server's value was this acquisition's lock. The value alone does not tell:
+    /// some locks write one value for all or each time, and a replicated value belongs to its last
+    /// grant.
     pub fn is_lock_of(&self, span: &KeySpan<'_>, acquisition: &Acquisition<'_>) -> bool {
         let rests_on = |grant: &Grant| grant.servers.contains(&(span.node, span.from));
         if self.history.header.quorum > 1 && acquisition.grant.as_ref().is_some_and(rests_on) {
@@ -217,7 +218,8 @@ impl<'h> Timeline<'h> {
         self.keys.iter().find(|span| span.from == at)?.by
     }
 
-    /// A server may notice an expiry late or never; its record counts if its clock was wrong.
+    /// The end of a value. A server may notice an expiry late or never, so the lease's end counts;
+    /// its record counts if its clock was wrong.
     pub(crate) fn stood_until(&self, span: &KeySpan<'_>) -> SimTime {
         let told = span.to.map_or(self.end, |(to, _)| to.time);
         let over = match span.to {
@@ -244,7 +246,7 @@ impl<'h> Timeline<'h> {
         Some(set.time + self.history.header.ttl_us)
     }
 
-    /// Returns whether it replaced a higher count of its owner: a partial release, and no grant.
+    /// Returns whether the value replaced a higher count of its owner: a partial release, no grant.
     pub(crate) fn is_lowered(&self, span: &KeySpan<'_>) -> bool {
         let before = self.keys.iter().find(|before| {
             before.node == span.node && before.to == Some((span.from, KeyEnd::Replaced))
@@ -297,7 +299,8 @@ fn owner_of_value(value: &str) -> &str {
     owner_and_count(value).0
 }
 
-/// It was connected when the node became first in the queue or later, or held under its name.
+/// Finds the process that was connected when the node became first in the queue or later, or that
+/// held the lock under its name.
 pub(crate) fn creator(history: &History, node: &str) -> Option<Node> {
     history.events.iter().find_map(|event| match &event.what {
         What::Server { change, value: Some(value), by, .. } => {

@@ -14,9 +14,9 @@ pub const FIELD: &str = "checksum";
 /// The result of a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protection {
-    /// Its checksum fits.
+    /// The checksum fits.
     Sound,
-    /// It carries none.
+    /// The document has no checksum.
     Absent,
 }
 

@@ -423,7 +423,7 @@ pub enum Turn {
 }
 
 impl Turn {
-    /// Returns whether it changes which data is served, rather than a server's belief.
+    /// Returns whether the turn changes which data is served, rather than a server's belief.
     pub(crate) fn changes_data(self) -> bool {
         matches!(self, Turn::Promoted | Turn::Demoted | Turn::TookOver | Turn::Unaware)
     }

@@ -13,7 +13,7 @@ pub enum InvalidHistory {
     /// A different version.
     #[error("version {0} of {FORMAT} is unknown: this build reads versions 1 to {VERSION}")]
     Version(u32),
-    /// It contains keys of another resource.
+    /// The history contains keys of another resource.
     #[error(
         "event {sequence} concerns key '{key}', but the history is of '{resource}': expected keys \
          with that prefix, and a separate history for each resource"
@@ -28,7 +28,7 @@ pub enum InvalidHistory {
         /// The locked resource.
         resource: String,
     },
-    /// It ends before its last event.
+    /// The run ends before its last event.
     #[error("the run ended at {ended_us} us, before its last event at {last_us} us")]
     Ended {
         /// The stated end, in microseconds.

@@ -93,7 +93,7 @@ impl Sweeps {
 pub enum Needs {
     /// The parts of every report.
     Findings,
-    /// Also the whole history.
+    /// The parts of every report, and the whole history.
     History,
     /// The history and the messages.
     Wire,

@@ -198,7 +198,7 @@ struct Watch<'w> {
 }
 
 impl Watch<'_> {
-    /// Also returns an earlier write's error.
+    /// Writes the ledger to the file; returns an earlier write's error too.
     fn keep(&self, ledger: &Ledger) -> Result<(), Failure> {
         let (Some(file), Some(order)) = (&self.file, self.order) else { return Ok(()) };
         file.write(&|| json(order, ledger))?;

@@ -50,7 +50,7 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Outcome, Failure> {
     Ok(Outcome::of_runs(&replayed.runs))
 }
 
-/// Not if the program has changed, which is an error unless it is allowed.
+/// Does not compare if the program has changed, which is an error unless it is allowed.
 fn compared(
     recorded: &Report,
     scenario: &Scenario,

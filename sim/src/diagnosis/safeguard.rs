@@ -23,7 +23,7 @@ pub struct Safeguard {
     pub fits: fn(&RunSpec) -> bool,
     /// The run with it. A run of another seed without anything to change stays unchanged.
     pub with: fn(&RunSpec) -> RunSpec,
-    /// Its setting in a run that has it: `40s`, `client=fencing`.
+    /// The safeguard's setting in a run that has it: `40s`, `client=fencing`.
     pub setting: fn(&RunSpec) -> String,
 }
 

@@ -39,11 +39,11 @@ type Connecting = Pin<Box<dyn Future<Output = io::Result<TcpStream>>>>;
 struct Inner {
     names: Vec<String>,
     listeners: Vec<Option<Rc<TcpListener>>>,
-    /// Not yet claimed by the world. The address is the origin.
+    /// Connections that the world has not claimed yet. The address is the origin.
     accepted: BTreeMap<(HostIndex, SocketAddr), TcpStream>,
     connecting: BTreeMap<u32, Connecting>,
     streams: BTreeMap<u32, TcpStream>,
-    /// Not seen on a link yet, in the order sent.
+    /// Connects not seen on a link yet, in the order sent.
     unseen_connects: BTreeMap<(HostIndex, HostIndex), VecDeque<u32>>,
     unseen: BTreeMap<u32, VecDeque<u64>>,
     senders: BTreeMap<(SocketAddr, SocketAddr), u32>,

@@ -22,7 +22,7 @@ impl RunSpec {
         let mut setting = drawn.scenario.setting(drawn.topology());
         if drawn.scenario.faults.extra_latency.is_none() && drawn.scenario.program(client).is_some()
         {
-            // It decides by itself how long it waits for an answer.
+            // A program decides by itself how long it waits for an answer.
             setting.knobs.latency.max_us = setting.knobs.partition.max_us;
         }
         let run = drawn.clone().planned(&setting);

@@ -44,7 +44,7 @@ impl Length {
         self.value(scenario) == self.value(&Scenario::default())
     }
 
-    /// It differs from the built-in value, or the scenario says so.
+    /// The length differs from the built-in value, or the scenario says so.
     fn is_asked_for(self, scenario: &Scenario) -> bool {
         scenario.keeps.contains(&self) || !self.is_built_in(scenario)
     }

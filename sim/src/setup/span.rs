@@ -24,10 +24,10 @@ pub struct SpanRange {
 /// Invalid text for a span or a range of spans.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidSpan {
-    /// Not a number with a unit.
+    /// The duration is not a number with a unit.
     #[error("duration '{0}': expected a number with a unit, like 250us, 20ms, 10s, 1.5s or 1m")]
     Span(String),
-    /// Reversed.
+    /// The range has its longer duration first.
     #[error("range '{0}': expected the shorter duration first, like 50ms..200ms")]
     Reversed(String),
 }

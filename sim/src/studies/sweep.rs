@@ -92,9 +92,9 @@ impl Listener for Silent {
 /// The treatment of every anomaly's smallest run after all seeds are done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
-    /// It is run again under turmoil.
+    /// The run is repeated under turmoil.
     Confirming,
-    /// Its plan is minimized and it is explained.
+    /// The run's plan is minimized, and its violation explained.
     Explaining,
 }
 
@@ -123,12 +123,12 @@ impl Stop {
         }
     }
 
-    /// Returns whether it was made.
+    /// Returns whether the stop was requested.
     pub fn is_asked(&self) -> bool {
         self.is_asked.load(Ordering::Relaxed)
     }
 
-    /// Returns whether it was escalated.
+    /// Returns whether the request was escalated.
     pub fn is_urgent(&self) -> bool {
         self.is_urgent.load(Ordering::Relaxed)
     }

@@ -104,7 +104,7 @@ impl Repetition<'_> {
         Ok(self.sum(sweep.seeds, cells))
     }
 
-    /// Both engines must agree on the run.
+    /// Runs the seed under both engines, which must agree.
     fn run(&self, seed: Seed, families: &Families) -> Result<(RunFacts, RunOutcome), TestFailure> {
         let spec = self.spec(seed, families);
         let failed = |error| TestFailure::Run(FailedRun::of(&spec, error));

@@ -72,7 +72,7 @@ pub(crate) struct Server {
     pub(crate) outgoing: VecDeque<(SimTime, Vec<Output>)>,
     pub(crate) connections: BTreeMap<ConnectionId, u32>,
     pub(crate) next_connection: u32,
-    /// Their peers send no more, but still get an answer that waits for the disk.
+    /// Connections whose peers send no more, but still get an answer that waits for the disk.
     pub(crate) leaving: Vec<ConnectionId>,
     pub(crate) timer_generation: u32,
     pub(crate) timer_deadline: Option<u64>,

@@ -89,7 +89,7 @@ impl State {
         }
     }
 
-    /// Its peer sends no more but listens, and answers wait for the disk. A server that syncs
+    /// Returns whether answers to a half-closed connection wait for the disk. A server that syncs
     /// before it answers does not read meanwhile.
     fn owes_an_answer(&mut self, host: HostIndex, connection: ConnectionId) -> bool {
         let Some(server) = self.server(host) else { return false };

@@ -89,7 +89,7 @@ impl Timers {
         slot.place.filter(|_| was_its_own)
     }
 
-    /// Its entry must have been removed from the agenda. Returns its receiver.
+    /// Fires a timer, whose entry must have been removed from the agenda. Returns the listener.
     pub(crate) fn fire(&mut self, index: u32) -> Option<Listener> {
         let slot = &mut self.slots[index as usize];
         (slot.is_due, slot.place, slot.entry) = (true, None, None);

@@ -58,7 +58,7 @@ impl WireLog {
         }
     }
 
-    /// Returns whether it needs the text or the bytes of messages.
+    /// Returns whether the log needs the text or the bytes of messages.
     pub(super) fn wants_content(&self) -> bool {
         self.wants_bytes() || self.detail == Detail::Words
     }

@@ -189,7 +189,7 @@ fn an_interrupted_exploration_is_no_certificate() {
         .spawn()
         .expect("the binary runs");
     let mut stderr = BufReader::new(child.stderr.take().expect("it is piped"));
-    // It reports that it places the first faults, and then the number of runs.
+    // `explore` reports that it places the first faults, and then the number of runs.
     for _ in 0..2 {
         stderr.read_line(&mut String::new()).expect("it says what it does");
     }

@@ -97,7 +97,7 @@ struct Walk<'a> {
 struct Candidate {
     index: usize,
     stands: bool,
-    /// It created, rewrote or prolonged the value.
+    /// Created, rewrote or prolonged the value.
     rank: Rank,
 }
 

@@ -221,7 +221,7 @@ fn a_planted_leak_of_nondeterminism_is_caught() {
     }
 }
 
-/// Its scripts try to leave something on their thread: servers of many runs share a Lua state.
+/// Scripts that try to leave something on their thread: servers of many runs share a Lua state.
 mod scripted {
     use fencepost_clients::env::BoxFuture;
     use fencepost_clients::{

@@ -260,7 +260,7 @@ fn what_arithmetic_demands_is_never_more_than_what_runs_find() {
 
 #[test]
 fn fencing_never_lets_more_stale_writes_through_and_does_not_end_overlaps() {
-    // Not with failovers: both sides of a split brain count tokens up.
+    // Excludes failovers: both sides of a split brain count tokens up.
     let counts_once =
         |(client, fault, _): &(&str, &str, u64)| *client == "single-node" && *fault != "failover";
     let mut told = 0;

@@ -173,7 +173,7 @@ fn single_node_loses_locks_to_a_clock_that_jumps() {
     finds_for(under("single-node", "clock-jump"), Kind::Overlap, Cause::ClockJump);
 }
 
-/// Both work for twice the lease.
+/// Both holders work for twice the lease.
 #[test]
 fn a_watchdog_keeps_the_lock_for_a_holder_that_does_not_come_back_and_a_plain_lease_does_not() {
     let span = |text: &str| -> SpanRange { text.parse().unwrap() };

@@ -17,7 +17,7 @@ pub enum Protection {
     None,
     /// A GUID in the name; a node with it counts as the created one.
     AnySession,
-    /// Also deletes a node that another session created (`ProtectedMode.validateFoundNode`).
+    /// As `AnySession`, but deletes a node of another session (`ProtectedMode.validateFoundNode`).
     SameSession,
 }
 

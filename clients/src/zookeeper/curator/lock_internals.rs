@@ -86,7 +86,7 @@ impl LockInternals {
                         return Ok(false);
                     }
                 }
-                // It has just been deleted.
+                // The predecessor has just been deleted.
                 Err(ZooKeeperError::NoNode) => {}
                 Err(error) => return Err(error),
             }

@@ -23,7 +23,7 @@ pub enum InvalidCertificate {
     /// Its content was changed.
     #[error("the document was edited or damaged: its checksum does not match")]
     Damaged,
-    /// It has no checksum.
+    /// The document has no checksum.
     #[error("the document has no checksum: expected it as fencepost explore wrote it")]
     Unsealed,
     /// Sealed, but invalid.

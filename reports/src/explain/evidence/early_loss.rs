@@ -26,7 +26,7 @@ struct Handover<'t, 'h> {
     granted_again: Moment,
 }
 
-/// For each server that granted the later acquisition before the earlier lease expired there.
+/// Losses at each server that granted the later acquisition before the earlier lease expired there.
 pub(super) fn of_clash<'t, 'h>(timeline: &'t Timeline<'h>, clash: Clash) -> Vec<Lost<'t, 'h>> {
     let (holder, taker) =
         (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
@@ -160,7 +160,7 @@ impl<'t, 'h> Handover<'t, 'h> {
     }
 }
 
-/// An earlier lock of the same process, still at the server that granted again, let it in.
+/// The holder entered by an earlier lock of its process, still at the server that granted again.
 fn of_a_copy<'t, 'h>(
     timeline: &'t Timeline<'h>,
     (holder, taker): (&'t Acquisition<'h>, &'t Acquisition<'h>),

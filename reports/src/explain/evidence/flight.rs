@@ -9,7 +9,7 @@ use fencepost_faults::{Impact, Micros, Node};
 pub(crate) enum OnItsWay {
     /// A fault of the storage or of the network to it.
     HeldUp,
-    /// Its process paused after sending it.
+    /// The process paused after sending the write.
     OfOneWhoStoodStill,
     /// No known delay; its process had left its critical section before the lock changed hands.
     OfOneWhoHadLeft,

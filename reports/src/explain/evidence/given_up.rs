@@ -15,7 +15,8 @@ pub(super) fn call(timeline: &Timeline<'_>, invoked: Moment) -> bool {
     }
 }
 
-/// Returns whether a given-up acquire of its owner raised its count: one release is missing.
+/// Returns whether an abandoned acquire of the lock's owner raised its count: one release is
+/// missing.
 pub(super) fn raised_a_count(timeline: &Timeline<'_>, standing: &KeySpan<'_>) -> bool {
     let mut acquires = timeline.acquisitions.iter();
     acquires.any(|one| {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub(super) const GRANULARITY: Micros = Micros::from_millis(2);
 /// The coarsest unit of a server's leases.
 pub(super) const COARSE: Micros = Micros::from_secs(1);
-/// A second command that completes a grant follows it sooner.
+/// Faster extensions are no renewals: a second command that completes a grant follows it sooner.
 const RENEWALS_MAX: u64 = 20;
 
 #[derive(Clone, Copy, Debug)]
@@ -24,8 +24,8 @@ impl Lease {
     }
 }
 
-/// At one of many servers, or anywhere for a replicated lock. A lease set after the loss belongs to
-/// another lock, of a late nested acquire.
+/// The holder's last lease at one of many servers, or anywhere for a replicated lock. A lease set
+/// after the loss belongs to another lock, of a late nested acquire.
 pub(crate) fn last_lease(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,
@@ -173,7 +173,8 @@ pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
     })
 }
 
-/// By the server's own clock; `None` if it did not report what it granted.
+/// Returns whether the server granted less than the requested lease, by its own clock; `None` if it
+/// did not report that.
 pub(super) fn is_given_short(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Option<bool> {
     let given = span.runs_out?.since(span.set.last()?.time);
     Some(given + GRANULARITY < timeline.history.header.ttl_us)

@@ -22,13 +22,13 @@ pub(super) enum How<'t, 'h> {
         at: Moment,
         how: KeyEnd,
     },
-    /// Its process removed it before it received the grant.
+    /// The holder's process removed the lock before it received the grant.
     TakenBack {
         removed: Moment,
     },
     /// Another server acted as primary at the same time.
     TwoPrimaries,
-    /// It never reached the server that granted it again.
+    /// The lock never reached the server that granted it again.
     NeverReceived,
 }
 
@@ -63,7 +63,8 @@ impl Loss<'_, '_> {
         matches!(self.how, How::TwoPrimaries)
     }
 
-    /// It never had the lock, had replaced its data, or lacks the extension of the lease.
+    /// The server that granted again never had the lock, had replaced its data, or lacks the
+    /// extension of the lease.
     pub(crate) fn is_not_replicated(&self) -> bool {
         matches!(self.how, How::NeverReceived) && !self.is_of_members()
             || self.ended_by(Change::Discarded)
@@ -73,7 +74,7 @@ impl Loss<'_, '_> {
     pub(crate) fn ended_with_session(&self) -> bool {
         let header = &self.timeline.history.header;
         match header.kept_as {
-            // Its lease was not over: it went with its member.
+            // The lease was not over: the lock ended with its member.
             Some(Keeping::MemberLease) => {
                 self.ended_by(Change::Expired) && self.ran_out() == Some(RanOut::Unknown)
             }
@@ -130,7 +131,8 @@ impl Loss<'_, '_> {
             .any(|fault| fault.hits(process, FaultKind::LostReply) && fault.touches(from, at.time))
     }
 
-    /// Returns whether it ended in its holder's critical section, or before the holder entered.
+    /// Returns whether the lock ended in its holder's critical section, or before the holder
+    /// entered.
     pub(crate) fn is_in_use(&self) -> bool {
         matches!(self.how, How::TakenBack { .. }) || self.section_then().is_some()
     }
@@ -183,7 +185,8 @@ impl Loss<'_, '_> {
             && between.any(|event| event.node == span.node && matches!(event.what, What::Crashed))
     }
 
-    /// Also for a replaced owner whose expiry the server never reported.
+    /// Why the lock expired too early, if it did; also for a replaced owner whose expiry the server
+    /// never reported.
     pub(crate) fn ran_out(&self) -> Option<RanOut> {
         let How::Ended { span, at, how } = self.how else { return None };
         let header = &self.timeline.history.header;
@@ -255,7 +258,8 @@ impl Loss<'_, '_> {
         })
     }
 
-    /// By a server's clock, or, if no row is kept, by the clock of one of both processes.
+    /// Returns whether the lock expired or its row was overwritten because such a fault affected a
+    /// server's clock, or, if no row is kept, the clock of one of both processes.
     pub(crate) fn is_by_clock(&self, kind: FaultKind) -> bool {
         self.ran_out() == Some(RanOut::ByClock(kind))
             || self.overwritten_by_clock(Keeping::RowByServer) == Some(kind)

@@ -10,18 +10,18 @@ use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Misheard {
-    /// It waited with a second node, unaware of its first.
+    /// The process waited with a second node, unaware of its first.
     OfAnotherNode,
-    /// It was refused, and a fault came between it and a server.
+    /// The process was refused, and a fault acted between it and a server.
     Refused(Obstacle),
-    /// Its command was confirmed, and a fault came between.
+    /// The process's command was confirmed, and a fault acted between it and a server.
     Succeeded(Obstacle),
-    /// It heard of its grant when the lease, or a part it still counts, was over; a cut delayed it.
+    /// The grant arrived when the lease, or a part still counted, was over; a cut had delayed it.
     CutOff,
     /// The same, and another fault came between.
     Late(Obstacle),
-    /// Returns whether the process was wrongly refused or confirmed with no fault between it and
-    /// the server. Only for locks tied to no session or connection.
+    /// The process was wrongly refused or confirmed with no fault between it and the server. Only
+    /// for locks tied to no session or connection.
     Unfounded,
 }
 

@@ -50,7 +50,8 @@ impl<'t, 'h> Overrun<'t, 'h> {
         paused > Micros::ZERO && (across || self.would_fit_without(paused))
     }
 
-    /// Only if the lease states its validity: otherwise the holder leaves such a lease in time.
+    /// Returns whether a clock of the holder or a server ran wrong and the lease states its
+    /// validity: otherwise the holder leaves such a lease in time.
     pub(crate) fn clock_ran_wrong(&self) -> bool {
         let servers = self.grant.servers.iter().map(|(node, _)| *node);
         let mut hosts = servers.chain([self.holder.process]);

@@ -15,7 +15,7 @@ pub(crate) enum Gone {
     GrantedElsewhere,
     /// With the connection, or with the server that kept the lock for it.
     WithConnection,
-    /// It was gone before a lagging server granted it.
+    /// The earlier lock was gone before a lagging server granted it.
     ToldByOneBehind,
     WithSession,
 }
@@ -122,13 +122,13 @@ pub(super) fn contended_twice(
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum First {
-    /// Its process still waits with this node, without an answer.
+    /// The node's process still waits with it, without an answer.
     WaitsOn,
-    /// Its process waits with another node, or has since heard that it does not have the lock.
+    /// The node's process waits with another, or has since heard that it does not have the lock.
     IsUnknown,
 }
 
-/// `None` if it once held the lock under that name, or a crashed process's session may keep it.
+/// `None` if a process once held the lock under that name, or a crashed one's session may keep it.
 pub(super) fn of_queue(
     timeline: &Timeline<'_>,
     first: &KeySpan<'_>,

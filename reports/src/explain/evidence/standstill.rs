@@ -135,7 +135,7 @@ fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
         None if has_sessions => asleep::slept_on(timeline, finding)
             .then_some(Standstill::NotTold)
             .or_else(|| of_impatient(timeline, finding)),
-        // It is removed when its lease expires, but that wakes no waiter either.
+        // The key is removed when its lease expires, but that wakes no waiter either.
         Some(standing) if finding.kind == Kind::Deadlock && standing.runs_out.is_some() => {
             Some(Standstill::NotTold)
         }

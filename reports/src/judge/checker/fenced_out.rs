@@ -32,7 +32,8 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     found.into_iter().map(|request| finding(timeline, healed, request)).collect()
 }
 
-/// Its process is in its critical section and a quorum still has its key.
+/// Returns whether the request is of the newest acquisition, whose process is in its critical
+/// section, and a quorum still has its key.
 fn is_rightful(timeline: &Timeline<'_>, request: &StorageRequest) -> bool {
     let Some(index) = request.acquisition else { return false };
     let acquisition = &timeline.acquisitions[index];

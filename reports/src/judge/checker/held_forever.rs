@@ -34,8 +34,8 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     too_long.map(|(section, kept)| finding(section, kept, bound)).collect()
 }
 
-/// Until it left or fewer than a quorum of servers had the lock; that instant if already lost;
-/// without a recorded grant, until it left.
+/// The process keeps the lock until it left or fewer than a quorum of servers had it; until `at` if
+/// already lost. Without a recorded grant, until it left.
 pub(super) fn kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime) -> SimTime {
     let left = section.ends(timeline.end);
     let holder = &timeline.acquisitions[section.acquisition];

@@ -71,7 +71,7 @@ fn is_read_for(request: &StorageRequest, write: &StorageRequest) -> bool {
     !request.is_accepted_write() && request.accepted && request.acquisition == write.acquisition
 }
 
-/// In grant order, and which write was too late: that of the earlier acquisition.
+/// The two acquisitions in grant order. The late write is that of the earlier one.
 pub(super) fn clash(
     timeline: &Timeline<'_>,
     first: &StorageRequest,

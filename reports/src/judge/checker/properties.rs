@@ -39,7 +39,8 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
     prop::collection::vec(turn, 2..40)
 }
 
-/// The turn `cheated` does not wait for the end of the one before.
+/// Records the turns one after the other; turn `cheated` does not wait for the end of the one
+/// before.
 fn history_of(turns: &[Turn], workload: &str, cheated: Option<usize>) -> History {
     let mut story = Story::of_workload(workload);
     let (mut now, mut value) = (1, if workload == "seckill" { 1_000 } else { 0 });

@@ -50,7 +50,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     findings
 }
 
-/// One that ended with a loss or a death may not have done its job.
+/// Excludes critical sections that ended with a loss or a crash: the job may not be done.
 fn by_sections(timeline: &Timeline<'_>) -> Vec<Done> {
     let left = timeline
         .sections

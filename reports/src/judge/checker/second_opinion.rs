@@ -36,7 +36,7 @@ fn agreed(style: Style, first: &Checker, second: fn(&History) -> bool) -> (u64, 
     (good, bad)
 }
 
-/// Both results must be frequent: checkers that agree on only one of them have not been compared.
+/// Acceptance and rejection must both be frequent, or the checkers have not been compared.
 fn assert_plenty((good, bad): (u64, u64)) {
     assert!(good > HISTORIES / 5 && bad > HISTORIES / 5, "{good} good and {bad} bad histories");
 }

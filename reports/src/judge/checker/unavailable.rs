@@ -161,7 +161,7 @@ fn kept_for_somebody(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Vec<Span> {
         .collect()
 }
 
-/// Not while dead or paused.
+/// The spans in which processes wanted the lock, except while dead or paused.
 fn wants(timeline: &Timeline<'_>) -> Vec<(Node, Span)> {
     let mut of_each: BTreeMap<Node, Vec<&Acquisition<'_>>> = BTreeMap::new();
     for one in &timeline.acquisitions {
@@ -192,7 +192,7 @@ fn acted(timeline: &Timeline<'_>, impacts: &[Impact], node: Node) -> Vec<Span> {
     faults.map(|fault| (fault.from.time, until(fault))).collect()
 }
 
-/// For one server, these spans do not overlap.
+/// Downtimes and pauses; the spans of one server do not overlap.
 fn down(timeline: &Timeline<'_>, servers: u16) -> Vec<Span> {
     let of_server = |number| {
         let mut levels = Levels::default();
@@ -312,10 +312,10 @@ mod tests {
     fn rejects_a_free_lock_that_is_wanted_and_not_had() {
         let late = given_back().grants(25, 2, "b").hears(26, 2, "b").releases(27, 2);
         assert_eq!(found(late), [(5, 20)]);
-        // It asks again and again.
+        // The process asks again and again.
         let again = given_back().fails(9, 2).acquires(10, 2).fails(19, 2).acquires(22, 2);
         assert_eq!(found(again.grants(30, 2, "b").hears(30, 2, "b")), [(5, 25)]);
-        // To the end of the history.
+        // The wait lasts to the end of the history.
         assert_eq!(found(given_back().starts(40, 3)), [(5, 35)]);
     }
 
@@ -328,7 +328,7 @@ mod tests {
         let story = Story::new().available_within(10, 1, 1).takes(1, 1, "a").releases(3, 1);
         let story = story.removed(3, "a", 1);
         assert_eq!(found(story.takes(90, 2, "b").releases(91, 2)), []);
-        // It asked, gave up, and did not return.
+        // The process asked, gave up, and did not return.
         let story = Story::new().available_within(10, 1, 1).takes(1, 1, "a").acquires(2, 2);
         let story = story.releases(3, 1).removed(3, "a", 1);
         assert_eq!(found(story.fails(9, 2).starts(90, 3)), []);

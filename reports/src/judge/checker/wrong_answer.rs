@@ -59,7 +59,7 @@ fn is_key_with_lease(timeline: &Timeline<'_>) -> bool {
     header.kept_as.is_none() && !header.has_no_ttl()
 }
 
-/// Histories that do not record the end of their run may not tell.
+/// Returns `false` for histories that do not record the end of their run, as they may not tell.
 fn never_expires(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     let is_told = timeline.history.ended.is_some() && span.by.is_some();
     is_told && is_key_with_lease(timeline) && span.runs_out.is_none()
@@ -247,7 +247,7 @@ fn answer(timeline: &Timeline<'_>, invoked: Moment, wanted: u64) -> Option<(Mome
     })
 }
 
-/// Some locks write before they know whether they have it.
+/// Returns whether the value replaced another's: some locks write before they know the outcome.
 fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     timeline.keys.iter().any(|other| {
         other.node == span.node
@@ -256,7 +256,7 @@ fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     })
 }
 
-/// Returns whether it exists, and its process does not withdraw it before it acquires again.
+/// Returns whether the value exists, and its process acquires again without withdrawing it first.
 fn stays(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
     let taken_back = || {
         let Some((gone, KeyEnd::Changed { change: Change::Removed, by, .. })) = span.to else {
@@ -281,7 +281,8 @@ fn gone_elsewhere(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bo
         })
 }
 
-/// Returns whether they suffice for the lock, with no other process at another primary.
+/// Returns whether the existing values suffice for the lock, with no other process at another
+/// primary.
 fn speaks_against(timeline: &Timeline<'_>, standing: &[&KeySpan<'_>], at: Moment) -> bool {
     let Some(first) = standing.first() else { return false };
     let replicated = timeline.history.header.quorum <= 1;

@@ -31,13 +31,13 @@ pub struct Acquisition<'h> {
 /// The outcome of an acquire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// It succeeded.
+    /// The acquire succeeded.
     Granted,
-    /// It failed, and the process knows.
+    /// The acquire failed, and the process knows.
     Refused,
-    /// The process does not know the outcome, or crashed before it did.
+    /// The process does not know the outcome, or crashed before it did: no critical section begins.
     Unknown,
-    /// It was never completed.
+    /// The acquire was never completed.
     Open,
 }
 

@@ -20,17 +20,17 @@ pub struct FaultSpan<'h> {
 }
 
 impl FaultSpan<'_> {
-    /// Returns whether it names the machine of this node.
+    /// Returns whether the fault names the machine of this node.
     pub fn names(&self, node: Node) -> bool {
         self.nodes.contains(&node.machine())
     }
 
-    /// Returns whether it has this effect on the node: for a thread, on its machine.
+    /// Returns whether the fault has this effect on the node: for a thread, on its machine.
     pub fn does(&self, impact: Impact, node: Node) -> bool {
         self.kind.impact() == impact && self.names(node)
     }
 
-    /// Returns whether it is of this kind and hits the node: for a thread, its machine.
+    /// Returns whether the fault is of this kind and hits the node: for a thread, its machine.
     pub fn hits(&self, node: Node, kind: FaultKind) -> bool {
         self.kind == kind && self.names(node)
     }
@@ -41,13 +41,13 @@ impl FaultSpan<'_> {
         end.since(self.from.time.max(from))
     }
 
-    /// Returns whether it acted at some instant of the closed span.
+    /// Returns whether the fault acted at some instant of the closed span.
     pub fn touches(&self, from: SimTime, to: SimTime) -> bool {
         self.from.time <= to && self.to.is_none_or(|end| end.time >= from)
     }
 }
 
-/// Its process completed the next call, or everything was healed.
+/// A message loss ends when its process completes the next call, or all faults have ended.
 fn after_loss(history: &History, span: &FaultSpan<'_>) -> Option<Moment> {
     let is_loss = matches!(span.kind.impact(), Impact::LosesReply | Impact::LosesRequest);
     let later = moments(history).skip(span.from.index + 1).filter(|_| is_loss);

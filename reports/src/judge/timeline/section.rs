@@ -29,12 +29,12 @@ pub enum SectionEnd {
     Lost,
     /// The process crashed; a restarted process has lost its critical section too.
     Crash,
-    /// It was open when the history ended.
+    /// The critical section was open when the history ended.
     Open,
 }
 
 impl Section {
-    /// Its end, or that of the history.
+    /// The critical section's end, or that of the history.
     pub fn ends(&self, history_end: SimTime) -> SimTime {
         self.to.map_or(history_end, |to| to.time)
     }

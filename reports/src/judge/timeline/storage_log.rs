@@ -31,7 +31,7 @@ pub struct StorageRequest {
 }
 
 impl StorageRequest {
-    /// Returns whether it changed the guarded value.
+    /// Returns whether the request changed the guarded value.
     pub fn is_accepted_write(&self) -> bool {
         self.accepted && self.access == Access::Write
     }

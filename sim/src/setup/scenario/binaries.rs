@@ -48,7 +48,7 @@ pub enum InvalidServers {
         /// Why not.
         why: String,
     },
-    /// It is not what it was.
+    /// The file is not the one in the report.
     #[error(
         "server: {path} is not the file in the report, {name} {version} ('replay --allow-changed' \
          runs it as it is now)"
@@ -58,7 +58,7 @@ pub enum InvalidServers {
         path: String,
         /// The name that the file reported.
         name: String,
-        /// And its version.
+        /// The version that the file reported.
         version: String,
     },
 }

@@ -56,7 +56,7 @@ impl LockScript {
         own.as_ref().and_then(fencepost_reports::record::programs::lock_flags).unwrap_or_default()
     }
 
-    /// Its entry among the locks, made once for each name.
+    /// The script's entry among the locks, made once for each name.
     pub fn definition(&self) -> &'static Definition {
         static KNOWN: Mutex<Vec<&'static Definition>> = Mutex::new(Vec::new());
         let traits = |one: &Definition| -> Traits { (one.deployment, one.has_tokens, one.is_fair) };

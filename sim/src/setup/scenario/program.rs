@@ -103,7 +103,7 @@ pub enum InvalidProgram {
     /// A quote is not closed.
     #[error("--program '{0}': a quote is not closed")]
     Quote(String),
-    /// It cannot be started.
+    /// The program cannot be started.
     #[error("--program '{name}': {why}")]
     Start {
         /// Its name.
@@ -248,7 +248,7 @@ impl Program {
         own.as_ref().and_then(fencepost_reports::record::programs::flags).unwrap_or_default()
     }
 
-    /// Its entry among the locks, made once for each name.
+    /// The program's entry among the locks, made once for each name.
     pub fn definition(&self) -> &'static Definition {
         static KNOWN: Mutex<Vec<&'static Definition>> = Mutex::new(Vec::new());
         let deployment = match (self.coordinator, self.deployment) {

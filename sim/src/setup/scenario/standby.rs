@@ -35,7 +35,7 @@ pub enum OldPrimary {
     Drawn,
     /// The operator first stops it for good.
     Stopped,
-    /// It is not stopped: once it is back or reachable, it is a primary as well.
+    /// The old primary is not stopped: once it is back or reachable, there are two primaries.
     Running,
 }
 

@@ -59,9 +59,9 @@ pub enum Checked {
     },
     /// This slice had another result.
     Differs(StatedSlice),
-    /// Its slices, conditions or words do not match its bounds.
+    /// The certificate's slices, conditions or words do not match its bounds.
     Foreign,
-    /// It was stopped.
+    /// The check was stopped.
     Stopped,
 }
 

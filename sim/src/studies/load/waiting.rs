@@ -11,7 +11,7 @@ pub(super) const OWN_RETRY: SpanRange = SpanRange::new(Span::millis(10), Span::m
 /// How a process waits between two attempts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Waiting {
-    /// Not at all: sends the next attempt upon the answer to the last one.
+    /// No wait: the next attempt follows the reply to the last one.
     None,
     /// The same span every time.
     Fixed(Span),

@@ -26,10 +26,10 @@ pub struct Checkpoint {
 /// Why a sweep cannot resume from a checkpoint.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidCheckpoint {
-    /// It is no checkpoint.
+    /// The file is no checkpoint.
     #[error("not a checkpoint: {0}")]
     NotOne(String),
-    /// It belongs to another sweep.
+    /// The checkpoint belongs to another sweep.
     #[error(
         "belongs to another sweep: {what} is {found}, not {asked}; use the options of that sweep, \
          or start over without --resume"

@@ -235,7 +235,7 @@ fn a_release_that_was_sent_again_after_the_server_had_died_is_no_late_message() 
         cause(Kind::ForeignRelease, story.removed(14, "b", 1).left(15, 1).releases(16, 2))
     };
     assert_eq!(story(true), Cause::ForeignRelease);
-    // It was already down when the release was sent.
+    // The server was already down when the release was sent.
     let down = Story::new().takes(1, 1, "a").redis_crashes(2, 1).leaves(3, 1).redis_starts(20, 1);
     let down = down.server(20, 1, Change::Forgotten, "a", None).takes(21, 2, "b");
     let down = down.removed(22, "b", 1).left(23, 1).releases(24, 2);

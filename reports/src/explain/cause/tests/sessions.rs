@@ -90,7 +90,7 @@ fn a_first_node_whose_process_waits_on_lost_its_watch() {
     assert_eq!(nobody(waits), Cause::LostWatch);
     let unheard = Story::with_sessions().acquires(1, 1).replicated(2, 1, "a");
     assert_eq!(nobody(unheard), Cause::Unexplained, "it may be another's node");
-    // It created a second node, and waits with that behind its first one.
+    // The process created a second node, and waits with that behind its first one.
     let waits = || Story::with_sessions().acquires(1, 1).grants(2, 1, "a");
     let told = |key: &str, client: u16| {
         let story = waits().keyed(3, &format!("{KEY}{key}"), Change::Granted, "b", client);

@@ -12,7 +12,7 @@ use crate::record::history::{Change, What};
 use fencepost_faults::{Node, SimTime};
 use std::collections::BTreeMap;
 
-/// Fewer may be retries.
+/// Fewer extensions may be retries.
 const RENEWALS_MIN: usize = 3;
 
 pub(super) fn of_holder(
@@ -27,7 +27,8 @@ pub(super) fn of_holder(
     if died { Some(Standstill::OwnerDied) } else { lost_by(timeline, holder) }
 }
 
-/// Of its acquires, the last that had begun at the grant; it may have crashed or given up before.
+/// Judges the owner's last acquire that had begun at the grant; it may have crashed or given up
+/// before.
 pub(super) fn of_owner(
     timeline: &Timeline<'_>,
     span: &KeySpan<'_>,
@@ -58,7 +59,8 @@ pub(super) fn of_owner(
     }
 }
 
-/// At one of several servers it may have made the process give all of them up.
+/// Finds the obstacle between a process and its grant; at one of several servers it may have made
+/// the process give all of them up.
 pub(super) fn unaware(
     timeline: &Timeline<'_>,
     process: Node,
@@ -100,7 +102,8 @@ fn left_behind(
     }
 }
 
-/// Its lock existed for most of the time without a critical section: it crashed, or still renews.
+/// The owner of a lock that existed for most of the time without a critical section crashed, or
+/// still renews.
 pub(super) fn of_absent(timeline: &Timeline<'_>, period: Period) -> Option<Standstill> {
     let Period { from, until } = period;
     let span = mostly(timeline, period).next()?;
@@ -165,7 +168,7 @@ pub(super) fn lost_release(timeline: &Timeline<'_>, span: Period) -> Option<Stan
 pub(super) fn lost_by(timeline: &Timeline<'_>, owner: &Acquisition<'_>) -> Option<Standstill> {
     let granted = owner.completed?;
     let end = Moment { time: timeline.end, index: timeline.history.events.len() };
-    // Its next release is that of this lock: a process holds one at a time.
+    // The owner's next release is that of this lock: a process holds one at a time.
     let next = timeline.acquisitions.iter().find(|one| {
         one.process == owner.process && granted < one.invoked && one.outcome == Outcome::Granted
     });

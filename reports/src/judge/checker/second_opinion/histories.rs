@@ -8,13 +8,13 @@ use rand_core::Rng;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Style {
-    /// It sometimes admits a process too early.
+    /// The lock sometimes admits a process too early.
     Plain,
     /// The same, and holders reacquire it while they hold it.
     Nested,
-    /// It sometimes issues a token twice, or an older one.
+    /// The lock sometimes issues a token twice, or an older one.
     Fenced,
-    /// Its holders sometimes delete the value at the server without checking the owner.
+    /// Holders sometimes delete the value at the server without checking the owner.
     Careless,
 }
 

@@ -14,7 +14,7 @@ pub(super) enum Op {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Ret {
     Done,
-    /// It had no effect: the lock does not allow it now.
+    /// The operation had no effect: the lock does not allow it now.
     Refused,
     Token(u64),
 }

@@ -129,7 +129,7 @@ impl Reader {
             What::Ok { operation, .. } => self.completed(now, node, *operation, true),
             What::Fail { operation, .. } => self.completed(now, node, *operation, false),
             What::Info { .. } => self.unknown(node),
-            // Not reported by the open operation, or the process ended: a separate thread.
+            // No open operation reports this loss, or the process ended: a separate thread does.
             What::Lost => {
                 self.leave(now, (node, u32::MAX), usize::MAX, Some((now, Ret::Done)));
             }
@@ -207,7 +207,7 @@ fn entered((thread, call, ok): (Thread, At, At)) -> Span {
     Span { thread, op: Op::Enter(thread.0), call, ret: Some((ok, Ret::Done)) }
 }
 
-/// In real-time order; at one instant leaving precedes entering.
+/// Feeds operations in real-time order; at one instant leaving precedes entering.
 fn is_consistent<Model>(model: Model, spans: &[Span]) -> bool
 where
     Model: SequentialSpec<Op = Op, Ret = Ret> + Clone,

@@ -56,7 +56,8 @@ fn while_it_stands(timeline: &Timeline<'_>, section: &Section, told: Moment) -> 
     })
 }
 
-/// For a tenth of its length, by the last command that set it without a fault on its reply.
+/// Returns whether a tenth of the lease is left, by the last command that set it and whose reply
+/// no fault can have delayed.
 fn outlasts(timeline: &Timeline<'_>, span: &KeySpan<'_>, process: Node, told: Moment) -> bool {
     if never_expires(timeline, span) {
         return true;

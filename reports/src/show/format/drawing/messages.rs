@@ -43,7 +43,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// Returns whether it belongs to a participant, and is more than a failed attempt.
+    /// Returns whether the message is a participant's, and more than a failed attempt.
     fn concerns(&self, message: &WireMessage) -> bool {
         let takes_part = |node| {
             self.run.violations.iter().any(|report| report.violation.processes.contains(&node))

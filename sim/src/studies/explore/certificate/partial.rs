@@ -14,7 +14,7 @@ use fencepost_reports::summary::sweep::{Gaps, Shard};
 /// Why an exploration cannot be continued, or added to others.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidPartial {
-    /// It has other bounds, another shard or another build.
+    /// The document has other bounds, another shard or another build.
     #[error("belongs to another exploration: {0}")]
     Other(String),
     /// An exploration cannot have written this.

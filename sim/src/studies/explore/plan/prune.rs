@@ -47,7 +47,7 @@ pub(crate) fn is_idle(timed: &TimedFault, scout: &Scout) -> bool {
     }
 }
 
-/// Both ends are included.
+/// Returns whether a message was in transit on a link between the two instants, both included.
 fn meets(scout: &Scout, links: &[(Node, Node)], from: SimTime, to: SimTime) -> bool {
     scout.messages.iter().any(|message| {
         let arrived = message.arrived.unwrap_or(SimTime::NEVER);

@@ -8,7 +8,7 @@ use fencepost_faults::{Fault, FaultPlan, Micros, Node, SimTime, TimedFault};
 use fencepost_reports::{History, What};
 use std::collections::BTreeSet;
 
-/// Its probe begins late: with an added fault, the probe waits for that to be over.
+/// A run whose probe begins late: with an added fault, the probe waits for that to be over.
 pub(crate) struct Scout {
     /// Up to the last event before the probe begins.
     pub(crate) turns: Vec<(SimTime, Node)>,

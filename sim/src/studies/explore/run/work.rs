@@ -194,7 +194,7 @@ impl<'b> Exploration<'b> {
         for (number, unit) in units.iter().zip(results) {
             let Done { sum, digest, found, is_cut } = unit?;
             match found {
-                // It is the first only if all before it are done.
+                // A violation is the first only if all units before it are done.
                 Some(planned) if matches!(end, End::Done) => return Ok(End::Found(planned)),
                 _ if is_cut || found.is_some() => end = End::Stopped,
                 _ => {
