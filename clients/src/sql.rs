@@ -21,6 +21,8 @@ use crate::lock::{Lease, Servers, Settings};
 use bytes::Bytes;
 use session::Session;
 
+/// The address of the server, or of the primary and its standby. Panics if the servers are no
+/// ensemble.
 fn hosts(servers: &Servers) -> &[Address] {
     match servers {
         Servers::Ensemble(members) => members,

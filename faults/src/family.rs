@@ -196,6 +196,7 @@ impl Family {
         FAMILIES.iter().copied().find(known)
     }
 
+    /// The delay between two of the incidents; `None` if incidents may overlap.
     pub(crate) fn rest(self, setting: &Setting) -> Option<Micros> {
         let is_absence = self == Family::Failover && !is_watched(setting);
         is_absence.then_some(setting.ttl_us)

@@ -127,6 +127,8 @@ impl<S: Stream> Connection<S> {
         }
     }
 
+    /// Waits until the connection can read, or write queued bytes; `false` if the connection has
+    /// ended.
     pub(crate) async fn goes_on(&self) -> bool {
         let is_over = || self.broken.get() || self.closing.get();
         !is_over() && self.ready().await.is_ok() && !is_over() && self.write().is_ok()

@@ -50,6 +50,7 @@ impl System {
     }
 }
 
+/// The result of a call; `None` if the notification comes first.
 pub(super) async fn first<T>(
     mut call: Pin<&mut impl Future<Output = T>>,
     changed: Notified,

@@ -166,6 +166,7 @@ fn sessions(place: &Place) -> Vec<Session> {
 }
 
 impl Place {
+    /// Panics if the servers are not of the deployment.
     pub(super) fn new(
         env: &Env,
         servers: &Servers,

@@ -13,6 +13,7 @@ pub(super) struct Cache {
 struct Item {
     value: String,
     id: u64,
+    /// In microseconds.
     expiry: Option<u64>,
 }
 

@@ -67,6 +67,7 @@ impl Message {
         }
     }
 
+    /// Reads a line; `None` if the line is no message.
     pub(crate) fn read(line: &str) -> Option<Message> {
         let (head, json) = line.split_at(line.find('{').unwrap_or(line.len()));
         let words: Vec<&str> = head.split_ascii_whitespace().collect();

@@ -46,6 +46,7 @@ pub(crate) struct Waiter {
 }
 
 impl State {
+    /// Begins a session; `None` if there are too many.
     pub(crate) fn open(&mut self) -> Option<u64> {
         if self.sessions.len() >= COUNT_MAX {
             return None;

@@ -78,6 +78,7 @@ impl Etcd {
         }
     }
 
+    /// Removes the call's timeout, because it waits for other clients.
     pub(crate) fn wait_for_ever(&mut self, call: u64) {
         if let Some(pending) = self.calls.pending.get_mut(&call) {
             pending.deadline_ms = None;

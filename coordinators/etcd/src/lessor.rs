@@ -16,6 +16,7 @@ const REVOKES_MAX: usize = 500;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Lease {
+    /// In seconds.
     pub(crate) ttl: i64,
     pub(crate) keys: BTreeSet<Bytes>,
     expiry_us: Option<u64>,
@@ -27,6 +28,7 @@ pub(crate) struct Lease {
 pub(crate) struct Lessor {
     leases: BTreeMap<i64, Lease>,
     items: BTreeMap<Bytes, i64>,
+    /// Minimum ttl, in seconds.
     ttl_min: i64,
     is_primary: bool,
 }

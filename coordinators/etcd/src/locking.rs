@@ -15,6 +15,7 @@ pub(crate) enum Stage {
     Looking,
     Waiting(Bytes),
     Checking,
+    /// Deleting its key because the call failed.
     Leaving(Refusal),
     Unlocking,
 }

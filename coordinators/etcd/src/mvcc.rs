@@ -198,6 +198,7 @@ fn state_at(versions: &Versions, revision: i64) -> Option<&KeyValue> {
     versions.get(after.checked_sub(1)?)?.1.as_ref()
 }
 
+/// Sorts by key unless another target is given, which sorts in ascending order by default.
 fn sort(kvs: &mut [&KeyValue], wanted: &Range) {
     match wanted.sort_target {
         1 => kvs.sort_by_key(|kv| kv.version),

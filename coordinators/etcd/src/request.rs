@@ -195,6 +195,7 @@ pub(crate) enum Call {
 }
 
 impl Call {
+    /// Parses the path below `/v3` and the body; `None` if there is no such call.
     pub(crate) fn read(path: &str, body: &[u8]) -> Option<Read<Call>> {
         Some(match path {
             "/kv/range" => first(body).map(Call::Range),

@@ -39,6 +39,7 @@ pub struct Etcd {
     pub(crate) heads: Heads,
     pub(crate) leader: u8,
     pub(crate) leader_since_ms: u64,
+    /// Checks for expired leases happen at multiples of the period from here.
     booted_us: u64,
     has_booted: bool,
     armed: Option<u64>,

@@ -14,6 +14,7 @@ enum Record {
 #[derive(Clone, Debug)]
 pub(crate) struct Wal {
     hard: Hard,
+    /// Number of the last write that must be durable before it is announced.
     written: u64,
     synced: u64,
     syncing: Option<(u64, u64)>,

@@ -37,6 +37,7 @@ pub(crate) struct Membership {
     patience: Patience,
     heartbeat_us: u64,
     now: u64,
+    /// The installed view; `None` while the server is no member.
     pub(crate) view: Option<View>,
     agreed: Option<Agreed>,
     highest: u64,

@@ -19,7 +19,9 @@ pub(crate) enum Expiry {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Clock {
+    /// The monotonic clock, in whole seconds, at reading zero.
     origin: i64,
+    /// The wall clock, in whole seconds, at reading zero.
     started: i64,
     pub(crate) shows: u64,
     read_us: u64,
@@ -62,6 +64,7 @@ impl Clock {
         matches!(expiry, Expiry::At(at) if at <= self.shows)
     }
 
+    /// Returns when the reading will reach `expiry`, in wall-clock milliseconds, for the judge.
     pub(crate) fn in_wall_ms(&self, expiry: Expiry) -> Option<i64> {
         let Expiry::At(at) = expiry else { return None };
         let readings = i64::try_from(at).ok()?.checked_sub(i64::try_from(self.shows).ok()?)?;

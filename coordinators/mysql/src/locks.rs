@@ -43,6 +43,7 @@ impl UserLocks {
         self.held.insert(name, Holder { by: session, times: 1 });
     }
 
+    /// Queues a session. A deadlock refuses one session; returns `false` if this one.
     pub(crate) fn wait(&mut self, session: SessionId, name: &[u8]) -> bool {
         let circle = self.circle(session, name);
         if !circle.is_empty() {

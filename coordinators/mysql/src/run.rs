@@ -31,6 +31,7 @@ pub(crate) struct Run {
     operations: Vec<Operation>,
     at: usize,
     stack: Vec<Value>,
+    /// Start of the statement, in microseconds since the Unix epoch.
     now: i64,
     /// DO reports errors as messages and continues with NULL.
     continues_after_errors: bool,

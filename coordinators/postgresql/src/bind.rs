@@ -14,7 +14,9 @@ pub(crate) struct Binder<'t> {
     pub(crate) table: Option<&'t Definition>,
     pub(crate) alias: Option<String>,
     pub(crate) has_excluded: bool,
+    /// Parameter types; `None` while unknown.
     pub(crate) parameters: Vec<Option<Type>>,
+    /// Arguments of COUNT; `None` where it is not allowed.
     pub(crate) counts: Option<Vec<Option<Bound>>>,
     loose_column: Option<(String, usize)>,
 }

@@ -13,7 +13,9 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) backend: Backend,
+    /// `None` for the session that creates the schema.
     pub(crate) connection: Option<ConnectionId>,
+    /// A cancel request must contain the secret.
     pub(crate) secret: u32,
     pub(crate) user: String,
     pub(crate) database: String,

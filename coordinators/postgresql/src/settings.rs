@@ -13,6 +13,7 @@ pub(crate) struct Settings {
     texts: BTreeMap<&'static str, String>,
 }
 
+/// Durations with their defaults, in milliseconds.
 const SPANS: &[(&str, u64)] = &[
     ("deadlock_timeout", 1_000),
     ("idle_in_transaction_session_timeout", 0),
@@ -204,6 +205,7 @@ fn shown(span: u64) -> String {
     }
 }
 
+/// Parses a duration; the default unit is milliseconds.
 fn span_of(name: &str, value: &str) -> Outcome<u64> {
     let text = value.trim();
     let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());

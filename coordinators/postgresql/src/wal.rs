@@ -150,6 +150,7 @@ pub(crate) fn group(records: &[Record]) -> Bytes {
     journal::record(&body)
 }
 
+/// Parses the log. Each method returns `None` for an incomplete value.
 struct Reader(Bytes);
 
 impl Reader {

@@ -14,6 +14,7 @@ pub(crate) struct Record {
     pub(crate) acl: Vec<Acl>,
 }
 
+/// A node touched by a proposal, with its zxid; `None` if the proposal deletes it.
 type Entry = (i64, Option<Record>);
 
 #[derive(Clone, Debug, Default)]

@@ -2,6 +2,7 @@
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct About {
+    /// `standalone`, `leader` or `follower`; `None` while the server does not serve.
     pub(crate) mode: Option<&'static str>,
     pub(crate) zxid: i64,
     pub(crate) node_count: usize,

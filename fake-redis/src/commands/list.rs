@@ -305,6 +305,8 @@ pub(super) struct Route {
     pub(super) to: End,
 }
 
+/// Moves an element between lists, or within one; `None` if the source has none. Both keys must
+/// have lists.
 pub(super) fn shift(
     call: &mut Call<'_>,
     (source, target): (&[u8], &[u8]),

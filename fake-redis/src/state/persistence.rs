@@ -83,6 +83,7 @@ impl PersistenceState {
         self.last_save = second;
     }
 
+    /// In seconds of the wall clock.
     pub(crate) fn last_save(&self) -> i64 {
         self.last_save
     }

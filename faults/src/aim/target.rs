@@ -55,6 +55,7 @@ pub(super) fn instants(
     all
 }
 
+/// Draws an instant of a quiet stretch, in milliseconds: half of the time its first.
 pub(super) fn instant_between(rng: &mut impl Rng, ends: &[SimTime]) -> Option<SimTime> {
     let (first, last) = (ends.first()?.0, ends.last()?.0);
     if chance(rng, 500) {

@@ -42,6 +42,7 @@ impl Cut {
     }
 }
 
+/// Draws one cut; `None` without a node to cut off.
 fn cut(rng: &mut ChaCha8Rng, setting: &Setting) -> Option<Cut> {
     let (side_a, side_b) = sides(rng, setting);
     let direction = if chance(rng, 500) { Direction::Both } else { Direction::AToB };

@@ -57,6 +57,7 @@ impl Group {
         Outcome::Native
     }
 
+    /// Finds an ended child; `Err` if no such child exists.
     fn ended_child(&self, parent: Number, awaited: Awaited) -> Result<Option<Number>, i32> {
         let is_awaited = |number: Number| match awaited {
             Awaited::Any => true,

@@ -38,6 +38,7 @@ impl Group {
         super::Turn::GoesOn
     }
 
+    /// Replaces real process numbers in signal information; `false` if the signal has none.
     pub(crate) fn names_sender(&self, process: Number, info: &mut SignalInfo) -> bool {
         let Some(sender) = info.sender() else { return false };
         let known = match sender == std::process::id() as i32 {

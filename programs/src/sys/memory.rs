@@ -43,6 +43,7 @@ impl Memory {
         usize::try_from(got).unwrap_or(0)
     }
 
+    /// `false` if the address is not writable.
     pub(crate) fn write(self, at: u64, bytes: &[u8]) -> bool {
         if bytes.is_empty() {
             return true;

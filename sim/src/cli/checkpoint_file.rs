@@ -42,6 +42,7 @@ pub(crate) fn place(
     }
 }
 
+/// The work of an earlier process on this sweep; `None` without a checkpoint.
 pub(crate) fn resume(path: &Path, spec: &SweepSpec) -> Result<Option<Sweep>, Failure> {
     if !path.exists() {
         return Ok(None);

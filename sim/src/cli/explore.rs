@@ -132,6 +132,7 @@ fn run_all(
     Ok(outcome)
 }
 
+/// The work of an earlier process; `None` without a checkpoint.
 fn start(arguments: &ExploreArguments, order: &Order<'_>) -> Result<Option<Ledger>, Failure> {
     let checkpoint = arguments.checkpoint.as_ref().filter(|path| arguments.resume && path.exists());
     let Some(path) = checkpoint else { return Ok(None) };

@@ -71,6 +71,7 @@ fn of_sweep(source: &Path, sweep: &Sweep, kind: Option<Kind>) -> Result<Matrix, 
     Ok(Matrix::of_kind(sweep, kind))
 }
 
+/// Fails unless an optional rule is requested: every cell would be quiet.
 fn is_judged(kind: Kind, scenario: &Scenario) -> Result<(), Failure> {
     let Some(key) = kind.bound_key() else { return Ok(()) };
     if scenario.deviations().iter().any(|(set, _)| set == key) {

@@ -129,6 +129,7 @@ impl Progress {
         self.done.load(Ordering::Relaxed).saturating_sub(self.runs_before)
     }
 
+    /// Returns `true` to only one of several concurrent callers.
     fn line_is_due(&self) -> bool {
         let (now_ms, due) =
             (self.elapsed().as_millis() as u64, self.line_due_ms.load(Ordering::Relaxed));

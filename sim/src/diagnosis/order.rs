@@ -62,6 +62,7 @@ struct Swap<'s> {
 }
 
 impl Swap<'_> {
+    /// Delays the first event until the other has happened; `None` if that is impossible.
     fn try_with(&self, target: Target) -> Option<OrderedPair> {
         let swap = self.holding_up()?;
         let history = run(&with_plan(self.spec, &self.plan_with(&swap)))?;

@@ -269,6 +269,7 @@ fn nearby(spec: &RunSpec, rates: &Rates, extent: Extent) -> Vec<Option<Ending>> 
 }
 
 impl Ending {
+    /// `None` if the run fails.
     fn of_spec(spec: &RunSpec) -> Option<Ending> {
         run(spec).map(|history| Ending::of(&history))
     }

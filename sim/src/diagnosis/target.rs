@@ -34,6 +34,8 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// All runs must have the same seed, lock and families, and differ only in processes and
+    /// cycles.
     pub(super) fn shows(&self, spec: &RunSpec, target: Target) -> bool {
         let scenario = &spec.scenario;
         let plan = serde_json::json!(spec.plan);

@@ -15,6 +15,7 @@ use std::rc::Rc;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Records {
     pub(crate) wire: Option<Detail>,
+    /// The turns of hosts (fast engine only), and the times at which messages were held up.
     pub(crate) turns: bool,
 }
 

@@ -10,6 +10,7 @@ use std::path::Path;
 /// The name prefix of a file that is still being written.
 pub(crate) const TEMPORARY: &str = ".tmp-fencepost-";
 
+/// Locks a new file while it is open. `false` if another process has already removed it.
 pub(crate) fn claim(file: &File) -> io::Result<bool> {
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
         // Another process is checking whether it is a leftover, and is about to remove it.

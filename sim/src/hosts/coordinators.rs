@@ -46,6 +46,7 @@ pub(crate) struct ServerSetup<'r> {
     pub(crate) seed: Seed,
     pub(crate) scenario: &'r Scenario,
     pub(crate) topology: Topology,
+    /// The prefix of the keys that servers report to the judge; `None` without a judge.
     pub(crate) tap_prefix: Option<Bytes>,
     pub(crate) lock: &'r str,
     pub(crate) server_lock: ServerLock,

@@ -223,6 +223,7 @@ fn undo(state: &mut State, timed: &TimedFault) {
     }
 }
 
+/// The monotonic clock of a node, in microseconds; zero without such a node.
 fn monotonic(state: &mut State, node: Node) -> u64 {
     let now = state.now;
     state.find(node).map_or(0, |host| state.host(host).clock.monotonic(now))

@@ -28,6 +28,7 @@ impl RunSpec {
         self.scenario.topology(self.client, &self.families)
     }
 
+    /// Returns whether the run has unmodified binaries: it is slow, and two runs may differ.
     pub(crate) fn is_traced(&self) -> bool {
         !self.scenario.binaries.is_empty() || self.scenario.program(self.client).is_some()
     }

@@ -147,6 +147,7 @@ impl Load {
         }
     }
 
+    /// Tries until the lock is granted; `None` after the time limit.
     async fn acquire(
         &self,
         env: &Env,

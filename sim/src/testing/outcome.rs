@@ -17,6 +17,7 @@ pub(super) enum Unexpected {
     Unexercised,
 }
 
+/// The worst unexpected result; `None` if all are as expected.
 pub(super) fn unexpected(cell: &Cell, expect: &Expect) -> Option<Unexpected> {
     let forbidden: Vec<Kind> = match expect {
         Expect::Safe => Kind::ALL.to_vec(),

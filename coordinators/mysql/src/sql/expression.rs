@@ -182,6 +182,7 @@ impl Function {
         })
     }
 
+    /// Number of arguments; `None` for one or more.
     pub(crate) fn arguments(self) -> Option<usize> {
         match self {
             Function::GetLock => Some(2),

@@ -141,6 +141,7 @@ impl Store {
         self.active.get(&newest.by).copied()
     }
 
+    /// Queues a session. A deadlock refuses one session; returns `false` if this one.
     pub(crate) fn wait(&mut self, wanted: Wanted, behind: SessionId) -> bool {
         let session = wanted.by;
         self.locks.wait(wanted, behind);

@@ -143,6 +143,7 @@ impl Execution<'_> {
         Ok(values)
     }
 
+    /// Replaces a version. The new one is in no index yet unless its keys are unchanged.
     pub(super) fn replace(
         &mut self,
         table: TableId,

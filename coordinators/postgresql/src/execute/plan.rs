@@ -19,6 +19,7 @@ pub(crate) struct Planned {
     pub(crate) parameters: Vec<Type>,
 }
 
+/// Columns with new values; `None` for the default.
 pub(crate) type Assignments = Vec<(usize, Option<Bound>)>;
 
 #[derive(Debug)]
@@ -49,6 +50,7 @@ pub(crate) struct InsertPlan {
 pub(crate) struct ConflictPlan {
     pub(crate) indexes: Vec<usize>,
     pub(crate) lacks_index: bool,
+    /// `None` for `DO NOTHING`.
     pub(crate) update: Option<(Assignments, Option<Bound>)>,
     pub(crate) strength: Strength,
 }
@@ -57,6 +59,7 @@ pub(crate) struct ConflictPlan {
 pub(crate) struct ModifyPlan {
     pub(crate) table: TableId,
     pub(crate) filter: Option<Bound>,
+    /// `None` for a DELETE.
     pub(crate) assignments: Option<Assignments>,
     pub(crate) strength: Strength,
 }

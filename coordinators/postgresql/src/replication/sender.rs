@@ -12,6 +12,7 @@ use fencepost_machine::WallTime;
 
 /// 2000-01-01, the protocol's epoch, in microseconds since the Unix epoch.
 const EPOCH_US: i64 = 946_684_800_000_000;
+/// System identifier of the cluster, which a standby must share.
 const SYSTEM: &str = "7338219457620161536";
 
 pub(super) fn stamp(wall: WallTime) -> i64 {

@@ -70,6 +70,7 @@ pub(crate) struct Modes {
 pub(crate) struct Set {
     pub(crate) is_local: bool,
     pub(crate) name: Option<String>,
+    /// `None` for the default.
     pub(crate) value: Option<String>,
     pub(crate) is_reset: bool,
 }
@@ -149,6 +150,7 @@ pub(crate) enum Policy {
 pub(crate) struct Insert {
     pub(crate) table: Source,
     pub(crate) columns: Option<Vec<Named>>,
+    /// One list per row; `None` for `DEFAULT VALUES`.
     pub(crate) rows: Vec<Option<Vec<Expression>>>,
     pub(crate) on_conflict: Option<OnConflict>,
     pub(crate) returning: Vec<Item>,
@@ -158,6 +160,7 @@ pub(crate) struct Insert {
 pub(crate) struct OnConflict {
     pub(crate) columns: Option<Vec<Named>>,
     pub(crate) constraint: Option<Named>,
+    /// `DO UPDATE`; `None` for `DO NOTHING`.
     pub(crate) update: Option<(Vec<Assignment>, Option<Expression>)>,
     pub(crate) position: usize,
 }

@@ -77,6 +77,7 @@ pub(crate) struct Serializable {
 }
 
 impl Serializable {
+    /// Tracks a transaction from its snapshot on; `None` if the transaction is read-only and safe.
     pub(crate) fn begin(
         &mut self,
         snapshot: &Snapshot,

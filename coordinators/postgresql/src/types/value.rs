@@ -170,6 +170,7 @@ impl Value {
         })
     }
 
+    /// The binary form; `None` for NULL. Errors: 0A000.
     pub(crate) fn binary(&self, kind: Type) -> Outcome<Option<Vec<u8>>> {
         Ok(Some(match self {
             Value::Null => return Ok(None),

@@ -14,6 +14,7 @@ pub(super) enum Phase {
 pub(crate) struct FailoverOrder {
     /// `None` selects the first replica that catches up.
     pub(crate) target: Option<(String, u16)>,
+    /// Timeout in milliseconds; `None` means no timeout.
     pub(crate) timeout_ms: Option<i64>,
     /// After the timeout, hand over to a replica that has not caught up.
     pub(crate) force: bool,

@@ -131,6 +131,7 @@ impl<'t, 'h> Handover<'t, 'h> {
             .or_else(|| own_spans(timeline, holder, node, before).last().copied())
     }
 
+    /// The loss at the server that granted both; `None` if the lease had expired.
     fn at(&self, node: Node) -> Option<Lost<'t, 'h>> {
         let there = self.span_at(node).and_then(|span| self.loss(span));
         (!self.lease_was_over(node)).then_some(Lost { where_it_was_granted: None, there })

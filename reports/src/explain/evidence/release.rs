@@ -162,6 +162,7 @@ fn was_down_between(timeline: &Timeline<'_>, server: Node, from: Moment, until: 
         .any(|event| event.node == server && matches!(event.what, What::Crashed | What::Started))
 }
 
+/// The delay of a finding's release; `None` if nothing delayed the release.
 pub(super) fn held_up(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> Option<HeldUp> {
     let (remover, removed) = (*finding.processes.first()?, removal(timeline, finding)?);
     let changed_hands = timeline.acquisitions[clash.later].grant.as_ref()?.moment;

@@ -16,6 +16,7 @@ pub(super) enum Ask {
 }
 
 pub(super) enum Heard {
+    /// The server's locks and its role; `None` if it did not answer.
     Reading(Option<Reading>),
     Notice(Notice),
 }

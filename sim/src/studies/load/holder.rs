@@ -19,6 +19,7 @@ pub(super) enum Holder {
 }
 
 impl Holder {
+    /// `None` without a server.
     pub(super) fn new(
         coordinator: Coordinator,
         (env, servers): (&Env, &Servers),

@@ -8,6 +8,7 @@ use fencepost_reports::summary::sweep::{Impossible, SeedRange};
 use serde::{Deserialize, Serialize};
 
 const FORMAT: &str = "fencepost.checkpoint";
+/// The format is unpublished: only the build that wrote a checkpoint resumes from it.
 const VERSION: u32 = 1;
 
 /// The state that a sweep needs to resume.

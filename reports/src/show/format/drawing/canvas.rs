@@ -59,6 +59,7 @@ impl Canvas {
         let _ = write!(self.out, "{markup}");
     }
 
+    /// A rectangle with a tooltip, at least 1.5 pixels wide so that it is visible.
     pub(crate) fn bar(&mut self, area: Area, class: &str, title: &str) {
         if !self.shows(area.from, area.to) {
             return;

@@ -70,6 +70,7 @@ impl Lanes {
         self.draw(|node| self.inside(node, &self.stopped))
     }
 
+    /// The columns of a gap and its text; `None` if the gap is too small to be drawn.
     pub(crate) fn gap(&self, gap: &Gap) -> Option<(String, String)> {
         let hidden: Vec<Node> =
             self.nodes.iter().copied().filter(|node| gap.sections.contains(node)).collect();

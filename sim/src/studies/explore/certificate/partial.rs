@@ -134,6 +134,7 @@ fn belongs(found: serde_json::Value, asked: serde_json::Value) -> Result<(), Inv
     first.map_or(Ok(()), |line| Err(InvalidPartial::Other(line)))
 }
 
+/// More than any real exploration, and small enough to be added up.
 const COUNT_MAX: u64 = 1 << 48;
 
 fn counts(bounds: &Bounds, partial: &Unfinished) -> Result<Units, InvalidPartial> {
@@ -151,6 +152,7 @@ fn counts(bounds: &Bounds, partial: &Unfinished) -> Result<Units, InvalidPartial
     }
 }
 
+/// The number of units by level; `None` if the levels do not match the bounds.
 fn units_of(bounds: &Bounds, counts: &[u64]) -> Option<Units> {
     let levels = up_to(bounds.most());
     let is_absent =
