@@ -45,17 +45,18 @@ mod stand_ins;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod start;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod synced;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod sys;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod vdso;
 
-#[cfg(unix)]
-mod synced;
-
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+pub use group::SyncedFiles;
 pub use group::{Group, check, find_program, name_of_call};
 pub use interface::{
     CallMade, Channel, Clocks, Ending, FilesUsed, Launch, News, Output, Request, SocketId,
     StartError, Step,
 };
-#[cfg(unix)]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use synced::SyncedFiles;

@@ -59,19 +59,11 @@ impl Pieces {
 }
 
 fn next_data(file: &File, at: u64) -> io::Result<u64> {
-    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-    {
-        let end = file.metadata()?.len();
-        // A file system without holes reports data everywhere.
-        let found = crate::sys::memory::next_data(file, at).unwrap_or(end);
-        let piece = PIECE as u64;
-        Ok((found / piece * piece).max(at).min(end))
-    }
-    #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-    {
-        let _ = file;
-        Ok(at)
-    }
+    let end = file.metadata()?.len();
+    // A file system without holes reports data everywhere.
+    let found = crate::sys::memory::next_data(file, at).unwrap_or(end);
+    let piece = PIECE as u64;
+    Ok((found / piece * piece).max(at).min(end))
 }
 
 pub(crate) struct Sync(Identity, Pieces);

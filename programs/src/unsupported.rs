@@ -3,6 +3,7 @@
 use crate::interface::{
     CallMade, Clocks, FilesUsed, Launch, News, Output, SocketId, StartError, Step,
 };
+use std::io;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
@@ -51,8 +52,7 @@ impl Group {
     }
 
     /// Never called.
-    #[cfg(unix)]
-    pub fn take_synced(&mut self) -> crate::SyncedFiles {
+    pub fn take_synced(&mut self) -> SyncedFiles {
         match self.0 {}
     }
 
@@ -74,5 +74,34 @@ impl Group {
     /// Never called.
     pub fn files_used(&self) -> &FilesUsed {
         match self.0 {}
+    }
+}
+
+/// Always empty: no program writes a file.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SyncedFiles;
+
+impl SyncedFiles {
+    /// Does nothing.
+    pub fn extend(&mut self, _: SyncedFiles) {}
+
+    /// Always [`io::ErrorKind::Unsupported`].
+    pub fn restore(&self, _: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Always [`io::ErrorKind::Unsupported`].
+    pub fn sync_one(&mut self, _: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Always true.
+    pub fn is_empty(&self) -> bool {
+        true
+    }
+
+    /// Always [`io::ErrorKind::Unsupported`].
+    pub fn copy_all(&mut self, _: &Path, _: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 }

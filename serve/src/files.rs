@@ -99,7 +99,8 @@ fn write_at_once(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let draft = folder.join(format!("{name}.partial"));
     write_synced(&draft, bytes)?;
     fs::rename(draft, folder.join(name))?;
-    File::open(folder)?.sync_all()
+    // Windows opens no folder.
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 const GENERATION: &str = "generation";

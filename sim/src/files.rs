@@ -31,11 +31,12 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
 }
 
 /// Until the result is dropped. No effect on a file system without locks, and on Windows.
-pub(crate) fn lock_folder(path: &Path) -> Result<File, FileError> {
+pub(crate) fn lock_folder(path: &Path) -> Result<Option<File>, FileError> {
     let folder = folder_of(path);
-    let locked = std::fs::create_dir_all(folder).and_then(|()| File::open(folder));
+    let open = |()| cfg!(unix).then(|| File::open(folder)).transpose();
+    let locked = std::fs::create_dir_all(folder).and_then(open);
     let locked = locked.map_err(|error| FileError { path: folder.to_owned(), error })?;
-    wait_for(&locked);
+    locked.iter().for_each(wait_for);
     Ok(locked)
 }
 
@@ -70,8 +71,11 @@ fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     }
 }
 
-/// Ignores file systems that cannot sync a folder.
+/// Ignores file systems that cannot sync a folder, and Windows, which opens none.
 fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(not(unix)) {
+        return Ok(());
+    }
     match std::fs::File::open(folder)?.sync_all() {
         Err(error)
             if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) =>

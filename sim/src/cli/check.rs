@@ -11,7 +11,7 @@ use std::path::Path;
 
 pub(crate) fn check(arguments: &FileArguments) -> Result<Outcome, Failure> {
     let path = &arguments.file;
-    let content = read_file(path)?;
+    let content = read_file(path, "a report or a history in JSON")?;
     let view = view(VIEWS, &arguments.format)?;
     let judged = match read_any(&content) {
         Ok(Document::Report(report)) => of_report(path, &report)?,

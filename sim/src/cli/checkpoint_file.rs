@@ -47,7 +47,7 @@ pub(crate) fn resume(path: &Path, spec: &SweepSpec) -> Result<Option<Sweep>, Fai
     if !path.exists() {
         return Ok(None);
     }
-    let text = read_file(path)?;
+    let text = read_file(path, "a checkpoint")?;
     let (sum, protection) =
         Checkpoint::read(&text, spec).map_err(|error| Failure::content(path, error))?;
     if protection == Protection::Absent {

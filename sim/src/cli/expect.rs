@@ -26,7 +26,7 @@ pub(crate) struct Expectations(BTreeMap<(String, String), Wanted>);
 
 impl Expectations {
     pub(crate) fn read(path: &Path, programs: &[&str]) -> Result<Expectations, Failure> {
-        let text = read_file(path)?;
+        let text = read_file(path, "verdicts in TOML")?;
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
             let words: Vec<&str> = error.message().split_whitespace().collect();
             Failure::content(path, words.join(" "))

@@ -137,7 +137,8 @@ fn start(arguments: &ExploreArguments, order: &Order<'_>) -> Result<Option<Ledge
     let checkpoint = arguments.checkpoint.as_ref().filter(|path| arguments.resume && path.exists());
     let Some(path) = checkpoint else { return Ok(None) };
     let wrong = |error: &dyn std::fmt::Display| Failure::content(path, error);
-    let partial = read_unfinished(&read_file(path)?).map_err(|error| wrong(&error))?;
+    let partial =
+        read_unfinished(&read_file(path, "a checkpoint")?).map_err(|error| wrong(&error))?;
     let ledger = resumed(&partial, (order.bounds, &order.conditions), order.shard);
     ledger.map(Some).map_err(|error| wrong(&error))
 }

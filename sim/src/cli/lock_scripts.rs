@@ -62,7 +62,8 @@ fn read(text: &str) -> Result<LockScript, Failure> {
         let valid = "expected NAME=FILE, with a name of letters, digits, '-', '_' and '.'";
         Failure::wrong(format!("--lock '{text}': {valid}"))
     })?;
-    let script = Script::read(file, &read_file(path)?).map_err(Failure::wrong)?;
+    let text = read_file(path, "a lock in Lua, as `fencepost new lock NAME` writes one")?;
+    let script = Script::read(file, &text).map_err(Failure::wrong)?;
     Ok(LockScript { name, script })
 }
 

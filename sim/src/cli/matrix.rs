@@ -50,8 +50,10 @@ pub(crate) fn matrix(arguments: &MatrixArguments) -> Result<Outcome, Failure> {
     }
 }
 
+const MATRIX: &str = "a matrix of `fencepost matrix --format json`";
+
 fn matrix_in(path: &Path, kind: Option<Kind>) -> Result<Matrix, Failure> {
-    let text = read_file(path)?;
+    let text = read_file(path, MATRIX)?;
     let is_matrix = serde_json::from_str::<serde_json::Value>(&text)
         .is_ok_and(|document| document.get("format").is_some_and(|format| format == FORMAT));
     if is_matrix {
@@ -101,8 +103,8 @@ fn written(view: &View<Matrix>, matrix: &Matrix) -> Result<String, Failure> {
 }
 
 fn published(path: &Path, arguments: &MatrixArguments) -> Result<Matrix, Failure> {
-    let mut matrix =
-        read_matrix(&read_file(path)?).map_err(|error| Failure::content(path, error))?;
+    let text = read_file(path, MATRIX)?;
+    let mut matrix = read_matrix(&text).map_err(|error| Failure::content(path, error))?;
     let has_own = !arguments.programs.program.is_empty() || !arguments.locks.lock.is_empty();
     if arguments.client.is_some() || arguments.coordinator.is_some() || has_own {
         let programs = own_programs(arguments)?;

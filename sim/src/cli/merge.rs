@@ -8,7 +8,7 @@ use super::explore::merge_explorations;
 use super::findings::{Store, today};
 use super::options::format_of_sweeps;
 use super::output::read_file;
-use super::read::sweep_of;
+use super::read::{SUMMARY, sweep_of};
 use super::sweep::conclude;
 use super::{Failure, Outcome};
 use fencepost_reports::documents::certificate::unfinished::is_exploration;
@@ -19,7 +19,7 @@ pub(crate) fn merge(arguments: &MergeArguments) -> Result<Outcome, Failure> {
         return watch::watch(folder);
     }
     let format = format_of_sweeps(&arguments.format);
-    let texts = arguments.files.iter().map(|path| read_file(path));
+    let texts = arguments.files.iter().map(|path| read_file(path, SUMMARY));
     let texts = match texts.collect::<Result<Vec<String>, _>>() {
         Ok(texts) => texts,
         // A wrong argument is reported before a missing file.

@@ -37,8 +37,8 @@ pub(crate) fn page(detail: Detail) -> Page {
 /// A device or a pipe may never end.
 const STREAM_BYTES_MAX: u64 = 256 << 20;
 
-/// Reads standard input for `-`.
-pub(crate) fn read_file(path: &Path) -> Result<String, Failure> {
+/// Reads standard input for `-`. `expected` is the content, for the error about a missing file.
+pub(crate) fn read_file(path: &Path, expected: &str) -> Result<String, Failure> {
     let read = || -> io::Result<String> {
         let file = match path == Path::new("-") {
             true => standard_input()?,
@@ -47,7 +47,15 @@ pub(crate) fn read_file(path: &Path) -> Result<String, Failure> {
         let max = if file.metadata()?.is_file() { u64::MAX - 1 } else { STREAM_BYTES_MAX };
         read_at_most(file, max)
     };
-    read().map_err(|error| Failure::File { path: path.to_owned(), error })
+    read().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            Failure::content(path, format!("no such file: expected {expected}"))
+        }
+        io::ErrorKind::IsADirectory => {
+            Failure::content(path, format!("is a folder: expected {expected}"))
+        }
+        _ => Failure::File { path: path.to_owned(), error },
+    })
 }
 
 #[cfg(unix)]

@@ -2,19 +2,24 @@
 //! file becomes arguments for every option that the command line does not give.
 
 mod file;
+mod found;
 mod value;
 
 use super::Failure;
 use super::arguments::Arguments;
+use super::output::log;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, CommandFactory};
 use file::{Project, Setting};
+use found::Found;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// One of them on the command line replaces all of the file's.
 const LOCKS: [&str; 4] = ["client", "coordinator", "lock", "program"];
 const OF_PROGRAMS: [&str; 4] = ["cwd", "deployment", "env", "lock-key"];
+/// What decides which programs run, and how.
+const OF_COMMANDS: [&str; 4] = ["cwd", "env", "program", "servers"];
 const OWN: [&str; 3] = ["config", "no-config", "profile"];
 
 pub(crate) fn with_project(arguments: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
@@ -25,9 +30,11 @@ pub(crate) fn with_project(arguments: Vec<OsString>) -> Result<Vec<OsString>, Fa
     else {
         return Ok(arguments);
     };
-    let Some(path) = called.path()? else { return Ok(arguments) };
-    let project = Project::read(&path)?;
+    let Some(found) = called.file()? else { return Ok(arguments) };
+    let path = &found.path;
+    let project = Project::read(path)?;
     let settings = project.settings(called.text("profile"), &root)?;
+    called.permit(&found, &settings)?;
     let mut all: Vec<OsString> = arguments[..=called.words].to_vec();
     all.push(format!("--config={}", path.display()).into());
     all.extend(called.wanted(&settings).flat_map(|setting| setting.tokens.clone()));
@@ -73,15 +80,16 @@ impl<'c> Called<'c> {
     }
 
     /// Errors: a profile without a file.
-    fn path(&self) -> Result<Option<PathBuf>, Failure> {
+    fn file(&self) -> Result<Option<Found>, Failure> {
         if self.is_given("no-config") {
             return Ok(None);
         }
-        let found = self.matches.get_one::<PathBuf>("config").cloned().or_else(file::find);
+        let named = self.matches.get_one::<PathBuf>("config").map(|path| Found::named(path));
+        let found = named.or_else(Found::search);
         match (found, self.text("profile")) {
             (None, Some(name)) => Err(Failure::wrong(format!(
                 "--profile '{name}': expected {} in this folder or one above it, or --config FILE",
-                file::NAME
+                found::NAME
             ))),
             (found, _) => Ok(found),
         }
@@ -99,6 +107,30 @@ impl<'c> Called<'c> {
             let is_left_out = is_replaced || has_own_formats || is_idle;
             argument(&self.command, key).is_some() && !is_left_out
         })
+    }
+
+    /// Reports which file above the current folder is used. Errors: it decides which programs run,
+    /// and may not.
+    fn permit(&self, found: &Found, settings: &[Setting]) -> Result<(), Failure> {
+        let path = found.path.display();
+        let decides = |setting: &&Setting| OF_COMMANDS.contains(&setting.key.as_str());
+        let denied = self.wanted(settings).find(decides).filter(|_| !found.may_start_programs);
+        if let Some(Setting { key, .. }) = denied {
+            return Err(Failure::content(
+                &found.path,
+                format!(
+                    "{key}: a file above this folder decides about programs only in the same \
+                     repository and of the same owner: expected --config {path} to allow it, or \
+                     --no-config"
+                ),
+            ));
+        }
+        let is_set = |setting: &Setting| setting.key == "quiet" && !setting.tokens.is_empty();
+        let is_quiet = self.is_given("quiet") || settings.iter().any(is_set);
+        if found.is_above && !is_quiet {
+            log(format_args!("note: uses the options of {path}"));
+        }
+        Ok(())
     }
 
     fn lists_findings(&self) -> bool {

@@ -6,8 +6,11 @@ use fencepost_reports::documents::read::{read_report, read_sweep};
 use fencepost_reports::{Report, Sweep};
 use std::path::Path;
 
+/// The content of a file that adds up runs.
+pub(super) const SUMMARY: &str = "a summary of `fencepost sweep --format json`";
+
 pub(super) fn sweep_in(path: &Path) -> Result<Sweep, Failure> {
-    sweep_of(path, &read_file(path)?)
+    sweep_of(path, &read_file(path, SUMMARY)?)
 }
 
 pub(super) fn sweep_of(path: &Path, text: &str) -> Result<Sweep, Failure> {
@@ -19,7 +22,8 @@ pub(super) fn sweep_of(path: &Path, text: &str) -> Result<Sweep, Failure> {
 }
 
 pub(super) fn report_in(path: &Path) -> Result<Report, Failure> {
-    let report = read_report(&read_file(path)?).map_err(|error| Failure::content(path, error))?;
+    let text = read_file(path, "a report of `fencepost run --format json`")?;
+    let report = read_report(&text).map_err(|error| Failure::content(path, error))?;
     if report.runs.iter().any(|run| run.history.is_some() && run.history_checksum.is_none()) {
         unprotected(path, "has a history without a checksum");
     }

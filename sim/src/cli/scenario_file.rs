@@ -46,7 +46,7 @@ struct File {
 
 impl File {
     fn read(path: &Path) -> Result<File, Failure> {
-        let text = read_file(path)?;
+        let text = read_file(path, "a scenario in TOML")?;
         let wrong = |error: toml::de::Error| {
             let line = error.span().map_or(1, |span| line_at(&text, span.start));
             let key = error.span().and_then(|span| key_before(&text, span.start));

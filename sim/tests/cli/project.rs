@@ -145,5 +145,39 @@ fn a_profile_that_is_nowhere_is_refused() {
     let without = said(tempfile::tempdir().unwrap().path(), &["--profile", "night"]);
     assert!(without.contains("expected fencepost.toml in this folder"), "{without}");
     let missing = said(folder.path(), &["sweep", "--config", "missing.toml"]);
-    assert!(missing.contains("missing.toml: No such file"), "{missing}");
+    assert!(missing.contains("missing.toml: no such file: expected options in TOML"), "{missing}");
+}
+
+#[test]
+fn a_file_above_starts_programs_only_in_the_same_repository() {
+    let folder = project("program = 'w=./worker'\ndeployment = 'single'\ncycles = 2");
+    let inner = folder.path().join("locks");
+    let run = |arguments: &[&str]| fencepost_in(&inner, arguments);
+    let refused = run(&["--seed", "1"]);
+    assert_eq!((refused.status, refused.stderr.lines().count()), (2, 1), "{}", refused.stderr);
+    for part in ["../fencepost.toml: program: ", "--config ../fencepost.toml", "--no-config"] {
+        assert!(refused.stderr.contains(part), "{}", refused.stderr);
+    }
+    let other = run(&["--client", "single-node", "--fault", "none"]);
+    assert_eq!(other.status, 0, "{}", other.stderr);
+    assert!(other.stderr.contains("note: uses the options of ../fencepost.toml"));
+    let with_variables = project("env = ['LD_PRELOAD=/tmp/x.so']");
+    let theirs = with_variables.path().join("locks");
+    let refused = fencepost_in(&theirs, &["--program", "true", "--deployment", "single"]);
+    assert!(refused.stderr.contains("../fencepost.toml: env: "), "{}", refused.stderr);
+    // It is started now: there is no such worker.
+    let asked = run(&["--config", "../fencepost.toml"]);
+    assert!(asked.stderr.contains("worker"), "{}", asked.stderr);
+    std::fs::create_dir(folder.path().join(".git")).unwrap();
+    let same = run(&["--seed", "1"]);
+    assert!(same.stderr.contains("worker") && same.status == 2, "{}", same.stderr);
+}
+
+#[test]
+fn the_search_ends_at_the_root_of_the_repository() {
+    let folder = project(PROJECT);
+    let inner = folder.path().join("locks");
+    std::fs::create_dir(inner.join(".git")).unwrap();
+    let answer = fencepost_in(&inner, &["sweep"]);
+    assert!(answer.status == 2 && answer.stderr.contains("--seeds"), "{}", answer.stderr);
 }

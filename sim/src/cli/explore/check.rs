@@ -56,5 +56,6 @@ pub(super) fn check(path: &Path, arguments: &ExploreArguments) -> Result<Outcome
 }
 
 pub(super) fn certificate_in(path: &Path) -> Result<Certificate, Failure> {
-    read(&read_file(path)?).map_err(|error| Failure::content(path, error))
+    let text = read_file(path, "a certificate of `fencepost explore --format json`")?;
+    read(&text).map_err(|error| Failure::content(path, error))
 }

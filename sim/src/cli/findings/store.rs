@@ -34,7 +34,8 @@ impl Store {
             let problem = "no such store: expected one that `sweep --findings FILE` wrote";
             return Err(Failure::content(&self.path, problem));
         }
-        Findings::read(&read_file(&self.path)?).map_err(|error| Failure::content(&self.path, error))
+        let text = read_file(&self.path, "a store of findings")?;
+        Findings::read(&text).map_err(|error| Failure::content(&self.path, error))
     }
 
     /// Waits for other processes that change the store.

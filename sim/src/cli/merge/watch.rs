@@ -49,7 +49,7 @@ pub(super) fn watch(folder: &Path) -> Result<Outcome, Failure> {
 fn read(folder: &Path) -> Result<Slices, Failure> {
     let mut slices = Slices::default();
     for path in checkpoints(folder, 2)? {
-        let sum = Checkpoint::sum_in(&read_file(&path)?);
+        let sum = Checkpoint::sum_in(&read_file(&path, "a checkpoint")?);
         slices.add(&sum.map_err(|error| Failure::content(&path, error))?);
     }
     if slices.known.is_empty() {

@@ -11,8 +11,6 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
-pub(super) const NAME: &str = "fencepost.toml";
-
 pub(super) struct Project {
     path: PathBuf,
     text: String,
@@ -25,15 +23,9 @@ pub(super) struct Setting {
     pub(super) tokens: Vec<OsString>,
 }
 
-pub(super) fn find() -> Option<PathBuf> {
-    let depth = std::env::current_dir().ok()?.ancestors().count();
-    let above = |levels: usize| (0..levels).map(|_| "..").collect::<PathBuf>().join(NAME);
-    (0..depth).map(above).find(|path| path.is_file())
-}
-
 impl Project {
     pub(super) fn read(path: &Path) -> Result<Project, Failure> {
-        Ok(Project { path: path.to_owned(), text: read_file(path)? })
+        Ok(Project { path: path.to_owned(), text: read_file(path, "options in TOML")? })
     }
 
     /// The file's paths are relative to this folder; `None` if it is the current one.

@@ -76,7 +76,14 @@ fn written<'f>(
     Ok(paths)
 }
 
+/// No real server runs there.
+#[cfg(not(unix))]
+fn belongs_to(_: &Path, _: u32) -> io::Result<()> {
+    Ok(())
+}
+
 /// Gives a folder and all that is in it to a user, if this process may.
+#[cfg(unix)]
 fn belongs_to(path: &Path, user: u32) -> io::Result<()> {
     match std::os::unix::fs::lchown(path, Some(user), Some(user)) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),

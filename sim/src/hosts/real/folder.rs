@@ -2,7 +2,6 @@
 //! was killed is removed by the next process.
 
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -12,9 +11,12 @@ const PREFIX: &str = "fencepost-server-";
 pub(super) fn new() -> io::Result<TempDir> {
     // All paths have the same length: servers keep the path in memory.
     let prefix = format!("{PREFIX}{:010}-", std::process::id());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix);
     // PostgreSQL refuses a folder that others may read.
-    let private = std::fs::Permissions::from_mode(0o700);
-    tempfile::Builder::new().prefix(&prefix).permissions(private).tempdir()
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    builder.tempdir()
 }
 
 pub(super) fn remove_leftovers() {

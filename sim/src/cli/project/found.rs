@@ -1,0 +1,53 @@
+//! Which `fencepost.toml` is used, and whether it may start programs.
+//!
+//! Whoever can write a folder above the current one could otherwise run commands as its user. So
+//! the search ends at the repository's root, and a file above the current folder starts programs
+//! only if it belongs to the same repository and to the owner of the current folder.
+
+use std::fs::metadata;
+use std::path::{Path, PathBuf};
+
+pub(super) const NAME: &str = "fencepost.toml";
+const REPOSITORIES: [&str; 3] = [".git", ".hg", ".jj"];
+
+pub(super) struct Found {
+    pub(super) path: PathBuf,
+    pub(super) is_above: bool,
+    pub(super) may_start_programs: bool,
+}
+
+impl Found {
+    /// The user named the file.
+    pub(super) fn named(path: &Path) -> Found {
+        Found { path: path.to_owned(), is_above: false, may_start_programs: true }
+    }
+
+    /// Looks in the current folder and in those above it.
+    pub(super) fn search() -> Option<Found> {
+        let here = std::env::current_dir().ok()?;
+        let root = here.ancestors().position(is_repository);
+        let levels = root.map_or(here.ancestors().count(), |root| root + 1);
+        let at = |level: usize| (0..level).map(|_| "..").collect::<PathBuf>().join(NAME);
+        let level = (0..levels).find(|level| at(*level).is_file())?;
+        let path = at(level);
+        let is_of_project = root.is_some() && has_one_owner(&path, &here);
+        Some(Found { path, is_above: level > 0, may_start_programs: level == 0 || is_of_project })
+    }
+}
+
+fn is_repository(folder: &Path) -> bool {
+    REPOSITORIES.iter().any(|name| folder.join(name).exists())
+}
+
+#[cfg(unix)]
+fn has_one_owner(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let owner = |path: &Path| metadata(path).ok().map(|metadata| metadata.uid());
+    owner(one).is_some() && owner(one) == owner(other)
+}
+
+/// No program runs there.
+#[cfg(not(unix))]
+fn has_one_owner(one: &Path, other: &Path) -> bool {
+    metadata(one).is_ok() && metadata(other).is_ok()
+}
