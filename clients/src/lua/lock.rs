@@ -78,7 +78,7 @@ impl Scripted {
                         Ok(Acquisition::Granted(Lease { resource, owner, token, valid_until }))
                     }
                     Ok(None) => Ok(Acquisition::Refused(reason(&process, &values).into())),
-                    Err(problem) => Err(process.wrong(&problem)),
+                    Err(problem) => Err(process.wrong(Function::Acquire, &problem)),
                 }
             }
             Err((Kind::Refused, reason)) => Ok(Acquisition::Refused(reason.into())),
@@ -132,9 +132,9 @@ impl Scripted {
         self.renewals.insert(lease.owner.clone(), task);
     }
 
-    async fn ask(&self, function: Function, name: &str, arguments: Vec<LuaValue>) -> Answer {
+    async fn ask(&self, function: Function, arguments: Vec<LuaValue>) -> Answer {
         match self.call(function, arguments).await {
-            Ok((process, values)) => yes_or_no(name, &process, &values),
+            Ok((process, values)) => yes_or_no(function, &process, &values),
             Err((_, reason)) => Answer::Unknown(reason),
         }
     }
@@ -143,7 +143,7 @@ impl Scripted {
         let sent = self.env.monotonic_clock();
         let mut arguments = Scripted::about(lease);
         arguments.push(self.ttl_ms());
-        match self.ask(Function::Extend, "extend", arguments).await {
+        match self.ask(Function::Extend, arguments).await {
             Answer::Yes => {
                 lease.valid_until = Some(sent.plus(self.place.settings.ttl));
                 Extension::Extended
@@ -157,7 +157,7 @@ impl Scripted {
     }
 
     async fn check_now(&mut self, lease: &Lease) -> Check {
-        match self.ask(Function::IsHeld, "is_held", Scripted::about(lease)).await {
+        match self.ask(Function::IsHeld, Scripted::about(lease)).await {
             Answer::Yes => Check::Ours,
             Answer::No => {
                 self.env.note(Note::LockLost);
@@ -174,7 +174,7 @@ impl Scripted {
         }
         let mut arguments = Scripted::about(&lease);
         arguments.extend(lease.token.map(|token| LuaValue::Int(token.0 as i64)));
-        match self.ask(Function::Release, "release", arguments).await {
+        match self.ask(Function::Release, arguments).await {
             Answer::Yes => Release::Released,
             Answer::No => Release::NotHeld,
             Answer::Unknown(reason) => Release::Unknown(reason),
@@ -216,7 +216,7 @@ impl Renewal {
         let answer = match outcome {
             Ok(values) => {
                 let values: Vec<Value> = values.iter().map(Pinned::value).collect();
-                read_answer("renew", process, &values)
+                read_answer(Function::Renew, process, &values)
             }
             Err(Failed { kind: Kind::Script, message, .. }) => Err(message),
             Err(failed) => return Answer::Unknown(failed.message),
@@ -228,21 +228,26 @@ impl Renewal {
     }
 }
 
-fn yes_or_no(name: &str, process: &Rc<Process>, values: &[Pinned]) -> Answer {
+fn yes_or_no(function: Function, process: &Rc<Process>, values: &[Pinned]) -> Answer {
     let values: Vec<Value> = values.iter().map(Pinned::value).collect();
-    read_answer(name, process, &values).unwrap_or_else(Answer::Unknown)
+    read_answer(function, process, &values).unwrap_or_else(Answer::Unknown)
 }
 
 /// Fails on anything but yes or no. Numbers are refused, because 0 is true in Lua.
-fn read_answer(name: &str, process: &Rc<Process>, values: &[Value]) -> Result<Answer, String> {
+fn read_answer(
+    function: Function,
+    process: &Rc<Process>,
+    values: &[Value],
+) -> Result<Answer, String> {
     match values.first() {
         None | Some(Value::Nil | Value::Bool(false)) => Ok(Answer::No),
         Some(Value::Bool(true)) => Ok(Answer::Yes),
         Some(other) => {
             let kind = other.type_name();
             let hint = if kind == "number" { "; 0 is true in Lua" } else { "" };
+            let name = function.name();
             let problem = format!("{name} returned a {kind}: expected true, false or nil{hint}");
-            Err(process.wrong(&problem))
+            Err(process.wrong(function, &problem))
         }
     }
 }

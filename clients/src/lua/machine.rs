@@ -5,7 +5,7 @@
 //! reused state from a new one.
 
 use super::natives::NATIVES;
-use super::source::{CHUNK, Source};
+use super::source::{CHUNK, Source, placed};
 use luna_core::runtime::{CoroStatus, Value};
 use luna_core::version::LuaVersion;
 use luna_core::vm::{HostRootTicket, LuaError, Vm};
@@ -119,7 +119,10 @@ impl Machine {
         self.arm(INSTRUCTIONS);
         let arguments = [self.factory, Value::Int(masters)];
         let made = self.vm.call_value(self.instantiate, &arguments);
-        let made = made.map_err(|error| self.text_of(error.0))?;
+        let made = made.map_err(|error| {
+            let traceback = self.vm.take_error_traceback().unwrap_or_default();
+            placed(self.text_of(error.0), &traceback)
+        })?;
         made.try_into().map_err(|_| "the prelude returned something else".to_owned())
     }
 
@@ -142,6 +145,21 @@ impl Machine {
         let function = self.read(function);
         let coroutine = self.vm.create_coroutine(function);
         self.vm.pin_host(coroutine)
+    }
+
+    /// Where a coroutine failed.
+    pub(super) fn traceback(&self, coroutine: HostRootTicket) -> String {
+        let Value::Coro(one) = self.read(coroutine) else { return String::new() };
+        let levels = one.error_traceback.as_deref().unwrap_or_default();
+        String::from_utf8_lossy(levels).into_owned()
+    }
+
+    /// The line on which a function begins; 0 for other values.
+    pub(super) fn line_of(&self, function: HostRootTicket) -> u32 {
+        match self.read(function) {
+            Value::Closure(one) => one.proto.line_defined,
+            _ => 0,
+        }
     }
 
     /// Resumes a coroutine; returns how many of these instructions are left.

@@ -137,7 +137,14 @@ local function raw_set(t, key, value)
   return rawset(t, key, value)
 end
 
-string.dump, string.format = nil, format
+local real_rep = string.rep
+local function rep(s, count, separator)
+  local size = #real_tostring(s) + (separator and #real_tostring(separator) or 0)
+  if size * 1.0 * (tonumber(count) or 0) > 16 << 20 then error("memory cap exceeded", 2) end
+  return real_rep(s, count, separator)
+end
+
+string.dump, string.format, string.rep = nil, format, rep
 getmetatable("").__metatable = "string"
 local own_table = { sort = sort }
 for _, name in ipairs({ "concat", "insert", "move", "pack", "remove", "unpack" }) do

@@ -2,7 +2,7 @@
 
 use super::machine::{INSTRUCTIONS, Machine, PARTS, Resumed};
 use super::natives::{self, Host};
-use super::source::Source;
+use super::source::{Source, placed};
 use super::words::{Request, request_of};
 use crate::call_error::CallError;
 use crate::env::{Env, Monotonic, Spawned};
@@ -34,6 +34,18 @@ pub(super) enum Function {
     Extend = 3,
     IsHeld = 4,
     Renew = 5,
+}
+
+impl Function {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Function::Acquire => "acquire",
+            Function::Release => "release",
+            Function::Extend => "extend",
+            Function::IsHeld => "is_held",
+            Function::Renew => "renew",
+        }
+    }
 }
 
 pub(super) struct Failed {
@@ -168,7 +180,7 @@ impl Process {
                 Err(Ok(values.into_iter().map(|value| machine.pin(value)).collect::<Vec<_>>()))
             }
             Err(error) => {
-                let (kind, message) = self.meaning(machine, error.0);
+                let (kind, message) = self.meaning(machine, error.0, coroutine.ticket);
                 Err(Err((kind, message, machine.pin(error.0))))
             }
         };
@@ -183,18 +195,27 @@ impl Process {
         }
     }
 
-    fn meaning(&self, machine: &mut Machine, error: Value) -> (Kind, String) {
+    fn meaning(
+        &self,
+        machine: &mut Machine,
+        error: Value,
+        coroutine: HostRootTicket,
+    ) -> (Kind, String) {
         let message = machine.field(error, "message");
         if !matches!(message, Value::Str(_)) {
-            return (Kind::Script, self.source.describe(&machine.text_of(error)));
+            let raw = placed(machine.text_of(error), &machine.traceback(coroutine));
+            return (Kind::Script, self.source.describe(&raw));
         }
         let is_unknown = machine.field(error, "unknown").truthy();
         let kind = if is_unknown { Kind::Unknown } else { Kind::Refused };
         (kind, machine.text_of(message))
     }
 
-    pub(super) fn wrong(&self, problem: &str) -> String {
-        self.source.describe(problem)
+    /// An error about the result of a function, at the function's first line.
+    pub(super) fn wrong(&self, function: Function, problem: &str) -> String {
+        let ticket = self.functions[function as usize];
+        let line = self.with(|machine| machine.line_of(ticket)).unwrap_or_default();
+        self.source.describe_line(line, problem)
     }
 }
 

@@ -46,6 +46,14 @@ impl Source {
         }
     }
 
+    /// Renders an error at a line; 0 if it has none.
+    pub(super) fn describe_line(&self, line: u32, problem: &str) -> String {
+        match line {
+            0 => self.describe(problem),
+            line => self.describe(&format!("{CHUNK}:{line}: {problem}")),
+        }
+    }
+
     pub(super) fn describe_at(&self, line: u32, start: usize, message: &str) -> String {
         let line_start = self.text[..start].rfind('\n').map_or(0, |end| end + 1);
         let column = self.text[line_start..start].chars().count() + 1;
@@ -82,6 +90,21 @@ impl Source {
     }
 }
 
+/// An error of Lua's, at the first line of the script in the traceback unless it names a line.
+pub(super) fn placed(raw: String, traceback: &str) -> String {
+    if parted(&raw).0.is_some() {
+        return raw;
+    }
+    let of_prelude = raw.strip_prefix("prelude:").and_then(|rest| rest.split_once(": "));
+    let raw = of_prelude.map_or(raw.as_str(), |(_, message)| message);
+    let line_of = |level: &str| -> Option<usize> {
+        let place = level.trim_start().strip_prefix(CHUNK)?.strip_prefix(':')?;
+        place.split_once(':')?.0.parse().ok()
+    };
+    let line = traceback.lines().find_map(line_of);
+    line.map_or_else(|| raw.to_owned(), |line| format!("{CHUNK}:{line}: {raw}"))
+}
+
 fn parted(raw: &str) -> (Option<usize>, &str) {
     let parts = raw.strip_prefix(CHUNK).and_then(|rest| rest.strip_prefix(':'));
     let parts = parts.and_then(|rest| rest.split_once(": "));
@@ -114,6 +137,17 @@ fn find_words<'l>(line: &'l str, word: &'l str) -> impl Iterator<Item = usize> +
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_without_a_line_has_that_of_the_innermost_function_of_the_script() {
+        let traceback = "stack traceback:\n\t[C]: in function 'error'\n\tprelude:7: in field \
+                         'pcall'\n\t?lua:12: in function 'acquire'\n\t?lua:30: in main chunk";
+        let at = |raw: &str| placed(raw.to_owned(), traceback);
+        assert_eq!(at("instruction budget exceeded"), "?lua:12: instruction budget exceeded");
+        assert_eq!(at("prelude:9: bad luck"), "?lua:12: bad luck");
+        assert_eq!(at("?lua:3: bad luck"), "?lua:3: bad luck");
+        assert_eq!(placed("bad luck".to_owned(), ""), "bad luck");
+    }
 
     #[test]
     fn an_error_is_told_with_file_line_and_column() {

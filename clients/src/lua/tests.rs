@@ -78,10 +78,11 @@ fn every_error_of_a_script_is_one_line_with_its_place() {
         ("redis.cal('GET')", "lock.lua:1:7: unknown function 'redis.cal': expected one of call, "),
         ("print('x')", "lock.lua:1:1: unknown function 'print'"),
         ("local x\nx = y.z", "lock.lua:2:5: attempt to index a nil value (global 'y')"),
-        ("while true do end", "lock.lua: 200,000 instructions without a wait"),
-        ("local function f() return f() + 1 end f()", "lock.lua: 200,000 instructions without"),
-        ("local s = 'xxxxxxxx' while true do s = s .. s end", "lock.lua: the script uses more"),
-        ("pcall(function() while true do end end) while true do end", "lock.lua: 200,000"),
+        ("while true do end", "lock.lua:1:1: 200,000 instructions without a wait"),
+        ("local function f() return f() + 1 end f()", "lock.lua:1:1: 200,000 instructions"),
+        ("local s = 'xxxxxxxx' while true do s = s .. s end", "lock.lua:1:1: the script uses"),
+        ("\nlocal s = string.rep('x', 1 << 30)", "lock.lua:2:1: the script uses more than 16 MB"),
+        ("pcall(function() while true do end end) while true do end", "lock.lua:1:1: 200,000"),
         (
             "redis.call('GET', 'x')",
             "lock.lua:1:1: a function of the host is called where it cannot wait",
@@ -104,7 +105,7 @@ fn every_error_of_a_script_is_one_line_with_its_place() {
         ("setmetatable({}, {__gc = 1})", "lock.lua:1:1: setmetatable: __gc and __mode"),
         ("pairs({[{}] = 1})", "lock.lua:1:1: pairs: a table with tables"),
         ("string.format('%p', {})", "lock.lua:1:1: string.format: %p"),
-        ("error({})", "lock.lua: an error that is a table"),
+        ("error({})", "lock.lua:1:1: an error that is a table"),
     ] {
         let problem = script(text).expect_err(text);
         assert!(problem.starts_with(told) && !problem.contains('\n'), "{text}: {problem}");
@@ -119,16 +120,22 @@ fn every_error_of_a_script_is_one_line_with_its_place() {
 #[test]
 fn what_a_script_does_wrong_in_a_call_is_unknown_with_the_reason() {
     for (body, told) in [
-        ("return true", "unknown: lock.lua: acquire returned a boolean: expected the owner"),
-        ("return {}", "unknown: lock.lua: acquire returned a table whose owner is a nil"),
-        ("return {owner = 'x', token = -1}", "unknown: lock.lua: acquire returned the token '-1'"),
+        ("return true", "unknown: lock.lua:2:1: acquire returned a boolean: expected the owner"),
+        ("return {}", "unknown: lock.lua:2:1: acquire returned a table whose owner is a nil"),
+        (
+            "return {owner = 'x', token = -1}",
+            "unknown: lock.lua:2:1: acquire returned the token '-1'",
+        ),
         ("return nil, 'too early'", "refused: too early"),
         ("return 42", "granted 42"),
         ("refused('no')", "refused: no"),
         ("unknown('who knows')", "unknown: who knows"),
-        ("while true do end", "unknown: lock.lua: 200,000 instructions without a wait"),
-        ("while true do pcall(function() while true do end end) end", "unknown: lock.lua: 200,000"),
-        ("while true do spawn(function() end) end", "unknown: lock.lua: 200,000"),
+        ("while true do end", "unknown: lock.lua:3:1: 200,000 instructions without a wait"),
+        (
+            "while true do pcall(function() while true do end end) end",
+            "unknown: lock.lua:3:1: 200,0",
+        ),
+        ("while true do spawn(function() end) end", "unknown: lock.lua:3:1: 200,000"),
         ("local x = nil\nreturn x.y", "unknown: lock.lua:4:8: attempt to index a nil value"),
         ("redis.call('GET', {})", "unknown: lock.lua:3:1: call: argument 2 is a table"),
         ("redis.call()", "unknown: lock.lua:3:1: call: expected a command"),
@@ -141,7 +148,7 @@ fn what_a_script_does_wrong_in_a_call_is_unknown_with_the_reason() {
         ),
         (
             "return (string.gsub('x', 'x', function() return redis.call('GET', 'x') end))",
-            "unknown: lock.lua: a function of the host is called where it cannot wait",
+            "unknown: lock.lua:3:1: a function of the host is called where it cannot wait",
         ),
     ] {
         let outcome = acquired(body);
@@ -161,7 +168,7 @@ fn a_number_is_no_answer_to_whether_the_lock_was_released() {
     let Release::Unknown(reason) = world.run(lock.release(lease)) else { panic!("unknown") };
     assert_eq!(
         reason,
-        "lock.lua: release returned a number: expected true, false or nil; 0 is true in Lua"
+        "lock.lua:2:1: release returned a number: expected true, false or nil; 0 is true in Lua"
     );
 }
 

@@ -105,11 +105,11 @@ fn a_wrong_script_is_refused_in_one_line_before_anything_runs() {
     // Errors that appear only in a run.
     assert_eq!(
         at(&format!("{release}function acquire() return 5 > 4 end")),
-        "error: lock.lua: acquire returned a boolean: expected the owner as a string, a table \
-         with owner, or nil"
+        "error: lock.lua:2:1: acquire returned a boolean: expected the owner as a string, a \
+         table with owner, or nil"
     );
     let endless = at(&format!("{release}function acquire()\n while true do end end"));
-    assert!(endless.starts_with("error: lock.lua: 200,000 instructions"), "{endless}");
+    assert!(endless.starts_with("error: lock.lua:3:2: 200,000 instructions"), "{endless}");
     let nil = at(&format!("{release}function acquire()\n local x\n return x.y end"));
     assert_eq!(nil, "error: lock.lua:4:9: attempt to index a nil value (local 'x')");
     let zero = at("function acquire() return 'me' end function release() return 0 end");

@@ -65,9 +65,9 @@ fn an_example_gives_the_histories_of_its_rust_twin() {
 }
 
 #[test]
-#[ignore = "long: 250 seeds under each of four faults"]
-fn an_example_gives_the_histories_of_its_rust_twin_over_a_thousand_runs() {
-    compare(250);
+#[ignore = "long: each of four faults over 1,000 seeds"]
+fn an_example_gives_the_histories_of_its_rust_twin_over_a_thousand_seeds() {
+    compare(1_000);
 }
 
 #[test]
