@@ -73,6 +73,20 @@ check env -u FENCEPOST ci/release.sh target/release-files
 check ci/action.sh "$FENCEPOST"
 check ci/slurm.sh "$FENCEPOST"
 check cargo publish --dry-run --workspace --locked
+# The oldest supported Rust, and platforms of which only the types can be checked here.
+oldest=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml).0
+if rustup toolchain list | grep -q "^$oldest-"; then
+  check cargo "+$oldest" check --workspace --locked
+else
+  echo "Rust $oldest was not tried: it is not installed"
+fi
+for target in x86_64-pc-windows-gnu aarch64-apple-darwin; do
+  if [ -d "$(rustc --print target-libdir --target "$target")" ]; then
+    check cargo check --package fencepost --locked --target "$target"
+  else
+    echo "$target was not checked: it is not installed"
+  fi
+done
 check ci/tasks.sh failover picture program lock
 check ci/one-of-each.sh
 
