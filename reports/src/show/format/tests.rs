@@ -4,6 +4,7 @@ use super::{Detail, FORMATS, Format, Page, TEXT, format_named};
 use crate::samples;
 use crate::summary::report::Report;
 use crate::summary::sweep::Sweep;
+use fencepost_faults::{SimTime, TimedFault};
 
 fn written(name: &str, report: &Report) -> String {
     let mut out = Vec::new();
@@ -61,6 +62,25 @@ fn in_page(width: usize, detail: Detail, report: &Report) -> String {
     let page = Page { width, detail };
     TEXT.write_run_in(page, report, &mut out).unwrap();
     plain(&String::from_utf8(out).unwrap())
+}
+
+#[test]
+fn the_first_screen_shows_the_decisive_one_of_many_faults() {
+    let mut report = samples::report(vec![samples::paused_holder()]);
+    let run = &mut report.runs[0];
+    let decisive = run.plan.clone();
+    let later = (2..8).map(|id| {
+        let at_us = SimTime(9_000_000 + u64::from(id) * 100_000);
+        TimedFault { id, at_us, ..decisive.faults[0].clone() }
+    });
+    run.plan.faults.extend(later);
+    let shown = "      2.020s  client-1 is paused for 11.98s";
+    assert!(!text(&report).contains(shown), "{}", text(&report));
+    for violation in &mut report.runs[0].violations {
+        violation.minimal_plan = Some(decisive.clone());
+    }
+    let screen = text(&report);
+    assert!(screen.contains(shown) && screen.contains("4 other faults"), "{screen}");
 }
 
 #[test]

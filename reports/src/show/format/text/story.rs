@@ -108,17 +108,33 @@ fn write_story(
     write_rerun(page, story, earlier, out)
 }
 
-fn write_faults(page: Page, story: &Story<'_>, out: &mut dyn Write) -> io::Result<()> {
+/// Prefers the faults of the minimal plan, then the last ones before the violation.
+fn faults_shown<'r>(story: &Story<'r>) -> (Vec<&'r TimedFault>, usize) {
+    let (run, lead) = (story.run, story.lead);
     let (_, last) = story.span();
-    let until = story.run.timeline.iter().rev().find(|entry| entry.sequence <= last);
-    let until = until.map_or(story.lead.violation.at_us, |entry| entry.time_us);
+    let until = run.timeline.iter().rev().find(|entry| entry.sequence <= last);
+    let until = until.map_or(lead.violation.at_us, |entry| entry.time_us);
+    let is_decisive = |timed: &TimedFault| {
+        let minimal = lead.minimal_plan.iter().flat_map(|plan| &plan.faults);
+        minimal.into_iter().any(|kept| kept.id == timed.id)
+    };
     let mut faults: Vec<&TimedFault> =
-        story.run.plan.faults.iter().filter(|timed| timed.at_us <= until).collect();
-    let older = faults.len().saturating_sub(FAULTS_MAX);
-    faults.drain(..older);
-    if older > 0 {
-        let more = if older == 1 { "earlier fault" } else { "earlier faults" };
-        writeln!(out, "  {DIM}{:>10}  {older} {more}, see --verbose{DIM:#}", "...")?;
+        run.plan.faults.iter().filter(|timed| timed.at_us <= until).collect();
+    faults.sort_by_key(|timed| {
+        let is_late = timed.at_us > lead.violation.at_us;
+        (!is_decisive(timed), is_late, std::cmp::Reverse(timed.at_us))
+    });
+    let others = faults.len().saturating_sub(FAULTS_MAX);
+    faults.truncate(FAULTS_MAX);
+    faults.sort_by_key(|timed| timed.at_us);
+    (faults, others)
+}
+
+fn write_faults(page: Page, story: &Story<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let (faults, others) = faults_shown(story);
+    if others > 0 {
+        let more = if others == 1 { "other fault" } else { "other faults" };
+        writeln!(out, "  {DIM}{:>10}  {others} {more}, see --verbose{DIM:#}", "...")?;
     }
     for timed in faults {
         let text = plan_text::in_brief(&timed.fault);
