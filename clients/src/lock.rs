@@ -214,10 +214,11 @@ pub trait Lock {
         Box::pin(std::future::ready(Check::Unsupported))
     }
 
-    /// Returns once the lock's code reports that the lock may be lost; never, if it does not
-    /// report.
+    /// Returns when the lock's code reports that the lock may be lost. Never returns for a lock
+    /// that does not report this.
     ///
-    /// **Left** ([`Usage::leaves`]): the application works until its hold is over or this returns.
+    /// **Left** ([`Usage::leaves`]): the application works until its critical section ends or this
+    /// returns.
     /// Then it leaves the critical section immediately: it writes nothing more and releases.
     /// Operations: acquire, read, write, release, or fewer.
     fn lost<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, ()> {

@@ -37,7 +37,7 @@ pub struct Serving {
 /// A message for the operator of running servers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Announcement<'a> {
-    /// All of them answer requests: the ready line.
+    /// The ready line, announced once all servers answer requests.
     Ready(&'a str),
     /// A problem that does not stop them.
     Warning(&'a str),

@@ -30,7 +30,8 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
     written.map_err(|error| FileError { path: path.to_owned(), error })
 }
 
-/// Until the result is dropped. No effect on a file system without locks, and on Windows.
+/// Locks the file's folder until the result is dropped. Has no effect on Windows or on file systems
+/// without locks.
 pub(crate) fn lock_folder(path: &Path) -> Result<Option<File>, FileError> {
     let folder = folder_of(path);
     let open = |()| cfg!(unix).then(|| File::open(folder)).transpose();

@@ -143,8 +143,8 @@ impl RunSpec {
     }
 }
 
-/// Returns whether a database granted the lock for a time: then it is a row, and no lock of a
-/// connection.
+/// Returns whether a database granted the lock with a lease. Such a lock is a row and is not tied
+/// to a connection.
 fn has_lease(events: &[Event]) -> bool {
     let is_leased = |event: &Event| matches!(event.what, What::Server { lease_us: Some(_), .. });
     events.iter().any(is_leased)

@@ -13,7 +13,7 @@ use leading::Leading;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// A ballot's remainder identifies its replica.
+/// A ballot modulo this number identifies its replica.
 const REPLICAS_MAX: u64 = 64;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -78,7 +78,7 @@ enum Stage {
     Ready,
 }
 
-/// The real server waits until a time of its wall clock.
+/// A wait with a wall-clock deadline, as in the real server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Wait {
     from: i64,

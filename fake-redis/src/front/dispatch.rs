@@ -23,7 +23,7 @@ impl Server {
         }
     }
 
-    /// Returns `false` if it has to wait.
+    /// Returns `false` if the client's request has to wait.
     fn serve(&mut self, key: ClientKey) -> bool {
         let now = self.clock.now();
         let client = self.client_mut(key);

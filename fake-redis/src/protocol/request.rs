@@ -307,7 +307,7 @@ impl RequestReader {
         self.complete = true;
     }
 
-    /// Removes processed bytes. Only between commands, because it invalidates spans.
+    /// Removes processed bytes. Call only between commands: it invalidates spans.
     fn forget_served(&mut self) {
         if self.position == self.buffer.len() {
             self.buffer.clear();

@@ -5,7 +5,8 @@ use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::{HostRootTicket, Vm};
 use rustc_hash::FxHashMap;
 
-/// Maximum number of concurrent iterations without sorting the keys again.
+/// Number of iterations whose sorted keys are kept. If more run concurrently, the oldest must sort
+/// its keys again.
 const WALKS_MAX: usize = 8;
 
 #[derive(Default)]

@@ -18,7 +18,7 @@ const SLEEP_MS_MAX: i64 = 1_000;
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) enum Touched {
     Nothing,
-    /// One instance, by its index in `Master::instances`, only gave a sign of life.
+    /// Only one instance was heard from; the value is its index in `Master::instances`.
     One(usize),
     #[default]
     Everything,

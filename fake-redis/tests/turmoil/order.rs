@@ -1,4 +1,5 @@
-//! The same seed gives the same order of commands, and a leak is caught.
+//! The same seed gives the same order of commands, and the tests detect real time or randomness
+//! that leaks in.
 
 use crate::simulation::{Holders, Setup, acquire, connect, fixed_clock, primary_other_than, sleep};
 use std::process::Command;

@@ -1,8 +1,8 @@
 //! The `fencepost.boundary` format, version 1: the value of a scenario parameter at which a lock
 //! breaks, as found by seeds and as computed.
 //!
-//! A search over values assumes that the violations are monotone: if a value is bad, every worse
-//! one is. The probes show whether they were.
+//! The search assumes that violations are monotone: if a value breaks the lock, every more extreme
+//! value does too. The probes show whether they were.
 
 mod explain;
 mod html;

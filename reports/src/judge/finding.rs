@@ -106,8 +106,8 @@ impl Kind {
         }
     }
 
-    /// The scenario key with the bound of this rule, if it has one. Without the bound, no run is
-    /// judged by the rule.
+    /// The scenario key with the bound of this rule, if it has one. The judge skips this rule if
+    /// the bound is not set.
     pub fn bound_key(self) -> Option<&'static str> {
         match self {
             Kind::HeldForever => Some("held-bound"),

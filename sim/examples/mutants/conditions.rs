@@ -179,8 +179,8 @@ pub(crate) const CONDITIONS: &[Condition] = &[
         "none",
         "latency = \"1ms..20ms\"; hold = \"1ms..5ms\"; cycles = 30; acquire-timeout = \"120s\"",
     ),
-    // A process is always in its critical section when servers lose their data. It is rare that
-    // most of them lose it and agree.
+    // A process is always in its critical section when servers lose their data. Most of the servers
+    // rarely lose the same data.
     on_ensemble("restart", "hold = \"14s..18s\"").aimed().times(16),
     // No leader election happens, so that only the session keeps a free lock unavailable.
     on_zookeeper("client-crash", "ensemble = 1"),

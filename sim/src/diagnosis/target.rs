@@ -27,7 +27,8 @@ fn shown(spec: &RunSpec) -> BTreeSet<(Kind, Cause)> {
     judge(&history).violations.iter().map(|one| (one.kind, one.cause)).collect()
 }
 
-/// Results of the smaller runs of one run, since the searches for its violations overlap.
+/// Caches the results of a run's reduced runs, because the searches for its violations try many of
+/// the same ones.
 #[derive(Default)]
 pub struct Memory {
     shown: RefCell<BTreeMap<String, BTreeSet<(Kind, Cause)>>>,

@@ -1,4 +1,5 @@
-//! Inputs of a run besides its seed, lock and faults: deployment, workload, and habits.
+//! Inputs of a run other than its seed, lock and faults: deployment, workload and application
+//! behaviour.
 
 pub(crate) mod binaries;
 mod calls;

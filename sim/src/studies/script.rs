@@ -1,9 +1,10 @@
-//! A violation as a folder that shows it on real Redis servers, in real time and without fencepost.
+//! Exports a violation as a folder that reproduces it on real Redis servers, in real time and
+//! without fencepost.
 //!
-//! The folder repeats what each client sent in the recorded run, in the recorded order and no
-//! earlier than then, and compares each reply with the recorded one. A client decides by replies and
-//! time only, so while its replies are the recorded ones, it believes what it believed in the run.
-//! The violation is shown if those beliefs clash, by the real clock.
+//! The folder replays each client's requests in the recorded order, none earlier than its recorded
+//! time, and compares each reply with the recorded one. A client's decisions depend only on replies
+//! and time, so as long as the replies match, it believes what it believed in the recorded run.
+//! The violation is reproduced if two clients' beliefs conflict in real time.
 
 mod faults;
 mod step;

@@ -10,7 +10,7 @@ use std::thread;
 
 const SEEDS: u64 = 200;
 
-/// These lose replies, copies and servers.
+/// Fault families that lose replies, replicated writes or servers.
 const FAMILIES: [&str; 5] = ["all", "failover", "lost-reply", "partition", "client-crash"];
 
 #[test]

@@ -37,7 +37,7 @@ fn locks_and_sessions_outlive_their_master_and_epochs_rise() {
     assert_eq!(world.ask(new, &format!("check {a} lock 1")), "epoch 2");
     assert_eq!(world.ask(new, "open"), "busy", "a session has not heard of the new master");
     let alive = world.connect(new);
-    // Acknowledged events of the old master do not count for the new one.
+    // Acknowledging an event from the old master does not acknowledge the new master's events.
     world.say(alive, &format!("keepalive {a} 1"));
     world.run(20);
     assert_eq!(world.heard(alive), "alive 2 0 12000000 1 failed-over");

@@ -1,4 +1,4 @@
-//! Calls that a member answers about itself, from its own state.
+//! Calls that report a member's own state.
 
 use crate::config::{CLUSTER_ID, member_id};
 use crate::reply::Message;

@@ -211,7 +211,8 @@ impl RowLocks {
         self.inherit(table, next, new, |one| is_wide(&one));
     }
 
-    /// `keeps` decides by session and mode whether a gap lock remains; no one waits there.
+    /// `keeps` selects, by session and mode, the locks that become gap locks on `next`. Returns the
+    /// sessions that were waiting for `gone`.
     pub(crate) fn merge(
         &mut self,
         table: TableId,

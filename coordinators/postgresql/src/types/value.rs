@@ -79,7 +79,8 @@ impl Value {
         }
     }
 
-    /// Fits a text to its type's length: drops trailing spaces and, in a cast, any excess.
+    /// Fits text to its type's length: pads `char(n)`, and drops excess trailing spaces or, in a
+    /// cast, any excess.
     pub(crate) fn fitted(self, kind: Type, is_cast: bool) -> Outcome<Value> {
         let (length, pads) = match kind {
             Type::Varchar(Some(length)) => (length as usize, false),

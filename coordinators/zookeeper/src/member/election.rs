@@ -104,7 +104,8 @@ impl Election {
         if is_changed { Step::VoteToAll } else { Step::Nothing }
     }
 
-    /// A majority of votes by members with a leader decides only if the leader is among them.
+    /// Votes from members that already have a leader count as a majority only if the leader itself
+    /// is one of the voters.
     fn hear_settled(&mut self, from: MemberId, heard: Notification) -> Step {
         if heard.round == self.round {
             self.votes.insert(from, heard);

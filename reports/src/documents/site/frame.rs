@@ -73,7 +73,8 @@ pub(super) fn framed(out: &str, title: &str, body: &Markup) -> Vec<u8> {
     page(out, title, body, "", &html! {})
 }
 
-/// A page that may run scripts with these hashes (content security policy), with a trailer.
+/// Renders a page whose content security policy allows the hashes in `scripts`, followed by
+/// `after`.
 pub(super) fn page(
     out: &str,
     title: &str,

@@ -152,7 +152,8 @@ impl Loss<'_, '_> {
         sections.find(|section| section.process == process && section.covers(at))
     }
 
-    /// Returns whether the server returned without it, or crashed before another value replaced it.
+    /// Returns whether the server came back without the lock, or crashed before another value
+    /// replaced it.
     pub(crate) fn was_forgotten(&self) -> bool {
         self.ended_by(Change::Forgotten)
             || self.replaced_after_a_crash()

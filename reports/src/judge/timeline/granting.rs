@@ -246,7 +246,7 @@ fn grant_of(
         let anew = own.iter().filter(|claim| while_open(claim) && claim.did == ClaimKind::Create);
         return decided(anew, completed, quorum).or_else(|| Some(outer.clone()));
     }
-    // The acquire's own writes precede values that it only prolonged, and those it did not touch.
+    // Prefer values that the acquire wrote over values that it only extended or did not touch.
     let wrote = |claim: &&Claim| claim.did != ClaimKind::Extend;
     decided(own.iter().filter(|claim| while_open(claim)).filter(wrote), completed, quorum)
         .or_else(|| decided(own.iter().filter(|claim| while_open(claim)), completed, quorum))

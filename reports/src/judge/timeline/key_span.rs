@@ -26,7 +26,7 @@ pub struct KeySpan<'h> {
     pub to: Option<(Moment, KeyEnd)>,
 }
 
-/// How a value ended.
+/// Reason a key's value was removed or replaced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KeyEnd {
     /// The server recorded it; `by` is the requester.

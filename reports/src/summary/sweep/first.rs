@@ -44,7 +44,7 @@ pub struct Blocks {
     pub quiet: u64,
     /// Number of complete blocks by the number of seeds until their first violation.
     pub first: BTreeMap<u64, u64>,
-    /// Blocks of which not all seeds were run, ascending.
+    /// Incomplete blocks (some seeds not run), in ascending order.
     pub open: Vec<OpenBlock>,
 }
 

@@ -26,7 +26,7 @@ const MONOTONIC_BEGIN_US: u64 = 10_000_000;
 const SHORT_BOOT_US: u64 = 50_000;
 const TURNS_MAX: u32 = 10_000;
 
-/// One life of a real server.
+/// A real server process, from one start to its exit or crash.
 pub(super) struct RealServer {
     part: Part,
     files: Rc<Files>,

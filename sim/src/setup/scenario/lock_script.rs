@@ -50,7 +50,7 @@ impl From<LockScript> for Written {
 type Traits = (Deployment, bool, bool);
 
 impl LockScript {
-    /// The flags that ask for it again.
+    /// The command-line flags that load this script again.
     pub fn flags(&self) -> String {
         let own = serde_json::to_value(self).ok();
         own.as_ref().and_then(fencepost_reports::record::programs::lock_flags).unwrap_or_default()

@@ -10,7 +10,7 @@ pub(super) struct Waiting {
     /// `true` if only machines are known to send, not threads.
     pub(super) by_machine: bool,
     pub(super) bound: Option<Micros>,
-    /// Before healing too.
+    /// A bound that also applies before the faults have ended.
     pub(super) always: Option<Micros>,
     healed: Option<SimTime>,
 }

@@ -158,7 +158,8 @@ impl State {
         }
     }
 
-    /// Puts something into the inbox of the server that owns an end; a task was woken instead.
+    /// Delivers an arrival to the server that owns the socket. Does nothing if a task owns it; the
+    /// caller has already woken the task.
     fn put_into_inbox(&mut self, socket: u32, arrival: impl FnOnce(ConnectionId) -> Arrival) {
         let end = &self.sockets[socket as usize];
         let (host, owner) = (end.host, end.owner);

@@ -85,7 +85,8 @@ where
     is_consistent(Model::default(), &spans)
 }
 
-/// Returns whether the key's changes, at their moments, fit a mutex that only its owner releases.
+/// Returns whether the key's changes, at the times recorded, are consistent with a mutex that only
+/// its owner can release.
 pub(super) fn server_key(history: &History) -> bool {
     let op = |what: &What| match what {
         What::Server { change: Change::Granted, by: Some(by), .. } => Some(Op::Enter(*by)),

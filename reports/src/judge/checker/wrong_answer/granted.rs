@@ -32,7 +32,7 @@ fn granted_wrongly(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Fin
     if is_inner || is_excused(timeline, one, told, &own) {
         return None;
     }
-    // Without a key, or with keys of unknown processes, nothing is known of its grants.
+    // If no key was recorded, or a key's owner is unknown, its grants are unknown.
     let is_known = !timeline.keys.is_empty() && timeline.keys.iter().all(is_somebodys);
     if own.is_empty() {
         return is_known.then(|| without_quorum(timeline, one, told, (&own, 0)));
