@@ -21,6 +21,7 @@ const NAVIGATION: &[(&str, &[(&str, &str)])] = &[
             ("A lock in Lua", "docs/lock-in-lua.html"),
             ("Your own program", "docs/own-programs.html"),
             ("Real servers", "docs/real-servers.html"),
+            ("Simulated and real servers", "docs/reality.html"),
             ("A Redis that a test controls", "docs/commanded-redis.html"),
             ("Redis in your own simulation", "docs/turmoil.html"),
             ("Every plan within bounds", "docs/explore.html"),
