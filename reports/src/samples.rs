@@ -121,6 +121,7 @@ pub(crate) fn facts(story: Story) -> RunFacts {
         programs: Vec::new(),
         ran: Ran::default(),
         failure: None,
+        failed_server: None,
         note: None,
         replay: format!("fencepost replay out/{}-{}-7.json", header.client, header.fault),
     };

@@ -106,6 +106,11 @@ impl Kind {
         }
     }
 
+    /// Returns whether servers that do not answer can break this rule without the lock.
+    pub(crate) fn is_lack_of_progress(self) -> bool {
+        matches!(self, Kind::Stuck | Kind::Deadlock | Kind::Starved | Kind::Unavailable)
+    }
+
     /// The scenario key with the bound of this rule, if it has one. The judge skips this rule if
     /// the bound is not set.
     pub fn bound_key(self) -> Option<&'static str> {

@@ -31,6 +31,8 @@ pub struct RunContext {
     pub ran: Ran,
     /// Why these programs did not do their work: an absence of findings is then inconclusive.
     pub failure: Option<String>,
+    /// Why a real server ended by itself: a lack of progress is then inconclusive.
+    pub failed_server: Option<String>,
     /// A remark on how it was judged, if there is one.
     pub note: Option<String>,
     /// The command that replays the run.
@@ -64,6 +66,16 @@ pub struct RunFacts {
     pub replay: String,
 }
 
+/// Drops what a server that ended by itself may have caused.
+fn excused(mut judgement: Judgement, failed_server: Option<&str>) -> Judgement {
+    let Some(reason) = failed_server else { return judgement };
+    judgement.violations.retain(|one| !one.kind.is_lack_of_progress());
+    if judgement.violations.is_empty() && judgement.verdict == Verdict::Violated {
+        judgement.verdict = Verdict::Unknown { reason: reason.to_owned() };
+    }
+    judgement
+}
+
 impl RunFacts {
     /// Returns whether a program of the user failed by itself.
     pub fn has_failed(&self) -> bool {
@@ -75,10 +87,12 @@ impl RunFacts {
         let timeline = Timeline::new(history);
         let locks = history.by_lock();
         let of_locks: Vec<Timeline<'_>> = locks.iter().map(Timeline::new).collect();
-        let Judgement { verdict, violations } = match of_locks.is_empty() {
+        let judgement = match of_locks.is_empty() {
             true => judge_timelines(std::slice::from_ref(&timeline)),
             false => judge_timelines(&of_locks),
         };
+        let Judgement { verdict, violations } =
+            excused(judgement, context.failed_server.as_deref());
         let shown = shown::most_telling(&timeline, &of_locks, &violations);
         let verdict = match (verdict, context.failure) {
             (Verdict::Valid | Verdict::Unknown { .. }, Some(reason)) => Verdict::Unknown { reason },
@@ -188,6 +202,7 @@ mod tests {
             programs: Vec::new(),
             ran: Ran::default(),
             failure: None,
+            failed_server: None,
             note: None,
             replay: "fencepost replay report.json".to_owned(),
         }
@@ -210,6 +225,23 @@ mod tests {
         assert!(matches!(facts(samples::lonely()).verdict, Verdict::Unknown { .. }));
         assert_eq!(of(samples::lonely()), Verdict::Unknown { reason });
         assert_eq!(of(samples::paused_holder()), Verdict::Violated);
+    }
+
+    #[test]
+    fn a_server_that_ended_by_itself_excuses_a_lack_of_progress_and_nothing_else() {
+        let stuck = || {
+            let story = Story::new().progress_bound(100).takes(1, 1, "a").releases(3, 1).healed(10);
+            story.probe_acquires(11).probe_fails(112)
+        };
+        let of = |story: Story| {
+            let failed_server = Some("server-1 exited with status 1".to_owned());
+            RunFacts::new(&story.build(), RunContext { failed_server, ..context() })
+        };
+        let reason = "server-1 exited with status 1".to_owned();
+        assert_eq!(facts(stuck()).violations[0].kind, Kind::Stuck);
+        assert_eq!(of(stuck()).verdict, Verdict::Unknown { reason });
+        assert_eq!(of(stuck()).violations, []);
+        assert_eq!(of(samples::paused_holder()).verdict, Verdict::Violated);
     }
 
     #[test]

@@ -43,6 +43,7 @@ impl Findings<'_> {
             programs: outcome.programs.iter().map(Life::report).collect(),
             ran: self.ran(),
             failure: self.failure(),
+            failed_server: outcome.servers.iter().find_map(Life::failure),
             note: self.note(),
             replay,
         };
