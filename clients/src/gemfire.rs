@@ -2,11 +2,11 @@
 //! `Region.getDistributedLock`, that is, the lock service of a region with GLOBAL scope. After
 //! Apache Geode 1.15.1, the same code in the open; the protocol is our own.
 //!
-//! A process is a member of the distributed system ([`member`]), whose departure releases its locks.
+//! A process is a member of the distributed system ([`member`]), whose departure frees its locks.
 //!
 //! - `gemfire` is the registry: a lock with the lease of the cache, `lock-lease`, two minutes by
-//!   default. Its holder does not learn that it has departed; its cache is closed, and the next call
-//!   joins again, as auto-reconnect does.
+//!   default. Its holder does not learn that it has departed; its cache is closed, and the next
+//!   call joins again, as auto-reconnect does.
 //! - `gemfire-lease` is `DistributedLockService.lock(name, wait, lease)`: the lock ends after the
 //!   ttl, by the wall clock of the grantor.
 //! - `gemfire-token` adds a counter in the region, in the entry of the lock, which the holder

@@ -44,8 +44,7 @@ local function wait_for_turn(parent, path, deadline)
     if monotonic() >= deadline then return "late" end
     local before = parent .. "/" .. queue[place - 1]
     if until_answered(deadline, zookeeper.exists, before, true) then
-      local left = deadline - monotonic()
-      zookeeper.wait(left)
+      zookeeper.wait(math.max(deadline - monotonic(), 0))
     end
   end
 end

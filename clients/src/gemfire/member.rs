@@ -1,8 +1,8 @@
 //! A process as a member of a distributed system.
 //!
-//! Heartbeats to every server contain its locks, from which a new grantor recovers. Its cache closes
-//! when a server reports its departure, or after 2.5 member timeouts without servers that weigh more
-//! than half of the view (15 for the oldest, 10 for each other). A process that was paused for
+//! Heartbeats to every server contain its locks, from which a new grantor recovers. Its cache
+//! closes when a server reports its departure, or after 2.5 member timeouts without servers that
+//! weigh more than half of the view (15 for the oldest, 10 for each other). A process that was paused for
 //! longer than a member timeout counts that as a heartbeat of all servers, as a real monitor does.
 
 use super::system::{System, first};

@@ -105,8 +105,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         (listed(&servers), servers.len() == 1)
     }
 
-    /// The servers that restarted without the holder's lock and granted the other, as the start of a
-    /// sentence.
+    /// The servers that restarted without the holder's lock and granted the other, as the start of
+    /// a sentence.
     pub(super) fn forgetful(&self) -> Option<String> {
         let taken = self.taker.grant.as_ref()?;
         let is_forgotten = |how| matches!(how, KeyEnd::Changed { change: Change::Forgotten, .. });

@@ -36,7 +36,7 @@ function acquire(key, ttl, patience)
       return nil
     end
     if zookeeper.exists(parent .. "/" .. before, true) then
-      zookeeper.wait(deadline - monotonic())
+      zookeeper.wait(math.max(deadline - monotonic(), 0))
     end
   end
 end
