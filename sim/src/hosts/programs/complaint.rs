@@ -2,7 +2,8 @@
 
 /// Skips stack frames and runtimes' banners.
 pub(super) fn error_line<'l>(lines: &[&'l str]) -> Option<&'l str> {
-    let said: Vec<&str> = lines.iter().copied().filter(|line| !line.trim().is_empty()).collect();
+    let is_said = |line: &&str| !line.trim().is_empty() && !line.starts_with("SLF4J: ");
+    let said: Vec<&str> = lines.iter().copied().filter(is_said).collect();
     let traced = said.iter().rposition(|line| line.starts_with("Traceback (most recent call"));
     // Python indents the frames; the error follows them.
     let of_python = traced.and_then(|at| said[at + 1..].iter().find(|line| !is_indented(line)));
@@ -70,5 +71,7 @@ mod tests {
         );
         assert_eq!(line("ready\nno such lock\n"), "no such lock");
         assert_eq!(line("  at f\n  at g"), "at g");
+        assert_eq!(line("no lock\nSLF4J: See http://www.slf4j.org/codes.html"), "no lock");
+        assert_eq!(error_line(&["SLF4J: Defaulting to no-operation MDCAdapter"]), None);
     }
 }
