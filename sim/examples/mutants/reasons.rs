@@ -99,30 +99,6 @@ const REASONS: &[Reason] = &[
               grant, or a loss, changes nothing",
     },
     Reason {
-        operators: &["ch-jeopardy-unheard"],
-        locks: &["chubby", "chubby-sequencer", "chubby-no-delay"],
-        why: "the holder of these locks works on in jeopardy anyway; the local lease only decides \
-              how long its calls wait",
-    },
-    Reason {
-        operators: &["ch-same-sequencer"],
-        locks: &["chubby", "chubby-no-delay", "chubby-checked"],
-        why: "these locks send no token: the number only names the owner, and a holder whose \
-              check fails leaves without writing",
-    },
-    Reason {
-        operators: &["carried-out-twice"],
-        locks: &["gemfire", "gemfire-lease", "gemfire-token"],
-        why: "every request may be made twice: a lock call has a number by which the grantor knows \
-              it again, and a put sets the counter to a value",
-    },
-    Reason {
-        operators: &["clock-halved"],
-        locks: &["chubby-checked"],
-        why: "sessions last twice as long, so a crashed holder's lock is granted later, but within \
-              the bound of `stuck`",
-    },
-    Reason {
         operators: &["exists-wrong-node"],
         locks: &["zookeeper-semaphore"],
         why: "there is no such node, so a waiter immediately checks again which node is in front: \
