@@ -1,23 +1,22 @@
-//! Locks on one Redis as practitioners' articles describe them, mistakes included, each with the
-//! same lock in which the mistake is fixed.
+//! Redis locks as practitioners' articles describe them, with their mistakes. Each faulty lock has
+//! a twin that fixes them.
 //!
-//! The files cite their sources by number. These are four articles in Chinese, as published on
-//! the web:
+//! The files cite four Chinese web articles by number:
 //!
-//! - **000**, on SETNX and GETSET locks, 2014, in two parts: first a lock whose value is the time
-//!   of the acquire, then ("an article from practice") one whose value is the time of expiry, with
-//!   pseudo-code and a Java class for Jedis.
-//! - **001**, on distributed locks for microservices: SETNX and EXPIRE, SET with NX and EX, the
-//!   owner check, the renewing daemon.
-//! - **002**, the first part of 000 again.
-//! - **003**, on pitfalls of Redis locks: the release by Lua, the extension by Lua,
-//!   Redlock, reentrancy by value.
+//! - **000** (2014) describes locks by SETNX and GETSET. The value of its first lock is the time of
+//!   the acquire. The value of its second lock ("an article from practice") is the time of expiry,
+//!   with pseudo-code and a Java class for Jedis.
+//! - **001** describes distributed locks for microservices: SETNX with EXPIRE, SET with NX and EX,
+//!   the owner check, and a daemon that renews the lease.
+//! - **002** repeats the first part of 000.
+//! - **003** describes pitfalls of Redis locks: release and extension by Lua, Redlock, and
+//!   reentrancy by value.
 //!
-//! The articles do not say what happens when a call fails. Here an attempt whose call fails is
-//! over, and the loop goes on; if the server may have executed the call, the answer is
-//! finally [`Acquisition::Unknown`]. Values are not undone unless the header says so: without an
-//! owner in the value no process can tell whose it is. Endless loops stop at the timeout of the
-//! acquire.
+//! The articles do not say what happens when a call fails. Here a failed call ends the attempt, and
+//! the loop continues. If the server may have executed the call, the acquire ends with
+//! [`Acquisition::Unknown`]. The locks leave a written value in place unless their file says
+//! otherwise, because a value without an owner does not show whose it is. Endless loops stop at the
+//! acquire timeout.
 
 pub mod setnx;
 
@@ -115,14 +114,15 @@ const fn entry(
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum NotTaken {
     Held,
-    /// A call failed, and the attempt left nothing behind.
+    /// A call failed, and the attempt left nothing on the server.
     Failed(String),
-    /// A call failed halfway or with an unknown outcome: part of the attempt may remain.
+    /// A call failed halfway or with an unknown outcome, so part of the attempt may remain on the
+    /// server.
     Halfway(String),
 }
 
 impl NotTaken {
-    /// Maps the error of a read, whose execution does not matter.
+    /// Converts the error of a read, which leaves nothing on the server.
     fn harmless(error: CallError) -> NotTaken {
         NotTaken::Failed(error.to_string())
     }
@@ -142,7 +142,7 @@ impl Base {
         Base { redis: Session::primary(&env, servers, settings), settings: settings.clone(), env }
     }
 
-    /// Others may take over the lock at this age, in milliseconds.
+    /// Returns the age in milliseconds at which another process may take over the lock.
     fn expire_ms(&self) -> i64 {
         i64::try_from(self.settings.ttl.as_millis()).unwrap_or(i64::MAX)
     }
@@ -159,7 +159,7 @@ impl Base {
     }
 }
 
-/// These locks state no validity and have no token.
+/// Builds the result of an acquire; these locks have no validity and no token.
 fn acquisition(resource: &str, attempt: Result<Bytes, NotTaken>) -> Acquisition {
     match attempt {
         Ok(owner) => Acquisition::Granted(Lease {

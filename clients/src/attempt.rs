@@ -1,4 +1,4 @@
-//! One attempt to take a lock that is a key with its owner's random value.
+//! One attempt to take a lock whose key has its owner's random value.
 
 use crate::env::Env;
 use crate::lock::{Acquisition, Lease, Settings};
@@ -7,7 +7,8 @@ use crate::replica_wait::given_up;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// Makes one attempt under a fresh owner value; tries to undo it if its outcome is unknown.
+/// Makes one attempt with a fresh owner value, and tries to undo an attempt whose outcome is
+/// unknown.
 pub async fn take(
     env: &Env,
     settings: &Settings,
@@ -18,7 +19,8 @@ pub async fn take(
     let owner = fresh_digits(env);
     match was_set(session.call(&set_if_absent_words(resource, &owner, ttl_ms)).await) {
         Ok(true) => {
-            // On the heap, like an unknown outcome: both are rare and would enlarge every future.
+            // Both futures are on the heap, because they are rarely needed and would enlarge every
+            // other future.
             if settings.wait.is_some()
                 && let Some(given_up) =
                     Box::pin(given_up(settings.wait, session, resource, &owner)).await

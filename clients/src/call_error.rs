@@ -1,44 +1,44 @@
-//! Failures of a call, and whether the server may have executed it.
+//! Failures of a call, with the information whether the server may have executed it.
 
 use crate::env::Address;
 use crate::reply::{Nonsense, Reply};
 use std::io;
 use std::time::Duration;
 
-/// A failure of a call. [`CallError::may_have_applied`] tells whether the server may have executed
-/// it.
+/// A failure of a call. [`CallError::may_have_applied`] returns whether the server may have
+/// executed the call.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CallError {
-    /// Nothing was sent: no connection could be opened.
+    /// The client could not open a connection, so it sent nothing.
     #[error("no connection to {address}: {reason}")]
     NoConnection {
-        /// The server.
+        /// Address of the server.
         address: Address,
-        /// Refused, timed out, or an unknown name.
+        /// Reason such as a refusal, a timeout or an unknown host name.
         reason: String,
     },
-    /// Nothing was sent: the primary is unknown.
+    /// The client does not know the primary, so it sent nothing.
     #[error("no primary: {0}")]
     NoPrimary(String),
-    /// Nothing was sent: the connection was already broken.
+    /// The connection was already broken, so the client sent nothing.
     #[error("the connection broke before the command was sent: {0}")]
     Unsent(io::ErrorKind),
-    /// The server refused the command. It did not run; for scripts see [`crate::Script`].
+    /// The server refused the command and did not run it; scripts differ, see [`crate::Script`].
     #[error("the server answered {0}")]
     Server(String),
-    /// The command was sent, and no reply arrived in time.
+    /// The client sent the command and received no reply within this time limit.
     #[error("no reply within {} ms", .0.as_millis())]
     Timeout(Duration),
-    /// The command was sent, and the connection ended before the reply.
+    /// The client sent the command, and the connection ended before the reply.
     #[error("the connection ended before the reply: {0}")]
     Closed(io::ErrorKind),
-    /// The command was sent, and the bytes received are no reply to it.
+    /// The client sent the command and received bytes that are no valid reply.
     #[error("a reply that makes no sense: {0}")]
     Malformed(String),
 }
 
 impl CallError {
-    /// Returns whether the server may have executed the command; if not, it certainly has not.
+    /// Returns whether the server may have executed the command; `false` is certain.
     pub fn may_have_applied(&self) -> bool {
         match self {
             CallError::NoConnection { .. }
@@ -49,7 +49,7 @@ impl CallError {
         }
     }
 
-    /// A reply of a kind that the command never has.
+    /// Returns the error for a reply of a kind that the command never has.
     pub fn unexpected(reply: &Reply) -> CallError {
         CallError::Malformed(format!("unexpected {reply:?}"))
     }

@@ -1,22 +1,23 @@
 //! The locks on Chubby, after Burrows, "The Chubby lock service for loosely-coupled distributed
-//! systems", OSDI 2006; the numbers in brackets are its sections. They use fencepost's own protocol
-//! with a model of a cell: no client or server exists outside Google.
+//! systems", OSDI 2006. Numbers in brackets are sections of that paper. The locks use fencepost's
+//! own protocol with a model of a cell, because no client or server is available outside Google.
 //!
-//! A process has one session ([`session`]), whose end releases its locks. `Acquire` waits at the
-//! master; the reply to a KeepAlive contains the event that it has succeeded.
+//! A process has one session ([`session`]), and the end of the session releases its locks.
+//! `Acquire` waits at the master, which reports the grant as an event in the reply to a KeepAlive.
 //!
 //! - `chubby` requests the longest lock-delay, a minute: no client gets the lock of a failed holder
-//!   before (2.4: "protects unmodified servers and clients from everyday problems caused by message
-//!   delays and restarts"). Its holder ignores events. `lock-delay` of the scenario overrides it.
+//!   earlier (2.4: "protects unmodified servers and clients from everyday problems caused by
+//!   message delays and restarts"). Its holder ignores events. The scenario's `lock-delay`
+//!   overrides the minute.
 //! - `chubby-sequencer` passes the generation of its sequencer to the storage, which compares it
-//!   with the latest one that it has seen (2.4).
-//! - `chubby-no-delay` requests none. **Planted**: the paper introduces lock-delay for clients
-//!   without sequencers.
+//!   with the latest generation that it has received (2.4).
+//! - `chubby-no-delay` requests no lock-delay. This is a **planted** mistake, because the paper
+//!   introduces the lock-delay for clients without sequencers.
 //! - `chubby-checked` also has a careful holder: it leaves its critical section when its session is
 //!   in jeopardy (2.8: "to quiesce itself"), and checks its sequencer just before it writes
 //!   (`CheckSequencer`, 2.6).
 //!
-//! After an abandoned call, or a release without a reply, the session expires.
+//! After an abandoned call, or a release without a reply, the client lets the session expire.
 
 pub mod cell;
 pub mod session;
@@ -31,10 +32,10 @@ use session::{Failure, GRACE, Session, Status};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The longest lock-delay that a client may ask for (2.4).
+/// Longest lock-delay that a client may request (2.4).
 pub const LOCK_DELAY_MAX: Duration = Duration::from_secs(60);
 
-/// The entry of the lock with a lock-delay of a minute.
+/// Entry of `chubby`, whose lock-delay is a minute.
 pub const DEFINITION: Definition = Definition {
     name: "chubby",
     about: "a Chubby lock with a lock-delay of one minute after its holder fails",
@@ -45,7 +46,7 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| build(&env, servers, settings, Traits::PLAIN),
 };
 
-/// The entry of the lock whose sequencer the storage checks.
+/// Entry of `chubby-sequencer`, whose sequencer the storage checks.
 pub const SEQUENCER: Definition = Definition {
     name: "chubby-sequencer",
     about: "chubby with its sequencer as fencing token",
@@ -56,7 +57,7 @@ pub const SEQUENCER: Definition = Definition {
     ..DEFINITION
 };
 
-/// The entry of the lock without a lock-delay.
+/// Entry of `chubby-no-delay`, which has no lock-delay.
 pub const NO_DELAY: Definition = Definition {
     name: "chubby-no-delay",
     about: "chubby with a lock-delay of zero",
@@ -64,7 +65,7 @@ pub const NO_DELAY: Definition = Definition {
     ..DEFINITION
 };
 
-/// The entry of the lock whose holder leaves in jeopardy and checks its sequencer.
+/// Entry of `chubby-checked`, whose holder leaves in jeopardy and checks its sequencer.
 pub const CHECKED: Definition = Definition {
     name: "chubby-checked",
     about: "chubby-no-delay whose holder leaves when its session is in jeopardy and checks its \
@@ -106,7 +107,7 @@ struct Chubby {
     command_timeout: Duration,
     lock_delay: Duration,
     traits: Traits,
-    /// Taken during a call, so that a dropped call leaves no session.
+    /// The session is moved out during a call, so that a dropped call also drops the session.
     session: Option<Session>,
     held: HeldSequencer,
 }
@@ -114,7 +115,7 @@ struct Chubby {
 #[derive(Clone, Copy, Default)]
 struct HeldSequencer {
     acquire: u64,
-    /// The sequencer's number.
+    /// Number in the sequencer.
     generation: u64,
 }
 
@@ -137,7 +138,7 @@ impl Chubby {
                     self.held = HeldSequencer { acquire, generation };
                     return self.granted(resource, session);
                 }
-                // The session's locks ended with it.
+                // The end of the session released its locks.
                 Err(Failure::Expired { .. }) => {}
                 Err(failure) => break (session, acquire, failure),
             }

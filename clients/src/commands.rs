@@ -6,12 +6,12 @@ use crate::session::Session;
 use bytes::Bytes;
 use std::time::Duration;
 
-/// `SETNX key value`: returns whether the key was set, `false` if it exists.
+/// Sends `SETNX key value`; returns `false` if the key already exists.
 pub async fn set_nx(session: &mut Session, key: &str, value: &[u8]) -> Result<bool, CallError> {
     yes_or_no(session.call(&[b"SETNX", key.as_bytes(), value]).await?)
 }
 
-/// `SET key value NX EX seconds`: returns whether the key was set, `false` if it exists.
+/// Sends `SET key value NX EX seconds`; returns `false` if the key already exists.
 pub async fn set_nx_ex(
     session: &mut Session,
     key: &str,
@@ -26,7 +26,7 @@ pub async fn set_nx_ex(
     }
 }
 
-/// `SET key value PX milliseconds`, unconditionally.
+/// Sends `SET key value PX milliseconds`, which also overwrites an existing key.
 pub async fn set_px(
     session: &mut Session,
     key: &str,
@@ -40,12 +40,12 @@ pub async fn set_px(
     }
 }
 
-/// `GET key`: its value, if it exists.
+/// Sends `GET key`; returns `None` if the key does not exist.
 pub async fn get(session: &mut Session, key: &str) -> Result<Option<Bytes>, CallError> {
     value_or_nil(session.call(&[b"GET", key.as_bytes()]).await?)
 }
 
-/// `GETSET key value`: returns the old value, if any. Removes the key's time to live.
+/// Sends `GETSET key value`, which removes the key's time to live. Returns the old value.
 pub async fn get_set(
     session: &mut Session,
     key: &str,
@@ -54,24 +54,25 @@ pub async fn get_set(
     value_or_nil(session.call(&[b"GETSET", key.as_bytes(), value]).await?)
 }
 
-/// `DEL key`: returns whether it existed.
+/// Sends `DEL key`; returns whether the key existed.
 pub async fn delete(session: &mut Session, key: &str) -> Result<bool, CallError> {
     yes_or_no(session.call(&[b"DEL", key.as_bytes()]).await?)
 }
 
-/// `EXPIRE key seconds`: returns whether the key exists.
+/// Sends `EXPIRE key seconds`; returns whether the key exists.
 pub async fn expire(session: &mut Session, key: &str, ttl: Duration) -> Result<bool, CallError> {
     let seconds = whole_seconds(ttl).to_string();
     yes_or_no(session.call(&[b"EXPIRE", key.as_bytes(), seconds.as_bytes()]).await?)
 }
 
-/// `PEXPIRE key milliseconds`: returns whether the key exists.
+/// Sends `PEXPIRE key milliseconds`; returns whether the key exists.
 pub async fn expire_ms(session: &mut Session, key: &str, ttl: Duration) -> Result<bool, CallError> {
     let ttl_ms = ttl.as_millis().to_string();
     yes_or_no(session.call(&[b"PEXPIRE", key.as_bytes(), ttl_ms.as_bytes()]).await?)
 }
 
-/// `TIME`: the wall clock of the server, in milliseconds since the Unix epoch, rounded down.
+/// Sends `TIME`; returns the server's wall clock in milliseconds since the Unix epoch, rounded
+/// down.
 pub async fn server_time_ms(session: &mut Session) -> Result<i64, CallError> {
     let reply = session.call(&[b"TIME"]).await?;
     let number = |index: usize| -> Option<i64> {
@@ -85,7 +86,7 @@ pub async fn server_time_ms(session: &mut Session) -> Result<i64, CallError> {
     }
 }
 
-/// Whole seconds, rounded up: a lock must not end earlier than requested.
+/// Returns whole seconds, rounded up, because a lock must not end earlier than requested.
 pub fn whole_seconds(span: Duration) -> u64 {
     span.as_secs() + u64::from(span.subsec_nanos() > 0)
 }
@@ -125,7 +126,7 @@ mod tests {
         let world = TestWorld::new();
         world.serve("redis", normal);
         let mut session = Session::fixed(&world.env(), &at("redis"), LIMIT);
-        // Connecting takes 1 ms and the command half of one.
+        // Connecting takes 1 ms, and the command half a millisecond.
         assert_eq!(world.run(server_time_ms(&mut session)), Ok(1_700_000_000_001));
     }
 

@@ -1,7 +1,9 @@
-//! One connection to one server: sends a command and reads its reply, each within a time limit.
+//! One connection to one Redis server, which sends a command and reads its reply within a time
+//! limit.
 //!
-//! [`Connection::call`] takes a connection by value and returns it only with a whole reply, and a
-//! dropped call closes it. Otherwise a late reply would pass for the reply of the next command.
+//! [`Connection::call`] takes a connection by value and returns it only with a whole reply; a
+//! dropped call closes it. Otherwise the client could take a late reply for the reply to the next
+//! command.
 
 use crate::call_error::CallError;
 use crate::env::{Address, Env, Socket};
@@ -18,7 +20,7 @@ use std::time::Duration;
 pub struct Connection {
     socket: Socket,
     timeout: Duration,
-    /// The command in transit, at its front; never shrinks.
+    /// Buffer whose first bytes are the command in transit; it never shrinks.
     output: Vec<u8>,
     input: BytesMut,
 }
@@ -34,18 +36,18 @@ impl Connection {
         Ok(Connection { socket, timeout, output: Vec::new(), input: BytesMut::new() })
     }
 
-    /// Sets the limit of each call from now on.
+    /// Sets the time limit of each later call.
     pub fn limit(&mut self, timeout: Duration) {
         self.timeout = timeout;
     }
 
-    /// Sends one command, as one message; returns error replies as [`Reply::Error`].
+    /// Sends one command as one message. Returns error replies as [`Reply::Error`].
     pub async fn call(mut self, words: &[&[u8]]) -> Result<(Reply, Connection), CallError> {
         let reply = self.ask(words)?.await?;
         Ok((reply, self))
     }
 
-    /// For an owner who drops the connection itself unless a whole reply arrived.
+    /// Starts a call for an owner who drops the connection itself unless a whole reply arrives.
     #[inline(always)]
     pub(crate) fn ask(&mut self, words: &[&[u8]]) -> Result<Exchange<'_>, CallError> {
         if !self.input.is_empty() {
@@ -74,7 +76,7 @@ impl Connection {
     }
 }
 
-/// Written by hand because every command of every lock is polled here.
+/// A call in progress, written by hand because every command of every lock is polled here.
 pub(crate) struct Exchange<'c> {
     connection: &'c mut Connection,
     length: usize,
@@ -111,12 +113,13 @@ impl Future for Exchange<'_> {
 /// Writes a command as an array of bulk strings to the front of the buffer, which grows as needed;
 /// returns the number of bytes.
 ///
-/// fencepost has its own encoder because it is on the path of every command; the tests compare it
-/// with redis-protocol's, which takes about 5,000 instructions for a SET. It is unrolled by hand
-/// because a plain one, which clears the buffer and extends it, takes 440 instructions more
+/// fencepost has its own encoder because every command passes through it; the tests compare it with
+/// redis-protocol's, which takes about 5,000 instructions for a SET. The loop is unrolled by hand:
+/// a plain version, which clears the buffer and extends it, takes 440 instructions more
 /// (docs/speed.md).
 fn encode(output: &mut Vec<u8>, words: &[&[u8]]) -> usize {
-    /// Bytes besides a word itself: its header and the command's end, or the command's header.
+    /// Bytes besides a word itself, which are its header and the command's end, or the command's
+    /// header.
     const SPARE: usize = 32;
     if output.len() < SPARE {
         output.resize(SPARE, 0);
@@ -141,7 +144,7 @@ fn encode(output: &mut Vec<u8>, words: &[&[u8]]) -> usize {
 #[inline(always)]
 fn put_header(output: &mut [u8], length: usize) -> usize {
     if let Some(header) = SHORT_HEADERS.get(length) {
-        // One store for all; later writes overwrite the excess.
+        // One store writes every header; later writes overwrite the excess.
         output[..8].copy_from_slice(header);
         return if length < 10 { 6 } else { 7 };
     }
@@ -180,7 +183,7 @@ fn copy_short(to: &mut [u8], from: &[u8]) {
     }
 }
 
-/// A line end and a bulk string header for the shortest lengths, in eight bytes padded with zeros.
+/// Line ends and bulk string headers for lengths below 100, each in eight bytes padded with zeros.
 static SHORT_HEADERS: [[u8; 8]; 100] = {
     let (mut headers, mut length) = ([[0; 8]; 100], 0);
     while length < 100 {
@@ -194,16 +197,16 @@ static SHORT_HEADERS: [[u8; 8]; 100] = {
     headers
 };
 
-/// A message on a channel.
+/// A message published on a channel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Message {
-    /// The channel.
+    /// Name of the channel.
     pub channel: Bytes,
-    /// Its content.
+    /// Content of the message.
     pub payload: Bytes,
 }
 
-/// A connection subscribed to channels. Messages published without a subscription are lost.
+/// A connection subscribed to channels. It misses messages published before it was subscribed.
 pub struct Subscription {
     connection: Connection,
 }
@@ -219,7 +222,7 @@ impl Subscription {
         Subscription::over(Connection::open(env, address, timeout).await?, channels).await
     }
 
-    /// Subscribes over a connection on which nothing is outstanding.
+    /// Subscribes over a connection on which no reply is outstanding.
     pub async fn over(
         connection: Connection,
         channels: &[&[u8]],
@@ -234,7 +237,7 @@ impl Subscription {
         }
     }
 
-    /// Waits for the next message, without a limit. After an error the subscription has ended.
+    /// Waits without a limit for the next message. An error ends the subscription.
     pub async fn next(&mut self) -> Result<Message, CallError> {
         loop {
             let reply = self.connection.receive().await?;
@@ -245,12 +248,12 @@ impl Subscription {
     }
 }
 
-/// The first word of a push: `message`, `subscribe`, ...
+/// Returns the first word of a push, such as `message` or `subscribe`.
 fn kind_of(reply: &Reply) -> Option<&[u8]> {
     reply.as_array()?.first()?.as_bytes()
 }
 
-/// The message in a push `message CHANNEL PAYLOAD`; nothing for confirmations.
+/// Returns the message in a push `message CHANNEL PAYLOAD`, and `None` for a confirmation.
 fn message_of(reply: Reply) -> Option<Message> {
     let Reply::Array(elements) = reply else { return None };
     match <[Reply; 3]>::try_from(elements).ok()? {

@@ -1,11 +1,12 @@
 //! Finds the primary through Sentinel.
 //!
 //! Source: Redis documentation, "Guidelines for Redis clients with support for Redis Sentinel".
-//! Step 1 connects to the first Sentinel that answers and puts it in front; step 2 asks it for the
-//! address of the primary; step 3 asks the server there for its ROLE. A reconnect repeats all
-//! three. The client also subscribes to `+switch-master` at one Sentinel.
+//! Step 1 connects to the first Sentinel that answers and moves it to the front of the list. Step 2
+//! asks it for the address of the primary. Step 3 asks the server there for its ROLE. A reconnect
+//! repeats all three. The client also subscribes to `+switch-master` at one Sentinel.
 //!
-//! One pass asks each Sentinel at most once; the lock decides on waits and retries.
+//! One pass asks each Sentinel at most once. The lock decides how long to wait and how often to
+//! retry.
 
 use crate::call_error::CallError;
 use crate::connection::{Connection, Subscription};
@@ -17,7 +18,7 @@ use std::time::Duration;
 
 const RESUBSCRIBE_DELAY: Duration = Duration::from_secs(1);
 
-/// Knows the Sentinels and asks them for the primary.
+/// A client of the Sentinels, which finds the primary.
 pub struct PrimaryFinder {
     env: Env,
     name: String,
@@ -43,35 +44,39 @@ impl PrimaryFinder {
         }
     }
 
-    /// Sets whether it follows changes of the primary, or keeps one until its connection ends.
+    /// Sets whether the finder follows changes of the primary, or keeps one until its connection
+    /// ends.
     pub fn listening(mut self, listens: bool) -> PrimaryFinder {
         self.listens = listens;
         self
     }
 
-    /// Returns the previous limit.
+    /// Sets the time limit of each call; returns the previous limit.
     pub(crate) fn limit(&mut self, timeout: Duration) -> Duration {
         std::mem::replace(&mut self.timeout, timeout)
     }
 
-    /// Changes of the primary heard so far; an older connection may lead to a demoted one.
+    /// Returns the number of changes of the primary that Sentinel has announced so far. An older
+    /// connection may lead to a demoted server.
     pub fn switches(&self) -> u64 {
         self.switches.get()
     }
 
-    /// Connects to a master by its own word. Errors: [`CallError::NoPrimary`], failed connections.
+    /// Connects to a server that says in its ROLE that it is a master. Errors:
+    /// [`CallError::NoPrimary`], failed connections.
     pub async fn connect(&mut self) -> Result<Connection, CallError> {
         self.listen();
         let address = self.ask_sentinels().await?;
         let verified = self.connect_to_master(&address).await;
         if verified.is_err() {
-            // The guidelines would ask the same Sentinel again, whose answer was wrong.
+            // The guidelines would ask the same Sentinel again, but its answer was wrong.
             self.sentinels.rotate_left(1);
         }
         verified
     }
 
-    /// Steps 1 and 2: takes the first answer of any Sentinel, and asks that one first next time.
+    /// Performs steps 1 and 2: takes the first answer of any Sentinel, and asks that Sentinel first
+    /// next time.
     async fn ask_sentinels(&mut self) -> Result<Address, CallError> {
         for index in 0..self.sentinels.len() {
             let asked = ask(&self.env, &self.sentinels[index], &self.name, self.timeout).await;
@@ -87,11 +92,11 @@ impl PrimaryFinder {
         )))
     }
 
-    /// Step 3: connects, and verifies with ROLE that the server is a master.
+    /// Performs step 3: connects, and verifies with ROLE that the server is a master.
     async fn connect_to_master(&self, address: &Address) -> Result<Connection, CallError> {
         let connection = Connection::open(&self.env, address, self.timeout).await?;
         let no_primary = |reason: &str| CallError::NoPrimary(format!("{address} {reason}"));
-        // An error of ROLE is never an unknown outcome: its execution does not matter.
+        // An error of ROLE is never an unknown outcome, because the command changes nothing.
         let (reply, connection) = connection
             .call(&[b"ROLE"])
             .await
@@ -121,7 +126,8 @@ impl Drop for PrimaryFinder {
     }
 }
 
-/// `SENTINEL get-master-addr-by-name NAME`; `None` if that Sentinel does not know the name.
+/// Sends `SENTINEL get-master-addr-by-name NAME`; returns `None` if the Sentinel does not know the
+/// name.
 async fn ask(
     env: &Env,
     sentinel: &Address,
@@ -141,7 +147,7 @@ fn address_of(reply: &Reply) -> Option<Address> {
     Some(Address { host, port })
 }
 
-/// Runs until the finder or the host ends.
+/// Counts the switches until the finder or the host ends.
 async fn count_switches(
     env: Env,
     name: String,
@@ -154,7 +160,8 @@ async fn count_switches(
         if let Ok(mut subscription) =
             Subscription::open(&env, sentinel, &[b"+switch-master"], timeout).await
         {
-            // Without a subscription a switch may be missed; a renewed one counts as a switch.
+            // The client may miss a switch while it has no subscription, so a renewed subscription
+            // counts as one.
             if subscribed_before {
                 switches.set(switches.get() + 1);
             }
@@ -169,7 +176,8 @@ async fn count_switches(
     }
 }
 
-/// Returns whether a payload `NAME OLD-HOST OLD-PORT NEW-HOST NEW-PORT` is about that name.
+/// Returns whether a payload `NAME OLD-HOST OLD-PORT NEW-HOST NEW-PORT` announces a switch of that
+/// primary.
 fn tells_of(payload: &[u8], name: &str) -> bool {
     payload.split(|byte| *byte == b' ').next() == Some(name.as_bytes())
 }

@@ -1,7 +1,7 @@
-//! The host as an algorithm sees it: connections, sleep, clocks, randomness, tasks.
+//! The host as an algorithm uses it: connections, sleep, clocks, random numbers and tasks.
 //!
 //! [`Env`] is one concrete handle, so no lock is generic. [`World`] is object-safe and poll-based,
-//! with small integer keys and one implementor per engine. The hot path boxes nothing.
+//! with small integer keys and one implementation per engine. The hot path allocates no boxes.
 
 mod interrupt;
 
@@ -15,49 +15,51 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use std::{fmt, io};
 
-/// The host of an [`Env`].
+/// Number of a host in its [`World`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct HostKey(pub u16);
 
-/// The caller: a host, and a thread of its process, counted from 1.
+/// A thread of a process on a host.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Caller {
-    /// The host.
+    /// Host of the process.
     pub host: HostKey,
-    /// The thread.
+    /// Number of the thread in its process, counted from 1.
     pub thread: u16,
 }
 
-/// A pending timer of a world.
+/// Key of a pending timer in a [`World`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TimerKey(pub u64);
 
-/// One end of a connection of a world.
+/// Key of one end of a connection in a [`World`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SocketKey(pub u32);
 
-/// A spawned task of a world.
+/// Key of a spawned task in a [`World`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TaskKey(pub u64);
 
-/// The wall clock of a host: microseconds since the Unix epoch. Drifts and may be stepped.
+/// Reading of a host's wall clock in microseconds since the Unix epoch; the clock drifts and may be
+/// stepped.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct WallClock(pub i64);
 
-/// A host's monotonic clock in microseconds: drifts with the wall clock, is never stepped.
+/// Reading of a host's monotonic clock in microseconds; it drifts like the wall clock and is never
+/// stepped.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Monotonic(pub u64);
 
-/// A server's host (a name or IP address, as the server announces it) and port.
+/// Host and port of a server, as the server announces them.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Address {
-    /// Name or IP address.
+    /// Host name or IP address.
     pub host: String,
     /// TCP port.
     pub port: u16,
 }
 
-/// The purpose of a random number; each has its own stream.
+/// Purpose of a random number; each purpose has its own stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Draw {
     /// Owner values of locks.
@@ -66,52 +68,53 @@ pub enum Draw {
     Jitter,
 }
 
-/// A fact that only the lock's own code knows and that the judge needs.
+/// A fact that the judge needs and only the lock's own code knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Note {
-    /// The lock's code noticed the loss of the lock, such as a watchdog whose extension failed.
+    /// The lock's code noticed that the lock was lost, such as a watchdog after a refused
+    /// extension.
     LockLost,
 }
 
-/// A future on the heap, for the few places where one is needed.
+/// A future on the heap, for the few places that need one.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
-/// The machine behind an [`Env`]. Engines implement it; algorithms use [`Env`].
+/// The machine behind an [`Env`]. Engines implement this trait; algorithms use [`Env`].
 ///
 /// `poll_*` methods keep the waker of the last caller for a key and wake it when something may have
 /// changed.
 pub trait World {
-    /// The host's wall clock.
+    /// Reads the host's wall clock.
     fn wall_clock(&self, host: HostKey) -> WallClock;
-    /// The host's monotonic clock.
+    /// Reads the host's monotonic clock.
     fn monotonic_clock(&self, host: HostKey) -> Monotonic;
-    /// Draws 64 random bits for each element from the host's stream for that use.
+    /// Fills each element with 64 random bits from the host's stream for that purpose.
     fn random(&self, host: HostKey, draw: Draw, bits: &mut [u64]);
-    /// Starts a timer that is due after a span of the host's monotonic clock.
+    /// Starts a timer that is due after a duration on the host's monotonic clock.
     fn start_timer(&self, host: HostKey, after: Duration) -> TimerKey;
-    /// Ready once the timer is due; then the key is spent.
+    /// Polls a timer. The key becomes invalid once the timer is due.
     fn poll_timer(&self, timer: TimerKey, context: &mut Context<'_>) -> Poll<()>;
-    /// Cancels a timer; ignores a spent key.
+    /// Cancels a timer; ignores an invalid key.
     fn cancel_timer(&self, timer: TimerKey);
-    /// Starts to connect. Data sent over the connection is attributed to the caller. Errors:
+    /// Starts to connect. The world attributes data sent over the connection to the caller. Errors:
     /// `NotFound` for an unknown name.
     fn connect(&self, caller: Caller, address: &Address) -> io::Result<SocketKey>;
-    /// Ready once connected or refused (`ConnectionRefused`); never ready while the peer is dark.
+    /// Polls until the connection is open or refused (`ConnectionRefused`); stays pending while the
+    /// peer is unreachable.
     fn poll_connect(&self, socket: SocketKey, context: &mut Context<'_>) -> Poll<io::Result<()>>;
-    /// Makes reads and writes fail with `TimedOut` after that span of the host's monotonic clock.
+    /// Makes reads and writes fail with `TimedOut` after a duration on the host's monotonic clock.
     fn limit(&self, socket: SocketKey, after: Duration);
-    /// Lets reads and writes wait forever again.
+    /// Removes the time limit of reads and writes.
     fn lift_limit(&self, socket: SocketKey);
     /// Appends received bytes to `buffer` and returns their number; 0 is the end of the stream.
-    /// Errors: `ConnectionReset`, after everything that had arrived before the reset was read;
-    /// `TimedOut`.
+    /// Errors: `TimedOut`, and `ConnectionReset` after all bytes that arrived before the reset.
     fn poll_read(
         &self,
         socket: SocketKey,
         context: &mut Context<'_>,
         buffer: &mut BytesMut,
     ) -> Poll<io::Result<usize>>;
-    /// Sends bytes: one call that returns `n` is one message of `n` bytes. Errors: `BrokenPipe`,
+    /// Sends bytes as one message and returns their number. Errors: `BrokenPipe`,
     /// `ConnectionReset`, `TimedOut`.
     fn poll_write(
         &self,
@@ -119,15 +122,16 @@ pub trait World {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>>;
-    /// Ends the sending side: the peer reads what was written, then the end. Reading continues.
+    /// Ends the sending side: the peer reads all written bytes, then the end of the stream. Reading
+    /// continues.
     fn shutdown(&self, socket: SocketKey);
-    /// Closes the socket; its key is spent.
+    /// Closes the socket and invalidates its key.
     fn close(&self, socket: SocketKey);
-    /// Runs a task in parallel with the caller, on the same host.
+    /// Runs a task in parallel with the caller on the same host.
     fn spawn(&self, host: HostKey, task: BoxFuture<'static, ()>) -> TaskKey;
     /// Drops a task immediately; ignores a finished one.
     fn abort(&self, task: TaskKey);
-    /// Reports something to the judge; no other process learns of it.
+    /// Reports a fact to the judge; processes cannot read it.
     fn note(&self, caller: Caller, note: Note);
 }
 
@@ -141,18 +145,18 @@ pub struct Env {
 }
 
 impl Env {
-    /// The handle of a host's first thread.
+    /// Creates the handle of a host's first thread.
     pub fn new(world: Rc<dyn World>, host: HostKey) -> Env {
         Env { world, host, thread: 1, interrupt: Rc::default() }
     }
 
-    /// Another thread of the process: it shares clocks and random numbers, not requests, noticed
-    /// losses and interrupts.
+    /// Returns the handle of another thread of the process. Threads share clocks and random
+    /// numbers, but not requests, noticed losses and interrupts.
     pub fn of_thread(&self, thread: u16) -> Env {
         Env { thread, interrupt: Rc::default(), ..self.clone() }
     }
 
-    /// The thread's number in its process, counted from 1.
+    /// Returns the thread's number in its process, counted from 1.
     pub fn thread(&self) -> u16 {
         self.thread
     }
@@ -161,30 +165,30 @@ impl Env {
         Caller { host: self.host, thread: self.thread }
     }
 
-    /// The host's wall clock, which may be stepped at any time.
+    /// Reads the host's wall clock, which may be stepped at any time.
     pub fn wall_clock(&self) -> WallClock {
         self.world.wall_clock(self.host)
     }
 
-    /// The host's monotonic clock.
+    /// Reads the host's monotonic clock.
     pub fn monotonic_clock(&self) -> Monotonic {
         self.world.monotonic_clock(self.host)
     }
 
-    /// 64 random bits from the stream of that use.
+    /// Draws 64 random bits from the stream for that purpose.
     pub fn random(&self, draw: Draw) -> u64 {
         let [bits] = self.randoms(draw);
         bits
     }
 
-    /// The results of as many calls of [`Env::random`].
+    /// Draws `N` numbers as [`Env::random`] does.
     pub fn randoms<const N: usize>(&self, draw: Draw) -> [u64; N] {
         let mut bits = [0; N];
         self.world.random(self.host, draw, &mut bits);
         bits
     }
 
-    /// Draws a uniform span of the range, in microseconds, for retry delays.
+    /// Draws a uniform retry delay from the range, in whole microseconds.
     pub fn jitter(&self, range: &RangeInclusive<Duration>) -> Duration {
         let (low, high) = (whole_micros(*range.start()), whole_micros(*range.end()));
         let width = u128::from(high.saturating_sub(low)) + 1;
@@ -192,7 +196,7 @@ impl Env {
         Duration::from_micros(low.saturating_add(offset as u64))
     }
 
-    /// Waits for a span of the host's monotonic clock.
+    /// Waits for a duration on the host's monotonic clock.
     pub fn sleep(&self, span: Duration) -> Sleep {
         Sleep {
             timer: self.world.start_timer(self.host, span),
@@ -215,7 +219,8 @@ impl Env {
         .await
     }
 
-    /// Connects to a server. Hangs while the server is dark: wrap it in [`Env::timeout`].
+    /// Connects to a server. Waits while the server is unreachable, so callers wrap it in
+    /// [`Env::timeout`].
     pub async fn connect(&self, address: &Address) -> io::Result<Socket> {
         let socket = Socket {
             key: self.world.connect(self.caller(), address)?,
@@ -227,12 +232,12 @@ impl Env {
         Ok(socket)
     }
 
-    /// Runs a task on this host, in parallel with the caller, at most until the host ends.
+    /// Runs a task on this host in parallel with the caller; the end of the host ends the task.
     pub fn spawn(&self, task: impl Future<Output = ()> + 'static) -> Spawned {
         Spawned { key: self.world.spawn(self.host, Box::pin(task)), world: self.world.clone() }
     }
 
-    /// Reports to the judge that this thread noticed something about its lock.
+    /// Reports to the judge what this thread noticed about its lock.
     pub fn note(&self, note: Note) {
         self.world.note(self.caller(), note);
     }
@@ -280,7 +285,7 @@ impl Socket {
         std::future::poll_fn(|context| self.poll_read(context, buffer)).await
     }
 
-    /// As [`Socket::read`], for hand-written futures.
+    /// Polls [`Socket::read`], for hand-written futures.
     pub fn poll_read(
         &mut self,
         context: &mut Context<'_>,
@@ -289,22 +294,23 @@ impl Socket {
         self.interrupt.fails(self.world.poll_read(self.key, context, buffer))
     }
 
-    /// Limits how long later reads and writes wait before they fail with `TimedOut`.
+    /// Limits the time of later reads and writes, which then fail with `TimedOut`.
     pub fn limit(&mut self, after: Duration) {
         self.world.limit(self.key, after);
     }
 
-    /// Lets reads and writes wait forever again.
+    /// Removes the time limit of reads and writes.
     pub fn lift_limit(&mut self) {
         self.world.lift_limit(self.key);
     }
 
-    /// Sends at least one byte and returns the number. An error means that none left.
+    /// Sends at least one byte and returns the number of bytes sent. After an error no byte was
+    /// sent.
     pub async fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         std::future::poll_fn(|context| self.poll_write(context, bytes)).await
     }
 
-    /// As [`Socket::write`], for hand-written futures.
+    /// Polls [`Socket::write`], for hand-written futures.
     pub fn poll_write(
         &mut self,
         context: &mut Context<'_>,
@@ -313,7 +319,7 @@ impl Socket {
         self.world.poll_write(self.key, context, bytes)
     }
 
-    /// Sends all bytes. After an error, some of them may have left.
+    /// Sends all bytes. After an error, some of them may have been sent.
     pub async fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -323,8 +329,8 @@ impl Socket {
         Ok(())
     }
 
-    /// Ends the sending side: the peer reads everything written, then the end of the stream.
-    /// Reading continues; later writes fail with `BrokenPipe`.
+    /// Ends the sending side: the peer reads all written bytes, then the end of the stream. Reading
+    /// continues; later writes fail with `BrokenPipe`.
     pub fn shutdown(&mut self) {
         self.world.shutdown(self.key);
     }
@@ -349,25 +355,25 @@ impl Spawned {
     }
 }
 
-/// As [`Duration::as_micros`] in 64 bits; truncates spans of more than half a million years.
+/// Returns whole microseconds in 64 bits; truncates durations of more than half a million years.
 pub fn whole_micros(span: Duration) -> u64 {
     span.as_secs().saturating_mul(1_000_000).saturating_add(u64::from(span.subsec_micros()))
 }
 
 impl Monotonic {
-    /// The span since `earlier`; zero if `earlier` is not earlier.
+    /// Returns the duration since `earlier`, or zero if `earlier` is not earlier.
     pub fn since(self, earlier: Monotonic) -> Duration {
         Duration::from_micros(self.0.saturating_sub(earlier.0))
     }
 
-    /// The instant `span` later.
+    /// Returns the instant `span` later.
     pub fn plus(self, span: Duration) -> Monotonic {
         Monotonic(self.0.saturating_add(whole_micros(span)))
     }
 }
 
 impl WallClock {
-    /// Whole milliseconds since the Unix epoch, rounded down.
+    /// Returns whole milliseconds since the Unix epoch, rounded down.
     pub fn as_millis(self) -> i64 {
         self.0.div_euclid(1_000)
     }

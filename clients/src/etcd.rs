@@ -1,13 +1,14 @@
 //! The locks on etcd, and their client.
 //!
 //! Sources: etcd 3.4.23 and 3.5 (`clientv3`, `clientv3/concurrency`, `etcdctl lock`), and the
-//! documentation of the server-side lock (`api/v3lock`). They use the JSON gateway, which the
+//! documentation of the server-side lock (`api/v3lock`). The locks use the JSON gateway, which the
 //! servers offer in addition to gRPC.
 //!
-//! Every acquisition has its own session ([`session`]), as in `etcdctl lock`: a lease that is kept
-//! alive every third of its ttl, and revoked at the end. A lock's keys are below the name of the
-//! resource, each named after its lease ([`mutex`]); the server-side lock ([`server_lock`]) does
-//! the same in the server. If a member does not answer, a process tries the next.
+//! Every acquisition has its own session ([`session`]), as in `etcdctl lock`: a lease that the
+//! client keeps alive every third of its ttl, and revokes at the end. A lock's keys are below the
+//! name of the resource, each named after its lease ([`mutex`]); the server-side lock
+//! ([`server_lock`]) does the same in the server. If a member does not answer, the client tries the
+//! next.
 
 pub mod gateway;
 pub mod http;
@@ -25,7 +26,7 @@ fn coded(bytes: impl AsRef<[u8]>) -> String {
     STANDARD.encode(bytes)
 }
 
-/// A 64-bit number, which the gateway quotes and omits if it is zero.
+/// Reads a 64-bit number, which the gateway quotes and omits if it is zero.
 fn number(value: &Value) -> i64 {
     let text = value.as_str().and_then(|text| text.parse().ok());
     text.or_else(|| value.as_i64()).unwrap_or(0)

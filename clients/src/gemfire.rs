@@ -1,16 +1,17 @@
-//! The locks on GemFire, as Spring Integration's `GemfireLockRegistry` takes them:
-//! `Region.getDistributedLock`, that is, the lock service of a region with GLOBAL scope. After
-//! Apache Geode 1.15.1, the same code in the open; the protocol is our own.
+//! The locks on GemFire, as Spring Integration's `GemfireLockRegistry` takes them by
+//! `Region.getDistributedLock`, which uses the lock service of a region with GLOBAL scope. The
+//! source is Apache Geode 1.15.1, the open-source edition of the same code. The protocol is
+//! fencepost's own.
 //!
-//! A process is a member of the distributed system ([`member`]), whose departure frees its locks.
+//! A process is a member of the distributed system ([`member`]), and its departure frees its locks.
 //!
 //! - `gemfire` is the registry: a lock with the lease of the cache, `lock-lease`, two minutes by
-//!   default. Its holder does not learn that it has departed; its cache is closed, and the next
+//!   default. Its holder does not learn that it has departed. Its cache is closed, and the next
 //!   call joins again, as auto-reconnect does.
 //! - `gemfire-lease` is `DistributedLockService.lock(name, wait, lease)`: the lock ends after the
 //!   ttl, by the wall clock of the grantor.
-//! - `gemfire-token` adds a counter in the region, in the entry of the lock, which the holder
-//!   raises before it enters. The put is complete when all servers have it.
+//! - `gemfire-token` adds a counter to the lock's entry in the region, which the holder increments
+//!   before it enters its critical section. The put is complete when all servers have it.
 //!
 //! An abandoned call ends the membership of its process.
 
@@ -27,10 +28,10 @@ use std::rc::Rc;
 use std::time::Duration;
 use system::System;
 
-/// `lock-lease` of a cache.
+/// Default `lock-lease` of a cache.
 const LOCK_LEASE: Duration = Duration::from_secs(120);
 
-/// The entry of the registry's lock.
+/// Entry of `gemfire`, the registry's lock.
 pub const DEFINITION: Definition = Definition {
     name: "gemfire",
     about: "GemfireLockRegistry: a distributed lock of a GLOBAL region, released when its member \
@@ -42,7 +43,7 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| build(&env, servers, settings, Traits::PLAIN),
 };
 
-/// The entry of the lock with a lease.
+/// Entry of `gemfire-lease`, the lock with a lease.
 pub const LEASE: Definition = Definition {
     name: "gemfire-lease",
     about: "DistributedLockService.lock with a lease time",
@@ -54,7 +55,7 @@ pub const LEASE: Definition = Definition {
     ..DEFINITION
 };
 
-/// The entry of the lock with a counter in its region.
+/// Entry of `gemfire-token`, the lock with a counter in its region.
 pub const TOKEN: Definition = Definition {
     name: "gemfire-token",
     about: "gemfire with a counter in the GLOBAL region as fencing token",
@@ -125,7 +126,7 @@ impl GemFire {
                 },
                 Err(failure) => failure,
             };
-            // The member's locks ended with the membership.
+            // The end of the membership released the member's locks.
             if !matches!(failure, Failure::Departed { .. }) {
                 return self.give_up(member, (resource, serial), &failure).await;
             }
@@ -168,7 +169,7 @@ impl GemFire {
         })
     }
 
-    /// A silent grantor ends the membership.
+    /// Gives up a lock call; a grantor that does not answer ends the membership.
     async fn give_up(
         &mut self,
         member: Member,

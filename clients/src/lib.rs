@@ -1,9 +1,9 @@
 //! Lock algorithms as an application runs them.
 //!
-//! [`find`] and [`CLIENTS`] are the table, whose every [`Definition`] builds a lock. To write a
-//! lock, start at [`lock`], and use [`Session`], [`Script`], [`Retry`] and [`owned_key`] for Redis,
-//! and for other coordinators the session in their folder. To run one, implement [`World`]. The
-//! crate has no features.
+//! [`find`] and [`CLIENTS`] are the table of locks; each [`Definition`] in it builds a lock. To
+//! write a lock, start at [`lock`]. For Redis use [`Session`], [`Script`], [`Retry`] and
+//! [`owned_key`], and for other coordinators the session in their folder. To run a lock, implement
+//! [`World`]. The crate has no features.
 
 #![forbid(unsafe_code)]
 

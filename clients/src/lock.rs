@@ -1,5 +1,4 @@
-//! The [`Lock`] trait, its results, and the entry of a lock in the table
-//! of locks.
+//! The [`Lock`] trait, its results, and the entry of a lock in the table of locks.
 //!
 //! # Writing a lock
 //!
@@ -9,20 +8,18 @@
 //!
 //! - An error of a call is a refusal if the server certainly did not execute it, and unknown
 //!   otherwise: [`CallError::may_have_applied`](crate::CallError::may_have_applied).
-//! - Each attempt writes a fresh owner value: [`fresh_owner`](crate::owned_key::fresh_owner). An
-//!   attempt whose outcome is unknown is undone if possible; while its lock may be set, the answer
-//!   is [`Acquisition::Unknown`], not a refusal.
-//! - Finding its own value later is no grant, unless the validity is counted from when it was
-//!   first sent.
+//! - Each attempt writes a fresh owner value: [`fresh_owner`](crate::owned_key::fresh_owner). The
+//!   lock undoes an attempt whose outcome is unknown if it can. While such an attempt may have set
+//!   the lock, the answer is [`Acquisition::Unknown`], not a refusal.
+//! - A lock that later finds its own value has no grant, unless it counts the validity from the
+//!   time when it first sent that value.
 //! - Loops have an end: [`Retry`](crate::Retry) keeps the deadline of an `acquire`, and ends with
-//!   an interrupt. Your own loop asks [`Env::left`] or [`Env::is_interrupted`].
-//! - A call may be dropped at any point where it waits. The lock's state must be
-//!   whole then: a [`Session`](crate::Session) closes the connection on which a command is under
-//!   way.
-//! - A lock that deviates from these rules, because its library or document does, says
-//!   so in its header.
+//!   an interrupt. Other loops ask [`Env::left`] or [`Env::is_interrupted`].
+//! - The caller may drop a call wherever it waits, and the lock must stay usable. A
+//!   [`Session`](crate::Session) closes the connection of a dropped command.
+//! - A lock whose library or document breaks these rules says so in its header.
 //!
-//! The smallest lock that keeps them takes a key for as long as its ttl, and lets it run out:
+//! The smallest lock that follows these rules takes a key for its ttl and lets it expire:
 //!
 //! ```
 //! use fencepost_clients::env::BoxFuture;
@@ -88,57 +85,57 @@ pub struct FencingToken(pub u64);
 /// A lock that a process believes it holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lease {
-    /// The locked resource.
+    /// Name of the locked resource.
     pub resource: String,
-    /// The owner value of this acquisition.
+    /// Owner value of this acquisition.
     pub owner: Bytes,
-    /// The token that the storage can check, if the lock gives one.
+    /// Token that the storage can check, if the lock has one.
     pub token: Option<FencingToken>,
-    /// The end of the validity by the clock of this process; `None` if the lock states none.
+    /// End of the validity on the process's monotonic clock; `None` if the lock has no validity.
     pub valid_until: Option<Monotonic>,
 }
 
-/// The result of an attempt to acquire; an unknown outcome is never a refusal.
+/// Result of an acquire; an unknown outcome is never a refusal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Acquisition {
     /// The process may enter its critical section.
     Granted(Lease),
-    /// Another process holds the lock, or too few servers granted it; nothing is held.
+    /// Another process holds the lock, or too few servers granted it; the caller holds nothing.
     Refused(Cow<'static, str>),
-    /// A server may have granted it (a reply was lost); the process does not enter.
+    /// A server may have granted the lock, because a reply was lost; the process does not enter.
     Unknown(String),
 }
 
-/// The result of a release.
+/// Result of a release.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Release {
-    /// The server removed our lock.
+    /// The server removed the caller's lock.
     Released,
-    /// The server no longer had our lock: it had expired, or was lost.
+    /// The server no longer had the caller's lock, which had expired or was lost.
     NotHeld,
-    /// The server may have removed it.
+    /// The server may have removed the lock.
     Unknown(String),
 }
 
-/// The result of an extension.
+/// Result of an extension.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Extension {
-    /// The lease now lasts longer; `valid_until` was updated.
+    /// The lease is longer, and `valid_until` has its new end.
     Extended,
-    /// The lock was no longer ours.
+    /// The lock no longer belonged to the caller.
     NotHeld,
-    /// The server may have extended it.
+    /// The server may have extended the lease.
     Unknown(String),
     /// This lock cannot be extended.
     Unsupported,
 }
 
-/// The result of a check.
+/// Result of a check.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Check {
-    /// The lock was ours a moment ago.
+    /// The lock belonged to the caller when the server answered.
     Ours,
-    /// The lock was no longer ours.
+    /// The lock no longer belonged to the caller.
     NotHeld,
     /// No server answered.
     Unknown(String),
@@ -146,7 +143,7 @@ pub enum Check {
     Unsupported,
 }
 
-/// An application's use of a lock besides acquire and release, which shows its purpose.
+/// An application's use of a lock besides acquire and release.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Usage {
     /// The application takes the lock again while it holds it: see [`Lock::acquire`].
@@ -162,7 +159,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Only acquire and release.
+    /// The use of a lock by acquire and release only.
     pub const PLAIN: Usage =
         Usage { nests: false, checks: false, extends: false, leaves: false, renews: false };
 }
@@ -170,40 +167,43 @@ impl Usage {
 /// A distributed lock, as used by one process of an application.
 ///
 /// `acquire` retries by itself, as the algorithm or library prescribes, until
-/// [`Settings::acquire_timeout`]. Each attempt writes a fresh owner value. A connection on which a
-/// reply timed out is closed, never used again.
+/// [`Settings::acquire_timeout`]. Each attempt writes a fresh owner value. A client closes a
+/// connection on which a reply timed out and never uses it again.
 ///
-/// Code that finds the lock lost other than by a release reports
+/// Code that notices the loss of the lock other than by a release reports
 /// [`Note::LockLost`](crate::env::Note::LockLost): `check` and `extend` before they answer
-/// `NotHeld`, a watchdog when its renewal is refused. The application reports nothing itself.
+/// `NotHeld`, a watchdog when the server refuses its renewal. The application itself reports
+/// nothing.
 pub trait Lock {
     /// Tries to take the lock.
     ///
     /// **Nested** ([`Usage::nests`]): in some critical sections the application calls it a second
-    /// time while it holds the lock, on the same resource, some time after its guarded read;
-    /// releases the inner lease; and continues with the outer critical section, which writes and is
+    /// time for the same resource while it holds the lock, some time after its guarded read. It
+    /// releases the inner lease and continues with the outer critical section, which writes and is
     /// then released. Operations: acquire, read, *acquire, release*, write, release. If the inner
     /// acquire is not granted, the application writes nothing and releases the outer lease. The
     /// write belongs to the outer acquisition.
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition>;
 
-    /// Releases the lock. Called once per lease, also when the lease may have expired.
+    /// Releases the lock. The application calls it once per lease, also when the lease may have
+    /// expired.
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release>;
 
     /// Extends the lease, if the algorithm can.
     ///
     /// **Extended** ([`Usage::extends`]): the application calls it whenever less than a third of
-    /// the ttl is left until [`Lease::valid_until`] and it still wants to hold: also late, after
-    /// the end, once, before it gives up. On `Extended` it continues until the new end. On
+    /// the ttl is left until [`Lease::valid_until`] and its work is not done. It also calls it once
+    /// after the end, before it gives up. After `Extended` it continues until the new end. After
     /// `NotHeld` it leaves the critical section immediately: it writes nothing more and releases.
-    /// On `Unknown` it calls again, after a tenth of the ttl, until the validity has ended; then it
-    /// leaves. Operations: acquire, read, *extend* as often as needed, write, *extend*, release.
+    /// After `Unknown` it calls again, each time after a tenth of the ttl, until the validity has
+    /// ended; then it leaves. Operations: acquire, read, *extend* as often as needed, write,
+    /// *extend*, release.
     fn extend<'a>(&'a mut self, lease: &'a mut Lease) -> BoxFuture<'a, Extension> {
         let _ = lease;
         Box::pin(std::future::ready(Extension::Unsupported))
     }
 
-    /// Checks whether the lock is still ours.
+    /// Checks whether the lock still belongs to the caller.
     ///
     /// **Checked** ([`Usage::checks`]): the application calls it once per acquisition, after the
     /// guarded read and the hold, directly before the guarded write. It writes only on `Ours`;
@@ -218,21 +218,21 @@ pub trait Lock {
     /// that does not report this.
     ///
     /// **Left** ([`Usage::leaves`]): the application works until its critical section ends or this
-    /// returns.
-    /// Then it leaves the critical section immediately: it writes nothing more and releases.
-    /// Operations: acquire, read, write, release, or fewer.
+    /// call returns. Then it leaves the critical section immediately: it writes nothing more and
+    /// releases. Operations: acquire, read, write, release, or fewer.
     fn lost<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, ()> {
         let _ = lease;
         Box::pin(std::future::pending())
     }
 
-    /// The lock for another thread of the process, with its [`Env`]; `None` without support.
+    /// Returns the lock for another thread of the process, with that thread's [`Env`]; `None`
+    /// without support.
     fn of_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
         let _ = env;
         None
     }
 
-    /// The application's use of it besides acquire and release.
+    /// Returns the application's use of the lock besides acquire and release.
     fn usage(&self) -> Usage {
         Usage::PLAIN
     }
@@ -243,30 +243,30 @@ pub trait Lock {
 pub enum Deployment {
     /// One Redis, or one primary found through Sentinel.
     Primary,
-    /// Several masters without replication.
+    /// Several Redis masters without replication.
     Independent,
     /// One memcached.
     Memcached,
-    /// An ensemble of ZooKeeper.
+    /// A ZooKeeper ensemble.
     ZooKeeper,
-    /// One PostgreSQL, and the form of the lock in it.
+    /// One PostgreSQL, which keeps the lock in this form.
     PostgreSql(Keeps),
     /// One MySQL or MariaDB, where the lock belongs to a connection.
     MySql,
-    /// A cluster of etcd.
+    /// An etcd cluster, with this behaviour of its built-in lock.
     Etcd(ServerLock),
-    /// A cell of Chubby.
+    /// A Chubby cell.
     Chubby,
-    /// Servers of a GemFire system, and the form of the lock there.
+    /// Servers of a GemFire system, which keep the lock in this form.
     GemFire(Keeps),
 }
 
 /// The behaviour of an etcd server's built-in lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ServerLock {
-    /// As in every 3.4: grants it to a waiter without checking its key.
+    /// Every 3.4 server grants the lock to a waiter without checking its key.
     Unchecked,
-    /// As since 3.5.0: checks the key first.
+    /// Servers since 3.5.0 check the waiter's key before they grant the lock.
     Checked,
 }
 
@@ -275,9 +275,9 @@ pub enum ServerLock {
 pub enum Keeps {
     /// A row with the owner and the expiry, by the clocks of the processes.
     RowByClients,
-    /// The same, by the clock of the server.
+    /// A row with the owner and the expiry, by the clock of the server.
     RowByServer,
-    /// A lock of a session or of its transaction: it ends with the connection.
+    /// A lock of a database session or of its transaction, which ends with the connection.
     Connection,
     /// A key that is deleted when its lease ends; the process keeps the lease alive.
     Lease,
@@ -285,7 +285,7 @@ pub enum Keeps {
     Session,
     /// A lock of a member of a distributed system, released when the member departs.
     Membership,
-    /// The same with a lease by the clock of the server.
+    /// A lock of a member, with a lease by the clock of the server.
     MemberLease,
 }
 
@@ -294,13 +294,13 @@ pub enum Keeps {
 pub enum Coordinator {
     /// Redis, alone, with replicas and Sentinels, or as independent masters.
     Redis,
-    /// memcached.
+    /// A single memcached.
     Memcached,
     /// ZooKeeper, as an ensemble.
     ZooKeeper,
-    /// PostgreSQL, alone.
+    /// A single PostgreSQL.
     PostgreSql,
-    /// MySQL, as implemented by MariaDB, alone.
+    /// A single MySQL, as implemented by MariaDB.
     MySql,
     /// etcd, as a cluster.
     Etcd,
@@ -311,7 +311,7 @@ pub enum Coordinator {
 }
 
 impl Deployment {
-    /// The kind of server of this deployment.
+    /// Returns the kind of server of this deployment.
     pub const fn coordinator(self) -> Coordinator {
         match self {
             Deployment::Primary | Deployment::Independent => Coordinator::Redis,
@@ -325,7 +325,8 @@ impl Deployment {
         }
     }
 
-    /// Returns whether a lock there lives as long as its process's session, so it has no ttl.
+    /// Returns whether a lock of this deployment lives as long as its process's session and has no
+    /// ttl.
     pub const fn lives_with_session(self) -> bool {
         matches!(
             self,
@@ -336,7 +337,7 @@ impl Deployment {
         )
     }
 
-    /// The form of a lock there, if the server does not end leases by itself.
+    /// Returns the form of the lock; `None` if the server ends leases by itself.
     pub const fn keeps(self) -> Option<Keeps> {
         match self {
             Deployment::PostgreSql(keeps) | Deployment::GemFire(keeps) => Some(keeps),
@@ -352,7 +353,7 @@ impl Deployment {
 }
 
 impl Coordinator {
-    /// Every coordinator that can be simulated, in display order.
+    /// All coordinators that fencepost simulates, in display order.
     pub const ALL: &'static [Coordinator] = &[
         Coordinator::Redis,
         Coordinator::Memcached,
@@ -364,7 +365,7 @@ impl Coordinator {
         Coordinator::GemFire,
     ];
 
-    /// Its value for `--coordinator`.
+    /// Returns the coordinator's value for `--coordinator`.
     pub const fn name(self) -> &'static str {
         match self {
             Coordinator::Redis => "redis",
@@ -386,30 +387,31 @@ pub enum Servers {
     One(Address),
     /// A primary whose address the Sentinels know.
     Sentinels {
-        /// The name under which the Sentinels watch it (`mymaster`).
+        /// Name under which the Sentinels watch the primary (`mymaster`).
         name: String,
         /// Addresses of the Sentinels.
         sentinels: Vec<Address>,
     },
     /// Independent masters.
     Independent(Vec<Address>),
-    /// The members of a coordinator other than Redis; the process may use any.
+    /// The members of a coordinator other than Redis; the process may use any of them.
     Ensemble(Vec<Address>),
 }
 
 /// The replicas that must acknowledge a grant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReplicaWait {
-    /// At least this many.
+    /// Minimum number of replicas.
     pub replicas: u16,
-    /// The server's limit for calls, in whole milliseconds, at least one: zero means for ever.
+    /// Time limit that the server enforces, in whole milliseconds. It is at least one, because zero
+    /// means no limit.
     pub timeout: Duration,
 }
 
-/// Parameters that an application chooses. Spans are of the process's monotonic clock.
+/// Parameters that an application chooses. Durations are on the process's monotonic clock.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// Life of a lock at the server.
+    /// Time to live of a lock at the server.
     pub ttl: Duration,
     /// Delay between two attempts.
     pub retry: RangeInclusive<Duration>,
@@ -417,31 +419,32 @@ pub struct Settings {
     pub acquire_timeout: Duration,
     /// Time limit for the reply of a single server, and for a connection to it.
     pub command_timeout: Duration,
-    /// For one of several masters: small compared to the ttl, so that a dead one costs little.
+    /// Time limit for one of several masters, small compared to the ttl, so that a dead master
+    /// costs little time.
     pub node_timeout: Duration,
-    /// The replicas that must have a grant for it to count, if the lock supports that.
+    /// Replicas that must acknowledge a grant, if the lock supports that.
     pub wait: Option<ReplicaWait>,
     /// `true` if a client of Sentinel listens for `+switch-master` and leaves the old primary when
-    /// it hears of another one, as the guidelines for clients recommend. redis-py does not: it
-    /// stays until its connection ends.
+    /// Sentinel announces another one, as the guidelines for clients recommend. redis-py does not;
+    /// it keeps a primary until its connection ends.
     pub hears_switches: bool,
-    /// The lock-delay after a holder has failed, where supported; `None` leaves it to the lock.
+    /// Lock-delay after a holder has failed, where supported; `None` leaves it to the lock.
     pub lock_delay: Option<Duration>,
 }
 
-/// A lock's entry in the table: one line per lock.
+/// A lock's entry in the table of locks.
 pub struct Definition {
-    /// Its value for `--client`.
+    /// Value of the lock for `--client`.
     pub name: &'static str,
-    /// A one-line description.
+    /// One-line description of the lock.
     pub about: &'static str,
-    /// The servers that it needs.
+    /// Servers that the lock needs.
     pub deployment: Deployment,
-    /// `true` if its leases carry a fencing token.
+    /// `true` if the lock's leases have a fencing token.
     pub has_tokens: bool,
-    /// `true` if it promises to serve waiters in order of arrival.
+    /// `true` if the lock promises to serve waiters in order of arrival.
     pub is_fair: bool,
-    /// The library and version that it models, if any.
+    /// Library and version that the lock models, if any.
     pub models: Option<&'static str>,
     /// Builds the lock for a process's first thread. Panics if the servers do not fit the
     /// deployment.

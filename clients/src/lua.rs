@@ -1,9 +1,9 @@
-//! Locks in Lua: `fencepost --lock lock.lua`. A script has `acquire(key, ttl)` and `release(key,
-//! owner)`, and may have more (docs/lock-in-lua.md). Each call is a coroutine, which yields when it
-//! needs the host.
+//! Locks in Lua: `fencepost --lock lock.lua`. A script defines `acquire(key, ttl)` and
+//! `release(key, owner)`, and optionally further functions (docs/lock-in-lua.md). Each call is a
+//! coroutine, which yields when it needs the host.
 //!
 //! Clocks, random numbers and the order of tables depend on [`Env`](crate::Env) and keys alone, so
-//! a seed always gives the same run.
+//! the same seed always gives the same run.
 
 mod actor;
 mod elsewhere;

@@ -1,7 +1,7 @@
-//! `jedis-getset` and `jedis-getset-owner`: the lock on expiry times as a Java class for Jedis.
+//! `jedis-getset` and `jedis-getset-owner`: a Java class for Jedis that stores expiry times.
 //!
-//! Source: article 000, second part, "Java, with Jedis" (`acquire` is printed; `release` is `if
-//! (locked) jedis.del(lockKey)` in the class that it comes from, jedis-lock):
+//! Source: article 000, second part, "Java, with Jedis". The article prints `acquire`. The release
+//! is `if (locked) jedis.del(lockKey)` in jedis-lock, where the class comes from.
 //!
 //! ```text
 //! timeout = timeoutMsecs
@@ -17,13 +17,14 @@
 //! return false
 //! ```
 //!
-//! The timeout counts the sleeps and not the calls, and the last sleep is followed by no attempt.
+//! The timeout counts the sleeps but not the calls, and no attempt follows the last sleep.
 //!
-//! Mistakes, kept. **The release is a DEL that ignores the owner**: after an overrun it removes the
-//! lock of the next holder. **GETSET nil is taken for a loss**: the holder releases between GET and
-//! GETSET, and the lock stays taken, without a holder, until its time has passed. **The loser's
-//! GETSET overwrites the winner's time.** All fixed in `jedis-getset-owner`: an owner next to the
-//! time, compare-and-set, compare-and-delete. **Clients compare their own clocks**: kept in both.
+//! `jedis-getset` keeps the mistakes. **The release is a DEL that ignores the owner**, so after an
+//! overrun it removes the next holder's lock. **The code treats GETSET nil as a loss**: if the
+//! holder releases between GET and GETSET, the lock stays taken without a holder until its time has
+//! passed. **The loser's GETSET overwrites the winner's time.** `jedis-getset-owner` fixes all
+//! three with an owner next to the time, compare-and-set and compare-and-delete. In both locks
+//! **clients compare their own clocks**.
 
 use super::stamp::{Value, now_ms, set_if_unchanged, time_in};
 use super::{Base, NotTaken, acquisition, release_by};
@@ -37,7 +38,7 @@ use std::time::Duration;
 
 const SLEEP_MS: i64 = 100;
 
-/// The entry in the table of locks.
+/// Entry of `jedis-getset` in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "jedis-getset",
     about: "the Java class: SETNX key end-time, GETSET and a string comparison, 100 ms between \
@@ -51,7 +52,7 @@ pub const DEFINITION: Definition = Definition {
     },
 };
 
-/// The lock that compares owners.
+/// Entry of `jedis-getset-owner`, which compares owners.
 pub const OWNER: Definition = Definition {
     name: "jedis-getset-owner",
     about: "jedis-getset with an owner next to the time: takes over by compare-and-set, releases \
@@ -69,7 +70,7 @@ struct JedisGetset {
 }
 
 impl JedisGetset {
-    /// `acquire(Jedis)`: gives up when the sleeps add up to the timeout.
+    /// Runs `acquire(Jedis)`, which gives up when the sleeps add up to the timeout.
     async fn acquire_within(&mut self, resource: &str) -> Acquisition {
         let mut standing = None;
         let mut refusal = Cow::Borrowed("held by another");
@@ -191,7 +192,8 @@ mod tests {
         }
     }
 
-    /// The holder overruns, another takes over, the first releases, and a third tries.
+    /// Lets a holder overrun, a second process take over, the first one release, and a third one
+    /// try.
     fn after_an_overrun(name: &str) -> (Acquisition, Rc<TestWorld>) {
         let (world, mut first) = one_redis(name, normal);
         let mut others = [0, 1].map(|_| world.lock(name, &one(), &settings()));
@@ -235,7 +237,7 @@ mod tests {
         assert_eq!(third, Acquisition::Refused(HELD.into()), "{}", world.trace());
     }
 
-    /// The holder overruns and releases between a waiter's GET and its GETSET.
+    /// Lets the holder overrun, and then release between a waiter's GET and its GETSET.
     fn release_before_getset(name: &str) -> (Acquisition, Rc<TestWorld>, Box<dyn Lock>) {
         let mut gets = 0;
         let (world, mut holder) = one_redis(name, move |call: &Call<'_>| {

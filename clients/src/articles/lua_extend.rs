@@ -1,4 +1,4 @@
-//! `lua-extend` and two faulty ones: a lease that the application extends when little of it is
+//! `lua-extend` and two faulty variants: the application extends the lease when little of it is
 //! left.
 //!
 //! Source: article 003, 2 ("the client can send a Lua script that lengthens the lock, as long as
@@ -9,14 +9,15 @@
 //! else getDLock() // acquire the lock again
 //! ```
 //!
-//! `lua-extend` does what the sentence says: get, compare, pexpire. The lease is valid for a ttl
-//! from when the SET, or the extension, was sent. Each mistake is in a separate lock:
+//! `lua-extend` does what the sentence says: it gets, compares and calls PEXPIRE. The lease is
+//! valid for a ttl from the time when the client sent the SET or the extension. Each variant has
+//! one mistake:
 //!
 //! - `lua-extend-unchecked`: **the extension is a SET that ignores the owner**. After a pause it
 //!   overwrites the lock of the next holder.
-//! - `lua-extend-reacquire`: **a lost lock is taken again** (`getDLock`), and the critical section
-//!   continues as if nothing had happened: another process may have been in and out meanwhile, and
-//!   the value read before is stale.
+//! - `lua-extend-reacquire`: **the extension takes a lost lock again** (`getDLock`), and the
+//!   critical section continues. Another process may have held the lock meanwhile, so the value
+//!   that the holder read is stale.
 
 use super::{Base, entry};
 use crate::attempt::take;
@@ -29,14 +30,14 @@ use crate::reply::Reply;
 use crate::retry::Retry;
 use crate::script::Script;
 
-/// The entry in the table of locks.
+/// Entry of `lua-extend` in the table of locks.
 pub const DEFINITION: Definition = entry(
     "lua-extend",
     "single-node with a validity time; the application extends it with a Lua compare-and-expire",
     |env, servers, settings| lock(Base::new(env, servers, settings), Way::IfOwned),
 );
 
-/// The lock whose extension ignores the owner.
+/// Entry of `lua-extend-unchecked`, whose extension ignores the owner.
 pub const UNCHECKED: Definition = Definition {
     name: "lua-extend-unchecked",
     about: "lua-extend whose extension is SET key owner PX ttl, without checking the owner",
@@ -44,7 +45,7 @@ pub const UNCHECKED: Definition = Definition {
     ..DEFINITION
 };
 
-/// The lock whose extension takes a lost lock again.
+/// Entry of `lua-extend-reacquire`, whose extension takes a lost lock again.
 pub const REACQUIRE: Definition = Definition {
     name: "lua-extend-reacquire",
     about: "lua-extend whose extension retakes the lock if it is gone, and continues",
@@ -52,7 +53,7 @@ pub const REACQUIRE: Definition = Definition {
     ..DEFINITION
 };
 
-/// Extends the key if it holds our value, takes it if it does not exist: 1; else 0.
+/// Script that returns 1 if it extended the caller's key or created a missing key, and 0 otherwise.
 pub static EXTEND_OR_TAKE: Script = Script::new(
     r#"if redis.call("get",KEYS[1]) == ARGV[1] then
     return redis.call("pexpire",KEYS[1],ARGV[2])

@@ -1,6 +1,6 @@
 //! `reentrant-by-value` and `reentrant-counted`: locks that their holder can take again.
 //!
-//! Source: article 003, 5.2; the acquire and the release are those of its 1:
+//! Source: article 003, 5.2. The acquire and the release are those of its section 1:
 //!
 //! ```text
 //! acquire: SET resource my_random_value NX PX ttl
@@ -9,12 +9,12 @@
 //! release: the Lua compare-and-delete
 //! ```
 //!
-//! Mistakes, kept in `reentrant-by-value`. **No counter**: the release of the inner acquire removes
-//! the lock during the outer critical section. **`my_random_value` stays the same for the life of
-//! the process**, as it must be to be found again: a SET whose reply was lost is "reentered" by the
-//! next attempt, with a ttl that began earlier. Both fixed in `reentrant-counted`, which counts in
-//! the process, and writes a fresh value for each outermost acquire. Neither extends the lock on
-//! reentry, and neither does the article.
+//! `reentrant-by-value` keeps two mistakes. **It has no counter**, so the release of the inner
+//! acquire removes the lock during the outer critical section. **`my_random_value` stays the same
+//! for the life of the process**, because the process must recognise it. If the reply to a SET is
+//! lost, the next attempt "reenters" a lock whose ttl began earlier. `reentrant-counted` fixes
+//! both: it counts in the process, and writes a fresh value for each outermost acquire. Like the
+//! article, neither lock extends its ttl on reentry.
 
 use super::{Base, NotTaken, acquisition, entry};
 use crate::attempt::take;
@@ -25,7 +25,7 @@ use crate::owned_key::{fresh_owner, release, set_if_absent};
 use crate::retry::Retry;
 use bytes::Bytes;
 
-/// The entry in the table of locks.
+/// Entry of `reentrant-by-value` in the table of locks.
 pub const DEFINITION: Definition = entry(
     "reentrant-by-value",
     "SET key value NX PX ttl; a holder that finds its own value re-enters; releases are not \
@@ -36,7 +36,7 @@ pub const DEFINITION: Definition = entry(
     },
 );
 
-/// The lock that counts.
+/// Entry of `reentrant-counted`, which counts nested acquires.
 pub const COUNTED: Definition = Definition {
     name: "reentrant-counted",
     about: "reentrant-by-value with a count: only the outermost release removes the lock",

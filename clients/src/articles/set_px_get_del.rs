@@ -1,5 +1,5 @@
-//! `set-px-get-del` and `thread-id-get-del`: an owner in the value, compared by the client before
-//! it deletes.
+//! `set-px-get-del` and `thread-id-get-del`: the client compares the owner in the value before it
+//! deletes the key.
 //!
 //! Source: article 001, "Problems", second:
 //!
@@ -8,11 +8,11 @@
 //! release: if (threadId.equals(redisClient.get(key))) { del(key) }
 //! ```
 //!
-//! Mistakes, kept. **GET and DEL are two commands** (the article says so): if the lock expires and
-//! is taken between them, DEL removes the lock of another; fixed in `single-node`. **The number of
-//! a thread is unique in one process only**: `thread-id-get-del` writes what the article writes,
-//! and since the main threads of all processes have the same number, the comparison always holds;
-//! fixed in `set-px-get-del`, which writes a random value per attempt.
+//! Both locks keep one mistake: **GET and DEL are two commands**, as the article says. If the lock
+//! expires between them and another process takes it, DEL removes that process's lock.
+//! `single-node` fixes this. `thread-id-get-del` keeps a second mistake: **a thread's number is
+//! unique only within its process**. The main threads of all processes have the same number, so the
+//! comparison always succeeds. `set-px-get-del` writes a random value per attempt instead.
 
 use super::{Base, NotTaken, Steps, entry, stepwise};
 use crate::call_error::CallError;
@@ -22,14 +22,14 @@ use crate::lock::{Definition, Lease};
 use crate::owned_key::{fresh_owner, set_if_absent};
 use bytes::Bytes;
 
-/// The entry in the table of locks.
+/// Entry of `set-px-get-del` in the table of locks.
 pub const DEFINITION: Definition = entry(
     "set-px-get-del",
     "SET key owner NX PX ttl; released by GET, a comparison in the client, and DEL",
     |env, servers, settings| stepwise(env, servers, settings, Owner::Random),
 );
 
-/// The lock whose owners are thread numbers.
+/// Entry of `thread-id-get-del`, whose owner values are thread numbers.
 pub const THREAD_ID: Definition = Definition {
     name: "thread-id-get-del",
     about: "set-px-get-del with the thread number as owner, which is the same in every process",

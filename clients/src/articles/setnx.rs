@@ -1,17 +1,17 @@
-//! `setnx`: a key that exists while the lock is held.
+//! `setnx`: the lock is held while its key exists.
 //!
-//! Source: article 000, "Locking": `SETNX foo.lock <current unix time>`; 1 means acquired; `DEL
-//! foo.lock` releases; on 0 a blocking caller tries again. Mistakes, kept: **the key never
-//! expires**, so a holder that dies, or whose DEL or whose SETNX reply is lost, leaves it locked
-//! forever; fixed in `set-ex-del`. DEL ignores the owner, which is harmless as long as no other
-//! process can get in.
+//! Source: article 000, "Locking": `SETNX foo.lock <current unix time>`; 1 means acquired, `DEL
+//! foo.lock` releases, and a blocking caller that gets 0 tries again. One mistake is kept: **the
+//! key never expires**. A holder that dies, a lost DEL, or a lost reply to SETNX leaves the lock
+//! taken forever. `set-ex-del` fixes this. DEL ignores the owner, which is harmless while no other
+//! process can take the lock.
 
 use super::{Base, NotTaken, Steps, entry, stepwise};
 use crate::commands::set_nx;
 use crate::lock::Definition;
 use bytes::Bytes;
 
-/// The entry in the table of locks.
+/// Entry of `setnx` in the table of locks.
 pub const DEFINITION: Definition = entry(
     "setnx",
     "SETNX key time without any expiry; released by DEL",

@@ -9,17 +9,17 @@
 //! }
 //! ```
 //!
-//! Mistakes, kept: **SETNX and EXPIRE are not atomic** (the article says so itself): a crash or a
-//! lost connection between the two leaves a key that never expires, and EXPIRE is before the
-//! `try`, so an error of it releases nothing. The caller ignores its reply. DEL ignores the owner.
-//! Fixed, as in the article, in `set-ex-del`.
+//! The mistakes are kept. **SETNX and EXPIRE are not atomic**, as the article says: a crash or a
+//! lost connection between them leaves a key that never expires. EXPIRE precedes the `try`, so its
+//! error releases nothing, and the caller ignores its reply. DEL ignores the owner. `set-ex-del`
+//! has the article's fix.
 
 use super::{Base, NotTaken, Steps, entry, stepwise};
 use crate::commands::{expire, set_nx};
 use crate::lock::Definition;
 use bytes::Bytes;
 
-/// The entry in the table of locks.
+/// Entry of `setnx-expire` in the table of locks.
 pub const DEFINITION: Definition = entry(
     "setnx-expire",
     "SETNX key 1, then EXPIRE as a second command; released by DEL",

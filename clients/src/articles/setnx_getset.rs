@@ -1,5 +1,5 @@
-//! `setnx-getset` and its variations: the value is the time of the acquire; a lock that is too old
-//! is taken over by GETSET.
+//! `setnx-getset` and its variants: the value is the time of the acquire, and a waiter takes over a
+//! lock that is too old by GETSET.
 //!
 //! Source: article 000, "Handling deadlocks" and what follows it:
 //!
@@ -11,26 +11,26 @@
 //! DEL foo.lock
 //! ```
 //!
-//! Mistakes, kept in `setnx-getset`, which has the milliseconds that the article recommends:
+//! `setnx-getset` keeps these mistakes, and has the milliseconds that the article recommends:
 //!
-//! - **Clients compare their own clocks with the holder's** (the article says so). Fixed in
-//!   `setnx-getset-server-time`: TIME.
-//! - **GET nil is taken for a time long past, and GETSET nil for "another was faster"** (the
-//!   article says so): the holder releases between a waiter's GET of a stale time and its GETSET;
-//!   the waiter has taken the lock, does not know it, and all wait until it is too old. Fixed in
-//!   `setnx-getset-nil`: after GET nil it tries SETNX again, and GETSET nil is a success.
-//! - **The loser's GETSET overwrites the winner's time.** The article calls that negligible. It is
-//!   not if the loser was paused after it read the clock: it sets the time *back*, and a third
-//!   takes the lock over early. And the holder's own check then fails: that is
-//!   `setnx-getset-checked`. Fixed in `setnx-getset-owner`, which takes over by compare-and-set,
-//!   so that losers write nothing.
-//! - **The release is a DEL that ignores the owner.** Fixed in `setnx-getset-owner`: time and
-//!   random owner, compare-and-delete.
+//! - **Clients compare their own clocks with the holder's**, as the article says.
+//!   `setnx-getset-server-time` uses TIME instead.
+//! - **GET nil counts as a time long past, and GETSET nil as "another was faster"**, as the article
+//!   says. If the holder releases between a waiter's GET of a stale time and its GETSET, the waiter
+//!   takes the lock without knowing it, and all processes wait until the lock is too old.
+//!   `setnx-getset-nil` fixes this: after GET nil it tries SETNX again, and it treats GETSET nil as
+//!   a success.
+//! - **The loser's GETSET overwrites the winner's time.** The article calls that negligible. But a
+//!   loser that was paused after it read the clock sets the time *back*, and a third process takes
+//!   over the lock early. The holder's own check then fails, as `setnx-getset-checked` shows.
+//!   `setnx-getset-owner` takes over by compare-and-set, so losers write nothing.
+//! - **The release is a DEL that ignores the owner.** `setnx-getset-owner` stores the time and a
+//!   random owner, and releases by compare-and-delete.
 //!
-//! `setnx-getset-seconds` has stamps in whole seconds, of which the article warns. They do not let
-//! two takers in: a taker writes a time more than `expire` after the stale one, so the second
-//! taker's T2 differs from T1. They break the check: two acquisitions within one second
-//! look the same.
+//! `setnx-getset-seconds` stores whole seconds, which the article advises against. Whole seconds do
+//! not let two takers in: a taker writes a time more than `expire` after the stale one, so the
+//! second taker's T2 differs from T1. But they break the check, because two acquisitions within one
+//! second have the same value.
 
 use super::stamp::{Value, now_ms, now_seconds, set_if_unchanged, time_in};
 use super::{Base, NotTaken, Steps, entry, stepwise};
@@ -40,14 +40,14 @@ use crate::lock::{Definition, Lease, Usage};
 use crate::owned_key::delete_if_owned;
 use bytes::Bytes;
 
-/// The entry in the table of locks.
+/// Entry of `setnx-getset` in the table of locks.
 pub const DEFINITION: Definition = entry(
     "setnx-getset",
     "SETNX key time; a waiter takes over an old time by GETSET and a comparison; released by DEL",
     |env, servers, settings| stepwise(env, servers, settings, AS_WRITTEN),
 );
 
-/// The variation with times in whole seconds.
+/// Entry of the variant with times in whole seconds.
 pub const SECONDS: Definition = Definition {
     name: "setnx-getset-seconds",
     about: "setnx-getset with times in whole seconds",
@@ -58,7 +58,7 @@ pub const SECONDS: Definition = Definition {
     ..DEFINITION
 };
 
-/// The variation with the holder's check at the key step.
+/// Entry of the variant whose holder checks the lock at the key step.
 pub const CHECKED: Definition = Definition {
     name: "setnx-getset-checked",
     about: "setnx-getset whose holder checks before the key step that the key still holds its time",
@@ -69,7 +69,7 @@ pub const CHECKED: Definition = Definition {
     ..DEFINITION
 };
 
-/// The variation that interprets nil replies correctly.
+/// Entry of the variant that interprets nil replies correctly.
 pub const NIL_HANDLED: Definition = Definition {
     name: "setnx-getset-nil",
     about: "setnx-getset that reads nil replies correctly, as a free lock",
@@ -79,7 +79,7 @@ pub const NIL_HANDLED: Definition = Definition {
     ..DEFINITION
 };
 
-/// The variation that uses the server's clock.
+/// Entry of the variant that uses the server's clock.
 pub const SERVER_TIME: Definition = Definition {
     name: "setnx-getset-server-time",
     about: "setnx-getset with the server's clock instead of the clients'",
@@ -89,7 +89,7 @@ pub const SERVER_TIME: Definition = Definition {
     ..DEFINITION
 };
 
-/// The variation with an owner in the value, and comparisons at the server.
+/// Entry of the variant that stores an owner and compares at the server.
 pub const OWNER: Definition = Definition {
     name: "setnx-getset-owner",
     about: "setnx-getset with an owner next to the time: takes over by compare-and-set, releases \
@@ -125,9 +125,9 @@ enum Clock {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Nil {
-    /// GET: a time long past. GETSET: another process was faster.
+    /// GET nil counts as a time long past, and GETSET nil means that another process was faster.
     IsTimeout,
-    /// GET: SETNX is tried again. GETSET: acquired.
+    /// After GET nil the client tries SETNX again, and GETSET nil means that it acquired the lock.
     IsFree,
 }
 
@@ -163,7 +163,7 @@ impl Steps for Variation {
 }
 
 impl Clock {
-    /// `<current unix time>`.
+    /// Returns the `<current unix time>` of the article.
     async fn now(self, base: &mut Base) -> Result<i64, CallError> {
         match self {
             Clock::ClientMillis => Ok(now_ms(&base.env)),
@@ -182,7 +182,6 @@ impl Clock {
     }
 }
 
-/// Returns whether `T0 > T1 + expire`.
 fn is_too_old(
     t1: Option<&[u8]>,
     t0: i64,

@@ -14,16 +14,16 @@
 //! if now() < GET lock.foo: DEL lock.foo
 //! ```
 //!
-//! Unix time is in whole seconds; the 1 makes up for the rounding. A nil reply is taken for a time
-//! long past, so that GETSET nil is a success.
+//! Unix time is in whole seconds; the 1 makes up for the rounding. A nil reply counts as a time
+//! long past, so GETSET nil is a success.
 //!
-//! Mistakes, kept. **The guard of the release checks a time, not an owner**: it is meant to spare
-//! the lock of another after an overrun, but that one has just written a time that is ahead, so the
-//! guard lets the DEL pass exactly when the lock is another's, and holds it back when the lock ran
-//! out but still belongs to the process. **The loser's GETSET overwrites the winner's time.** Both
-//! fixed in `setnx-getset-expiry-owner`: an owner next to the time, compare-and-set,
-//! compare-and-delete. **Clients compare their own clocks**: kept in both; fixed in
-//! `setnx-getset-server-time`.
+//! `setnx-getset-expiry` keeps the mistakes. **The guard of the release checks a time, not an
+//! owner.** It is meant to spare another process's lock after an overrun, but the new holder has
+//! just written a time in the future. So the guard lets the DEL pass when the lock is another's,
+//! and stops it when the lock has run out but still belongs to the process. **The loser's GETSET
+//! overwrites the winner's time.** `setnx-getset-expiry-owner` fixes both with an owner next to the
+//! time, compare-and-set and compare-and-delete. In both locks **clients compare their own
+//! clocks**, which `setnx-getset-server-time` fixes.
 
 use super::stamp::{Value, now_seconds, set_if_unchanged, time_in, time_of};
 use super::{Base, NotTaken, Steps, entry, stepwise};
@@ -37,7 +37,7 @@ use std::time::Duration;
 
 const SLEEP: Duration = Duration::from_millis(10);
 
-/// The entry in the table of locks.
+/// Entry of `setnx-getset-expiry` in the table of locks.
 pub const DEFINITION: Definition = entry(
     "setnx-getset-expiry",
     "SETNX key end-time; a waiter takes over a passed end time by GETSET; DEL only before the end \
@@ -45,7 +45,7 @@ pub const DEFINITION: Definition = entry(
     |env, servers, settings| lock(env, servers, settings, Value::Bare),
 );
 
-/// The lock that compares owners.
+/// Entry of `setnx-getset-expiry-owner`, which compares owners.
 pub const OWNER: Definition = Definition {
     name: "setnx-getset-expiry-owner",
     about: "setnx-getset-expiry with an owner next to the time: takes over by compare-and-set, \
@@ -94,14 +94,14 @@ impl Steps for SetnxGetsetExpiry {
     }
 }
 
-/// `now() > value`; nil is long past.
+/// Returns whether `now() > value`; a nil value counts as long past.
 fn has_passed(value: Option<&[u8]>, env: &Env) -> Result<bool, NotTaken> {
     let Some(value) = value else { return Ok(true) };
     let end = time_in(value)?;
     Ok(now_seconds(env) > end)
 }
 
-/// `if now() < GET lock.foo: DEL lock.foo`: returns whether a key was deleted.
+/// Runs `if now() < GET lock.foo: DEL lock.foo` and returns whether a key was deleted.
 async fn delete_while_ahead(base: &mut Base, resource: &str) -> Result<bool, CallError> {
     let end = get(&mut base.redis, resource).await?.as_deref().and_then(time_of);
     match end.is_some_and(|end| now_seconds(&base.env) < end) {
@@ -173,7 +173,8 @@ mod tests {
         }
     }
 
-    /// After an overrun another takes over, the first releases, and a third tries: does it get in?
+    /// Lets a holder overrun, a second process take over and the first one release. Returns whether
+    /// a third process then acquires the lock.
     fn third_gets_in(name: &str) -> (bool, String) {
         let (world, mut first) = one_redis(name, normal);
         let mut others = [0, 1].map(|_| world.lock(name, &one(), &one_attempt()));

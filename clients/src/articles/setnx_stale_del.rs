@@ -1,7 +1,7 @@
-//! `setnx-stale-del` and `setnx-stale-compare`: the value is the time of the acquire; a waiter
+//! `setnx-stale-del` and `setnx-stale-compare`: the value is the time of the acquire, and a waiter
 //! removes a lock that is too old.
 //!
-//! Source: article 000, "Handling deadlocks", where the first is the one that does not work:
+//! Source: article 000, "Handling deadlocks", whose first version does not work:
 //!
 //! ```text
 //! SETNX foo.lock <current unix time>             1: acquired
@@ -9,12 +9,12 @@
 //! DEL foo.lock, SETNX foo.lock <current unix time>
 //! ```
 //!
-//! Mistakes, kept. **DEL does not check again** (the article says so): C2 and C3 both find the lock
-//! of C1 stale; C2 deletes it and takes the lock; C3 deletes C2's and takes it too. Fixed in
-//! `setnx-stale-compare`, which removes the lock only while it has the time that was found stale,
-//! and in `setnx-getset`. **Clients compare their own clocks with the holder's**; **the release is
-//! a DEL that ignores the owner**, so that a holder that overran removes the lock of the next one:
-//! fixed in twins of `setnx-getset`.
+//! `setnx-stale-del` keeps the mistakes. **DEL does not check the value again**, as the article
+//! says: C2 and C3 both find the lock of C1 stale; C2 deletes it and takes the lock; C3 deletes
+//! C2's lock and takes it too. `setnx-stale-compare` fixes this: it removes the lock only while its
+//! value is the stale time. `setnx-getset` is another fix. **Clients compare their own clocks with
+//! the holder's**, and **the release is a DEL that ignores the owner**, so a holder that overruns
+//! removes the next holder's lock. Variants of `setnx-getset` fix both.
 
 use super::stamp::{bare, now_ms, time_in};
 use super::{Base, NotTaken, Steps, entry, stepwise};
@@ -23,14 +23,14 @@ use crate::lock::Definition;
 use crate::owned_key::delete_if_owned;
 use bytes::Bytes;
 
-/// The entry in the table of locks.
+/// Entry of `setnx-stale-del` in the table of locks.
 pub const DEFINITION: Definition = entry(
     "setnx-stale-del",
     "SETNX key time; a waiter that finds the time too old sends DEL, then SETNX",
     |env, servers, settings| stepwise(env, servers, settings, Removal::Blind),
 );
 
-/// The lock that checks again.
+/// Entry of `setnx-stale-compare`, which compares the value before it deletes the key.
 pub const COMPARING: Definition = Definition {
     name: "setnx-stale-compare",
     about: "setnx-stale-del that deletes a stale lock only if its value has not changed",
@@ -64,7 +64,7 @@ impl Steps for Removal {
     }
 }
 
-/// Returns the value, if the key was set.
+/// Returns the written value, or `None` if the key already exists.
 async fn set_now(base: &mut Base, resource: &str) -> Result<Option<Bytes>, NotTaken> {
     let value = bare(now_ms(&base.env));
     Ok(set_nx(&mut base.redis, resource, &value).await?.then_some(value))
@@ -81,7 +81,7 @@ mod tests {
         Answer, Call, TestWorld, both, granted, normal, one, one_redis, settings,
     };
 
-    /// Before the test world begins.
+    /// A time before the test world begins.
     const LONG_AGO: &str = "1699999980000";
 
     #[test]
@@ -115,7 +115,7 @@ mod tests {
         }
     }
 
-    /// C2 and C3 find C1's lock stale; the reply to C3's GET arrives two milliseconds later.
+    /// Lets C2 and C3 find C1's lock stale; C3 gets its reply to GET two milliseconds later.
     fn two_waiters(name: &str) -> (Acquisition, Acquisition, String) {
         let mut gets = 0;
         let world = TestWorld::new();

@@ -1,4 +1,4 @@
-//! Times as values of keys, by which locks without expiry determine their age.
+//! Times as values of keys, from which locks without expiry compute their age.
 //!
 //! A stamp is in milliseconds or seconds since the Unix epoch. The fixed locks append `:owner`.
 
@@ -11,7 +11,7 @@ use crate::script::Script;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// Sets the key to `ARGV[2]` if it still holds `ARGV[1]`, and then returns 1.
+/// Script that sets the key to `ARGV[2]` and returns 1 if the key still has the value `ARGV[1]`.
 pub static COMPARE_AND_SET: Script = Script::new(
     r#"if redis.call("get",KEYS[1]) == ARGV[1] then
     redis.call("set",KEYS[1],ARGV[2])
@@ -21,7 +21,7 @@ else
 end"#,
 );
 
-/// Compare-and-set: `true` if the key held `seen` and now holds `value`.
+/// Replaces the value `seen` by `value`. Returns whether the key had the value `seen`.
 pub async fn set_if_unchanged(
     session: &mut Session,
     key: &str,
@@ -37,9 +37,10 @@ pub async fn set_if_unchanged(
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Value {
-    /// The time: GETSET, compared in the client.
+    /// The value is a time, which the client writes by GETSET and compares itself.
     Bare,
-    /// The time and an owner: compare-and-set; compare-and-delete.
+    /// The value is a time and an owner, written by compare-and-set and removed by
+    /// compare-and-delete.
     Owned,
 }
 
@@ -52,33 +53,33 @@ impl Value {
     }
 }
 
-/// The value that says nothing but a time.
+/// Returns the value that consists of a time only.
 pub fn bare(time: i64) -> Bytes {
     Bytes::from(time.to_string())
 }
 
-/// The value that says a time, and whose it is: a random owner that no attempt ever had.
+/// Returns the value that consists of a time and a fresh random owner.
 fn owned(time: i64, env: &Env) -> Bytes {
     Bytes::from([time.to_string().as_bytes(), b":", &fresh_owner(env)].concat())
 }
 
-/// The time in a value, if there is one.
+/// Returns the time in a value, or `None` if the value does not begin with a number.
 pub fn time_of(value: &[u8]) -> Option<i64> {
     let digits = value.split(|byte| *byte == b':').next()?;
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Fails if the value says no time: the attempt is over.
+/// Returns the time in a value; a value without a time ends the attempt.
 pub(super) fn time_in(value: &[u8]) -> Result<i64, NotTaken> {
     time_of(value).ok_or_else(|| NotTaken::Failed("the key holds no time".to_owned()))
 }
 
-/// The wall clock of the host in whole milliseconds.
+/// Returns the host's wall clock in whole milliseconds since the Unix epoch.
 pub fn now_ms(env: &Env) -> i64 {
     env.wall_clock().as_millis()
 }
 
-/// The wall clock of the host in whole seconds, rounded down.
+/// Returns the host's wall clock in whole seconds since the Unix epoch, rounded down.
 pub fn now_seconds(env: &Env) -> i64 {
     now_ms(env).div_euclid(1_000)
 }

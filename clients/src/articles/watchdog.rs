@@ -1,28 +1,29 @@
-//! `watchdog` and its variations: a background task renews the lease until it is released.
+//! `watchdog` and its variants: a background task renews the lease until the holder releases it.
 //!
-//! Source: article 001, "Concurrency is still possible": the thread that holds the lock starts a
-//! daemon that lengthens the life of a lock that is about to expire (ttl 30 s: `expire` by 20 s at
-//! the 29th second, then every 20 s), and closes it explicitly when it is done; if the node dies
-//! the daemon dies too, and the lock expires.
+//! Source: article 001, "Concurrency is still possible". The thread that holds the lock starts a
+//! daemon, which lengthens the life of a lock that is about to expire: with a ttl of 30 s it calls
+//! `expire` by 20 s at the 29th second, and then every 20 s. The thread closes the daemon when it
+//! is done. If the node dies, the daemon dies too, and the lock expires.
 //!
-//! `watchdog` does it on the lock of [`single_node`](crate::single_node) with care: it renews every
-//! third of the ttl, by a Lua compare-and-expire, over its own connection; it is stopped
-//! before the release is sent; it notes the loss, and ends, when a renewal is refused or when none
-//! was confirmed for a whole ttl. Two limits remain: a pause of the whole
-//! process longer than the ttl still overlaps, and **a holder stuck in its business code keeps the
-//! lock forever**: fixed in `watchdog-capped`, which stops renewing after [`LEASES_MAX`] ttls and
-//! notes the loss before the lock expires.
+//! `watchdog` does the same with care on the lock of [`single_node`](crate::single_node). It renews
+//! every third of the ttl by a Lua compare-and-expire on its own connection, and is stopped before
+//! the release is sent. It reports the loss and ends when the server refuses a renewal, or confirms
+//! none for a whole ttl. Two limits remain. A pause of the whole process for longer than the ttl
+//! still causes an overlap. **A holder stuck in its business code keeps the lock forever**;
+//! `watchdog-capped` therefore stops renewing after [`LEASES_MAX`] ttls and reports the loss before
+//! the lock expires.
 //!
-//! Each mistake is in a separate lock; all are fixed in `watchdog`:
+//! Each of the other variants has mistakes that `watchdog` fixes:
 //!
-//! - `watchdog-expire`, as in the article, its spans scaled to the ttl. **Each renewal lasts
-//!   exactly until the next one**: the lock of the 29th second expires at the 49th, just before or
-//!   after the renewal arrives, and then is free under a living holder. **EXPIRE ignores the
-//!   owner**, and its reply is ignored: a holder that lost the lock keeps that of another alive.
-//! - `watchdog-resurrecting`: **renewal by GET, a comparison in the client, and SET**: a SET that
-//!   the release overtakes brings the lock back, or puts the old owner over the next one.
-//! - `watchdog-unstopped`: **the daemon is never closed**: it keeps the locks of others alive as
-//!   long as its process lives, even those of the dead.
+//! - `watchdog-expire` is the daemon of the article, with its intervals scaled to the ttl. **Each
+//!   renewal lasts exactly until the next one**: the lock of the 29th second expires at the 49th,
+//!   just before or after the next renewal arrives, so it can be free while its holder lives.
+//!   **EXPIRE ignores the owner**, and the daemon ignores its reply, so a holder that lost the lock
+//!   keeps another process's lock alive.
+//! - `watchdog-resurrecting` **renews by GET, a comparison in the client, and SET**. A SET that
+//!   arrives after the release restores the lock, or replaces the next owner by the old one.
+//! - `watchdog-unstopped` **never closes the daemon**, which keeps other processes' locks alive as
+//!   long as its own process lives, even the locks of dead processes.
 
 use super::{Base, entry};
 use crate::attempt::take;
@@ -37,17 +38,17 @@ use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Ttls after the grant at which `watchdog-capped` stops renewing.
+/// Number of ttls after the grant at which `watchdog-capped` stops renewing.
 pub const LEASES_MAX: u32 = 6;
 
-/// The entry in the table of locks.
+/// Entry of `watchdog` in the table of locks.
 pub const DEFINITION: Definition = entry(
     "watchdog",
     "single-node with a task that renews the lease every third of the ttl until the release",
     |env, servers, settings| lock(env, servers, settings, careful(settings.ttl)),
 );
 
-/// The lock that a stuck holder does not keep forever.
+/// Entry of `watchdog-capped`, which a stuck holder does not keep forever.
 pub const CAPPED: Definition = Definition {
     name: "watchdog-capped",
     about: "watchdog that stops renewing after six ttls and reports the loss before the lock \
@@ -63,7 +64,7 @@ pub const CAPPED: Definition = Definition {
     ..DEFINITION
 };
 
-/// The daemon of the article.
+/// Entry of `watchdog-expire`, the daemon of the article.
 pub const EXPIRE: Definition = Definition {
     name: "watchdog-expire",
     about: "watchdog with a plain EXPIRE: at 29/30 of the ttl, then every 2/3 of the ttl, for 2/3 \
@@ -82,7 +83,7 @@ pub const EXPIRE: Definition = Definition {
     ..DEFINITION
 };
 
-/// The watchdog that brings locks back.
+/// Entry of `watchdog-resurrecting`, whose renewal can restore a released lock.
 pub const RESURRECTING: Definition = Definition {
     name: "watchdog-resurrecting",
     about: "watchdog that renews by GET, a comparison in the client, and SET",
@@ -97,7 +98,7 @@ pub const RESURRECTING: Definition = Definition {
     ..DEFINITION
 };
 
-/// The watchdog that is never stopped.
+/// Entry of `watchdog-unstopped`, whose daemon outlives the release.
 pub const UNSTOPPED: Definition = Definition {
     name: "watchdog-unstopped",
     about: "watchdog with a plain EXPIRE that continues after the release",
@@ -112,10 +113,10 @@ pub const UNSTOPPED: Definition = Definition {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Habits {
     renewal: Renewal,
-    /// From the grant to the first renewal.
+    /// Time from the grant to the first renewal.
     first: Duration,
     every: Duration,
-    /// The lock's life after a renewal.
+    /// Lease length that a renewal sets.
     lasts: Duration,
     end: End,
     leases_max: Option<u32>,
@@ -123,9 +124,8 @@ struct Habits {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Renewal {
-    /// The Lua compare-and-expire.
     IfOwned,
-    /// EXPIRE, in milliseconds so that it follows any ttl; its reply is ignored.
+    /// EXPIRE in milliseconds, which suits any ttl; the daemon ignores the reply.
     Expire,
     GetThenSet,
 }
@@ -159,7 +159,7 @@ struct Watched {
     servers: Servers,
     ttl_ms: String,
     habits: Habits,
-    /// The renewal tasks, by the owner value of their lease, without those that are never stopped.
+    /// Renewal tasks by the owner value of their lease, except for tasks that are never stopped.
     dogs: BTreeMap<Bytes, Spawned>,
 }
 
@@ -171,7 +171,8 @@ struct Dog {
     owner: Bytes,
     ttl: Duration,
     granted: Monotonic,
-    /// Sending of the last request that the server confirmed; the lock lives a ttl from it or more.
+    /// Time at which the last confirmed request was sent; the lock lives for at least one ttl from
+    /// it.
     confirmed: Monotonic,
 }
 
@@ -216,7 +217,6 @@ impl Watched {
         }
     }
 
-    /// Stops the renewal before it sends the release.
     async fn stop_and_release(&mut self, lease: Lease) -> Release {
         if let Some(task) = self.dogs.remove(&lease.owner) {
             task.abort();
@@ -227,13 +227,14 @@ impl Watched {
 }
 
 impl Dog {
-    /// Runs until the watchdog is stopped, the lock is lost, or the host ends.
+    /// Renews until the release stops the watchdog, the lock is lost, or the host ends.
     async fn keep_renewing(mut self) {
         let mut pause = self.habits.first;
         loop {
             self.env.sleep(pause).await;
             if self.is_past_its_cap() {
-                // A hundredth of the ttl early, so that a clock that drifts does not make it late.
+                // The watchdog ends a hundredth of the ttl early, so that a drifting clock does not
+                // make it late.
                 let end = self.confirmed.plus(self.ttl * 99 / 100);
                 self.env.sleep(end.since(self.env.monotonic_clock())).await;
                 return self.env.note(Note::LockLost);

@@ -1,4 +1,4 @@
-//! Calls to a cell: a replica names the master, who answers (2.2).
+//! Calls to a Chubby cell, in which a replica names the master and the master answers (2.2).
 
 use crate::call_error::CallError;
 use crate::env::{Address, Draw, Env};
@@ -7,7 +7,7 @@ use crate::stream::Stream;
 use std::cell::RefCell;
 use std::time::Duration;
 
-/// The client of one process.
+/// Connections of one process to a Chubby cell.
 pub struct Cell {
     env: Env,
     members: Vec<Address>,
@@ -17,7 +17,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Knows all replicas. Panics if the servers are no cell.
+    /// Creates a client that knows all replicas. Panics if the servers are not an ensemble.
     pub fn new(env: &Env, servers: &Servers, settings: &Settings) -> Cell {
         let Servers::Ensemble(members) = servers else {
             panic!("a cell is needed, but the servers are {servers:?}")
@@ -35,7 +35,7 @@ impl Cell {
         &self.env
     }
 
-    /// One request, once, and the words of its answer.
+    /// Sends a request once and returns the words of the answer.
     pub async fn call(&self, request: &str) -> Result<Vec<String>, CallError> {
         let idle = self.idle.borrow_mut().take();
         let is_idle = idle.is_some();
@@ -45,7 +45,7 @@ impl Cell {
         };
         let mut outcome = self.ask(&mut master, request).await;
         if matches!(outcome, Err(CallError::Unsent(_))) && is_idle {
-            // The idle connection had broken before this request.
+            // The idle connection was already broken before this request.
             master = self.find().await?;
             outcome = self.ask(&mut master, request).await;
         }
@@ -61,7 +61,8 @@ impl Cell {
         to.exchange(request).await
     }
 
-    /// Asks the last known master first, then the replicas from any of them on.
+    /// Finds the master through the last known master, and then through the replicas from a random
+    /// one on.
     pub(super) async fn find(&self) -> Result<Stream, CallError> {
         let known = self.master.borrow_mut().take();
         let count = self.members.len();

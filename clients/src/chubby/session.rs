@@ -1,12 +1,12 @@
-//! A session, as the client's library keeps it (2.8):
+//! A session, as the Chubby client library maintains it (2.8):
 //!
 //! - A KeepAlive is always outstanding. The master holds it until the lease is close to its end.
-//! - The **local lease** is a careful estimate of the lease at the master: it begins no later than
+//! - The **local lease** is a careful estimate of the lease at the master. It begins no later than
 //!   the answer was sent, and is shorter by a sixteenth, because clocks differ in rate.
 //! - When the local lease ends, the session is **in jeopardy**: the library blocks the calls of the
 //!   application and looks for a master for a **grace period** of 45 s. If a KeepAlive succeeds,
 //!   the session is safe again; otherwise the library assumes that it has expired.
-//! - A master with a new epoch number is acknowledged by the next KeepAlive (2.9).
+//! - The next KeepAlive acknowledges a master that has a new epoch number (2.9).
 
 use super::cell::Cell as Cluster;
 use crate::call_error::CallError;
@@ -22,32 +22,33 @@ use std::time::Duration;
 pub const GRACE: Duration = Duration::from_secs(45);
 const AGAIN: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_millis(150);
 
-/// The library's view of a session.
+/// Status of a session as the client library knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
-    /// The session's lease lasts.
+    /// The local lease has not ended.
     Safe,
-    /// The session's lease may be over.
+    /// The local lease has ended, and the library looks for a master.
     Jeopardy,
-    /// The session has ended, or must be assumed to have.
+    /// The session has ended, or the library assumes so.
     Expired,
 }
 
-/// A failure of a call.
+/// A failure of a call in a session.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
     /// The session has expired.
     Expired {
-        /// The cell may have executed the call.
+        /// `true` if the cell may have executed the call.
         may_have_applied: bool,
     },
-    /// The master refused it for good.
+    /// The master refused the call permanently, with this reason.
     Refused(String),
-    /// No answer in time; the call may have been executed. Holds the last failure.
+    /// No answer arrived in time, and the cell may have executed the call. Contains the last
+    /// failure.
     Late(String),
 }
 
-/// A session kept alive in the background; if dropped, it ends by itself.
+/// A session that a background task keeps alive. A dropped session expires at the master.
 pub struct Session {
     cell: Rc<Cluster>,
     shared: Rc<Shared>,
@@ -65,7 +66,7 @@ struct Shared {
 }
 
 impl Session {
-    /// Begins a session.
+    /// Opens a session before the deadline.
     pub async fn open(cell: &Rc<Cluster>, deadline: Monotonic) -> Result<Session, Failure> {
         let mut attempts = Attempts::until(deadline);
         loop {
@@ -91,28 +92,28 @@ impl Session {
         }
     }
 
-    /// The library's view of the session.
+    /// Returns the status of the session as the library knows it.
     pub fn status(&self) -> Status {
         self.shared.status.get()
     }
 
-    /// Its number at the cell.
+    /// Returns the session's number at the cell.
     pub fn id(&self) -> u64 {
         self.shared.id
     }
 
-    /// The number of the next acquire, by which the cell tells it from one that was delayed.
+    /// Returns the number of the next acquire, which lets the cell recognise a delayed one.
     pub fn next_acquire(&self) -> u64 {
         self.shared.acquires.set(self.shared.acquires.get() + 1);
         self.shared.acquires.get()
     }
 
-    /// Waits for the next event or change of the status, counted from this call on.
+    /// Waits for the next event or change of status after this call.
     pub fn changed(&self) -> Notified {
         self.shared.changed.notified()
     }
 
-    /// Returns once it is not known to be safe.
+    /// Returns once the session is in jeopardy or has expired.
     pub async fn unsafe_from_now(&self) {
         loop {
             let changed = self.changed();
@@ -123,9 +124,9 @@ impl Session {
         }
     }
 
-    /// Makes a call until it is answered. It waits while the session is in jeopardy, and while
-    /// another master takes over. Every call may be made twice: the cell knows what this session
-    /// has.
+    /// Repeats a call until the cell answers it. The call waits while the session is in jeopardy,
+    /// and while another master takes over. Repetition is safe, because the cell knows the locks of
+    /// this session.
     pub async fn call(
         &self,
         verb: &str,
@@ -203,7 +204,7 @@ impl Attempts {
         }
     }
 
-    /// Handles an answer to try again.
+    /// Waits after an answer that requests another try.
     async fn pass(&self, cell: &Cluster, answer: &[String]) -> Result<(), Failure> {
         self.wait(cell, format!("the cell answered {}", answer.join(" "))).await
     }
@@ -229,7 +230,7 @@ impl Shared {
         }
     }
 
-    /// Zero if the library must decide something by itself.
+    /// Returns the time until the lease or the grace period ends.
     fn left(&self, now: Monotonic) -> Duration {
         let end = match self.status.get() {
             Status::Safe => self.lease_until.get(),
@@ -238,7 +239,7 @@ impl Shared {
         end.since(now)
     }
 
-    /// The local lease or the grace period has ended.
+    /// Changes the status at the end of the local lease or of the grace period.
     fn lapse(&self) {
         self.become_status(match self.status.get() {
             Status::Safe => Status::Jeopardy,
@@ -246,7 +247,8 @@ impl Shared {
         });
     }
 
-    /// Returns `None` if another KeepAlive must be sent later.
+    /// Handles the answer to a KeepAlive. Returns `None` if the library must wait before the next
+    /// one.
     fn answered(&self, sent: Monotonic, answer: &[String]) -> Option<()> {
         let number = |at: usize| answer.get(at)?.parse::<u64>().ok();
         match answer.first()?.as_str() {
@@ -284,7 +286,7 @@ async fn keep_alive(cell: Rc<Cluster>, shared: Rc<Shared>) {
     }
 }
 
-/// Uses the last one's connection if it is intact.
+/// Sends a KeepAlive over the previous connection if that connection is intact.
 async fn send_keep_alive(
     cell: &Cluster,
     shared: &Shared,
@@ -328,7 +330,8 @@ mod tests {
         let shared = shared();
         let sent = Monotonic(1_000_000);
         shared.answered(sent, &words("alive 1 8000000 12000000 0")).unwrap();
-        // The master answered 8 s after it got the KeepAlive, which was sent before: 20 s in all.
+        // The master answered 8 s after it got the KeepAlive and granted 12 s, so 20 s count from
+        // the sending.
         assert_eq!(shared.left(sent), Duration::from_millis(18_750));
         shared.answered(Monotonic(0), &words("alive 1 0 12000000 0")).unwrap();
         assert_eq!(shared.left(sent), Duration::from_millis(18_750), "a lease never gets shorter");

@@ -1,4 +1,5 @@
-//! A connection: one message per command, a certain or unknown outcome, no use after a failure.
+//! Tests that a command is one message, that its outcome is certain or unknown, and that no
+//! connection is used after a failure.
 
 use super::{Connection, Subscription, encode};
 use crate::call_error::CallError;

@@ -1,4 +1,4 @@
-//! Following the primary, as traffic with two Sentinels and two servers.
+//! Tests that clients follow the primary, by their traffic with two Sentinels and two servers.
 
 use crate::lock::{Acquisition, Lease, Lock, Release};
 use crate::testing::{Answer, Call, TestWorld, normal, sentinels, settings};
@@ -13,7 +13,7 @@ const SWITCH: &str =
 const OTHER_SWITCH: &str =
     "*3\r\n$7\r\nmessage\r\n$14\r\n+switch-master\r\n$19\r\nother a 6379 b 6379\r\n";
 
-/// A Sentinel that always gives that answer.
+/// Returns a Sentinel that always names the same primary.
 fn says(primary: &'static str) -> impl FnMut(&Call<'_>) -> Answer {
     move |call| if call.name() == "SENTINEL" { Answer::Says(primary) } else { Answer::Normal }
 }
@@ -26,7 +26,7 @@ fn replica(call: &Call<'_>) -> Answer {
     }
 }
 
-/// Two Sentinels that say `a`, a master `a` and a replica `b`.
+/// Builds a world of two Sentinels that name `a` as primary, a master `a` and a replica `b`.
 fn world() -> (Rc<TestWorld>, Box<dyn Lock>) {
     let world = TestWorld::new();
     world.serve("s1", says(PRIMARY_IS_A));

@@ -1,7 +1,7 @@
-//! An application interrupts a call of its lock ([`Env::interrupting`]): the call's next wait on a
-//! connection fails with `Interrupted`, a wait on a clock ends immediately. From then on the lock
-//! retries no more ([`Env::is_interrupted`], [`Env::left`]), but its cleanup waits as usual. The
-//! lock's background tasks notice nothing.
+//! Interrupts of lock calls by the application ([`Env::interrupting`]). The interrupted call's next
+//! wait on a connection fails with `Interrupted`, and a wait on a clock ends immediately. From then
+//! on the lock does not retry ([`Env::is_interrupted`], [`Env::left`]), but its cleanup waits as
+//! usual. The interrupt does not reach the lock's background tasks.
 
 use super::{Env, Monotonic};
 use std::cell::Cell;
@@ -15,11 +15,11 @@ use std::time::Duration;
 enum Stage {
     #[default]
     None,
-    /// The call has not noticed it, and is not being polled.
+    /// The call has not noticed the interrupt and is not being polled.
     Pending,
-    /// The call has not noticed it, and is being polled.
+    /// The call has not noticed the interrupt and is being polled.
     Polled,
-    /// The call has noticed it.
+    /// The call has noticed the interrupt.
     Heard,
 }
 
@@ -36,7 +36,7 @@ impl Interrupt {
         is_heard
     }
 
-    /// Maps a poll: an interrupted call fails instead of waiting.
+    /// Turns a pending poll of an interrupted call into an error.
     #[inline(always)]
     pub(super) fn fails<T>(&self, poll: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if poll.is_pending() && self.is_heard_here() {
@@ -53,7 +53,7 @@ impl Interrupt {
 }
 
 impl Env {
-    /// Interrupts a call of the lock, and runs it to its end.
+    /// Interrupts a call of the lock and runs the call to its end.
     pub async fn interrupting<T>(&self, mut call: Pin<&mut impl Future<Output = T>>) -> T {
         self.interrupt.0.set(Stage::Pending);
         let _ends = Ends(&self.interrupt);
@@ -71,7 +71,7 @@ impl Env {
         self.interrupt.0.get() == Stage::Heard
     }
 
-    /// The time until the deadline of a call; zero once it was interrupted.
+    /// Returns the time until the deadline of a call; zero after an interrupt.
     pub fn left(&self, deadline: Monotonic) -> Duration {
         match self.is_interrupted() {
             true => Duration::ZERO,

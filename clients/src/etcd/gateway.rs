@@ -1,9 +1,9 @@
-//! Calls to a cluster.
+//! Calls to an etcd cluster through its JSON gateway.
 //!
-//! Retries are those of clientv3 (`clientv3/retry.go`): a read until it is answered, a change only
-//! if it certainly did not leave. The library waits 25 ms give or take a tenth between two tries
-//! (`defaultBackoffWaitBetween`), without a timeout; here a call ends after the `command_timeout`,
-//! as with a context of the application.
+//! Retries follow clientv3 (`clientv3/retry.go`): the client repeats a read until it is answered,
+//! and a change only if it was certainly not sent. The library waits 25 ms plus or minus a tenth
+//! between two tries (`defaultBackoffWaitBetween`), without a timeout. Here a call ends after the
+//! `command_timeout`, as with a context of the application.
 
 use super::http::Link;
 use super::{coded, number};
@@ -14,17 +14,17 @@ use serde_json::{Value, json};
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-/// The code of a member that is temporarily unavailable (gRPC's UNAVAILABLE).
+/// Code of a member that is temporarily unavailable (gRPC's UNAVAILABLE).
 const UNAVAILABLE: i64 = 14;
 const BACKOFF: std::ops::RangeInclusive<Duration> =
     Duration::from_micros(22_500)..=Duration::from_micros(27_500);
 
-/// A failure of a call.
+/// A failure of a call to the cluster.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
-    /// The server refused it without executing it.
+    /// The server refused the call and did not execute it.
     Refused(String),
-    /// The server could not decide: there is no leader, or agreement takes too long.
+    /// The server could not decide, because it has no leader or agreement takes too long.
     Unavailable(String),
     /// No answer arrived.
     Lost(CallError),
@@ -58,7 +58,7 @@ impl From<CallError> for Failure {
     }
 }
 
-/// The client of one process.
+/// Connections of one process to an etcd cluster.
 pub struct Gateway {
     env: Env,
     members: Vec<Address>,
@@ -68,7 +68,8 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// Begins with any member. Panics if the servers are no cluster.
+    /// Creates a client that begins with a random member. Panics if the servers are not an
+    /// ensemble.
     pub fn new(env: &Env, servers: &Servers, settings: &Settings) -> Gateway {
         let Servers::Ensemble(members) = servers else {
             panic!("a cluster is needed, but the servers are {servers:?}")
@@ -84,12 +85,12 @@ impl Gateway {
         }
     }
 
-    /// Its host.
+    /// Returns the handle of the process on its host.
     pub fn env(&self) -> &Env {
         &self.env
     }
 
-    /// The longest duration of a call.
+    /// Returns the time limit of a call.
     pub fn timeout(&self) -> Duration {
         self.timeout
     }
@@ -103,7 +104,7 @@ impl Gateway {
         Link::open(&self.env, &self.members[self.at.get()], self.timeout).await
     }
 
-    /// Makes one call, once.
+    /// Makes a call without retries.
     pub async fn call(&self, path: &str, body: &Value) -> Result<Value, Failure> {
         let outcome = self.exchange(path, &body.to_string()).await;
         if let Err(Failure::Lost(_) | Failure::Unavailable(_)) = &outcome {
@@ -120,7 +121,7 @@ impl Gateway {
         };
         let mut outcome = link.ask(path, body).await;
         if let Err(CallError::Unsent(_)) = outcome {
-            // The connection broke while idle.
+            // The connection broke while it was idle.
             link = self.link().await?;
             outcome = link.ask(path, body).await;
         }
@@ -141,7 +142,7 @@ impl Gateway {
         }
     }
 
-    /// Makes a change, and retries until the deadline if it certainly did not leave.
+    /// Makes a change, and retries it until the deadline if it was certainly not sent.
     pub async fn change(
         &self,
         path: &str,
@@ -157,7 +158,7 @@ impl Gateway {
         }
     }
 
-    /// Reads, and retries until the deadline if there was no answer.
+    /// Reads, and retries until the deadline if no answer arrived.
     pub async fn read(
         &self,
         path: &str,
@@ -172,7 +173,8 @@ impl Gateway {
         }
     }
 
-    /// Waits a moment; `false` if that would pass the deadline, or after an interrupt.
+    /// Waits before another try; returns `false` if that would pass the deadline, or after an
+    /// interrupt.
     async fn again(&self, deadline: Monotonic) -> bool {
         let delay = self.env.jitter(&BACKOFF);
         if self.env.is_interrupted() || self.env.monotonic_clock().plus(delay) >= deadline {
@@ -183,8 +185,8 @@ impl Gateway {
     }
 
     /// Waits until a key is deleted at a revision or later (`waitDelete`). A watch whose connection
-    /// ends restarts at another member. A silent one blocks: the library sets no bound, and does
-    /// not ask the member whether it knows a leader.
+    /// ends restarts at another member. A watch on a silent member blocks, because the library sets
+    /// no time limit and does not ask the member whether it has a leader.
     pub async fn wait_for_deletion(&self, key: &str, revision: i64) -> Result<(), Failure> {
         let (key, start_revision) = (coded(key), revision.to_string());
         let create = json!({"key": key, "start_revision": start_revision});

@@ -1,4 +1,5 @@
-//! A connection that sends one request at a time and reads its answer, whole or piece by piece.
+//! An HTTP connection ([`Link`]) that sends one request at a time and reads its answer whole or in
+//! pieces.
 
 use crate::call_error::CallError;
 use crate::env::{Address, Env};
@@ -9,16 +10,16 @@ use std::time::Duration;
 const HEAD_MAX: usize = 64 << 10;
 const PIECE_MAX: usize = 64 << 20;
 
-/// An open connection, unusable after an error.
+/// An open HTTP connection, unusable after an error.
 pub struct Link {
     stream: Stream,
     timeout: Duration,
 }
 
-/// The head of an answer.
+/// The head of an HTTP answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Head {
-    /// The status.
+    /// HTTP status code.
     pub status: u16,
     body: Body,
 }
@@ -30,7 +31,7 @@ enum Body {
 }
 
 impl Link {
-    /// Connects. `timeout` bounds the connect, and each request.
+    /// Connects. `timeout` limits the connect and each request.
     pub async fn open(env: &Env, to: &Address, timeout: Duration) -> Result<Link, CallError> {
         let none = |reason: String| no_connection(to, reason);
         match env.timeout(timeout, env.connect(to)).await {
@@ -40,13 +41,13 @@ impl Link {
         }
     }
 
-    /// Sends a request and reads its answer.
+    /// Sends a request and reads its whole answer. Returns the status code and the body.
     pub async fn ask(&mut self, path: &str, body: &str) -> Result<(u16, Vec<u8>), CallError> {
         let head = self.begin(path, body).await?;
         self.rest(head).await
     }
 
-    /// As [`Link::ask`], without a limit on the answer's duration.
+    /// Does the same as [`Link::ask`] without a time limit for the answer.
     pub async fn ask_patiently(
         &mut self,
         path: &str,
@@ -96,12 +97,12 @@ impl Link {
         }
     }
 
-    /// Lifts the limit on the duration of answers.
+    /// Removes the time limit of answers.
     pub fn wait_for_ever(&mut self) {
         self.stream.lift_limit();
     }
 
-    /// The next piece of an answer; `None` at its end.
+    /// Reads the next piece of an answer; returns `None` at its end.
     pub async fn piece(&mut self, head: Head) -> Result<Option<BytesMut>, CallError> {
         let length = match head.body {
             Body::Length(0) => return Ok(None),

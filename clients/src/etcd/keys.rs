@@ -1,4 +1,4 @@
-//! Keys below a prefix, each with the lease of its contender: a queue. Source: etcd 3.5.0,
+//! A queue of contenders, each with a key below a common prefix and a lease. Source: etcd 3.5.0,
 //! `client/v3/concurrency/mutex.go` and `key.go` (`waitDeletes`).
 
 use super::gateway::{Failure, Gateway};
@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 /// The place of a contender in the queue.
 pub struct Place {
-    /// The revision that created its key.
+    /// Revision that created the contender's key.
     pub revision: i64,
-    /// `true` if no key is older.
+    /// `true` if the contender's key is the oldest.
     pub is_first: bool,
 }
 
-/// Creates a key with a lease, or finds it there.
+/// Creates a key with a lease, or finds it if it exists.
 pub async fn enter(
     gateway: &Gateway,
     (prefix, key): (&str, &str),
@@ -35,7 +35,8 @@ pub async fn enter(
     Ok(Place { revision, is_first: owner == 0 || owner == revision })
 }
 
-/// The last key created before a revision, and the revision then; `None` if there is none.
+/// Returns the last key created before a revision, and the cluster's revision at the read. The key
+/// is `None` if none is older.
 pub async fn last_before(
     gateway: &Gateway,
     prefix: &str,
@@ -64,7 +65,7 @@ fn entering(prefix: &str, key: &str, lease: i64) -> Value {
     let compare = json!({
         "key": own, "target": "CREATE", "result": "EQUAL", "create_revision": "0",
     });
-    // `WithFirstCreate`.
+    // `WithFirstCreate` in the Go client.
     let owner = json!({"request_range": {
         "key": coded(prefix), "range_end": coded(end_of(prefix)),
         "limit": "1", "sort_order": "ASCEND", "sort_target": "CREATE",
@@ -74,7 +75,7 @@ fn entering(prefix: &str, key: &str, lease: i64) -> Value {
     json!({"compare": [compare], "success": [put, owner], "failure": [get, owner]})
 }
 
-/// The read that finds the last contender in front (`WithLastCreate`, `WithMaxCreateRev`).
+/// Builds the read of the last contender in front (`WithLastCreate`, `WithMaxCreateRev`).
 fn in_front(prefix: &str, revision: i64) -> Value {
     json!({
         "key": coded(prefix), "range_end": coded(end_of(prefix)), "limit": "1",
@@ -83,7 +84,7 @@ fn in_front(prefix: &str, revision: i64) -> Value {
     })
 }
 
-/// The end of the keys below a prefix that ends in a slash (`GetPrefixRangeEnd`).
+/// Returns the end of the range of keys below a prefix that ends in a slash (`GetPrefixRangeEnd`).
 fn end_of(prefix: &str) -> String {
     format!("{}0", prefix.strip_suffix('/').unwrap_or(prefix))
 }

@@ -10,16 +10,16 @@
 //! ```
 //!
 //! Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` (`Mutex.Lock`, `Unlock`), used as `etcdctl
-//! lock` does it: a session, a mutex, and both are closed at the end.
+//! lock` does: it opens a session and a mutex, and closes both at the end.
 //!
-//! - `etcd-mutex-unchecked` is the same in 3.4.0 to 3.4.45, which **does not check its own key
-//!   after the wait**: if its lease has ended meanwhile the key is gone, and another process may
+//! - `etcd-mutex-unchecked` is the mutex of 3.4.0 to 3.4.45, which **does not check its own key
+//!   after the wait**. If its lease has ended meanwhile the key is gone, and another process may
 //!   hold the lock (etcd issue 11456; fixed by `b14c7cd44` in 3.5.0, never in 3.4).
 //! - The mutex does not notify a holder whose session ends. `etcd-mutex-done` leaves its critical
-//!   section when `Session.Done` fires; in `etcd-mutex-fencing` the storage checks the revision
+//!   section when `Session.Done` fires. With `etcd-mutex-fencing` the storage checks the revision
 //!   that created the key, as the documentation of etcd advises.
 //!
-//! A release whose key is gone is reported as not held; the library ignores that.
+//! The lock reports a release whose key is gone as not held; the library ignores that.
 
 use super::gateway::{Failure, Gateway};
 use super::keys::{self, Place};
@@ -33,7 +33,7 @@ use crate::lock::{
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The entry in the table of locks.
+/// Entry of `etcd-mutex` in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "etcd-mutex",
     about: "etcd's concurrency.Mutex: keys below a prefix; the oldest holds the lock, each waits \
@@ -45,7 +45,7 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| build(&env, servers, settings, Traits::CURRENT),
 };
 
-/// The mutex of etcd 3.4.
+/// Entry of `etcd-mutex-unchecked`, the mutex of etcd 3.4.
 pub const OLD: Definition = Definition {
     name: "etcd-mutex-unchecked",
     about: "etcd-mutex as in etcd 3.4, which does not check its own key after waiting",
@@ -56,7 +56,7 @@ pub const OLD: Definition = Definition {
     ..DEFINITION
 };
 
-/// The mutex whose holder leaves when its session is done.
+/// Entry of `etcd-mutex-done`, whose holder leaves when its session is done.
 pub const DONE: Definition = Definition {
     name: "etcd-mutex-done",
     about: "etcd-mutex whose holder leaves when its session ends",
@@ -66,7 +66,7 @@ pub const DONE: Definition = Definition {
     ..DEFINITION
 };
 
-/// The mutex whose holder sends the storage the revision of its key.
+/// Entry of `etcd-mutex-fencing`, which sends the storage the revision of its key.
 pub const FENCING: Definition = Definition {
     name: "etcd-mutex-fencing",
     about: "etcd-mutex with the create revision of its key as fencing token",

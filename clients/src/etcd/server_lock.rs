@@ -5,12 +5,12 @@
 //! ```
 //!
 //! Source: etcd 3.4.23, `etcdserver/api/v3lock/lock.go` and its documentation (`v3lock.proto`):
-//! "The returned key [...] exists [...] so long as the caller owns the lock." Used as the Jepsen
-//! analysis of etcd 3.4.3 does: the client keeps the lease alive and calls the server.
+//! "The returned key [...] exists [...] so long as the caller owns the lock." As in the Jepsen
+//! analysis of etcd 3.4.3, the client keeps the lease alive and calls the server.
 //!
-//! Mistake of every 3.4, in the server: **it does not check the caller's key once the caller has
-//! waited**, so that it grants the lock to a caller whose lease has ended (etcd issue
-//! 11456). In `etcd-lock-api-fixed` the servers are as since 3.5.0.
+//! Every 3.4 server has this mistake: **it does not check the caller's key after the caller has
+//! waited**, so it grants the lock to a caller whose lease has ended (etcd issue 11456).
+//! `etcd-lock-api-fixed` runs on servers that behave as since 3.5.0.
 
 use super::gateway::{Failure, Gateway};
 use super::session::Session;
@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The entry in the table of locks.
+/// Entry of `etcd-lock-api` in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "etcd-lock-api",
     about: "etcd 3.4's server-side Lock, which grants the lock to a waiter even if its lease has \
@@ -35,7 +35,7 @@ pub const DEFINITION: Definition = Definition {
     build,
 };
 
-/// The same on servers that check the key.
+/// Entry of `etcd-lock-api-fixed`, whose servers check the caller's key.
 pub const FIXED: Definition = Definition {
     name: "etcd-lock-api-fixed",
     about: "etcd-lock-api on servers that check the caller's key first, as etcd does since 3.5.0",
@@ -73,7 +73,7 @@ impl ServerSide {
             }
             Err(why) => why,
         };
-        // The lease takes the key with it, if there is one.
+        // The end of the lease deletes the lock's key, if the key exists.
         match session.close().await {
             Ok(()) => Acquisition::Refused(why.into()),
             Err(failure) if !failure.may_have_applied() => Acquisition::Refused(why.into()),
@@ -103,7 +103,7 @@ impl ServerSide {
     async fn give_back(&mut self, lease: &Lease) -> Release {
         let Some(session) = self.session.take() else { return Release::NotHeld };
         let key = coded(format!("{}/{}", lease.resource, name_of(session.lease)));
-        // The server does not say whether the key was there.
+        // The server's answer does not show whether the key existed.
         let unlocked = self.gateway.call("lock/unlock", &json!({"key": key})).await;
         let closed = session.close().await;
         match (unlocked, closed) {

@@ -1,11 +1,11 @@
-//! A session: a lease that a background task keeps alive until it ends or is given up.
+//! An etcd session: a lease that a background task keeps alive until it ends or is given up.
 //!
 //! Source: etcd 3.4.23, `clientv3/concurrency/session.go` and `clientv3/lease.go`:
 //!
-//! - the lease is kept alive when a third of its ttl has passed since the last answer; a try that
-//!   fails is made again after 500 ms (`retryConnWait`);
-//! - the session is done when a server says that the lease is gone, or when the ttl has passed
-//!   without an answer (for the first one: 5 s). The application has to ask (`Session.Done`);
+//! - The client renews the lease when a third of its ttl has passed since the last answer. It
+//!   repeats a failed try after 500 ms (`retryConnWait`).
+//! - The session is done when a server says that the lease is gone, or when the ttl has passed
+//!   without an answer (5 s for the first answer). The application has to ask (`Session.Done`).
 //! - `Close` revokes the lease.
 
 use super::gateway::{Failure, Gateway};
@@ -22,10 +22,10 @@ const FIRST_ANSWER: Duration = Duration::from_secs(5);
 /// Delay after a failed try (`retryConnWait`).
 const RETRY: Duration = Duration::from_millis(500);
 
-/// A lease and its keepalive task; the lease expires if this is dropped.
+/// A lease and its keepalive task; the lease expires if the session is dropped.
 pub struct Session {
     gateway: Rc<Gateway>,
-    /// The lease.
+    /// Number of the lease.
     pub lease: i64,
     shared: Rc<Shared>,
     task: Option<Spawned>,
@@ -63,7 +63,7 @@ impl Session {
         .await;
     }
 
-    /// Ends the session, and if possible its lease, which deletes all its keys.
+    /// Ends the session and, if possible, its lease, which deletes all its keys.
     pub async fn close(mut self) -> Result<(), Failure> {
         self.orphan();
         let id = self.lease.to_string();
@@ -83,7 +83,7 @@ impl Drop for Session {
     }
 }
 
-/// A ttl in etcd's unit.
+/// Returns a ttl in whole seconds, rounded up, as etcd requires.
 pub fn whole_seconds(ttl: Duration) -> u64 {
     ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0)
 }

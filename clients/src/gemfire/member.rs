@@ -1,9 +1,10 @@
 //! A process as a member of a distributed system.
 //!
-//! Heartbeats to every server contain its locks, from which a new grantor recovers. Its cache
-//! closes when a server reports its departure, or after 2.5 member timeouts without servers that
-//! weigh more than half of the view (15 for the oldest, 10 for each other). A process that was paused for
-//! longer than a member timeout counts that as a heartbeat of all servers, as a real monitor does.
+//! Heartbeats to every server contain the member's locks, from which a new grantor recovers them.
+//! The member's cache closes when a server reports its departure, or when servers with more than
+//! half of the view's weight are silent for 2.5 member timeouts (the oldest weighs 15, each other
+//! 10). A process that was paused for longer than a member timeout counts the pause as a heartbeat
+//! of all servers, as a real monitor does.
 
 use super::system::{System, first};
 use crate::call_error::CallError;
@@ -21,21 +22,23 @@ use std::time::Duration;
 
 const AGAIN: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_millis(150);
 
-/// A failure of a call.
+/// A failure of a call by a member.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
     /// The cache is closed.
     Departed {
-        /// A server may have executed the call, or may not know yet that the member has departed.
+        /// `true` if a server may have executed the call, or may not know yet that the member has
+        /// departed.
         may_have_applied: bool,
     },
-    /// The server refused it for good.
+    /// The server refused the call permanently, with this reason.
     Refused(String),
-    /// No answer in time; the call may have been executed. Holds the last failure.
+    /// No answer arrived in time, and a server may have executed the call. Contains the last
+    /// failure.
     Late(String),
 }
 
-/// A membership; if dropped, the member departs without a message.
+/// A membership; a dropped member departs without a message.
 pub struct Member {
     shared: Rc<Shared>,
     tasks: Vec<Spawned>,
@@ -46,7 +49,7 @@ struct View {
     number: u64,
     grantor: u8,
     version: u64,
-    /// The servers, oldest first.
+    /// Servers, oldest first.
     servers: Vec<u8>,
 }
 
@@ -65,7 +68,7 @@ struct Shared {
     heard: RefCell<BTreeMap<u8, Monotonic>>,
     held: RefCell<Vec<HeldLock>>,
     is_closed: Cell<bool>,
-    /// The grantor has reported the member's departure, so its locks are released.
+    /// `true` if the grantor has reported the member's departure, which released its locks.
     is_told: Cell<bool>,
     changed: Notify,
     serials: Cell<u64>,
@@ -73,7 +76,7 @@ struct Shared {
 }
 
 impl Member {
-    /// Joins, by way of any server.
+    /// Joins the distributed system through any server.
     pub async fn join(system: &Rc<System>, deadline: Monotonic) -> Result<Member, Failure> {
         let env = &system.env;
         let name = String::from_utf8_lossy(&fresh_digits(env)[..8]).into_owned();
@@ -128,22 +131,22 @@ impl Member {
         Some(Member { shared, tasks })
     }
 
-    /// Its name in the system.
+    /// Returns the member's name in the system.
     pub fn name(&self) -> &str {
         &self.shared.name
     }
 
-    /// `true` once its cache is closed.
+    /// Returns `true` once the member's cache is closed.
     pub fn is_closed(&self) -> bool {
         self.shared.is_closed.get()
     }
 
-    /// Silence after which it departs.
+    /// Returns the silence of the servers after which the member departs.
     pub fn silence(&self) -> Duration {
         self.shared.silence()
     }
 
-    /// The number of the next lock call, by which servers tell it from one that was delayed.
+    /// Returns the number of the next lock call, which lets servers recognise a delayed call.
     pub fn next_serial(&self) -> u64 {
         self.shared.serials.set(self.shared.serials.get() + 1);
         self.shared.serials.get()
@@ -173,7 +176,7 @@ impl Member {
         }
     }
 
-    /// Unlocks, or gives up a lock call. Returns whether the lock was held.
+    /// Releases a lock or gives up a lock call. Returns whether the lock was held.
     pub async fn unlock(
         &self,
         lock: &str,
@@ -191,7 +194,7 @@ impl Member {
         }
     }
 
-    /// Raises a counter in the region by one, at every server of the view.
+    /// Increments a counter in the region at every server of the view. Returns the new value.
     pub async fn raise(&self, key: &str, deadline: Monotonic) -> Result<u64, Failure> {
         loop {
             let view = self.shared.view.borrow().clone();
@@ -205,7 +208,7 @@ impl Member {
         }
     }
 
-    /// Returns `None` if a server did not do its part.
+    /// Returns `None` if a server of the view did not execute the increment.
     async fn raise_in(&self, view: &View, key: &str) -> Option<u64> {
         let (name, number) = (&self.shared.name, view.number);
         let get = format!("get {name} {number} {key}");
@@ -230,7 +233,7 @@ impl Member {
         self.shared.view.borrow().version
     }
 
-    /// May repeat the call.
+    /// Sends a call to the grantor, and repeats it if necessary.
     async fn ask_grantor(
         &self,
         verb: &str,
@@ -301,7 +304,7 @@ impl Shared {
         self.timeout * 5 / 2
     }
 
-    /// A server reports the member's departure. The grantor may not know it yet.
+    /// Handles a server's report that the member has departed. The grantor may not know it yet.
     fn depart(&self, by: u8) {
         self.is_told.set(self.is_told.get() || by == self.view.borrow().grantor);
         self.close();
@@ -328,7 +331,7 @@ impl Shared {
         if let Some(mut stream) = idle {
             stream.limit(limit);
             match stream.exchange(request).await {
-                // The connection had broken before this request.
+                // The connection was already broken before this request.
                 Err(CallError::Unsent(_)) => {}
                 outcome => return self.keep(id, stream, outcome),
             }
@@ -398,7 +401,7 @@ async fn beat(shared: Rc<Shared>, id: u8) {
     }
 }
 
-/// Uses the last one's connection if it is intact.
+/// Sends a heartbeat over the previous connection if that connection is intact.
 async fn send_heartbeat(
     shared: &Shared,
     id: u8,
@@ -435,7 +438,7 @@ fn words(answer: &[String]) -> Vec<&str> {
     answer.iter().map(String::as_str).collect()
 }
 
-/// Errors: [`Failure::Late`] after the deadline or an interrupt.
+/// Waits before another try. Fails with [`Failure::Late`] after the deadline or an interrupt.
 async fn pause(env: &Env, deadline: Monotonic, why: &str) -> Result<(), Failure> {
     let delay = env.jitter(&AGAIN);
     let late = || Failure::Late(why.to_owned());

@@ -1,4 +1,4 @@
-//! The servers of a distributed system, and waiting for their answers.
+//! The servers of a distributed system ([`System`]) and calls to them.
 
 use crate::call_error::CallError;
 use crate::env::{Address, Env};
@@ -10,7 +10,7 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
-/// The servers of a distributed system, as a process reaches them.
+/// Connections of one process to the servers of a distributed system.
 pub struct System {
     pub(super) env: Env,
     pub(super) servers: Vec<Address>,
@@ -18,7 +18,7 @@ pub struct System {
 }
 
 impl System {
-    /// Knows all servers. Panics if they are no ensemble.
+    /// Creates a client that knows all servers. Panics if the servers are not an ensemble.
     pub fn new(env: &Env, servers: &Servers, settings: &Settings) -> System {
         let Servers::Ensemble(servers) = servers else {
             panic!("servers of a system are needed, but the servers are {servers:?}")
@@ -36,7 +36,7 @@ impl System {
         stream.exchange(request).await
     }
 
-    /// One request to the first server.
+    /// Sends one request to the first server.
     pub async fn look(&self, request: &str) -> Result<Vec<String>, CallError> {
         self.ask(&self.servers[0], request).await
     }
@@ -50,7 +50,7 @@ impl System {
     }
 }
 
-/// The result of a call; `None` if the notification comes first.
+/// Returns the result of a call, or `None` if the notification comes first.
 pub(super) async fn first<T>(
     mut call: Pin<&mut impl Future<Output = T>>,
     changed: Notified,

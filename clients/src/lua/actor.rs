@@ -1,4 +1,4 @@
-//! Runs a function of a script: resumes its coroutine, and does what it requests.
+//! Runs a function of a script: resumes its coroutine and executes its requests.
 
 use super::elsewhere;
 use super::hands::{Hands, Place};
@@ -42,7 +42,7 @@ impl Actor {
         }
     }
 
-    /// On the heap, for calls within calls.
+    /// Boxes the future, because calls can contain calls.
     fn call_within(
         &self,
         function: &Pinned,
@@ -122,7 +122,8 @@ impl Actor {
         Reply::Values(vec![LuaValue::Int(number)])
     }
 
-    /// Runs in parallel. Returns the first result of each call, or its failure.
+    /// Calls the function for all items in parallel. Returns the first result of each call, or its
+    /// failure.
     async fn all(&self, function: HostRootTicket, items: Vec<HostRootTicket>) -> Reply {
         let function = self.process.adopt(function);
         let items = self.adopt(items).into_iter();

@@ -72,7 +72,7 @@ impl CallArguments<'_> {
         }
     }
 
-    /// memcached's keys are one word.
+    /// Reads a key; a key of memcached is a single word.
     fn key(&self) -> Result<String, Reply> {
         let key = self.text(1)?;
         let is_word = (1..=250).contains(&key.len()) && key.bytes().all(|byte| byte > b' ');
@@ -137,7 +137,7 @@ fn refused_by<R: Display>(failure: Failure<R>, code: impl FnOnce(&R) -> String) 
     }
 }
 
-/// NULL is false, which leaves no hole in a list.
+/// Converts rows of a query to Lua; NULL becomes `false`, which leaves no hole in a list.
 fn rows(rows: Vec<Vec<Option<String>>>) -> LuaValue {
     let cell =
         |cell: Option<String>| cell.map_or(LuaValue::Bool(false), |text| LuaValue::from(&*text));

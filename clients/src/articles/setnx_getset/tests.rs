@@ -1,4 +1,4 @@
-//! Traffic of `setnx-getset` and its variations with one server, mistakes included.
+//! Tests of the traffic of `setnx-getset` and its variants with one server, mistakes included.
 
 use crate::lock::{Acquisition, Check, Lease, Release, Settings};
 use crate::testing::{Answer, Call, TestWorld, both, granted, normal, one, one_redis, settings};
@@ -17,7 +17,7 @@ fn one_attempt() -> Settings {
     }
 }
 
-/// A server that delays the reply to that GET (counted from 1).
+/// Returns a server that delays its reply to one GET, counted from 1.
 fn late_get(number: usize, late_ms: u64) -> impl FnMut(&Call<'_>) -> Answer {
     let mut gets = 0;
     move |call: &Call<'_>| {
@@ -130,8 +130,8 @@ fn a_loser_that_writes_nothing_lets_no_third_in() {
     assert!(!overlap, "{trace}");
 }
 
-/// The loser reads the clock at 0 s and hears the stale time at 9 s; the winner takes over at 8.9
-/// s; a third tries at 10.1 s.
+/// Lets a loser read its clock at 0 s and get the stale time at 9 s, a winner take over at 8.9 s,
+/// and a third process try at 10.1 s.
 fn early_third(name: &str) -> (bool, String) {
     let world = stale_world(late_get(1, 9_000));
     let mut locks = [0, 1, 2].map(|_| world.lock(name, &one(), &one_attempt()));
@@ -147,7 +147,7 @@ fn early_third(name: &str) -> (bool, String) {
     (matches!(third, Acquisition::Granted(_)), world.trace())
 }
 
-/// The holder overruns and releases between a waiter's GET and its GETSET.
+/// Lets the holder overrun, and then release between a waiter's GET and its GETSET.
 fn release_before_getset(name: &str) -> (Acquisition, Rc<TestWorld>) {
     let (world, mut holder) = one_redis(name, late_get(1, 2));
     let mut waiter = world.lock(name, &one(), &one_attempt());
@@ -241,7 +241,7 @@ fn get_nil_leaves_a_new_holder_alone_where_nil_is_taken_for_what_it_means() {
     assert_eq!(value.unwrap().as_bytes(), next.owner);
 }
 
-/// A holder with a right clock, and then a waiter whose clock is 11 s ahead.
+/// Lets a holder with a correct clock acquire, and then a waiter whose clock is 11 s ahead.
 fn fast_waiter(name: &str) -> (Acquisition, String) {
     let (world, mut holder) = one_redis(name, normal);
     world.skew(1, 11_000);
@@ -334,7 +334,7 @@ fn two_acquisitions_within_one_second_look_the_same_to_the_check_by_whole_second
         let (world, mut first) = one_redis(name, normal);
         let mut second = world.lock(name, &one(), &one_attempt());
         let lease = granted(world.run(first.acquire("lock")));
-        // A holder that overran removes it, say.
+        // The key disappears, as when a holder that overran its lease deletes it.
         world.store("redis", |store| store.clear());
         granted(world.run(second.acquire("lock")));
         assert_eq!(world.run(first.check(&lease)), check, "{name}");

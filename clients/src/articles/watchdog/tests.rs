@@ -1,9 +1,9 @@
-//! Traffic of `watchdog` and its variations with one server, mistakes included.
+//! Tests of the traffic of `watchdog` and its variants with one server, mistakes included.
 
 use crate::lock::{Acquisition, Release};
 use crate::testing::{Answer, Call, granted, normal, one, one_redis, settings};
 
-/// Drops renewals by Lua, which follow the first two calls by digest or source.
+/// Drops all renewals by Lua, which follow the first two calls by digest or source.
 fn dark_after_grant(call: &Call<'_>) -> Answer {
     if call.words.iter().any(|word| word.contains("pexpire")) || call.name() == "EVALSHA" {
         Answer::Dropped
@@ -129,7 +129,7 @@ fn a_set_that_the_release_overtakes_brings_the_lock_back() {
         });
     let mut other = world.lock("watchdog-resurrecting", &one(), &settings());
     let lease = granted(world.run(lock.acquire("lock")));
-    // The daemon connects, asks for the owner, and sends its SET at 3337.333 ms.
+    // The daemon connects, reads the owner, and sends its SET at 3337.333 ms.
     world.pass(3_336);
     assert_eq!(world.run(lock.release(lease)), Release::Released);
     world.pass(10);
@@ -220,7 +220,7 @@ fn a_daemon_that_nobody_closes_keeps_the_lock_of_the_dead_alive() {
         let mut other = world.lock(name, &one(), &settings());
         let lease = granted(world.run(lock.acquire("lock")));
         assert_eq!(world.run(lock.release(lease)), Release::Released);
-        // The process that took it next has died, and its daemon with it.
+        // The next holder has died together with its daemon.
         let soon = world.now() + 10_000_000;
         world.store("redis", |store| store.set("lock", "dead", Some(soon)));
         world.pass(600_000);
