@@ -1,4 +1,4 @@
-//! Execution of a command, for clients, EXEC, scripts and the primary's stream alike.
+//! Executes commands, whether they come from clients, EXEC, scripts or the primary's stream.
 
 pub(crate) mod execute;
 pub(crate) mod lookup;

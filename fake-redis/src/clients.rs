@@ -1,4 +1,4 @@
-//! Client connections: accepting, blocking and answering them.
+//! Client connections: opening, closing, blocking and replying.
 
 pub(crate) mod blocking;
 pub(crate) mod connections;

@@ -1,4 +1,4 @@
-//! The commands, one file per family, and their table.
+//! The command table, with one module per family of commands.
 
 mod blocking;
 mod client;

@@ -1,4 +1,4 @@
-//! Configuration of a server: the modelled part of redis.conf.
+//! Configuration of a server, which covers the modelled part of redis.conf.
 
 pub(crate) mod events;
 pub(crate) mod file;
@@ -8,22 +8,22 @@ pub(crate) mod parameters;
 
 use bytes::Bytes;
 
-/// Redis version, where versions differ in ways a lock can observe.
+/// Version of Redis, as far as a lock can observe the differences.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum RedisVersion {
-    /// 6.2: relative expiry in the replication stream.
+    /// Redis 6.2, whose replication stream contains relative expiry times.
     V6_2,
-    /// 7.0.
+    /// Redis 7.0, whose replication stream contains absolute expiry times.
     #[default]
     V7_0,
-    /// 7.2: WAIT counts only the connection's own writes.
+    /// Redis 7.2, where WAIT counts only the connection's own writes.
     V7_2,
-    /// 8.4: SET IFEQ and DELEX.
+    /// Redis 8.4, which has SET IFEQ and DELEX.
     V8_4,
 }
 
 impl RedisVersion {
-    /// Version as in INFO and HELLO.
+    /// Returns the version as in INFO and HELLO, such as `7.0.15`.
     pub fn text(self) -> &'static str {
         match self {
             RedisVersion::V6_2 => "6.2.14",
@@ -33,7 +33,7 @@ impl RedisVersion {
         }
     }
 
-    /// Version as `0x00MMmmpp`, as in `redis.REDIS_VERSION_NUM`.
+    /// Returns the version as `0x00MMmmpp`, like `redis.REDIS_VERSION_NUM`.
     pub fn number(self) -> i64 {
         match self {
             RedisVersion::V6_2 => 0x0006_020e,
@@ -44,43 +44,43 @@ impl RedisVersion {
     }
 }
 
-/// `appendfsync`.
+/// Sync policy of the append-only file (`appendfsync`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fsync {
-    /// Before each reply.
+    /// The file is synced before each reply.
     Always,
-    /// Once a second.
+    /// The file is synced once a second.
     EverySec,
-    /// Left to the operating system.
+    /// The operating system decides when to write the file to disk.
     No,
 }
 
-/// Persistence mode.
+/// Persistence mode of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Persistence {
-    /// None.
+    /// Data does not survive a restart.
     #[default]
     None,
-    /// Snapshots.
+    /// The server stores snapshots.
     Rdb,
-    /// Append-only file.
+    /// The server stores an append-only file.
     Aof {
-        /// When it is synced.
+        /// Sync policy of the file.
         fsync: Fsync,
     },
 }
 
-/// `save`: an automatic snapshot after this time with at least this many changes.
+/// Condition for an automatic snapshot (`save`): enough time and enough changes since the last one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SavePoint {
-    /// Since the last snapshot.
+    /// Minimum time since the last snapshot, in seconds.
     pub seconds: i64,
-    /// Since the last snapshot.
+    /// Minimum number of changes since the last snapshot.
     pub changes: u64,
 }
 
 impl SavePoint {
-    /// Redis's default: `save 3600 1 300 100 60 10000`.
+    /// Redis's default, `save 3600 1 300 100 60 10000`.
     pub const DEFAULTS: [SavePoint; 3] = [
         SavePoint { seconds: 3_600, changes: 1 },
         SavePoint { seconds: 300, changes: 100 },
@@ -88,25 +88,25 @@ impl SavePoint {
     ];
 }
 
-/// Limit on a client's unsent output.
+/// Limit on the output that a client has not yet received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OutputLimit {
     /// Bytes that disconnect the client immediately; 0 means no limit.
     pub hard: u64,
     /// Bytes that disconnect the client after `soft_seconds`; 0 means no limit.
     pub soft: u64,
-    /// Duration in seconds.
+    /// Seconds that a client may stay over the soft limit.
     pub soft_seconds: i64,
 }
 
-/// Limits by class of client: `client-output-buffer-limit`.
+/// Output limits for each class of client (`client-output-buffer-limit`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OutputLimits {
-    /// Normal clients.
+    /// Limit for normal clients.
     pub normal: OutputLimit,
-    /// Replicas.
+    /// Limit for replicas.
     pub replica: OutputLimit,
-    /// Subscribers of channels.
+    /// Limit for clients that are subscribed to channels.
     pub pubsub: OutputLimit,
 }
 
@@ -121,30 +121,30 @@ impl Default for OutputLimits {
     }
 }
 
-/// Eviction policy when memory is full.
+/// Policy for the choice of keys to evict when memory is full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum MaxmemoryPolicy {
-    /// None: commands that may need memory fail with `-OOM`.
+    /// Nothing is evicted, and commands that may need memory fail with `-OOM`.
     #[default]
     NoEviction,
-    /// The least recently used key.
+    /// Evicts the least recently used key.
     AllKeysLru,
-    /// The least frequently used key.
+    /// Evicts the least frequently used key.
     AllKeysLfu,
-    /// A random key.
+    /// Evicts a random key.
     AllKeysRandom,
-    /// The least recently used key with a time to live.
+    /// Evicts the least recently used key among those with a time to live.
     VolatileLru,
-    /// The least frequently used key with a time to live.
+    /// Evicts the least frequently used key among those with a time to live.
     VolatileLfu,
-    /// A random key with a time to live.
+    /// Evicts a random key among those with a time to live.
     VolatileRandom,
-    /// The key that expires first.
+    /// Evicts the key that expires first.
     VolatileTtl,
 }
 
 impl MaxmemoryPolicy {
-    /// Every policy with its name in redis.conf.
+    /// All policies with their names in redis.conf.
     pub const NAMES: [(&'static str, MaxmemoryPolicy); 8] = [
         ("noeviction", MaxmemoryPolicy::NoEviction),
         ("allkeys-lru", MaxmemoryPolicy::AllKeysLru),
@@ -156,84 +156,84 @@ impl MaxmemoryPolicy {
         ("volatile-ttl", MaxmemoryPolicy::VolatileTtl),
     ];
 
-    /// Returns whether only keys with a time to live are evicted.
+    /// Returns whether the policy evicts only keys with a time to live.
     pub fn volatile_only(self) -> bool {
         use MaxmemoryPolicy::{VolatileLfu, VolatileLru, VolatileRandom, VolatileTtl};
         matches!(self, VolatileLru | VolatileLfu | VolatileRandom | VolatileTtl)
     }
 }
 
-/// Configuration of a server. The defaults are redis.conf's, except that persistence is off.
+/// Configuration of a server. The defaults are those of redis.conf, except that persistence is off.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NodeConfig {
-    /// Host name announced to others.
+    /// Host name that the server announces to other servers.
     pub host: String,
-    /// Port announced to others.
+    /// Port that the server announces to other servers.
     pub port: u16,
-    /// The primary to replicate.
+    /// Host and port of the primary to replicate; `None` for a primary.
     pub replica_of: Option<(String, u16)>,
-    /// The server was started with a configuration file, which CONFIG REWRITE updates.
+    /// Whether the server starts from a configuration file, which CONFIG REWRITE updates.
     pub has_config_file: bool,
-    /// Persistence mode.
+    /// Persistence mode of the server.
     pub persistence: Persistence,
-    /// Load an append-only file whose end is missing (`aof-load-truncated`).
+    /// Whether to load an append-only file whose end is missing (`aof-load-truncated`).
     pub aof_load_truncated: bool,
     /// Growth in percent before an automatic rewrite of the append-only file; 0 means never.
     pub aof_rewrite_percentage: u32,
     /// Minimum size in bytes for an automatic rewrite of the append-only file.
     pub aof_rewrite_min_size: u64,
-    /// Automatic snapshots, if persistence uses snapshots.
+    /// Conditions for automatic snapshots; ignored unless snapshots are enabled.
     pub save_points: Vec<SavePoint>,
-    /// Minimum number of replicas for writes; 0 means no minimum.
+    /// Minimum number of good replicas for a write; 0 means no minimum.
     pub min_replicas_to_write: u32,
     /// Maximum age of a replica's last acknowledgement, in seconds; 0 disables the check.
     pub min_replicas_max_lag: u32,
     /// Memory limit in bytes; 0 means none.
     pub maxmemory: u64,
-    /// Eviction policy.
+    /// Policy for eviction at the memory limit.
     pub maxmemory_policy: MaxmemoryPolicy,
-    /// Sentinel prefers replicas with a lower value; 0 means never promote.
+    /// Priority for a promotion by Sentinel: lower values are preferred, and 0 prevents promotion.
     pub replica_priority: u32,
     /// Size in bytes of the backlog for partial resynchronization.
     pub backlog_size: usize,
-    /// Silence in seconds after which a replication link is closed.
+    /// Seconds of silence after which a replication link is closed.
     pub repl_timeout: u32,
     /// Interval in seconds between a primary's pings to its replicas.
     pub repl_ping_period: u32,
-    /// A replica without its primary still answers reads.
+    /// Whether a replica answers reads after it lost its primary.
     pub replica_serve_stale_data: bool,
     /// Delay in seconds before a snapshot for a replica, so that other replicas may share it.
     pub repl_diskless_sync_delay: u32,
-    /// Servers start in step, as in a running deployment, regardless of the sync delay.
+    /// Whether the servers start synchronized, as in a running deployment, without the sync delay.
     pub starts_in_step: bool,
-    /// A replica refuses writes from its clients.
+    /// Whether a replica refuses writes from its clients.
     pub replica_read_only: bool,
     /// Maximum length of an argument in bytes.
     pub proto_max_bulk_len: usize,
     /// Maximum number of unprocessed bytes of a connection.
     pub client_query_buffer_limit: usize,
-    /// Limits on unsent output.
+    /// Output limits for each class of client.
     pub output_limits: OutputLimits,
     /// Maximum number of connections.
     pub max_clients: usize,
-    /// Milliseconds of real time after which other clients are answered during a script; 0 means
-    /// never. Has no effect without an [`Attendant`](crate::Attendant).
+    /// Milliseconds of real time after which a long script lets other clients be answered; 0 means
+    /// never. Needs an [`Attendant`](crate::Attendant).
     pub busy_reply_threshold: i64,
-    /// Idle seconds after which a client is disconnected; 0 means never.
+    /// Seconds after which an idle client is disconnected; 0 means never.
     pub timeout: u32,
-    /// Password of the default user.
+    /// Password of the default user; `None` means no password.
     pub requirepass: Option<Bytes>,
-    /// Password sent to the primary (`masterauth`).
+    /// Password that a replica sends to its primary (`masterauth`).
     pub masterauth: Option<Bytes>,
     /// Number of databases.
     pub databases: usize,
-    /// Published keyspace events, as letters of `notify-keyspace-events`.
+    /// Keyspace events to publish, as letters of `notify-keyspace-events`.
     pub notify_keyspace_events: String,
-    /// Expired keys are also deleted without being accessed.
+    /// Whether the server also deletes expired keys that no client accesses.
     pub active_expire: bool,
     /// Prefix of the keys whose changes are reported to the judge; `None` reports none.
     pub tap_prefix: Option<Bytes>,
-    /// Redis version.
+    /// Version of Redis to imitate.
     pub version: RedisVersion,
 }
 

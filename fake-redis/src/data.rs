@@ -1,4 +1,4 @@
-//! Stored data and its serialized forms.
+//! The stored data and its serialized forms.
 
 pub(crate) mod append_only;
 pub(crate) mod extended;

@@ -1,4 +1,4 @@
-//! The server as its driver sees it: inputs in, outputs out.
+//! The outermost layer of the server, which turns inputs into outputs.
 
 pub(crate) mod admission;
 pub(crate) mod cron;

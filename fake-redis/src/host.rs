@@ -7,21 +7,21 @@
 //! - **Crashes.** Dropping the future crashes the server. turmoil's `crash` and `bounce` do that
 //!   and call the host's closure again. The test keeps the [`SharedDisk`] outside the closure; a
 //!   restarted server finds it without unsynced data, unless its [`Crash`] only ends the process.
-//! - **Clocks.** The closure in [`Hardware::clock`] returns the wall clock. Add to it to make a
-//!   server's clock jump or differ from others. Under turmoil count from a fixed instant, for
-//!   example with `turmoil::sim_elapsed`: `turmoil::since_epoch` starts at the real time of the run
-//!   unless the builder sets an epoch. The monotonic clock is tokio's.
+//! - **Clocks.** The closure in [`Hardware::clock`] returns the wall clock. Add to its result to
+//!   make a server's clock jump or differ from others. Under turmoil count from a fixed instant,
+//!   for example with `turmoil::sim_elapsed`, because `turmoil::since_epoch` starts at the real
+//!   time of the run unless the builder sets an epoch. The monotonic clock is tokio's.
 //! - **Names.** [`NodeConfig::host`] and [`SentinelConfig::announce_host`] are announced to other
 //!   servers, so they must be host names that the connector resolves, as with Redis's
 //!   `replica-announce-ip` and `resolve-hostnames`.
 //! - **Determinism.** A server's randomness derives from the seed, its name and the number of its
 //!   restarts. All servers of a simulation may share one seed.
-//! - **Limits of turmoil.** It never retransmits a dropped segment. A connection that lost one to a
-//!   `partition` stays silent after `repair` until one end gives up: a replica after
+//! - **Limits of turmoil.** turmoil never retransmits a dropped segment. A connection that lost one
+//!   to a `partition` stays silent after `repair` until one end gives up: a replica after
 //!   `repl_timeout`, a Sentinel when the connection is 15 s old and a PING had no reply for half of
 //!   `down_after_ms`.
 //!
-//! A Lua script runs in one instant, and an infinite one is stopped by its instruction limit;
+//! A Lua script runs in one instant, and its instruction limit stops an infinite loop;
 //! `busy-reply-threshold` has no effect here.
 
 use crate::config::NodeConfig;
@@ -35,12 +35,12 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// The server to run.
+/// The server to run, with its configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Server {
-    /// A Redis server.
+    /// A Redis server, primary or replica.
     Redis(Box<NodeConfig>),
-    /// A Sentinel.
+    /// A Redis Sentinel.
     Sentinel(SentinelConfig),
 }
 
@@ -56,11 +56,12 @@ impl From<SentinelConfig> for Server {
     }
 }
 
-/// Serves until SHUTDOWN, or until the future is dropped, which is a crash. Fails if another server
-/// runs on the disk.
+/// Serves until SHUTDOWN, or until the future is dropped, which crashes the server. Fails if
+/// another server runs on the disk.
 ///
-/// `accept` waits for the next connection and returns its peer; `connect` opens one to a host and
-/// port. Both may fail: a failed accept is skipped, a failed connect is retried as in Redis.
+/// `accept` waits for the next connection and returns its peer, and `connect` opens a connection to
+/// a host and port. Both may fail. A failed accept is skipped, and a failed connect is retried as
+/// in Redis.
 pub async fn serve<S: ByteStream>(
     server: impl Into<Server>,
     seed: u64,

@@ -1,4 +1,4 @@
-//! Access to keys, and notifications of changes.
+//! Access to keys, and notifications of their changes.
 
 pub(crate) mod access;
 pub(crate) mod eviction;

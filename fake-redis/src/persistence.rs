@@ -1,4 +1,4 @@
-//! Persistence: the append-only file, its syncs, and snapshots.
+//! Persistence of a server: the append-only file with its syncs, and snapshots.
 
 pub(crate) mod append_only;
 pub(crate) mod disk;

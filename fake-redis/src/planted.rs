@@ -1,4 +1,4 @@
-//! A bug planted by tests to show that they would catch it.
+//! A deliberate bug, with which tests show that they detect such a leak.
 
 use std::cell::Cell;
 

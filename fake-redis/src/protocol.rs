@@ -1,4 +1,4 @@
-//! Parsing and encoding of RESP.
+//! Parsing and encoding of RESP, the Redis protocol.
 
 pub(crate) mod args;
 pub(crate) mod error;

@@ -1,4 +1,4 @@
-//! Replication after Redis 7.0's replication.c.
+//! Replication between servers, following replication.c of Redis 7.0.
 
 pub(crate) mod cron;
 pub(crate) mod failover;

@@ -1,5 +1,5 @@
 //! Runs the scripts of EVAL and related commands. `engine` owns the thread's Lua state, `lend`
-//! gives it the server, and `limits` stops it.
+//! gives scripts access to the server, and `limits` stops them.
 
 mod convert;
 mod engine;

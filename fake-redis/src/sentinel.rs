@@ -1,11 +1,12 @@
-//! Redis Sentinel as a pure state machine: it monitors a primary and its replicas, agrees with
+//! Redis Sentinel as a pure state machine. It monitors a primary and its replicas, agrees with
 //! other Sentinels that the primary is down, elects a leader and lets it promote a replica.
 //!
-//! The rules are those of Redis 7.0's `sentinel.c`; each file names the functions that it models.
+//! The rules are those of Redis 7.0's `sentinel.c`, and each file names the functions that it
+//! models.
 //!
-//! Redis checks everything ten to twenty times a second. This implementation computes when
-//! something will be due (`schedule`) and sleeps until then, rounded up by a random fraction of
-//! such a tick, so that Sentinels started together still drift apart.
+//! Redis checks everything ten to twenty times a second. This implementation computes when the next
+//! action is due (`schedule`) and sleeps until then, rounded up by a random fraction of such a
+//! tick, so that Sentinels started together still drift apart.
 
 mod address;
 mod attempt;
@@ -41,29 +42,32 @@ pub use machine::Sentinel;
 /// Configuration of a Sentinel, as in `sentinel.conf`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SentinelConfig {
-    /// Host announced to others (`sentinel announce-ip`).
+    /// Host that the Sentinel announces to others (`sentinel announce-ip`).
     pub announce_host: String,
-    /// Port announced to others.
+    /// Port that the Sentinel announces to others.
     pub announce_port: u16,
     /// Name of the monitored primary, such as `mymaster`.
     pub master_name: String,
     /// Initial address of the primary.
     pub master: Address,
-    /// Number of Sentinels that must see the primary down for it to be objectively down.
+    /// Number of Sentinels that must consider the primary down before a failover may start.
     pub quorum: usize,
-    /// Silence in milliseconds before an instance is subjectively down (`down-after-milliseconds`).
+    /// Silence in milliseconds after which an instance is subjectively down
+    /// (`down-after-milliseconds`).
     pub down_after_ms: i64,
-    /// Time limit in milliseconds of each failover step; the next attempt waits for twice as long
-    /// (`failover-timeout`).
+    /// Time limit in milliseconds of each failover step (`failover-timeout`). The next attempt
+    /// waits for twice as long.
     pub failover_timeout_ms: i64,
-    /// Number of replicas reconfigured at the same time (`parallel-syncs`).
+    /// Number of replicas that are reconfigured at the same time (`parallel-syncs`).
     pub parallel_syncs: usize,
-    /// Replicas known before a restart (`sentinel known-replica`); the primary lists others.
+    /// Replicas that were known before a restart (`sentinel known-replica`). The primary's INFO
+    /// adds others.
     pub known_replicas: Vec<Address>,
 }
 
 impl SentinelConfig {
-    /// Redis's defaults except for the addresses: quorum 2, 30 s, 180 s, 1.
+    /// Creates a configuration with Redis's defaults: quorum 2, down after 30 s, failover timeout
+    /// 180 s, one parallel sync.
     pub fn new(announce: Address, master: Address) -> Self {
         Self {
             announce_host: announce.host,

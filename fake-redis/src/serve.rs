@@ -1,4 +1,4 @@
-//! Redis behind real TCP: the servers to run, and the driver for their machines.
+//! Runs Redis servers behind real TCP sockets.
 
 mod deployment;
 mod manual;

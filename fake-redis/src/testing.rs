@@ -1,4 +1,5 @@
-//! A server in a test: commands in, replies out, with the clock under the test's control.
+//! A server for tests, which takes commands, returns replies, and has a clock under the test's
+//! control.
 
 use crate::config::NodeConfig;
 use crate::front::node::Node;
@@ -8,7 +9,7 @@ use fencepost_machine::{
 };
 use std::fmt::Write;
 
-/// Start time of tests in milliseconds: 2023-11-14.
+/// Start time of tests in milliseconds, on 14 November 2023.
 pub(crate) const START_MS: i64 = 1_700_000_000_000;
 
 pub(crate) struct Bench {
@@ -170,7 +171,7 @@ pub(crate) fn check(script: &[(&str, &str)]) {
     check_on(&mut bench, script);
 }
 
-/// [`check`] on an existing server. `+100` waits 100 ms, `1>GET k` sends as client 1.
+/// Runs [`check`] on an existing server. `+100` waits 100 ms, and `1>GET k` is sent by client 1.
 #[track_caller]
 pub(crate) fn check_on(bench: &mut Bench, script: &[(&str, &str)]) {
     for (line, expected) in script {

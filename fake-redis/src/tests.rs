@@ -1,4 +1,4 @@
-//! Guarantees of a server, tested through its bytes; one file for each.
+//! Tests of a server through its bytes, with a file for each guarantee.
 
 mod anything;
 mod blocking;

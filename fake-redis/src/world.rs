@@ -1,4 +1,5 @@
-//! A tiny world for tests: machines on hosts, latency, crashes, partitions, stepped clocks.
+//! A small world for tests, with machines on hosts, latency, crashes, partitions and stepped
+//! clocks.
 
 use crate::config::NodeConfig;
 use crate::front::node::Node;
@@ -10,11 +11,11 @@ use fencepost_machine::{
 use redis_protocol::resp2::{decode::decode_bytes_mut, types::BytesFrame};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// One way, in microseconds.
+/// One-way latency in microseconds.
 const LATENCY_US: u64 = 500;
-/// Initial time of every wall clock: a day in 2023.
+/// Initial time of every wall clock in microseconds, on a day in 2023.
 const EPOCH_US: i64 = 1_700_000_000_000_000;
-/// Maximum number of events in a test, to detect a livelock.
+/// Maximum number of events in a test. More are a livelock.
 const EVENTS_MAX: u64 = 5_000_000;
 
 type End = (String, ConnectionId);
@@ -123,7 +124,7 @@ impl World {
         self.start(host, node);
     }
 
-    /// The host's peers see their connections closed; unsynced data is lost.
+    /// Cuts the power of a host. Its peers see their connections closed, and unsynced data is lost.
     pub(crate) fn lose_power(&mut self, host: &str) {
         self.crash(host);
         self.disks.entry(host.to_owned()).or_default().power_loss();
@@ -147,7 +148,7 @@ impl World {
         self.hosts.get_mut(host).unwrap().clock_us += by_ms * 1_000;
     }
 
-    /// Until [`World::heal`].
+    /// Holds back messages in one direction until [`World::heal`].
     pub(crate) fn cut_one_way(&mut self, from: &str, to: &str) {
         self.cuts.insert((from.to_owned(), to.to_owned()));
     }

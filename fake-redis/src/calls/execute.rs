@@ -6,7 +6,7 @@ use crate::state::client_key::ClientKey;
 use crate::state::server::{Call, Command, Effect, Server};
 
 impl Server {
-    /// `call` in server.c.
+    /// Follows `call` in server.c.
     pub(crate) fn execute(
         &mut self,
         key: ClientKey,

@@ -1,4 +1,5 @@
-//! Commands refused for every caller: writes, and reads of stale data.
+//! Refuses commands that no caller may run now, such as writes on a replica and reads of stale
+//! data.
 
 use crate::protocol::error;
 use crate::protocol::error::CommandError;

@@ -1,7 +1,7 @@
-//! Clients blocked on a list or a sorted set (blocked.c).
+//! Blocks clients on a list or a sorted set (blocked.c).
 //!
-//! They are served in order of arrival. A key becomes ready when it gains elements, and its waiters
-//! are served after the command, script or transaction.
+//! Clients are served in order of arrival. A key becomes ready when it gains elements, and the
+//! clients that wait for it are served after the current command, script or transaction.
 
 use crate::data::value::Value;
 use crate::protocol::args::Args;
@@ -14,12 +14,13 @@ use crate::state::timers::Timer;
 use fencepost_machine::WallTime;
 
 impl Call<'_> {
-    /// Tries the command, or blocks the client. Times out immediately in a transaction or a script.
+    /// Runs the command, or blocks the client. In a transaction or a script, the wait times out
+    /// immediately.
     pub(crate) fn block(&mut self, wait: Wait<Attempt>) -> Result<(), CommandError> {
         if (wait.attempt)(self)? {
             return Ok(());
         }
-        // A client in the middle of another command is in EXEC.
+        // A client that is already executing another command is in EXEC.
         let name = self.arg(0).to_ascii_lowercase();
         let client = self.client();
         let is_in_exec =
@@ -36,7 +37,7 @@ impl Call<'_> {
 }
 
 impl Server {
-    /// Serves clients whose keys became ready: `handleClientsBlockedOnKeys`.
+    /// Serves clients whose keys became ready (`handleClientsBlockedOnKeys`).
     pub(crate) fn serve_blocked(&mut self) {
         while let Some((db, key)) = self.blocking.take_ready() {
             let mut passed = 0;
@@ -92,7 +93,6 @@ impl Server {
         self.schedule_blocked();
     }
 
-    /// Returns `false` if the client is not blocked.
     pub(crate) fn unblock_client(&mut self, client: ClientKey, how: Unblocking) -> bool {
         let index = self.blocking.place_of(client);
         index.map(|index| self.give_up(index, how)).is_some()
@@ -108,7 +108,7 @@ impl Server {
         self.unblock(client, reply);
     }
 
-    /// Disconnects blocked clients of a demoted primary (`disconnectAllBlockedClients`).
+    /// Disconnects the blocked clients of a demoted primary (`disconnectAllBlockedClients`).
     pub(crate) fn disconnect_blocked(&mut self) {
         for Waiting { client, .. } in self.blocking.take_all() {
             let mut reply = self.reply_for(client);

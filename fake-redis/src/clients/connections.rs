@@ -1,4 +1,4 @@
-//! Opening and closing of client connections.
+//! Opens and closes client connections.
 
 use crate::protocol::request::Limits;
 use crate::state::client_key::ClientKey;
@@ -20,7 +20,6 @@ impl Server {
         self.client_mut(key).authenticated = !needs_password;
     }
 
-    /// Ignores bytes on a closed connection.
     #[inline(always)]
     pub(crate) fn receive(&mut self, connection: ConnectionId, bytes: &[u8]) {
         let Some(key) = self.roster.behind(connection) else { return };
@@ -36,7 +35,6 @@ impl Server {
         }
     }
 
-    /// Parses a client's bytes, and queues it if a command is complete.
     pub(crate) fn look_for_command(&mut self, key: ClientKey) {
         let limits = self.limits_of(key);
         let client = self.client_mut(key);
@@ -75,7 +73,8 @@ impl Server {
         }
     }
 
-    /// The effects of a script that this interrupts are discarded, as if the process had ended.
+    /// Stops the server. The effects of an interrupted script are discarded, as if the process had
+    /// ended.
     pub(crate) fn stop(&mut self) {
         self.life.end();
         let served = [self.turn.acting(), self.long_script.interrupted().map(|busy| busy.caller)];

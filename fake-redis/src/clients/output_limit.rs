@@ -1,4 +1,4 @@
-//! `client-output-buffer-limit` (`checkClientOutputBufferLimits` in networking.c).
+//! Enforces `client-output-buffer-limit` (`checkClientOutputBufferLimits` in networking.c).
 
 use crate::config::{OutputLimit, OutputLimits};
 use crate::state::client::{Client, Role};
@@ -7,7 +7,8 @@ use crate::state::server::Server;
 use crate::state::timers::Timer;
 use fencepost_machine::{ConnectionId, Output, WallTime};
 
-/// A replica's limit is at least the backlog size, since it may have to be sent the backlog.
+/// Returns a client's limit. A replica may need the whole backlog, so its limit is at least the
+/// backlog size.
 fn limit_of(client: &Client, limits: &OutputLimits, backlog_size: usize) -> OutputLimit {
     let mut limit = match client.role() {
         Role::Replica => limits.replica,

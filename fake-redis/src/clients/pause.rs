@@ -1,4 +1,4 @@
-//! CLIENT PAUSE.
+//! Ends CLIENT PAUSE and runs the postponed commands.
 
 use crate::state::pause::PauseScope;
 use crate::state::server::Server;
@@ -11,7 +11,7 @@ impl Server {
         self.timers.set(Timer::PauseEnd, Some(WallTime(until_ms.saturating_mul(1_000))));
     }
 
-    /// Ends CLIENT PAUSE: the postponed commands run in the order in which their clients connected.
+    /// Ends CLIENT PAUSE. The postponed commands run in the order in which their clients connected.
     pub(crate) fn end_pause(&mut self) {
         self.pause.end();
         self.timers.set(Timer::PauseEnd, None);

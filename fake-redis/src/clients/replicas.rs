@@ -1,4 +1,4 @@
-//! Clients that are replicas, and the replication offsets of clients' writes.
+//! Finds the clients that are replicas, and records the replication offset of a client's writes.
 
 use crate::config::RedisVersion;
 use crate::state::client_key::ClientKey;
@@ -26,7 +26,7 @@ impl Server {
         self.timers.set(Timer::Replication, next.map(WallTime));
     }
 
-    /// Records the offset for WAIT: from 7.2 on that of the client's writes, before of all writes.
+    /// Records the offset that WAIT compares: the client's own writes since 7.2, all writes before.
     pub(crate) fn note_write_offset(&mut self, key: ClientKey) {
         let offset = self.replication.offset();
         let wrote = offset != self.turn.offset_before();

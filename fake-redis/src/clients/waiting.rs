@@ -1,4 +1,4 @@
-//! WAIT and WAITAOF: clients that wait until their writes are replicated or on disk (`waitCommand`,
+//! Implements WAIT and WAITAOF, which block until writes are replicated or on disk (`waitCommand`,
 //! `waitaofCommand`, `processClientsWaitingReplicas`).
 
 use crate::protocol::error::{CommandError, WAITAOF_WITHOUT_FILE};
@@ -74,7 +74,6 @@ impl Server {
         self.schedule_waits();
     }
 
-    /// Disconnects waiting clients of a demoted primary (`disconnectAllBlockedClients`).
     pub(crate) fn disconnect_waiting(&mut self) {
         for waiting in self.replication.end_all_waits() {
             let mut reply = self.spares.reply();

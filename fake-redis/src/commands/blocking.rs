@@ -1,4 +1,4 @@
-//! Blocking commands for lists and sorted sets.
+//! Blocking commands on lists and sorted sets.
 
 use super::collection::peek;
 use super::list::{Route, Several};
@@ -34,7 +34,8 @@ pub(crate) static COMMANDS: &[Command] = &[
     }),
 ];
 
-/// `getTimeoutFromObjectOrReply` in timeout.c: wall-clock milliseconds; `None` means never.
+/// Parses a timeout into wall-clock milliseconds, as `getTimeoutFromObjectOrReply` in timeout.c
+/// does. `None` means that the client waits forever.
 fn deadline(call: &Call<'_>, text: &[u8]) -> Result<Option<i64>, CommandError> {
     const INVALID: CommandError = CommandError::fixed("ERR timeout is not a float or out of range");
     const TOO_LONG: CommandError = CommandError::fixed("ERR timeout is out of range");

@@ -1,4 +1,4 @@
-//! CLIENT.
+//! The CLIENT command and its subcommands.
 
 use super::connection::{BAD_NAME, is_valid_name};
 use crate::calls::lookup::unknown_form;
@@ -84,7 +84,8 @@ fn info(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// `catClientInfoString` in networking.c: a line of CLIENT LIST. Sizes without meaning here are 0.
+/// Formats a line of CLIENT LIST as `catClientInfoString` in networking.c does. Unmodelled sizes
+/// are 0.
 fn describe(call: &Call<'_>, key: ClientKey) -> String {
     let server = &*call.server;
     let client = server.client(key);
@@ -243,7 +244,7 @@ fn parse_filter<'a>(call: &Call<'a>) -> Result<Filter<'a>, CommandError> {
     Ok(filter)
 }
 
-/// KILL of `clientCommand` in networking.c: a single address, or options with values.
+/// Handles CLIENT KILL with a single address or with options (`clientCommand` in networking.c).
 fn kill(call: &mut Call<'_>) -> CommandResult {
     let is_old_form = call.args.len() == 3;
     if !is_old_form && !call.args.len().is_multiple_of(2) {
@@ -303,7 +304,7 @@ fn pause(call: &mut Call<'_>) -> CommandResult {
     if millis < 0 {
         return Err(crate::protocol::error::NOT_POSITIVE_TIMEOUT);
     }
-    // An enormous sum wraps around in a real server too: the pause is over immediately.
+    // A real server wraps around on overflow too, so an enormous pause is over immediately.
     let until_ms = call.server.now_ms().wrapping_add(millis);
     call.server.pause_clients(scope, until_ms);
     call.reply.ok();
@@ -316,7 +317,7 @@ fn unpause(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Does not end WAIT.
+/// Handles CLIENT UNBLOCK, which does not end WAIT.
 fn unblock(call: &mut Call<'_>) -> CommandResult {
     if call.args.len() > 4 {
         return Err(unknown_form(call));

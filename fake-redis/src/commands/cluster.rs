@@ -1,4 +1,4 @@
-//! CLUSTER on a server outside any cluster.
+//! The CLUSTER command on a server that belongs to no cluster.
 
 use crate::protocol::error::{CommandError, CommandResult};
 use crate::state::command_info::{Flags, Keys};

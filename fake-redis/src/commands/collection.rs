@@ -1,4 +1,4 @@
-//! Access to a collection at a key: type check, creation on first use, removal when empty.
+//! Helpers for commands on collections: type check, creation on first use, removal when empty.
 
 use crate::config::events::EventClass;
 use crate::data::value::{List, Set, SortedSet, Value};
@@ -57,7 +57,8 @@ pub(crate) fn peek<'c, C: Collection + 'c>(
     C::of(&entry.value).map(Some).ok_or(WRONG_TYPE)
 }
 
-/// If `change` returns that it changed anything, publishes `event` and removes an empty collection.
+/// Changes a collection. If `change` reports a modification, publishes `event` and removes the
+/// collection when it is empty.
 pub(crate) fn edit<C: Collection, T>(
     call: &mut Call<'_>,
     key: &[u8],
@@ -110,7 +111,7 @@ fn edit_at<C: Collection, T>(
     Ok(result)
 }
 
-/// Both indices are inclusive; negative ones count from the end.
+/// Converts inclusive indices to a range. Negative indices count from the end.
 pub(crate) fn positions(start: i64, stop: i64, length: usize) -> std::ops::Range<usize> {
     let length = length as i64;
     let absolute = |index: i64| if index < 0 { length.saturating_add(index) } else { index };

@@ -1,4 +1,4 @@
-//! COMMAND. Summaries are not modelled: COMMAND DOCS only has names.
+//! The COMMAND command. Its DOCS subcommand lists only names, without summaries.
 
 use crate::protocol::error::CommandResult;
 use crate::protocol::reply::Reply;
@@ -41,7 +41,6 @@ fn everything(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Finds a command by name, or a subcommand by `container|name`.
 fn named(table: &Table, name: &[u8]) -> Option<&'static Command> {
     let mut parts = name.splitn(2, |byte| *byte == b'|');
     let command = table.find(parts.next()?)?;

@@ -1,4 +1,4 @@
-//! CONFIG.
+//! The CONFIG command: GET, SET, REWRITE and RESETSTAT.
 
 use crate::config::parameters::Refusal;
 use crate::config::{NodeConfig, file};
@@ -35,7 +35,7 @@ fn get(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// `configSetCommand` in config.c: all or nothing.
+/// Sets all parameters or none, as `configSetCommand` in config.c does.
 fn set(call: &mut Call<'_>) -> CommandResult {
     if !call.args.len().is_multiple_of(2) {
         return Err(CommandError::fixed("ERR wrong number of arguments for 'config|set' command"));
@@ -68,7 +68,8 @@ fn resetstat(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// `rewriteConfig`: settings and role survive a restart (`rewriteConfigReplicaOfOption`).
+/// Handles CONFIG REWRITE. The settings and the role then survive a restart
+/// (`rewriteConfigReplicaOfOption`).
 fn rewrite(call: &mut Call<'_>) -> CommandResult {
     let server = &mut *call.server;
     if !server.config.has_config_file {

@@ -1,4 +1,4 @@
-//! Commands about the connection.
+//! Commands for a client's own connection, such as AUTH, HELLO, SELECT and RESET.
 
 use crate::data::number::parse_integer;
 use crate::protocol::error::{
@@ -180,13 +180,12 @@ fn quit(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Closes the connection of a browser, whose request might look like commands.
+/// Closes the connection of an HTTP client, because its request body could contain Redis commands.
 fn hang_up(call: &mut Call<'_>) -> CommandResult {
     call.client().service.close();
     Ok(())
 }
 
-/// `resetCommand` in networking.c: resets a client to its initial state.
 fn reset(call: &mut Call<'_>) -> CommandResult {
     let key = call.client;
     call.server.discard_transaction(key);

@@ -1,4 +1,4 @@
-//! Counters in strings.
+//! Commands that increment and decrement a number stored as a string.
 
 use crate::config::events::EventClass;
 use crate::data::extended;
@@ -31,7 +31,7 @@ fn decrby(call: &mut Call<'_>) -> CommandResult {
     add(call, decrement.checked_neg().ok_or(DECREMENT_OVERFLOW)?)
 }
 
-/// `incrDecrCommand` in t_string.c: keeps the time to live.
+/// Adds to a counter and keeps its time to live (`incrDecrCommand` in t_string.c).
 fn add(call: &mut Call<'_>, increment: i64) -> CommandResult {
     let (key, db) = (call.arg(1), call.db);
     let position = call.server.find(db, key);
@@ -63,7 +63,8 @@ pub(crate) fn float_sum(
     stored.add(increment).map(Extended::text).ok_or(NAN_OR_INFINITY)
 }
 
-/// Propagated as SET, so that servers with different floating point units agree.
+/// Handles INCRBYFLOAT. The result is propagated as SET, because servers may differ in
+/// floating-point arithmetic.
 fn incrbyfloat(call: &mut Call<'_>) -> CommandResult {
     let (key, db) = (call.arg(1), call.db);
     let position = call.server.find(db, key);

@@ -1,7 +1,7 @@
-//! DEBUG: for tests and operators, never for applications.
+//! The DEBUG command, for tests and operators.
 //!
-//! `DEBUG EVICT-VOLATILE` is our own: it evicts every key with a time to live, as memory pressure
-//! would, and replies with their number.
+//! `DEBUG EVICT-VOLATILE` does not exist in Redis. It evicts every key with a time to live, as
+//! memory pressure would, and returns the number of evicted keys.
 
 use crate::calls::lookup::unknown_form;
 use crate::data::number::parse_double;
@@ -34,7 +34,7 @@ fn debug(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// All replies wait until the sleep is over.
+/// Handles DEBUG SLEEP, which delays all replies until the sleep ends.
 fn sleep(call: &mut Call<'_>) -> CommandResult {
     let seconds =
         parse_double(call.arg(2)).filter(|seconds| seconds.is_finite()).ok_or(NOT_A_FLOAT)?;

@@ -1,4 +1,4 @@
-//! Commands for the time to live.
+//! Commands that set and query a key's time to live.
 
 use crate::config::RedisVersion;
 use crate::config::events::EventClass;
@@ -49,7 +49,6 @@ struct Conditions {
     if_earlier: bool,
 }
 
-/// `parseExtendedExpireArgumentsOrReply` in expire.c.
 fn parse_conditions(options: Args<'_>) -> Result<Conditions, CommandError> {
     let mut conditions = Conditions::default();
     for option in options.iter() {
@@ -75,7 +74,8 @@ fn parse_conditions(options: Args<'_>) -> Result<Conditions, CommandError> {
 }
 
 impl Conditions {
-    /// Returns whether the expiry may change from `old` (`None` is never) to `new`.
+    /// Returns whether the conditions allow a change of expiry from `old` to `new`. `None` is no
+    /// expiry.
     fn allow(self, old: Option<i64>, new: i64) -> bool {
         let is_later = old.is_some_and(|old| new > old);
         let is_earlier = old.is_none_or(|old| new < old);
@@ -93,7 +93,6 @@ fn instant(call: &Call<'_>, time: Time, command: &str) -> Result<i64, CommandErr
     millis.ok_or_else(|| super::set::invalid_expiry(call.server.config.version, command))
 }
 
-/// `expireGenericCommand` in expire.c.
 fn expire(call: &mut Call<'_>, time: Time, command: &str) -> CommandResult {
     if call.args.len() > 3 && call.server.config.version < RedisVersion::V7_0 {
         return Err(CommandError::text(format!(
@@ -130,7 +129,8 @@ fn in_seconds(millis: i64) -> i64 {
     millis.div_euclid(1_000) + i64::from(millis.rem_euclid(1_000) >= 500)
 }
 
-/// Replies -2 for a missing key, -1 for one without expiry, else `show(expiry, now)`.
+/// Replies with -2 for a missing key, -1 for a key without expiry, and `show(expiry, now)`
+/// otherwise.
 fn ttl(call: &mut Call<'_>, show: fn(i64, i64) -> i64) -> CommandResult {
     let now_ms = call.server.now_ms();
     let position = call.server.find(call.db, call.arg(1));

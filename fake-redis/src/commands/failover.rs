@@ -1,4 +1,4 @@
-//! FAILOVER: a primary hands its role over to a replica.
+//! The FAILOVER command, by which a primary hands its role over to a replica.
 
 use crate::data::number::parse_integer;
 use crate::protocol::error;
@@ -18,7 +18,7 @@ pub(super) static COMMANDS: &[Command] = &[Command::new(
 const NOT_A_REPLICA: CommandError =
     CommandError::fixed("ERR FAILOVER target HOST and PORT is not a replica.");
 
-/// `FAILOVER [TO host port [FORCE]] [TIMEOUT milliseconds]`, `FAILOVER ABORT`.
+/// Handles `FAILOVER [TO host port [FORCE]] [TIMEOUT milliseconds]` and `FAILOVER ABORT`.
 fn failover(call: &mut Call<'_>) -> CommandResult {
     if call.args.len() == 2 && call.args.is(1, "abort") {
         return abort(call);
@@ -67,7 +67,7 @@ fn read_order(call: &Call<'_>) -> Result<FailoverOrder, CommandError> {
             index += 2;
         } else if args.is(index, "to") && left >= 2 && order.target.is_none() {
             let port = parse_integer(args.get(index + 2)).ok_or(error::NOT_AN_INTEGER)?;
-            // An invalid port: no replica has it.
+            // Port 0 stands for an invalid port, because no replica listens on it.
             let port = u16::try_from(port).unwrap_or(0);
             order.target = Some((String::from_utf8_lossy(args.get(index + 1)).into_owned(), port));
             index += 3;

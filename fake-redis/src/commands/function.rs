@@ -1,4 +1,4 @@
-//! FUNCTION on a server without any functions.
+//! The FUNCTION command on a server without functions.
 
 use crate::config::RedisVersion;
 use crate::protocol::error::{CommandResult, SYNTAX};

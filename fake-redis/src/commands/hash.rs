@@ -1,4 +1,4 @@
-//! Commands for hashes.
+//! Commands on hashes.
 
 use super::counter::float_sum;
 use crate::config::events::EventClass;
@@ -190,7 +190,8 @@ fn hincrby(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Propagated as HSET, so that servers with different floating point units agree.
+/// Handles HINCRBYFLOAT. The result is propagated as HSET, because servers may differ in
+/// floating-point arithmetic.
 fn hincrbyfloat(call: &mut Call<'_>) -> CommandResult {
     let (key, field) = (call.arg(1), call.arg(2));
     if extended::parse(call.arg(3)).ok_or(NOT_A_FLOAT)? == Parsed::Infinite {

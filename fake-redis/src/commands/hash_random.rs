@@ -1,4 +1,4 @@
-//! HRANDFIELD.
+//! The HRANDFIELD command.
 
 use super::hash;
 use crate::data::number::parse_integer;
@@ -14,7 +14,7 @@ const TOO_SMALL: CommandError = CommandError::fixed(
     "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807",
 );
 
-/// Maximum number of fields for a negative count; a longer reply would exhaust memory.
+/// Maximum number of fields for a negative count. A longer reply would exhaust memory.
 pub(super) const REPEATED_MAX: i64 = 10_000_000;
 
 fn hrandfield(call: &mut Call<'_>) -> CommandResult {
@@ -69,7 +69,7 @@ pub(super) fn choose(call: &mut Call<'_>, length: usize, count: i64) -> Vec<usiz
     }
     let mut positions: Vec<usize> = (0..length).collect();
     if wanted < length {
-        // The first steps of a Fisher-Yates shuffle.
+        // A partial Fisher-Yates shuffle suffices, since only the first fields are returned.
         (0..wanted).for_each(|index| {
             positions.swap(index, index + call.server.random.below(length - index))
         });

@@ -1,4 +1,4 @@
-//! INFO. Must never change anything.
+//! The INFO command, which never changes any state.
 
 use crate::protocol::error::CommandResult;
 use crate::state::command_info::{Flags, Keys};
@@ -9,7 +9,6 @@ use std::fmt::Write;
 pub(crate) static COMMANDS: &[Command] =
     &[Command::new("info", -1, Flags::LOADING.union(Flags::STALE), Keys::NONE, info)];
 
-/// A section: its name, whether it is in the default selection, and the function that writes it.
 struct Section {
     title: &'static str,
     by_default: bool,
@@ -100,7 +99,7 @@ fn clients(server: &Server, text: &mut String) {
 
 const TOTAL_MEMORY: usize = 8 << 30;
 
-/// A number of bytes as Redis writes it for people: `512B`, `1.50K`, `8.00G`.
+/// Formats a number of bytes for people, as in `512B`, `1.50K` and `8.00G`.
 fn human(bytes: usize) -> String {
     const UNITS: [&str; 4] = ["K", "M", "G", "T"];
     if bytes < 1_024 {
@@ -117,7 +116,7 @@ fn memory(server: &Server, text: &mut String) {
     let used = server.used_memory();
     let policy = server.config.maxmemory_policy;
     let named = crate::config::MaxmemoryPolicy::NAMES.iter().find(|(_, known)| *known == policy);
-    // Only data counts as memory here; queues and dashboards read all these fields.
+    // Only data counts as memory here. Queues and dashboards read all of these fields.
     for field in ["used_memory", "used_memory_rss", "used_memory_peak", "total_system_memory"] {
         let bytes = if field == "total_system_memory" { TOTAL_MEMORY } else { used };
         let _ = write!(text, "{field}:{bytes}\r\n{field}_human:{}\r\n", human(bytes));
@@ -169,12 +168,13 @@ fn stats(server: &Server, text: &mut String) {
     );
 }
 
-/// A simulated machine uses no processor time.
+/// Writes zero processor time, because a simulated machine uses none.
 fn cpu(_: &Server, text: &mut String) {
     text.push_str("used_cpu_sys:0.000000\r\nused_cpu_user:0.000000\r\n");
 }
 
-/// No command takes time by the server's clock.
+/// Writes the call counts. Their durations are 0, because no command takes time by the server's
+/// clock.
 fn calls(server: &Server, text: &mut String) {
     for (command, calls) in server.statistics.calls() {
         let _ = write!(

@@ -64,7 +64,7 @@ fn delete(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// DELEX of 8.4: DEL of one key if it holds, or not, this string. Digests are not modelled.
+/// Handles DELEX of Redis 8.4, a DEL of one key if its string matches. Digests are not modelled.
 fn delete_if(call: &mut Call<'_>) -> CommandResult {
     if !matches!(call.args.len(), 2 | 4) {
         return Err(CommandError::fixed("ERR wrong number of arguments for 'delex' command"));
@@ -128,7 +128,8 @@ fn keys(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// `dbRandomKey` in db.c: deletes an expired key and draws again; a replica gives up instead.
+/// Picks a random key as `dbRandomKey` in db.c does. A primary deletes an expired key and draws
+/// again, while a replica gives up.
 fn randomkey(call: &mut Call<'_>) -> CommandResult {
     const TRIES_MAX: usize = 100;
     for _ in 0..TRIES_MAX {
@@ -170,7 +171,7 @@ fn rename_unless_taken(
     if from == to || !may(target.is_some()) {
         return Ok(may(target.is_some()));
     }
-    // The source first: clients that track both are notified of it first.
+    // The source is removed first, because clients that track both keys are notified in that order.
     let Some(entry) =
         call.server.find(db, from).and_then(|position| call.server.remove(db, position))
     else {
@@ -239,7 +240,7 @@ fn copy(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Returns the key's position; does not count as a use of the key.
+/// Returns the key's position. The lookup does not count as a use of the key.
 fn object(call: &mut Call<'_>) -> Option<usize> {
     call.server.find(call.db, call.arg(2))
 }

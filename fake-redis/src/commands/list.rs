@@ -78,7 +78,7 @@ pub(super) fn take(
     Ok(taken.unwrap_or_default())
 }
 
-/// `getRangeLongFromObjectOrReply` with its default message, for a count of 0 or more.
+/// Parses a count of 0 or more with the default message of `getRangeLongFromObjectOrReply`.
 pub(super) fn positive_count(text: &[u8]) -> Result<usize, CommandError> {
     let count = parse_integer(text).ok_or(NOT_A_POSITIVE)?;
     usize::try_from(count).map_err(|_| NOT_A_POSITIVE)
@@ -197,7 +197,7 @@ fn lrem(call: &mut Call<'_>) -> CommandResult {
         } else {
             equal.take(wanted).collect()
         };
-        // From the tail on, so that positions remain valid.
+        // Elements are removed from the tail on, so that the remaining positions stay valid.
         found.sort_unstable_by(|one, other| other.cmp(one));
         found.iter().for_each(|position| list.remove(*position));
         (found.len(), !found.is_empty())
@@ -305,8 +305,8 @@ pub(super) struct Route {
     pub(super) to: End,
 }
 
-/// Moves an element between lists, or within one; `None` if the source has none. Both keys must
-/// have lists.
+/// Moves an element between lists or within one list. Returns `None` if the source is empty. Both
+/// keys must contain lists.
 pub(super) fn shift(
     call: &mut Call<'_>,
     (source, target): (&[u8], &[u8]),
@@ -330,7 +330,7 @@ pub(super) fn shift(
     Ok(Some(element))
 }
 
-/// Rotates within one list: a list of one element must not vanish in between.
+/// Rotates within one list, which must not vanish in between if it has only one element.
 fn rotate(
     call: &mut Call<'_>,
     key: &[u8],
@@ -371,7 +371,8 @@ pub(super) struct Several<'a> {
     pub(super) count: usize,
 }
 
-/// `lmpopGenericCommand`: parses from the number of keys at `first` on.
+/// Parses the arguments of LMPOP, which begin with the number of keys at `first`
+/// (`lmpopGenericCommand`).
 pub(super) fn parse_several<'a>(
     call: &Call<'a>,
     first: usize,

@@ -1,4 +1,4 @@
-//! SSCAN and ZSCAN; cursors work as in `scan`.
+//! The SSCAN and ZSCAN commands, whose cursors work as in `scan`.
 
 use super::collection::read;
 use super::scan::{Grammar, parse_cursor, parse_options, step};
@@ -30,7 +30,7 @@ fn sscan(call: &mut Call<'_>) -> CommandResult {
         return Ok(());
     };
     let options = parse_options(arguments, Grammar::HScan)?;
-    // Like Redis, returns a set of integers in one step.
+    // Like Redis, a set of integers is returned in one step.
     let is_small = matches!(set, Set::Integers(_));
     let (positions, next) =
         if is_small { (0..set.len(), 0) } else { step(cursor, options.count, set.len()) };

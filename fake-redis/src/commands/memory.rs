@@ -1,4 +1,4 @@
-//! MEMORY USAGE, with the same estimate as eviction.
+//! The MEMORY USAGE command, with the same size estimate as eviction.
 
 use crate::data::number::parse_integer;
 use crate::protocol::error::{CommandResult, NOT_AN_INTEGER, SYNTAX};

@@ -1,4 +1,4 @@
-//! SAVE and related commands.
+//! Commands for persistence, such as SAVE, BGSAVE and LASTSAVE.
 
 use crate::protocol::error;
 use crate::protocol::error::CommandResult;

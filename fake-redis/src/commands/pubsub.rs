@@ -1,4 +1,4 @@
-//! Commands about channels.
+//! Publish/subscribe commands.
 
 use crate::calls::lookup::unknown_form;
 use crate::data::glob;
@@ -44,7 +44,8 @@ pub(crate) static COMMANDS: &[Command] = &[
     ),
 ];
 
-/// The count in confirmations: channels and patterns together, shard channels separately.
+/// Returns the count for a confirmation. Channels and patterns count together, shard channels
+/// separately.
 fn count_of(server: &Server, key: ClientKey, kind: Kind) -> usize {
     let subscriptions = server.client(key).subscriptions();
     match kind {
@@ -121,7 +122,7 @@ fn spublish(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Propagates to replicas, which have subscribers too, but not to the append-only file.
+/// Propagates a message to replicas, which have subscribers too, but not to the append-only file.
 fn publish_to_replicas(call: &mut Call<'_>) {
     call.server.add_effect_of(call.db, Targets::REPLICAS, call.args.iter());
 }

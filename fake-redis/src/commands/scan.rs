@@ -1,8 +1,8 @@
-//! SCAN and HSCAN: iteration without a snapshot.
+//! The SCAN and HSCAN commands, which iterate without a snapshot.
 //!
-//! A cursor is the number of remaining elements, visited from the last to the first. A removed
-//! element's position is taken by the last element, which was visited already, and new elements are
-//! appended. So an element that stays is visited, as Redis guarantees.
+//! A cursor is the number of remaining elements, which are visited from the last to the first. When
+//! an element is removed, the last one takes its position; it was visited already. New elements are
+//! appended. An element that stays is therefore always visited, as Redis guarantees.
 
 use crate::data::number::parse_integer;
 use crate::data::value::Value;
@@ -59,7 +59,7 @@ pub(super) fn parse_options(
     Ok(parsed)
 }
 
-/// Returns the positions visited in one step, downwards, and the next cursor.
+/// Returns the positions visited in one step, in descending order, and the next cursor.
 pub(super) fn step(cursor: usize, count: usize, length: usize) -> (std::ops::Range<usize>, usize) {
     let end = if cursor == 0 { length } else { cursor.min(length) };
     let start = end.saturating_sub(count);
@@ -80,7 +80,7 @@ fn scan(call: &mut Call<'_>) -> CommandResult {
         let type_name = entry.value.type_name().as_bytes();
         let is_of_kind = options.kind.is_none_or(|kind| kind.eq_ignore_ascii_case(type_name));
         let key = key.to_vec();
-        // An expired key is deleted even if it is of another type.
+        // SCAN deletes an expired key even if it is of another type.
         if call.server.find(call.db, &key).is_some() && is_of_kind {
             found.push(key);
         }
@@ -105,7 +105,7 @@ fn hscan(call: &mut Call<'_>) -> CommandResult {
         }
     };
     let options = parse_options(call.args.from(3), Grammar::HScan)?;
-    // Like Redis with its listpacks, returns a small hash in one step and in order.
+    // Like Redis with its listpacks, a small hash is returned in one step and in order.
     let (positions, next) =
         if hash.is_listed() { (0..hash.len(), 0) } else { step(cursor, options.count, hash.len()) };
     let fields = positions.filter_map(|position| hash.at(position));

@@ -1,4 +1,4 @@
-//! Commands about scripts.
+//! The SCRIPT, EVAL and EVALSHA commands.
 
 use crate::config::RedisVersion;
 use crate::data::number::parse_integer;
@@ -86,7 +86,8 @@ fn flush(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Before 7.0, SCRIPT LOAD and SCRIPT FLUSH were propagated; scripts known from EVAL never were.
+/// Propagates SCRIPT LOAD and SCRIPT FLUSH before 7.0. Scripts known only from EVAL were never
+/// propagated.
 fn propagate_before_7(call: &mut Call<'_>) {
     if call.server.config.version < RedisVersion::V7_0 {
         let parts: Vec<&[u8]> = call.args.iter().collect();
@@ -94,7 +95,6 @@ fn propagate_before_7(call: &mut Call<'_>) {
     }
 }
 
-/// `scriptKill` in script.c.
 fn kill(call: &mut Call<'_>) -> CommandResult {
     const SENT_BY_PRIMARY: &str = "UNKILLABLE The busy script was sent by a master instance in \
      the context of \

@@ -1,4 +1,4 @@
-//! Commands about the server.
+//! Commands for the server as a whole, such as FLUSHALL, SWAPDB and TIME.
 
 use super::connection::database_number;
 use crate::data::number::parse_integer;
@@ -43,7 +43,7 @@ fn lolwut(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// SYNC and ASYNC make no difference here.
+/// Checks the option of FLUSHDB and FLUSHALL. SYNC and ASYNC make no difference here.
 fn check_flush_options(call: &Call<'_>) -> CommandResult {
     let is_known = call.args.len() == 1
         || call.args.len() == 2 && (call.args.is(1, "sync") || call.args.is(1, "async"));
@@ -53,7 +53,7 @@ fn check_flush_options(call: &Call<'_>) -> CommandResult {
 fn flushdb(call: &mut Call<'_>) -> CommandResult {
     check_flush_options(call)?;
     call.server.empty_database(call.db, KeyChange::Flushed);
-    // Propagated even if there is nothing to flush: Redis cannot be sure of its replicas' data.
+    // FLUSHDB is propagated even on an empty database, because the replicas' data may differ.
     call.server.changes.count();
     call.reply.ok();
     Ok(())

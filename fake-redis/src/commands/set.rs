@@ -43,14 +43,15 @@ pub(crate) enum Unit {
 pub(super) enum Condition<'a> {
     Missing,
     Present,
-    /// IFEQ, since 8.4: the key holds this string.
+    /// IFEQ of Redis 8.4: the key must contain this string.
     Equal(&'a [u8]),
-    /// IFNE, since 8.4: the key does not hold this string, or is missing.
+    /// IFNE of Redis 8.4: the key must not contain this string, or must be missing.
     Different(&'a [u8]),
 }
 
 impl Condition<'_> {
-    /// May follow no condition, or the same one; a condition with a value must be alone.
+    /// Returns whether this condition may come after `before`. NX and XX may be repeated. A
+    /// condition with a value must be the only one.
     fn may_follow(self, before: Option<Condition<'_>>) -> bool {
         matches!(
             (before, self),
@@ -71,7 +72,6 @@ struct Options<'a> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Grammar {
     Set,
-    /// SET with the conditions of 8.4.
     SetIf,
     GetEx,
 }
@@ -91,7 +91,8 @@ enum Word {
     IfNe,
 }
 
-/// `parseExtendedStringArgumentsOrReply` in t_string.c: allows repetitions, not contradictions.
+/// Parses the options like `parseExtendedStringArgumentsOrReply` in t_string.c, which allows
+/// repeated options but no contradictory ones.
 #[inline(always)]
 fn parse_options<'a>(
     args: Args<'a>,
@@ -176,12 +177,13 @@ impl Word {
     }
 }
 
-/// A number unique to a word up to case; 0 for words longer than every option.
+/// Returns a case-insensitive number that is unique to each word, or 0 for a word that is longer
+/// than every option.
 const fn packed(word: &[u8]) -> u64 {
-    // The bit that distinguishes a letter's cases; setting it makes no other byte a letter.
+    // This bit distinguishes a letter's cases. Setting the bit turns no other byte into a letter.
     const CASE: u8 = 0x20;
     if let [first, second] = word {
-        // As below; nearly every option has two letters.
+        // Nearly all options have two letters, so this case has a fast path with the same result.
         return 1 << 16 | ((*first | CASE) as u64) << 8 | (*second | CASE) as u64;
     }
     if word.len() >= 8 {
@@ -196,7 +198,7 @@ const fn packed(word: &[u8]) -> u64 {
     packed
 }
 
-/// `getExpireMillisecondsOrReply` in t_string.c: the expiry in wall-clock milliseconds.
+/// Returns the expiry in wall-clock milliseconds (`getExpireMillisecondsOrReply` in t_string.c).
 #[inline]
 pub(crate) fn expiry_instant(
     call: &Call<'_>,
@@ -287,7 +289,7 @@ pub(super) fn holds(
     Ok(position.is_some() && text == wanted)
 }
 
-/// Propagates SET without GET and conditions (`setGenericCommand` in t_string.c).
+/// Propagates SET without GET and without conditions (`setGenericCommand` in t_string.c).
 fn state_plainly(call: &mut Call<'_>) {
     let mut parts: Vec<&[u8]> = call.args.up_to(3).iter().collect();
     let mut rest = call.args.from(3).iter();
@@ -355,7 +357,8 @@ mod tests {
                 .iter()
                 .any(|grammar| Word::of(word, *grammar).is_some())
         };
-        // Every word of two bytes, and every option with one byte replaced, inserted or removed.
+        // The test tries every word of two bytes, and every option with one byte replaced, inserted
+        // or removed.
         for word in (0..=u16::MAX).map(u16::to_be_bytes) {
             assert_eq!(is_taken(&word), is_known(&word), "{word:?}");
         }

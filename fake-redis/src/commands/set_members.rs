@@ -1,4 +1,4 @@
-//! Commands for sets (t_set.c); SET itself is in `set`.
+//! Commands on sets (t_set.c).
 
 use super::collection::{edit, edit_existing, peek, read};
 use super::hash_random::{REPEATED_MAX, choose};
@@ -98,7 +98,7 @@ fn srandmember(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// The server chooses the member, so the command propagates as SREM (`spopCommand`).
+/// Handles SPOP. The server chooses the member, so SREM is propagated (`spopCommand`).
 fn spop(call: &mut Call<'_>) -> CommandResult {
     if call.args.len() > 3 {
         return Err(SYNTAX);

@@ -1,4 +1,4 @@
-//! SHUTDOWN.
+//! The SHUTDOWN command.
 
 use crate::config::Persistence;
 use crate::protocol::error::{BUSY, CommandError, CommandResult, SYNTAX};
@@ -14,8 +14,8 @@ const END: Flags = Flags::ADMIN
 
 pub(crate) static COMMANDS: &[Command] = &[Command::new("shutdown", -1, END, Keys::NONE, shutdown)];
 
-/// `SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE]`; `ABORT` never finds a shutdown: as with NOW, lagging
-/// replicas are not waited for.
+/// Handles `SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE]`. The server never waits for lagging replicas,
+/// so `ABORT` never finds a shutdown in progress.
 fn shutdown(call: &mut Call<'_>) -> CommandResult {
     let (mut save, mut no_save, mut others, mut abort) = (false, false, false, false);
     for option in call.args.from(1).iter() {

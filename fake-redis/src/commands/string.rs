@@ -1,4 +1,4 @@
-//! Commands for strings, except SET's options and counters.
+//! Commands on strings, except counters and the options of SET.
 
 use super::set::{self, Unit};
 use crate::config::events::EventClass;
@@ -195,7 +195,7 @@ fn getrange(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Both ends are inclusive; negative indices count from the end.
+/// Converts inclusive indices to a range. Negative indices count from the end.
 fn clamped(start: i64, end: i64, length: usize) -> std::ops::Range<usize> {
     let length = length as i64;
     if start < 0 && end < 0 && start > end {

@@ -1,4 +1,5 @@
-//! Transactions: MULTI queues commands, EXEC executes all or none, without rollback.
+//! Implements transactions: MULTI queues commands, and EXEC runs all of them or none, without
+//! rollback.
 
 use crate::protocol::error::{CommandError, CommandResult, EXEC_ABORT};
 use crate::state::client::Ending;
@@ -53,7 +54,8 @@ fn unwatch(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// `execCommand` in multi.c: an aborted one is an error, changed watched keys give nil.
+/// Handles EXEC as `execCommand` in multi.c does. An aborted transaction fails, and a changed
+/// watched key gives nil.
 fn exec(call: &mut Call<'_>) -> CommandResult {
     let key = call.client;
     if !call.client().transaction.is_open() {
@@ -72,7 +74,7 @@ fn exec(call: &mut Call<'_>) -> CommandResult {
         }
         Ending::Execute(queue) => queue,
     };
-    // Effects of the queued commands are propagated as their own.
+    // Each queued command propagates its own effects.
     call.effect = Effect::Stated;
     call.reply.array(queue.len());
     for queued in &queue {
@@ -80,7 +82,7 @@ fn exec(call: &mut Call<'_>) -> CommandResult {
             break;
         }
         let args = queued.as_args();
-        // The command was known when queued, and the table has not changed.
+        // The lookup succeeds, because the command was checked when it was queued.
         if let Some(command) = call.server.find_command(args) {
             call.server.execute(key, command, args, call.reply);
         }

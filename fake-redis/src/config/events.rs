@@ -10,7 +10,6 @@ pub(crate) enum EventClass {
     SortedSet,
     Expired,
     Evicted,
-    /// `n`: a new key.
     New,
 }
 

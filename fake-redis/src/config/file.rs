@@ -1,4 +1,5 @@
-//! The file of CONFIG REWRITE: the modelled parameters that can change at runtime, one per line.
+//! Reads and writes the file of CONFIG REWRITE, which lists the modelled runtime parameters, one
+//! per line.
 
 use super::parameters;
 use crate::config::NodeConfig;
@@ -17,7 +18,7 @@ pub(crate) fn write(config: &NodeConfig) -> Bytes {
     Bytes::from(lines.concat())
 }
 
-/// `started` supplies what the file leaves out. Ignores unknown lines.
+/// Reads the file on top of `started`, the initial configuration. Unknown lines are ignored.
 pub(crate) fn read(file: &[u8], started: NodeConfig) -> NodeConfig {
     let mut config = NodeConfig { replica_of: None, ..started };
     for line in file.split(|byte| *byte == b'\n') {
@@ -30,7 +31,8 @@ pub(crate) fn read(file: &[u8], started: NodeConfig) -> NodeConfig {
             }
             [name, value] => {
                 if let Some(parameter) = parameters::find(name) {
-                    // Every displayed value can be set.
+                    // The file contains only values that `CONFIG SET` accepts, so errors cannot
+                    // occur.
                     let _ = parameter.change.apply(&mut config, value);
                 }
             }
@@ -40,7 +42,8 @@ pub(crate) fn read(file: &[u8], started: NodeConfig) -> NodeConfig {
     config
 }
 
-/// `appendonly` comes first, because `appendfsync` has no effect without it.
+/// Lists the parameters in file order. `appendonly` comes first, because `appendfsync` has no
+/// effect without it.
 fn changeable() -> impl Iterator<Item = &'static Parameter> {
     let is_first = |row: &&Parameter| row.names[0] == "appendonly";
     let can_change = |row: &&Parameter| !matches!(row.change, Change::Never);

@@ -1,10 +1,10 @@
-//! Parameters of redis.conf that CONFIG stores and shows without effect.
+//! Parameters of redis.conf that CONFIG stores and shows, but that have no effect here.
 
 use crate::config::parameters::Refusal;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// As in redis.conf of 7.0.
+/// Default values of redis.conf in Redis 7.0.
 const DEFAULTS: &[(&str, &str)] = &[
     ("appendfilename", "appendonly.aof"),
     ("dbfilename", "dump.rdb"),
@@ -41,7 +41,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("lfu-log-factor", "10"),
 ];
 
-/// Paths of files, which clients can only set on a server with `enable-protected-configs`.
+/// File paths, which clients can set only on a server with `enable-protected-configs`.
 const PROTECTED: &[&str] = &["dbfilename", "dir"];
 
 #[derive(Clone, Debug, Default)]

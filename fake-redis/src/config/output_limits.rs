@@ -1,4 +1,4 @@
-//! `client-output-buffer-limit` as text.
+//! Parses and formats `client-output-buffer-limit`.
 
 use crate::config::{OutputLimit, OutputLimits};
 
@@ -10,7 +10,8 @@ pub(crate) fn show(limits: &OutputLimits) -> String {
     shown.join(" ")
 }
 
-/// Parses `class hard soft seconds`, all or nothing (`setConfigOutputBufferLimitOption`, config.c).
+/// Parses groups of `class hard soft seconds`. One invalid group rejects all
+/// (`setConfigOutputBufferLimitOption` in config.c).
 pub(crate) fn parse(mut limits: OutputLimits, value: &str) -> Result<OutputLimits, &'static str> {
     let words: Vec<&str> = value.split(' ').filter(|word| !word.is_empty()).collect();
     if !words.len().is_multiple_of(4) {
@@ -36,7 +37,7 @@ pub(crate) fn parse(mut limits: OutputLimits, value: &str) -> Result<OutputLimit
     Ok(limits)
 }
 
-/// Parses bytes as `memtoull` in util.c does.
+/// Parses a number of bytes as `memtoull` in util.c does.
 pub(crate) fn parse_memory(value: &str) -> Option<u64> {
     let digits = value.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = value.split_at(digits);

@@ -1,4 +1,4 @@
-//! The modelled parameters of redis.conf: how to show and change each.
+//! The modelled parameters of redis.conf, each with functions to show and change it.
 
 use super::output_limits;
 use crate::config::events::EventClasses;
@@ -22,7 +22,7 @@ pub(crate) enum Change {
     Never,
     Switch(fn(&mut NodeConfig, bool)),
     Count(i64, i64, fn(&mut NodeConfig, u32)),
-    /// Bytes with a minimum; accepts `kb`, `mb` and `gb`.
+    /// A number of bytes with a minimum, which accepts `kb`, `mb` and `gb`.
     Memory(u64, fn(&mut NodeConfig, u64)),
     Text(fn(&mut NodeConfig, &str) -> Result<(), Refusal>),
 }
@@ -230,7 +230,7 @@ fn show_fsync(config: &NodeConfig) -> String {
     name.to_owned()
 }
 
-/// Ignored without an append-only file, which it would configure.
+/// Sets the sync policy. The setting is ignored without an append-only file.
 fn set_fsync(config: &mut NodeConfig, value: &str) -> Result<(), Refusal> {
     let wanted = match value.to_ascii_lowercase().as_str() {
         "always" => Fsync::Always,
@@ -305,7 +305,7 @@ fn text(password: Option<&Bytes>) -> String {
     password.map(|password| String::from_utf8_lossy(password).into_owned()).unwrap_or_default()
 }
 
-/// An empty text removes the password.
+/// Parses a password. An empty text removes the password.
 fn password(value: &str) -> Option<Bytes> {
     (!value.is_empty()).then(|| Bytes::copy_from_slice(value.as_bytes()))
 }
@@ -319,7 +319,8 @@ fn show_save_points(config: &NodeConfig) -> String {
     points.join(" ")
 }
 
-/// Pairs of seconds and changes; an empty text means none. `setConfigSaveOption` in config.c.
+/// Parses pairs of seconds and changes, as `setConfigSaveOption` in config.c does. An empty text
+/// disables snapshots.
 fn set_save_points(config: &mut NodeConfig, value: &str) -> Result<(), Refusal> {
     let invalid = || Refusal::because("Invalid save parameters");
     let words: Vec<&str> = value.split_ascii_whitespace().collect();

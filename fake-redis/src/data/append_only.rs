@@ -1,7 +1,7 @@
 //! Parses the commands of an append-only file (`loadSingleAppendOnlyFile` in aof.c).
 //!
-//! Stricter than Redis: every line and every argument must end with `\r\n`, so that a damaged
-//! length is noticed before it swallows further commands.
+//! The parser is stricter than Redis: every line and every argument must end with `\r\n`, so that a
+//! damaged length is noticed before it swallows further commands.
 
 use crate::data::number::parse_integer;
 
@@ -28,7 +28,7 @@ impl<'a> LogReader<'a> {
         self.position
     }
 
-    /// Returns whether there was one; an error keeps the position.
+    /// Reads the next command, or returns `false` at the end. An error keeps the position.
     pub(crate) fn next(&mut self, arguments: &mut Vec<&'a [u8]>) -> Result<bool, LogError> {
         arguments.clear();
         if self.position == self.file.len() {

@@ -1,18 +1,19 @@
-//! The x87 `long double` in which Redis computes INCRBYFLOAT: a 64-bit mantissa.
-//! A 64-bit double would reply `3.10000000000000009` where Redis replies `3.1`.
+//! The x87 `long double`, with a 64-bit mantissa, in which Redis computes INCRBYFLOAT. An `f64`
+//! would give `3.10000000000000009` where Redis replies `3.1`.
 
 use std::cmp::Ordering;
 
-/// Maximum length for `strtold`; Redis accepts 5 KiB, of which no further digits can matter.
+/// Maximum length of a number's text. Redis accepts 5 KiB for `strtold`, and further digits never
+/// matter.
 const TEXT_LENGTH_MAX: usize = 5 * 1024;
-/// Beyond this decimal exponent a long double is infinite or zero.
+/// Decimal exponent beyond which a `long double` is infinite or zero.
 const DECIMAL_EXPONENT_MAX: i64 = 5_000;
-/// Exponent of the largest finite number with a 64-bit integer mantissa.
+/// Exponent of the largest finite number whose mantissa is a 64-bit integer.
 const EXPONENT_MAX: i32 = 16_384 - 64;
 /// Decimals that Redis prints before it removes trailing zeros.
 const DECIMALS: u32 = 17;
 
-/// `mantissa * 2^exponent`. The mantissa's top bit is set unless the number is 0.
+/// The number `mantissa * 2^exponent`. The mantissa's top bit is set unless the number is 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Extended {
     negative: bool,
@@ -97,7 +98,8 @@ impl Natural {
     }
 }
 
-/// Rounds `value * 2^exponent` to 64 bits; `sticky` represents all lower bits. `None` is infinite.
+/// Rounds `value * 2^exponent` to 64 bits. `sticky` represents all lower bits. Returns `None` if
+/// the result is infinite.
 fn rounded(negative: bool, value: u128, exponent: i32, sticky: bool) -> Option<Extended> {
     if value == 0 {
         return Some(Extended { negative, mantissa: 0, exponent: 0 });
@@ -127,7 +129,8 @@ fn rounded(negative: bool, value: u128, exponent: i32, sticky: bool) -> Option<E
     (exponent <= EXPONENT_MAX).then_some(Extended { negative, mantissa: mantissa as u64, exponent })
 }
 
-/// `string2ld` in util.c with `strtold`: the whole text, no leading space, not NaN.
+/// Parses the whole text as `string2ld` in util.c does with `strtold`. Leading spaces and NaN are
+/// errors.
 pub(crate) fn parse(text: &[u8]) -> Option<Parsed> {
     let (negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),
@@ -197,7 +200,7 @@ fn read_decimal(text: &[u8]) -> Option<(Natural, i64)> {
     seen_digit.then_some((natural, exponent))
 }
 
-/// `natural * 10^exponent`; `None` on overflow or underflow, `strtold`'s range error.
+/// Returns `natural * 10^exponent`, or `None` where `strtold` reports a range error.
 fn from_decimal(negative: bool, mut natural: Natural, exponent: i64) -> Option<Extended> {
     if natural.bits() == 0 {
         return Some(Extended { negative, mantissa: 0, exponent: 0 });
@@ -222,7 +225,8 @@ fn from_decimal(negative: bool, mut natural: Natural, exponent: i64) -> Option<E
 impl Extended {
     pub(crate) const ZERO: Extended = Extended { negative: false, mantissa: 0, exponent: 0 };
 
-    /// `true` if a long double would round this to zero, which `getLongDoubleFromObject` refuses.
+    /// Returns whether a `long double` would round this to zero, which `getLongDoubleFromObject`
+    /// refuses.
     fn underflows(self) -> bool {
         const LEAST: i32 = -16_445;
         let top = self.exponent + 63 - self.mantissa.leading_zeros() as i32;
@@ -247,13 +251,14 @@ impl Extended {
         if large.negative == small.negative {
             rounded(large.negative, wide + narrow, exponent, sticky)
         } else {
-            // The bits cut off are subtracted too: one less, with the sticky bit set.
+            // The bits cut off are subtracted too, so the result is one less, with the sticky bit
+            // set.
             let difference = wide - narrow - u128::from(sticky);
             rounded(large.negative && difference > 0, difference, exponent, sticky)
         }
     }
 
-    /// `%.17Lf` without trailing zeros (`ld2string` with `LD_STR_HUMAN` in util.c).
+    /// Formats like `%.17Lf` without trailing zeros (`ld2string` with `LD_STR_HUMAN` in util.c).
     pub(crate) fn text(self) -> String {
         let scale = 10_u128.pow(DECIMALS);
         let digits = if self.exponent >= 0 {
@@ -272,7 +277,7 @@ impl Extended {
     }
 }
 
-/// `value / 2^bits`, rounded to nearest, ties to even.
+/// Returns `value / 2^bits`, rounded to nearest with ties to even.
 fn scaled_down(value: u128, bits: u32) -> u128 {
     if bits >= 128 {
         return 0;

@@ -1,12 +1,12 @@
-//! Glob-style patterns of KEYS, SCAN and PSUBSCRIBE.
+//! Matches the glob-style patterns of KEYS, SCAN and PSUBSCRIBE.
 
-/// Maximum recursion depth of Redis (`stringmatchlen_impl` in util.c).
+/// Maximum recursion depth in Redis (`stringmatchlen_impl` in util.c).
 const STARS_MAX: usize = 1_000;
 
-/// Matches as `stringmatchlen` in util.c: `*`, `?`, `[a-z]`, `[^a]`, and `\` before any byte.
+/// Matches `*`, `?`, `[a-z]`, `[^a]`, and `\` before any byte, as `stringmatchlen` in util.c does.
 ///
-/// Runs in at most the product of both lengths: only the last `*` is retried. Redis recurses for
-/// each run of `*` and gives up at a depth of 1,000.
+/// The run time is at most proportional to the product of both lengths, because only the last `*`
+/// is retried. Redis recurses for each run of `*` and gives up at a depth of 1,000.
 pub(crate) fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut at, mut position) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;

@@ -1,18 +1,18 @@
-//! Databases: keys with their values and expiry.
+//! The databases: keys with their values and expiry times.
 
 use crate::data::value::Value;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// Estimated size of Redis's dictionary entry and object, without key and value.
+/// Estimated size of Redis's dictionary entry and object, in bytes without key and value.
 const ENTRY_OVERHEAD: usize = 72;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Entry {
     pub(crate) value: Value,
-    /// In wall-clock milliseconds; `None` means never. Set through [`Database::set_expiry`].
+    /// Expiry in wall-clock milliseconds, set through [`Database::set_expiry`]; `None` means never.
     expires_at_ms: Option<i64>,
-    /// Last use, in wall-clock milliseconds.
+    /// Time of the last use, in wall-clock milliseconds.
     pub(crate) used_at_ms: i64,
     pub(crate) uses: u32,
     accounted: u32,
@@ -30,7 +30,7 @@ impl Entry {
 
 type Entries = IndexMap<Box<[u8]>, Entry, FxBuildHasher>;
 
-/// A numbered database in insertion order; the last key takes a removed key's position.
+/// A numbered database in insertion order. When a key is removed, the last key takes its position.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Database {
     entries: Entries,
@@ -51,7 +51,7 @@ impl Database {
         self.memory
     }
 
-    /// Returns a position, valid until a key is removed.
+    /// Returns the key's position, which is valid until any key is removed.
     pub(crate) fn find(&self, key: &[u8]) -> Option<usize> {
         self.entries.get_index_of(key)
     }
@@ -64,7 +64,7 @@ impl Database {
         self.entries.get_index(position).map(|(key, entry)| (&**key, entry))
     }
 
-    /// Call [`Database::account`] after changing the size.
+    /// Returns the entry at a position. Call [`Database::account`] after changing its size.
     pub(crate) fn at_mut(&mut self, position: usize) -> Option<&mut Entry> {
         self.entries.get_index_mut(position).map(|(_, entry)| entry)
     }
@@ -88,7 +88,6 @@ impl Database {
         position
     }
 
-    /// Moves the last key to the removed key's position.
     pub(crate) fn remove_at(&mut self, position: usize) -> Option<(Box<[u8]>, Entry)> {
         let (key, entry) = self.entries.swap_remove_index(position)?;
         self.memory -= entry.accounted as usize;
@@ -130,7 +129,6 @@ impl Keyspace {
         self.databases.len()
     }
 
-    /// `number` must be below [`Keyspace::databases`].
     pub(crate) fn database(&self, number: usize) -> &Database {
         &self.databases[number]
     }

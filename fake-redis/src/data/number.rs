@@ -1,6 +1,7 @@
-//! Parsing and formatting of numbers as in Redis.
+//! Parses and formats numbers as Redis does.
 
-/// `string2ll` in util.c: no spaces, no plus sign, no leading zeros, no `-0`.
+/// Parses an integer as `string2ll` in util.c does, without spaces, plus sign, leading zeros or
+/// `-0`.
 pub(crate) fn parse_integer(text: &[u8]) -> Option<i64> {
     if text == b"0" {
         return Some(0);
@@ -24,7 +25,7 @@ pub(crate) fn parse_integer(text: &[u8]) -> Option<i64> {
     if negative { 0i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() }
 }
 
-/// A RESP3 double: `%.17g`, with `inf`, `-inf` and `nan`.
+/// Formats a RESP3 double as `%.17g`, with `inf`, `-inf` and `nan`.
 pub(crate) fn double_text(value: f64) -> String {
     if value.is_nan() {
         return String::from("nan");
@@ -62,7 +63,8 @@ pub(crate) fn c_string(text: &[u8]) -> &[u8] {
     text.split(|byte| *byte == 0).next().unwrap_or_default()
 }
 
-/// `getDoubleFromObject`: the whole text, no leading space, not NaN, no overflow or underflow.
+/// Parses a double as `getDoubleFromObject` does. Leading spaces, NaN, overflow and underflow are
+/// errors.
 pub(crate) fn parse_double(text: &[u8]) -> Option<f64> {
     let value = whole_double(text)?;
     let is_in_range = if value == 0.0 {
@@ -73,7 +75,8 @@ pub(crate) fn parse_double(text: &[u8]) -> Option<f64> {
     is_in_range.then_some(value)
 }
 
-/// As `strtod` to the end: leading spaces are allowed, NUL ends it, empty is 0, overflow infinite.
+/// Parses a bound as `strtod` does. Leading spaces are allowed, a NUL byte ends the number, an
+/// empty text is 0, and overflow is infinite.
 pub(crate) fn parse_score_bound(text: &[u8]) -> Option<f64> {
     let text = c_string(text);
     if text.is_empty() {
@@ -101,7 +104,8 @@ pub(crate) fn has_digits_above_zero(text: &[u8]) -> bool {
     mantissa.any(|byte| byte.is_ascii_hexdigit() && *byte != b'0')
 }
 
-/// `parseScanCursorOrReply`: `strtoul` to the end, signed, no spaces; empty is 0, negatives wrap.
+/// Parses a cursor with `strtoul`, as `parseScanCursorOrReply` does. Spaces are errors, an empty
+/// text is 0, and negative numbers wrap.
 pub(crate) fn parse_cursor(text: &[u8]) -> Option<u64> {
     let text = c_string(text);
     if text.is_empty() {
@@ -119,7 +123,8 @@ pub(crate) fn parse_cursor(text: &[u8]) -> Option<u64> {
     Some(if is_negative { value.wrapping_neg() } else { value })
 }
 
-/// Parses `0x1.8p3`, as `strtod`. Digits beyond a double's precision are not rounded correctly.
+/// Parses hexadecimal numbers such as `0x1.8p3`. Digits beyond a double's precision are not rounded
+/// correctly.
 fn parse_hexadecimal(text: &str) -> Option<f64> {
     let (sign, rest) = match text.strip_prefix('-') {
         Some(rest) => (-1.0, rest),
@@ -141,7 +146,8 @@ fn parse_hexadecimal(text: &str) -> Option<f64> {
     Some(sign * value * 2.0_f64.powi(shift))
 }
 
-/// Parses a double at the start, as `strtod` without leading spaces. Returns its length too.
+/// Parses a double at the start of the text, like `strtod` without leading spaces. Also returns the
+/// number's length.
 pub(crate) fn leading_double(text: &[u8]) -> Option<(f64, usize)> {
     let sign = usize::from(matches!(text.first(), Some(b'+' | b'-')));
     let rest = &text[sign..];
@@ -191,7 +197,7 @@ fn length_of(text: &[u8], is_digit: fn(&u8) -> bool, exponent: &[u8]) -> Option<
     Some(length)
 }
 
-/// C's cast to a 64-bit integer on x86: out of range becomes the minimum.
+/// Casts to a 64-bit integer like C on x86, where numbers out of range become the minimum.
 pub(crate) fn truncated(value: f64) -> i64 {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     if (-LIMIT..LIMIT).contains(&value) { value as i64 } else { i64::MIN }

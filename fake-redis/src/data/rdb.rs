@@ -1,8 +1,9 @@
-//! Snapshots in Redis's RDB format, version 10 (Redis 7.0). Reads what it writes: plain lists of
-//! elements, which every Redis reads, and no packed encoding of a real server.
+//! Snapshots in Redis's RDB format, version 10 (Redis 7.0). The reader understands what the writer
+//! produces: plain lists of elements, which every Redis reads. It does not understand the packed
+//! encodings of a real server.
 //!
-//! Layout: `REDIS0010`, auxiliary fields, a selector and the keys of each database, an end mark,
-//! and a CRC-64 (rdb.c, `rdbSaveRio` and `rdbLoadRioWithLoadingCtx`).
+//! A file consists of `REDIS0010`, auxiliary fields, a selector and the keys of each database, an
+//! end mark, and a CRC-64 (rdb.c, `rdbSaveRio` and `rdbLoadRioWithLoadingCtx`).
 
 mod crc64;
 mod reader;
@@ -15,7 +16,7 @@ pub(crate) use writer::{About, write};
 
 const VERSION: u32 = 10;
 
-/// `RDB_OPCODE_*`.
+/// Opcodes (`RDB_OPCODE_*`).
 mod opcode {
     pub(super) const AUX: u8 = 250;
     pub(super) const RESIZE_DB: u8 = 251;
@@ -24,7 +25,7 @@ mod opcode {
     pub(super) const EOF: u8 = 255;
 }
 
-/// `RDB_TYPE_*`.
+/// Types of values (`RDB_TYPE_*`).
 mod kind {
     pub(super) const STRING: u8 = 0;
     pub(super) const LIST: u8 = 1;
@@ -45,7 +46,7 @@ pub(crate) struct SavedKey {
     pub(crate) db: usize,
     pub(crate) key: Vec<u8>,
     pub(crate) value: Value,
-    /// In wall-clock milliseconds; `None` means never.
+    /// Expiry in wall-clock milliseconds; `None` means never.
     pub(crate) expires_at_ms: Option<i64>,
 }
 

@@ -1,4 +1,4 @@
-//! Types of values.
+//! The value types: strings, hashes, lists, sets and sorted sets.
 
 mod list;
 mod ranked;
@@ -12,11 +12,11 @@ pub(crate) use sorted_set::SortedSet;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// `hash-max-listpack-entries`: larger hashes are no longer lists in insertion order.
+/// Limit of `hash-max-listpack-entries`. Larger hashes do not keep their insertion order.
 const LISTED_FIELDS_MAX: usize = 512;
 const LISTED_VALUE_LENGTH_MAX: usize = 64;
 
-/// Collections are boxed, so that moving an entry is cheap, and never empty in a keyspace.
+/// A value. Collections are boxed to make entries cheap to move, and are never empty in a keyspace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Value {
     String(Vec<u8>),
@@ -63,12 +63,13 @@ impl Value {
     }
 }
 
-/// In insertion order while small, like Redis's listpacks; beyond, in a deterministic order.
+/// A hash. A small one is in insertion order, like Redis's listpacks, and a large one in a
+/// deterministic order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Hash {
     fields: IndexMap<Box<[u8]>, Vec<u8>, FxBuildHasher>,
     bytes: usize,
-    /// `true` once the hash was too large for a listpack; it is never converted back.
+    /// Whether the hash was ever too large for a listpack. A hash is never converted back.
     table: bool,
 }
 

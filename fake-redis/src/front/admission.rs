@@ -1,7 +1,7 @@
 //! Decides whether a client may execute a command now.
 //!
-//! The checks are in the order of `processCommand` in server.c of Redis 7.0, because the first that
-//! fails determines the error.
+//! The order of the checks is that of `processCommand` in server.c of Redis 7.0, because the first
+//! failed check determines the error.
 
 use crate::protocol::args::Args;
 use crate::protocol::error;

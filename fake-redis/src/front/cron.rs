@@ -1,4 +1,4 @@
-//! Timers.
+//! Runs the timers that are due.
 
 use crate::state::server::Server;
 use crate::state::timers::Timer;

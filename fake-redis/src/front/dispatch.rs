@@ -1,4 +1,5 @@
-//! Serves one command after another: selects the client, executes, propagates, replies.
+//! Serves the queued commands one by one: selects a client, executes its command, propagates the
+//! effects and replies.
 
 use crate::front::admission::Admission;
 use crate::protocol::args::{Args, ArgumentVector};
@@ -7,7 +8,8 @@ use crate::protocol::reply::Reply;
 use crate::state::client_key::ClientKey;
 use crate::state::server::Server;
 
-/// `securityWarningCommand`: words of an HTTP request that is meant to be taken for commands.
+/// Recognizes the words of an HTTP request, which is never meant for Redis
+/// (`securityWarningCommand`).
 fn is_http(name: &[u8]) -> bool {
     matches!(name.len(), 4 | 5)
         && (name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:"))
@@ -23,7 +25,7 @@ impl Server {
         }
     }
 
-    /// Returns `false` if the client's request has to wait.
+    /// Serves a client's next command. Returns `false` if the command has to wait.
     fn serve(&mut self, key: ClientKey) -> bool {
         let now = self.clock.now();
         let client = self.client_mut(key);
@@ -50,7 +52,7 @@ impl Server {
     fn finish_command(&mut self, key: ClientKey, reply: &mut Reply) {
         self.outbox.count_command();
         self.statistics.commands += 1;
-        // During a script, its effects are not propagated and wake no client.
+        // While a script is interrupted, its effects are not propagated and unblock no client.
         if self.long_script.interrupted().is_none() {
             self.flush_effects();
             self.note_write_offset(key);
@@ -60,7 +62,7 @@ impl Server {
             return self.abort_client(key);
         }
         if self.life.is_over() {
-            // A script that SHUTDOWN has stopped gets no reply; its connection closes.
+            // A script that SHUTDOWN stopped gets no reply, because its connection closes.
             reply.truncate(0);
         }
         self.send_reply(key, reply);
@@ -69,13 +71,13 @@ impl Server {
         if client.service.is_closing() {
             self.close_after_replies(key);
         } else if client.reader.pending() > 0 && !client.service.is_blocked() {
-            // As in Redis, all that was read of a client is executed before the next client.
+            // As in Redis, all commands read from one client run before those of the next client.
             self.look_for_command(key);
             self.roster.prefer(key);
         }
     }
 
-    /// `processCommand` in server.c. Returns `false` if the command has to wait.
+    /// Follows `processCommand` in server.c. Returns `false` if the command has to wait.
     pub(crate) fn process(&mut self, key: ClientKey, args: Args<'_>, reply: &mut Reply) -> bool {
         if is_http(args.get(0)) {
             self.client_mut(key).service.abort();
@@ -96,7 +98,7 @@ impl Server {
         true
     }
 
-    /// `rejectCommand` in server.c: replies with an error, and aborts an open transaction.
+    /// Replies with an error and aborts an open transaction (`rejectCommand` in server.c).
     fn refuse(&mut self, key: ClientKey, args: Args<'_>, error: &CommandError, reply: &mut Reply) {
         let is_exec = args.is(0, "exec");
         if is_exec {
@@ -114,7 +116,8 @@ impl Server {
         }
     }
 
-    /// Applies the primary's stream: never refused, and expired keys are alive.
+    /// Applies a command of the primary's stream. It is never refused, and expired keys still exist
+    /// for it.
     pub(crate) fn apply_replicated(&mut self, args: &[&[u8]]) {
         self.apply(ClientKey::PRIMARY, args);
     }

@@ -1,4 +1,4 @@
-//! Outputs at the end of an input, in order.
+//! Completes an input and emits its outputs in order.
 
 use crate::state::server::Server;
 use fencepost_machine::Output;
@@ -9,7 +9,7 @@ impl Server {
         self.outbox.say_more(self.roster.has_ready() && !self.life.is_asleep());
     }
 
-    /// Writes the append-only file, then releases the messages unless they must wait.
+    /// Writes the append-only file, and releases the messages unless they must wait for the disk.
     pub(crate) fn finish_input(&mut self) {
         self.flush_append_only();
         self.flush_replication();

@@ -1,4 +1,4 @@
-//! The connection to the primary, and the stream applied command by command.
+//! Handles a replica's connection to its primary, and applies the stream command by command.
 
 use crate::protocol::request::Request;
 use crate::state::client_key::ClientKey;
@@ -13,14 +13,14 @@ impl Server {
         }
     }
 
-    /// The cron will retry a connection that could not be opened.
     pub(crate) fn outgoing_failed(&mut self, connection: ConnectionId) {
         if self.replication.is_link(connection) {
             self.link_lost();
         }
     }
 
-    /// A link that was in use is reopened immediately, any other connection by the cron.
+    /// Handles a lost connection. An established link is reopened immediately, and any other
+    /// connection by the cron.
     pub(crate) fn outgoing_closed(&mut self, connection: ConnectionId) {
         if !self.replication.is_link(connection) {
             return;
@@ -32,7 +32,6 @@ impl Server {
         }
     }
 
-    /// Returns `false` if replication does not use this connection.
     pub(crate) fn outgoing_received(&mut self, connection: ConnectionId, bytes: &[u8]) -> bool {
         if !self.replication.is_link(connection) {
             return false;
@@ -57,7 +56,8 @@ impl Server {
         }
     }
 
-    /// Applies complete commands; the offset advances per transaction, as in `commandProcessed`.
+    /// Applies the complete commands. The offset advances once per transaction, as in
+    /// `commandProcessed`.
     fn read_stream(&mut self) {
         self.replication.take_up();
         while self.replication.is_link_up() {

@@ -1,8 +1,9 @@
-//! Service during long scripts and loading. A driver with a real clock regularly polls its sockets;
-//! clients get `-BUSY` or `-LOADING`, or stop the script or the server.
+//! Serves other clients during long scripts and during loading. A driver with a real clock
+//! regularly polls its sockets. Clients get `-BUSY` or `-LOADING`, or stop the script or the
+//! server.
 //!
-//! This is `processEventsWhileBlocked` in networking.c. The driver is only called between two
-//! commands of the script, and then only commands that change no data run.
+//! This is `processEventsWhileBlocked` in networking.c. The driver runs only between two commands
+//! of the script, and only commands that change no data are executed.
 
 use crate::state::busy::Busy;
 use crate::state::server::Server;
@@ -13,7 +14,8 @@ struct Interruption<'s> {
 }
 
 impl Interlude for Interruption<'_> {
-    /// Bytes of the script's own client and of connections that the server opened must wait.
+    /// Returns whether to read a connection now. The script's own client and connections opened by
+    /// the server have to wait.
     fn takes(&self, connection: ConnectionId) -> bool {
         let key = self.server.roster.behind(connection);
         let script = self.server.long_script.interrupted();

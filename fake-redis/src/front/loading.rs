@@ -1,4 +1,4 @@
-//! Loads the disk at startup (`loadDataFromDisk`).
+//! Loads the files on the disk at startup (`loadDataFromDisk`).
 
 use super::interlude;
 use crate::data::append_only::{LogError, LogReader};
@@ -9,7 +9,6 @@ use crate::state::server::Server;
 use fencepost_machine::{Damage, DiskFile, DiskImage, KeyChange, Output, Response};
 use std::time::Duration;
 
-/// Bytes loaded between two readings of the attendant's clock.
 const STEP_BYTES: usize = 16 * 1024;
 /// Real time between two polls of the sockets.
 const ATTENDED_EVERY: Duration = Duration::from_millis(10);
@@ -26,9 +25,9 @@ struct Pace {
 }
 
 impl Server {
-    /// Nothing expires meanwhile; times to live are absolute. As in Redis, a server with damaged
-    /// files stops, unless only the append-only file's end is missing and `aof-load-truncated`
-    /// allows that.
+    /// Loads the files that were found at startup. Times to live are absolute, so no key expires
+    /// meanwhile. As in Redis, damaged files stop the server, unless only the end of the
+    /// append-only file is missing and `aof-load-truncated` allows that.
     pub(crate) fn load_found(&mut self) {
         let Some(image) = self.persistence.start(self.clock.seconds()) else { return };
         self.life.begin_loading();
@@ -68,8 +67,8 @@ impl Server {
     fn load_snapshot(&mut self, file: &[u8]) -> Result<(), Halt> {
         let damaged = |error: RdbError| Halt::Damaged(DiskFile::Snapshot, error.to_string());
         let now = self.now_ms();
-        // An expired key at the start of an append-only file stays: later commands may have
-        // extended its expiry in time (`RDBFLAGS_AOF_PREAMBLE` in rdb.c).
+        // An expired key in the snapshot of an append-only file stays, because later commands may
+        // have extended its expiry in time (`RDBFLAGS_AOF_PREAMBLE` in rdb.c).
         let drops_expired = !self.is_replica() && !self.persistence.wants_stream();
         let is_gone =
             |saved: &rdb::SavedKey| drops_expired && saved.expires_at_ms.is_some_and(|at| at < now);
@@ -83,7 +82,7 @@ impl Server {
             }
             self.attend_loading(&mut pace, reader.position())?;
         }
-        // With an append-only file, a snapshot is only its beginning: its position is meaningless.
+        // A snapshot that begins an append-only file has no meaningful replication position.
         if let Some(origin) = reader.origin().filter(|_| !self.persistence.wants_stream()) {
             self.resume_history(&origin);
         }

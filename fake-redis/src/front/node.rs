@@ -1,4 +1,4 @@
-//! A Redis server as a machine: inputs in, outputs out.
+//! A Redis server as a state machine that takes inputs and returns outputs.
 
 use super::interlude;
 use super::operator;
@@ -11,7 +11,7 @@ use fencepost_machine::{
 };
 use std::rc::Rc;
 
-/// A Redis server without I/O: time, bytes and the disk are passed in.
+/// A Redis server without I/O: the driver passes in time, bytes and the disk.
 ///
 /// The driver sends [`Input::Timer`] once at boot. To restart the server, create a new node from
 /// the disk.
@@ -21,9 +21,9 @@ pub struct Node {
 }
 
 impl Node {
-    /// A server about to boot from this disk. A rewritten configuration file overrides `config`.
-    /// All randomness derives from `seed`, which should differ between servers and between restarts
-    /// of one server.
+    /// Creates a server that boots from this disk. A rewritten configuration file overrides
+    /// `config`. All randomness derives from `seed`, which should differ between servers and
+    /// between restarts of one server.
     pub fn new(config: NodeConfig, mut disk: DiskImage, seed: u64, now: WallTime) -> Node {
         let config = match disk.config.take() {
             Some(rewritten) => file::read(&rewritten, config),
@@ -34,7 +34,8 @@ impl Node {
         Node { server }
     }
 
-    /// [`Node::new`] with an attendant, which serves other clients during scripts.
+    /// Creates a server as [`Node::new`] does, with an attendant that serves other clients during
+    /// scripts.
     pub fn attended(
         config: NodeConfig,
         disk: DiskImage,

@@ -1,4 +1,4 @@
-//! Actions of an operator at the console.
+//! Actions of an operator at the server's console.
 
 use crate::config::Persistence;
 use crate::state::server::Server;
@@ -28,7 +28,7 @@ pub(super) fn typed(action: OperatorAction) -> Vec<Vec<Vec<u8>>> {
 pub(super) fn changes_something(server: &Server, action: OperatorAction) -> bool {
     match action {
         OperatorAction::FlushAll | OperatorAction::Evict => true,
-        // Sentinel promotes replicas; an operator with a standby uses another server.
+        // Sentinel promotes replicas. An operator with a standby uses another server.
         OperatorAction::Promote => false,
         OperatorAction::ForgetScripts => server.scripts.len() > 0,
         OperatorAction::CloseConnections => server.roster.connected_count() > 0,

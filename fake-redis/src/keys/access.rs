@@ -1,4 +1,5 @@
-//! Access to keys: expiry is decided here, and every change is reported to WATCH and to the judge.
+//! Reads and changes keys. This module applies expiry, and reports every change to WATCH and to the
+//! judge.
 
 use crate::config::events::EventClass;
 use crate::data::keyspace::Entry;
@@ -9,13 +10,14 @@ use crate::state::timers::Timer;
 use fencepost_machine::KeyChange;
 
 impl Server {
-    /// `checkAlreadyExpired` in expire.c: the expiry deletes now, never on a replica or in loading.
+    /// Returns whether an expiry deletes the key immediately, which never happens on a replica or
+    /// during loading (`checkAlreadyExpired` in expire.c).
     pub(crate) fn is_past_deadline(&self, at_ms: i64) -> bool {
         at_ms <= self.now_ms() && !self.life.is_loading() && !self.is_replica()
     }
 
-    /// `expireIfNeeded` in db.c: the position of a live key. A primary deletes an expired key, a
-    /// replica hides it, and the primary's stream sees it as alive.
+    /// Returns the position of a live key (`expireIfNeeded` in db.c). A primary deletes an expired
+    /// key, and a replica hides it. For the primary's stream, an expired key still exists.
     pub(crate) fn find(&mut self, db: usize, key: &[u8]) -> Option<usize> {
         let database = self.keyspace.database(db);
         let position = database.find(key)?;
@@ -32,7 +34,7 @@ impl Server {
         None
     }
 
-    /// Counts as a use, and as a hit or a miss.
+    /// Looks up a key. The access counts as a use, and as a hit or a miss.
     pub(crate) fn read(&mut self, db: usize, key: &[u8]) -> Option<&Entry> {
         match self.find(db, key) {
             Some(position) => {
@@ -54,7 +56,7 @@ impl Server {
         Some(entry)
     }
 
-    /// Call [`Server::changed`] after the change.
+    /// Returns a value to change. Call [`Server::changed`] afterwards.
     pub(crate) fn value_mut(&mut self, db: usize, position: usize) -> Option<&mut Value> {
         let now_ms = self.now_ms();
         let entry = self.keyspace.database_mut(db).at_mut(position)?;
@@ -132,7 +134,7 @@ impl Server {
         self.remove_as(db, position, KeyChange::Removed)
     }
 
-    /// Does not propagate the removal.
+    /// Removes a key without propagating the removal.
     pub(crate) fn remove_as(
         &mut self,
         db: usize,
@@ -151,7 +153,8 @@ impl Server {
         let key: Box<[u8]> = key.into();
         let unsaved_before = self.changes.unsaved();
         self.remove_as(db, position, KeyChange::Expired);
-        // The expiry does not count as the command's change: it propagates as a separate DEL.
+        // The expiry does not count as a change by the command, because it is propagated as a
+        // separate DEL.
         self.changes.count_back_to(unsaved_before);
         self.statistics.expired_keys += 1;
         self.add_effect(db, &[b"DEL", &key]);

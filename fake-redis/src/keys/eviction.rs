@@ -1,4 +1,4 @@
-//! Eviction when memory is full.
+//! Evicts keys when memory is full.
 
 use crate::config::MaxmemoryPolicy;
 use crate::config::events::EventClass;
@@ -6,10 +6,12 @@ use crate::data::keyspace::Entry;
 use crate::state::server::Server;
 use fencepost_machine::KeyChange;
 
-/// As `maxmemory-samples`, and more because there is no pool of candidates.
+/// Number of keys sampled per eviction. Redis's `maxmemory-samples` is smaller, because it keeps a
+/// pool of candidates.
 const SAMPLES: usize = 16;
 
-/// Memory of an empty server: small, because Redis's own tests set a limit of one byte.
+/// Memory of an empty server in bytes. The value is small, because Redis's own tests set a limit of
+/// one byte.
 const BASE_MEMORY: usize = 2;
 
 impl Server {
@@ -17,7 +19,8 @@ impl Server {
         self.keyspace.memory()
     }
 
-    /// `performEvictions` in evict.c: evicts keys until memory suffices; `false` if it does not.
+    /// Evicts keys until memory suffices (`performEvictions` in evict.c). Returns `false` if it
+    /// does not.
     pub(crate) fn free_memory(&mut self) -> bool {
         let maxmemory = usize::try_from(self.config.maxmemory).unwrap_or(usize::MAX);
         if self.config.maxmemory == 0 || self.is_paused() || self.is_replica() {
@@ -31,7 +34,7 @@ impl Server {
         true
     }
 
-    /// Ignores the policy: an operator's memory pressure.
+    /// Evicts all keys with a time to live, whatever the policy, on behalf of an operator.
     pub(crate) fn evict_all_volatile(&mut self) -> usize {
         let mut evicted = 0;
         for db in 0..self.keyspace.databases() {
@@ -96,7 +99,8 @@ impl Server {
     }
 }
 
-/// The random policies evict the first of the sample, which starts at a random position.
+/// Returns the worth of a key; the lowest is evicted. The random policies evict the first key of
+/// the sample, which starts at a random position.
 fn worth(policy: MaxmemoryPolicy, entry: &Entry) -> u64 {
     use MaxmemoryPolicy::{AllKeysLfu, AllKeysLru, VolatileLfu, VolatileLru, VolatileTtl};
     match policy {

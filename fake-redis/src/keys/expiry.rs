@@ -1,10 +1,10 @@
-//! Active expiry.
+//! Deletes expired keys in the background.
 
 use crate::config::events::EventClass;
 use crate::state::server::Server;
 
 impl Server {
-    /// As on a primary, ten times a second.
+    /// Deletes expired keys ten times a second, as a primary does.
     pub(crate) fn delete_expired(&mut self) {
         if self.is_replica() || self.life.is_loading() || !self.config.active_expire {
             return;
@@ -19,7 +19,7 @@ impl Server {
     }
 
     fn delete_expired_in(&mut self, db: usize) {
-        // Backwards, since the last key takes a removed key's position.
+        // The loop runs backwards, because the last key takes a removed key's position.
         for position in (0..self.database(db).len()).rev() {
             if self.database(db).volatile_len() == 0 {
                 return;

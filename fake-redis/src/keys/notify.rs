@@ -1,10 +1,10 @@
-//! Keyspace events: which are published, and where.
+//! Publishes keyspace events.
 
 use crate::config::events::EventClass;
 use crate::state::server::Server;
 
 impl Server {
-    /// `notifyKeyspaceEvent` in notify.c.
+    /// Follows `notifyKeyspaceEvent` in notify.c.
     pub(crate) fn notify(&mut self, class: EventClass, event: &str, db: usize, key: &[u8]) {
         if !self.config.events().has(class) {
             return;

@@ -26,7 +26,8 @@ impl Server {
         }
     }
 
-    /// Propagates effects, several within MULTI and EXEC, as `propagatePendingCommands` does.
+    /// Propagates the recorded effects as `propagatePendingCommands` does. Several effects are
+    /// wrapped in MULTI and EXEC.
     #[inline]
     pub(crate) fn flush_effects(&mut self) {
         if self.changes.waiting() > 0 {
@@ -47,7 +48,8 @@ impl Server {
         self.changes.give_back(effects);
     }
 
-    /// Propagates the recorded effects one by one: expiry and eviction are no transactions.
+    /// Propagates the recorded effects one by one, because expiry and eviction are not
+    /// transactions.
     pub(crate) fn flush_effects_ungrouped(&mut self) {
         let effects = self.changes.take();
         self.propagate_each(&effects);
@@ -67,8 +69,9 @@ impl Server {
         }
     }
 
-    /// The only exit for changes of the data: `args` is a complete command that repeats the change
-    /// in database `db`, with absolute times. Consumers add SELECT when the database changes.
+    /// Propagates a change; all changes of the data pass through this function. `args` is a
+    /// complete command that repeats the change in database `db`, with absolute times. The
+    /// receivers add SELECT when the database changes.
     pub(crate) fn propagate(&mut self, db: usize, args: &[&[u8]]) {
         self.propagate_to(Targets::ALL, db, args);
     }
@@ -110,14 +113,14 @@ impl Server {
 }
 
 impl Call<'_> {
-    /// Propagates this instead of the command as received. May be called repeatedly.
+    /// Propagates these words instead of the received command. May be called repeatedly.
     pub(crate) fn state_effect(&mut self, parts: &[&[u8]]) {
         self.effect = Effect::Stated;
         self.server.add_effect(self.db, parts);
     }
 
-    /// [`Call::state_effect`] of a command that ends with an instant. Before 7.0, replicas get the
-    /// relative time instead if the client stated one, and add it to their own clock.
+    /// Propagates a command that ends with an instant, like [`Call::state_effect`]. Before 7.0,
+    /// replicas get the relative time if the client stated one, and add it to their own clock.
     pub(crate) fn state_timed_effect(&mut self, anchor: Anchor, before: &[&[u8]], at_ms: i64) {
         self.effect = Effect::Stated;
         let server = &mut *self.server;

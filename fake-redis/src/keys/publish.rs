@@ -1,4 +1,4 @@
-//! Delivery of published messages.
+//! Delivers published messages to subscribers.
 
 use crate::data::glob;
 use crate::protocol::reply::{Protocol, Reply};
@@ -7,7 +7,7 @@ use crate::state::server::Server;
 use crate::state::subscription::Kind;
 
 impl Server {
-    /// `pubsubPublishMessage` in pubsub.c. Returns the number of receivers.
+    /// Returns the number of receivers, as `pubsubPublishMessage` in pubsub.c does.
     pub(crate) fn publish(&mut self, channel: &[u8], message: &[u8]) -> usize {
         let listeners = self.pubsub.of(Kind::Channel).get(channel).cloned().unwrap_or_default();
         self.deliver(&listeners, &[b"message", channel, message]);

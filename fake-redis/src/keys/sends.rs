@@ -1,4 +1,4 @@
-//! Messages to clients, which leave at the end of the input.
+//! Queues messages to clients until the end of the input.
 
 use crate::protocol::reply::Reply;
 use crate::state::client::ReplyMode;
@@ -8,7 +8,8 @@ use bytes::Bytes;
 use fencepost_machine::{ConnectionId, Output};
 
 impl Server {
-    /// The message leaves at the end of the input, after the append-only file was written.
+    /// Queues a message, which is sent at the end of the input, after the append-only file was
+    /// written.
     pub(crate) fn send(&mut self, connection: ConnectionId, bytes: Bytes) {
         if !bytes.is_empty() {
             self.outbox.send(Output::Send { connection, bytes });

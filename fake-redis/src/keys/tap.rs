@@ -1,4 +1,4 @@
-//! Reports to the judge about keys, invisible to clients.
+//! Reports changes of keys to the judge. Clients cannot observe these reports.
 
 use crate::data::keyspace::Entry;
 use crate::data::number::double_text;
@@ -8,7 +8,8 @@ use bytes::Bytes;
 use fencepost_machine::{KeyChange, Output, TapEvent};
 
 impl Server {
-    /// During loading nothing is reported; at its end every key is, once.
+    /// Returns whether changes of the key are reported. After loading, every key is reported once
+    /// instead.
     fn is_tapped(&self, key: &[u8]) -> bool {
         !self.life.is_loading()
             && self.config.tap_prefix.as_ref().is_some_and(|prefix| key.starts_with(prefix))
@@ -48,7 +49,8 @@ impl Server {
     }
 }
 
-/// Renders a hash as `field=value`, a sorted set as `member=score`, separated by spaces.
+/// Formats a value as text: a hash as `field=value` and a sorted set as `member=score`, separated
+/// by spaces.
 fn rendered(value: &Value) -> Bytes {
     match value {
         Value::String(text) => Bytes::copy_from_slice(text),

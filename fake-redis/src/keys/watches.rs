@@ -1,4 +1,4 @@
-//! WATCH: detects changes of watched keys.
+//! Detects changes of watched keys (WATCH).
 
 use crate::state::client::{Transaction, Watch};
 use crate::state::client_key::ClientKey;
@@ -25,7 +25,7 @@ impl Server {
         }
     }
 
-    /// Watched keys that exist in either count as changed.
+    /// Marks watches after SWAPDB. A watched key that exists in either database counts as changed.
     pub(crate) fn swap_databases(&mut self, one: usize, other: usize) {
         if one == other {
             return;
@@ -40,7 +40,7 @@ impl Server {
         self.blocking.note_all_ready();
     }
 
-    /// `isWatchedKeyExpired` in multi.c: returns whether a watched key has expired unnoticed.
+    /// Returns whether a watched key has expired since WATCH (`isWatchedKeyExpired` in multi.c).
     pub(crate) fn has_expired_watch(&self, client: ClientKey) -> bool {
         self.client(client).watching().iter().any(|watch| {
             let entry = self.database(watch.db).get(&watch.key);

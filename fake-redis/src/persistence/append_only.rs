@@ -1,4 +1,4 @@
-//! The append-only file and its syncs (aof.c, `feedAppendOnlyFile`, `flushAppendOnlyFile`).
+//! Writes and syncs the append-only file (`feedAppendOnlyFile` and `flushAppendOnlyFile` in aof.c).
 
 use crate::config::{Fsync, Persistence};
 use crate::state::server::Server;
@@ -41,7 +41,8 @@ impl Server {
         until.is_some()
     }
 
-    /// BGREWRITEAOF, done immediately: a snapshot and an empty append-only file.
+    /// Rewrites the files as BGREWRITEAOF does, but immediately: a snapshot and an empty
+    /// append-only file.
     fn write_anew(&mut self) {
         let snapshot = self.snapshot();
         self.persistence.replaced(snapshot.len(), self.replication.offset());
@@ -73,8 +74,8 @@ impl Server {
         }
     }
 
-    /// Applies a CONFIG SET of `appendfsync` or `appendonly`: a new file starts with all data
-    /// (`updateAppendonly` and `updateAppendFsync` in config.c).
+    /// Applies a change of `appendfsync` or `appendonly` by CONFIG SET. A new file starts with all
+    /// data (`updateAppendonly` and `updateAppendFsync` in config.c).
     pub(crate) fn follow_persistence_config(&mut self) {
         let (before, after) = (self.persistence.mode(), self.config.persistence);
         if before == after {
@@ -94,9 +95,9 @@ impl Server {
         self.outbox.want(Output::DiskSync);
     }
 
-    /// With `appendfsync everysec` the file is synced at most once per second of the wall clock:
-    /// immediately, or at the first `serverCron` of the next second if this one had a sync already.
-    /// A pending sync counts too.
+    /// Syncs the file for `appendfsync everysec`, at most once per second of the wall clock. If
+    /// this second had a sync already, the first `serverCron` of the next second syncs. A pending
+    /// sync counts too.
     fn sync_of_this_second(&mut self) {
         if self.persistence.take_second(self.clock.seconds()) {
             self.begin_sync();
@@ -107,13 +108,13 @@ impl Server {
         }
     }
 
-    /// Writes what was postponed for too long, and syncs what no sync covers.
+    /// Writes data that was postponed for too long, and syncs data that no sync covers.
     pub(crate) fn sync_in_time(&mut self) {
         match self.persistence.mode() {
             Persistence::Aof { fsync: Fsync::EverySec } if self.persistence.has_unsynced() => {
                 self.sync_of_this_second()
             }
-            // Data appended before `appendfsync always` was set.
+            // This data was appended before `appendfsync always` was set.
             Persistence::Aof { fsync: Fsync::Always } if self.persistence.has_unsynced() => {
                 self.begin_sync()
             }
@@ -122,8 +123,8 @@ impl Server {
     }
 
     /// Replaces the files with the snapshot of a full resynchronization (`restartAOFAfterSYNC`).
-    /// The received snapshot stays on disk even if this server takes none itself, and a restart
-    /// loads it, however old it is by then (`rdb-del-sync-files no`).
+    /// The snapshot stays on disk even if this server takes none itself, and a restart loads it,
+    /// however old it is by then (`rdb-del-sync-files no`).
     pub(crate) fn resynchronised(&mut self, payload: Bytes) {
         match self.persistence.mode() {
             Persistence::None | Persistence::Rdb => {

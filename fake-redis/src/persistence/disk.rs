@@ -1,4 +1,4 @@
-//! Disk outputs at the end of an input, and disk inputs.
+//! Emits the disk outputs at the end of an input, and handles replies of the disk.
 
 use crate::state::server::Server;
 use fencepost_machine::DiskImage;
@@ -9,7 +9,8 @@ impl Server {
         self.persistence.find(image);
     }
 
-    /// Releases messages; with `appendfsync always` after the sync of what they acknowledge.
+    /// Releases messages. With `appendfsync always`, they wait until the data that they acknowledge
+    /// is synced.
     pub(crate) fn release_sends(&mut self) {
         if self.persistence.awaits_sync() {
             self.persistence.hold(self.outbox.hold());

@@ -1,4 +1,4 @@
-//! Snapshots, on request and automatic (`serverCron`, `saveCommand`).
+//! Takes snapshots, on request and automatically (`serverCron`, `saveCommand`).
 
 use crate::config::{Persistence, SavePoint};
 use crate::state::server::Server;
@@ -6,7 +6,8 @@ use crate::state::timers::Timer;
 use fencepost_machine::{DiskImage, Output, WallTime};
 
 impl Server {
-    /// Redis forks; this is on disk at once. Not stored with an append-only file, which is loaded.
+    /// Stores a snapshot immediately, where Redis forks. With an append-only file nothing is
+    /// stored, because a restart loads that file.
     pub(crate) fn save(&mut self) {
         self.persistence.saved(self.clock.seconds());
         self.changes.saved();
@@ -20,7 +21,7 @@ impl Server {
         self.persistence.last_save()
     }
 
-    /// Wakes up when a save point with enough changes is old enough, as in `serverCron`.
+    /// Schedules a wake-up for a save point that has enough changes, as `serverCron` checks it.
     pub(crate) fn schedule_save(&mut self) {
         if self.persistence.mode() != Persistence::Rdb || self.changes.unsaved() == 0 {
             return;

@@ -1,4 +1,4 @@
-//! Snapshots of all data.
+//! Builds snapshots of all data.
 
 use crate::data::rdb;
 use crate::state::client_key::ClientKey;

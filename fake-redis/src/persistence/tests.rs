@@ -1,4 +1,4 @@
-//! Data after a restart, following a crash of the process or a power loss.
+//! Tests which data survives a restart after a crash of the process or a power loss.
 
 use crate::config::{Fsync, NodeConfig, Persistence, SavePoint};
 use crate::front::node::Node;

@@ -1,4 +1,4 @@
-//! Arguments of a command: one byte buffer with the span of each argument.
+//! The arguments of a command, stored in one byte buffer with the span of each argument.
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Span {
@@ -21,7 +21,7 @@ impl<'a> Args<'a> {
         self.spans.len()
     }
 
-    /// `index` must exist; the arity check ensures that.
+    /// Panics if `index` does not exist; the arity check prevents that.
     pub(crate) fn get(self, index: usize) -> &'a [u8] {
         let span = self.spans[index];
         &self.bytes[span.start as usize..span.end as usize]
@@ -70,7 +70,7 @@ impl ArgumentVector {
         self.spans.clear();
     }
 
-    /// The arguments of one command stay below 4 GiB because of the query buffer limit.
+    /// Appends an argument. The query buffer limit keeps all arguments of a command below 4 GiB.
     pub(crate) fn push(&mut self, part: &[u8]) {
         let start = self.bytes.len() as u32;
         self.bytes.extend_from_slice(part);

@@ -1,12 +1,13 @@
-//! Redis's error replies, each in one place.
+//! The texts of all error replies.
 
 use std::borrow::Cow;
 
-/// The text after `-`, code included.
+/// An error reply, as the text after `-` with its code.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct CommandError(pub(crate) Cow<'static, [u8]>);
 
-/// `Ok` if the command has written its reply; with an error it has written nothing.
+/// The result of a command. `Ok` means that the command has written its reply, and an error that it
+/// has written nothing.
 pub(crate) type CommandResult = Result<(), CommandError>;
 
 impl CommandError {
@@ -25,7 +26,8 @@ macro_rules! errors {
     };
 }
 
-// The texts of `createSharedObjects` in server.c and of the command files of Redis 7.0.15.
+// The texts are those of `createSharedObjects` in server.c and of the command files of Redis
+// 7.0.15.
 errors! {
     WRONG_TYPE = "WRONGTYPE Operation against a key holding the wrong kind of value";
     SYNTAX = "ERR syntax error";

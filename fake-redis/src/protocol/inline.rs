@@ -1,6 +1,7 @@
-//! Splits inline commands into words, quoted as in a shell.
+//! Splits inline commands into words with shell-like quotes.
 
-/// `sdssplitargs` in sds.c: `"..."` has escapes, `'...'` only `\'`; `None` if unbalanced.
+/// Splits a line as `sdssplitargs` in sds.c does. Double quotes allow escapes and single quotes
+/// only `\'`. Returns `None` for unbalanced quotes.
 pub(crate) fn split_words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     let line = line.split(|byte| *byte == 0).next().unwrap_or_default();
     let mut words = Vec::new();
@@ -17,7 +18,7 @@ pub(crate) fn split_words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     }
 }
 
-/// C's `isspace`, which includes the vertical tab.
+/// Follows C's `isspace`, which includes the vertical tab.
 fn is_space(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == 0x0b
 }
@@ -36,7 +37,7 @@ fn read_word(mut rest: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     Some((word, rest))
 }
 
-/// Parses from an opening quote to the end of the word, which must follow the closing quote.
+/// Parses from an opening quote to the end of the word, which must end with the closing quote.
 fn quoted(mut word: Vec<u8>, mut rest: &[u8], quote: u8) -> Option<(Vec<u8>, &[u8])> {
     loop {
         let (&byte, after) = rest.split_first()?;

@@ -1,4 +1,5 @@
-//! A server's connection to another server: pipelined commands with their expected reply types.
+//! A server's connection to another server. It pipelines commands and remembers the type of each
+//! expected reply.
 
 use crate::protocol::reply::put_header;
 use crate::protocol::request::short_header;
@@ -8,7 +9,7 @@ use redis_protocol::resp2::{decode::decode_bytes_mut, types::BytesFrame};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Counts down from `u32::MAX` as [`Output::Connect`] requires.
+/// Allocates connection ids downwards from `u32::MAX`, as [`Output::Connect`] requires.
 #[derive(Debug)]
 pub(crate) struct OutgoingIds {
     next: u32,
@@ -26,7 +27,8 @@ impl OutgoingIds {
     }
 }
 
-/// Commands may be queued from the start and leave once it is open, as in hiredis.
+/// A connection that this server opens. As in hiredis, commands may be queued at once and are sent
+/// when the connection is open.
 #[derive(Debug)]
 pub(crate) struct Outgoing<Expected> {
     pub(crate) id: ConnectionId,
@@ -85,7 +87,8 @@ impl<Expected> Outgoing<Expected> {
         self.received.extend_from_slice(bytes);
     }
 
-    /// The next complete frame; its expectation is `None` for a published message.
+    /// Returns the next complete frame and its expectation, which is `None` for a published
+    /// message.
     pub(crate) fn next_reply(&mut self) -> Result<Option<(Option<Expected>, BytesFrame)>, NotResp> {
         if self.received.is_empty() {
             return Ok(None);
@@ -100,7 +103,8 @@ impl<Expected> Outgoing<Expected> {
         }
     }
 
-    /// Undecoded bytes, for a stream that stops being RESP (the payload after `PSYNC`).
+    /// Returns the undecoded bytes, for streams that stop being RESP, such as the payload after
+    /// `PSYNC`.
     pub(crate) fn undecoded(&mut self) -> &mut BytesMut {
         &mut self.received
     }
@@ -110,7 +114,8 @@ impl<Expected> Outgoing<Expected> {
     }
 }
 
-/// Our own, as every command of a Sentinel, stream or file passes; tested against redis-protocol.
+/// Encodes a command. This crate has its own encoder because every command of a Sentinel, stream or
+/// file passes through it. Tests compare its results with redis-protocol.
 pub(crate) fn encode_command(words: &[&[u8]], buffer: &mut BytesMut) {
     const HEADER_LENGTH_MAX: usize = 26;
     buffer.reserve(
@@ -124,7 +129,8 @@ pub(crate) fn encode_command(words: &[&[u8]], buffer: &mut BytesMut) {
     }
 }
 
-/// A complete status line or short array of bulk strings, as nearly all. `None`: use the decoder.
+/// Takes a complete status line or short array of bulk strings, which covers nearly all replies.
+/// Returns `None` if the general decoder is needed.
 fn take_plain(received: &mut BytesMut) -> Option<BytesFrame> {
     match received.first()? {
         b'+' => {
@@ -143,7 +149,7 @@ fn take_plain(received: &mut BytesMut) -> Option<BytesFrame> {
     }
 }
 
-/// The spans and encoded length of a complete array of at most four bulk strings.
+/// Returns the spans and the encoded length of a complete array of at most four bulk strings.
 fn bulk_spans(bytes: &[u8]) -> Option<([Option<Range<usize>>; 4], usize)> {
     let (mut spans, mut at) = ([const { None }; 4], 0);
     let count = exact_header(bytes, &mut at, b'*')?;

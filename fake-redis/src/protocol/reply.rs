@@ -1,9 +1,9 @@
 //! Encodes replies in RESP2 or RESP3.
 //!
-//! Written here: headers of aggregates, since a command states a length and then writes the
-//! elements one by one; errors, which may hold any byte; doubles, which Redis prints with 17
+//! This module encodes headers of aggregates, since a command states a length and then writes the
+//! elements one by one; errors, which may contain any byte; doubles, which Redis prints with 17
 //! digits; and RESP2 values, which every command uses and which tests compare with redis-protocol.
-//! Everything else is encoded by redis-protocol.
+//! The crate redis-protocol encodes everything else.
 
 use crate::data::number;
 use bytes::{Bytes, BytesMut};
@@ -17,7 +17,8 @@ pub(crate) enum Protocol {
     Resp3,
 }
 
-/// Replies are split off buffers of this size, so that most commands allocate nothing.
+/// Size in bytes of the buffers from which replies are split off, so that most commands allocate
+/// nothing.
 const BUFFER_SIZE: usize = 8 * 1024;
 
 #[derive(Debug)]
@@ -41,7 +42,8 @@ impl Reply {
         &self.buffer
     }
 
-    /// Takes the encoded bytes without copying. The most common replies leave the buffer in place.
+    /// Takes the encoded bytes without copying them. The most common replies leave the buffer in
+    /// place.
     pub(crate) fn take(&mut self) -> Bytes {
         const COMMONEST: [&[u8]; 4] = [b"$-1\r\n", b"+OK\r\n", b":1\r\n", b":0\r\n"];
         match COMMONEST.into_iter().find(|reply| self.buffer == *reply) {
@@ -66,17 +68,16 @@ impl Reply {
         self.buffer.extend_from_slice(b"+OK\r\n");
     }
 
-    /// `text` must not contain a line break.
     pub(crate) fn status(&mut self, text: &str) {
         self.status_bytes(text.as_bytes());
     }
 
-    /// Replaces line breaks by spaces.
+    /// Writes a status reply, with spaces instead of line breaks.
     pub(crate) fn status_bytes(&mut self, text: &[u8]) {
         self.line(b'+', text);
     }
 
-    /// Replaces line breaks by spaces, as `addReplyErrorSdsEx` does.
+    /// Writes an error, with spaces instead of line breaks, as `addReplyErrorSdsEx` does.
     pub(crate) fn error(&mut self, text: &[u8]) {
         self.line(b'-', number::c_string(text));
     }
@@ -91,7 +92,7 @@ impl Reply {
     }
 
     pub(crate) fn integer(&mut self, value: i64) {
-        // A single digit, as in nearly all counts.
+        // Nearly all counts have a single digit.
         if let digit @ 0..=9 = value {
             return self.buffer.extend_from_slice(&[b':', b'0' + digit as u8, b'\r', b'\n']);
         }
@@ -104,7 +105,7 @@ impl Reply {
         self.integer(value as i64);
     }
 
-    /// A boolean; 1 or 0 in RESP2.
+    /// Writes a boolean, which RESP2 represents as 1 or 0.
     pub(crate) fn boolean(&mut self, value: bool) {
         match self.protocol {
             Protocol::Resp2 => self.integer(i64::from(value)),
@@ -143,7 +144,7 @@ impl Reply {
         }
     }
 
-    /// A double; a string in RESP2.
+    /// Writes a double, which RESP2 represents as a string.
     pub(crate) fn double(&mut self, value: f64) {
         let text = number::double_text(value);
         match self.protocol {
@@ -152,7 +153,7 @@ impl Reply {
         }
     }
 
-    /// A big number in decimal digits; a string in RESP2.
+    /// Writes a big number in decimal digits, which RESP2 represents as a string.
     pub(crate) fn big_number(&mut self, digits: &[u8]) {
         match self.protocol {
             Protocol::Resp2 => self.bulk(digits),
@@ -160,7 +161,8 @@ impl Reply {
         }
     }
 
-    /// Text with a three-letter format (`txt`, `mkd`); a string in RESP2.
+    /// Writes text with a three-letter format (`txt` or `mkd`), which RESP2 represents as a plain
+    /// string.
     pub(crate) fn verbatim(&mut self, format: &[u8], text: &[u8]) {
         match self.protocol {
             Protocol::Resp2 => self.bulk(text),
@@ -178,12 +180,12 @@ impl Reply {
         put_header(&mut self.buffer, kind, length);
     }
 
-    /// `length` values must follow.
+    /// Writes the header of an array. The caller must write `length` values next.
     pub(crate) fn array(&mut self, length: usize) {
         self.header(b'*', length);
     }
 
-    /// `length` pairs of keys and values must follow.
+    /// Writes the header of a map. The caller must write `length` pairs of keys and values next.
     pub(crate) fn map(&mut self, length: usize) {
         match self.protocol {
             Protocol::Resp2 => self.header(b'*', length * 2),

@@ -1,29 +1,30 @@
 //! Parses requests with Redis's own limits and errors, for any split of the bytes.
 //!
-//! Follows `processInputBuffer`, `processMultibulkBuffer` and `processInlineBuffer` in
-//! networking.c, including what they do not check: the bytes after a `\r` and those after a bulk's
-//! content are skipped unread. A general RESP decoder is stricter there and more lenient elsewhere,
-//! so only our own parser is indistinguishable from a real server.
+//! The parser follows `processInputBuffer`, `processMultibulkBuffer` and `processInlineBuffer` in
+//! networking.c, including the missing checks: the byte after a `\r` and the two bytes after a bulk
+//! string are skipped unread. A general RESP decoder is stricter there and more lenient elsewhere,
+//! so its errors would differ from those of a real server.
 
 use crate::data::number;
 use crate::protocol::args::{Args, Span};
 use crate::protocol::inline;
 
-/// Maximum length of a header or an inline command: `PROTO_INLINE_MAX_SIZE`.
+/// Maximum length of a header or an inline command (`PROTO_INLINE_MAX_SIZE`).
 const LINE_LENGTH_MAX: usize = 64 * 1024;
-/// Processed bytes are removed if they exceed this and the rest, so bytes move at most once.
+/// Limit of processed bytes in the buffer. They are removed once they exceed this limit and the
+/// unprocessed rest, so that bytes move at most once.
 const SERVED_BYTES_MAX: usize = 32 * 1024;
-/// An empty buffer with a larger capacity is freed.
+/// Capacity above which an empty buffer is freed.
 const IDLE_CAPACITY_MAX: usize = 256 * 1024;
 
-/// Maximum length of a request with all arguments, in bytes: positions in a buffer have 32 bits.
-/// Real servers keep long arguments separately and have no such limit.
+/// Maximum length of a request with all arguments, in bytes, because positions in a buffer have 32
+/// bits. Real servers store long arguments separately and have no such limit.
 const REQUEST_LENGTH_MAX: usize = (4 << 30) - (2 << 20);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) bulk_length_max: usize,
-    /// The client has not authenticated yet, so it may send little.
+    /// Whether the client still has to authenticate, in which case its requests must be short.
     pub(crate) unauthenticated: bool,
     pub(crate) request_length_max: usize,
 }
@@ -34,7 +35,7 @@ impl Limits {
     }
 }
 
-/// The text after `Protocol error: `.
+/// A protocol error, as the text after `Protocol error: `.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ProtocolError(pub(crate) Vec<u8>);
 
@@ -61,11 +62,12 @@ pub(crate) struct RequestReader {
     buffer: Vec<u8>,
     position: usize,
     spans: Vec<Span>,
-    /// Arguments of the current command that are still to come; `None` between commands.
+    /// Number of missing arguments of the current command; `None` between commands.
     awaited: Option<usize>,
     bulk_length: Option<usize>,
     complete: bool,
-    /// Bytes of the line already searched, so that slow senders cost no more than fast ones.
+    /// Number of bytes of the current line that were searched already, so that each byte is
+    /// searched once.
     searched: usize,
 }
 
@@ -83,7 +85,8 @@ impl RequestReader {
         self.complete
     }
 
-    /// Returns whether a command is complete. After an error the connection is unusable.
+    /// Parses the received bytes and returns whether a command is complete. After an error the
+    /// connection is unusable.
     #[inline(always)]
     pub(crate) fn advance(&mut self, limits: Limits) -> Result<bool, ProtocolError> {
         if self.complete || self.finds_whole(limits) { Ok(true) } else { self.go_on(limits) }
@@ -113,7 +116,8 @@ impl RequestReader {
         self.awaited.is_none() && self.searched == 0 && self.read_whole(limits)
     }
 
-    /// In one go, as nearly all are. `false` leaves everything to the functions of other cases.
+    /// Parses a short, complete request in one pass, which covers nearly all requests. Returns
+    /// `false` if the general functions must parse it.
     #[inline]
     fn read_whole(&mut self, limits: Limits) -> bool {
         let mut rest = &self.buffer[self.position..];
@@ -122,7 +126,7 @@ impl RequestReader {
             return false;
         }
         rest = &rest[header..];
-        // A client's commands tend to have the same number of arguments.
+        // A client's commands often have the same number of arguments, so the spans are reused.
         if self.spans.len() != count {
             self.spans.resize(count, Span::default());
         }
@@ -138,7 +142,7 @@ impl RequestReader {
         true
     }
 
-    /// The reader must not be fed before `give_back`.
+    /// Takes the complete command. No bytes may be fed to the reader before `give_back`.
     pub(crate) fn take(&mut self) -> Request {
         self.complete = false;
         Request { buffer: std::mem::take(&mut self.buffer), spans: std::mem::take(&mut self.spans) }
@@ -160,7 +164,8 @@ impl RequestReader {
         }
     }
 
-    /// The end of the line at `position`. Like C's `strchr`, stops at a NUL byte.
+    /// Returns the end of the line at `position`. Like C's `strchr`, the search stops at a NUL
+    /// byte.
     fn find_line_end(&mut self, end: u8) -> Option<usize> {
         let from = self.position + self.searched;
         let found = self.buffer[from..].iter().position(|byte| *byte == end || *byte == 0);
@@ -177,7 +182,8 @@ impl RequestReader {
         }
     }
 
-    /// A header's span without its type, once the line and the byte after `\r` have arrived.
+    /// Returns the span of a header without its type, once the line and the byte after `\r` have
+    /// arrived.
     fn header(&mut self, too_big: &str, limits: Limits) -> Result<Option<Span>, ProtocolError> {
         let Some(end) = self.find_line_end(b'\r') else {
             return if self.pending() > LINE_LENGTH_MAX {
@@ -193,7 +199,8 @@ impl RequestReader {
         Ok(Some(Span { start: self.position as u32, end: end as u32 }))
     }
 
-    /// The buffer still holds a limited amount of processed bytes before `end`.
+    /// Checks a request by its end in the buffer, which includes a limited number of processed
+    /// bytes.
     fn check_length(end: usize, limits: Limits) -> Result<(), ProtocolError> {
         match end > limits.request_length_max {
             true => Err(ProtocolError::of("too big request")),
@@ -295,7 +302,7 @@ impl RequestReader {
         Ok(true)
     }
 
-    /// Writes the words over their line: quotes and escapes only make them shorter.
+    /// Replaces a line by its words. Quotes and escapes only make the words shorter, so they fit.
     fn place_words(&mut self, line_start: usize, words: &[Vec<u8>]) {
         let mut start = line_start;
         for word in words {
@@ -307,7 +314,7 @@ impl RequestReader {
         self.complete = true;
     }
 
-    /// Removes processed bytes. Call only between commands: it invalidates spans.
+    /// Removes processed bytes. The call invalidates spans, so it is allowed only between commands.
     fn forget_served(&mut self) {
         if self.position == self.buffer.len() {
             self.buffer.clear();
@@ -321,11 +328,12 @@ impl RequestReader {
 
 const SHORT_LENGTH_MAX: usize = 999;
 
-/// Number and length; `None` if missing, odd, over three digits, or followed by almost nothing.
+/// Parses a short header into its number and its length. Returns `None` if it is missing, invalid,
+/// longer than three digits, or followed by fewer than two bytes.
 #[inline(always)]
 pub(crate) fn short_header(bytes: &[u8], kind: u8) -> Option<(usize, usize)> {
     let digit = |byte: u8| Some(usize::from(byte.wrapping_sub(b'0'))).filter(|digit| *digit < 10);
-    // At least two bytes follow a header, so a header with its content has at least six.
+    // At least two bytes follow a header, so a header with its content has at least six bytes.
     let [first, a, b, c, d, _] = *bytes.first_chunk()?;
     if first != kind {
         return None;
@@ -380,7 +388,7 @@ mod tests {
             assert_eq!(commands.len(), 0, "{size}: nothing of it is read as a command");
             assert_eq!(error, Some(ProtocolError::of("too big request")), "{size}");
         }
-        // Short requests are parsed in one go regardless of the limit: they end below it.
+        // Short requests end below the limit, so they are parsed in one pass regardless of it.
         const SLACK: usize = LINE_LENGTH_MAX + SERVED_BYTES_MAX + 1_000 * SHORT_LENGTH_MAX;
         const { assert!(REQUEST_LENGTH_MAX + SLACK < u32::MAX as usize) };
     }

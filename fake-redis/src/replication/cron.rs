@@ -1,4 +1,4 @@
-//! Periodic work of replication, and its work at the end of every input.
+//! The periodic work of replication, and its work at the end of every input.
 
 use crate::state::server::Server;
 use crate::state::timers::Timer;
@@ -26,7 +26,8 @@ impl Server {
         self.schedule_replication();
     }
 
-    /// Reschedules the cron after a step back of the wall clock: Redis uses the monotonic clock.
+    /// Reschedules the cron after the wall clock was set back, because Redis uses the monotonic
+    /// clock here.
     pub(crate) fn keep_replication_cron(&mut self) {
         if self.replication.runs_cron() {
             self.timers.limit(

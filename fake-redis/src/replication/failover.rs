@@ -1,4 +1,4 @@
-//! FAILOVER to a replica (`failoverCommand`, `updateFailoverStatus`, `abortFailover`).
+//! Implements FAILOVER to a replica (`failoverCommand`, `updateFailoverStatus`, `abortFailover`).
 
 use crate::state::replication::{Advance, FailoverOrder};
 use crate::state::server::Server;
@@ -9,7 +9,8 @@ impl Server {
         self.schedule_replication();
     }
 
-    /// Ten times a second: hands over to a replica that caught up, or after a forced timeout.
+    /// Hands over to a replica that has caught up, or to the forced one after the timeout. Runs ten
+    /// times a second.
     pub(crate) fn advance_failover(&mut self) {
         match self.replication.advance_failover(self.now_ms()) {
             Advance::Wait => {}
@@ -32,7 +33,7 @@ impl Server {
         }
     }
 
-    /// Returns `false` if the histories differ.
+    /// Becomes the primary at the request of the old one. Returns `false` if the histories differ.
     pub(crate) fn take_over(&mut self, id: &str) -> bool {
         let is_shared = id.eq_ignore_ascii_case(self.replication.history().id());
         if is_shared {

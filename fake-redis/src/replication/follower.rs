@@ -1,4 +1,4 @@
-//! A replica's connection to its primary.
+//! Opens, monitors and closes a replica's connection to its primary.
 
 use crate::config::RedisVersion;
 use crate::state::client_key::ClientKey;
@@ -7,7 +7,7 @@ use crate::state::server::Server;
 use fencepost_machine::Output;
 
 impl Server {
-    /// Connects to the primary if needed (`connectWithMaster`).
+    /// Connects to the primary if there is no connection yet (`connectWithMaster`).
     pub(crate) fn connect_to_primary(&mut self) {
         self.replication.connect(self.clock.seconds(), self.outbox.outputs());
     }
@@ -19,14 +19,15 @@ impl Server {
         self.link_lost();
     }
 
-    /// Handles a lost link; the applied data allows to continue (`replicationCacheMaster`).
+    /// Handles a lost link. The applied data still allows a partial resynchronization
+    /// (`replicationCacheMaster`).
     pub(crate) fn link_lost(&mut self) {
         if self.replication.lose_link(self.clock.seconds()) {
             self.discard_transaction(ClientKey::PRIMARY);
         }
     }
 
-    /// Once a second: closes a silent link and reconnects (`replicationCron`).
+    /// Closes a silent link and reconnects. Runs once a second (`replicationCron`).
     pub(crate) fn check_link(&mut self) {
         if !self.is_replica() {
             return;
@@ -40,7 +41,7 @@ impl Server {
         self.connect_to_primary();
     }
 
-    /// Sends the applied offset and, from 7.2 on, that on disk (`replicationSendAck`).
+    /// Sends the applied offset and, since 7.2, the offset on disk (`replicationSendAck`).
     pub(crate) fn acknowledge(&mut self) {
         let offset = self.replication.offset().to_string();
         let synced =

@@ -1,4 +1,4 @@
-//! A replica's handshake with its primary (`syncWithMaster`).
+//! Implements a replica's handshake with its primary (`syncWithMaster`).
 
 use crate::protocol::outgoing::status_text;
 use crate::state::replication::{Stage, Step, Transfer};
@@ -13,7 +13,7 @@ impl Server {
         }
     }
 
-    /// Handles the replies up to that of PSYNC, after which the bytes are no RESP.
+    /// Handles the replies up to the reply to PSYNC. The bytes that follow are not RESP.
     pub(crate) fn read_handshake(&mut self) {
         while matches!(self.replication.stage(), Stage::Handshake) {
             let Some(outgoing) = self.replication.outgoing() else { return };
@@ -49,8 +49,8 @@ impl Server {
         self.introduce();
     }
 
-    /// Always states the address, as with `replica-announce-ip`: others know this server by its
-    /// configured name, not by its connections.
+    /// Announces the configured address, as `replica-announce-ip` does, because other servers know
+    /// this one by that name and not by its connections.
     fn introduce(&mut self) {
         let (host, port) = (self.config.host.clone(), self.config.port.to_string());
         let Some(outgoing) = self.replication.outgoing() else { return };
@@ -59,7 +59,7 @@ impl Server {
         outgoing.command(&[b"REPLCONF", b"capa", b"eof", b"capa", b"psync2"], Step::IntroducedAll);
     }
 
-    /// Requests a partial resynchronization, or a snapshot (`slaveTryPartialResynchronization`).
+    /// Requests a partial resynchronization or a snapshot (`slaveTryPartialResynchronization`).
     fn ask_for_stream(&mut self) {
         let history = self.replication.history();
         let (id, next) = if self.replication.may_continue() {
@@ -79,7 +79,7 @@ impl Server {
     fn take_sync_reply(&mut self, text: &str) {
         let words: Vec<&str> = text.split(' ').collect();
         if self.replication.is_handing_over() {
-            // A reply to PSYNC FAILOVER: the replica has taken over, or refuses to.
+            // The reply to PSYNC FAILOVER states whether the replica has taken over.
             if !matches!(words.first(), Some(&("CONTINUE" | "FULLRESYNC"))) {
                 return self.abort_failover();
             }
@@ -97,7 +97,8 @@ impl Server {
                 }
                 self.begin_streaming();
             }
-            // The primary refuses now (`-NOMASTERLINK`, `-LOADING`) or is invalid: cron retries.
+            // The primary refuses for now (`-NOMASTERLINK`, `-LOADING`) or is invalid, so the cron
+            // retries.
             _ => self.drop_link(),
         }
     }

@@ -1,4 +1,5 @@
-//! The primary's side: PSYNC, stream, acknowledgements (`syncCommand`, `replicationFeedSlaves`).
+//! The primary's side of replication: PSYNC, the stream and acknowledgements (`syncCommand`,
+//! `replicationFeedSlaves`).
 
 use crate::state::client_key::ClientKey;
 use crate::state::replication::{Introduction, Progress, Replica, SyncRequest};
@@ -13,7 +14,8 @@ impl Server {
 
     pub(crate) fn attach_replica(&mut self, key: ClientKey, request: SyncRequest<'_>) {
         let Some(connection) = self.client(key).connection() else { return };
-        // The new replica must not get twice what the others have not been sent yet.
+        // Pending effects are sent to the other replicas first, so that the new replica does not
+        // get them twice.
         self.flush_stream();
         let introduction = self.replication.introduction(key);
         let missed = match request {
@@ -45,7 +47,7 @@ impl Server {
         self.replication.begin_history(id, self.config.backlog_size);
     }
 
-    /// Seconds to wait before a snapshot, so that it can serve several replicas
+    /// Returns the seconds to wait before a snapshot, so that it can serve several replicas
     /// (`repl-diskless-sync-delay`). Servers of a deployment that start together are already
     /// synchronized.
     fn snapshot_delay(&self) -> i64 {
@@ -57,7 +59,8 @@ impl Server {
         }
     }
 
-    /// Takes the snapshot when a replica has waited long enough; before, sends empty lines.
+    /// Takes the snapshot when a replica has waited long enough. Until then, empty lines keep the
+    /// connection alive.
     pub(crate) fn send_snapshots_in_time(&mut self) {
         let now = self.clock.seconds();
         let mut longest = None;
@@ -113,14 +116,14 @@ impl Server {
         self.send(connection, missed);
     }
 
-    /// Sends a snapshot to waiting replicas. Redis forks for it; here it is sent immediately. Redis
-    /// does not know its length in advance, and continues only when the replica has acknowledged
-    /// all of it; a replica without that capability gets the length.
+    /// Sends a snapshot to the waiting replicas, immediately instead of after a fork. Redis does
+    /// not know its length in advance, and continues only when the replica has acknowledged all of
+    /// it. A replica without that capability gets the length.
     fn send_snapshots(&mut self) {
         if !self.replication.is_snapshot_wanted() {
             return;
         }
-        // The snapshot already contains what the others have not been sent yet.
+        // The snapshot contains the pending effects, so they are sent to the other replicas first.
         self.flush_stream();
         self.replication.begin_snapshot();
         let payload = self.snapshot();
@@ -171,7 +174,8 @@ impl Server {
         self.serve_waiting();
     }
 
-    /// Once a second: pings replicas, drops silent ones and an unused backlog (`replicationCron`).
+    /// Pings replicas, and drops silent ones and an unused backlog. Runs once a second
+    /// (`replicationCron`).
     pub(crate) fn check_replicas(&mut self) {
         if self.replication.is_ping_due(self.config.repl_ping_period) {
             self.replication.feed_without_database(&[b"PING"]);

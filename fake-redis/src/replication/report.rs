@@ -1,4 +1,4 @@
-//! INFO and ROLE on replication (`genRedisInfoString`, `roleCommand`); changes nothing.
+//! Replication as shown by INFO and ROLE (`genRedisInfoString`, `roleCommand`).
 
 use crate::protocol::reply::Reply;
 use crate::state::replication::Stage;

@@ -1,4 +1,4 @@
-//! Changes of role between primary and replica.
+//! Changes a server's role between primary and replica.
 
 use crate::data::rdb::Origin;
 use crate::state::client::Role;
@@ -15,8 +15,8 @@ impl Server {
         self.outbox.want(Output::Notice(notice));
     }
 
-    /// `loadDataFromDisk`: from a loaded snapshot a replica may continue, and a primary may serve
-    /// the replicas of that time.
+    /// Resumes the history of a loaded snapshot (`loadDataFromDisk`). A replica may continue there,
+    /// and a primary may serve its former replicas.
     pub(crate) fn resume_history(&mut self, origin: &Origin) {
         self.replication.resume(origin, self.config.backlog_size);
         if self.is_replica() {
@@ -44,7 +44,8 @@ impl Server {
         self.client(key).role() == Role::Replica
     }
 
-    /// `replicationUnsetMaster`: the old history stays valid up to this point, under its own id.
+    /// Makes this server a primary (`replicationUnsetMaster`). The old history stays valid up to
+    /// this point, under its own id.
     pub(crate) fn promote(&mut self) {
         if !self.is_replica() {
             return;
@@ -53,7 +54,7 @@ impl Server {
         self.replication.lead(self.random.hexadecimal(40), self.clock.seconds());
         self.report_role();
         self.disconnect_replicas();
-        // A replica hides expired keys; a primary has to delete them.
+        // A replica hides expired keys, but a primary has to delete them.
         self.schedule_expiry();
         self.schedule_replication();
     }

@@ -1,4 +1,4 @@
-//! Primaries and replicas in a tiny world of complete servers.
+//! Tests of primaries and replicas in a small world of complete servers.
 
 use crate::config::{NodeConfig, RedisVersion};
 use crate::world::{World, text};

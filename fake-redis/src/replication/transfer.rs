@@ -1,4 +1,4 @@
-//! Receives the primary's snapshot (`readSyncBulkPayload`).
+//! Receives and loads the primary's snapshot (`readSyncBulkPayload`).
 
 use crate::data::rdb;
 use crate::state::client_key::ClientKey;
@@ -31,7 +31,7 @@ impl Server {
         }
     }
 
-    /// Our own replicas must resynchronize too.
+    /// Loads the snapshot. The replicas of this server must resynchronize too.
     fn take_snapshot(&mut self, snapshot: rdb::Snapshot) {
         if let Some((host, _)) = self.replication.primary().cloned() {
             self.outbox.want(Output::Notice(Notice::TookOver { host }));

@@ -1,8 +1,7 @@
 //! Converts values between RESP and Lua.
 //!
-//! The rules are those of `redisProtocolToLuaType` and `luaReplyToRedisReply` in script_lua.c. The
-//! input was encoded by this crate, so it is converted in one pass without decoding it into frames
-//! first.
+//! The rules are those of `redisProtocolToLuaType` and `luaReplyToRedisReply` in script_lua.c. This
+//! crate encoded the input, so it is converted in one pass, without decoding it into frames first.
 
 use super::host::{Result, as_number, field, named, raise_text, string, table};
 use super::{order, shared};
@@ -11,10 +10,11 @@ use crate::protocol::reply::{Protocol, Reply};
 use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::Vm;
 
-/// Deeper results exceed Lua's stack in Redis ("reached lua stack limit").
+/// Maximum nesting of a result. Deeper results exceed Lua's stack in Redis ("reached lua stack
+/// limit").
 const DEPTH_MAX: usize = 1_000;
 
-/// Maximum number of tables and bytes of a result: a table may occur many times.
+/// Maximum number of tables, and of bytes, in a result. A table may occur many times.
 const TABLES_MAX: usize = 1 << 20;
 const LENGTH_MAX: usize = 256 << 20;
 
@@ -147,7 +147,8 @@ impl<'a> Reader<'_, 'a> {
     }
 }
 
-/// The protocol `script`, which the script selected, determines the meaning of booleans.
+/// Converts a result to a reply. Booleans depend on `script`, the protocol version that the script
+/// selected.
 pub(super) fn to_reply(
     vm: &mut Vm,
     value: Value,
@@ -212,7 +213,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Up to the first nil, as in Redis.
+    /// Writes the elements up to the first nil, as Redis does.
     fn array(&mut self, table: Gc<Table>, depth: usize) -> Result<()> {
         let mut length = 0;
         while !table.get_int(length + 1).is_nil() {

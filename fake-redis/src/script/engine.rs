@@ -1,4 +1,4 @@
-//! A thread's Lua state for scripts, shared by all its servers.
+//! The Lua state of a thread, which all servers of the thread share.
 //!
 //! A state is expensive to create, so each thread creates one on first use and caches compiled
 //! scripts by SHA-1. Nothing carries over from one script to the next: shared tables are read-only
@@ -34,7 +34,7 @@ pub(super) enum Outcome {
 
 pub(super) struct Engine {
     vm: Vm,
-    /// prelude.lua's functions and the globals of scripts. Pinned for the state's lifetime.
+    /// The functions of prelude.lua and the globals of scripts, pinned for the state's lifetime.
     run: Value,
     set_version: Value,
     #[cfg(test)]
@@ -116,7 +116,7 @@ impl Engine {
         host::text_of(error.0).unwrap_or_else(|| self.vm.error_text(&error).into_bytes())
     }
 
-    /// Compiles a script, without its `#!` line, unless it is cached.
+    /// Compiles a script without its `#!` line, or takes it from the cache.
     pub(super) fn compile<'b>(
         &mut self,
         sha: Sha,
@@ -127,7 +127,7 @@ impl Engine {
         }
         if self.compiled.len() >= COMPILED_MAX {
             for (_, ticket) in self.compiled.drain(..) {
-                // Pinned below, and unpinned once.
+                // The ticket was pinned below and is unpinned only here.
                 let _ = self.vm.unpin(ticket);
             }
         }

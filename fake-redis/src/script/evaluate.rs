@@ -1,4 +1,5 @@
-//! EVAL and related commands: registers, checks and runs a script and converts its result.
+//! Implements EVAL and related commands: registers, checks and runs a script, and converts its
+//! result.
 
 use super::engine::{self, Outcome};
 use super::host::{as_number, field, text_of};
@@ -15,7 +16,8 @@ use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::Vm;
 
 impl Run<'_> {
-    /// Before 7.0 `math.random` restarts in every script, since replicas ran the same scripts.
+    /// Returns the initial state of `math.random`. Before 7.0 every script starts with the same
+    /// state, since replicas ran the same scripts.
     fn first_random_state(&self) -> u64 {
         let is_seeded = self.server.config.version < RedisVersion::V7_0;
         if is_seeded { random::SEED_ZERO_STATE } else { self.server.scripts.left().0 }
@@ -93,7 +95,7 @@ impl Call<'_> {
         result.map_err(|text| CommandError::text([b"ERR Error running script: ", &*text].concat()))
     }
 
-    /// Checks a script with declared flags before it runs, as `scriptPrepareForRun` in script.c.
+    /// Checks a script's declared flags before it runs, as `scriptPrepareForRun` in script.c does.
     fn check_declared(&self, declared: Permissions, read_only: bool) -> Result<(), CommandError> {
         if read_only && !declared.read_only {
             return Err(CommandError::fixed(
@@ -121,8 +123,8 @@ impl Call<'_> {
     }
 }
 
-/// Returns the error that a script replies with, unless a command raised it and it was counted
-/// there (`luaReplyToRedisReply`, `luaCallFunction` in script_lua.c).
+/// Returns the script's own error. An error raised by a command was already counted there and gives
+/// `None` (`luaReplyToRedisReply`, `luaCallFunction` in script_lua.c).
 fn uncounted_error(vm: &mut Vm, outcome: &Outcome) -> Option<CommandError> {
     let (table, must_be_said) = match *outcome {
         Outcome::Returned(Value::Table(table)) => (table, false),
@@ -142,7 +144,8 @@ fn place_of(vm: &mut Vm, problem: Gc<Table>) -> Option<(Vec<u8>, i64)> {
     Some((source, line as i64))
 }
 
-/// `luaCallFunction` in script_lua.c: an error reply, with the place if known.
+/// Writes an error reply with the place in the script, if known (`luaCallFunction` in
+/// script_lua.c).
 fn write_problem(vm: &mut Vm, problem: Value, sha: &Sha, reply: &mut Reply) {
     let Value::Table(problem) = problem else { return reply.error(b"ERR unknown error") };
     let mut text = match field(vm, problem, "err") {
@@ -159,7 +162,7 @@ fn write_problem(vm: &mut Vm, problem: Value, sha: &Sha, reply: &mut Reply) {
     reply.error(&text);
 }
 
-/// Before 7.0: `Error running script`, the place, and the error.
+/// Writes an error as before 7.0: `Error running script`, the place, and the error.
 fn write_old_problem(vm: &mut Vm, problem: Value, sha: &Sha, reply: &mut Reply) {
     let mut text = [b"ERR Error running script (call to f_", sha.as_slice(), b"): "].concat();
     if let Value::Table(problem) = problem {
@@ -178,7 +181,7 @@ fn syntax_problem(text: &[u8]) -> CommandError {
     CommandError::text([b"ERR Error compiling script (new function): ", text].concat())
 }
 
-/// Parses a first line `#!lua flags=...`, as `evalExtractShebangFlags` in eval.c.
+/// Parses a first line such as `#!lua flags=...`, as `evalExtractShebangFlags` in eval.c does.
 fn read_header(text: &[u8]) -> Result<(Option<Permissions>, &[u8]), CommandError> {
     if !text.starts_with(b"#!") {
         return Ok((None, text));

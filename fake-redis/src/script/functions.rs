@@ -1,4 +1,4 @@
-//! The redis library, `math.random`, and prelude.lua's other native functions.
+//! The redis library, `math.random`, and the other native functions of prelude.lua.
 
 use super::host::{
     Answer, Arguments, Native, Result, argument_text, as_number, native, raise_reply, string,
@@ -16,7 +16,8 @@ use luna_core::runtime::Value;
 use luna_core::vm::Vm;
 use luna_core::vm::inspect::frames_for_profile;
 
-/// Constant result of `collectgarbage("count")` and `gcinfo` in kB: hides earlier scripts.
+/// Constant result of `collectgarbage("count")` and `gcinfo`, in kB. The true size would depend on
+/// earlier scripts.
 const HEAP_SHOWN: f64 = 64.0;
 
 const NATIVES: [(&str, Native); 16] = [
@@ -66,7 +67,7 @@ enum Called {
     Refused(CommandError),
 }
 
-/// A panic resumes in the caller of the script.
+/// Executes a command for a script. A panic resumes in the caller of the script.
 fn execute(vm: &mut Vm, slot: u32, count: u32, errors: Errors) -> Result<u32> {
     let called = limits::keep_panic(|| {
         lend::borrow(|run| call(run, vm, slot, count)).unwrap_or(Called::Refused(
@@ -95,7 +96,7 @@ fn call(run: &mut Run<'_>, vm: &mut Vm, slot: u32, count: u32) -> Called {
     }
 }
 
-/// `luaArgsToRedisArgv` in script_lua.c: copies a command's arguments out of Lua.
+/// Copies a command's arguments out of Lua, as `luaArgsToRedisArgv` in script_lua.c does.
 fn gather(
     run: &mut Run<'_>,
     vm: &Vm,
@@ -137,7 +138,7 @@ fn sha1hex(call: &Arguments<'_>) -> Result<Vec<u8>> {
     Ok(crate::state::scripts::sha_of(&text).to_vec())
 }
 
-/// There is no log, but invalid arguments are errors.
+/// Checks the arguments of `redis.log`. The server has no log.
 fn log(call: &Arguments<'_>) -> Result<()> {
     if call.len() < 2 {
         return raise(call, "ERR redis.log() requires two arguments or more.");
@@ -183,7 +184,7 @@ fn set_repl(call: &Arguments<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The only user may run everything.
+/// Handles `redis.acl_check_cmd`. The only user may run every command.
 fn acl_check_cmd(call: &Arguments<'_>) -> Result<bool> {
     if call.len() == 0 {
         return raise(call, "ERR Please specify at least one argument for this redis lib call");
@@ -197,7 +198,7 @@ fn acl_check_cmd(call: &Arguments<'_>) -> Result<bool> {
     Ok(true)
 }
 
-/// `math.random` of script_lua.c.
+/// Follows `math.random` in script_lua.c.
 fn random(call: &Arguments<'_>) -> Result<f64> {
     let r = lend::borrow(|run| run.random.next()).unwrap_or_default();
     let (low, high) = match call.len() {
@@ -213,7 +214,7 @@ fn random(call: &Arguments<'_>) -> Result<f64> {
     Ok((r * span).floor() + low)
 }
 
-/// C truncates it to an int.
+/// Truncates a limit to an `int`, as C does.
 fn limit(call: &Arguments<'_>, number: usize) -> Result<f64> {
     call.number(number).map(|limit| f64::from(limit as i32))
 }

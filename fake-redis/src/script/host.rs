@@ -1,4 +1,4 @@
-//! Shared by native functions: arguments, results and errors.
+//! Arguments, results and errors of native Lua functions.
 
 use super::limits;
 pub(super) use super::values::as_number;
@@ -9,15 +9,15 @@ use std::cell::{Cell, RefCell, RefMut};
 
 pub(super) type Result<T> = std::result::Result<T, LuaError>;
 
-/// A native function: the slot before its arguments, and their number.
+/// A native function, which takes the slot before its arguments and their number.
 pub(super) type Native = fn(&mut Vm, u32, u32) -> Result<u32>;
 
-/// C's `%.17g` prints whole numbers below this without an exponent.
+/// Bound below which C's `%.17g` prints whole numbers without an exponent.
 pub(super) const PLAIN_MAX: u64 = 100_000_000_000_000_000;
 
-/// Shorter strings are free to read.
+/// Length in bytes from which reading a string costs instructions.
 const LONG: usize = 4_096;
-/// Bytes processed in the time of one instruction.
+/// Number of bytes whose processing costs as much as one instruction.
 const BYTES_PER_INSTRUCTION: usize = 16;
 const STEPS_PER_CHECK: u32 = 1_024;
 const INSTRUCTIONS_PER_STEP: usize = 16;
@@ -84,7 +84,7 @@ impl Answer for Vec<u8> {
     }
 }
 
-/// The arguments of one call, checked as in lauxlib.c of Lua 5.1 and counted from 1.
+/// The arguments of one call, counted from 1 and checked as in lauxlib.c of Lua 5.1.
 pub(super) struct Arguments<'v> {
     vm: RefCell<&'v mut Vm>,
     slot: u32,
@@ -113,7 +113,7 @@ impl<'v> Arguments<'v> {
         self.vm().nat_upval(self.slot, index)
     }
 
-    /// `luaL_checknumber`.
+    /// Follows `luaL_checknumber`.
     pub(super) fn number(&self, number: usize) -> Result<f64> {
         match to_number(self.value(number)) {
             Some(value) => Ok(value),
@@ -148,7 +148,8 @@ impl<'v> Arguments<'v> {
         limits::work(&mut self.vm(), bytes / BYTES_PER_INSTRUCTION)
     }
 
-    /// Called before each value, with bytes allocated outside Lua, to enforce the limits.
+    /// Enforces the limits. Called before each value with the number of bytes allocated outside
+    /// Lua.
     pub(super) fn step(&self, bytes: usize) -> Result<()> {
         let steps = self.steps.get().wrapping_add(1);
         self.steps.set(steps);
@@ -160,24 +161,24 @@ impl<'v> Arguments<'v> {
         limits::check_memory(&mut vm, bytes)
     }
 
-    /// `luaL_typerror`.
+    /// Follows `luaL_typerror`.
     pub(super) fn wrong_type<R>(&self, number: usize, wanted: &str) -> Result<R> {
         let given = if number > self.count { "no value" } else { self.value(number).type_name() };
         self.wrong(number, &format!("{wanted} expected, got {given}"))
     }
 
-    /// `luaL_argerror`.
+    /// Follows `luaL_argerror`.
     pub(super) fn wrong<R>(&self, number: usize, problem: &str) -> Result<R> {
         let text = missing_argument(&mut self.vm(), self.slot);
         Err(raise_text(&mut self.vm(), &rewritten(&text, number, problem)))
     }
 
-    /// `luaL_error`.
+    /// Follows `luaL_error`.
     pub(super) fn fail<R>(&self, problem: &str) -> Result<R> {
         Err(self.vm().rt_err(problem))
     }
 
-    /// `luaG_runerror` within C: the message has no position.
+    /// Fails without a position in the message, like `luaG_runerror` called from C.
     pub(super) fn fail_plainly<R>(&self, problem: &str) -> Result<R> {
         Err(raise_text(&mut self.vm(), problem.as_bytes()))
     }
@@ -199,13 +200,15 @@ pub(super) fn learn_complaint(wants_number: Native) {
     WANTS_NUMBER.set(Some(wants_number));
 }
 
-/// Lua's error for a missing first argument: only Lua knows the call's place and name.
+/// Produces Lua's error for a missing first argument, because only Lua knows the call's place and
+/// the function's name.
 fn missing_argument(vm: &mut Vm, slot: u32) -> Vec<u8> {
     let raised = WANTS_NUMBER.get().map(|function| function(vm, slot, 0));
     raised.and_then(Result::err).and_then(|error| text_of(error.0)).unwrap_or_default()
 }
 
-/// Rewrites that error to another argument and problem, keeping the function's name.
+/// Rewrites the error of `missing_argument` for another argument and problem, with the same
+/// function name.
 fn rewritten(text: &[u8], number: usize, problem: &str) -> Vec<u8> {
     const ARGUMENT: &[u8] = b"bad argument #1 to ";
     const OWN: &[u8] = b"calling ";
@@ -246,7 +249,7 @@ pub(super) fn raise_text(vm: &mut Vm, text: &[u8]) -> LuaError {
     LuaError(string(vm, text))
 }
 
-/// Raises an error of the redis library: a table with `err`.
+/// Returns an error of the redis library, which is a table with the field `err`.
 pub(super) fn raise_reply(vm: &mut Vm, text: &[u8]) -> LuaError {
     LuaError(problem_table(vm, text))
 }

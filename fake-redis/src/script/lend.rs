@@ -1,8 +1,8 @@
 //! Gives Lua's native functions access to the server that runs the script.
 //!
-//! The functions live as long as the Lua state, which many servers share; the server is borrowed
-//! for one call. So the borrow is lent for the duration of that call. This is the only unsafe code
-//! in the crate.
+//! The functions live as long as the Lua state, which many servers share, but the server is
+//! borrowed for only one call. The borrow is therefore lent for the duration of that call. This is
+//! the only unsafe code in the crate.
 
 use std::cell::Cell;
 use std::ptr;
@@ -10,7 +10,8 @@ use std::ptr;
 use super::run::Run;
 
 thread_local! {
-    /// Null if no run is lent to this thread, or while a function uses it.
+    /// The lent run. The pointer is null if no run is lent to this thread, or while a function uses
+    /// the run.
     static LENT: Cell<*mut Run<'static>> = const { Cell::new(ptr::null_mut()) };
 }
 
@@ -28,7 +29,8 @@ pub(crate) fn lend<R>(run: &mut Run<'_>, body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// `None` if no run is lent, or if it is in use further up the stack.
+/// Calls `body` with the lent run. Returns `None` if no run is lent, or if a function further up
+/// the stack uses it.
 pub(crate) fn borrow<R>(body: impl for<'r> FnOnce(&mut Run<'r>) -> R) -> Option<R> {
     let pointer = LENT.replace(ptr::null_mut());
     let _restore = Restore(pointer);

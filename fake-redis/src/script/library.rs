@@ -1,7 +1,7 @@
-//! Redis's additional libraries for scripts: cjson, cmsgpack and bit.
+//! The additional libraries for scripts: cjson, cmsgpack and bit.
 //!
-//! Accepted arguments, results and errors are those of the C sources in deps/lua/src of Redis
-//! 7.0.15: lua_cjson.c, lua_cmsgpack.c, lua_bit.c.
+//! Their arguments, results and errors are those of the C sources in deps/lua/src of Redis 7.0.15:
+//! lua_cjson.c, lua_cmsgpack.c and lua_bit.c.
 
 mod bit;
 mod json;
@@ -16,7 +16,7 @@ use super::host::{Arguments, Native, Result, string, table};
 use luna_core::runtime::Value;
 use luna_core::vm::Vm;
 
-/// Maximum nesting of data for every script: cjson's default, which fits a thread's stack.
+/// Maximum nesting of data for every script. This is cjson's default, and it fits a thread's stack.
 const DEPTH_MAX: usize = 1_000;
 
 pub(super) fn library(call: &Arguments<'_>) -> Result<Value> {

@@ -1,4 +1,4 @@
-//! Limits of a script, SCRIPT KILL, and shutdown.
+//! Stops scripts at their limits, by SCRIPT KILL, and by a shutdown.
 
 use super::lend;
 use super::run::Run;
@@ -15,11 +15,11 @@ use std::time::Duration;
 
 type Result<T> = std::result::Result<T, LuaError>;
 
-/// Maximum number of instructions if the script cannot be killed: about a second. A machine that is
-/// a function of its inputs cannot let a script run until a client kills it.
+/// Maximum number of instructions of a script that clients cannot kill, about a second. A machine
+/// that is a function of its inputs cannot wait for SCRIPT KILL during a script.
 const INSTRUCTIONS_MAX: i64 = if cfg!(any(test, fuzzing)) { 10_000_000 } else { 100_000_000 };
 
-/// Instructions between two polls for other clients: about a millisecond, as in Redis.
+/// Number of instructions between two polls for other clients, about a millisecond as in Redis.
 const INSTRUCTIONS_PER_LOOK: i64 = 100_000;
 
 /// Maximum memory of a script in bytes. Redis has no such limit. Unit tests and fuzz targets use a
@@ -43,7 +43,8 @@ pub(super) fn begin(vm: &mut Vm) {
     }
 }
 
-/// Makes the current Lua thread (each coroutine is one) poll if there is an attendant.
+/// Makes the current Lua thread poll if there is an attendant. Each coroutine is a thread of its
+/// own.
 pub(super) fn look_now_and_then(vm: &mut Vm) {
     if lend::borrow(|run| run.watch.is_attended) == Some(true) {
         vm.set_rust_debug_hook(Some(on_count), HOOK_MASK_COUNT, INSTRUCTIONS_PER_LOOK);
@@ -52,7 +53,7 @@ pub(super) fn look_now_and_then(vm: &mut Vm) {
 
 fn on_count(vm: &mut Vm, _: RustHookEvent) {
     if look() {
-        // The next instruction fails.
+        // A budget of one makes the next instruction fail.
         vm.set_instr_budget(Some(1));
     }
 }
@@ -95,7 +96,7 @@ pub(super) fn work(vm: &mut Vm, units: usize) -> Result<()> {
     Ok(())
 }
 
-/// Fails if allocating this many bytes would exceed the memory limit.
+/// Fails if an allocation of this many bytes would exceed the memory limit.
 pub(super) fn check_memory(vm: &mut Vm, bytes: usize) -> Result<()> {
     let used = vm.memory_used().saturating_add(bytes);
     let memory_max = lend::borrow(|run| run.watch.memory_max).unwrap_or(usize::MAX);
@@ -111,13 +112,14 @@ fn end(ending: Ending) {
     lend::borrow(|run| run.watch.ending = run.watch.ending.or(Some(ending)));
 }
 
-/// Scripts cannot catch it: see `has_to_end` in prelude.lua.
+/// Creates an error that scripts cannot catch (`has_to_end` in prelude.lua).
 fn failure(vm: &mut Vm) -> LuaError {
     let text = ending(vm).map(|ending| ending.to_string()).unwrap_or_default();
     LuaError(Value::Str(vm.heap.intern(text.as_bytes())))
 }
 
-/// The reason to stop the lent run. Lua itself raises an ordinary error and lifts the limit.
+/// Returns the reason to stop the lent run. Lua itself would raise an ordinary error and lift the
+/// limit.
 pub(super) fn ending(vm: &Vm) -> Option<Ending> {
     let (has_no_budget, memory) = (vm.instr_budget_remaining().is_none(), vm.memory_used());
     lend::borrow(|run| {
@@ -142,13 +144,13 @@ pub(super) fn resume_panic() {
     }
 }
 
-/// Calls `body`. `None` if it panics; the panic resumes in the caller of the script.
+/// Calls `body`. Returns `None` if it panics; the panic resumes in the caller of the script.
 pub(super) fn keep_panic<R>(body: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(body)).map_err(|panic| PANIC.set(Some(panic))).ok()
 }
 
 impl Run<'_> {
-    /// `scriptInterrupt` in script.c: serves other clients.
+    /// Serves other clients, as `scriptInterrupt` in script.c does.
     fn look(&mut self) -> Option<Ending> {
         let Attendance { attendant, attend } = self.server.long_script.attendance().cloned()?;
         let threshold = self.server.config.busy_reply_threshold;

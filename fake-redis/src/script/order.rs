@@ -1,8 +1,8 @@
-//! Iteration order of tables in scripts.
+//! The iteration order of tables in scripts.
 //!
-//! Lua iterates in hash order, which differs between runs: strings hash with a random seed, tables
-//! and functions by address. So `next` is native. It visits integers from 1 on first, then the
-//! other keys as Redis would if they had been inserted in ascending order.
+//! Lua iterates in hash order, which differs between runs, because strings hash with a random seed,
+//! and tables and functions by address. So `next` is native. It visits integers from 1 on first,
+//! and then the other keys as Redis would if they had been inserted in ascending order.
 
 use super::host::{self, Native, Result, as_number, raise_text};
 use super::limits::work;
@@ -13,10 +13,10 @@ use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::Vm;
 use std::cmp::Ordering;
 
-/// Maximum depth for comparing two tables that are keys of a third.
+/// Maximum depth for the comparison of two tables that are keys of a third.
 const DEPTH_MAX: usize = 3;
 const INSTRUCTIONS_PER_KEY: usize = 32;
-/// List positions scanned in the time of one instruction.
+/// Number of list positions whose scan costs as much as one instruction.
 const PLACES_PER_INSTRUCTION: usize = 8;
 
 pub(super) const WRAPPERS: [(&str, Native); 3] = [
@@ -89,9 +89,10 @@ fn foreach(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     }
 }
 
-/// Fails if the order is undefined because keys differ only in their addresses.
+/// Returns the pairs in iteration order. Fails if keys differ only in their addresses, so that the
+/// order is undefined.
 pub(super) fn pairs(vm: &mut Vm, table: Gc<Table>) -> Result<Vec<Pair>> {
-    // Skipping empty positions takes time too.
+    // Skipping empty positions costs time too.
     work(vm, table.asize as usize / PLACES_PER_INSTRUCTION)?;
     let mut pairs = Vec::new();
     let mut last = Value::Nil;
@@ -124,7 +125,8 @@ fn index_of(key: Value) -> Option<u64> {
         .then_some(number as u64)
 }
 
-/// Lua 5.1's array part: the greatest power of two of which more than half is in use.
+/// Returns the length of Lua 5.1's array part, the greatest power of two of which more than half is
+/// in use.
 fn list_length(pairs: &[Pair]) -> u64 {
     let mut counts = [0_u64; 28];
     for index in pairs.iter().filter_map(|pair| index_of(pair.0)) {
@@ -141,9 +143,9 @@ fn list_length(pairs: &[Pair]) -> u64 {
 }
 
 enum Hash {
-    /// Modulo the size.
+    /// A hash that is reduced modulo the table's size.
     Power(u32),
-    /// Modulo the size minus one, or one.
+    /// A hash that is reduced modulo the size minus one, but at least modulo one.
     Odd(u32),
 }
 
@@ -186,7 +188,7 @@ fn as_hashed(mut pairs: Vec<Pair>, others: usize) -> Vec<Pair> {
             free -= 1;
         }
         let Some(empty) = free.checked_sub(1) else { break };
-        // A key outside its main position is moved.
+        // A key that is not in its main position gives way.
         let (moved, stays) = if place_of(there.0) == place { (pair, there) } else { (there, pair) };
         nodes[empty] = Some(moved);
         nodes[place] = Some(stays);
@@ -194,7 +196,7 @@ fn as_hashed(mut pairs: Vec<Pair>, others: usize) -> Vec<Pair> {
     nodes.into_iter().flatten().collect()
 }
 
-/// Numbers, then strings, then booleans.
+/// Compares two keys. Numbers come first, then strings, then booleans.
 fn compare(left: Value, right: Value) -> Ordering {
     let rank = |value| match value {
         Value::Str(_) => 1,
@@ -229,7 +231,7 @@ fn describe(value: Value, depth: usize, text: &mut Vec<u8>) {
         }
         other => {
             let bits = as_number(other).map_or(0, f64::to_bits);
-            // Makes the bits compare like the numbers.
+            // This transformation makes the bits compare like the numbers.
             let ordered = if bits >> 63 == 0 { bits | 1 << 63 } else { !bits };
             text.extend_from_slice(&ordered.to_be_bytes());
         }

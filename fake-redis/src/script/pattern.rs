@@ -1,4 +1,4 @@
-//! Lua 5.1 patterns, matched in bounded time and without recursion.
+//! Matches Lua 5.1 patterns in bounded time and without recursion.
 //!
 //! Lua's own matcher counts no instructions, so a short pattern could block a server for years.
 
@@ -7,7 +7,7 @@ use super::limits::work;
 use luna_core::vm::{LuaError, Vm};
 
 const CAPTURES_MAX: usize = 32;
-/// Maximum number of open choices: Redis fails where C's stack ends.
+/// Maximum number of open choices. Redis fails where C's stack ends.
 const CHOICES_MAX: usize = 2_000;
 const STEPS_PER_LOOK: usize = 4_096;
 
@@ -195,7 +195,7 @@ impl<'m> Matcher<'m> {
         Ok(Some(next))
     }
 
-    /// `%b`: from an opening character to its closing one.
+    /// Matches `%b`, which extends from an opening character to its closing one.
     fn balanced(&mut self, text: usize, pattern: usize) -> Matched<Option<usize>> {
         let (open, close) = (self.at(pattern), self.at(pattern + 1));
         if open == 0 || close == 0 {
@@ -220,7 +220,7 @@ impl<'m> Matcher<'m> {
         Ok(None)
     }
 
-    /// `%f`: where a set starts to match. Returns the end of the item.
+    /// Matches `%f` where a set begins to match, and returns the end of the item.
     fn frontier(&mut self, text: usize, pattern: usize) -> Matched<Option<usize>> {
         if self.at(pattern) != b'[' {
             return Err(Failure::Pattern("missing '[' after '%f' in pattern"));
@@ -233,7 +233,7 @@ impl<'m> Matcher<'m> {
         Ok(is_frontier.then_some(end))
     }
 
-    /// `%1`: repeats a capture.
+    /// Matches a repeated capture such as `%1`.
     fn repeated(&mut self, text: usize, digit: u8) -> Matched<Option<usize>> {
         let capture = usize::from(digit).checked_sub(usize::from(b'1'));
         let capture = capture.and_then(|index| self.captures.get(index));
@@ -307,7 +307,7 @@ impl<'m> Matcher<'m> {
     }
 }
 
-/// Returns whether `%` and a letter match; an uppercase letter is the complement.
+/// Returns whether a byte is in a class such as `%a`. An uppercase letter is the complement.
 fn is_in_class(byte: u8, class: u8) -> bool {
     let is_in = match class.to_ascii_lowercase() {
         b'a' => byte.is_ascii_alphabetic(),

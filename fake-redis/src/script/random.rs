@@ -1,9 +1,9 @@
-//! Random numbers of scripts: a function of the earlier draws only.
+//! Random numbers of scripts, which depend only on the earlier draws.
 
-/// The state after `srand48(0)`.
+/// State of the generator after `srand48(0)`.
 pub(crate) const SEED_ZERO_STATE: u64 = 0x330E;
 
-/// POSIX's `drand48` in integers, as in rand.c of Redis.
+/// POSIX's `drand48` with integers, as in rand.c of Redis.
 #[derive(Debug)]
 pub(crate) struct ScriptRandom {
     state: u64,
@@ -22,12 +22,12 @@ impl ScriptRandom {
         self.state
     }
 
-    /// `srand48`.
+    /// Follows `srand48`.
     pub(crate) fn seed(&mut self, seed: i32) {
         self.state = u64::from(seed as u32) << 16 | SEED_ZERO_STATE;
     }
 
-    /// A number in [0, 1): `redis_math_random` in script_lua.c, from `lrand48`.
+    /// Returns a number in [0, 1) from `lrand48`, as `redis_math_random` in script_lua.c does.
     pub(crate) fn next(&mut self) -> f64 {
         self.state = self.state.wrapping_mul(MULTIPLIER).wrapping_add(INCREMENT) & MASK;
         let number = self.state >> 17;

@@ -1,4 +1,4 @@
-//! One run of a script: its permissions and the commands it calls.
+//! One run of a script, with its permissions and the commands that it calls.
 
 use super::random::ScriptRandom;
 use super::walks::Walks;
@@ -24,14 +24,14 @@ pub(crate) struct Run<'a> {
     pub(crate) reply: Reply,
     pub(crate) watch: Watch,
     pub(crate) random: ScriptRandom,
-    /// cjson's settings: the server's, and those of each `cjson.new()`.
+    /// The cjson settings of the server, followed by those of each `cjson.new()`.
     pub(crate) json: Vec<Settings>,
     pub(crate) matched: Vec<usize>,
     pub(crate) walks: Walks,
 }
 
 impl<'a> Run<'a> {
-    /// The script's own client uses the caller's database and RESP2.
+    /// Begins a run. The script's own client uses the caller's database and RESP2.
     pub(crate) fn begin(
         server: &'a mut Server,
         caller: ClientKey,
@@ -66,7 +66,8 @@ impl<'a> Run<'a> {
         self.server.changes.set_targets(Targets::ALL);
     }
 
-    /// `scriptCall` in script.c: executes the command in `arguments`; its reply is in `reply`.
+    /// Executes the command in `arguments` and leaves its reply in `reply` (`scriptCall` in
+    /// script.c).
     pub(crate) fn call(&mut self) -> Result<(), CommandError> {
         self.reply.truncate(0);
         let admitted = self.resolve().and_then(|command| self.check(command).map(|()| command));

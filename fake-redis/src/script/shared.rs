@@ -1,7 +1,7 @@
-//! Tables shared by all scripts, which none can change.
+//! Tables that all scripts share and none can change.
 //!
-//! Scripts see an empty proxy instead of each: reads go to the shared table, writes are refused
-//! (prelude.lua). Functions that bypass metatables ask here.
+//! Scripts see an empty proxy instead of each table. Reads go to the shared table, and writes are
+//! refused (prelude.lua). Native functions that bypass metatables check for proxies here.
 
 use super::host::{Arguments, Result};
 use luna_core::runtime::{Gc, Table, Value};
@@ -83,7 +83,8 @@ pub(super) fn real(table: Gc<Table>) -> Gc<Table> {
     find(Value::Table(table)).map_or(table, |shared| shared.real)
 }
 
-/// The visible metatable of a shared table or string: nil for none, `None` if Lua decides.
+/// Returns the visible metatable of a shared table or a string, which is nil if it has none.
+/// Returns `None` for other values, which Lua handles itself.
 pub(super) fn metatable(value: Value) -> Option<Value> {
     let seen = match value {
         Value::Str(_) => CURRENT.with_borrow(|current| current.strings),

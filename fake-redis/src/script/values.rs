@@ -1,4 +1,4 @@
-//! Lua values, without a Lua state.
+//! Helpers for Lua values that need no Lua state.
 
 use luna_core::runtime::Value;
 

@@ -1,12 +1,12 @@
-//! Iterations of a script over tables, and the numbers of printed values.
+//! A script's iterations over tables, and the numbers printed for its values.
 
 use super::values::{address_of, is_same};
 use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::{HostRootTicket, Vm};
 use rustc_hash::FxHashMap;
 
-/// Number of iterations whose sorted keys are kept. If more run concurrently, the oldest must sort
-/// its keys again.
+/// Number of iterations whose sorted keys are cached. If more run concurrently, the oldest has to
+/// sort its keys again.
 const WALKS_MAX: usize = 8;
 
 #[derive(Default)]
@@ -47,7 +47,7 @@ impl Walks {
         if self.walks.len() >= WALKS_MAX {
             let oldest = self.walks.remove(0);
             for pin in oldest.pins {
-                // A ticket is valid once.
+                // A ticket is valid only once.
                 let _ = vm.unpin(pin);
             }
         }

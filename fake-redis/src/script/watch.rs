@@ -1,4 +1,4 @@
-//! Resources used by a run, and their limits.
+//! The resources that a run uses, and their limits.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ pub(crate) enum Ending {
     Memory,
     Killed,
     ServerStopped,
-    /// The server panicked; the panic resumes in the caller of the script.
+    /// The server panicked. The panic resumes in the caller of the script.
     Panicked,
 }
 
@@ -26,7 +26,7 @@ impl fmt::Display for Ending {
 
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    /// An attendant serves other clients, so the script may run until it is killed.
+    /// Whether an attendant serves other clients, so that the script may run until it is killed.
     pub(super) is_attended: bool,
     pub(super) charged: i64,
     pub(super) memory_max: usize,

@@ -1,6 +1,6 @@
-//! Lua's own functions as scripts see them: bounded, and without access to shared tables.
+//! Lua's own functions as scripts see them, with limits and without access to shared tables.
 //!
-//! Each wraps a Lua function and calls it in its own slot, so that errors name the function and the
+//! Each wrapper calls a Lua function in its own slot, so that errors name the function and the
 //! place of the call.
 
 use super::host::{Native, Result, answer, raise_text, string};
@@ -10,9 +10,9 @@ use super::{lend, shared};
 use luna_core::runtime::Value;
 use luna_core::vm::Vm;
 
-/// Bytes processed in the time of one instruction.
+/// Number of bytes whose processing costs as much as one instruction.
 const BYTES_PER_INSTRUCTION: usize = 16;
-/// Shorter work is not charged.
+/// Length in bytes below which work costs no instructions.
 const LONG: usize = 256;
 
 pub(super) const WRAPPERS: [(&str, Native); 10] = [
@@ -28,7 +28,7 @@ pub(super) const WRAPPERS: [(&str, Native); 10] = [
     ("second_first", |vm, slot, count| around(vm, slot, count, second_first)),
 ];
 
-/// Index of the wrapped function among the captures, behind that function's own.
+/// Index of the wrapped function in the captures, after the captures of that function.
 const INNER: usize = 4;
 
 pub(super) fn around(vm: &mut Vm, slot: u32, count: u32, function: Native) -> Result<u32> {
@@ -114,7 +114,7 @@ fn insert(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let list = vm.nat_arg(slot, count, 0);
     if let (Value::Table(list), 3) = (list, count) {
         let place = super::host::to_number(vm.nat_arg(slot, count, 1)).unwrap_or_default();
-        // Everything behind moves by one.
+        // An insertion moves all later elements by one.
         let moved = list.len().saturating_sub(place as i64);
         work(vm, usize::try_from(moved).unwrap_or(0))?;
     }
@@ -145,7 +145,8 @@ fn getmetatable(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     }
 }
 
-/// coroutine.create and coroutine.wrap. Lua polls per thread, so a new one enables it first.
+/// Wraps coroutine.create and coroutine.wrap. Lua polls per thread, so a new coroutine enables
+/// polling first.
 fn thread(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let body = vm.nat_arg(slot, count, 0);
     if !matches!(body, Value::Closure(_)) || !limits::is_attended() {
@@ -166,7 +167,7 @@ fn thread(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     Ok(vm.nat_return(slot, &made))
 }
 
-/// `tostring`: shows numbers instead of addresses, which differ between runs.
+/// Wraps `tostring`. It shows numbers instead of addresses, which differ between runs.
 fn tostring(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let value = vm.nat_arg(slot, count, 0);
     let kind = match value {
@@ -186,7 +187,7 @@ fn tostring(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     Ok(vm.nat_return(slot, &[text]))
 }
 
-/// A function of two numbers, of which Redis checks the second first because of its compiler.
+/// Wraps a function of two numbers. Redis checks the second number first, because of its compiler.
 fn second_first(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     answer(vm, slot, count, |call| call.number(2).map(|_| ()))?;
     inner(vm, slot, count)

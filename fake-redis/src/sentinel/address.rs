@@ -1,23 +1,23 @@
-//! Addresses of instances.
+//! Addresses of servers and Sentinels.
 
 use std::fmt;
 
 /// A host (name or IP address) and a TCP port.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Address {
-    /// Name or IP address, compared case-insensitively.
+    /// Name or IP address, compared without regard to case.
     pub host: String,
-    /// TCP port.
+    /// TCP port of the instance.
     pub port: u16,
 }
 
 impl Address {
-    /// An address from its parts.
+    /// Creates an address from a host and a port.
     pub fn new(host: impl Into<String>, port: u16) -> Self {
         Self { host: host.into(), port }
     }
 
-    /// `sentinelAddrOrHostnameEqual`.
+    /// Compares addresses as `sentinelAddrOrHostnameEqual` does.
     pub(crate) fn is(&self, host: &str, port: u16) -> bool {
         self.port == port && self.host.eq_ignore_ascii_case(host)
     }

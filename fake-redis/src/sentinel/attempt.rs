@@ -17,14 +17,15 @@ pub(crate) enum Step {
 pub(crate) struct Failover {
     pub(crate) step: Step,
     pub(crate) step_since: i64,
-    /// Start of the last attempt, ours or voted for, plus up to a second of random delay.
+    /// Start of the last attempt by this Sentinel or by the one it voted for, plus a random delay
+    /// of up to a second.
     pub(crate) started: i64,
     pub(crate) epoch: u64,
     pub(crate) forced: bool,
 }
 
 impl Failover {
-    /// `SRI_FAILOVER_IN_PROGRESS`.
+    /// Follows `SRI_FAILOVER_IN_PROGRESS`.
     pub(crate) fn in_progress(&self) -> bool {
         self.step != Step::None
     }

@@ -1,4 +1,4 @@
-//! Clients of a Sentinel: queries and subscriptions.
+//! The clients of a Sentinel, with their queries and subscriptions.
 
 use super::event::Event;
 use crate::protocol::reply::Reply;
@@ -54,7 +54,8 @@ impl Clients {
         }
     }
 
-    /// Takes the next client with a complete command; return it with [`Clients::served`].
+    /// Takes the next client with a complete command. The caller gives it back with
+    /// [`Clients::served`].
     pub(crate) fn next(&mut self) -> Option<(ConnectionId, Box<Client>)> {
         let connection = self.ready.pop_front()?;
         self.all.remove_entry(&connection)
@@ -70,7 +71,7 @@ impl Clients {
         !self.ready.is_empty()
     }
 
-    /// Publishes an event to its channel's subscribers (`pubsubPublishMessage`).
+    /// Publishes an event to the subscribers of its channel (`pubsubPublishMessage`).
     pub(crate) fn publish(&mut self, event: &Event) {
         let (channel, message) = (event.channel.as_bytes(), event.message.as_bytes());
         self.has_replies = true;

@@ -1,26 +1,26 @@
-//! Sentinel's timer, and TILT mode when the clock jumps (`sentinelCheckTiltCondition`).
+//! Sentinel's timer, and TILT mode after clock jumps (`sentinelCheckTiltCondition`).
 //!
 //! Redis compares the wall clock between two ticks, normally 52 to 100 ms apart, and enters TILT if
-//! time ran backwards or more than two seconds passed. Here the next check may be a second away,
-//! but its time is known: the wall clock is compared with the expected time plus the tick that
-//! Redis would have had.
+//! the clock was set back or more than two seconds passed. Here the next check may be a second
+//! away, but its time is known. The wall clock is therefore compared with the expected time plus
+//! the tick that Redis would have had.
 
 use super::period;
 use fencepost_machine::{Output, Outputs, WallTime};
 
-/// Redis draws each tick's frequency from this range (`CONFIG_DEFAULT_HZ` and twice that).
+/// Range from which Redis draws each tick's frequency (`CONFIG_DEFAULT_HZ` and twice that).
 const TICKS_PER_SECOND: std::ops::Range<u64> = 10..20;
 
-/// The longest tick: a timer that is late by at most this needs no correction.
+/// Longest tick in milliseconds. A timer that is late by at most this needs no correction.
 const TICK_MS_MAX: i64 = 100;
 
 #[derive(Debug, Default)]
 pub(crate) struct Alarm {
     set_for: Option<i64>,
-    /// Time of the last input, to notice a clock that runs backwards between two checks.
+    /// Time of the last input, which reveals a clock that was set back between two checks.
     last_seen: Option<i64>,
     last_look: i64,
-    /// Length that the current tick would have in Redis.
+    /// Duration that the current tick would have in Redis, in milliseconds.
     tick_ms: i64,
 }
 
@@ -47,7 +47,8 @@ impl Alarm {
         self.last_look = now;
     }
 
-    /// Sets the timer to within a tick after the deadline, at least a tick after the last check.
+    /// Sets the timer to within a tick after the deadline, and at least a tick after the last
+    /// check.
     pub(crate) fn set(
         &mut self,
         due: i64,
@@ -55,7 +56,8 @@ impl Alarm {
         draw_below: impl FnOnce(u64) -> i64,
         out: &mut Outputs,
     ) {
-        // After a step back, the last check is in the future; that must not delay the next one.
+        // If the clock was set back, the last check is in the future and must not delay the next
+        // one.
         let earliest = due.max(self.last_look.min(now.as_millis()) + self.tick_ms);
         if self
             .set_for

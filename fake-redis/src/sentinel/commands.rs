@@ -1,4 +1,4 @@
-//! Commands other than SENTINEL (`sentinelcmds` and the commands flagged `CMD_SENTINEL`).
+//! Commands of a Sentinel except SENTINEL (`sentinelcmds` and the commands flagged `CMD_SENTINEL`).
 
 use super::{Sentinel, clients::Client, instance::HELLO_CHANNEL};
 use crate::protocol::args::Args;
@@ -47,7 +47,7 @@ impl Sentinel {
 
 type Run = fn(&mut Sentinel, &mut Client, Args<'_>, &mut Outputs);
 
-/// Name, arity as in Redis's command table, and function.
+/// Each command's name, its arity as in Redis's command table, and its function.
 const COMMANDS: [(&str, i32, Run); 13] = [
     ("ping", -1, ping),
     ("sentinel", -2, Sentinel::command),
@@ -64,7 +64,7 @@ const COMMANDS: [(&str, i32, Run); 13] = [
     ("quit", -1, |_, client, _, _| quit(client)),
 ];
 
-/// Commands allowed for a subscribed RESP2 client (`processCommand`).
+/// Commands that a subscribed RESP2 client may send (`processCommand`).
 const MAY_LISTEN: [&str; 6] =
     ["ping", "subscribe", "unsubscribe", "psubscribe", "punsubscribe", "quit"];
 
@@ -100,7 +100,8 @@ fn ping(_: &mut Sentinel, client: &mut Client, args: Args<'_>, _: &mut Outputs) 
     }
 }
 
-/// Only hellos of other Sentinels can be published (`sentinelPublishCommand`).
+/// Handles PUBLISH, which accepts only hello messages of other Sentinels
+/// (`sentinelPublishCommand`).
 fn publish(sentinel: &mut Sentinel, client: &mut Client, args: Args<'_>, out: &mut Outputs) {
     if args.get(1) != HELLO_CHANNEL.as_bytes() {
         return client.reply.error(b"ERR Only HELLO messages are accepted by Sentinel instances.");
@@ -188,7 +189,8 @@ fn client_command(client: &mut Client, args: Args<'_>) {
     }
 }
 
-/// As on a server without `requirepass`, only the default user's empty password is accepted.
+/// Handles AUTH as on a server without `requirepass`, where only the default user's empty password
+/// is valid.
 fn auth(client: &mut Client, args: Args<'_>) {
     match args.len() {
         2 => client.reply.error(

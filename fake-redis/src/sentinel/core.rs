@@ -1,4 +1,4 @@
-//! State used by all rules: time, identity, epoch, randomness, outputs and events.
+//! The state that all rules use: time, identity, epoch, randomness, outputs and events.
 
 use super::{SentinelConfig, event::Event};
 use crate::protocol::outgoing::OutgoingIds;
@@ -13,7 +13,7 @@ pub(crate) struct Core {
     pub(crate) epoch: u64,
     pub(crate) now: i64,
     pub(crate) tilt_since: Option<i64>,
-    /// The next check may act on a change, so the Sentinel must not sleep long.
+    /// Whether the next check may act on a change, so that the Sentinel must not sleep for long.
     pub(crate) attention: bool,
     pub(crate) unkept: bool,
     pub(crate) ids: OutgoingIds,
@@ -43,7 +43,6 @@ impl Core {
         }
     }
 
-    /// Returns a uniform integer below `bound`, which must not be 0.
     pub(crate) fn draw_below(&mut self, bound: u64) -> i64 {
         let wide = u128::from(self.random.next_u64()) * u128::from(bound);
         i64::try_from(wide >> 64).unwrap_or(i64::MAX)
@@ -61,7 +60,7 @@ impl Core {
     }
 }
 
-/// `getRandomHexChars`: 40 hexadecimal digits.
+/// Returns 40 random hexadecimal digits, as `getRandomHexChars` does.
 fn draw_run_id(random: &mut ChaCha8Rng) -> String {
     let mut bytes = [0_u8; 20];
     random.fill_bytes(&mut bytes);

@@ -1,4 +1,4 @@
-//! Instances in SENTINEL listings (`addReplySentinelRedisInstance`), INFO and ROLE.
+//! Describes instances in SENTINEL listings (`addReplySentinelRedisInstance`), INFO and ROLE.
 
 use super::{
     Sentinel,
@@ -144,7 +144,7 @@ fn step_word(step: Step) -> &'static str {
 }
 
 impl Sentinel {
-    /// INFO: sections `server` and `sentinel` (`sentinelInfoCommand`).
+    /// Writes the INFO sections `server` and `sentinel` (`sentinelInfoCommand`).
     pub(crate) fn info(&self, client: &mut Client, args: Args<'_>) {
         let everything = ["all", "everything", "default"];
         let wanted = |section: &str| {
@@ -195,7 +195,7 @@ impl Sentinel {
         text
     }
 
-    /// ROLE (`sentinelRoleCommand`).
+    /// Handles ROLE (`sentinelRoleCommand`).
     pub(crate) fn role(&self, client: &mut Client) {
         client.reply.array(2);
         client.reply.bulk(b"sentinel");

@@ -1,4 +1,4 @@
-//! Subjectively and objectively down instances.
+//! Detects instances that are subjectively or objectively down.
 
 use super::{
     core::{Context, Core},
@@ -11,17 +11,19 @@ use super::{
 use redis_protocol::resp2::types::BytesFrame;
 
 impl Link {
-    /// Since the first unanswered PING, or without a connection since the last reply.
+    /// Returns the time since when the link is silent: the first unanswered PING or, without a
+    /// connection, the last reply.
     fn silent_since(&self) -> Option<i64> {
         self.ping_pending_since.or_else(|| self.disconnected.then_some(self.last_available))
     }
 }
 
 impl Instance {
-    /// Start of the subjective down state if nothing changes; `i64::MAX` means never.
+    /// Returns the time from which the instance is subjectively down if nothing changes; `i64::MAX`
+    /// means never.
     ///
-    /// The reason is silence, or that a monitored primary has reported itself as a replica for that
-    /// long and two INFO periods.
+    /// An instance is down after silence. A monitored primary is also down once it has reported
+    /// itself as a replica for that long plus two INFO periods.
     pub(crate) fn down_from(&self) -> i64 {
         let silent =
             self.link.silent_since().map_or(i64::MAX, |since| since + self.down_after_ms + 1);
@@ -33,7 +35,8 @@ impl Instance {
         silent.min(demoted)
     }
 
-    /// Replace the command connection once old and PING is unanswered for half of down-after.
+    /// Returns the time from which to replace the command connection, which is old and had no reply
+    /// to PING for half of down-after.
     pub(crate) fn command_stale_from(&self) -> i64 {
         match (&self.link.command, self.link.ping_pending_since) {
             (Some(_), Some(since)) => {
@@ -44,7 +47,8 @@ impl Instance {
         }
     }
 
-    /// Replace the subscribed connection once old and not even our own hello has arrived.
+    /// Returns the time from which to replace the subscribed connection, which is old and delivered
+    /// not even this Sentinel's own hello.
     pub(crate) fn pubsub_stale_from(&self) -> i64 {
         if self.link.pubsub.is_none() {
             return i64::MAX;
@@ -53,7 +57,8 @@ impl Instance {
         silent.max(self.link.pubsub_since + period::LINK_MS_MIN) + 1
     }
 
-    /// `sentinelCheckSubjectivelyDown`: closes dead connections; returns the event of a change.
+    /// Follows `sentinelCheckSubjectivelyDown`: closes dead connections, and returns the event of a
+    /// change.
     pub(crate) fn check_down(&mut self, context: &mut Context<'_>) -> Option<&'static str> {
         let now = context.core.now;
         let down = self.down_from() <= now;
@@ -95,13 +100,14 @@ pub(crate) enum Urgency {
 }
 
 impl Master {
-    /// Sentinels that consider the primary down, this one included; 0 if this one does not.
+    /// Counts the Sentinels that consider the primary down, including this one. Returns 0 if this
+    /// one does not.
     pub(crate) fn votes_for_down(&self) -> usize {
         let others = self.sentinels.iter().filter(|sentinel| sentinel.opinion.master_down).count();
         if self.node.subjectively_down { 1 + others } else { 0 }
     }
 
-    /// `sentinelCheckObjectivelyDown`.
+    /// Follows `sentinelCheckObjectivelyDown`.
     pub(crate) fn check_objectively_down(&mut self, core: &mut Core) {
         let votes = self.votes_for_down();
         let down = votes >= self.quorum;
@@ -120,11 +126,11 @@ impl Master {
         }
     }
 
-    /// `sentinelAskMasterStateToOtherSentinels`: asks other Sentinels for their view of the
-    /// primary, and for their vote during a failover. An urgent request also goes to those that
+    /// Asks other Sentinels for their view of the primary, and for their vote during a failover
+    /// (`sentinelAskMasterStateToOtherSentinels`). An urgent request also goes to those that
     /// replied recently.
     ///
-    /// Redis repeats an unanswered request at every tick; this waits a second.
+    /// Redis repeats an unanswered request at every tick, this implementation after a second.
     pub(crate) fn ask_others(&mut self, urgency: Urgency, core: &Core) {
         let now = core.now;
         let (port, epoch) = (self.node.address.port.to_string(), core.epoch.to_string());

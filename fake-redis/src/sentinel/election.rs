@@ -1,11 +1,12 @@
-//! Leader election: one vote per Sentinel and epoch; a leader needs a majority and the quorum.
+//! Elects the leader. Each Sentinel has one vote per epoch, and a leader needs a majority and the
+//! quorum.
 
 use super::{core::Core, master::Master, period};
 use std::collections::BTreeMap;
 
 impl Master {
-    /// `sentinelVoteLeader`: votes for the candidate unless it has voted in this or a later epoch.
-    /// Returns its vote and the vote's epoch.
+    /// Votes for the candidate unless this Sentinel has voted in this or a later epoch
+    /// (`sentinelVoteLeader`). Returns the vote and its epoch.
     pub(crate) fn vote(
         &mut self,
         epoch: u64,
@@ -28,7 +29,8 @@ impl Master {
         (self.leader.as_deref(), self.leader_epoch)
     }
 
-    /// `sentinelGetLeader`: the epoch's winner, if any. Votes for the leading candidate or itself.
+    /// Returns the winner of the epoch, if any (`sentinelGetLeader`). This Sentinel votes for the
+    /// leading candidate, or for itself if there is none.
     pub(crate) fn leader(&mut self, epoch: u64, core: &mut Core) -> Option<String> {
         let mut votes: BTreeMap<String, usize> = BTreeMap::new();
         for sentinel in &self.sentinels {
@@ -54,7 +56,8 @@ impl Master {
     }
 }
 
-/// The candidate with most votes. Ties go to the smallest run id, which makes runs deterministic.
+/// Returns the candidate with the most votes. Ties go to the smallest run id, which makes runs
+/// deterministic.
 fn most_voted(votes: &BTreeMap<String, usize>) -> Option<(&str, usize)> {
     let most = votes.values().copied().max()?;
     votes.iter().find(|(_, count)| **count == most).map(|(leader, count)| (leader.as_str(), *count))

@@ -1,11 +1,11 @@
-//! Events for subscribers.
+//! Events that a Sentinel publishes to subscribers.
 
 use fencepost_machine::Notice;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Event {
     pub(crate) channel: &'static str,
-    /// For example `master mymaster 10.0.0.1 6379`.
+    /// Text of the event, such as `master mymaster 10.0.0.1 6379`.
     pub(crate) message: String,
 }
 

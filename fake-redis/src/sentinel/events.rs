@@ -1,9 +1,9 @@
-//! Texts of events (`sentinelEvent`).
+//! Formats the texts of events (`sentinelEvent`).
 
 use super::instance::{Instance, Kind};
 
 impl Kind {
-    /// `sentinelRedisInstanceTypeStr`.
+    /// Follows `sentinelRedisInstanceTypeStr`.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Kind::Master => "master",
@@ -13,7 +13,7 @@ impl Kind {
     }
 }
 
-/// `%@` for a primary: `<type> <name> <ip> <port>`.
+/// Formats a primary like `%@` of `sentinelEvent`: `<type> <name> <ip> <port>`.
 pub(crate) fn name_master(master: &Instance) -> String {
     format!(
         "{} {} {} {}",
@@ -24,7 +24,8 @@ pub(crate) fn name_master(master: &Instance) -> String {
     )
 }
 
-/// `%@` for any other instance: `<type> <name> <ip> <port> @ <master name> <ip> <port>`.
+/// Formats any other instance like `%@` of `sentinelEvent`: `<type> <name> <ip> <port> @ <master
+/// name> <ip> <port>`.
 pub(crate) fn name_instance(instance: &Instance, master: &Instance) -> String {
     match instance.kind {
         Kind::Master => name_master(instance),
@@ -35,7 +36,8 @@ pub(crate) fn name_instance(instance: &Instance, master: &Instance) -> String {
     }
 }
 
-/// `+switch-master <name> <old ip> <old port> <new ip> <new port>`, which clients wait for.
+/// Formats the text of `+switch-master`, for which clients wait: `<name> <old ip> <old port> <new
+/// ip> <new port>`.
 pub(crate) fn switch_text(master: &Instance, new: &super::Address) -> String {
     let Instance { name, address: old, .. } = master;
     format!("{name} {} {} {} {}", old.host, old.port, new.host, new.port)

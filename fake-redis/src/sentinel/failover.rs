@@ -1,4 +1,4 @@
-//! Failover by the elected Sentinel (`sentinelFailoverStateMachine`).
+//! Implements the failover by the elected Sentinel (`sentinelFailoverStateMachine`).
 
 use super::{
     attempt::Step,
@@ -13,8 +13,8 @@ impl Master {
         self.failover.started + 2 * self.failover_timeout_ms
     }
 
-    /// `sentinelStartFailoverIfNeeded`: starts an attempt if the primary is objectively down and
-    /// none was started recently. Returns whether it did.
+    /// Starts an attempt if the primary is objectively down and no attempt was started recently.
+    /// Returns whether an attempt was started (`sentinelStartFailoverIfNeeded`).
     pub(crate) fn start_failover_if_needed(&mut self, core: &mut Core) -> bool {
         let wanted = self.objectively_down
             && !self.failover.in_progress()
@@ -25,7 +25,7 @@ impl Master {
         wanted
     }
 
-    /// `sentinelStartFailover`: starts an attempt in a new epoch.
+    /// Starts an attempt in a new epoch (`sentinelStartFailover`).
     pub(crate) fn start_failover(&mut self, core: &mut Core) {
         core.raise_epoch(core.epoch + 1);
         core.event("+try-failover", name_master(&self.node));
@@ -69,7 +69,7 @@ impl Master {
         }
     }
 
-    /// `sentinelFailoverSelectSlave`.
+    /// Follows `sentinelFailoverSelectSlave`.
     fn choose_replica(&mut self, core: &mut Core) {
         let Some(place) = self.select_replica(core.now) else {
             return self.abort("-failover-abort-no-good-slave", core);
@@ -82,7 +82,8 @@ impl Master {
         core.attention = true;
     }
 
-    /// `sentinelFailoverSendSlaveOfNoOne`; the replica's INFO shows the result.
+    /// Sends SLAVEOF NO ONE to the chosen replica, whose INFO will show the result
+    /// (`sentinelFailoverSendSlaveOfNoOne`).
     fn promote(&mut self, core: &mut Core) {
         let Some(replica) = self.replicas.iter_mut().find(|replica| replica.promoted) else {
             return self.abort("-failover-abort-no-good-slave", core);
@@ -94,14 +95,15 @@ impl Master {
         self.failover.enter(Step::WaitPromotion, core.now);
     }
 
-    /// `sentinelFailoverWaitPromotion`.
+    /// Follows `sentinelFailoverWaitPromotion`.
     fn abort_if_slow(&mut self, core: &mut Core) {
         if self.step_ends() <= core.now {
             self.abort("-failover-abort-slave-timeout", core);
         }
     }
 
-    /// `sentinelAbortFailover`: not allowed once the promotion is confirmed.
+    /// Aborts the attempt (`sentinelAbortFailover`), which is not allowed after the promotion is
+    /// confirmed.
     fn abort(&mut self, event: &'static str, core: &mut Core) {
         assert!(!self.failover.promotion_seen(), "{:?} can only be completed", self.failover.step);
         core.event(event, name_master(&self.node));

@@ -1,5 +1,5 @@
-//! Hello messages, by which Sentinels discover each other and announce the primary: eight
-//! comma-separated words (`sentinelSendHello`).
+//! Hello messages, by which Sentinels discover each other and announce the primary. A message has
+//! eight comma-separated words (`sentinelSendHello`).
 
 use super::{
     Address,
@@ -38,7 +38,7 @@ pub(crate) fn ours(core: &Core, master: &mut Master) -> Rc<str> {
     text
 }
 
-/// Returns whether the message repeats an earlier hello verbatim.
+/// Handles a message that repeats an earlier hello verbatim. Returns `false` for any other message.
 pub(crate) fn take_repeated(masters: &mut [Master], message: &[u8], now: i64) -> bool {
     masters.iter_mut().any(|master| {
         let Master { own_hello, sentinels, config_epoch, .. } = master;
@@ -91,7 +91,7 @@ impl fmt::Display for Hello {
     }
 }
 
-/// `sentinelProcessHelloMessage`: registers the sender, adopts newer epochs and addresses.
+/// Registers the sender, and adopts newer epochs and addresses (`sentinelProcessHelloMessage`).
 pub(crate) fn process(
     masters: &mut [Master],
     hello: &Hello,

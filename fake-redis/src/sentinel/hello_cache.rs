@@ -1,4 +1,4 @@
-//! Caches of hello messages.
+//! Caches hello messages, because most of them repeat.
 
 use super::Address;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ pub(crate) struct OwnHello {
     pub(super) text: Rc<str>,
 }
 
-/// Another Sentinel's last processed hello; most hellos repeat it.
+/// The last processed hello of another Sentinel. Most hellos repeat the previous one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct LastHello {
     pub(super) text: Box<[u8]>,

@@ -1,5 +1,5 @@
-//! A primary, replica or other Sentinel as seen by this one (`sentinelRedisInstance`), and the
-//! periodic commands sent to it.
+//! A primary, replica or other Sentinel as this Sentinel sees it (`sentinelRedisInstance`), and the
+//! periodic commands for it.
 
 use super::{
     Address,
@@ -12,7 +12,8 @@ use crate::protocol::outgoing::Outgoing;
 
 pub(crate) const HELLO_CHANNEL: &str = "__sentinel__:hello";
 
-/// Pending commands on a link that stop the periodic ones (`SENTINEL_MAX_PENDING_COMMANDS`).
+/// Number of pending commands on a link at which periodic commands stop
+/// (`SENTINEL_MAX_PENDING_COMMANDS`).
 const PENDING_COMMANDS_MAX: usize = 100;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,11 +35,11 @@ pub(crate) enum Reconfigured {
     No,
     Sent,
     InProgress,
-    /// The replica follows the new primary, or timed out.
+    /// The replica follows the new primary, or its reconfiguration timed out.
     Done,
 }
 
-/// Times are wall-clock milliseconds; 0 means never.
+/// A monitored instance. Times are wall-clock milliseconds; 0 means never.
 #[derive(Debug)]
 pub(crate) struct Instance {
     pub(crate) kind: Kind,
@@ -50,7 +51,7 @@ pub(crate) struct Instance {
     pub(crate) down_after_ms: i64,
     pub(crate) subjectively_down: bool,
     pub(crate) script_kill_sent: bool,
-    /// Kept after the instance is up again.
+    /// Start of the last down state, kept after the instance is up again.
     pub(crate) down_since: i64,
     pub(crate) last_published: i64,
     pub(crate) info_refreshed: i64,
@@ -67,14 +68,14 @@ pub(crate) struct Instance {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ReplicaReport {
     pub(crate) link_down_ms: i64,
-    /// `slave_priority`: lower is preferred, 0 means never promote.
+    /// Priority for promotion (`slave_priority`): lower is preferred, and 0 prevents promotion.
     pub(crate) priority: i64,
     pub(crate) offset: u64,
     pub(crate) master_host: Option<String>,
     pub(crate) master_port: u16,
     pub(crate) link_up: bool,
     pub(crate) changed_at: i64,
-    /// `replica-announced`.
+    /// Value of `replica-announced`.
     pub(crate) announced: bool,
 }
 
@@ -82,14 +83,15 @@ pub(crate) struct ReplicaReport {
 pub(crate) struct Opinion {
     pub(crate) master_down: bool,
     pub(crate) replied_at: i64,
-    /// The run id that this Sentinel voted for, if it reported one.
+    /// Run id of the candidate for which this Sentinel voted; `None` if the Sentinel reported no
+    /// vote.
     pub(crate) leader: Option<String>,
     pub(crate) leader_epoch: u64,
     pub(crate) last_hello: i64,
 }
 
 impl Instance {
-    /// `createSentinelRedisInstance`.
+    /// Follows `createSentinelRedisInstance`.
     pub(crate) fn new(
         kind: Kind,
         name: String,
@@ -126,7 +128,8 @@ impl Instance {
         }
     }
 
-    /// Shorter for a replica whose primary is down or being replaced, or which has lost it.
+    /// Returns the period of INFO in milliseconds. It is shorter for a replica whose primary is
+    /// down or being replaced, or that has lost its primary.
     pub(crate) fn info_period(&self, watch: Watch) -> i64 {
         let urgent = self.kind == Kind::Replica
             && (watch == Watch::Close || self.replication.link_down_ms != 0);
@@ -137,12 +140,12 @@ impl Instance {
         self.down_after_ms.min(period::PING_MS)
     }
 
-    /// `sentinelRedisInstanceNoDownFor`.
+    /// Follows `sentinelRedisInstanceNoDownFor`.
     pub(crate) fn not_down_for(&self, span_ms: i64, now: i64) -> bool {
         self.down_since == 0 || now - self.down_since > span_ms
     }
 
-    /// `sentinelReconnectInstance`: opens missing connections, at most once a second.
+    /// Opens missing connections, at most once a second (`sentinelReconnectInstance`).
     pub(crate) fn reconnect(&mut self, context: &mut Context<'_>) {
         let now = context.core.now;
         if !self.link.disconnected
@@ -166,10 +169,10 @@ impl Instance {
         self.link.disconnected = false;
     }
 
-    /// `sentinelSendPeriodicCommands`: sends PING, INFO and the hello when due.
+    /// Sends PING, INFO and the hello when due (`sentinelSendPeriodicCommands`).
     ///
-    /// Redis repeats an unanswered INFO or PUBLISH at every tick until 100 are pending; this waits
-    /// a second.
+    /// Redis repeats an unanswered INFO or PUBLISH at every tick until 100 are pending, this
+    /// implementation after a second.
     pub(crate) fn send_periodic(
         &mut self,
         watch: Watch,
@@ -194,7 +197,8 @@ impl Instance {
         }
     }
 
-    /// Never for Sentinels. This and the next two assume a connected link.
+    /// Returns when the next INFO is due, which is never for Sentinels. This function and the next
+    /// two assume a connected link.
     pub(crate) fn info_due(&self, watch: Watch) -> i64 {
         if self.kind == Kind::Sentinel {
             return i64::MAX;
@@ -215,14 +219,14 @@ impl Instance {
         (self.last_published + period::PUBLISH_MS + 1).max(retry_at(self.link.hello_pending_since))
     }
 
-    /// `sentinelForceHelloUpdateDictOfRedisInstances`: makes the next hello due immediately.
+    /// Makes the next hello due immediately (`sentinelForceHelloUpdateDictOfRedisInstances`).
     pub(crate) fn force_hello(&mut self) {
         self.last_published -= period::PUBLISH_MS + 1;
         self.link.hello_pending_since = None;
     }
 
-    /// `sentinelSendSlaveOf`: makes the instance replicate another one, or none, and disconnects
-    /// its clients so that they look up the primary. Returns whether it could be sent.
+    /// Makes the instance replicate another one, or none, and disconnects its clients so that they
+    /// look up the primary (`sentinelSendSlaveOf`). Returns whether the commands could be sent.
     pub(crate) fn send_slaveof(&mut self, master: Option<&Address>) -> bool {
         let port = master.map(|address| address.port.to_string());
         let (host, port) = match (master, &port) {
@@ -240,7 +244,7 @@ impl Instance {
         transaction.iter().all(|words| self.link.command(words, Expected::Nothing))
     }
 
-    /// Opens a connection and names it, as `sentinelSetClientName`.
+    /// Opens a connection and names it, as `sentinelSetClientName` does.
     fn open(&self, purpose: &str, context: &mut Context<'_>) -> Outgoing<Expected> {
         let Core { ids, my_id, .. } = &mut *context.core;
         let mut outgoing =

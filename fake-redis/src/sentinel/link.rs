@@ -5,7 +5,7 @@ use fencepost_machine::{ConnectionId, Outputs};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Expected {
-    /// Ignored: the next INFO shows the effect.
+    /// Ignores the reply, because the next INFO shows the effect.
     Nothing,
     Pong,
     Info,
@@ -13,19 +13,20 @@ pub(crate) enum Expected {
     MasterDown,
 }
 
-/// Times are wall-clock milliseconds.
+/// The connections to an instance. Times are wall-clock milliseconds.
 #[derive(Debug)]
 pub(crate) struct Link {
-    /// Command connection (`cc`).
+    /// Connection for commands (`cc`).
     pub(crate) command: Option<Outgoing<Expected>>,
-    /// Connection subscribed to the hello channel (`pc`); none to Sentinels.
+    /// Connection subscribed to the hello channel (`pc`). Links to Sentinels have none.
     pub(crate) pubsub: Option<Outgoing<Expected>>,
     pub(crate) disconnected: bool,
     pub(crate) command_since: i64,
     pub(crate) pubsub_since: i64,
     pub(crate) pubsub_activity: i64,
     pub(crate) last_reconnect: i64,
-    /// The first PING without an acceptable reply (`act_ping_time`). Kept across reconnections.
+    /// Time of the first PING without an acceptable reply (`act_ping_time`), kept across
+    /// reconnections.
     pub(crate) ping_pending_since: Option<i64>,
     pub(crate) last_ping: i64,
     pub(crate) last_available: i64,
@@ -36,7 +37,8 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// A ping counts as pending from now on, so that an unreachable instance is noticed.
+    /// Creates a link on which a PING counts as pending, so that an unreachable instance is
+    /// noticed.
     pub(crate) fn new(now: i64) -> Self {
         Self {
             command: None,
@@ -56,7 +58,7 @@ impl Link {
         }
     }
 
-    /// The end of `sentinelResetMaster`: resets the link after a change of address.
+    /// Resets the link after a change of address, like the end of `sentinelResetMaster`.
     pub(crate) fn reset(&mut self, now: i64, out: &mut Outputs) {
         self.close_command(out);
         self.close_pubsub(out);
@@ -80,7 +82,8 @@ impl Link {
         }
     }
 
-    /// `instanceLinkConnectionError`. Returns whether the connection belonged to this link.
+    /// Handles a lost connection (`instanceLinkConnectionError`). Returns whether it belonged to
+    /// this link.
     pub(crate) fn lost(&mut self, connection: ConnectionId) -> bool {
         if self.command.as_ref().is_some_and(|outgoing| outgoing.id == connection) {
             self.command = None;
@@ -107,14 +110,14 @@ impl Link {
         self.command.as_ref().is_some_and(is_it) || self.pubsub.as_ref().is_some_and(is_it)
     }
 
-    /// `redisAsyncCommand`: sends a command. Returns `false` without a command connection.
+    /// Sends a command (`redisAsyncCommand`). Returns `false` without a command connection.
     pub(crate) fn command(&mut self, words: &[&[u8]], expected: Expected) -> bool {
         let Some(outgoing) = &mut self.command else { return false };
         outgoing.command(words, expected);
         true
     }
 
-    /// `sentinelSendPing`.
+    /// Follows `sentinelSendPing`.
     pub(crate) fn ping(&mut self, now: i64) {
         if self.command(&[b"PING"], Expected::Pong) {
             self.last_ping = now;

@@ -1,4 +1,5 @@
-//! Sentinel as a machine: dispatches inputs and regularly checks all instances (`sentinelTimer`).
+//! Sentinel as a state machine, which dispatches inputs and regularly checks all instances
+//! (`sentinelTimer`).
 
 use super::{
     SentinelConfig,
@@ -19,7 +20,7 @@ use fencepost_machine::wording::{self, Wording};
 use fencepost_machine::{ConnectionId, Input, Machine, Now, Output, Outputs, WallTime};
 use redis_protocol::resp2::types::BytesFrame;
 
-/// A Redis Sentinel. The driver starts with one [`Input::Timer`].
+/// A Redis Sentinel. The driver sends one [`Input::Timer`] at the start.
 #[derive(Debug)]
 pub struct Sentinel {
     pub(crate) config: SentinelConfig,
@@ -32,7 +33,8 @@ pub struct Sentinel {
 }
 
 impl Sentinel {
-    /// A Sentinel of one primary, without other instances; the seed determines run id and delays.
+    /// Creates a Sentinel that knows only its primary. The seed determines the run id and the
+    /// delays.
     pub fn new(config: SentinelConfig, seed: u64, now: WallTime) -> Self {
         let core = Core::new(&config, seed, now.as_millis());
         let masters = vec![Master::new(&config, core.now)];
@@ -127,7 +129,7 @@ impl Sentinel {
         true
     }
 
-    /// `sentinelReceiveHelloMessages`: hellos, and the reply to SUBSCRIBE.
+    /// Handles hellos and the reply to SUBSCRIBE (`sentinelReceiveHelloMessages`).
     fn take_published(&mut self, reply: &BytesFrame, out: &mut Outputs) {
         let BytesFrame::Array(elements) = reply else { return };
         let [kind, _, message] = elements.as_slice() else { return };
@@ -236,7 +238,8 @@ fn locate(masters: &mut [Master], connection: ConnectionId) -> Option<(Place, &m
     })
 }
 
-/// `sentinelHandleRedisInstance`, `sentinelHandleDictOfRedisInstances`.
+/// Checks a primary and its instances (`sentinelHandleRedisInstance`,
+/// `sentinelHandleDictOfRedisInstances`).
 fn look_at(master: &mut Master, context: &mut Context<'_>) {
     let now = context.core.now;
     let hello_due = master.instances().any(|instance| instance.hello_due() <= now);
@@ -280,7 +283,8 @@ fn leave_tilt_in_time(core: &mut Core) {
 }
 
 impl Instance {
-    /// `sentinelPingReplyCallback`. A server that is loading, or has lost its primary, is alive.
+    /// Handles a reply to PING (`sentinelPingReplyCallback`). A server that is loading, or has lost
+    /// its primary, is alive.
     fn take_pong(&mut self, reply: &BytesFrame, now: i64) {
         let text = status_text(reply).unwrap_or_default();
         if [b"PONG".as_slice(), b"LOADING", b"MASTERDOWN"].iter().any(|good| text.starts_with(good))
@@ -293,7 +297,7 @@ impl Instance {
         self.link.last_pong = now;
     }
 
-    /// `sentinelPublishReplyCallback`.
+    /// Follows `sentinelPublishReplyCallback`.
     fn take_published_count(&mut self, reply: &BytesFrame, now: i64) {
         self.link.hello_pending_since = None;
         if !matches!(reply, BytesFrame::Error(_)) {

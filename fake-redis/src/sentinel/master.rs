@@ -17,7 +17,7 @@ pub(crate) struct Master {
     pub(crate) sentinels: Vec<Instance>,
     pub(crate) quorum: usize,
     pub(crate) parallel_syncs: usize,
-    /// Time limit of a failover step, and half of the pause between two attempts.
+    /// Time limit of a failover step in milliseconds, and half of the pause between two attempts.
     pub(crate) failover_timeout_ms: i64,
     pub(crate) config_epoch: u64,
     pub(crate) objectively_down: bool,
@@ -89,7 +89,8 @@ impl Master {
         self.replicas.iter().find(|replica| replica.promoted)
     }
 
-    /// `sentinelGetCurrentMasterAddress`: the promoted replica's once it reports its role.
+    /// Returns the primary's address, or that of the promoted replica once it reports its new role
+    /// (`sentinelGetCurrentMasterAddress`).
     pub(crate) fn current_address(&self) -> &Address {
         match self.promoted() {
             Some(replica) if self.failover.promotion_seen() => &replica.address,
@@ -97,12 +98,13 @@ impl Master {
         }
     }
 
-    /// `sentinelForceHelloUpdateForMaster`: sends our hello to all instances as soon as possible.
+    /// Sends this Sentinel's hello to all instances as soon as possible
+    /// (`sentinelForceHelloUpdateForMaster`).
     pub(crate) fn force_hello(&mut self) {
         self.instances_mut().for_each(Instance::force_hello);
     }
 
-    /// `createSentinelRedisInstance` with `SRI_SLAVE`: adds an unknown replica.
+    /// Adds an unknown replica (`createSentinelRedisInstance` with `SRI_SLAVE`).
     pub(crate) fn add_replica(&mut self, address: Address, core: &mut Core) {
         if self.replicas.iter().any(|replica| replica.address == address) {
             return;
@@ -115,7 +117,7 @@ impl Master {
         self.replicas.push(replica);
     }
 
-    /// `sentinelResetMaster`: removes replicas, vote and failover, keeps other Sentinels.
+    /// Removes replicas, vote and failover, but keeps the other Sentinels (`sentinelResetMaster`).
     pub(crate) fn reset(&mut self, context: &mut Context<'_>) {
         let now = context.core.now;
         for mut replica in self.replicas.drain(..) {

@@ -2,8 +2,8 @@
 //! across restarts (`rewriteConfigSentinelOption`, `sentinelFlushConfig`).
 //!
 //! Redis writes and syncs the file after each of these changes, before it replies, so neither a
-//! crash nor a power loss loses any. The file holds the epoch of a Sentinel's vote but not its
-//! candidate: it cannot vote again in that epoch.
+//! crash nor a power loss loses any. The file contains the epoch of a Sentinel's vote but not its
+//! candidate. The Sentinel cannot vote again in that epoch.
 
 use super::{
     Address, Sentinel, SentinelConfig,
@@ -15,9 +15,9 @@ use fencepost_machine::{DiskImage, Output, Outputs, WallTime};
 use std::fmt::Write;
 
 impl Sentinel {
-    /// A Sentinel that starts from this disk. Its configuration file overrides `config`, with which
-    /// it was first started. The seed should differ between restarts: it determines delays, and the
-    /// run id of the first start.
+    /// Starts a Sentinel from this disk. Its configuration file overrides `config`, the
+    /// configuration of the first start. The seed should differ between restarts. It determines the
+    /// delays, and the run id of the first start.
     pub fn started(config: SentinelConfig, disk: &DiskImage, seed: u64, now: WallTime) -> Self {
         let mut sentinel = Sentinel::new(config, seed, now);
         if let Some(text) = disk.config.as_deref().and_then(|file| str::from_utf8(file).ok()) {

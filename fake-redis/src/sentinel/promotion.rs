@@ -1,9 +1,10 @@
-//! Selection of the replica to promote.
+//! Selects the replica to promote.
 
 use super::{instance::Instance, master::Master, period};
 use std::cmp::Ordering;
 
-/// `compareSlavesForPromotion`: lower priority, greater offset, smaller run id, a missing one last.
+/// Orders replicas by lower priority, greater offset, and smaller run id, with a missing run id
+/// last (`compareSlavesForPromotion`).
 pub(crate) fn preference(one: &Instance, other: &Instance) -> Ordering {
     let key =
         |replica: &Instance| replica.run_id.as_ref().map(|run_id| run_id.to_ascii_lowercase());
@@ -17,16 +18,16 @@ pub(crate) fn preference(one: &Instance, other: &Instance) -> Ordering {
 }
 
 impl Master {
-    /// `sentinelSelectSlave`.
+    /// Follows `sentinelSelectSlave`.
     pub(crate) fn select_replica(&self, now: i64) -> Option<usize> {
         let candidates =
             self.replicas.iter().enumerate().filter(|(_, replica)| self.may_promote(replica, now));
         candidates.min_by(|(_, one), (_, other)| preference(one, other)).map(|(place, _)| place)
     }
 
-    /// Returns whether a replica may be promoted: it is up and connected, has recently answered
-    /// PING and INFO, has a priority other than 0, and has not been without its primary for too
-    /// long.
+    /// Returns whether a replica may be promoted. It must be up and connected, have answered PING
+    /// and INFO recently, have a priority other than 0, and not have been without its primary for
+    /// too long.
     fn may_promote(&self, replica: &Instance, now: i64) -> bool {
         let down = self.node.subjectively_down;
         let down_for = if down { now - self.node.down_since } else { 0 };

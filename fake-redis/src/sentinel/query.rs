@@ -1,4 +1,4 @@
-//! SENTINEL, for clients, operators and other Sentinels (`sentinelCommand`).
+//! The SENTINEL command for clients, operators and other Sentinels (`sentinelCommand`).
 
 use super::{
     Address, Sentinel, SentinelConfig, clients::Client, core::Context, describe,
@@ -159,7 +159,7 @@ fn is_master_down(
     reply.integer(i64::try_from(leader_epoch).unwrap_or(i64::MAX));
 }
 
-/// `SENTINEL CKQUORUM <name>` (`sentinelIsQuorumReachable`).
+/// Handles `SENTINEL CKQUORUM <name>` (`sentinelIsQuorumReachable`).
 fn check_quorum(master: &Master, reply: &mut Reply) {
     let usable = 1 + master.sentinels.iter().filter(|sentinel| !sentinel.subjectively_down).count();
     let voters = 1 + master.sentinels.len();

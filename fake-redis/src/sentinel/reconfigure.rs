@@ -15,7 +15,7 @@ impl Instance {
         matches!(self.reconfigured, Reconfigured::Sent | Reconfigured::InProgress)
     }
 
-    /// End of the wait for a replica that ignored SLAVEOF.
+    /// Returns when the wait for a replica that ignored SLAVEOF ends.
     pub(crate) fn reconfigure_ends(&self) -> i64 {
         match self.reconfigured {
             Reconfigured::Sent => self.reconfigure_sent + period::RECONFIGURE_MS + 1,
@@ -44,7 +44,7 @@ impl Instance {
 }
 
 impl Master {
-    /// `sentinelFailoverReconfNextSlave`.
+    /// Follows `sentinelFailoverReconfNextSlave`.
     pub(crate) fn reconfigure_next(&mut self, core: &mut Core) {
         let Some(new) = self.promoted().map(|replica| replica.address.clone()) else { return };
         let mut in_progress =
@@ -60,7 +60,8 @@ impl Master {
                 core.event("-slave-reconf-sent-timeout", name_instance(replica, &self.node));
                 replica.reconfigured = Reconfigured::Done;
             }
-            // As in Redis, a replica that has just timed out is sent SLAVEOF once more.
+            // As in Redis, a replica whose reconfiguration has just timed out is sent SLAVEOF once
+            // more.
             if !replica.reconfiguring()
                 && replica.reconfigure(&new, "+slave-reconf-sent", &self.node, core)
             {
@@ -71,7 +72,8 @@ impl Master {
         self.detect_end(&new, core);
     }
 
-    /// `sentinelFailoverDetectEnd`: all reachable replicas are reconfigured, or timeout.
+    /// Ends the failover once all reachable replicas are reconfigured, or after the timeout
+    /// (`sentinelFailoverDetectEnd`).
     fn detect_end(&mut self, new: &Address, core: &mut Core) {
         if self.promoted().is_none_or(|replica| replica.subjectively_down) {
             return;
@@ -99,7 +101,7 @@ impl Master {
         }
     }
 
-    /// `sentinelFailoverSwitchToPromotedSlave`: monitors the promoted replica as the primary.
+    /// Monitors the promoted replica as the primary (`sentinelFailoverSwitchToPromotedSlave`).
     pub(crate) fn switch_to_promoted(&mut self, context: &mut Context<'_>) {
         let new = self
             .promoted()

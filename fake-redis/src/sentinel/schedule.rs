@@ -1,8 +1,8 @@
 //! Computes when Sentinel must next check its instances.
 //!
-//! `sentinelTimer` checks everything ten to twenty times a second; here each rule is restated as
-//! the time from which it would act. A time that is too early costs a wake-up; one that is too late
-//! would change behaviour.
+//! `sentinelTimer` checks everything ten to twenty times a second. Here each rule is restated as
+//! the time from which it would act. A time that is too early costs a wake-up, and one that is too
+//! late would change the behaviour.
 
 use super::{
     attempt::Step,
@@ -12,13 +12,13 @@ use super::{
     period,
 };
 
-/// Maximum sleep, which limits the effect of a mistake in these rules to a second.
+/// Maximum sleep in milliseconds, which limits the effect of a mistake in these rules.
 const SLEEP_MS_MAX: i64 = 1_000;
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) enum Touched {
     Nothing,
-    /// Only one instance was heard from; the value is its index in `Master::instances`.
+    /// Only one instance changed. The value is its index in `Master::instances`.
     One(usize),
     #[default]
     Everything,
@@ -34,7 +34,7 @@ impl Touched {
     }
 }
 
-/// Cached deadlines: most inputs change only one instance's.
+/// Cached deadlines, because most inputs change the deadline of only one instance.
 #[derive(Default, Debug)]
 pub(crate) struct Schedule {
     instances: Vec<i64>,
@@ -58,7 +58,7 @@ impl Schedule {
                     self.instances[place] = instance_due(core, instance, master.watch());
                 }
                 let due = self.instances.iter().fold(self.others, |due, one| due.min(*one));
-                // As slow as the computation that the cache saves.
+                // This check is as slow as the computation that the cache saves.
                 if cfg!(any(test, debug_assertions)) {
                     let all = all_due(core, masters);
                     assert_eq!(due, all, "the schedule that is remembered is the one there is");
@@ -68,7 +68,7 @@ impl Schedule {
             ([master], _) => self.work_out(core, master),
             _ => all_due(core, masters),
         };
-        // A deadline of now depends on the current time, so it will be computed again.
+        // A deadline of now depends on the current time, so it has to be computed again.
         self.known_at = (due > core.now && masters.len() == 1).then_some(core.now);
         due.min(core.now + SLEEP_MS_MAX)
     }
@@ -108,7 +108,7 @@ fn instance_due(core: &Core, instance: &Instance, watch: Watch) -> i64 {
     }
 }
 
-/// Next time that `Instance::reconnect` or `Instance::send_periodic` would act.
+/// Returns when `Instance::reconnect` or `Instance::send_periodic` would next act.
 fn monitoring_due(instance: &Instance, watch: Watch) -> i64 {
     if instance.link.disconnected {
         return instance.link.last_reconnect + period::PING_MS;
@@ -116,7 +116,7 @@ fn monitoring_due(instance: &Instance, watch: Watch) -> i64 {
     instance.info_due(watch).min(instance.ping_due()).min(instance.hello_due())
 }
 
-/// Next time that `Instance::check_down` would act.
+/// Returns when `Instance::check_down` would next act.
 fn check_due(instance: &Instance, now: i64) -> i64 {
     let down_from = instance.down_from();
     let change = match (instance.subjectively_down, down_from <= now) {
@@ -143,7 +143,7 @@ fn failover_due(master: &Master, now: i64) -> i64 {
     }
 }
 
-/// Next time that `Master::ask_others` would act.
+/// Returns when `Master::ask_others` would next act.
 fn ask_due(master: &Master) -> i64 {
     let due = |sentinel: &Instance| {
         let opinion = &sentinel.opinion;

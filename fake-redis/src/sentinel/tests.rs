@@ -1,4 +1,4 @@
-//! Sentinels, one primary and its replicas in a tiny world.
+//! Tests of Sentinels with one primary and its replicas in a small world.
 
 mod failover;
 mod questions;

@@ -1,4 +1,4 @@
-//! Servers, their addresses and their replication.
+//! Starts servers with their addresses and their replication.
 
 use crate::config::{NodeConfig, Persistence};
 use crate::front::node::Node;
@@ -10,7 +10,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
-/// Servers to run.
+/// The servers to run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ServeOptions {
     /// Address to listen on.
@@ -25,9 +25,10 @@ pub struct ServeOptions {
     pub sentinels: u16,
     /// Silence in milliseconds after which a Sentinel considers an instance down.
     pub down_after_ms: i64,
-    /// Folder for files; each server uses a subfolder named after its position in the list.
+    /// Folder for files, with a subfolder for each server named after its position; `None` keeps
+    /// data in memory.
     pub dir: Option<PathBuf>,
-    /// Configuration of every server, except its address.
+    /// Configuration of every server except its address.
     pub node: NodeConfig,
 }
 

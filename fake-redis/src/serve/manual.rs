@@ -1,4 +1,5 @@
-//! A Redis that a test controls: `fencepost serve --clock manual`.
+//! A Redis deployment that a test controls through an admin connection (`fencepost serve --clock
+//! manual`).
 
 mod event;
 mod history;
@@ -17,17 +18,17 @@ use std::collections::BTreeMap;
 use std::io;
 use wire::{Answer, take_request};
 
-/// Servers whose clock is moved by commands, and those who command.
+/// Servers whose clock moves by commands, with the connections of clients and of the administrator.
 pub struct Commanded {
     stage: Stage,
-    /// `None` for the admin connection.
+    /// Each socket's server, or `None` for the admin connection.
     sockets: BTreeMap<u64, Option<usize>>,
     asking: BTreeMap<u64, BytesMut>,
     answers: Vec<(u64, Sent)>,
 }
 
-/// Listens for all servers, in the order masters, replicas, Sentinels, and last for the admin
-/// connection. Needs a tokio runtime. Fails if an option is wrong or an address is in use.
+/// Listens for all servers in the order masters, replicas, Sentinels, and then for the admin
+/// connection. Needs a tokio runtime. Fails if an option is invalid or an address is in use.
 pub fn start_manual(options: &ServeOptions) -> Result<Staging<Commanded>, ServeError> {
     if options.dir.is_some() {
         let problem = "--dir with --clock manual: expected no folder, because these servers keep \
@@ -92,7 +93,7 @@ impl Commanded {
                 Ok(Some(words)) if words.is_empty() => {}
                 Ok(Some(words)) => {
                     let answer = orders::obey(&mut self.stage, &words);
-                    // Output for clients comes before the answer on the admin connection.
+                    // Output for clients precedes the reply on the admin connection.
                     self.answers.append(&mut self.stage.take_sent());
                     self.answers.push((socket, Sent::Bytes(answer.encoded().into())));
                 }

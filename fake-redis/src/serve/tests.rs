@@ -1,4 +1,4 @@
-//! Servers behind real TCP, used by real clients.
+//! Tests of servers behind real TCP with real clients.
 
 use super::{ServeOptions, start};
 use crate::config::{Fsync, NodeConfig, Persistence};
@@ -56,7 +56,7 @@ fn masters_are_independent_and_a_replica_follows() {
     });
     serve(ServeOptions { replicas: 1, ..ServeOptions::default() }, |servers| async move {
         let mut master = connect(servers[0]).await;
-        // The write may not have reached the replica yet.
+        // The replica may not have received the write yet.
         let mut asked = 0;
         loop {
             ask(&mut master, "SET k v", "+OK\r\n").await;
@@ -159,7 +159,7 @@ fn idle_and_half_open_connections_keep_nobody_waiting() {
             match number % 3 {
                 0 => {}
                 1 => stream.write_all(b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$100\r\nhalf").await.unwrap(),
-                // Sends no more, but keeps reading.
+                // The client sends nothing more, but keeps reading.
                 _ => stream.shutdown().await.unwrap(),
             }
             crowd.push(stream);
@@ -181,7 +181,7 @@ fn a_listener_that_does_not_read_is_disconnected_at_its_limit() {
         ask(&mut polite, "CONFIG SET client-output-buffer-limit 'pubsub 1mb 0 0'", "+OK\r\n").await;
         let mut deaf = connect(servers[0]).await;
         ask(&mut deaf, "SUBSCRIBE news", "*3\r\n$9\r\nsubscribe\r\n$4\r\nnews\r\n:1\r\n").await;
-        // More than sockets buffer, less than the hard limit.
+        // The total exceeds the buffers of the sockets, but not the hard limit.
         let message = "x".repeat(60_000);
         let mut heard = 0;
         for _ in 0..4_000 {
@@ -256,7 +256,7 @@ fn a_script_that_shutdown_ended_is_not_in_the_append_only_file() {
     let options =
         ServeOptions { dir: Some(folder.path().to_owned()), node, ..ServeOptions::default() };
     serve(options.clone(), |servers| async move {
-        // Clients that wait for the disk are answered meanwhile, too.
+        // Clients that wait for the disk get replies during the script, too.
         ask(&mut connect(servers[0]).await, "SET before 1", "+OK\r\n").await;
         let mut caller =
             keep_busy(servers[0], "redis.call('SET', KEYS[1], 1) while true do end").await;

@@ -1,4 +1,4 @@
-//! Clients blocked on lists or sorted sets, and keys that became ready.
+//! The clients that are blocked on lists or sorted sets, and the keys that became ready.
 
 use crate::protocol::reply::Reply;
 use crate::state::client_key::ClientKey;
@@ -115,7 +115,7 @@ impl<A> Blocking<A> {
         self.waiting.retain(|waiting| waiting.client != client);
     }
 
-    /// After SWAPDB, any awaited key may be ready.
+    /// Marks all awaited keys as ready after SWAPDB.
     pub(crate) fn note_all_ready(&mut self) {
         let awaited = self.waiting.iter();
         let keys: Vec<_> = awaited

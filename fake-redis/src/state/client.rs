@@ -1,4 +1,4 @@
-//! One client: its state between commands.
+//! The state of one client between commands.
 
 mod service;
 mod transaction;
@@ -16,7 +16,7 @@ use fencepost_machine::{ConnectionId, WallTime};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     Normal,
-    /// A replica's connection after PSYNC: it gets the stream and no replies.
+    /// A replica's connection after PSYNC, which gets the stream and no replies.
     Replica,
     Script,
     Primary,
@@ -25,7 +25,8 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Commands accepted elsewhere are never refused, and see expired keys as alive.
+    /// Returns whether commands were accepted elsewhere. They are never refused, and expired keys
+    /// still exist for them.
     pub(crate) fn must_be_obeyed(self) -> bool {
         matches!(self, Role::Primary | Role::Disk)
     }
@@ -45,11 +46,11 @@ pub(crate) enum ReplyMode {
 pub(crate) struct Watch {
     pub(crate) db: usize,
     pub(crate) key: Box<[u8]>,
-    /// No change: it had already expired.
+    /// Whether the key had expired before WATCH, in which case its deletion is no change.
     pub(crate) was_expired: bool,
 }
 
-/// A client's watches and subscriptions are also in the tables `Watches` and `PubSub`; one place
+/// A client. Its watches and subscriptions are also in the tables `Watches` and `PubSub`. One place
 /// each in `keys` and `commands` keeps both in step.
 #[derive(Debug)]
 pub(crate) struct Client {
@@ -60,7 +61,7 @@ pub(crate) struct Client {
     pub(crate) reader: RequestReader,
     pub(crate) db: usize,
     pub(crate) protocol: Protocol,
-    /// The client has authenticated, or needs no password.
+    /// Whether the client has authenticated or needs no password.
     pub(crate) authenticated: bool,
     pub(crate) name: Vec<u8>,
     pub(crate) lib_name: Vec<u8>,
@@ -79,7 +80,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Uses database 0 and RESP2.
+    /// Creates a client without a connection, which uses database 0 and RESP2.
     pub(crate) fn fixed(role: Role, now: WallTime) -> Self {
         Client {
             id: 0,
@@ -107,7 +108,7 @@ impl Client {
         }
     }
 
-    /// `peer` is `host:port`.
+    /// Creates the client of a connection. `peer` is `host:port`.
     pub(crate) fn of_connection(
         id: u64,
         connection: ConnectionId,
@@ -118,13 +119,13 @@ impl Client {
         Client { id, connection, peer, ..Client::fixed(Role::Normal, now) }
     }
 
-    /// CLIENT ID: increases with every connection and is never reused.
+    /// Returns the number of CLIENT ID, which increases with every connection and is never reused.
     #[inline]
     pub(crate) fn id(&self) -> u64 {
         self.id
     }
 
-    /// `None` for the fixed ones of [`ClientKey`].
+    /// Returns the connection, or `None` for the fixed clients of [`ClientKey`].
     #[inline]
     pub(crate) fn connection(&self) -> Option<ConnectionId> {
         self.connection
@@ -143,7 +144,7 @@ impl Client {
         self.role = Role::Replica;
     }
 
-    /// Resets everything except its transaction and subscriptions.
+    /// Resets the client except its transaction and subscriptions.
     pub(crate) fn reset(&mut self, authenticated: bool) {
         self.db = 0;
         self.protocol = Protocol::Resp2;
@@ -158,7 +159,7 @@ impl Client {
         self.reply_mode
     }
 
-    /// SKIP has no effect after OFF.
+    /// Sets the mode of CLIENT REPLY. SKIP has no effect after OFF.
     pub(crate) fn set_reply_mode(&mut self, mode: ReplyMode) {
         if !(mode == ReplyMode::SkipNext && self.reply_mode == ReplyMode::Off) {
             self.reply_mode = mode;
@@ -193,12 +194,10 @@ impl Client {
         &self.subscriptions
     }
 
-    /// Returns `false` if it was subscribed already.
     pub(crate) fn subscribe(&mut self, kind: Kind, name: &[u8]) -> bool {
         self.subscriptions.add(kind, name)
     }
 
-    /// Returns `false` if it was not subscribed.
     pub(crate) fn unsubscribe(&mut self, kind: Kind, name: &[u8]) -> bool {
         self.subscriptions.remove(kind, name)
     }
@@ -207,7 +206,7 @@ impl Client {
         std::mem::take(&mut self.subscriptions)
     }
 
-    /// The replication offset after its last write, which WAIT waits for.
+    /// Returns the replication offset after the client's last write, for WAIT.
     pub(crate) fn write_offset(&self) -> u64 {
         self.write_offset
     }
@@ -217,7 +216,7 @@ impl Client {
         self.write_offset = offset;
     }
 
-    /// A subscriber in RESP2, where messages look like replies.
+    /// Returns whether the client is a RESP2 subscriber, for which messages look like replies.
     pub(crate) fn is_only_listening(&self) -> bool {
         self.protocol == Protocol::Resp2 && self.subscriptions.any()
     }

@@ -1,4 +1,4 @@
-//! Ids of clients within a server.
+//! Identifies clients within a server.
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct ClientKey(pub(crate) usize);

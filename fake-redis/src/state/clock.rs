@@ -1,8 +1,8 @@
-//! A server's wall clock, frozen while an input is handled.
+//! A server's wall clock, which stands still while an input is handled.
 
 use fencepost_machine::WallTime;
 
-/// Period of `serverCron` in microseconds: `hz 10`.
+/// Period of `serverCron` in microseconds (`hz 10`).
 const CRON_PERIOD_MICROS: i64 = 100_000;
 
 #[derive(Clone, Copy, Debug)]
@@ -31,17 +31,18 @@ impl Clock {
         self.now.as_millis()
     }
 
-    /// Whole seconds, as `server.unixtime`.
+    /// Returns the time in whole seconds, like `server.unixtime`.
     pub(crate) fn seconds(&self) -> i64 {
         self.now.0.div_euclid(1_000_000)
     }
 
-    /// 0 if the clock was set back before `then`.
+    /// Returns the seconds since `then`, or 0 if the clock was set back before `then`.
     pub(crate) fn seconds_since(&self, then: WallTime) -> i64 {
         (self.now.0 - then.0).max(0) / 1_000_000
     }
 
-    /// The next run of `serverCron`: ten times a second, with an offset for each server.
+    /// Returns the next run of `serverCron`, which runs ten times a second with a different offset
+    /// for each server.
     pub(crate) fn next_look(&self, micros: i64) -> WallTime {
         let since_last = micros.saturating_sub(self.cron_phase).rem_euclid(CRON_PERIOD_MICROS);
         let wait = if since_last == 0 { 0 } else { CRON_PERIOD_MICROS - since_last };

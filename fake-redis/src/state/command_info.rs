@@ -3,7 +3,7 @@
 use crate::config::RedisVersion;
 
 bitflags::bitflags! {
-    /// Flags, named as in `COMMAND INFO` but in uppercase.
+    /// Flags with the names of COMMAND INFO, in uppercase.
     #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
     pub(crate) struct Flags: u32 {
         const WRITE = 1 << 0;
@@ -17,7 +17,7 @@ bitflags::bitflags! {
         const STALE = 1 << 8;
         const SKIP_MONITOR = 1 << 9;
         const SKIP_SLOWLOG = 1 << 10;
-        /// Constant or logarithmic time.
+        /// The command takes constant or logarithmic time.
         const FAST = 1 << 11;
         const NO_AUTH = 1 << 12;
         const ALLOW_BUSY = 1 << 13;
@@ -26,12 +26,12 @@ bitflags::bitflags! {
         const MOVABLEKEYS = 1 << 15;
         const NO_MANDATORY_KEYS = 1 << 16;
         const PROTECTED = 1 << 17;
-        /// Is propagated although it changes no key.
+        /// The command is propagated although it changes no key.
         const MAY_REPLICATE = 1 << 18;
     }
 }
 
-/// Positions of keys; all 0 for none. `last` counts from the end if negative.
+/// Positions of a command's keys; all 0 if there are none. A negative `last` counts from the end.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Keys {
     pub(crate) first: i32,
@@ -50,9 +50,9 @@ impl Keys {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CommandInfo {
     pub(crate) name: &'static str,
-    /// With the container: `config|get`.
+    /// Name with that of the container, such as `config|get`.
     pub(crate) full_name: &'static str,
-    /// Number of arguments including the name; a minimum if negative.
+    /// Number of arguments including the name. A negative number is a minimum.
     pub(crate) arity: i32,
     pub(crate) flags: Flags,
     pub(crate) keys: Keys,

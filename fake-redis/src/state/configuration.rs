@@ -1,4 +1,4 @@
-//! A server's configuration and its changes at runtime.
+//! A server's configuration, which may change at runtime.
 
 use crate::config::NodeConfig;
 use crate::config::events::EventClasses;
@@ -6,7 +6,7 @@ use crate::config::kept::Settings;
 use crate::config::parameters::{self, Refusal};
 use std::ops::Deref;
 
-/// Reads as a [`NodeConfig`]; only its methods change it, which update derived values.
+/// A [`NodeConfig`] that only its own methods change, because they also update derived values.
 #[derive(Debug)]
 pub(crate) struct Configuration {
     node: NodeConfig,

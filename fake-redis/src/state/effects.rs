@@ -1,4 +1,4 @@
-//! Effects: changes as commands, collected until the current command ends.
+//! The effects of a command, recorded as commands until it ends.
 
 use crate::protocol::args::Span;
 
@@ -10,7 +10,7 @@ pub(crate) struct Targets {
 
 impl Targets {
     pub(crate) const ALL: Targets = Targets { append_only: true, replicas: true };
-    /// Replicas only: commands without effect on data, such as PUBLISH.
+    /// Replicas without the append-only file, for commands such as PUBLISH that do not change data.
     pub(crate) const REPLICAS: Targets = Targets { append_only: false, replicas: true };
 }
 
@@ -18,7 +18,7 @@ impl Targets {
 pub(crate) struct Item {
     pub(crate) db: usize,
     pub(crate) targets: Targets,
-    /// The command's last part is an instant; replicas get the time from now instead.
+    /// Whether the last part is an instant that replicas get as a relative time.
     pub(crate) is_relative: bool,
     first_span: usize,
     spans: usize,
@@ -67,7 +67,7 @@ impl Effects {
 #[derive(Debug)]
 pub(crate) struct Changes {
     effects: Effects,
-    /// All, unless a script called `redis.set_repl`.
+    /// The targets, which are all unless the script called `redis.set_repl`.
     targets: Targets,
     unsaved: u64,
 }
@@ -87,7 +87,7 @@ impl Changes {
         self.unsaved
     }
 
-    /// Resets the counter: the changes since then do not count.
+    /// Resets the counter to `unsaved`, so that later changes do not count.
     pub(crate) fn count_back_to(&mut self, unsaved: u64) {
         self.unsaved = unsaved;
     }
@@ -117,7 +117,8 @@ impl Changes {
         self.effects.items.len()
     }
 
-    /// Effects from `first` on end with an instant, which replicas get as a time from now.
+    /// Marks the effects from `first` on as ending with an instant, which replicas get as a
+    /// relative time.
     pub(crate) fn make_relative(&mut self, first: usize) {
         self.effects.items[first..].iter_mut().for_each(|item| item.is_relative = true);
     }

@@ -1,4 +1,4 @@
-//! Life cycle of a server.
+//! The life cycle of a server, from boot to shutdown.
 
 #[derive(Debug)]
 pub(crate) struct Life {
@@ -10,7 +10,7 @@ pub(crate) struct Life {
 }
 
 impl Life {
-    /// `run_id` is forty hexadecimal digits that differ between processes.
+    /// Creates a life cycle. `run_id` is forty hexadecimal digits that differ between processes.
     pub(crate) fn new(run_id: String) -> Self {
         Life { run_id, has_booted: false, is_loading: false, is_over: false, is_asleep: false }
     }
@@ -19,7 +19,6 @@ impl Life {
         &self.run_id
     }
 
-    /// Returns `false` if the server has booted already.
     pub(crate) fn boot(&mut self) -> bool {
         !std::mem::replace(&mut self.has_booted, true)
     }
@@ -48,7 +47,7 @@ impl Life {
         self.is_over
     }
 
-    /// DEBUG SLEEP: no command is executed and nothing is sent until [`Life::wake`].
+    /// Handles DEBUG SLEEP. No command is executed and nothing is sent until [`Life::wake`].
     pub(crate) fn sleep(&mut self) {
         self.is_asleep = true;
     }

@@ -12,7 +12,7 @@ pub(crate) use log_size::LogSize;
 use progress::Progress;
 use std::collections::VecDeque;
 
-/// Maximum seconds for which a write waits for a pending sync.
+/// Maximum time in seconds for which a write waits for a pending sync.
 const POSTPONED_SECONDS_MAX: i64 = 2;
 
 #[derive(Debug)]
@@ -24,9 +24,9 @@ pub(crate) struct PersistenceState {
     rewrite: bool,
     syncs_begun: u64,
     syncs_done: u64,
-    /// With `appendfsync everysec`: the second of the last sync.
+    /// Second of the last sync with `appendfsync everysec`.
     synced_in: i64,
-    /// The second since which data waits for a pending sync.
+    /// Second since which data waits for a pending sync.
     postponed_since: Option<i64>,
     progress: Progress,
     held: VecDeque<(u64, Vec<Output>)>,
@@ -83,7 +83,7 @@ impl PersistenceState {
         self.last_save = second;
     }
 
-    /// In seconds of the wall clock.
+    /// Returns the wall-clock time of the last snapshot, in seconds.
     pub(crate) fn last_save(&self) -> i64 {
         self.last_save
     }
@@ -96,8 +96,8 @@ impl PersistenceState {
         std::mem::take(&mut self.rewrite)
     }
 
-    /// A snapshot of `base` bytes at stream offset `offset` replaced the files; the append-only
-    /// file is empty and has no database selected.
+    /// Records that a snapshot of `base` bytes at stream offset `offset` replaced the files. The
+    /// append-only file is then empty and has no database selected.
     pub(crate) fn replaced(&mut self, base: usize, offset: u64) {
         self.size = LogSize { base, appended: 0 };
         self.appended.clear();
@@ -128,9 +128,9 @@ impl PersistenceState {
         self.appended.split().freeze()
     }
 
-    /// With `appendfsync everysec`, the second until which collected data stays in memory: while
-    /// the file is being synced, a write could block for as long. If the process dies meanwhile,
-    /// acknowledged writes are lost. After two whole seconds the data is written anyway.
+    /// Returns the second until which `appendfsync everysec` keeps data in memory, because a write
+    /// could block while the file is being synced. If the process dies meanwhile, acknowledged
+    /// writes are lost. After two whole seconds the data is written anyway.
     pub(crate) fn postponed_until(&mut self, second: i64) -> Option<i64> {
         if self.mode != (Persistence::Aof { fsync: Fsync::EverySec }) || !self.is_syncing() {
             return None;
@@ -145,7 +145,7 @@ impl PersistenceState {
     }
 
     /// Claims this second's sync of `appendfsync everysec`. Returns `false` if it was claimed
-    /// already, or if a sync is pending, which counts for the second too.
+    /// already, or if a sync is pending, which counts for this second too.
     pub(crate) fn take_second(&mut self, second: i64) -> bool {
         let is_new = second > self.synced_in;
         self.synced_in = self.synced_in.max(second);
@@ -178,12 +178,12 @@ impl PersistenceState {
         !self.held.is_empty()
     }
 
-    /// The durable offset of the replication stream; `None` without an append-only file.
+    /// Returns the durable offset of the replication stream, or `None` without an append-only file.
     pub(crate) fn synced_offset(&self) -> Option<u64> {
         self.wants_stream().then(|| self.progress.synced())
     }
 
-    /// Redis's `-MISCONF` error after a disk failure; disks never fail here.
+    /// Returns Redis's `-MISCONF` error after a disk failure. Disks never fail here.
     pub(crate) fn denied_write(&self) -> Option<CommandError> {
         None
     }

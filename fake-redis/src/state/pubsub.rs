@@ -1,11 +1,12 @@
-//! Subscriptions of all clients.
+//! The subscriptions of all clients.
 
 use crate::state::client_key::ClientKey;
 use crate::state::subscription::{Kind, Subscriptions};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// In order of subscription. Names are unordered, for removal in constant time from thousands.
+/// The subscribers of each name, in order of subscription. Names are unordered, so that one of
+/// thousands is removed in constant time.
 pub(crate) type Listeners = IndexMap<Box<[u8]>, Vec<ClientKey>, FxBuildHasher>;
 
 #[derive(Clone, Debug, Default)]

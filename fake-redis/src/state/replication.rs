@@ -31,11 +31,12 @@ use std::collections::BTreeMap;
 /// Period of `replicationCron` in microseconds.
 const CRON_PERIOD_MICROS: i64 = 1_000_000;
 const FAILOVER_PERIOD_MICROS: i64 = 100_000;
-/// Seconds for which a primary without replicas keeps its backlog: `repl-backlog-ttl`.
+/// Seconds for which a primary without replicas keeps its backlog (`repl-backlog-ttl`).
 const BACKLOG_TTL_SECONDS: i64 = 3_600;
 
-/// [`Replication::follow`] and [`Replication::lead`] change the role and all that depends on it.
-/// Only this module appends to the stream, for the history and the replicas alike.
+/// The replication state. [`Replication::follow`] and [`Replication::lead`] change the role and
+/// everything that depends on it. Only this module appends to the stream, both for the history and
+/// for the replicas.
 #[derive(Debug)]
 pub(crate) struct Replication {
     primary: Option<(String, u16)>,
@@ -46,16 +47,17 @@ pub(crate) struct Replication {
     good_replicas: usize,
     introductions: BTreeMap<ClientKey, Introduction>,
     link: Link,
-    /// The data is exactly the history up to its offset, so a partial resync is possible.
+    /// Whether the data is exactly the history up to its offset, so that a partial
+    /// resynchronization is possible.
     may_continue: bool,
-    /// In seconds of the wall clock.
+    /// Wall-clock second in which the link was lost; `None` while the link is up.
     down_since: Option<i64>,
     waiting: Vec<Waiting>,
     failover: Option<Failover>,
     wants_acknowledgements: bool,
     ids: OutgoingIds,
     cron_runs: u64,
-    /// Departure of the last replica, in seconds of the wall clock.
+    /// Wall-clock second in which the last replica left.
     no_replicas_since: i64,
 }
 
@@ -94,15 +96,15 @@ impl Replication {
         self.primary.is_some()
     }
 
-    /// Replicates a primary; any earlier link must be closed. A former primary offers its own
-    /// history, which its new primary may know as its former replica.
+    /// Replicates a primary. The caller must have closed any earlier link. A former primary offers
+    /// its own history, which its new primary may know from the time when it was a replica.
     pub(crate) fn follow(&mut self, host: &str, port: u16) {
         self.may_continue |= self.primary.is_none();
         self.primary = Some((host.to_owned(), port));
     }
 
-    /// Becomes a primary; the link must be closed. The old history stays valid up to this point
-    /// under its old id, and `id` names the new one.
+    /// Becomes a primary. The caller must have closed the link. The old history stays valid up to
+    /// this point under its old id, and `id` names the new one.
     pub(crate) fn lead(&mut self, id: String, now_seconds: i64) {
         self.primary = None;
         self.may_continue = false;
@@ -121,13 +123,14 @@ impl Replication {
         self.history.offset()
     }
 
-    /// For [`Server::feed_replicas`]. A replica forwards its primary's stream instead.
+    /// Returns whether [`Server::feed_replicas`] has work. A replica forwards its primary's stream
+    /// instead.
     #[inline]
     pub(crate) fn wants_stream(&self) -> bool {
         self.primary.is_none() && self.history.has_backlog()
     }
 
-    /// Counts an effect without replicas, which WAITAOF compares with what is on disk.
+    /// Counts an effect without replicas, so that WAITAOF can compare offsets with the disk.
     #[inline]
     pub(crate) fn count_unfollowed(&mut self) {
         if self.primary.is_none() {
@@ -152,8 +155,8 @@ impl Replication {
         self.history.forget(id);
     }
 
-    /// Resumes the position in a loaded snapshot: a replica may continue there, and a primary may
-    /// serve the replicas of that time.
+    /// Resumes the position in a loaded snapshot. A replica may continue there, and a primary may
+    /// serve its former replicas.
     pub(crate) fn resume(&mut self, origin: &Origin, backlog_size: usize) {
         if self.is_replica() {
             self.history.adopt(&origin.id, origin.offset);
@@ -163,7 +166,8 @@ impl Replication {
         }
     }
 
-    /// In microseconds of the wall clock; `None` if there is nothing to do.
+    /// Returns the time of the next cron in wall-clock microseconds, or `None` if there is nothing
+    /// to do.
     pub(crate) fn next_cron(&self, now_micros: i64) -> Option<i64> {
         if self.runs_cron() {
             Some(now_micros + self.period_micros())
@@ -194,7 +198,7 @@ impl Replication {
             && !self.withholds_pings()
     }
 
-    /// `rdbPopulateSaveInfo`: the position for a snapshot; `None` if it is meaningless.
+    /// Returns the position for a snapshot, or `None` if it is meaningless (`rdbPopulateSaveInfo`).
     pub(crate) fn origin(&self, primary_db: usize) -> Option<Origin> {
         let stream_db = match self.primary {
             None if self.history.has_backlog() => self.stream_db.unwrap_or(0),

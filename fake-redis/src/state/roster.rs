@@ -8,12 +8,12 @@ use rustc_hash::FxBuildHasher;
 use slab::Slab;
 use std::collections::VecDeque;
 
-/// All clients, and lists of connected, ready and monitoring ones, kept consistent.
+/// All clients, with consistent lists of the connected, ready and monitoring ones.
 #[derive(Debug)]
 pub(crate) struct Roster {
     clients: Slab<Client>,
     connections: IndexMap<ConnectionId, ClientKey, FxBuildHasher>,
-    /// Clients with a complete command, in order of service: those that are `queued`.
+    /// Clients with a complete command, which are those marked `queued`, in order of service.
     ready: VecDeque<ClientKey>,
     next_id: u64,
 }

@@ -1,32 +1,32 @@
-//! The scripts known to a server, and the state that scripts leave for the next one.
+//! The scripts that a server knows, and the state that scripts leave for later ones.
 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use sha1::{Digest, Sha1};
 
-/// The initial state of Redis's rand.c in every process.
+/// Initial state of Redis's rand.c in every process.
 pub(crate) const INITIAL_RANDOM_STATE: u64 = 0x1234_ABCD_330E;
 
-/// The SHA-1 of a script, in lowercase hexadecimal digits.
+/// SHA-1 of a script in lowercase hexadecimal digits.
 pub(crate) type Sha = [u8; 40];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Permissions {
-    /// No command may write: EVAL_RO, or the flag `no-writes`.
+    /// Whether commands may not write, because of EVAL_RO or the flag `no-writes`.
     pub(crate) read_only: bool,
-    /// Commands that need memory may run although memory is full.
+    /// Whether commands that need memory may run although memory is full.
     pub(crate) allow_oom: bool,
-    /// Commands may run on a replica that lost its primary.
+    /// Whether commands may run on a replica that lost its primary.
     pub(crate) allow_stale: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Settings {
-    /// Arrays with too many holes become objects, instead of an error.
+    /// Whether arrays with too many holes become objects instead of an error.
     pub(crate) sparse_convert: bool,
-    /// Too many holes: longer than this many times its elements; 0 disables the check.
+    /// Maximum ratio of an array's length to its elements; 0 disables the check.
     pub(crate) sparse_ratio: i32,
-    /// An array up to this length never has too many holes.
+    /// Length up to which an array never has too many holes.
     pub(crate) sparse_safe: i32,
     pub(crate) encode_depth_max: i32,
     pub(crate) decode_depth_max: i32,

@@ -1,6 +1,6 @@
 //! One server with all its parts, its command table, and calls of commands.
 //!
-//! The modules above implement its behaviour, each as methods of [`Server`].
+//! The modules above implement its behaviour as methods of [`Server`].
 
 mod call;
 mod command;
@@ -42,7 +42,8 @@ use crate::state::watches::Watches;
 use fencepost_machine::{Attendant, WallTime};
 use std::rc::Rc;
 
-/// Retries a blocked client's command. Writes the reply; returns `false` if it is still blocked.
+/// Retries a blocked client's command and writes the reply. Returns `false` if the client is still
+/// blocked.
 pub(crate) type Attempt = Box<dyn Fn(&mut Call<'_>) -> Result<bool, CommandError>>;
 
 #[derive(Clone)]
@@ -57,9 +58,9 @@ impl std::fmt::Debug for Attendance {
     }
 }
 
-/// No file outside this module assigns its parts. The modules about clients, replication and the
-/// disk change those parts' data; all other parts only change through their own methods, which keep
-/// their invariants.
+/// A Redis server. No file outside this module assigns its parts. The modules for clients,
+/// replication and the disk change the data of these three parts. All other parts change only
+/// through their own methods, which keep their invariants.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) config: Configuration,
@@ -127,7 +128,7 @@ impl Server {
         self.keyspace.database(db)
     }
 
-    /// Empty without a key.
+    /// Returns the string at a key, which is empty if the key does not exist.
     pub(crate) fn string_at(
         &self,
         db: usize,
@@ -140,7 +141,8 @@ impl Server {
         }
     }
 
-    /// `keyIsExpired` in db.c: expired if now is strictly later. Nothing expires during loading.
+    /// Returns whether an entry has expired, which requires that now is strictly later
+    /// (`keyIsExpired` in db.c). Nothing expires during loading.
     pub(crate) fn is_expired(&self, entry: &Entry) -> bool {
         entry.expires_at_ms().is_some_and(|at| self.now_ms() > at) && !self.life.is_loading()
     }
@@ -153,7 +155,8 @@ impl Server {
         self.clock.ms()
     }
 
-    /// CLIENT PAUSE or a failover is active: nothing expires or is evicted.
+    /// Returns whether CLIENT PAUSE or a failover is active. Nothing expires or is evicted
+    /// meanwhile.
     pub(crate) fn is_paused(&self) -> bool {
         self.pause.scope().is_some() || self.replication.is_failing_over()
     }

@@ -1,4 +1,4 @@
-//! Counters shown by INFO.
+//! The counters that INFO shows.
 
 use crate::protocol::error::CommandError;
 use crate::state::command_info::CommandInfo;
@@ -21,11 +21,11 @@ pub(crate) struct Statistics {
     pub(crate) evicted_keys: u64,
     errors: IndexMap<Vec<u8>, u64, FxBuildHasher>,
     errors_total: u64,
-    /// Number of error replies before the current command, or by commands that it called.
+    /// Number of error replies before the current command, and by commands that it called.
     errors_accounted: u64,
-    /// The current command repeats the error of a command that it called, where it was counted.
+    /// Whether the current command repeats an error that a called command already counted.
     repeats_error: bool,
-    /// Calls by address of the command's row, in order of first use.
+    /// Calls by the address of the command's row, in order of first use.
     calls: IndexMap<usize, (&'static CommandInfo, Calls), FxBuildHasher>,
     recent: [u16; RECENT_MAX],
     #[cfg(test)]
@@ -78,7 +78,8 @@ impl Statistics {
         self.errors_accounted = self.errors_total;
     }
 
-    /// `incrCommandStatsOnError` in server.c: failed if an error was not a called command's.
+    /// Ends a call. The command has failed if an error was not a called command's
+    /// (`incrCommandStatsOnError` in server.c).
     pub(crate) fn end_call(&mut self, command: &'static CommandInfo) {
         let has_failed =
             std::mem::take(&mut self.repeats_error) || self.errors_total > self.errors_accounted;

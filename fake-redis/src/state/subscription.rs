@@ -1,4 +1,4 @@
-//! One client's subscriptions.
+//! The subscriptions of one client.
 
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;

@@ -1,8 +1,8 @@
-//! Deadlines of a server, one per kind of timer.
+//! The deadlines of a server, one per kind of timer.
 
 use fencepost_machine::WallTime;
 
-/// Replication and persistence multiplex their own.
+/// The kinds of timers. Replication and persistence share one timer each for several purposes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Timer {
     ActiveExpiry,
@@ -19,7 +19,7 @@ impl Timer {
 }
 
 /// Deadlines by the host's wall clock, as in Redis. The driver wakes the server by the monotonic
-/// clock, so a stepped wall clock makes a wake-up early or late; each deadline is then checked
+/// clock, so a stepped wall clock makes a wake-up early or late. Each deadline is then checked
 /// against the current clock and set again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Timers {
@@ -67,7 +67,8 @@ impl Timers {
         self.armed = None;
     }
 
-    /// The delay in microseconds to request from the driver, if its timer is missing or too late.
+    /// Returns the delay in microseconds to request from the driver, if its timer is missing or too
+    /// late.
     pub(crate) fn rearm(&mut self, now: WallTime) -> Option<u64> {
         let next = self.soonest?;
         if self.armed.is_some_and(|armed| armed <= next) {

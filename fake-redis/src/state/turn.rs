@@ -4,10 +4,10 @@ use crate::state::client_key::ClientKey;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Turn {
-    /// The outermost client, not the script's.
+    /// The outermost client, which called the script if there is one.
     acting: Option<ClientKey>,
     offset_before: u64,
-    /// Memory was full and nothing could be evicted when it was admitted.
+    /// Whether memory was full and nothing could be evicted when the command was admitted.
     is_out_of_memory: bool,
 }
 
@@ -21,7 +21,7 @@ impl Turn {
         self.acting = None;
     }
 
-    /// Switches to a client whose wait is over, until [`Turn::resume`] with the result.
+    /// Switches to a client whose wait is over. The caller passes the result to [`Turn::resume`].
     pub(crate) fn step_in(&mut self, client: ClientKey) -> Turn {
         let before = *self;
         self.acting = Some(client);

@@ -1,11 +1,11 @@
-//! Unsent output of a client.
+//! The unsent output of a client.
 
 use crate::config::OutputLimit;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Unread {
     pub(crate) bytes: usize,
-    /// Since when it has exceeded the soft limit, in seconds of the wall clock.
+    /// Wall-clock second since which the output has exceeded the soft limit.
     pub(crate) over_soft_since: Option<i64>,
 }
 

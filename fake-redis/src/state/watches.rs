@@ -1,4 +1,4 @@
-//! WATCH: watched keys and their clients.
+//! The watched keys and their clients.
 
 use crate::state::client::Watch;
 use crate::state::client_key::ClientKey;

@@ -1,4 +1,4 @@
-//! No command crashes the server, with any arguments.
+//! Tests that no command crashes the server, whatever its arguments.
 
 use crate::commands;
 use crate::testing::Bench;
@@ -13,7 +13,7 @@ fn names() -> Vec<Vec<&'static str>> {
     plain.chain(contained).collect()
 }
 
-/// Edge-case numbers, options, keys of each type, and arbitrary bytes.
+/// Generates edge-case numbers, options, keys of each type, and arbitrary bytes.
 fn argument() -> impl Strategy<Value = Vec<u8>> {
     let words = [
         "",
@@ -90,7 +90,7 @@ proptest! {
             bench.words(client, &words);
             bench.pass(millis);
         }
-        // The third client has sent nothing; it may only be blocked by the others' commands.
+        // The third client has sent nothing, so only the others' commands can block it.
         bench.node.server_mut().end_pause();
         bench.node.server_mut().life.wake();
         bench.node.server_mut().config.set([(&b"requirepass"[..], &b""[..])].into_iter()).unwrap();

@@ -1,4 +1,5 @@
-//! Blocked clients are served in order, once, and after the command that added the element.
+//! Tests that blocked clients are served once, in order, and after the command that added the
+//! element.
 
 use crate::testing::{Bench, check_on};
 

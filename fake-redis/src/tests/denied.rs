@@ -1,4 +1,4 @@
-//! Commands that a server refuses, delays or answers later.
+//! Tests of commands that a server refuses, delays or answers later.
 
 use crate::config::NodeConfig;
 use crate::state::busy::Busy;

@@ -1,4 +1,4 @@
-//! Eviction when memory is full.
+//! Tests of eviction when memory is full.
 
 use crate::testing::{Bench, check_on};
 

@@ -1,4 +1,4 @@
-//! Keys expire exactly on time by the server's clock, and only on a primary.
+//! Tests that keys expire exactly on time by the server's clock, and only on a primary.
 
 use crate::config::NodeConfig;
 use crate::testing::{Bench, START_MS, check, check_on};
@@ -144,7 +144,7 @@ fn what_a_primary_sends_meets_keys_that_have_expired_here_as_alive() {
     bench.pass(1_000);
     bench.node.server_mut().clock.show(bench.now);
     bench.node.server_mut().apply_replicated(&[b"INCR", b"n"]);
-    // With the clock set back the key is alive: INCR has counted from 5.
+    // With the clock set back, the key is alive again, so INCR has counted from 5.
     bench.step_clock(-1_000);
     check_on(&mut bench, &[("GET n", "$1|6")]);
 }

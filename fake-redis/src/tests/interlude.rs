@@ -1,4 +1,4 @@
-//! Clients during a long script, with a scripted attendant: the clock jumps at every poll.
+//! Tests of clients during a long script. A scripted attendant makes the clock jump at every poll.
 
 use crate::testing::{Bench, readable};
 use fencepost_machine::{Attendant, ConnectionId, Input, Interlude, Output, Outputs};

@@ -1,4 +1,4 @@
-//! Loading: replies meanwhile, reasons to stop, and refused files.
+//! Tests of loading: replies meanwhile, reasons to stop, and refused files.
 
 use crate::config::{Fsync, NodeConfig, Persistence};
 use crate::front::node::Node;

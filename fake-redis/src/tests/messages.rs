@@ -1,4 +1,4 @@
-//! Channels and keyspace events.
+//! Tests of channels and keyspace events.
 
 use crate::testing::{Bench, check, check_on};
 use fencepost_machine::{ConnectionId, Input};
@@ -83,7 +83,7 @@ fn keyspace_events_are_told_at_the_deletion_and_only_if_asked_for() {
     assert_eq!(bench.heard(1), "*4|$8|pmessage|$1|*|$22|__keyevent@0__:expired|$1|k");
 }
 
-/// `dbAdd` in db.c.
+/// Follows `dbAdd` in db.c.
 #[test]
 fn a_new_key_is_told_once_and_before_the_event_of_its_command() {
     let mut bench = Bench::new();
@@ -97,7 +97,7 @@ fn a_new_key_is_told_once_and_before_the_event_of_its_command() {
     assert_eq!(bench.heard(1), [event("new"), event("set"), event("set")].join("|"));
 }
 
-/// Takes seconds if each removal moves all remaining names.
+/// The test would take seconds if each removal moved all remaining names.
 #[test]
 fn thousands_of_channels_end_with_their_client_and_leave_those_of_others() {
     let mut bench = Bench::new();

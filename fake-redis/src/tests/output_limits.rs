@@ -1,4 +1,4 @@
-//! `client-output-buffer-limit` disconnects clients that do not read.
+//! Tests that `client-output-buffer-limit` disconnects clients that do not read.
 
 use crate::testing::Bench;
 use fencepost_machine::{ConnectionId, Input};

@@ -1,4 +1,5 @@
-//! Propagation: absolute times, effects instead of scripts, deletion of expired keys.
+//! Tests that propagation uses absolute times, effects instead of scripts, and DEL for expired
+//! keys.
 
 use crate::testing::{Bench, START_MS, check_on};
 

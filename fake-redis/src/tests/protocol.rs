@@ -1,4 +1,4 @@
-//! Split requests and invalid bytes; expected texts are those of redis-server 7.0.15.
+//! Tests of split requests and invalid bytes. The expected texts are those of redis-server 7.0.15.
 
 use crate::config::NodeConfig;
 use crate::protocol::request::{Limits, RequestReader};
@@ -171,9 +171,9 @@ fn read_all(bytes: &[u8]) -> (Vec<Vec<Vec<u8>>>, bool) {
     }
 }
 
-/// Length of the first frame; `None` if there is none. redis-protocol requires errors to be text,
-/// but Redis repeats arbitrary input in them, so they are parsed here, alone and in replies of
-/// EXEC.
+/// Returns the length of the first frame, if there is one. redis-protocol requires errors to be
+/// text, but Redis repeats arbitrary input in them, so this function parses errors itself, also
+/// within replies of EXEC.
 fn frame_length(bytes: &[u8]) -> Option<usize> {
     let line = || bytes.windows(2).position(|end| end == b"\r\n").map(|end| end + 2);
     match bytes.first()? {

@@ -1,4 +1,4 @@
-//! Replies of commands, errors included, as expected from redis-server 7.0.15.
+//! Compares replies, including errors, with those of redis-server 7.0.15.
 
 use crate::config::{NodeConfig, RedisVersion};
 use crate::testing::{Bench, check, check_on};
@@ -133,7 +133,7 @@ fn a_walk_sees_every_key_that_stays_while_others_go() {
         if cursor == "0" {
             break;
         }
-        // Odd keys are deleted before and behind the cursor.
+        // Keys with odd numbers are deleted before and behind the cursor.
         bench.run(&format!("DEL key:{}", (round * 2 + 1) % 100));
         bench.run(&format!("DEL key:{}", (99 - round * 2) % 100));
     }

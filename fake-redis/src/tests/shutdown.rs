@@ -1,4 +1,4 @@
-//! SHUTDOWN.
+//! Tests of SHUTDOWN.
 
 use crate::config::{NodeConfig, Persistence};
 use crate::testing::{Bench, check};

@@ -1,4 +1,4 @@
-//! Reports to the judge about the selected keys only.
+//! Tests that the judge gets reports about the selected keys only.
 
 use crate::config::NodeConfig;
 use crate::testing::{Bench, check_on};

@@ -1,4 +1,5 @@
-//! Transactions run as a whole, or not at all if a watched key changed; no rollback on errors.
+//! Tests that transactions run completely, or not at all if a watched key changed. Errors roll
+//! nothing back.
 
 use crate::testing::{Bench, check, check_on};
 
@@ -122,7 +123,7 @@ fn nobody_gets_in_between_the_commands_of_a_transaction() {
     assert_eq!(bench.propagated(), "MULTI | INCR n | INCR n | EXEC");
 }
 
-/// Takes seconds if each key is compared with all others.
+/// The test would take seconds if each key was compared with all others.
 #[test]
 fn thousands_of_keys_are_watched_once_each() {
     let mut bench = Bench::new();

@@ -1,4 +1,4 @@
-//! Differences between versions that locks can observe.
+//! Tests of differences between versions that locks can observe.
 
 use crate::config::{NodeConfig, RedisVersion};
 use crate::testing::{Bench, START_MS, check_on};
@@ -7,7 +7,7 @@ fn at_version(version: RedisVersion) -> Bench {
     Bench::with(NodeConfig { version, ..NodeConfig::default() })
 }
 
-/// t_string.c and expire.c of 6.2: relative times stay relative, absolute ones absolute.
+/// In 6.2, relative times stay relative and absolute ones absolute (t_string.c, expire.c).
 #[test]
 fn before_7_0_replicas_are_told_spans() {
     let mut bench = at_version(RedisVersion::V6_2);
@@ -31,7 +31,7 @@ fn before_7_0_replicas_are_told_spans() {
     assert_eq!(bench.propagated(), format!("SET PXAT PXAT PXAT {at} | PEXPIREAT PXAT {}", at + 1));
 }
 
-/// eval.c of 6.2: SCRIPT LOAD is propagated to replicas, scripts known from EVAL are not.
+/// In 6.2, SCRIPT LOAD is propagated to replicas, but scripts known from EVAL are not (eval.c).
 #[test]
 fn before_7_0_replicas_are_told_of_loaded_scripts() {
     for (version, told) in
@@ -45,7 +45,7 @@ fn before_7_0_replicas_are_told_of_loaded_scripts() {
     }
 }
 
-/// Texts of 6.2 that client libraries parse.
+/// Client libraries parse these texts of 6.2.
 #[test]
 fn before_7_0_errors_read_differently() {
     let mut bench = at_version(RedisVersion::V6_2);
@@ -74,7 +74,7 @@ fn before_7_0_errors_read_differently() {
     assert!(problem.ends_with(end), "{problem}");
 }
 
-/// The conditions of 8.4, made for locks: compare and set, compare and delete.
+/// The conditions of 8.4 were made for locks: compare and set, compare and delete.
 #[test]
 fn from_8_4_on_set_and_delex_compare() {
     let mut bench = at_version(RedisVersion::V8_4);

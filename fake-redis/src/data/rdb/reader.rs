@@ -1,4 +1,4 @@
-//! Reads snapshots (`rdbLoadRioWithLoadingCtx`) from arbitrary bytes.
+//! Reads snapshots from arbitrary bytes (`rdbLoadRioWithLoadingCtx`).
 
 use super::{Origin, RdbError, SavedKey, Snapshot, VERSION, crc64::checksum, kind, opcode};
 use crate::data::value::{End, Hash, List, Set, SortedSet, Value};
@@ -34,7 +34,6 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads only the version.
     pub(crate) fn new(bytes: &'a [u8]) -> Result<Self, RdbError> {
         check_signature(bytes)?;
         Ok(Reader { bytes, position: 9, db: 0, auxiliary: BTreeMap::new() })
@@ -44,7 +43,7 @@ impl<'a> Reader<'a> {
         self.position
     }
 
-    /// Returns `None` at the end, after checking the checksum.
+    /// Returns the next key, or `None` at the end after a check of the checksum.
     pub(crate) fn next_key(&mut self) -> Result<Option<SavedKey>, RdbError> {
         let mut expires_at_ms = None;
         loop {
@@ -73,7 +72,7 @@ impl<'a> Reader<'a> {
     fn check_sum(&mut self) -> Result<(), RdbError> {
         let end = self.position;
         let sum = u64::from_le_bytes(self.array()?);
-        // 0 means that the checksum was disabled (`rdbchecksum no`).
+        // A checksum of 0 means that it was disabled (`rdbchecksum no`).
         if sum != 0 && sum != checksum(&self.bytes[..end]) {
             return Err(RdbError::Checksum);
         }
@@ -130,7 +129,7 @@ impl<'a> Reader<'a> {
             .and_then(|count| if count > 0 { Ok(count) } else { Err(RdbError::Malformed(of)) })
     }
 
-    /// Returns `None` unless all fields of the position are in the snapshot.
+    /// Returns the replication position, or `None` if any of its fields is missing.
     pub(crate) fn origin(&self) -> Option<Origin> {
         let text = |name: &str| std::str::from_utf8(self.auxiliary.get(name.as_bytes())?).ok();
         let id = text("repl-id")?.to_owned();
@@ -163,7 +162,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `rdbLoadLenByRef`.
+    /// Follows `rdbLoadLenByRef`.
     fn length_or_code(&mut self) -> Result<Length, RdbError> {
         let first = self.byte()?;
         let plain = match (first >> 6, first) {
@@ -178,7 +177,7 @@ impl<'a> Reader<'a> {
         Ok(Length::Plain(plain))
     }
 
-    /// `rdbGenericLoadStringObject`.
+    /// Follows `rdbGenericLoadStringObject`.
     fn string(&mut self) -> Result<Vec<u8>, RdbError> {
         let number = match self.length_or_code()? {
             Length::Plain(length) => return Ok(self.take(length)?.to_vec()),

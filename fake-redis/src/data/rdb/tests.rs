@@ -1,4 +1,4 @@
-//! Round trips of snapshots.
+//! Tests that snapshots survive a round trip.
 
 use super::{Origin, RdbError, Snapshot, read, writer::About};
 use crate::data::keyspace::{Entry, Keyspace};

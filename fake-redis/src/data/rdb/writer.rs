@@ -1,4 +1,4 @@
-//! Writes snapshots (`rdbSaveRio`).
+//! Writes snapshots as `rdbSaveRio` does.
 
 use super::{Origin, VERSION, crc64::checksum, kind, opcode};
 use crate::data::keyspace::Keyspace;
@@ -13,7 +13,7 @@ pub(crate) struct About<'a> {
     pub(crate) origin: Option<&'a Origin>,
 }
 
-/// Writes uncompressed and element by element, which every version of Redis reads.
+/// Writes values uncompressed and element by element, which every version of Redis can read.
 pub(crate) fn write(keyspace: &Keyspace, about: &About<'_>) -> Bytes {
     let mut out = format!("REDIS{VERSION:04}").into_bytes();
     auxiliary(&mut out, "redis-ver", about.version);
@@ -97,7 +97,8 @@ fn value(out: &mut Vec<u8>, key: &[u8], value: &Value) {
     }
 }
 
-/// `rdbSaveLen`: one byte below 64, two below 16,384, else five or nine.
+/// Writes a length as `rdbSaveLen` does: one byte below 64, two below 16,384, otherwise five or
+/// nine.
 fn length(out: &mut Vec<u8>, length: usize) {
     match length {
         0..=0x3f => out.push(length as u8),

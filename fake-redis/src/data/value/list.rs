@@ -1,4 +1,4 @@
-//! A list of strings.
+//! The list type, which contains strings.
 
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
-//! Scores and members in order, with ranks: a weight-balanced tree after Adams ("Efficient sets: a
-//! balancing act", 1993) with the parameters (3, 2) that Hirai and Yamamoto proved correct in 2011.
-//! Every node stores the size of its subtree, which suffices for balance and ranks; no order of
-//! insertions makes the tree deep.
+//! An ordered collection of scores and members with ranks. It is a weight-balanced tree after Adams
+//! ("Efficient sets: a balancing act", 1993) with the parameters (3, 2) that Hirai and Yamamoto
+//! proved correct in 2011. Every node stores the size of its subtree, which suffices for balance
+//! and ranks. No order of insertions makes the tree deep.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -10,7 +10,7 @@ type Tree = Option<u32>;
 
 /// Maximum ratio between the weights of two siblings.
 const DELTA: usize = 3;
-/// A single rotation suffices if the inner grandchild weighs less than this times the outer one.
+/// Limit for a single rotation: the inner grandchild must weigh less than this times the outer one.
 const RATIO: usize = 2;
 
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ impl Ranked {
         self.count(self.root)
     }
 
-    /// Returns the first rank with `is_reached`, which must hold for all later ranks too.
+    /// Returns the first rank for which `is_reached` holds. It must also hold for all later ranks.
     pub(super) fn first_rank(&self, is_reached: impl Fn(&[u8], f64) -> bool) -> usize {
         let (mut at, mut before) = (self.root, 0);
         while let Some(place) = at {
@@ -118,7 +118,8 @@ impl Ranked {
         tree.map_or(0, |place| self.node(place).count)
     }
 
-    /// An empty tree has a weight too, so that a node may have one child.
+    /// Returns the weight. An empty tree also weighs something, so that a node may have a single
+    /// child.
     fn weight(&self, tree: Tree) -> usize {
         self.count(tree) + 1
     }
@@ -170,7 +171,7 @@ impl Ranked {
         }
     }
 
-    /// Puts a root over two trees that may be out of balance by one node.
+    /// Joins two trees under a root, even if their balance is off by one node.
     fn balanced(&mut self, root: u32, left: Tree, right: Tree) -> u32 {
         if self.weight(right) > DELTA * self.weight(left) {
             self.turned_left(root, left, right)
@@ -217,7 +218,7 @@ impl Ranked {
 
 pub(super) struct Iter<'r> {
     ranked: &'r Ranked,
-    /// Nodes to visit after their left subtree.
+    /// Nodes to visit after their left subtrees.
     above: Vec<u32>,
     left: usize,
 }

@@ -1,4 +1,4 @@
-//! A set of strings.
+//! The set type, which contains strings.
 
 use crate::data::number::parse_integer;
 use indexmap::IndexSet;
@@ -7,12 +7,13 @@ use std::borrow::Cow;
 
 const INTEGERS_MAX: usize = 512;
 
-/// A set. Sets of integers are sorted, as in Redis; otherwise the order is deterministic.
+/// A set. Integers are sorted, as in Redis, and other members are in a deterministic order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Set {
-    /// In ascending order.
+    /// Integers in ascending order.
     Integers(Vec<i64>),
-    /// Never converted back.
+    /// A set that is too large for a list, or has members other than integers; never converted
+    /// back.
     Table(IndexSet<Box<[u8]>, FxBuildHasher>),
 }
 
@@ -30,7 +31,7 @@ impl Set {
         }
     }
 
-    /// Estimated bytes; assumes that all members are as long as the first, to take constant time.
+    /// Estimates the size in bytes in constant time, as if all members were as long as the first.
     pub(super) fn memory(&self) -> usize {
         match self {
             Set::Integers(integers) => 64 + 8 * integers.len(),

@@ -1,4 +1,4 @@
-//! A set of strings ordered by score.
+//! The sorted set type, a set of strings ordered by score.
 
 use super::ranked::Ranked;
 use indexmap::IndexMap;
@@ -7,13 +7,13 @@ use rustc_hash::FxBuildHasher;
 const LISTED_MEMBERS_MAX: usize = 128;
 const LISTED_LENGTH_MAX: usize = 64;
 
-/// Scores are never NaN.
+/// A sorted set, whose scores are never NaN.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct SortedSet {
     scores: IndexMap<Box<[u8]>, f64, FxBuildHasher>,
     order: Ranked,
     bytes: usize,
-    /// `true` once the set was too large for a listpack; it is never converted back.
+    /// Whether the set was ever too large for a listpack. A set is never converted back.
     is_large: bool,
 }
 
@@ -44,7 +44,8 @@ impl SortedSet {
         self.order.at(rank)
     }
 
-    /// The position only changes when a member is removed: the last one moves there.
+    /// Returns the member at a place. A removal moves the last member to the free place, and no
+    /// other member.
     pub(crate) fn at_place(&self, place: usize) -> Option<(&[u8], f64)> {
         self.scores.get_index(place).map(|(member, score)| (&**member, *score))
     }
@@ -53,14 +54,14 @@ impl SortedSet {
         self.order.iter()
     }
 
-    /// Requires that `is_reached` stays true for all ranks after the first.
+    /// Returns the first rank for which `is_reached` holds. It must also hold for all later ranks.
     pub(crate) fn first_rank(&self, is_reached: impl Fn(&[u8], f64) -> bool) -> usize {
         self.order.first_rank(is_reached)
     }
 
     pub(crate) fn set(&mut self, member: &[u8], score: f64) -> Option<f64> {
         let old = match self.scores.get_mut(member) {
-            // 0 and -0 are equal: keep the stored zero.
+            // 0 and -0 are equal, so the stored zero stays.
             Some(place) if *place == score => return Some(score),
             Some(place) => Some(std::mem::replace(place, score)),
             None => {

@@ -1,4 +1,4 @@
-//! WAITAOF, with the local disk and replicas' disks.
+//! Tests of WAITAOF with the local disk and the replicas' disks.
 
 use super::deployment;
 use crate::config::{Fsync, NodeConfig, Persistence, RedisVersion};

@@ -1,4 +1,4 @@
-//! Expiry on primary and replica with different clocks.
+//! Tests of expiry on a primary and a replica whose clocks differ.
 
 use super::{changes, deployment};
 use fencepost_machine::KeyChange;

@@ -1,4 +1,4 @@
-//! FAILOVER hands the primary role over without losing any acknowledged write.
+//! Tests that FAILOVER hands over the role without losing any acknowledged write.
 
 use super::{deployment, field};
 use crate::world::{World, text};

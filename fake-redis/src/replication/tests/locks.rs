@@ -1,4 +1,4 @@
-//! Real hazards for locks that a simulation must reproduce, each with its source.
+//! Known hazards for locks that a simulation must reproduce, each with its source.
 
 use super::{deployment, field, primary};
 use crate::config::{Fsync, NodeConfig, Persistence};
@@ -8,8 +8,8 @@ use redis_protocol::resp2::types::BytesFrame;
 const RELEASE: &str = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', \
  KEYS[1]) else return 0 end";
 
-/// eval.c: scripts are only kept in memory; docs "Scripting with Lua", on the volatility of the
-/// script cache. Libraries fall back to EVAL.
+/// Scripts are kept only in memory (eval.c, and "Scripting with Lua" in the docs on the volatile
+/// script cache). Client libraries fall back to EVAL.
 #[test]
 fn a_restarted_server_knows_no_scripts_though_its_data_is_there() {
     let mut world = World::new();
@@ -25,7 +25,8 @@ fn a_restarted_server_knows_no_scripts_though_its_data_is_there() {
     assert_eq!(world.ask_text("redis-1", &["EVAL", RELEASE, "1", "lock", "mine"]), "1");
 }
 
-/// networking.c executes a command whose client has disconnected; redis-py and ioredis retry.
+/// A server executes the command of a client that has disconnected (networking.c). redis-py and
+/// ioredis retry.
 #[test]
 fn a_set_nx_that_is_sent_again_after_its_reply_was_lost_finds_its_own_token() {
     let mut world = World::new();
@@ -43,7 +44,8 @@ fn a_set_nx_that_is_sent_again_after_its_reply_was_lost_finds_its_own_token() {
     assert_eq!(text(&world.call(second, &["GET", "lock"])), "token", "and yet it holds the lock");
 }
 
-/// db.c, script.c: a ttl counts from execution, which any slow command before it delays.
+/// A time to live starts with the execution (db.c, script.c), which any slow command before it
+/// delays.
 #[test]
 fn a_command_that_waits_behind_a_slow_one_starts_its_time_to_live_when_it_is_executed() {
     let mut world = World::new();
@@ -61,7 +63,8 @@ fn a_command_that_waits_behind_a_slow_one_starts_its_time_to_live_when_it_is_exe
     assert!(left > 4_900, "3 s after it was sent it has {left} ms left");
 }
 
-/// pubsub.c stores nothing: docs "Redis Pub/Sub", at-most-once delivery.
+/// The server stores no messages (pubsub.c). The docs "Redis Pub/Sub" promise at-most-once
+/// delivery.
 #[test]
 fn a_message_that_is_published_while_nobody_listens_is_never_delivered() {
     let mut world = World::new();
@@ -80,9 +83,9 @@ fn a_message_that_is_published_while_nobody_listens_is_never_delivered() {
     assert_eq!(world.next_frame(back), None, "what was missed stays missed");
 }
 
-/// replication.c, `refreshGoodSlavesCount`: a replica that acknowledged within min-replicas-max-lag
-/// is good, so one whose link has just been cut still counts: docs "Replication", min-replicas does
-/// not make Redis consistent.
+/// A replica is good if it acknowledged within min-replicas-max-lag, so a replica still counts when
+/// its link has just been cut (replication.c, `refreshGoodSlavesCount`). The docs "Replication" say
+/// that min-replicas does not make Redis consistent.
 #[test]
 fn min_replicas_leaves_a_window_in_which_granted_locks_are_lost() {
     let mut world = deployment(1, |config| config.min_replicas_to_write = 1);
@@ -101,7 +104,7 @@ fn min_replicas_leaves_a_window_in_which_granted_locks_are_lost() {
     assert_eq!(second, "OK", "granted twice");
 }
 
-/// replication.c, `readSyncBulkPayload`: a full resynchronization empties the data set first.
+/// A full resynchronization empties the data set first (replication.c, `readSyncBulkPayload`).
 #[test]
 fn a_lock_that_only_the_old_primary_granted_is_discarded_when_it_follows_the_new_one() {
     let mut world = deployment(1, |_| {});

@@ -1,4 +1,4 @@
-//! Partial and full resynchronization.
+//! Tests of partial and full resynchronization.
 
 use super::{changes, deployment, field, primary, replica};
 use crate::config::NodeConfig;

@@ -1,4 +1,4 @@
-//! Complete failovers with real servers and Sentinels.
+//! Tests of complete failovers with servers and Sentinels.
 
 use super::{NodeConfig, World, changes, field, primary, replica};
 use crate::sentinel::{Address, Sentinel, SentinelConfig};
@@ -88,9 +88,9 @@ fn without_a_configuration_file_it_comes_back_as_the_replica_that_it_was_and_fol
 {
     let mut world = deployment_with(false);
     let new = restart_the_promoted(&mut world, false);
-    // With a down-after of one second, a replica may have been without its primary for ten seconds.
-    // So none can be promoted once the Sentinels have believed for down-after and two INFO periods
-    // that the primary reports itself as a replica.
+    // With a down-after of one second, a replica is eligible only up to ten seconds after it lost
+    // its primary. The Sentinels consider the primary down once it has reported itself as a replica
+    // for down-after and two INFO periods, so by then no replica can be promoted.
     for (replica, of) in [(new.as_str(), "redis-1"), ("redis-1", new.as_str())] {
         assert_eq!(field(&mut world, replica, "master_host"), of);
     }

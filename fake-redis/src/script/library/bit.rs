@@ -1,8 +1,8 @@
-//! The bit library: 32-bit operations. lua_bit.c of Redis (Lua BitOp).
+//! The bit library for 32-bit operations, as in Redis's lua_bit.c (Lua BitOp).
 
 use crate::script::host::{Arguments, Native, Result, native};
 
-/// 2^52 + 2^51: adding this to a double leaves its value modulo 2^32 in the low bits.
+/// The number 2^52 + 2^51. Adding it to a double leaves the value modulo 2^32 in the low bits.
 const MAGIC: f64 = 6_755_399_441_055_744.0;
 
 pub(super) const FUNCTIONS: [(&str, Native); 12] = [
@@ -41,7 +41,8 @@ fn shift(call: &Arguments<'_>, operation: fn(u32, u32) -> u32) -> Result<f64> {
     Ok(signed(operation(value, bits(call, 2)? & 31)))
 }
 
-/// The second argument is the number of digits; if negative, they are uppercase.
+/// Formats hexadecimal digits. The second argument is their number; a negative one selects
+/// uppercase.
 fn hexadecimal(call: &Arguments<'_>) -> Result<Vec<u8>> {
     let value = bits(call, 1)?;
     let wanted = if call.len() < 2 { 8 } else { bits(call, 2)? as i32 };

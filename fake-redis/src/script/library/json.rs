@@ -1,4 +1,4 @@
-//! The cjson library and its settings, which scripts may change. lua_cjson.c of Redis.
+//! The cjson library with its settings, which scripts may change, as in Redis's lua_cjson.c.
 
 use super::json_decode::{self, NULL};
 use super::json_encode;
@@ -45,7 +45,7 @@ pub(super) fn library(vm: &mut Vm, settings: usize) -> Value {
     table(vm, pairs)
 }
 
-/// `cjson.new`: a library with its own settings, for the rest of the run.
+/// Handles `cjson.new`, which returns a library with its own settings for the rest of the run.
 fn new(call: &Arguments<'_>) -> Result<Value> {
     let settings = lend::borrow(|run| {
         run.json.push(Settings::default());
@@ -85,7 +85,7 @@ fn set_integer(
     (least, most): (i32, i32),
     field: fn(&mut Settings) -> &mut i32,
 ) -> Result<f64> {
-    // The only setting with three arguments counts them itself.
+    // The only setting with three arguments checks their number itself.
     if number == 1 {
         check_count(call, 1)?;
     }
@@ -117,7 +117,7 @@ fn set_switch(
     Ok(*field(&mut changed))
 }
 
-/// `luaL_checkoption` of the first argument.
+/// Follows `luaL_checkoption` for the first argument.
 fn option(call: &Arguments<'_>, options: &[&str]) -> Result<usize> {
     let text = call.string(1)?;
     match options.iter().position(|option| text.as_bytes() == option.as_bytes()) {

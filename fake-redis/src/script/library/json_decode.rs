@@ -1,4 +1,4 @@
-//! cjson.decode.
+//! Implements `cjson.decode`.
 
 use super::DEPTH_MAX;
 use crate::data::number;
@@ -6,7 +6,7 @@ use crate::script::host::{Arguments, Result};
 use crate::state::scripts::Settings;
 use luna_core::runtime::Value;
 
-/// `cjson.null`.
+/// The value of `cjson.null`.
 pub(super) const NULL: Value = Value::LightUserdata(std::ptr::null_mut());
 
 pub(super) fn decode(call: &Arguments<'_>, settings: Settings) -> Result<Value> {
@@ -76,7 +76,7 @@ struct Parser<'c, 'l> {
 }
 
 impl Parser<'_, '_> {
-    /// Looks ahead; 0 behind the end, as in C.
+    /// Returns the byte at an offset from the current position, or 0 after the end, as in C.
     fn ahead(&self, offset: usize) -> u8 {
         self.text.get(self.position + offset).copied().unwrap_or(0)
     }
@@ -134,7 +134,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Returns whether this is a number that `strtod` accepts and JSON does not.
+    /// Returns whether the next number is valid for `strtod` but not in JSON.
     fn is_invalid_number(&self) -> bool {
         let minus = usize::from(self.ahead(0) == b'-');
         match self.ahead(minus) {

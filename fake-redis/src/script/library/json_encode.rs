@@ -1,4 +1,4 @@
-//! cjson.encode.
+//! Implements `cjson.encode`.
 
 use super::DEPTH_MAX;
 use crate::data::number;

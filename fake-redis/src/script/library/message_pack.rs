@@ -1,11 +1,11 @@
-//! The cmsgpack library, and packing. lua_cmsgpack.c of Redis.
+//! The cmsgpack library and its function `pack`, as in Redis's lua_cmsgpack.c.
 
 use super::message_unpack;
 use crate::script::host::{Arguments, Native, Result, as_number, native};
 use crate::script::{order, shared};
 use luna_core::runtime::{Gc, Table, Value};
 
-/// Tables nested deeper are packed as nil.
+/// Maximum nesting of tables. Deeper tables are packed as nil.
 const NESTING_MAX: usize = 16;
 
 pub(super) const FUNCTIONS: [(&str, Native); 4] = [
@@ -76,7 +76,8 @@ fn pack_length(length: usize, (short, long): (u8, u8), packed: &mut Vec<u8>) {
 
 fn pack_number(number: f64, packed: &mut Vec<u8>) {
     let whole = number as i64;
-    // 2^63 does not fit an i64, although the saturating cast makes it look so.
+    // The comparison must exclude 2^63, which does not fit an i64 although the saturating cast
+    // hides that.
     if whole as f64 == number && number < 9_223_372_036_854_775_808.0 {
         return pack_integer(whole, packed);
     }

@@ -1,8 +1,8 @@
-//! Results and errors of the libraries, compared with those of redis-server 7.0.15.
+//! Compares results and errors of the libraries with those of redis-server 7.0.15.
 
 use crate::testing::{Bench, readable};
 
-/// A result as in answers.txt: in ASCII, with line breaks as `|`.
+/// Formats a result as in answers.txt, in ASCII with `|` for line breaks.
 fn answer(bench: &mut Bench, script: &str) -> String {
     let reply = bench.words(0, &[b"EVAL", script.as_bytes(), b"0"]);
     let reply = reply.strip_suffix(b"\r\n").unwrap_or(&reply);

@@ -1,4 +1,4 @@
-//! No script can crash the server, block it forever, or exhaust its memory.
+//! Tests that no script can crash the server, block it forever, or exhaust its memory.
 
 use super::eval;
 use crate::testing::Bench;
@@ -115,7 +115,7 @@ fn a_script_that_needs_more_memory_than_it_may_have_ends_with_an_error() {
          t[#t]() end",
         "local t = {} while true do pcall(function() while true do t[#t + 1] = {#t} end end) end",
     ] {
-        // Some reach the instruction limit of unit tests first.
+        // Some scripts reach the instruction limit of unit tests first.
         check_contains(script, "stopped by fake-redis");
     }
     for script in [
@@ -158,7 +158,7 @@ fn text_of_a_script_is_parsed_whatever_it_is() {
     ] {
         assert_eq!(eval(&mut Bench::new(), script), expected, "{script}");
     }
-    // CVE-2025-49844: only the parser refers to a chunk's name while garbage is collected.
+    // In CVE-2025-49844, only the parser refers to a chunk's name while garbage is collected.
     let name = "local n = 0 for i = 1, 2000 do local text = 'local a' .. i .. ' = ' .. \
                 string.rep('{', 90) .. string.rep('}', 90) .. ' error(' .. i .. ')' local _, e = \
                 pcall(assert(loadstring(text, '@' .. string.rep('n', 40) .. i))) n = n + \

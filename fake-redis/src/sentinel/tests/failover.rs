@@ -1,4 +1,4 @@
-//! The primary fails and a replica replaces it.
+//! Tests of a failed primary that a replica replaces.
 
 use super::{SentinelDeployment, count};
 

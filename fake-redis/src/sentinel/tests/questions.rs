@@ -1,4 +1,4 @@
-//! Queries of clients.
+//! Tests of the queries that clients send to a Sentinel.
 
 use super::SentinelDeployment;
 use redis_protocol::resp2::types::BytesFrame;

@@ -1,4 +1,4 @@
-//! Reconfiguration of a returning primary, or of a replica that follows the wrong one.
+//! Tests of the reconfiguration of a returning primary, or of a replica that follows the wrong one.
 
 use super::{SentinelDeployment, config, count, scripted::ScriptedServer};
 use crate::sentinel::Sentinel;

@@ -1,4 +1,4 @@
-//! Scripted servers: they answer Sentinel's commands and obey SLAVEOF immediately.
+//! Scripted servers, which answer Sentinel's commands and obey SLAVEOF immediately.
 
 use crate::protocol::reply::Reply;
 use crate::protocol::request::{Limits, RequestReader};
@@ -23,7 +23,8 @@ pub(super) struct Part {
 pub(super) struct Topology(Rc<RefCell<BTreeMap<String, Part>>>);
 
 impl Topology {
-    /// `redis-1` is the primary of all others; offsets and priorities are equal.
+    /// Creates servers of which `redis-1` is the primary of all others. Offsets and priorities are
+    /// equal.
     pub(super) fn new(servers: usize) -> Self {
         let part = |number: usize| Part {
             master: (number > 1).then(|| "redis-1".to_owned()),

@@ -1,4 +1,4 @@
-//! Events of the servers' world.
+//! Events in the servers' simulated world.
 
 use bytes::Bytes;
 use fencepost_machine::ConnectionId;

@@ -1,4 +1,4 @@
-//! Records changes of keys and servers, and critical sections.
+//! Records changes of keys and servers, and the clients' critical sections.
 
 use fencepost_machine::{KeyChange, TapEvent};
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ const ENTRIES_MAX: usize = 100_000;
 #[derive(Default)]
 pub(super) struct History {
     entries: Vec<String>,
-    /// Lock -> client -> time of entry.
+    /// Maps each lock to the clients in its critical section, with their time of entry.
     inside: BTreeMap<String, BTreeMap<String, u64>>,
     overlaps: Vec<String>,
 }
@@ -18,7 +18,7 @@ fn seconds(at_us: u64) -> String {
 }
 
 impl History {
-    /// Skips what a replica repeats.
+    /// Records a change of a key, unless a replica repeats its primary's change.
     pub(super) fn tap(&mut self, at_us: u64, server: &str, event: &TapEvent) {
         if !event.primary {
             return;

@@ -3,7 +3,7 @@
 use super::stage::{Stage, Trap};
 use super::wire::Answer;
 
-/// A day.
+/// Longest span that a command may advance the clock, which is a day.
 const SPAN_MAX_US: u64 = 86_400_000_000;
 
 const ORDERS: &[&str] = &[
@@ -77,7 +77,7 @@ fn report(stage: &Stage, upper: &[&str]) -> Answer {
         ["JUDGE"] => Answer::Lines(stage.history.overlaps().to_vec()),
         ["SERVERS"] => Answer::Lines(servers(stage)),
         ["HELP"] => Answer::Lines(ORDERS.iter().map(|order| (*order).to_owned()).collect()),
-        // Commands that clients send when they connect.
+        // Client libraries send these commands when they connect.
         ["PING", ..] => Answer::Text("PONG"),
         ["HELLO"] | ["HELLO", "2", ..] => Answer::Hello(2),
         ["HELLO", "3", ..] => Answer::Hello(3),
@@ -102,7 +102,7 @@ fn servers(stage: &Stage) -> Vec<String> {
     all.map(|(place, server)| format!("{} {}", server.name, state(place))).collect()
 }
 
-/// Without a name, the first server.
+/// Finds a server by name. Without a name, this is the first server.
 fn server(stage: &Stage, name: Option<&str>) -> Result<usize, String> {
     let Some(name) = name else { return Ok(0) };
     let found = stage.servers.iter().position(|server| server.name.eq_ignore_ascii_case(name));
@@ -110,7 +110,7 @@ fn server(stage: &Stage, name: Option<&str>) -> Result<usize, String> {
     found.ok_or_else(|| format!("unknown server '{name}': expected one of {}", names.join(", ")))
 }
 
-/// A span like 10s, -5s, 250ms, 100us, 2m or 1h, in microseconds.
+/// Parses a span such as 10s, -5s, 250ms, 100us, 2m or 1h into microseconds.
 fn span(text: &str) -> Result<i64, String> {
     let wrong = || format!("'{text}': expected a span of at most a day, like 10s, 250ms or -5s");
     let start = text.find(|letter: char| letter.is_ascii_alphabetic()).ok_or_else(wrong)?;
@@ -191,7 +191,8 @@ fn act(stage: &mut Stage, order: &str, name: Option<&str>) -> Result<(), String>
     Ok(())
 }
 
-/// As SENTINEL FAILOVER; without Sentinels, to the first replica that is up.
+/// Starts a failover as SENTINEL FAILOVER does. Without Sentinels, promotes the first replica that
+/// is up.
 fn fail_over(stage: &mut Stage) -> Result<(), String> {
     let ups: Vec<usize> = (0..stage.servers.len()).filter(|place| stage.is_up(*place)).collect();
     if let Some(sentinel) = ups.iter().find(|place| stage.servers[**place].is_sentinel) {

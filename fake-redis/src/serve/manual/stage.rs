@@ -1,7 +1,7 @@
 //! Servers in a world whose clock moves only by command.
 //!
 //! Messages between servers take no time unless replication lags. All events of one instant finish
-//! before the next command, so they have happened when a test gets its reply.
+//! before the next command, so a test sees their effects when it gets its reply.
 
 use super::event::{End, Event};
 use super::history::History;
@@ -13,9 +13,9 @@ use fencepost_machine::{
 use fencepost_serve::Sent;
 use std::collections::{BTreeMap, VecDeque};
 
-/// The first time of every clock: 14 November 2023, 22:13:20 UTC.
+/// Initial time of every clock: 14 November 2023, 22:13:20 UTC.
 const BEGINNING_US: i64 = 1_700_000_000_000_000;
-/// More events than this in one instant are an endless loop.
+/// Maximum number of events in one instant. More are an endless loop.
 const EVENTS_MAX: u64 = 1_000_000;
 
 pub(super) type Boot = Box<dyn Fn(DiskImage, u64, WallTime) -> Box<dyn Machine>>;
@@ -25,20 +25,20 @@ pub(super) struct Server {
     pub(super) port: u16,
     pub(super) is_sentinel: bool,
     boot: Boot,
-    /// None after a crash.
+    /// The running server; `None` after a crash.
     machine: Option<Box<dyn Machine>>,
     pub(super) is_frozen: bool,
     pub(super) is_cut: bool,
-    /// Sum of the steps of its wall clock.
+    /// Sum of the steps of the server's wall clock, in microseconds.
     pub(super) stepped_us: i64,
     timer: u64,
     life: u64,
     accepted: u32,
     peers: BTreeMap<ConnectionId, Peer>,
     disk: Disk,
-    /// Input held back until the server is thawed or reachable.
+    /// Input that is held back until the server is thawed or reachable.
     arriving: VecDeque<Event>,
-    /// Output held back while the server is cut off.
+    /// Output that is held back while the server is cut off.
     leaving: VecDeque<Leaving>,
 }
 
@@ -55,7 +55,7 @@ enum Leaving {
     Inside(u64, Event),
 }
 
-/// Loses the next reply to a command, and the connection with it.
+/// A fault that loses the next reply to a command and its connection.
 pub(super) struct Trap {
     pub(super) server: Option<usize>,
     pub(super) command: String,
@@ -69,7 +69,7 @@ pub(super) struct Stage {
     outside: BTreeMap<u64, End>,
     sent: Vec<(u64, Sent)>,
     pub(super) lag_us: u64,
-    /// The last server promoted by FAILOVER.
+    /// Index of the last server that FAILOVER promoted.
     pub(super) primary: usize,
     pub(super) traps: Vec<Trap>,
     pub(super) history: History,
@@ -120,7 +120,7 @@ impl Stage {
         self.settle();
     }
 
-    /// Returns `false` if the servers do not settle.
+    /// Advances the clock. Returns `false` if the servers do not settle.
     pub(super) fn advance(&mut self, span_us: u64) -> bool {
         let end = self.now_us.saturating_add(span_us);
         let comes_to_rest = self.run_until(end);
@@ -238,7 +238,7 @@ impl Stage {
             return self.input(server, Input::Received { connection, bytes });
         };
         let trap = self.traps.remove(place);
-        // A peer that is gone gets no reply.
+        // A peer that has disconnected gets no reply.
         self.servers[server].peers.insert(connection, Peer::Operator);
         self.input(server, Input::Received { connection, bytes });
         let told = format!("the reply to {} is lost", trap.command);
@@ -348,7 +348,7 @@ impl Stage {
     }
 
     fn send_to(&mut self, server: usize, to: usize, event: Event) {
-        // A server's messages to a server that is not a Sentinel are replication.
+        // Messages between two servers that are not Sentinels are replication.
         let is_late = !self.servers[server].is_sentinel && !self.servers[to].is_sentinel;
         let after = if is_late { self.lag_us } else { 0 };
         let host = &mut self.servers[server];
@@ -385,13 +385,13 @@ impl Stage {
         for connection in connections {
             self.hang_up(server, connection);
         }
-        // A connection that fails is reported.
+        // The peers of a failed connection are notified.
         for event in waiting {
             self.schedule(0, event);
         }
     }
 
-    /// `is_empty` discards the server's disk.
+    /// Restarts a server. If `is_empty` is set, its disk is discarded.
     pub(super) fn restart(&mut self, server: usize, is_empty: bool) {
         if is_empty {
             self.servers[server].disk = Disk::default();
@@ -400,7 +400,7 @@ impl Stage {
         self.settle();
     }
 
-    /// Ends a freeze or a cut: held events happen now.
+    /// Ends a freeze or a cut. The events that were held back happen now.
     pub(super) fn release(&mut self, server: usize) {
         let host = &mut self.servers[server];
         (host.is_frozen, host.is_cut) = (false, false);

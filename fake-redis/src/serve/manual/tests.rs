@@ -1,4 +1,4 @@
-//! A test commands servers: their clock, their faults, and the answers.
+//! Tests of the admin connection: the servers' clock, their faults, and the replies.
 
 use super::*;
 use crate::serve::ServeOptions;

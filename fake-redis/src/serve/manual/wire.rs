@@ -1,4 +1,4 @@
-//! The bytes of the admin connection: requests in RESP or as lines, replies in RESP.
+//! Encodes the admin connection: requests in RESP or as lines, replies in RESP.
 
 use bytes::{Buf, BytesMut};
 use redis_protocol::resp2::decode::decode_bytes_mut;

@@ -13,7 +13,7 @@ bitflags! {
     }
 }
 
-/// Reasons not to serve a client; while it closes or waits, nothing is read from it.
+/// Reasons not to serve a client. No bytes are read from a client that closes or waits.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Service(Marks);
 

@@ -1,4 +1,4 @@
-//! MULTI.
+//! The state of a transaction (MULTI).
 
 use crate::protocol::args::{Args, ArgumentVector};
 use crate::state::command_info::Flags;
@@ -20,7 +20,6 @@ pub(crate) enum Ending {
 }
 
 impl Transaction {
-    /// Returns `false` if a transaction is open already.
     pub(crate) fn open(&mut self) -> bool {
         !std::mem::replace(&mut self.is_open, true)
     }
@@ -29,7 +28,7 @@ impl Transaction {
         self.is_open
     }
 
-    /// `queueMultiCommand`: queues a command, unless the transaction will fail anyway.
+    /// Queues a command, unless the transaction will fail anyway (`queueMultiCommand`).
     pub(crate) fn queue(&mut self, flags: Flags, args: Args<'_>) {
         if !self.is_spoilt && !self.is_overtaken {
             self.flags |= flags;

@@ -1,4 +1,5 @@
-//! The durable part of the stream (`fsynced_reploff` in aof.c of 7.2), for WAITAOF and ACKs.
+//! The durable part of the stream, for WAITAOF and acknowledgements (`fsynced_reploff` in aof.c of
+//! 7.2).
 
 use std::collections::VecDeque;
 
@@ -35,7 +36,8 @@ impl Progress {
         }
     }
 
-    /// All data was replaced and synced; the stream is at `offset`, maybe in another history.
+    /// Records that all data was replaced and synced. The stream is at `offset`, perhaps in another
+    /// history.
     pub(crate) fn replace(&mut self, offset: u64) {
         self.written = offset;
         self.unsynced = false;
@@ -43,7 +45,7 @@ impl Progress {
         self.under_way.iter_mut().for_each(|reach| *reach = offset);
     }
 
-    /// Ends an input: if no data waits for the disk, everything up to `offset` counts as durable.
+    /// Ends an input. If no data waits for the disk, everything up to `offset` counts as durable.
     pub(crate) fn rest(&mut self, offset: u64) {
         if !self.unsynced && self.under_way.is_empty() {
             self.written = offset;

@@ -1,8 +1,8 @@
-//! An ongoing failover, and the arguments of FAILOVER.
+//! The ongoing failover, and the arguments of FAILOVER.
 
 use super::Replication;
 
-/// `FAILOVER_*` in server.h.
+/// Phases of a failover (`FAILOVER_*` in server.h).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
     WaitingForSync,
@@ -12,11 +12,11 @@ pub(super) enum Phase {
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct FailoverOrder {
-    /// `None` selects the first replica that catches up.
+    /// Host and port of the replica; `None` selects the first replica that catches up.
     pub(crate) target: Option<(String, u16)>,
     /// Timeout in milliseconds; `None` means no timeout.
     pub(crate) timeout_ms: Option<i64>,
-    /// After the timeout, hand over to a replica that has not caught up.
+    /// Whether to hand over after the timeout to a replica that has not caught up.
     pub(crate) force: bool,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct FailoverOrder {
 pub(super) struct Failover {
     phase: Phase,
     target: Option<(String, u16)>,
-    /// By the wall clock.
+    /// Deadline in wall-clock milliseconds; `None` means no timeout.
     ends_at_ms: Option<i64>,
     force: bool,
 }
@@ -72,13 +72,12 @@ impl Replication {
         self.failover.as_ref().is_some_and(|failover| failover.phase == Phase::InProgress)
     }
 
-    /// Pings lengthen the stream that the replica must catch up with. Redis withholds them only
-    /// with a timeout.
+    /// Returns whether to omit pings, which lengthen the stream that the replica has to catch up
+    /// with. Redis omits them only if there is a timeout.
     pub(super) fn withholds_pings(&self) -> bool {
         self.failover.as_ref().is_some_and(|failover| failover.ends_at_ms.is_some())
     }
 
-    /// As in INFO.
     pub(crate) fn failover_state(&self) -> &'static str {
         match self.failover.as_ref().map(|failover| failover.phase) {
             None => "no-failover",

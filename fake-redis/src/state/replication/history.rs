@@ -1,4 +1,4 @@
-//! The replication stream so far: ids, length, and backlog.
+//! The replication stream so far, with its ids, length and backlog.
 
 use bytes::Bytes;
 use std::collections::VecDeque;
@@ -6,9 +6,9 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(crate) struct History {
     id: String,
-    /// The id of the history from which it branched off, valid for its first part.
+    /// Id of the history from which this one branched off, valid up to `second_offset`.
     second_id: String,
-    /// First offset that is invalid under the second id.
+    /// First offset that is not valid under the second id.
     second_offset: Option<u64>,
     offset: u64,
     backlog: Option<Backlog>,
@@ -35,7 +35,7 @@ impl History {
         &self.second_id
     }
 
-    /// -1 for none, as in INFO.
+    /// Returns the offset for INFO, where -1 means none.
     pub(crate) fn second_offset(&self) -> i64 {
         self.second_offset.map_or(-1, |offset| offset as i64)
     }
@@ -48,7 +48,7 @@ impl History {
         self.backlog.is_some()
     }
 
-    /// First offset in the backlog, counted from 1, and the backlog's length.
+    /// Returns the backlog's first offset, counted from 1, and its length.
     pub(crate) fn kept(&self) -> Option<(u64, usize)> {
         self.backlog
             .as_ref()
@@ -59,7 +59,7 @@ impl History {
         self.backlog.as_ref().map(|backlog| backlog.size_max)
     }
 
-    /// `syncCommand`: starts a backlog under a new id; no replica has the earlier history.
+    /// Starts a backlog under a new id, because no replica has the earlier history (`syncCommand`).
     pub(crate) fn begin(&mut self, id: String, size_max: usize) {
         self.id = id;
         self.forget_second();
@@ -71,7 +71,7 @@ impl History {
             .get_or_insert_with(|| Backlog { bytes: VecDeque::new(), size_max: size_max.max(1) });
     }
 
-    /// `replicationCron`: drops the backlog and starts a new id.
+    /// Drops the backlog and starts a new id (`replicationCron`).
     pub(crate) fn forget(&mut self, id: String) {
         self.id = id;
         self.forget_second();
@@ -85,13 +85,13 @@ impl History {
         self.backlog = None;
     }
 
-    /// `shiftReplicationId`: continues under a new id; the old one stays valid up to the next byte.
+    /// Continues under a new id (`shiftReplicationId`). The old id stays valid up to the next byte.
     pub(crate) fn branch_off(&mut self, id: String) {
         self.second_id = std::mem::replace(&mut self.id, id);
         self.second_offset = Some(self.offset + 1);
     }
 
-    /// `loadDataFromDisk`: resumes a restarted primary's history under a new id.
+    /// Resumes a restarted primary's history under a new id (`loadDataFromDisk`).
     pub(crate) fn continue_from(&mut self, id: &str, offset: u64, size_max: usize) {
         id.clone_into(&mut self.second_id);
         self.second_offset = Some(offset + 1);
@@ -99,7 +99,7 @@ impl History {
         self.keep(size_max);
     }
 
-    /// `replicationFeedSlaves` of 7.2: an effect without replicas counts one byte.
+    /// Counts an effect without replicas as one byte, as `replicationFeedSlaves` of 7.2 does.
     pub(crate) fn count(&mut self) {
         self.offset += 1;
     }
@@ -113,8 +113,8 @@ impl History {
         }
     }
 
-    /// `masterTryPartialResynchronization`: returns the stream from the offset `next` on, if the
-    /// requester shares this history and the backlog reaches back that far.
+    /// Returns the stream from the offset `next` on, if the requester shares this history and the
+    /// backlog goes back that far (`masterTryPartialResynchronization`).
     pub(crate) fn since(&self, id: &str, next: u64) -> Option<Bytes> {
         let same_past = id.eq_ignore_ascii_case(&self.id)
             || id.eq_ignore_ascii_case(&self.second_id)

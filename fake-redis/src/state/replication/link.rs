@@ -22,7 +22,7 @@ pub(crate) enum Stage {
 pub(super) struct Link {
     stage: Stage,
     outgoing: Option<Outgoing<Step>>,
-    /// Time of the primary's last message, in seconds of the wall clock.
+    /// Wall-clock second of the primary's last message.
     heard_at: i64,
     reader: RequestReader,
     unapplied: BytesMut,
@@ -137,7 +137,8 @@ impl Replication {
         }
     }
 
-    /// Takes the next complete command of the stream; return it with [`applied`](Self::applied).
+    /// Takes the next complete command of the stream. The caller gives it back with
+    /// [`applied`](Self::applied).
     pub(crate) fn next_command(&mut self) -> Result<Option<Request>, ProtocolError> {
         let is_complete = self.link.reader.advance(Limits::of(usize::MAX))?;
         Ok(is_complete.then(|| self.link.reader.take()))
@@ -147,7 +148,8 @@ impl Replication {
         self.link.reader.give_back(request);
     }
 
-    /// Forwards applied commands to our own replicas; a transaction only once it is complete.
+    /// Forwards applied commands to the replicas of this server, and a transaction only once it is
+    /// complete.
     pub(crate) fn pass_on_applied(&mut self) {
         let link = &mut self.link;
         let applied = link.unapplied.len() - link.reader.pending();
@@ -155,12 +157,14 @@ impl Replication {
         self.append_to_stream(&bytes);
     }
 
-    /// Takes the connection to close it; call [`lose_link`](Self::lose_link) next.
+    /// Takes the connection in order to close it. The caller then calls
+    /// [`lose_link`](Self::lose_link).
     pub(crate) fn take_outgoing(&mut self) -> Option<ConnectionId> {
         self.link.outgoing.take().map(|outgoing| outgoing.id)
     }
 
-    /// Applied data stays valid for a partial resynchronization. Returns whether the link was up.
+    /// Handles a lost link and returns whether it was up. The applied data stays valid for a
+    /// partial resynchronization.
     pub(crate) fn lose_link(&mut self, now_seconds: i64) -> bool {
         let was_up = self.link.is_up();
         let heard_at = self.link.heard_at;

@@ -1,4 +1,4 @@
-//! Replicas of this server.
+//! The replicas of this server.
 
 use super::Replication;
 use crate::config::NodeConfig;
@@ -11,22 +11,24 @@ use fencepost_machine::ConnectionId;
 pub(crate) struct Introduction {
     pub(crate) port: u16,
     pub(crate) address: Option<String>,
-    /// The replica understands that the history's id changes (`capa psync2`).
+    /// Whether the replica understands changes of the history's id (`capa psync2`).
     pub(crate) knows_second_ids: bool,
-    /// The replica accepts a snapshot of unknown length (`capa eof`).
+    /// Whether the replica accepts a snapshot of unknown length (`capa eof`).
     pub(crate) knows_delimiters: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Progress {
-    /// Waiting for a snapshot since this second of the wall clock (`wait_bgsave`).
+    /// The replica has waited for a snapshot since this wall-clock second (`wait_bgsave`).
     Waits(i64),
-    /// Loading; the later stream follows its first ACK (`repl_start_cmd_stream_on_ack`).
+    /// The replica loads the snapshot. The later stream is sent after its first acknowledgement
+    /// (`repl_start_cmd_stream_on_ack`).
     Loads(BytesMut),
     Follows,
 }
 
-/// A replica. As in Redis, it counts as online once its snapshot was sent, before it has loaded it.
+/// A replica. As in Redis, it counts as online once its snapshot was sent, before it has loaded the
+/// snapshot.
 #[derive(Debug)]
 pub(crate) struct Replica {
     pub(crate) client: ClientKey,
@@ -34,9 +36,10 @@ pub(crate) struct Replica {
     pub(crate) host: String,
     pub(crate) port: u16,
     pub(crate) acknowledged: u64,
-    /// Offset on its disk; 0 if it sent none, as without an append-only file and before 7.2.
+    /// Offset on the replica's disk; 0 if it reported none, as without an append-only file and
+    /// before 7.2.
     pub(crate) synced: u64,
-    /// In seconds of the wall clock.
+    /// Wall-clock second of the last acknowledgement.
     pub(crate) acknowledged_at: i64,
     pub(crate) silent: bool,
     pub(crate) progress: Progress,
@@ -50,12 +53,12 @@ impl Replica {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SyncRequest<'a> {
-    /// SYNC: a snapshot, and no acknowledgements.
+    /// SYNC, which requests a snapshot and sends no acknowledgements.
     Snapshot,
     Continue {
-        /// The history's id, or `?`.
+        /// Id of the history, or `?`.
         id: &'a str,
-        /// The first missing offset; negative for a snapshot.
+        /// First missing offset; a negative number requests a snapshot.
         next: i64,
     },
 }
@@ -93,8 +96,9 @@ impl Replication {
         self.good_replicas
     }
 
-    /// `refreshGoodSlavesCount`: counts the replicas that acknowledged recently, by age in whole
-    /// seconds. The count is valid until the next one, so a write is not checked at its own time.
+    /// Counts the replicas that acknowledged recently, by age in whole seconds
+    /// (`refreshGoodSlavesCount`). Writes are checked against the last count, not at their own
+    /// time.
     pub(crate) fn count_good_replicas(&mut self, config: &NodeConfig, now_seconds: i64) {
         if config.min_replicas_to_write == 0 || config.min_replicas_max_lag == 0 {
             return;
@@ -125,7 +129,7 @@ impl Replication {
     }
 
     /// Prepares a snapshot for a new replica, which does not know the database selected in the
-    /// stream. A replica's own replicas get its primary's stream unchanged, so they need the
+    /// stream. A replica forwards its primary's stream unchanged, so its own replicas need the
     /// database selected there.
     pub(crate) fn begin_snapshot(&mut self) {
         if !self.is_replica() {
@@ -133,7 +137,8 @@ impl Replication {
         }
     }
 
-    /// `send` returns whether a replica must acknowledge the snapshot before the stream.
+    /// Sends the snapshot to the waiting replicas. `send` returns whether a replica must
+    /// acknowledge the snapshot before the stream.
     pub(crate) fn share_snapshot(
         &mut self,
         now_seconds: i64,
@@ -148,7 +153,8 @@ impl Replication {
         }
     }
 
-    /// Returns whether the client is a replica, and the stream held back while it loaded.
+    /// Records an acknowledgement. Returns whether the client is a replica, and the stream that was
+    /// held back while it loaded.
     pub(crate) fn acknowledge(
         &mut self,
         key: ClientKey,

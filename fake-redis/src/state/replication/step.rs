@@ -1,14 +1,14 @@
-//! Expected replies of the primary during the handshake.
+//! The replies that a replica expects from its primary during the handshake.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
-    /// To PING: any status is accepted.
+    /// The reply to PING, for which any status is accepted.
     Pong,
-    /// To AUTH: an error closes the link.
+    /// The reply to AUTH, where an error closes the link.
     Authenticated,
-    /// To REPLCONF: an error is ignored.
+    /// The reply to REPLCONF, where an error is ignored.
     Introduced,
-    /// To the last REPLCONF: PSYNC follows.
+    /// The reply to the last REPLCONF, after which PSYNC is sent.
     IntroducedAll,
     Synchronised,
 }

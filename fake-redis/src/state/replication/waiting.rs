@@ -5,9 +5,10 @@ use crate::state::client_key::ClientKey;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Goal {
-    /// WAIT: this many replicas have applied the write.
+    /// WAIT: this many replicas must have applied the write.
     Applied { replicas: usize },
-    /// WAITAOF: the write is in the synced append-only files of the replicas, and of this server.
+    /// WAITAOF: this many replicas, and this server if `local`, must have the write in their synced
+    /// append-only files.
     Synced { local: bool, replicas: usize },
 }
 

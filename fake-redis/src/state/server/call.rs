@@ -15,7 +15,7 @@ pub(crate) enum Anchor {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Effect {
     AsSent,
-    /// The effects that the command recorded, possibly none.
+    /// Propagates the effects that the command recorded, possibly none.
     Stated,
 }
 
@@ -23,14 +23,14 @@ pub(crate) struct Call<'a> {
     pub(crate) server: &'a mut Server,
     pub(crate) client: ClientKey,
     pub(crate) db: usize,
-    /// The arguments, name first. A subcommand's arguments still begin with the container's name.
+    /// The arguments with the name first. A subcommand's arguments begin with the container's name.
     pub(crate) args: Args<'a>,
     pub(crate) reply: &'a mut Reply,
     pub(crate) effect: Effect,
 }
 
 impl<'a> Call<'a> {
-    /// `index` must exist; the arity check ensures that.
+    /// Panics if `index` does not exist; the arity check prevents that.
     pub(crate) fn arg(&self, index: usize) -> &'a [u8] {
         self.args.get(index)
     }

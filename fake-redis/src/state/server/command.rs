@@ -11,7 +11,7 @@ pub(crate) type Run = fn(&mut Call<'_>) -> CommandResult;
 
 pub(crate) struct Command {
     pub(crate) info: CommandInfo,
-    /// The command's code; never reached for most containers.
+    /// The command's code, which most containers never reach.
     pub(crate) run: Run,
     pub(crate) subcommands: &'static [Command],
 }
@@ -49,7 +49,7 @@ impl Command {
         Command { info, run, subcommands: &[] }
     }
 
-    /// A subcommand; its name is what follows the bar.
+    /// Defines a subcommand, whose name follows the bar.
     pub(crate) const fn sub(
         full_name: &'static str,
         arity: i32,

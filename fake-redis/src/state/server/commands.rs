@@ -1,4 +1,4 @@
-//! The commands of a server: all, and those called recently.
+//! The commands of a server: the whole table, and those called recently.
 
 use super::recent::Recent;
 use super::{Command, Table};

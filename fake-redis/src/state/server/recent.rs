@@ -1,4 +1,4 @@
-//! A cache of recently called commands: most clients and scripts use few.
+//! A cache of recently called commands, because most clients and scripts use few.
 
 use super::Command;
 
@@ -20,7 +20,7 @@ impl Recent {
     }
 }
 
-/// Byte by byte, as names are short.
+/// Compares byte by byte, which is fast because names are short.
 #[inline(always)]
 fn is_in_any_case(lower: &[u8], name: &[u8]) -> bool {
     let mut pairs = lower.iter().zip(name);

@@ -1,4 +1,4 @@
-//! Reusable memory.
+//! Memory that a server reuses between commands.
 
 use crate::protocol::args::ArgumentVector;
 use crate::protocol::reply::Reply;
@@ -12,7 +12,7 @@ pub(crate) struct Spares {
 impl Spares {
     pub(crate) fn reply(&mut self) -> Reply {
         let mut reply = self.replies.pop().unwrap_or_default();
-        // A script's last reply is returned without being cleared.
+        // A script returns its last reply without clearing it.
         reply.truncate(0);
         reply
     }

@@ -1,4 +1,4 @@
-//! Lookup of commands by name.
+//! Looks up commands by name.
 
 use super::Command;
 use indexmap::IndexMap;
