@@ -1,4 +1,4 @@
-//! Faults as data.
+//! Faults as data: a [`Fault`] names its nodes, its magnitude and its duration.
 
 mod kind;
 mod operator;
@@ -154,7 +154,7 @@ pub enum Direction {
 }
 
 impl Fault {
-    /// Kind of the fault.
+    /// Returns the kind of the fault.
     pub fn kind(&self) -> FaultKind {
         match self {
             Fault::Pause { .. } => FaultKind::Pause,
@@ -175,7 +175,7 @@ impl Fault {
         }
     }
 
-    /// The duration; `None` if it is instantaneous or never ends.
+    /// Returns the duration; `None` if the fault is instantaneous or never ends.
     pub fn duration(&self) -> Option<Micros> {
         match self {
             Fault::Pause { duration_us, .. }
@@ -195,7 +195,8 @@ impl Fault {
         }
     }
 
-    /// Time that the effect may outlast the fault: a message sent under a delay arrives late.
+    /// Returns how long the effect may outlast the fault. A message sent under a delay arrives
+    /// late.
     pub fn linger(&self) -> Micros {
         match self {
             Fault::Delay { extra_us_max, .. } => *extra_us_max,
@@ -203,7 +204,7 @@ impl Fault {
         }
     }
 
-    /// Every node that the fault names, in order.
+    /// Returns every node that the fault names, in order.
     pub fn nodes(&self) -> Vec<Node> {
         match self {
             Fault::Pause { node, .. }
@@ -244,7 +245,8 @@ impl Fault {
         }
     }
 
-    /// Every directed link that the fault acts on; a fault of a node acts on its link with itself.
+    /// Returns every directed link that the fault affects. A node fault affects the node's link to
+    /// itself.
     pub fn links(&self) -> Vec<(Node, Node)> {
         let every = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {
             from.iter().flat_map(|from| to.iter().map(|to| (*from, *to))).collect()

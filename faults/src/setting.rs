@@ -1,4 +1,5 @@
-//! Targets and strength of a fault plan: the deployment, the window, and the families' ranges.
+//! The [`Setting`] of a fault plan: the deployment, the time window, and the ranges of the fault
+//! families.
 
 mod cut_off;
 mod failover_by;
@@ -147,43 +148,43 @@ pub struct Knobs {
     pub spell: Spans,
 }
 
-/// Reasons why no plan can be drawn for a setting.
+/// A reason why no plan can be drawn for a setting.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidSetting {
-    /// The window ends before it begins.
+    /// The fault window ends before it begins.
     #[error("fault window {begin}..{end}: expected an end at or after its begin", begin = .0.begin_us, end = .0.end_us)]
     Window(Window),
-    /// A range of spans is reversed.
+    /// The minimum of a range of durations is above its maximum.
     #[error("range {name} {min}..{max}: expected a minimum not above the \
      maximum", min = .spans.min_us, max = .spans.max_us)]
     Spans {
-        /// The parameter.
+        /// Name of the parameter with the reversed range.
         name: &'static str,
-        /// Its value.
+        /// The reversed range.
         spans: Spans,
     },
-    /// The range of counts is reversed.
+    /// The minimum number of faults is above the maximum.
     #[error("fault counts {min}..{max}: expected a minimum not above the \
      maximum", min = .0.min, max = .0.max)]
     Counts(Counts),
-    /// More than 1000 per thousand.
+    /// The share of power losses is above 1000 per mille.
     #[error("power_loss_per_mille {0}: expected 0 to 1000")]
     PowerLoss(u16),
-    /// Clocks that would stop or run backwards.
+    /// The clock drift, in ppm, is so large that a clock could stop or run backwards.
     #[error("drift_ppm {0}: expected 0 to 500000")]
     Drift(u32),
-    /// A quorum that is never reached, or always.
+    /// The quorum is zero or above the number of masters.
     #[error("quorum {quorum} of {masters} masters: expected 1 to {masters}")]
     Quorum {
         /// The requested quorum.
         quorum: u16,
-        /// The number of masters.
+        /// Number of independent masters.
         masters: u16,
     },
 }
 
 impl Setting {
-    /// A setting with the default window and knobs.
+    /// Returns a setting with the default window and the default ranges for this lease.
     pub fn new(topology: Topology, processes: u16, ttl_us: Micros) -> Setting {
         Setting {
             topology,
@@ -194,12 +195,12 @@ impl Setting {
         }
     }
 
-    /// Every process that takes the lock.
+    /// Returns every process that takes the lock.
     pub fn clients(&self) -> Vec<Node> {
         (1..=self.processes).map(Node::Client).collect()
     }
 
-    /// Every server that keeps the lock; of a replicated deployment the first primary first.
+    /// Returns every server that keeps the lock. The first primary of a deployment comes first.
     pub fn servers(&self) -> Vec<Node> {
         let redis = match self.topology {
             Topology::Standalone => 1,
@@ -211,7 +212,7 @@ impl Setting {
         (1..=redis).map(Node::Redis).collect()
     }
 
-    /// Every Sentinel; none unless the deployment is replicated.
+    /// Returns every Sentinel. Only a replicated deployment has any.
     pub fn sentinels(&self) -> Vec<Node> {
         match self.topology {
             Topology::Replicated { sentinels, .. } => (1..=sentinels).map(Node::Sentinel).collect(),
@@ -222,12 +223,12 @@ impl Setting {
         }
     }
 
-    /// Every host that a plan may name: servers, Sentinels, the storage and the clients.
+    /// Returns every host that a plan may name: servers, Sentinels, the storage and the clients.
     pub fn targets(&self) -> Vec<Node> {
         [self.servers(), self.sentinels(), vec![Node::Storage], self.clients()].concat()
     }
 
-    /// Returns whether the servers replicate one another, and so communicate.
+    /// Returns whether the servers replicate data among themselves.
     pub fn is_replicated(&self) -> bool {
         match self.topology {
             Topology::Replicated { .. } | Topology::Standby { .. } => true,
@@ -236,7 +237,7 @@ impl Setting {
         }
     }
 
-    /// Number of servers that may be away while the rest make a quorum: zero without a quorum.
+    /// Number of servers that may fail while the rest form a quorum; zero without a quorum.
     pub fn spare_servers(&self) -> usize {
         match self.topology {
             Topology::Independent { masters, quorum } => {
@@ -247,7 +248,7 @@ impl Setting {
         }
     }
 
-    /// Checks ranges and bounds.
+    /// Checks the window, the quorum and all ranges.
     pub fn validate(&self) -> Result<(), InvalidSetting> {
         if self.window.begin_us > self.window.end_us {
             return Err(InvalidSetting::Window(self.window));
@@ -262,38 +263,39 @@ impl Setting {
 }
 
 impl Window {
-    /// Nearest instant of the window.
+    /// Returns `at`, moved into the window if it is outside.
     pub fn nearest(&self, at: SimTime) -> SimTime {
         at.min(self.end_us).max(self.begin_us)
     }
 
-    /// The length of the window.
+    /// Returns the length of the window.
     pub fn length(&self) -> Micros {
         self.end_us.since(self.begin_us)
     }
 }
 
 impl Default for Window {
-    /// 2 s to 60 s: the processes have settled before, and most of them still work at the end.
+    /// The window is 2 s to 60 s: the processes have settled by then, and most still work at its
+    /// end.
     fn default() -> Window {
         Window { begin_us: SimTime(2_000_000), end_us: SimTime(60_000_000) }
     }
 }
 
 impl Spans {
-    /// The spans from `min_us` to `max_us`.
+    /// Returns the range of durations from `min_us` to `max_us`.
     pub const fn new(min_us: Micros, max_us: Micros) -> Spans {
         Spans { min_us, max_us }
     }
 
-    /// The spans between two numbers of milliseconds.
+    /// Returns the range of durations between two numbers of milliseconds.
     pub const fn millis(min: u64, max: u64) -> Spans {
         Spans::new(Micros::from_millis(min), Micros::from_millis(max))
     }
 }
 
 impl Knobs {
-    /// The defaults for leases of this length.
+    /// Returns the default ranges for leases of this length.
     pub fn for_ttl(ttl_us: Micros) -> Knobs {
         let up_to = |min: Micros, max: u64| Spans::new(min.min(Micros(max)), Micros(max));
         let (ttl, ms) = (ttl_us.as_micros(), Micros::from_millis);

@@ -1,153 +1,155 @@
-//! The messages between a driver and a group of processes.
+//! The messages between a driver and a group of processes, such as [`Request`] and [`News`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
-/// Connection of a group. The group assigns the number.
+/// Identifier of a network connection, assigned by the group.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct SocketId(pub u32);
 
-/// The program to start.
+/// The program to start, with its environment and its machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Launch {
-    /// The program and its arguments, as a shell would find them.
+    /// The program and its arguments, resolved as a shell resolves them.
     pub command: Vec<String>,
-    /// The whole environment; nothing is inherited.
+    /// The complete environment. The program inherits no other variables.
     pub environment: BTreeMap<String, String>,
-    /// The folder in which it starts.
+    /// The program's initial working directory.
     pub folder: PathBuf,
-    /// The name of the machine.
+    /// The host name of the program's machine.
     pub host_name: String,
-    /// The addresses of all machines, this one included.
+    /// The addresses of all machines by host name, including the program's own.
     pub hosts: BTreeMap<String, Ipv4Addr>,
-    /// The seed of random bytes.
+    /// Seed of the random bytes that the program reads.
     pub seed: u64,
-    /// The number of the first process; the others follow.
+    /// Process id of the first process. Later processes get the following ids.
     pub first_process: u32,
-    /// User to run as, if the caller is root: some servers refuse root. Must own the folder.
+    /// User id to run as, if the caller is root. Some servers refuse root. The user must own the
+    /// folder.
     pub user: Option<u32>,
-    /// Duration of a file sync, in microseconds; enables [`SyncedFiles`]. `None`: the kernel syncs.
+    /// Duration of a file sync in microseconds; enables [`SyncedFiles`]. `None` leaves syncs to the
+    /// kernel.
     pub sync_us: Option<u64>,
 }
 
-/// Reasons why nothing was started.
+/// A reason why no program was started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The command is empty.
     #[error("the command is empty: expected a program and its arguments")]
     Empty,
-    /// There is no such program.
+    /// The program file does not exist.
     #[error("no program '{0}': expected a path, or a name that is found in PATH")]
     NotFound(String),
-    /// The file cannot be run.
+    /// The program file cannot be executed.
     #[error("'{0}' is not executable")]
     NotExecutable(String),
-    /// The file is a program of the 32-bit interface.
+    /// The program file uses the 32-bit interface of Linux.
     #[error("'{0}' is a 32-bit program: only 64-bit programs can be traced")]
     ThirtyTwoBit(String),
-    /// The file is a program of another processor.
+    /// The program file was built for another processor.
     #[error("'{0}' is a program for another processor: only x86-64 programs can be traced")]
     OtherProcessor(String),
-    /// The system does not allow tracing.
+    /// The operating system does not allow tracing.
     #[error(
         "this system does not allow one process to trace another ({0}): in a container, allow \
          ptrace and seccomp (docker run --cap-add SYS_PTRACE --security-opt seccomp=unconfined)"
     )]
     NotAllowed(String),
-    /// Only Linux on x86-64 is supported.
+    /// The operating system is not Linux on x86-64.
     #[error(
         "programs can be traced on Linux x86-64 only: on other systems, run the same servers in \
          real time with 'fencepost serve'"
     )]
     Unsupported,
-    /// Any other error.
+    /// The operating system reported another error.
     #[error("{0}")]
     Other(#[from] std::io::Error),
 }
 
-/// The clocks of the machine.
+/// Readings of the machine's two clocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Clocks {
-    /// Microseconds since the Unix epoch.
+    /// Wall clock, in microseconds since the Unix epoch.
     pub wall_us: i64,
-    /// Microseconds of the monotonic clock.
+    /// Monotonic clock, in microseconds.
     pub monotonic_us: u64,
 }
 
 /// A group's request to the network.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Request {
-    /// Connect to a machine that [`Launch::hosts`] names.
+    /// Connect to a machine listed in [`Launch::hosts`].
     Connect {
-        /// The number of the new connection.
+        /// Number of the new connection.
         socket: SocketId,
-        /// The machine.
+        /// Host name of the machine.
         host: String,
-        /// The port.
+        /// TCP port on the machine.
         port: u16,
     },
-    /// Send bytes, by one call.
+    /// Send the bytes of one system call.
     Send {
-        /// The connection.
+        /// The connection to send on.
         socket: SocketId,
-        /// The bytes.
+        /// The bytes to send.
         bytes: Vec<u8>,
     },
-    /// Send no more: the peer sees the end after all sent bytes; the group still reads.
+    /// Stop sending. The peer sees the end after all sent bytes, and the group can still read.
     Shutdown {
-        /// The connection.
+        /// The connection to shut down.
         socket: SocketId,
     },
-    /// Close the connection; the number is spent.
+    /// Close the connection. Its number is not used again.
     Close {
-        /// The connection.
+        /// The connection to close.
         socket: SocketId,
     },
 }
 
-/// News from the network for a group.
+/// A network event that is reported to a group.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum News {
     /// The connection is open.
     Connected(SocketId),
     /// The connection was refused.
     Refused(SocketId),
-    /// Bytes arrived.
+    /// Bytes arrived on the connection.
     Received(SocketId, Vec<u8>),
-    /// The peer sends no more.
+    /// The peer has stopped sending.
     Ended(SocketId),
-    /// The peer reset it.
+    /// The peer reset the connection.
     Reset(SocketId),
 }
 
-/// The result of running until every thread waits.
+/// The result of running a group until every thread waits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
-    /// The requests, in order.
+    /// The requests to the network, in order.
     pub requests: Vec<Request>,
-    /// Microseconds of the monotonic clock until the group needs the next step, even without news.
+    /// Microseconds of the monotonic clock until the group needs its next step, even without news.
     pub wake_after_us: Option<u64>,
-    /// `true` if every thread waits; otherwise some continue with the clocks.
+    /// `true` if every thread waits. Otherwise some threads continue when the clocks advance.
     pub is_idle: bool,
-    /// How the group ended, if it has.
+    /// The end of the group; `None` while it runs.
     pub ending: Option<Ending>,
 }
 
-/// How a group ended.
+/// The way in which a group ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Ending {
     /// The first process exited with this status.
     Exited(i32),
-    /// A signal killed it.
+    /// This signal killed the first process.
     Killed(i32),
-    /// A thread made a call that is not emulated.
+    /// A thread made a system call that is not emulated.
     NotEmulated(String),
-    /// A thread runs endlessly, or every thread waits for something that cannot happen.
+    /// A thread runs endlessly, or every thread waits for an event that cannot happen.
     Stuck(String),
 }
 
-/// The channel of a program's output.
+/// The stream to which a program writes its output.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Channel {
     /// Standard output.
@@ -156,37 +158,37 @@ pub enum Channel {
     Stderr,
 }
 
-/// The output of one call.
+/// The output of one system call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Output {
-    /// The channel.
+    /// The stream that the program wrote to.
     pub channel: Channel,
-    /// The time, by the monotonic clock.
+    /// Time of the call in microseconds of the monotonic clock.
     pub monotonic_us: u64,
-    /// Its bytes.
+    /// The written bytes.
     pub bytes: Vec<u8>,
 }
 
-/// Files that a group ran, and files that it only read (up to a limit). Some may not exist.
+/// Files that a group executed or opened for reading, up to a limit. Some may not exist.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FilesUsed {
-    /// The executables.
+    /// Paths of the executed files.
     pub executed: BTreeSet<PathBuf>,
-    /// The files opened for reading.
+    /// Paths of the files opened for reading.
     pub opened: BTreeSet<PathBuf>,
 }
 
-/// One call at which a thread was stopped, to compare two runs.
+/// One system call at which a thread was stopped, recorded to compare two runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallMade {
-    /// The thread, as the program sees it.
+    /// The thread id that the program sees.
     pub thread: u32,
-    /// The number of the call.
+    /// The number of the system call.
     pub number: u16,
-    /// The call's result; 0 while unknown.
+    /// The call's result; 0 while it is unknown.
     pub result: i64,
-    /// A hash of the bytes that it wrote or sent; 0 without any.
+    /// A hash of the bytes that the call wrote or sent; 0 if it wrote none.
     pub bytes: u32,
-    /// Clock reads without a stop since its last call.
+    /// Number of clock reads without a stop since the thread's previous call.
     pub looks: u32,
 }

@@ -1,4 +1,4 @@
-//! The kinds of faults and their properties.
+//! The kinds of faults and their properties, as [`FaultKind`] and [`Impact`].
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,38 +56,38 @@ pub enum FaultKind {
     LostRequest,
 }
 
-/// Effect of a fault on the nodes that it names. Rules for several kinds match on this.
+/// The effect of a fault on the nodes that it names. Rules for several kinds of faults match on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Impact {
-    /// Pauses them.
+    /// The fault pauses the nodes.
     Freezes,
-    /// Crashes them, or makes them unreachable.
+    /// The fault crashes the nodes or makes them unreachable.
     Kills,
-    /// Stops or delays messages between them.
+    /// The fault stops or delays messages between the nodes.
     HoldsUpMessages,
-    /// Loses a reply between them.
+    /// The fault loses a reply between the nodes.
     LosesReply,
-    /// Loses a command between them.
+    /// The fault loses a command between the nodes.
     LosesRequest,
-    /// Sets their clocks wrong.
+    /// The fault makes the nodes' clocks wrong.
     BendsClock,
-    /// Slows them down.
+    /// The fault slows the nodes down.
     Slows,
-    /// Loses their keys.
+    /// The fault makes the nodes lose keys.
     LosesKeys,
-    /// Makes them the primary.
+    /// The fault makes the node the primary.
     TakesOver,
     /// The effect depends on the operator's command.
     IsOperated,
 }
 
 impl FaultKind {
-    /// The name, as in JSON.
+    /// Returns the name used in JSON.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// Its effect on the nodes that it names.
+    /// Returns the effect on the nodes that the fault names.
     pub fn impact(self) -> Impact {
         match self {
             FaultKind::Pause | FaultKind::Suspend => Impact::Freezes,

@@ -2,7 +2,7 @@
 //! breaks, as found by seeds and as computed.
 //!
 //! The search assumes that violations are monotone: if a value breaks the lock, every more extreme
-//! value does too. The probes show whether they were.
+//! value breaks it too. The probes show whether the assumption holds.
 
 mod explain;
 mod html;
@@ -20,11 +20,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The `format` field.
+/// Value of the `format` field of a boundary report.
 pub const FORMAT: &str = "fencepost.boundary";
-/// The version of the format that this build writes.
+/// Version of the format that this build writes.
 pub const VERSION: u32 = 1;
-/// The ways to write a boundary.
+/// The output formats of a boundary report.
 pub static VIEWS: &[View<BoundaryReport>] = &[
     View::new("text", text::text),
     View::JSON,
@@ -141,7 +141,8 @@ pub struct Bound {
 }
 
 impl Probe {
-    /// The result of a cell, counting only violations of `kind` (any kind if `None`).
+    /// Returns the result of a cell. It counts only violations of `kind`, or all if `kind` is
+    /// `None`.
     pub fn of(value: u64, cell: &Cell, kind: Option<Kind>) -> Probe {
         let violated = match kind {
             Some(kind) => cell.violations_by_kind.get(&kind).copied().unwrap_or(0),
@@ -163,7 +164,7 @@ impl Probe {
 }
 
 impl Quantity {
-    /// Returns whether `one` is worse than `other`.
+    /// Returns whether `one` is more extreme than `other`.
     pub fn is_worse(&self, one: u64, other: u64) -> bool {
         match self.worse {
             Worse::More => one > other,
@@ -171,7 +172,7 @@ impl Quantity {
         }
     }
 
-    /// The value with its unit.
+    /// Returns the value with its unit.
     pub fn show(&self, value: u64) -> String {
         match self.unit {
             Unit::Us => Micros(value).to_string(),
@@ -180,16 +181,17 @@ impl Quantity {
     }
 }
 
-/// The threshold among these probes: the mildest violated value and its next milder neighbour.
+/// Returns the threshold among the probes: the mildest violated value and its next milder
+/// neighbour. `None` if a milder, exercised value is missing.
 pub fn found(quantity: &Quantity, probes: &[Probe]) -> Option<Found> {
     let sorted = by_mildness(quantity, probes);
     let first = sorted.iter().position(|probe| probe.violated > 0)?;
     let quiet = sorted.get(first.checked_sub(1)?)?;
-    // A value that exercised nothing is not known to be quiet.
+    // A probe without an exercised run does not show that its value is safe.
     (quiet.exercised > 0).then_some(Found { violated: sorted[first].value, quiet: quiet.value })
 }
 
-/// Returns whether no quiet probe is worse than a violated one.
+/// Returns whether every probe beyond the mildest violated one is violated too.
 pub fn is_monotone(quantity: &Quantity, probes: &[Probe]) -> bool {
     let sorted = by_mildness(quantity, probes);
     let first = sorted.iter().position(|probe| probe.violated > 0).unwrap_or(sorted.len());

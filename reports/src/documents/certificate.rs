@@ -1,7 +1,7 @@
-//! The `fencepost.certificate` format: every plan within some bounds was run, and none broke a
+//! The `fencepost.certificate` format: every plan within some bounds was run, and no run broke a
 //! rule.
 //!
-//! Version 2 includes plans that delay messages. A certificate without them is of version 1.
+//! A [`Certificate`] has version 2 if its plans delay messages, and version 1 otherwise.
 
 mod diff;
 mod html;
@@ -19,16 +19,16 @@ use fencepost_faults::{Micros, Seed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The `format` field.
+/// Value of the `format` field of a certificate.
 pub const FORMAT: &str = "fencepost.certificate";
-/// The version of the format if no plan delays a message.
+/// Version of a certificate whose plans delay no message.
 pub const VERSION: u32 = 1;
-/// The version of the format if plans delay messages.
+/// Version of a certificate whose plans delay messages.
 pub const VERSION_WITH_DELAYS: u32 = 2;
-/// The ways to write a certificate.
+/// The output formats of a certificate.
 pub static VIEWS: &[View<Certificate>] = &[View::new("text", text::text), View::JSON, HTML];
 
-/// The certificate as a page for a browser.
+/// The view that writes a certificate as an HTML page.
 pub static HTML: View<Certificate> = View::new("html", html::html);
 
 /// A statement of which plans were run, and that none broke a rule.
@@ -147,13 +147,13 @@ pub(super) fn is_zero(number: &u8) -> bool {
     *number == 0
 }
 
-/// The version of a document whose plans delay at most this many messages.
+/// Returns the version of a certificate whose plans delay at most this many messages.
 pub fn version_of(delays: u8) -> u32 {
     if delays == 0 { VERSION } else { VERSION_WITH_DELAYS }
 }
 
 impl Certificate {
-    /// The certificate with its checksum.
+    /// Returns the certificate with its checksum.
     pub fn sealed(self) -> serde_json::Result<Certificate> {
         let document = serde_json::to_value(&self)?;
         Ok(Certificate { checksum: Some(checksum(&document, Uncovered::Nothing)), ..self })

@@ -1,8 +1,8 @@
-//! The store of findings: what sweeps found over months, by fingerprint.
+//! The store of findings that sweeps found over months, keyed by fingerprint.
 //!
 //! The format `fencepost.findings`, version 1, has one JSON object per line: a header, then a line
-//! for each finding. It is kept in version control, so a sweep that finds nothing new changes few
-//! lines.
+//! for each finding. The file is kept in version control, so a sweep without new findings changes
+//! few lines.
 
 mod list;
 mod read;
@@ -18,11 +18,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The `format` field of the header.
+/// Value of the `format` field of the header.
 pub const FORMAT: &str = "fencepost.findings";
-/// The version that this build reads and writes.
+/// Version of the format that this build reads and writes.
 pub const VERSION: u32 = 1;
-/// Kept of the runs that show a finding.
+/// Number of runs that the store keeps for each finding.
 const SHOWN_MAX: usize = 5;
 
 /// One line of the store.
@@ -98,20 +98,20 @@ pub struct Shown {
     pub fault: String,
 }
 
-/// The whole store, by fingerprint.
+/// All findings of a store, keyed by fingerprint.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Findings {
     next_seed: Seed,
     all: BTreeMap<String, Finding>,
 }
 
-/// The settings that the runs of a sweep have in common, as flags.
+/// Returns the settings that all runs of a sweep share, as command-line flags.
 pub fn options_of(sweep: &Sweep) -> &str {
     let options = sweep.config.get("options").and_then(serde_json::Value::as_str);
     common_options(options.unwrap_or_default())
 }
 
-/// The flags of a scenario, without the one that keeps a project's file out of a replay.
+/// Returns a scenario's flags, without the one that keeps a project's file out of a replay.
 pub fn common_options(flags: &str) -> &str {
     flags.trim().trim_end_matches("--no-config").trim_end()
 }
@@ -123,24 +123,24 @@ impl Default for Findings {
 }
 
 impl Findings {
-    /// One beyond the highest seed that a sweep has run.
+    /// Returns the seed after the highest one that a sweep has run.
     pub fn next_seed(&self) -> Seed {
         self.next_seed
     }
 
-    /// Every finding, the most urgent first.
+    /// Returns every finding, the most urgent first.
     pub fn by_urgency(&self) -> Vec<&Finding> {
         let mut all: Vec<&Finding> = self.all.values().collect();
         all.sort_by_key(|one| (one.state, &one.client, one.kind, one.cause));
         all
     }
 
-    /// The finding with this fingerprint.
+    /// Returns the finding with this fingerprint.
     pub fn get(&self, id: &str) -> Option<&Finding> {
         self.all.get(id)
     }
 
-    /// How many there are in each state that has any.
+    /// Returns the number of findings in each state that occurs.
     pub fn counts(&self) -> BTreeMap<FindingState, usize> {
         let mut counts = BTreeMap::new();
         for one in self.all.values() {
@@ -149,7 +149,7 @@ impl Findings {
         counts
     }
 
-    /// Adds what a sweep found on a day, and returns the fingerprints.
+    /// Adds a sweep's findings with their date, and returns their fingerprints.
     pub fn add(&mut self, sweep: &Sweep, day: &str) -> BTreeSet<String> {
         for known in self.all.values_mut().filter(|one| one.state == FindingState::New) {
             known.state = FindingState::Known;
@@ -168,8 +168,8 @@ impl Findings {
         seen
     }
 
-    /// Enters whether known seeds showed their findings again on a day. One that no known seed
-    /// shows and that no new one `seen` is fixed, unless it is accepted.
+    /// Records whether known seeds showed their findings again on a day. A finding is fixed if
+    /// neither a known seed nor a new seed (`seen`) shows it, unless it is accepted.
     pub fn enter_retest(
         &mut self,
         retested: &BTreeMap<String, bool>,
@@ -190,7 +190,7 @@ impl Findings {
         }
     }
 
-    /// Accepts a finding; returns whether there is one with this fingerprint.
+    /// Marks a finding as accepted. Returns whether the store has this fingerprint.
     pub fn accept(&mut self, id: &str, note: Option<&str>) -> bool {
         let Some(finding) = self.all.get_mut(id) else { return false };
         finding.state = FindingState::Accepted;
@@ -200,7 +200,7 @@ impl Findings {
         true
     }
 
-    /// Says in a sweep what is known of each of its findings.
+    /// Sets the state of each finding in a sweep from this store.
     pub fn mark(&self, sweep: &mut Sweep) {
         let found = sweep.cells.iter_mut().flat_map(|cell| &mut cell.fingerprints);
         for one in found {
@@ -229,7 +229,8 @@ impl Finding {
         }
     }
 
-    /// A finding fixed on an earlier day is new again; one fixed today only moved to other seeds.
+    /// Reopens a fixed finding. It is new if it was fixed on an earlier day. If it was fixed today,
+    /// it only moved to other seeds and stays known.
     fn reopened(mut self, day: &str) -> Finding {
         if self.state == FindingState::Fixed {
             let is_fresh = self.fixed_on.as_deref() == Some(day);
@@ -239,7 +240,8 @@ impl Finding {
         self
     }
 
-    /// Forgets seeds of other settings: they tell nothing of a run with these.
+    /// Adds the runs of a sweep to a finding. Seeds of other settings are dropped, because they say
+    /// nothing about a run with these settings.
     fn seen(mut self, found: &Fingerprint, (sweep, cell): (&Sweep, &Cell), day: &str) -> Finding {
         let options = options_of(sweep);
         if self.options != options {

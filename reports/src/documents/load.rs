@@ -1,4 +1,5 @@
-//! The `fencepost.load` format, version 2: the server's and the waiters' cost of ways of waiting.
+//! The `fencepost.load` format, version 2: what each way of waiting costs the server and the
+//! waiters.
 
 mod html;
 mod plot;
@@ -10,11 +11,11 @@ use fencepost_faults::{Micros, Seed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The `format` field.
+/// Value of the `format` field.
 pub const FORMAT: &str = "fencepost.load";
-/// The version of the format that this build writes.
+/// Version of the format that this build writes.
 pub const VERSION: u32 = 2;
-/// The ways to write a load experiment.
+/// The output formats of a load experiment.
 pub static VIEWS: &[View<LoadReport>] = &[
     View::new("text", text::text),
     View::JSON,

@@ -1,4 +1,5 @@
-//! The `fencepost.matrix` format, version 1: every lock under every fault, and the literature.
+//! The `fencepost.matrix` format, version 1: results for every lock under every fault, and the
+//! literature's predictions.
 
 mod html;
 mod markdown;
@@ -21,16 +22,16 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use strum::IntoStaticStr;
 
-/// The `format` field.
+/// Value of the `format` field of a matrix.
 pub const FORMAT: &str = "fencepost.matrix";
-/// The version of the format that this build reads and writes.
+/// Version of the format that this build reads and writes.
 pub const VERSION: u32 = 1;
-/// The ways to write a matrix.
+/// The output formats of a matrix.
 pub static VIEWS: &[View<Matrix>] = &[View::new("text", text::text), MARKDOWN, View::JSON, HTML];
 
-/// The matrix as a page of Markdown.
+/// The view that writes a matrix as a Markdown page.
 pub static MARKDOWN: View<Matrix> = View::new("markdown", markdown::markdown);
-/// The matrix as a page for a browser.
+/// The view that writes a matrix as an HTML page.
 pub static HTML: View<Matrix> = View::new("html", html::html);
 
 /// Every lock under every fault.
@@ -130,13 +131,14 @@ pub enum Agreement {
 }
 
 impl Matrix {
-    /// The matrix of a sweep; `conditions` are those of its scenario.
+    /// Builds the matrix of a sweep. `conditions` are those of its scenario.
     pub fn of(sweep: &Sweep, conditions: Conditions) -> Matrix {
         let cells = sweep.cells.iter().map(|cell| MatrixCell::of(cell, conditions)).collect();
         Matrix::with(sweep, None, cells)
     }
 
-    /// The matrix of the runs that broke one rule; omits the literature, which predicts whole runs.
+    /// Builds a matrix that counts only runs that broke one rule. It omits the literature, which
+    /// predicts whole runs.
     pub fn of_kind(sweep: &Sweep, kind: Kind) -> Matrix {
         let cells = sweep.cells.iter().map(|cell| MatrixCell::of_kind(cell, kind)).collect();
         Matrix::with(sweep, Some(kind), cells)
@@ -167,22 +169,22 @@ impl Matrix {
         })
     }
 
-    /// The locks, without repetition, in order.
+    /// Returns the locks in order, without repetition.
     pub fn clients(&self) -> Vec<&str> {
         distinct(self.cells.iter().map(|cell| cell.client.as_str()))
     }
 
-    /// The faults, without repetition, in order.
+    /// Returns the faults in order, without repetition.
     pub fn faults(&self) -> Vec<&str> {
         distinct(self.cells.iter().map(|cell| cell.fault.as_str()))
     }
 
-    /// The cell of a lock and a fault.
+    /// Returns the cell of a lock and a fault, if the matrix has one.
     pub fn cell(&self, client: &str, fault: &str) -> Option<&MatrixCell> {
         self.cells.iter().find(|cell| cell.client == client && cell.fault == fault)
     }
 
-    /// The number of cells with this relation to the literature.
+    /// Returns the number of cells with this relation to the literature.
     pub fn count(&self, agreement: Agreement) -> usize {
         self.cells.iter().filter(|cell| cell.agreement == agreement).count()
     }
@@ -284,7 +286,7 @@ impl CellVerdict {
         }
     }
 
-    /// The name, as in JSON.
+    /// Returns the name used in JSON.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -301,7 +303,7 @@ impl Agreement {
         Agreement::NotExercised,
     ];
 
-    /// A phrase that follows the name of a cell.
+    /// Returns a phrase for this relation that can follow the name of a cell.
     pub fn words(self) -> &'static str {
         match self {
             Agreement::Agrees => "agrees",

@@ -1,4 +1,4 @@
-//! Reads published formats.
+//! Functions that read the published formats, such as [`read_any`].
 
 mod event_line;
 
@@ -16,90 +16,90 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::error::Category;
 
-/// The reason why a text cannot be read.
+/// A reason why a text cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ReadError {
     /// The text is not JSON.
     #[error("not JSON: {0}")]
     NotJson(String),
-    /// Truncated JSON.
+    /// The JSON text is truncated.
     #[error("truncated: the JSON ends at line {line}, column {column}")]
     CutShort {
-        /// The line of the end, counted from 1.
+        /// Line at which the text ends, counted from 1.
         line: usize,
-        /// The column of the end, counted from 1.
+        /// Column at which the text ends, counted from 1.
         column: usize,
     },
-    /// Another format, or none of ours.
+    /// The text has another format, or no format of fencepost.
     #[error("format {found} is not {expected}")]
     WrongFormat {
-        /// The format of the text, in quotes, or `absent`.
+        /// The format of the text in quotes, or `absent`.
         found: String,
-        /// The valid formats.
+        /// The accepted formats.
         expected: String,
     },
-    /// Written by a newer build.
+    /// A newer build of fencepost wrote the text.
     #[error(
         "version {found} of {format} is newer than version {supported}, which this build reads: \
          use a newer build"
     )]
     NewerVersion {
-        /// The format.
+        /// Name of the format.
         format: String,
-        /// The version of the text.
+        /// Version of the text.
         found: u64,
-        /// The newest version that this build reads.
+        /// Newest version that this build reads.
         supported: u32,
     },
-    /// An unpublished version.
+    /// The text has a version that was never published.
     #[error("version {found} of {format} does not exist: versions count from 1")]
     NoVersion {
-        /// The format.
+        /// Name of the format.
         format: String,
-        /// The version of the text, or `absent`.
+        /// Version of the text, or `absent`.
         found: String,
     },
-    /// The right format and version, but invalid content.
+    /// The format and version are valid, but the content is not.
     #[error("not a valid {format}: {problem}")]
     Invalid {
-        /// The format.
+        /// Name of the format.
         format: String,
-        /// The problem.
+        /// Description of the problem.
         problem: String,
     },
-    /// Its content was changed.
+    /// The checksum does not match, because the content was changed.
     #[error(
         "the checksum of {what} does not match its content: the file was damaged or edited; write \
          it again"
     )]
     Damaged {
-        /// The document or part.
+        /// Name of the damaged document or part.
         what: String,
     },
 }
 
-/// A document in any of our formats.
+/// A document in any published format.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Document {
-    /// A `fencepost.report`.
+    /// A `fencepost.report` document.
     Report(Box<Report>),
-    /// A `fencepost.history`.
+    /// A `fencepost.history` document.
     History(Box<History>),
-    /// A `fencepost.sweep`.
+    /// A `fencepost.sweep` document.
     Sweep(Box<Sweep>),
-    /// A bare fault plan: an object with `faults` and no `format`.
+    /// A bare fault plan, which is an object with `faults` and no `format`.
     Plan(FaultPlan),
 }
 
-/// Reads a report, and checks the checksums of its histories.
+/// Reads a report and verifies the checksums of its histories.
 pub fn read_report(text: &str) -> Result<Report, ReadError> {
     sound_report(typed(parse(text)?, report::FORMAT, report::VERSION)?)
 }
 
-/// Reads a history.
+/// Reads a history and validates its events.
 pub fn read_history(text: &str) -> Result<History, ReadError> {
     typed(parse(text)?, history::FORMAT, history::VERSION).map_err(|error| match error {
-        // Parsing the text again also finds the line.
+        // The text is parsed again to find the line of the problem.
         ReadError::Invalid { format, problem } => {
             let located =
                 serde_json::from_str::<History>(text).err().map(|error| error.to_string());
@@ -109,7 +109,7 @@ pub fn read_history(text: &str) -> Result<History, ReadError> {
     })
 }
 
-/// Reads a sweep summary; checks its checksum, and that runs can have produced it.
+/// Reads a sweep, verifies its checksum, and checks that runs can have produced it.
 pub fn read_sweep(text: &str) -> Result<Sweep, ReadError> {
     sound_sweep(parse(text)?)
 }
@@ -174,7 +174,7 @@ fn sound_sweep(document: Value) -> Result<Sweep, ReadError> {
 
 fn parse(text: &str) -> Result<Value, ReadError> {
     serde_json::from_str(text).map_err(|error| match error.classify() {
-        // Empty text is not truncated.
+        // Empty text is not reported as truncated.
         Category::Eof if !text.trim().is_empty() => {
             ReadError::CutShort { line: error.line(), column: error.column() }
         }

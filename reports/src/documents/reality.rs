@@ -1,4 +1,5 @@
-//! The `fencepost.reality` format, version 1: whether real servers show the same violations.
+//! The `fencepost.reality` format, version 1: whether real servers show the violations found in
+//! simulation.
 
 use crate::explain::cause::Cause;
 use crate::judge::finding::Kind;
@@ -10,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The `format` field.
+/// Value of the `format` field.
 pub const FORMAT: &str = "fencepost.reality";
-/// The version of the format that this build writes.
+/// Version of the format that this build writes.
 pub const VERSION: u32 = 1;
-/// The ways to write it.
+/// The output formats of the document.
 pub static VIEWS: &[View<Reality>] =
     &[View::new("text", text), View::new("markdown", markdown), View::JSON];
 
@@ -107,7 +108,7 @@ pub struct Counts {
 }
 
 impl Reality {
-    /// The document of these rows.
+    /// Builds the document from its rows.
     pub fn new(tool: Tool, servers: BTreeMap<String, RealServer>, rows: Vec<Row>) -> Reality {
         let mut counts = Counts::default();
         for row in &rows {
@@ -124,12 +125,12 @@ impl Reality {
 }
 
 impl Outcome {
-    /// Returns whether the real servers show the violation of the simulated ones.
+    /// Returns whether the real servers show the violation that the simulated ones show.
     pub fn is_same(&self) -> bool {
         matches!(self, Outcome::Same | Outcome::SameInWholeRun)
     }
 
-    /// The outcome in words.
+    /// Returns the outcome as a phrase.
     pub fn words(&self) -> String {
         match self {
             Outcome::Same => "the same violation".to_owned(),

@@ -1,6 +1,6 @@
-//! Causes, decided from the servers' actions and the active faults.
+//! The [`Cause`]s of violations, decided from the servers' actions and the active faults.
 //!
-//! A cause is one file here, with its sentences and its meaning (`entry`), one line of the list
+//! Each cause is one file here with its sentences and its meaning (`entry`), one line of the list
 //! below, and a row of the table in `decision` for each way to find it.
 
 mod async_replication_loss;
@@ -206,20 +206,20 @@ causes! {
 }
 
 impl Cause {
-    /// Every cause, in the order of the declaration.
+    /// Every cause, in the order of declaration.
     pub const ALL: &'static [Cause] = Cause::VARIANTS;
 
-    /// The name, as in JSON.
+    /// Returns the name used in JSON.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// Its meaning, for a first-time reader.
+    /// Returns an explanation of the cause for a first-time reader.
     pub fn meaning(self) -> Meaning {
         self.entry().meaning
     }
 
-    /// Its conditions: the required evidence, and why it is tried before other causes.
+    /// Returns the required evidence for the cause, and why it is tried before other causes.
     pub fn rules(self) -> Vec<String> {
         let rows = decision::TABLE.iter().filter(|row| row.cause == self);
         let rule = |row: &decision::Row| match row.first {
@@ -229,17 +229,19 @@ impl Cause {
         rows.map(rule).collect()
     }
 
-    /// Returns whether no lock with a lease prevents it: a paused holder cannot check any clock.
+    /// Returns whether no lock with a lease can prevent the cause. A paused holder cannot check any
+    /// clock.
     pub fn is_beyond_leases(self) -> bool {
         self.entry().is_beyond_leases
     }
 
-    /// Returns whether the holder worked longer than a lease that it did not renew.
+    /// Returns whether the cause is a holder that worked longer than a lease that it did not renew.
     pub fn is_long_work(self) -> bool {
         self.entry().is_long_work
     }
 
-    /// The magnitude of a fault that decides whether it occurs.
+    /// Returns the magnitude of a fault that decides whether the cause occurs; `None` if there is
+    /// none.
     pub fn measure(self) -> Option<Measure> {
         self.entry().measure
     }

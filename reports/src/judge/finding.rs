@@ -1,4 +1,4 @@
-//! The findings of checkers.
+//! The [`Finding`]s of checkers, with the rules that they report as broken.
 
 use fencepost_faults::{Micros, Node, SimTime};
 use schemars::JsonSchema;
@@ -30,8 +30,8 @@ macro_rules! kinds {
         }
 
         impl Kind {
-            /// Damage at the storage and loss of progress are harms. A broken promise without
-            /// damage yet is a hazard.
+            /// Returns the severity. Damage at the storage and loss of progress are harms; a broken
+            /// promise without damage yet is a hazard.
             pub fn severity(self) -> Severity {
                 match self {
                     $(Kind::$member => Severity::$severity,)*
@@ -82,8 +82,8 @@ kinds! {
 }
 
 impl Kind {
-    /// Returns whether two critical sections at the same time, or a write after a later holder's
-    /// request, break this rule.
+    /// Returns whether overlapping critical sections, or a write after a later holder's request,
+    /// break this rule.
     pub fn is_about_clash(self) -> bool {
         match self {
             Kind::Overlap
@@ -106,13 +106,13 @@ impl Kind {
         }
     }
 
-    /// Returns whether servers that do not answer can break this rule without the lock.
+    /// Returns whether unresponsive servers alone can break this rule, without a fault of the lock.
     pub(crate) fn is_lack_of_progress(self) -> bool {
         matches!(self, Kind::Stuck | Kind::Deadlock | Kind::Starved | Kind::Unavailable)
     }
 
-    /// The scenario key with the bound of this rule, if it has one. The judge skips this rule if
-    /// the bound is not set.
+    /// Returns the scenario key with the bound of this rule. `None` if the rule has no bound. The
+    /// judge skips the rule while the bound is not set.
     pub fn bound_key(self) -> Option<&'static str> {
         match self {
             Kind::HeldForever => Some("held-bound"),
@@ -149,45 +149,45 @@ pub enum Severity {
 /// A violation found by a checker.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
-    /// The rule that was broken.
+    /// The broken rule.
     pub kind: Kind,
-    /// Its start.
+    /// Start of the violation, in true time.
     pub at: SimTime,
-    /// Its duration; zero if it is instantaneous.
+    /// Duration of the violation; zero if it is instantaneous.
     pub duration: Micros,
     /// The processes involved, the earlier holder first.
     pub processes: Vec<Node>,
     /// One sentence that states the fact, without a cause.
     pub what: String,
-    /// The evidence: events as indices into the history, ascending.
+    /// The evidence, as ascending indices of events in the history.
     pub witness: Vec<usize>,
-    /// The conflicting acquisitions, if there were two.
+    /// The two conflicting acquisitions, if the violation has two.
     pub clash: Option<Clash>,
 }
 
 /// Two conflicting acquisitions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Clash {
-    /// The one that was granted earlier, as an index into the timeline's acquisitions.
+    /// Index of the acquisition that was granted earlier, in the timeline's acquisitions.
     pub earlier: usize,
-    /// The one that was granted later.
+    /// Index of the acquisition that was granted later, in the timeline's acquisitions.
     pub later: usize,
-    /// For a harm: the late write of the earlier one, as an index into the history.
+    /// For a harm, the earlier holder's late write, as an index into the history.
     pub late_write: Option<usize>,
 }
 
 impl Kind {
-    /// Every kind, in the order in which reports list them.
+    /// Every kind, in the order of reports.
     pub const ALL: &'static [Kind] = Kind::VARIANTS;
 
-    /// The name, as in JSON.
+    /// Returns the name used in JSON.
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
 impl Severity {
-    /// The name, as in JSON.
+    /// Returns the name used in JSON.
     pub fn name(self) -> &'static str {
         self.into()
     }

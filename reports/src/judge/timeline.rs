@@ -1,4 +1,5 @@
-//! A history digested once: acquisitions, critical sections, keys, storage log, faults.
+//! The [`Timeline`]: a history parsed once into acquisitions, critical sections, keys, storage log
+//! and faults.
 
 mod acquisition;
 mod fault_span;
@@ -20,35 +21,35 @@ use crate::record::history::{Action, Change, Event, History, Keeping, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
-/// A position in a history, ordered by time, and within one instant by event sequence.
+/// A position in a history, ordered by time and, within one instant, by event sequence.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Moment {
-    /// True time.
+    /// Time of the event, in true time.
     pub time: SimTime,
     /// Index of the event in the history.
     pub index: usize,
 }
 
-/// A history, digested once for all checkers.
+/// A history, parsed once for all checkers.
 #[derive(Debug)]
 pub struct Timeline<'h> {
-    /// The digested history.
+    /// The parsed history.
     pub history: &'h History,
-    /// Every acquire, in the order of invocation.
+    /// Every acquisition, in the order of invocation.
     pub acquisitions: Vec<Acquisition<'h>>,
-    /// Every critical section, in order of their start.
+    /// Every critical section, ordered by start.
     pub sections: Vec<Section>,
-    /// The values of the lock's key at each server with their spans, in order of their start.
+    /// The values of the lock's key at each server with their spans, ordered by start.
     pub keys: Vec<KeySpan<'h>>,
     /// The storage's answers, without repeated requests.
     pub storage: Vec<StorageRequest>,
-    /// The faults, in order of their start.
+    /// The faults, ordered by start.
     pub faults: Vec<FaultSpan<'h>>,
-    /// When each server was a primary, and the primary named by Sentinels.
+    /// The times at which each server was a primary, and the primaries that Sentinels named.
     pub roles: Roles,
     /// The time of healing, if the run reached it.
     pub healed: Option<Moment>,
-    /// The end of the run; if not recorded, the time of the last event.
+    /// The end of the run, or the time of the last event if the history does not record the end.
     pub end: SimTime,
     by_operation: BTreeMap<u64, usize>,
     invocations: BTreeMap<u64, usize>,
@@ -56,7 +57,7 @@ pub struct Timeline<'h> {
 }
 
 impl<'h> Timeline<'h> {
-    /// Digests a history, meaningfully only one that `validate` passes.
+    /// Parses a history. The result is meaningful only if `validate` accepts the history.
     pub fn new(history: &'h History) -> Timeline<'h> {
         let mut acquisitions = acquisition::all(history);
         granting::set_grants(history, &mut acquisitions);
@@ -82,17 +83,17 @@ impl<'h> Timeline<'h> {
         }
     }
 
-    /// The acquisition of this operation.
+    /// Returns the index of the acquisition with this operation number.
     pub fn acquisition_of(&self, operation: u64) -> Option<usize> {
         self.by_operation.get(&operation).copied()
     }
 
-    /// The invocation of an operation.
+    /// Returns the position of an operation's invocation.
     pub fn invocation_of(&self, operation: u64) -> Option<Moment> {
         self.invocations.get(&operation).map(|index| self.moment(*index))
     }
 
-    /// The event by which the application cancelled or interrupted an operation, if it did.
+    /// Returns the event by which the application cancelled or interrupted an operation, if it did.
     pub fn given_up(&self, operation: u64) -> Option<Moment> {
         self.given_up.get(&operation).map(|index| self.moment(*index))
     }
@@ -105,7 +106,7 @@ impl<'h> Timeline<'h> {
         })
     }
 
-    /// The position of an event.
+    /// Returns the position of the event with this index.
     pub fn moment(&self, index: usize) -> Moment {
         Moment { time: self.history.events[index].time_us, index }
     }
@@ -117,7 +118,7 @@ impl<'h> Timeline<'h> {
         }
     }
 
-    /// The lease that a command requested from a Redis server at a moment. Other servers record the
+    /// Returns the lease that a command requested from a Redis server. Other servers record the
     /// granted lease, which may be shorter.
     pub(crate) fn lease_asked(&self, at: Moment) -> Option<Micros> {
         let event = &self.history.events[at.index];
@@ -150,12 +151,13 @@ impl<'h> Timeline<'h> {
         down.into_iter().map(|(_, from, to)| (from, to.unwrap_or(self.end))).collect()
     }
 
-    /// The critical section of an acquisition.
+    /// Returns the critical section of an acquisition.
     pub fn section_of(&self, acquisition: usize) -> Option<&Section> {
         self.sections.iter().find(|section| section.acquisition == acquisition)
     }
 
-    /// The two acquisitions in grant order; without a recorded grant, in order of completion.
+    /// Returns two acquisitions in grant order, or in order of completion if a grant is not
+    /// recorded.
     pub fn in_grant_order(&self, a: usize, b: usize) -> (usize, usize) {
         let (one, other) = (&self.acquisitions[a], &self.acquisitions[b]);
         let place = match (&one.grant, &other.grant) {
@@ -165,7 +167,7 @@ impl<'h> Timeline<'h> {
         if place.1 < place.0 { (b, a) } else { (a, b) }
     }
 
-    /// Every successful acquisition with a recorded grant, in grant order.
+    /// Returns every successful acquisition with a recorded grant, in grant order.
     pub fn granted_in_order(&self) -> Vec<usize> {
         let mut order: Vec<(Moment, usize)> = self
             .acquisitions
@@ -178,9 +180,9 @@ impl<'h> Timeline<'h> {
         order.into_iter().map(|(_, index)| index).collect()
     }
 
-    /// Returns whether a server's value was this acquisition's lock. The value alone does not tell:
-    /// some locks write one value for all or each time, and a replicated value belongs to its last
-    /// grant.
+    /// Returns whether a server's value was this acquisition's lock. The value alone does not
+    /// identify the acquisition, because some locks always write the same value, and a replicated
+    /// value belongs to its last grant.
     pub fn is_lock_of(&self, span: &KeySpan<'_>, acquisition: &Acquisition<'_>) -> bool {
         let rests_on = |grant: &Grant| grant.servers.contains(&(span.node, span.from));
         if self.history.header.quorum > 1 && acquisition.grant.as_ref().is_some_and(rests_on) {
@@ -195,7 +197,7 @@ impl<'h> Timeline<'h> {
         let by = span.granted.or_else(|| self.last_granted(value, span.from)).map(|of| of.0);
         let began = |grant: &Grant| {
             let granted = grant.servers.iter().map(|(_, moment)| *moment).min();
-            // A grant that found a lock of its process rests on the existing value.
+            // A grant that found its process's own lock relies on the existing value.
             let found = |at: Moment| !grant.created && span.to.is_none_or(|(to, _)| at < to);
             granted.is_none_or(|granted| granted <= span.from || found(granted))
         };
@@ -203,12 +205,12 @@ impl<'h> Timeline<'h> {
             && acquisition.grant.as_ref().is_none_or(began)
     }
 
-    /// When and how the lock of an acquisition ended, at the server where it ended first.
+    /// Returns when and how an acquisition's lock ended, at the server where it ended first.
     pub(crate) fn gone(&self, acquisition: &Acquisition<'_>) -> Option<(Moment, KeyEnd)> {
         let own = self.keys.iter().filter(|span| self.is_lock_of(span, acquisition));
         let kept_as = self.history.header.kept_as;
         if matches!(kept_as, Some(Keeping::Membership | Keeping::MemberLease)) {
-            // Each grantor takes the lock over from the one before.
+            // Each grantor takes over the lock from its predecessor.
             return own.max_by_key(|span| span.from)?.to;
         }
         own.filter_map(|span| span.to).min_by_key(|(at, _)| *at)
@@ -218,15 +220,15 @@ impl<'h> Timeline<'h> {
         self.keys.iter().find(|span| span.from == at)?.by
     }
 
-    /// The end of a value. A server may notice an expiry late or never, so the lease's end counts;
-    /// its record counts if its clock was wrong.
+    /// Returns the true end of a value. A server may notice an expiry late or never, so the end of
+    /// the lease counts. If the server's clock was wrong, the recorded end counts.
     pub(crate) fn stood_until(&self, span: &KeySpan<'_>) -> SimTime {
         let told = span.to.map_or(self.end, |(to, _)| to.time);
         let over = match span.to {
             Some((_, KeyEnd::Changed { change: Change::Expired, .. })) => {
                 span.runs_out.or_else(|| self.after_ttl(span))
             }
-            // A command that removes it has found it.
+            // A command found the value when it removed it.
             Some((_, KeyEnd::Changed { by: Some(_), .. })) => None,
             _ => span.runs_out,
         };
@@ -246,7 +248,8 @@ impl<'h> Timeline<'h> {
         Some(set.time + self.history.header.ttl_us)
     }
 
-    /// Returns whether the value replaced a higher count of its owner: a partial release, no grant.
+    /// Returns whether the value replaced a higher count of the same owner. Such a change is a
+    /// partial release and no grant.
     pub(crate) fn is_lowered(&self, span: &KeySpan<'_>) -> bool {
         let before = self.keys.iter().find(|before| {
             before.node == span.node && before.to == Some((span.from, KeyEnd::Replaced))
@@ -270,8 +273,9 @@ impl<'h> Timeline<'h> {
         Some((span.by?, span.from))
     }
 
-    /// The process whose lock this server last had under this value before a moment: granted there,
-    /// or at its primary. If it never had it, the last process that was granted it anywhere.
+    /// Returns the process that owned a server's last lock with this value before a moment, as
+    /// granted by the server or its primary. If the server never had the lock, returns the last
+    /// process that any server granted it to.
     pub fn owner_of(&self, value: &str, server: Node, before: Moment) -> Option<(Node, Moment)> {
         let stood = |span: &&KeySpan<'_>| {
             let is_earlier = span.node == server && span.from < before;
@@ -282,9 +286,10 @@ impl<'h> Timeline<'h> {
     }
 }
 
-/// A counting lock's value is a hash, `owner=count`: the count does not identify the owner.
+/// Returns whether two values have the same owner. A counting lock's value is `owner=count`, and
+/// the count does not identify the owner.
 pub(crate) fn is_one_owner(one: &str, other: &str) -> bool {
-    // Owners mostly differ in their first byte: this avoids a full comparison.
+    // Most owners differ in their first byte, so this test avoids full comparisons.
     let may_be_same =
         one.is_empty() || other.is_empty() || one.as_bytes()[0] == other.as_bytes()[0];
     may_be_same && (one == other || owner_of_value(one) == owner_of_value(other))
@@ -299,8 +304,8 @@ fn owner_of_value(value: &str) -> &str {
     owner_and_count(value).0
 }
 
-/// Finds the process that was connected when the node became first in the queue or later, or that
-/// held the lock under its name.
+/// Returns the process whose connection created the node or made it first in the queue, or the
+/// process that held the lock under its name.
 pub(crate) fn creator(history: &History, node: &str) -> Option<Node> {
     history.events.iter().find_map(|event| match &event.what {
         What::Server { change, value: Some(value), by, .. } => {
@@ -312,7 +317,7 @@ pub(crate) fn creator(history: &History, node: &str) -> Option<Node> {
     })
 }
 
-/// Splits a value into the owner, and the count if it is that of a hash.
+/// Splits a value into the owner and, for a counting lock, the count.
 fn owner_and_count(value: &str) -> (&str, Option<u64>) {
     let counted = |(owner, count): (&'_ str, &str)| {
         let digits = !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,8 +1,8 @@
-//! The events of one run, in true time.
+//! The recorded events of one run, in true time.
 //!
-//! Operations follow Jepsen's `invoke / ok / fail / info`: `info` is an outcome that the process
-//! does not know. Further events are each server's changes of the lock's keys (recorded by a tap
-//! that no client sees), the storage's answers, and the faults.
+//! Operations follow Jepsen's `invoke / ok / fail / info`, where `info` means that the process does
+//! not know the outcome. A [`History`] also contains each server's changes of the lock's keys
+//! (recorded by a tap that no client sees), the storage's answers, and the faults.
 
 mod locks;
 mod setting;
@@ -125,12 +125,12 @@ pub struct Availability {
 }
 
 impl Header {
-    /// Returns whether a lock lasts as long as a session or a connection, without a ttl.
+    /// Returns whether a lock lasts as long as a session or a connection and has no ttl.
     pub fn has_no_ttl(&self) -> bool {
         self.lives_with_session || self.kept_as == Some(Keeping::Connection)
     }
 
-    /// Returns whether the lock is a queue of nodes or keys, the first of which holds it.
+    /// Returns whether the lock is a queue of nodes or keys whose first entry holds the lock.
     pub(crate) fn has_queue(&self) -> bool {
         let has_none = matches!(self.kept_as, Some(Keeping::Session | Keeping::Membership));
         self.lives_with_session && !has_none
@@ -423,14 +423,15 @@ pub enum Turn {
 }
 
 impl Turn {
-    /// Returns whether the turn changes which data is served, rather than a server's belief.
+    /// Returns whether the change affects which data clients see, and not only a server's opinion.
     pub(crate) fn changes_data(self) -> bool {
         matches!(self, Turn::Promoted | Turn::Demoted | Turn::TookOver | Turn::Unaware)
     }
 }
 
 impl What {
-    /// Returns whether the digest covers it: faults, phases, silences and turns are left out.
+    /// Returns whether the digest covers the event. Faults, healing, silences and turns are left
+    /// out.
     pub fn is_digested(&self) -> bool {
         !matches!(
             self,

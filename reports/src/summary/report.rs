@@ -1,7 +1,7 @@
-//! The `fencepost.report` format, version 2: what `run --format json` prints.
+//! The `fencepost.report` format, version 2, which `run --format json` prints as a [`Report`].
 //!
-//! Version 1 had different remedies: whether the safeguard "prevents" the violation in one run. The
-//! reader drops them.
+//! The remedies of version 1 say whether a safeguard prevents the violation in one run. The reader
+//! drops them.
 
 use crate::explain::literature::Expected;
 use crate::explain::order::OrderedPair;
@@ -16,9 +16,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
-/// The `format` field of a report.
+/// Value of the `format` field of a report.
 pub const FORMAT: &str = "fencepost.report";
-/// The version of the format that this build writes; it also reads version 1.
+/// Version of the format that this build writes. It also reads version 1.
 pub const VERSION: u32 = 2;
 
 /// The runs of one seed.
@@ -285,9 +285,9 @@ pub struct Nearby {
     pub broken_without: u64,
 }
 
-/// Remedies of this version; drops those of version 1.
+/// Reads the remedies of version 2 and drops those of version 1.
 fn remedies_of_any_version<'de, D: Deserializer<'de>>(reader: D) -> Result<Vec<Remedy>, D::Error> {
-    /// Serde tries the variants in order: this version first, then the one before.
+    /// Serde tries the variants from the top, so the current version comes first.
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Published {

@@ -1,4 +1,4 @@
-//! The `fencepost.sweep` format, version 1: the sum of many seeds.
+//! The `fencepost.sweep` format, version 1: a [`Sweep`] sums up the runs of many seeds.
 
 mod cell;
 mod comparison;
@@ -32,9 +32,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The `format` field of a sweep summary.
+/// Value of the `format` field of a sweep.
 pub const FORMAT: &str = "fencepost.sweep";
-/// The version of the format that this build reads and writes.
+/// Version of the format that this build reads and writes.
 pub const VERSION: u32 = 1;
 
 /// The totals of many seeds. The same inputs give the same bytes, except in `measured`.
@@ -111,7 +111,7 @@ pub struct Measured {
 }
 
 impl Sweep {
-    /// The sweep with its checksum.
+    /// Returns the sweep with its checksum.
     pub fn sealed(&self) -> serde_json::Result<Sweep> {
         let document = serde_json::to_value(self)?;
         let checksum = checksum(&document, Uncovered::Measured);
@@ -120,11 +120,11 @@ impl Sweep {
 }
 
 impl Shard {
-    /// The whole.
+    /// The shard that contains the whole range of seeds.
     pub const WHOLE: Shard = Shard { index: 1, count: 1 };
 
-    /// Returns the seeds of this slice. Slices are contiguous and together cover the range. Their
-    /// sizes differ by at most one. An index beyond the count has no seeds.
+    /// Returns the seeds of this shard. Shards are contiguous and together cover the range, and
+    /// their sizes differ by at most one. An index beyond the count has no seeds.
     pub fn slice(self, range: SeedRange) -> SeedRange {
         let width = u128::from(range.to.0.saturating_sub(range.from.0));
         let count = u128::from(self.count.max(1));
@@ -137,12 +137,12 @@ impl Shard {
 }
 
 impl SeedRange {
-    /// The number of seeds.
+    /// Returns the number of seeds in the range.
     pub fn len(self) -> u64 {
         self.to.0.saturating_sub(self.from.0)
     }
 
-    /// Returns whether there is none.
+    /// Returns whether the range contains no seeds.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }

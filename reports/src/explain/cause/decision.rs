@@ -1,10 +1,10 @@
-//! The order in which causes are tried, as one table.
+//! The [`TABLE`] of the order in which causes are tried.
 //!
 //! Each finding has a few [`Question`]s, in the order of `classify`. The rows of a question are
-//! tried from the top: the first that holds names the cause, and if none does the next question
-//! follows. Rows are skipped if their cause needs an event that the run did not have. If several
-//! servers lost a lock before its lease was over, each for another reason, the reason further up
-//! counts.
+//! tried from the top. The first row that applies names the cause. If no row applies, the next
+//! question follows. A row is skipped if its cause needs an event that the run did not have. If
+//! several servers lost a lock before the end of its lease, each for another reason, the reason
+//! further up counts.
 
 use super::Cause;
 use crate::explain::evidence::{
@@ -14,33 +14,32 @@ use crate::record::history::Change;
 use fencepost_faults::FaultKind;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Question {
-    /// Why does no process get in, or is a waiter not served?
+    /// Why does no process get the lock, or why is a waiter not served?
     Standstill,
-    /// Why did a later requester get in first?
+    /// Why did a process that asked later get the lock first?
     Overtaken,
-    /// Why is the lock kept for so long?
+    /// Why is the lock held for so long?
     Held,
-    /// Why was a process told what is not so?
+    /// Why did a process receive a false answer?
     Misheard,
-    /// Can the lock not distinguish two owners?
     Owners,
-    /// Did a process that was acquiring the lock remove it?
+    /// Did a process remove the lock while acquiring it?
     Takeover,
-    /// Did a process that had the lock alone write a value computed from an older one?
+    /// Did the only holder write a value that it had computed from an older one?
     OldValue,
-    /// Had the first process that did a job given its lock back before?
+    /// Had the first process that did a job already released its lock?
     Unrecorded,
-    /// What happened to the counter of tokens?
+    /// What happened to the counter of fencing tokens?
     Counter,
-    /// What delayed a write that was sent while its writer still had the lock?
+    /// What delayed a write that was sent while its writer still held the lock?
     InFlight,
-    /// For a lock in a session or a connection: did that end?
+    /// Did the session or connection that the lock belonged to end?
     Session,
-    /// How did the servers lose the lock before its lease was over?
+    /// How did the servers lose the lock before the end of its lease?
     EarlyLoss,
     /// Why was the holder still in its critical section when the lease expired?
     Overrun,
-    /// What delayed the release that removed another's lock?
+    /// What delayed the release that removed another process's lock?
     Astray,
 }
 
@@ -49,16 +48,16 @@ pub(super) struct Row {
     pub(super) cause: Cause,
     pub(super) asks: &'static str,
     pub(super) holds: Test,
-    /// Why it is tried before the rows below. Empty for the last one, and if at most one row can
-    /// apply.
+    /// Reason to try this row before the rows below. Empty for a question's last row, and if at
+    /// most one row can apply.
     pub(super) first: &'static str,
 }
 
 pub(super) enum Test {
     Case(fn(&Case<'_, '_>) -> bool),
-    /// On a server's loss of the lock; replicas follow their primary.
+    /// A test of a server's loss of the lock. Replicas count with their primary.
     Loss(fn(&Case<'_, '_>, &Loss<'_, '_>) -> bool),
-    /// The same, for losses that affect one server only.
+    /// A test of a loss that affects one server only.
     LossThere(fn(&Case<'_, '_>, &Loss<'_, '_>) -> bool),
 }
 
@@ -76,7 +75,7 @@ macro_rules! table {
 }
 
 table! {
-    // `evidence/standstill.rs` finds one obstacle, in the order given there.
+    // `evidence/standstill.rs` finds a single obstacle, in the order described there.
     Standstill {
         LockOrder: "a waiting process holds this lock and waits for another",
             When(|case| case.is_at(Standstill::HeldByWaiter));
@@ -225,7 +224,8 @@ table! {
         SessionExpired: "its session ended",
             When(|case| case.is_gone(Gone::WithSession));
     }
-    // Actions on the lock precede losses of a server, and those precede faults of a clock.
+    // Actions on the lock take precedence over a server's losses, which take precedence over clock
+    // faults.
     EarlyLoss {
         StaleTakeover: "another process removed it while acquiring the lock itself",
             Lost(is_taken_over);
@@ -339,8 +339,8 @@ fn is_taken_over(_: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
     matches!(loss.remover(), Some(Remover::Process(by)) if loss.is_takeover_by(by))
 }
 
-/// Another thread of the process may also have sent it for an earlier lock under the same owner
-/// value; that is another cause.
+/// Another thread of the process may also have sent the release for an earlier lock with the same
+/// owner value, which is a different cause.
 fn is_of_a_thread(_: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
     matches!(loss.remover(), Some(Remover::Thread(by)) if !loss.may_be_a_late_release_of(by))
 }
@@ -353,8 +353,8 @@ fn is_late(_: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
     }
 }
 
-/// The last second does not matter for a holder that had left its critical section by then, and
-/// whose release was delayed.
+/// The last second of the lease does not matter to a holder that had left its critical section by
+/// then, and whose release was delayed.
 fn is_rounded(case: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
     loss.ran_out() == Some(RanOut::InWholeSeconds) && case.held_up().is_none()
 }

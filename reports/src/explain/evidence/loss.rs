@@ -1,4 +1,5 @@
-//! One way to lose a lock before its lease was over, with the evidence in the history.
+//! A [`Loss`]: one way to lose a lock before the end of its lease, with the evidence in the
+//! history.
 
 use super::lease::{COARSE, GRANULARITY, is_given_short, last_lease};
 use super::{release, takeover};
@@ -26,9 +27,7 @@ pub(super) enum How<'t, 'h> {
     TakenBack {
         removed: Moment,
     },
-    /// Another server acted as primary at the same time.
     TwoPrimaries,
-    /// The lock never reached the server that granted it again.
     NeverReceived,
 }
 
@@ -42,9 +41,8 @@ pub(crate) enum Remover {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RanOut {
     ByClock(FaultKind),
-    /// The server counts in whole seconds.
     InWholeSeconds,
-    /// The server, a former replica, had not received the extension of the lease.
+    /// The server is a former replica that had not received the extension of the lease.
     AsFirstSet,
     /// Another process had set a shorter lease.
     AsAnotherSet,
@@ -63,8 +61,8 @@ impl Loss<'_, '_> {
         matches!(self.how, How::TwoPrimaries)
     }
 
-    /// The server that granted again never had the lock, had replaced its data, or lacks the
-    /// extension of the lease.
+    /// Returns whether the server that granted again never had the lock, had discarded it in a
+    /// resynchronisation, or lacked the extension of the lease.
     pub(crate) fn is_not_replicated(&self) -> bool {
         matches!(self.how, How::NeverReceived) && !self.is_of_members()
             || self.ended_by(Change::Discarded)
@@ -74,7 +72,7 @@ impl Loss<'_, '_> {
     pub(crate) fn ended_with_session(&self) -> bool {
         let header = &self.timeline.history.header;
         match header.kept_as {
-            // The lease was not over: the lock ended with its member.
+            // The lease had not expired. The lock ended because its member left.
             Some(Keeping::MemberLease) => {
                 self.ended_by(Change::Expired) && self.ran_out() == Some(RanOut::Unknown)
             }
@@ -111,18 +109,18 @@ impl Loss<'_, '_> {
         self.removed().is_some_and(is_takeover)
     }
 
-    /// Returns whether a delayed release that `process` sent for an earlier lock may have removed
-    /// the lock.
+    /// Returns whether a delayed release by `process` of an earlier lock may have removed this
+    /// lock.
     pub(crate) fn may_be_a_late_release_of(&self, process: Node) -> bool {
         self.removed().is_some_and(|at| release::is_astray(self.timeline, process, at))
     }
 
-    /// The same for its holder, unless the holder was already releasing this lock.
+    /// Returns whether the holder's own delayed release may have removed the lock, and the holder
+    /// was not already releasing it.
     pub(crate) fn may_be_a_late_release(&self) -> bool {
         !self.is_given_back() && self.may_be_a_late_release_of(self.holder.process)
     }
 
-    /// Returns whether the reply to a command of the holder was lost before the lock ended.
     pub(crate) fn lost_a_reply(&self) -> bool {
         let How::Ended { at, .. } = self.how else { return false };
         let (process, from) = (self.holder.process, self.holder.invoked.time);
@@ -137,7 +135,7 @@ impl Loss<'_, '_> {
         matches!(self.how, How::TakenBack { .. }) || self.section_then().is_some()
     }
 
-    /// Returns whether a release begun in the critical section was open when the lock ended.
+    /// Returns whether the holder's release was in progress when the lock ended.
     fn is_given_back(&self) -> bool {
         let process = self.holder.process;
         self.section_then()
@@ -152,7 +150,7 @@ impl Loss<'_, '_> {
         sections.find(|section| section.process == process && section.covers(at))
     }
 
-    /// Returns whether the server came back without the lock, or crashed before another value
+    /// Returns whether the server returned without the lock, or crashed before another value
     /// replaced it.
     pub(crate) fn was_forgotten(&self) -> bool {
         self.ended_by(Change::Forgotten)
@@ -160,20 +158,20 @@ impl Loss<'_, '_> {
             || self.is_of_members() && matches!(self.how, How::NeverReceived)
     }
 
-    /// Another server recovers the lock from members; without it, the system was founded again.
+    /// Returns whether a new server recovers the lock from the system's members. If it does not,
+    /// the system was founded anew.
     fn is_of_members(&self) -> bool {
         let kept_as = self.timeline.history.header.kept_as;
         matches!(kept_as, Some(Keeping::Membership | Keeping::MemberLease))
     }
 
-    /// Returns whether a value replaced it, with no clock fault or crash to explain that.
+    /// Returns whether another value replaced the lock without a clock fault or a crash.
     pub(crate) fn was_replaced(&self) -> bool {
         matches!(self.how, How::Ended { how: KeyEnd::Replaced, .. })
             && self.ran_out() == Some(RanOut::Unknown)
     }
 
-    /// Returns whether a process that had held the lock before renewed its own, and that replaced
-    /// this one.
+    /// Returns whether a former holder renewed its own lock and thereby replaced this one.
     pub(crate) fn is_renewed_over(&self) -> bool {
         let How::Ended { at, how: KeyEnd::Replaced, .. } = self.how else { return false };
         renewed_over(self.timeline, self.holder, at).is_some()
@@ -186,8 +184,8 @@ impl Loss<'_, '_> {
             && between.any(|event| event.node == span.node && matches!(event.what, What::Crashed))
     }
 
-    /// Why the lock expired too early, if it did; also for a replaced owner whose expiry the server
-    /// never reported.
+    /// Returns why the lock expired too early, if it did. Also covers a replaced owner whose expiry
+    /// the server never reported.
     pub(crate) fn ran_out(&self) -> Option<RanOut> {
         let How::Ended { span, at, how } = self.how else { return None };
         let header = &self.timeline.history.header;
@@ -208,10 +206,10 @@ impl Loss<'_, '_> {
         }
     }
 
-    /// A key that expired too early in true time did so because of a clock: the server's own since
-    /// the lease was set or, if it got the key with an absolute time from another server, any clock
-    /// of the two at any time before. Otherwise, a former replica had not received the extension;
-    /// or a server other than Redis counts in whole seconds.
+    /// Returns why a key expired too early in true time. Usually the server's clock was wrong after
+    /// the lease was set. If the server received the key from another server with an absolute
+    /// expiry time, either clock may have been wrong at any time before. Otherwise a former replica
+    /// had not received the extension, or a server other than Redis counts in whole seconds.
     fn ran_out_early(&self, span: &KeySpan<'_>, at: Moment) -> RanOut {
         let set = span.set.last();
         if self.is_shortened(span) {
@@ -220,7 +218,7 @@ impl Loss<'_, '_> {
         let since = set.map_or(SimTime::ZERO, |set| set.time);
         let granting = self.holder.grant.as_ref().map(|grant| grant.node).filter(|_| set.is_none());
         let hosts: Vec<Node> = granting.into_iter().chain([span.node]).collect();
-        // Others than GemFire use a clock that is never stepped.
+        // Only GemFire reads a clock that can be stepped.
         let is_stepped = self.timeline.history.header.kept_as == Some(Keeping::MemberLease);
         if let (Node::Server(_), Some(set), false) = (span.node, set, is_stepped) {
             let drifted = self.fault_on(FaultKind::ClockDrift, &hosts, since, at.time);
@@ -241,7 +239,8 @@ impl Loss<'_, '_> {
         }
     }
 
-    /// Returns whether another process set the last lease, which was over before the holder's own.
+    /// Returns whether another process set the last lease, and it ended before the holder's own
+    /// would have.
     fn is_shortened(&self, span: &KeySpan<'_>) -> bool {
         let by_another = |set: &Moment| {
             let by = self.timeline.asked_by(*set).map(Node::machine);
@@ -259,19 +258,20 @@ impl Loss<'_, '_> {
         })
     }
 
-    /// Returns whether the lock expired or its row was overwritten because such a fault affected a
-    /// server's clock, or, if no row is kept, the clock of one of both processes.
+    /// Returns whether a clock fault of this kind made the lock expire or its row be overwritten.
+    /// The clock is a server's or, if the server keeps no row, also one of the two processes'.
     pub(crate) fn is_by_clock(&self, kind: FaultKind) -> bool {
         self.ran_out() == Some(RanOut::ByClock(kind))
             || self.overwritten_by_clock(Keeping::RowByServer) == Some(kind)
     }
 
-    /// Returns whether a process overwrote a row as expired by a wrong clock, its or the holder's.
+    /// Returns whether a process overwrote a row as expired because its own or the holder's clock
+    /// was wrong.
     pub(crate) fn is_by_clocks_of_processes(&self) -> bool {
         self.overwritten_by_clock(Keeping::RowByClients).is_some()
     }
 
-    /// The clock fault behind the overwriting of a row: of two processes, or of the server.
+    /// Returns the clock fault that made a process overwrite a row.
     fn overwritten_by_clock(&self, keeping: Keeping) -> Option<FaultKind> {
         let How::Ended { span, at, how: KeyEnd::Replaced } = self.how else { return None };
         if self.timeline.history.header.kept_as != Some(keeping) {
@@ -292,7 +292,8 @@ impl Loss<'_, '_> {
         }
     }
 
-    /// When the server read its clock for a row's last lease: earlier if less of it was left.
+    /// Returns when the server read its clock to set a row's last lease. The time is earlier than
+    /// the write if less of the lease was left.
     fn reckoned_from(&self, span: &KeySpan<'_>) -> SimTime {
         let Some(set) = span.set.last() else { return SimTime::ZERO };
         let left = match self.timeline.history.events[set.index].what {
@@ -303,7 +304,7 @@ impl Loss<'_, '_> {
         if is_short { self.holder.invoked.time.min(set.time) } else { set.time }
     }
 
-    /// A step precedes a rate; an instantaneous step counts from its begin.
+    /// Finds the clock fault of these hosts. A clock step takes precedence over a wrong rate.
     fn clock_fault(&self, hosts: &[Node], since: SimTime, until: SimTime) -> Option<FaultKind> {
         let mut kinds = [FaultKind::ClockJump, FaultKind::ClockDrift].into_iter();
         kinds.find(|kind| self.fault_on(*kind, hosts, since, until))
@@ -323,8 +324,8 @@ impl Loss<'_, '_> {
     }
 }
 
-/// Returns the process that overwrote the lock at `at` with a lock granted to it earlier, although
-/// it was not acquiring then.
+/// Returns the process that overwrote the lock at `at` with a lock it had been granted before,
+/// while it was not acquiring.
 pub(crate) fn renewed_over(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,

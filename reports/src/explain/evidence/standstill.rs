@@ -1,16 +1,28 @@
-//! The obstacle when no process gets in, or a waiter is not served.
+//! The [`Standstill`]: the obstacle because of which no process acquires the lock, or a waiter is
+//! not served.
 //!
-//! For an available lock that no process got, in this order: the first in the queue paused; all
-//! waiters, or the first in the queue, slept on; votes, where no message was delayed and a quorum
-//! could be reached; a server was down or paused; no server was a primary; messages were delayed;
-//! then as below, votes, crashed processes and clocks. For hopeless waits: all waiters wait on dead
-//! connections, or slept on. Then, and for a lock that no process gets: locks of abandoned attempts
-//! exist at a quorum of the servers; processes split the servers between them; a server has a lock
-//! whose owner crashed or does not know of it, or whose release was lost; a replica never received
-//! a release; there is no lock, and all waiters sleep on; there is no lock, and a process crashed
-//! while it waited; there is no lock, and the clocks that compare a row differ; there is no lock,
-//! and all interested processes gave up a call before. Where a lock exists, its owner may have
-//! given up the call.
+//! If the lock was available, these obstacles are tried in order:
+//! - the first process in the queue was paused;
+//! - all waiters, or the first in the queue, were not woken;
+//! - the votes were split, although no message was delayed and a quorum was reachable;
+//! - a server was down or paused;
+//! - no server was a primary;
+//! - messages were delayed;
+//! - then votes, crashed processes and clocks, as below.
+//!
+//! If waiting is hopeless, all waiters wait on dead connections, or were not woken.
+//!
+//! Next, and for a lock that no process acquires:
+//! - locks of abandoned attempts exist at a quorum of the servers;
+//! - processes split the servers among them;
+//! - a server has a lock whose owner crashed or does not know of it, or whose release was lost;
+//! - a replica never received a release;
+//! - there is no lock, and all waiters sleep;
+//! - there is no lock, and a process crashed while it waited;
+//! - there is no lock, and the clocks that are compared with a row differ;
+//! - there is no lock, and all interested processes gave up a call before.
+//!
+//! If a lock exists, its owner may have given up the call.
 
 mod circle;
 mod clocks;
@@ -37,37 +49,36 @@ use votes::{of_standing_votes, votes_are_split};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Standstill {
-    /// The lock became free, and the waiters were not notified.
+    /// The lock became free, but the waiters were not notified.
     NotTold,
     OnDeadConnections,
     ServersAway,
-    /// No server that Sentinels named was a primary.
+    /// No server that the Sentinels named was a primary.
     NoPrimary,
-    /// The network was cut between servers, or between one and a process.
+    /// The network was partitioned between servers, or between a server and a process.
     NetworkCut,
     MessagesLate,
     VotesSplit,
     OwnerDied,
-    /// The owner of an existing lock never heard of its grant.
+    /// The owner of an existing lock never learned of its grant.
     OwnerUnaware(Obstacle),
-    /// The owner of an existing lock was refused, without a fault.
+    /// The owner of an existing lock was refused although no fault interfered.
     OwnerMisled,
-    /// The owner of an existing lock got a confirmation of its release.
+    /// The owner of an existing lock was told that it had released the lock.
     OwnerReleased,
-    /// The owner of an existing lock released it without hearing the outcome.
+    /// The owner of an existing lock released it but did not receive the answer.
     ReleaseUnheard,
-    /// The owner of an existing lock has left its critical section and still renews it.
+    /// The owner of an existing lock has left its critical section and still renews the lock.
     OwnerRenews,
     UnknownNode,
-    /// A replica never received the release.
     ReleaseNotCopied,
-    /// The application gave up a call, and its effects remain.
+    /// The application gave up a call whose effects remain.
     CallGivenUp,
     WaiterDied,
-    /// The first in the queue was paused.
+    /// The first process in the queue was paused.
     WaiterStoodStill,
     ClocksDiffer,
-    /// One of the waiting processes holds this lock, and waits for another one.
+    /// A waiting process holds this lock and waits for another one.
     HeldByWaiter,
 }
 
@@ -86,8 +97,8 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<S
     }
 }
 
-/// A lock that existed for most of the time because a release only lowered its count, by its server
-/// and its owner.
+/// Returns the server and the owner of a lock that existed for most of the time because a release
+/// only lowered its count.
 pub(super) fn counted_once_too_often(
     timeline: &Timeline<'_>,
     finding: &Finding,
@@ -96,8 +107,8 @@ pub(super) fn counted_once_too_often(
     standing.find(|span| timeline.is_lowered(span)).and_then(|span| Some((span.node, span.by?)))
 }
 
-/// A lock that existed for most of the time, by its server and its owner, if a request of the owner
-/// to that server was lost after the grant, while the owner acquired.
+/// Returns the server and the owner of a lock that existed for most of the time, if the owner's
+/// request to that server was lost after the grant, while the owner acquired.
 pub(super) fn lost_a_request(timeline: &Timeline<'_>, finding: &Finding) -> Option<(Node, Node)> {
     mostly(timeline, Period::of_finding(finding)).find_map(|span| {
         let by = span.by?;
@@ -135,7 +146,7 @@ fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
         None if has_sessions => asleep::slept_on(timeline, finding)
             .then_some(Standstill::NotTold)
             .or_else(|| of_impatient(timeline, finding)),
-        // The key is removed when its lease expires, but that wakes no waiter either.
+        // The server removes the key when its lease expires, but that wakes no waiter either.
         Some(standing) if finding.kind == Kind::Deadlock && standing.runs_out.is_some() => {
             Some(Standstill::NotTold)
         }
@@ -162,8 +173,8 @@ fn of_unknown(timeline: &Timeline<'_>, first: &KeySpan<'_>) -> Standstill {
     }
 }
 
-/// The lock is free but no process acquires it: every waiting process has already given up a call,
-/// and its library may still count that call.
+/// Finds the obstacle of a free lock that no process acquires: every waiting process has given up a
+/// call before, and its library may still count that call.
 fn of_impatient(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
     let until = finding.at + finding.duration;
     let all = given_up::all_did(timeline, &finding.processes, until);

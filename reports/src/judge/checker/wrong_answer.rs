@@ -1,15 +1,16 @@
-//! A definite answer is true: a refused process has no lock at the servers, a process whose library
-//! reports the lock as lost did not remove it itself and has no lock at the servers either, and a
-//! confirmed release removed the lock.
+//! Checks that each definite answer of a lock is true: a refused process has no lock at the
+//! servers, a process whose library reports a loss did not remove the lock itself and has none at
+//! the servers, and a confirmed release removed the lock.
 //!
-//! An answer that leaves the outcome open (`info`) is never wrong. On many servers a quorum has to
-//! contradict the answer. For one replicated lock only the server counts that had it, and only
-//! while no other one grants it: this rule does not judge which of two primaries is right. A lock
-//! that the process withdraws before it asks again is no contradiction: the command was in transit.
-//! The report of a lost lock whose value exists is wrong only if a single server ever had the lock,
-//! or a quorum: a replica promoted without it answers truthfully.
+//! An answer that leaves the outcome open (`info`) is never wrong. With many servers, a quorum has
+//! to contradict the answer. With one replicated lock, only the server that had the lock counts,
+//! and only while no other server grants it, because this rule does not judge which of two
+//! primaries is right. A lock that the process withdraws before it asks again is no contradiction,
+//! because the command was in transit. A reported loss of a lock whose value exists is wrong only
+//! if a single server or a quorum had the lock, because a replica that was promoted without it
+//! answers truthfully.
 //!
-//! [`granted`] judges grants and their stated validity, [`lost`] reported losses.
+//! [`granted`] checks grants and their stated validity, and [`lost`] checks reported losses.
 
 mod granted;
 mod lost;
@@ -59,7 +60,8 @@ fn is_key_with_lease(timeline: &Timeline<'_>) -> bool {
     header.kept_as.is_none() && !header.has_no_ttl()
 }
 
-/// Returns `false` for histories that do not record the end of their run, as they may not tell.
+/// Returns whether the value has no expiry. `false` if the history does not record the end of its
+/// run, because such histories may not record leases.
 fn never_expires(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     let is_told = timeline.history.ended.is_some() && span.by.is_some();
     is_told && is_key_with_lease(timeline) && span.runs_out.is_none()
@@ -84,7 +86,7 @@ fn refused_but_stands(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
     };
     let mut standing: Vec<&KeySpan<'_>> =
         timeline.keys.iter().filter(wrote).filter(|span| stays(timeline, span, told)).collect();
-    // Each of several attempts may have its own value.
+    // Each of several attempts may use its own value.
     let last = standing.last()?.value?;
     standing.retain(|span| span.value.is_some_and(|value| is_one_owner(value, last)));
     let is_wrong =
@@ -100,8 +102,9 @@ fn refused_but_stands(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
     })
 }
 
-/// Returns whether every earlier call of a process, of any thread, had a definite answer. An open
-/// one may still be in transit, and cause the apparent effect of the next.
+/// Returns whether every earlier call of the process, from any of its threads, had a definite
+/// answer. A call without one may still be in transit and cause the effect that is attributed to
+/// the next call.
 fn is_settled(timeline: &Timeline<'_>, process: Node, by: Moment) -> bool {
     let mut open: BTreeSet<u64> = BTreeSet::new();
     for event in &timeline.history.events[..by.index] {
@@ -164,8 +167,8 @@ fn left_wrongly(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> {
     })
 }
 
-/// Returns whether the lock may count a call that the application gave up: taken once more, or
-/// released once less, than it knows.
+/// Returns whether the lock may still count a call that the application gave up. Its count may then
+/// be off by one.
 fn gave_up_before(timeline: &Timeline<'_>, section: &Section) -> bool {
     let left = section.to.map_or(0, |left| left.index);
     let mut open: BTreeSet<u64> = BTreeSet::new();
@@ -185,7 +188,8 @@ fn gave_up_before(timeline: &Timeline<'_>, section: &Section) -> bool {
     !open.is_empty()
 }
 
-/// An unknown call may be counted: a release that only lowers the count released its own hold.
+/// Returns whether the lock may count an earlier call whose outcome is unknown. If it does, a
+/// release that only lowers the count is complete.
 fn may_count_an_unknown_call(timeline: &Timeline<'_>, process: Node, invoked: Moment) -> bool {
     let before = &timeline.history.events[..invoked.index];
     before.iter().any(|event| {
@@ -198,10 +202,10 @@ fn may_be_another_server(timeline: &Timeline<'_>) -> bool {
     timeline.history.header.quorum <= 1 && nodes.len() > 1
 }
 
-/// The value that an owner wrote before its release and that still exists at the answer. Its lease
-/// shows that it remained. A lock without a lease ends with its session, which the releasing
-/// process may have ended; but not if the same owner is granted the lock again while the value from
-/// before its release exists.
+/// Returns the values that an owner wrote before its release and that still exist at the answer. A
+/// lock with a lease visibly remained until its expiry. A lock without a lease may have ended
+/// because the releasing process ended its session, unless the same owner is granted the lock again
+/// while the earlier value exists.
 fn stands_on<'t, 'h>(
     timeline: &'t Timeline<'h>,
     process: Node,
@@ -226,7 +230,7 @@ fn stands_on<'t, 'h>(
         None => span.runs_out.is_some() || never_expires(timeline, span) || outlasts(None),
     };
     let own = |span: &&KeySpan<'_>| span.value.is_some_and(|value| is_one_owner(value, owner));
-    // An earlier acquire wrote the count that this release lowered.
+    // An earlier acquisition wrote the count that this release lowered.
     let counts_all = !may_count_an_unknown_call(timeline, process, invoked);
     let is_lowered =
         |span: &KeySpan<'_>| counts_all && timeline.is_lowered(span) && span.from < told;
@@ -247,7 +251,8 @@ fn answer(timeline: &Timeline<'_>, invoked: Moment, wanted: u64) -> Option<(Mome
     })
 }
 
-/// Returns whether the value replaced another's: some locks write before they know the outcome.
+/// Returns whether the value replaced another process's value. Some locks write before they know
+/// the outcome.
 fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     timeline.keys.iter().any(|other| {
         other.node == span.node

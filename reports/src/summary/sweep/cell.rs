@@ -1,4 +1,4 @@
-//! One client under one fault over many seeds.
+//! The results of one client under one fault family over many seeds, as a [`Cell`].
 
 use super::finding_state::FindingState;
 use super::first::SeedsToFirst;
@@ -152,19 +152,19 @@ pub struct Smallest {
     pub confirmed_under_turmoil: bool,
 }
 
-/// The data of a run that a cell needs.
+/// The facts of one run that are added to a cell.
 #[derive(Clone, Copy, Debug)]
 pub struct RunSummary<'r> {
     /// The seed of the run.
     pub seed: Seed,
-    /// The findings.
+    /// The findings of the run.
     pub run: &'r RunFacts,
-    /// For every fault that began: its kind, and its phase of the protocol.
+    /// The kind of every fault that began, with the phase of the protocol at that time.
     pub phases: &'r [(String, String)],
 }
 
 impl Cell {
-    /// A cell without runs.
+    /// Returns a cell without runs.
     pub fn new(client: &str, fault: &str) -> Cell {
         Cell {
             client: client.to_owned(),
@@ -191,7 +191,7 @@ impl Cell {
         }
     }
 
-    /// Adds a run. The cell does not depend on the order of the runs.
+    /// Adds a run. The order in which runs are added does not change the cell.
     pub fn add(&mut self, summary: &RunSummary<'_>) {
         self.absorb(&Cell::of(summary));
         self.seeds_to_first.add(summary.seed, summary.run.verdict == Verdict::Violated);
@@ -244,7 +244,7 @@ impl Cell {
         cell
     }
 
-    /// Adds up two cells of one client and fault.
+    /// Adds the runs of another cell with the same client and fault.
     pub fn absorb(&mut self, other: &Cell) {
         self.runs += other.runs;
         self.valid += other.valid;
@@ -285,14 +285,16 @@ impl Cell {
         self.measure();
     }
 
-    /// Phases in which no fault began, if any did elsewhere: a quiet cell says nothing of them.
+    /// Returns the protocol phases in which no fault began, if faults began in other phases. A
+    /// quiet cell has no evidence about them.
     pub fn phases_without_faults(&self) -> Vec<&'static str> {
         let counts = whatever_kind(&self.phases).into_iter();
         let unmet = counts.filter(|(phase, count)| *count == 0 && *phase != "before-acquire");
         unmet.map(|(phase, _)| phase).collect()
     }
 
-    /// Kept violations with their anomaly's index: the smallest of each, then the second smallest.
+    /// Returns the kept violations with the index of their anomaly: first the smallest of each
+    /// anomaly, then the second smallest of each.
     pub fn kept(&self) -> Vec<(usize, Kept)> {
         let of = |(place, found): (usize, &Fingerprint)| {
             found
@@ -307,7 +309,8 @@ impl Cell {
         all.into_iter().map(|(_, place, kept)| (place, kept)).collect()
     }
 
-    /// Independent of order and grouping: a rank among some runs is no greater than among all.
+    /// Drops the largest violations beyond the limit. The result does not depend on how runs are
+    /// grouped, because a violation ranks no higher among some runs than among all.
     fn keep_smallest(&mut self) {
         let kept: usize = self.fingerprints.iter().map(|found| 1 + found.others.len()).sum();
         let limit =
@@ -339,7 +342,7 @@ impl Cell {
         }
     }
 
-    /// Marks the anomalies with this smallest run as confirmed under turmoil.
+    /// Marks the anomalies whose smallest run has this seed as confirmed under turmoil.
     pub fn confirm(&mut self, seed: Seed) {
         for fingerprint in self.fingerprints.iter_mut().filter(|known| known.smallest.seed == seed)
         {
@@ -348,7 +351,7 @@ impl Cell {
         self.count_confirmed();
     }
 
-    /// Adds the diagnosis of an anomaly's smallest run.
+    /// Stores the diagnosis of an anomaly's smallest run.
     pub fn explain(&mut self, report: ViolationReport) {
         if let Some(known) =
             self.fingerprints.iter_mut().find(|known| known.id == report.violation.id)
@@ -382,7 +385,7 @@ impl Cell {
 }
 
 impl Fingerprint {
-    /// Ascending.
+    /// Returns the kept runs, the smallest first.
     pub(crate) fn runs_kept(&self) -> Vec<Kept> {
         let smallest = Kept { faults: self.smallest.faults, seed: self.smallest.seed };
         [vec![smallest], self.others.clone()].concat()
@@ -392,7 +395,7 @@ impl Fingerprint {
 fn add_counts<K: Ord + Clone>(into: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
     for (key, count) in from {
         let sum = into.entry(key.clone()).or_default();
-        // Counts of phases come from files and have no bound.
+        // Phase counts come from files and have no upper limit.
         *sum = sum.saturating_add(*count);
     }
 }

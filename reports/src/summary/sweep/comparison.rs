@@ -1,6 +1,6 @@
 //! The `fencepost.compare` format, version 1: two locks, or two sweeps, side by side.
 //!
-//! [`Comparison::of`] pairs the cells of two sweeps, and states for each pair whether the rates
+//! [`Comparison::of`] pairs the cells of two sweeps. For each pair it states whether the rates
 //! differ significantly, and which anomalies only one side has.
 
 mod fisher;
@@ -17,8 +17,9 @@ use std::collections::{BTreeMap, BTreeSet};
 const FORMAT: &str = "fencepost.compare";
 const VERSION: u32 = 1;
 
-/// The probability with which a comparison of equal locks may call any of its pairs different. The
-/// p-value of a single pair must be below this over the number of pairs (Bonferroni).
+/// Significance level of a whole comparison: the probability of calling any pair of equal locks
+/// different. The p-value of a single pair must be below this level divided by the number of pairs
+/// (Bonferroni).
 pub const LEVEL: f64 = 0.05;
 
 /// Two sweeps, cell by cell.
@@ -133,7 +134,7 @@ pub enum Difference {
     NotExercised,
 }
 
-/// The reason why two sweeps cannot be compared.
+/// The error for two sweeps that share no lock or fault to compare.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("'{a}' and '{b}' have no cell in common: {a} has {cells_a}, {b} has {cells_b}")]
 pub struct NothingInCommon {
@@ -144,8 +145,8 @@ pub struct NothingInCommon {
 }
 
 impl Comparison {
-    /// Pairs the cells of two sweeps, each with its requested name: by lock and faults, or by
-    /// faults alone if each sweep has a single lock. Errors: no pair at all.
+    /// Pairs the cells of two sweeps, each given with its display name. Cells match by lock and
+    /// fault, or by fault alone if each sweep has a single lock. Fails if no cells match.
     pub fn of(
         (name_a, a): (&str, &Sweep),
         (name_b, b): (&str, &Sweep),
@@ -202,7 +203,7 @@ fn some_of(cells: &[Cell]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") + more }
 }
 
-/// A key of the scenario about its source, not a setting.
+/// Scenario key with a remark about the scenario's source. It is not a setting.
 const NOTE: &str = "keeps";
 
 fn settings(a: &Value, b: &Value) -> Vec<Setting> {

@@ -1,21 +1,22 @@
-//! Seeds until a violation: median and 90th percentile.
+//! The median and the 90th percentile of the number of seeds until a violation.
 //!
-//! Shards must add up to the whole, so blocks of seeds begin at fixed absolute numbers, independent
-//! of shards and threads: block `n` of length `l` holds the seeds `n * l` to `n * l + l - 1`. A
-//! block counts once all of its seeds were run; until then it is open. Several lengths are kept in
-//! parallel, because a short block has no information on a rare violation and a short sweep has no
-//! long block.
+//! The sum of all shards must equal the result of one sweep, so blocks of seeds begin at fixed
+//! absolute numbers, independent of shards and threads. Block `n` of length `l` contains the seeds
+//! `n * l` to `n * l + l - 1`. A block counts when all of its seeds were run. Several lengths are
+//! kept in parallel, because a short block has no information about a rare violation and a short
+//! sweep has no long block.
 
 use fencepost_faults::Seed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The lengths of the blocks, each a multiple of the one before.
+/// Lengths of the blocks, each a multiple of the previous one.
 const LENGTHS: [u64; 4] = [16, 256, 4_096, 65_536];
 
-/// Counts up to this are exact; of greater ones the first five binary digits are kept, rounded up:
-/// at most 1/16 too high. So a table of counts has at most 208 entries for any number of seeds.
+/// Counts up to this limit are exact. Larger counts are rounded up to five significant binary
+/// digits, which is at most 1/16 too high. A table of counts therefore has at most 208 entries for
+/// any number of seeds.
 pub(crate) const EXACT_MAX: u64 = 32;
 
 /// Number of seeds until a violation, counted from the first seed of a block.
@@ -60,7 +61,7 @@ pub struct OpenBlock {
 }
 
 impl SeedsToFirst {
-    /// Adds a seed. Each seed may be added once.
+    /// Adds a seed. Each seed may be added only once.
     pub fn add(&mut self, seed: Seed, violated: bool) {
         let mut completes = false;
         for length in LENGTHS {
@@ -114,7 +115,7 @@ impl SeedsToFirst {
 }
 
 impl Blocks {
-    /// Returns whether the block is complete.
+    /// Adds a part of a block and returns whether the block is now complete.
     fn add(&mut self, part: OpenBlock) -> bool {
         let place = self.open.partition_point(|block| block.from < part.from);
         match self.open.get_mut(place) {
@@ -138,7 +139,8 @@ impl Blocks {
         self.quiet + self.first.values().sum::<u64>()
     }
 
-    /// By nearest rank; `None` if the block of that rank is quiet or does not exist.
+    /// Returns the percentile by nearest rank; `None` if the block of that rank is quiet or does
+    /// not exist.
     fn percentile(&self, percent: u64) -> Option<u64> {
         let mut left = (self.complete() * percent).div_ceil(100);
         self.first.iter().find_map(|(count, blocks)| {
@@ -185,7 +187,8 @@ mod tests {
     #[test]
     fn a_rare_violation_is_told_in_longer_blocks() {
         let sum = sweep(0..4_096, |seed| seed % 256 == 100);
-        // 101 is 1100101 in binary: the next number with five binary digits that count is 104.
+        // 101 is 1100101 in binary. The next number with only five significant binary digits is
+        // 104.
         assert_eq!((sum.block, sum.complete, sum.median, sum.p90), (256, 16, Some(104), Some(104)));
         let never = sweep(0..300, |_| false);
         assert_eq!((never.block, never.complete, never.median, never.p90), (256, 1, None, None));
