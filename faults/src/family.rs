@@ -1,8 +1,8 @@
-//! The table of fault families, one file each.
+//! The table of fault families ([`FAMILIES`]), with one file for each family.
 //!
-//! A family draws from its own stream ([`Stream::Plan`](crate::Stream::Plan) of its place in the
-//! table), so adding one to a run or removing one does not change the draws of the others. New
-//! families are appended: a place in the table never changes its meaning.
+//! A family draws from its own stream ([`Stream::Plan`](crate::Stream::Plan) of its index in the
+//! table), so adding or removing a family does not change the draws of the others. New families are
+//! appended, because an index never changes its meaning.
 
 mod timing;
 
@@ -44,7 +44,7 @@ pub use swarm::{Swarmed, swarm};
 /// Faults with their start times.
 pub type Drawn = Vec<(SimTime, Fault)>;
 
-/// A family's draw from its own stream, for a setting.
+/// A function that draws a family's incidents for a setting from the family's own stream.
 pub type Draw = fn(&mut ChaCha8Rng, &Setting) -> Vec<Incident>;
 
 macro_rules! families {
@@ -113,22 +113,22 @@ families! {
 /// Every family, in the order of their numbers.
 pub const FAMILIES: &[Family] = Family::VARIANTS;
 
-/// Origin of a family's part of a plan.
+/// The way in which a family's part of a plan is drawn.
 #[derive(Clone, Copy)]
 pub enum Drawing {
-    /// Draws from the family's own stream.
+    /// The family draws from its own stream.
     Own(Draw),
-    /// The seed switches other families on and off.
+    /// The seed enables and disables other families.
     Swarm,
 }
 
 impl Family {
-    /// Its value for `--fault`.
+    /// Returns the family's value for `--fault`.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// Other names for the same.
+    /// Returns other accepted names of the family.
     pub fn aliases(self) -> &'static [&'static str] {
         match self {
             Family::Pause => &["gc-pause"],
@@ -136,17 +136,18 @@ impl Family {
         }
     }
 
-    /// A one-line description.
+    /// Returns a one-line description.
     pub fn about(self) -> &'static str {
         self.row().0
     }
 
-    /// Origin of its part of a plan.
+    /// Returns how the family's part of a plan is drawn.
     pub fn drawing(self) -> Drawing {
         self.row().1
     }
 
-    /// Effects that it never has, or only with some setting, unless the description names them.
+    /// Returns a sentence on effects that the family never has or has only with some setting, if
+    /// its description does not state them.
     pub fn limits(self) -> Option<&'static str> {
         Some(match self {
             Family::Partition => {
@@ -185,18 +186,19 @@ impl Family {
         })
     }
 
-    /// `true` if `all` may include it; families added after seeds of `all` were published may not.
+    /// Returns whether `all` may include the family. Families added after seeds of `all` were
+    /// published may not be included.
     pub fn is_accident(self) -> bool {
         !matches!(self, Family::None | Family::Operator | Family::LostRequest)
     }
 
-    /// The family that has this name or alias.
+    /// Returns the family with this name or alias.
     pub fn named(name: &str) -> Option<Family> {
         let known = |family: &Family| family.name() == name || family.aliases().contains(&name);
         FAMILIES.iter().copied().find(known)
     }
 
-    /// The delay between two of the incidents; `None` if incidents may overlap.
+    /// Returns the minimum delay between two incidents; `None` if they may overlap.
     pub(crate) fn rest(self, setting: &Setting) -> Option<Micros> {
         let is_absence = self == Family::Failover && !is_watched(setting);
         is_absence.then_some(setting.ttl_us)

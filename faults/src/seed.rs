@@ -1,6 +1,6 @@
-//! Independent random streams from one seed: the seed is a ChaCha8 key, and every consumer has its
-//! own stream id (RFC 8439's nonce; `ChaCha8Rng::set_stream`). Removing one consumer does not
-//! change any other draw: shrinking a plan depends on it.
+//! Independent random streams from one [`Seed`]. The seed is a ChaCha8 key, and every consumer has
+//! its own stream id (RFC 8439's nonce; `ChaCha8Rng::set_stream`). Removing one consumer does not
+//! change any other draw, which shrinking a plan depends on.
 
 use crate::node::Node;
 use rand_chacha::ChaCha8Rng;
@@ -9,22 +9,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// The number that determines a whole run. A decimal string in JSON, which has no u64.
+/// The number that determines a whole run. It is a decimal string in JSON, which has no u64.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Seed(pub u64);
 
-/// The consumer of a random stream. Two consumers never share one.
+/// The consumer of a random stream. Two consumers never share a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stream {
-    /// The part of a fault plan drawn by the family with this index (in the table of families).
+    /// The part of a fault plan drawn by the family with this index in the table of families.
     Plan(u16),
-    /// The families that a swarm run switches on, and their hardness.
+    /// The families that a swarm run enables, and their intensity.
     Swarm,
     /// Hold times and other decisions in the workload of a thread.
     Workload(Node),
-    /// Retry delays of a process; its threads share them.
+    /// Retry delays of a process, shared by its threads.
     Jitter(Node),
-    /// Owner values of a process; its threads share them.
+    /// Owner values of a process's locks, shared by its threads.
     Owner(Node),
     /// Run ids and election delays of a server.
     Server(Node),
@@ -32,20 +32,21 @@ pub enum Stream {
     Clock(Node),
     /// Latency of the messages in one direction of a link. Message `n` takes the `n`th draw.
     Latency(Node, Node),
-    /// The lengths of leases, holds and waits in a swarm run.
+    /// The lengths of leases, critical sections and waits in a swarm run.
     Lengths,
-    /// The incidents that are aimed, and their places.
+    /// The choice of incidents to aim, and the places that they are aimed at.
     Aim,
     /// The order of links with priorities.
     Priorities,
-    /// The calls of its lock that a thread gives up.
+    /// The choice of lock calls that a thread gives up.
     Impatience(Node),
-    /// The critical sections of a thread that take a re-entrant lock a second time.
+    /// The choice of critical sections in which a thread takes a re-entrant lock a second time.
     Nesting(Node),
 }
 
 impl Seed {
-    /// The random stream of one consumer. The same seed and consumer always give the same stream.
+    /// Returns the random stream of a consumer. The same seed and consumer always give the same
+    /// stream.
     pub fn stream(self, stream: Stream) -> ChaCha8Rng {
         let mut key = [0_u8; 32];
         key[..8].copy_from_slice(&self.0.to_le_bytes());
@@ -57,7 +58,8 @@ impl Seed {
 }
 
 impl Stream {
-    /// Eight bits of kind, then two codes of 28: both machines of a link, or a machine and thread.
+    /// Returns the stream id: eight bits for the kind, then two codes of 28 bits, for both machines
+    /// of a link or for a machine and its thread.
     fn id(self) -> u64 {
         let (kind, a, b) = match self {
             Stream::Plan(family) => (1, u64::from(family), 0),
@@ -78,7 +80,7 @@ impl Stream {
     }
 }
 
-/// Returns at most 24 bits.
+/// Returns a code of at most 24 bits for a machine.
 fn code(node: Node) -> u64 {
     let (kind, number) = match node.machine() {
         Node::Redis(n) => (1, n),

@@ -1,6 +1,6 @@
-//! Minimizes a plan that causes a violation. Rounds of four passes, until a round changes nothing:
-//! leave out whole faults (ddmin), leave out nodes of the faults that name several, bisect
-//! magnitudes, round start times. No pass undoes another, so the rounds end.
+//! Minimizes a plan that causes a violation. [`shrink`] repeats four passes until a round changes
+//! nothing: remove whole faults (ddmin), remove nodes from faults that name several, bisect
+//! magnitudes, and round start times. No pass undoes another, so the rounds end.
 
 mod ddmin;
 mod magnitude;
@@ -18,16 +18,17 @@ pub use magnitude::{Magnitude, magnitudes, with_magnitude};
 
 const GRAINS_US: [u64; 4] = [1_000_000, 100_000, 10_000, 1_000];
 
-/// A minimized plan.
+/// The result of minimizing a plan.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Shrunk {
-    /// Still violates. If `complete`, not without any one fault, or with a magnitude a step less.
+    /// A plan that still violates. If `complete`, it does not violate without any one of its faults
+    /// or with a magnitude one step smaller.
     pub plan: FaultPlan,
     /// The threshold of each magnitude, in plan order.
     pub boundaries: Vec<Boundary>,
-    /// Calls of the predicate.
+    /// Number of calls of the predicate.
     pub calls: u32,
-    /// `false` if the calls ran out before a local minimum.
+    /// `false` if the limit on calls was reached before a local minimum.
     pub complete: bool,
 }
 
@@ -46,11 +47,12 @@ pub struct Boundary {
     pub not_enough: Option<i64>,
 }
 
-/// Shrinks a plan for which `violates` holds, with at most `calls_max` calls; `None` if it does not
-/// hold for the plan itself.
+/// Shrinks a plan for which `violates` holds, with at most `calls_max` calls. Returns `None` if
+/// `violates` does not hold for the plan itself.
 ///
-/// The result keeps ids, kinds and at most the nodes and magnitudes of `plan`, with starts moved by
-/// less than a second. `violates` must be a function of the plan alone; it need not be monotone.
+/// The result keeps the ids and kinds of `plan`, has no additional nodes and no larger magnitudes,
+/// and its start times move by less than a second. `violates` must depend on the plan alone and
+/// need not be monotone.
 pub fn shrink(
     plan: &FaultPlan,
     calls_max: u32,
@@ -77,8 +79,8 @@ pub fn shrink(
     Some(Shrunk { plan: best, boundaries, calls: oracle.calls(), complete: !oracle.refused() })
 }
 
-/// Leaves out whole faults only, with at most `calls_max` calls, as the first step of [`shrink`];
-/// `None` if `violates` does not hold for the plan itself.
+/// Removes whole faults only, with at most `calls_max` calls, like the first pass of [`shrink`].
+/// Returns `None` if `violates` does not hold for the plan itself.
 pub fn fewest_faults(
     plan: &FaultPlan,
     calls_max: u32,
@@ -148,9 +150,9 @@ fn lessen_magnitudes<F: FnMut(&FaultPlan) -> bool>(
     best
 }
 
-/// Finds a value up to `value`, which must hold, that holds where one step less does not. Prefers a
-/// number of whole steps. Unless `thorough`, returns `value` itself if one step less does not hold:
-/// between rounds little has changed.
+/// Finds the size of a magnitude that holds and whose next smaller step does not. `value` itself
+/// must hold. Prefers whole steps. Unless `thorough`, returns `value` as soon as one step less does
+/// not hold, because little changes between rounds.
 fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bool) -> i64 {
     let sign = value.signum();
     let signed = |size: u64| sign * i64::try_from(size).unwrap_or(i64::MAX);
@@ -159,7 +161,7 @@ fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bo
     if whole != size && holds(signed(whole)) {
         size = whole;
     }
-    // From here on sizes are `size - steps * step`: `enough` steps less hold, `too_many` do not.
+    // Sizes are now `size - steps * step`. They hold for `enough` steps but not for `too_many`.
     let steps_max = size / step;
     if steps_max == 0 || !thorough && !holds(signed(size - step)) {
         return signed(size);
@@ -190,14 +192,15 @@ fn round_starts<F: FnMut(&FaultPlan) -> bool>(
             return best;
         };
         let rounded = rounder(at).map(|rounded| with_start(&best, id, rounded)).find(|candidate| {
-            // The start must not move into another fault of its kind.
+            // The new start must not be within another fault of the same kind.
             candidate.collision().is_none() && oracle.violates(candidate)
         });
         rounded.unwrap_or(best)
     })
 }
 
-/// The roundest first; of two equally round ones, the nearer.
+/// Returns rounder start times than `at`, the roundest first. Of two equally round times, the
+/// nearer one comes first.
 fn rounder(at: SimTime) -> impl Iterator<Item = SimTime> {
     let at = at.as_micros();
     GRAINS_US.into_iter().take_while(move |grain| !at.is_multiple_of(*grain)).flat_map(

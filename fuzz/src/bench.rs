@@ -1,40 +1,40 @@
-//! A machine with its clock and network under the target's control.
+//! A [`Bench`]: a machine whose clock and network a fuzz target controls.
 
 use crate::pieces;
 use fake_redis::{Node, NodeConfig};
 use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs, WallTime};
 
-/// 2023-11-14.
+/// Initial wall-clock time of a bench: 2023-11-14.
 pub const START: WallTime = WallTime(1_700_000_000_000_000);
-/// A server executes at most as many commands as its input has bytes.
+/// Limit on rounds. A server executes at most as many commands as its input has bytes.
 const ROUNDS_MAX: usize = 1_000_000;
 
-/// A machine and its outputs.
+/// A machine under test with its recorded outputs.
 pub struct Bench<M> {
     machine: M,
-    /// Wall clock.
+    /// Current wall-clock time.
     pub now: WallTime,
-    /// Messages sent since they were last taken.
+    /// Messages sent since the target last took them.
     pub sent: Vec<(ConnectionId, Vec<u8>)>,
     /// Open outgoing connections, in order.
     pub opened: Vec<ConnectionId>,
     /// Last image that replaced the disk's contents.
     pub image: Option<DiskImage>,
-    /// The machine has stopped, or did not start.
+    /// `true` if the machine has stopped or did not start.
     pub stopped: bool,
     syncs: usize,
     accepted: u32,
 }
 
 impl Bench<Node> {
-    /// A booted server.
+    /// Returns a booted Redis server.
     pub fn server(config: NodeConfig, disk: DiskImage) -> Bench<Node> {
         Bench::of(Node::new(config, disk, 1, START))
     }
 }
 
 impl<M: Machine> Bench<M> {
-    /// A booted machine.
+    /// Returns a booted machine.
     pub fn of(machine: M) -> Bench<M> {
         let (sent, opened) = (Vec::new(), Vec::new());
         let (image, stopped, syncs, accepted) = (None, false, 0, 0);
@@ -52,9 +52,9 @@ impl<M: Machine> Bench<M> {
         connection
     }
 
-    /// Sends an input to a server of lines: pieces of three connections (0 to 2), elapsed time (3),
-    /// disconnects (4). The first connection begins with `greeting`. Returns the reply to `request`
-    /// of the next client.
+    /// Sends the pieces of an input to a line-based server: bytes of three connections (0 to 2),
+    /// elapsed time (3), disconnects (4). The first connection begins with `greeting`. Returns the
+    /// reply to a new client's `request`.
     pub fn converse(&mut self, greeting: &[u8], input: &[u8], request: &[u8]) -> Vec<u8> {
         let mut clients = [self.accept(), self.accept(), self.accept()];
         if !greeting.is_empty() {
@@ -78,12 +78,12 @@ impl<M: Machine> Bench<M> {
         self.sent.iter().filter(|(to, _)| *to == last).flat_map(|(_, said)| said.clone()).collect()
     }
 
-    /// Delivers bytes.
+    /// Delivers bytes on a connection.
     pub fn receive(&mut self, connection: ConnectionId, bytes: &[u8]) {
         self.input(Input::Received { connection, bytes });
     }
 
-    /// Advances time.
+    /// Advances both clocks by this many milliseconds.
     pub fn pass(&mut self, millis: u64) {
         self.now.0 += i64::try_from(millis).unwrap_or(0) * 1_000;
         self.input(Input::Timer);
@@ -121,7 +121,8 @@ impl<M: Machine> Bench<M> {
         answers.flat_map(|(_, bytes)| bytes.clone()).collect()
     }
 
-    /// Connections open, and writes are synced, immediately.
+    /// Passes an input to the machine. Connections open immediately, and writes are synced
+    /// immediately.
     pub fn input(&mut self, input: Input<'_>) {
         let mut out = Outputs::default();
         self.machine.handle(input, Now::unstepped(self.now), &mut out);
@@ -168,7 +169,7 @@ impl<M: Machine> Bench<M> {
     }
 }
 
-/// Encodes a command.
+/// Encodes a command as a RESP array.
 pub fn encode(words: &[&[u8]]) -> Vec<u8> {
     let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
     for word in words {

@@ -1,63 +1,63 @@
-//! The position of a process in its protocol, and the time.
+//! A [`Place`] of a process in its protocol, with its time.
 
 use crate::node::Node;
 use crate::time::SimTime;
 
-/// The phase of a process.
+/// The phase of a process in its protocol.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Phase {
-    /// Requests the lock and is not granted it.
+    /// The process requests the lock and is not granted it.
     Waiting,
-    /// From the command that is granted to the end of the operation.
+    /// The time from the command that is granted to the end of the operation.
     Taking,
-    /// Holds the lock and reads the guarded data.
+    /// The process holds the lock and reads the guarded data.
     Reading,
-    /// Holds the lock and works.
+    /// The process holds the lock and works.
     Holding,
-    /// Holds the lock and sends an extension, or any other command.
+    /// The process holds the lock and sends an extension or any other command.
     Renewing,
-    /// Holds the lock and writes the guarded data.
+    /// The process holds the lock and writes the guarded data.
     Writing,
-    /// Releases the lock.
+    /// The process releases the lock.
     Releasing,
-    /// Neither has nor requests the lock.
+    /// The process neither holds nor requests the lock.
     Idle,
 }
 
-/// A command of a process with its reply, or a time without one.
+/// A command of a process with its reply, or a time without any command.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
     /// The phase of the process.
     pub phase: Phase,
-    /// The number of the command in its operation, from 1; 0 without a command.
+    /// Number of the command in its operation, from 1; 0 without a command.
     pub number: u32,
     /// The machine of the process.
     pub client: Node,
-    /// The time, and for a command its server.
+    /// The time of the place and, for a command, its server.
     pub stretch: Stretch,
 }
 
 /// The extent of a place in time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stretch {
-    /// A command and its reply; `None` for a step that never happened.
+    /// A command and its reply; times are `None` for steps that never happened.
     Command {
-        /// The server.
+        /// The server that the command is sent to.
         server: Node,
-        /// The send time.
+        /// Time at which the process sent the command.
         sent: SimTime,
-        /// The arrival at the server.
+        /// Time at which the command arrived at the server.
         arrived: Option<SimTime>,
-        /// The send time of the reply.
+        /// Time at which the server sent the reply.
         answered: Option<SimTime>,
-        /// The arrival of the reply.
+        /// Time at which the reply arrived at the process.
         heard: Option<SimTime>,
     },
-    /// No command is in progress.
+    /// A time in which no command is in progress.
     Quiet {
-        /// Its start.
+        /// Start of the time without a command.
         from: SimTime,
-        /// Its end.
+        /// End of the time without a command.
         to: SimTime,
     },
 }

@@ -1,4 +1,4 @@
-//! Starts a program that is traced from its first instruction.
+//! Starts a program that is traced from its first instruction, with [`spawn`].
 
 use super::filter::filter;
 use super::trace::{Stop, Tracee};
@@ -10,8 +10,8 @@ use std::path::Path;
 
 const DESCRIPTORS_MAX: libc::rlim_t = 1024;
 
-/// In bytes. An endless allocation should fail in the process, not take the machine down. Reserved
-/// memory does not count.
+/// Limit on data memory in bytes. An endless allocation should fail in the process instead of
+/// exhausting the machine. Reserved memory does not count.
 const MEMORY_MAX: libc::rlim_t = 4 << 30;
 
 pub(crate) struct Image {
@@ -22,7 +22,7 @@ pub(crate) struct Image {
     pub(crate) user: Option<libc::uid_t>,
 }
 
-/// The child is stopped before its exec.
+/// Forks a child and returns it stopped before its exec.
 pub(crate) fn spawn(image: &Image) -> Result<Tracee, StartError> {
     let pointers = |texts: &[CString]| -> Vec<*const c_char> {
         texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
@@ -31,13 +31,15 @@ pub(crate) fn spawn(image: &Image) -> Result<Tracee, StartError> {
     let filter = filter();
     let program =
         sock_fprog { len: filter.len() as u16, filter: filter.as_ptr() as *mut libc::sock_filter };
-    // SAFETY: the child makes only calls that are safe after a fork, on memory prepared before.
+    // SAFETY: after the fork, the child makes only async-signal-safe calls on memory prepared
+    // before.
     let child = unsafe { libc::fork() };
     if child < 0 {
         return Err(io::Error::last_os_error().into());
     }
     if child == 0 {
-        // SAFETY: as above; it does not return.
+        // SAFETY: the arguments are live and null-terminated, and the child never returns from the
+        // call.
         unsafe { become_program(image, &arguments, &environment, &program) }
     }
     let tracee = Tracee(child);
@@ -50,7 +52,8 @@ pub(crate) fn spawn(image: &Image) -> Result<Tracee, StartError> {
     }
 }
 
-/// Never returns. Exit statuses from 121 on are failures of the preparation.
+/// Executes the program and never returns. Exit statuses from 121 on mean that a preparation
+/// failed.
 unsafe fn become_program(
     image: &Image,
     arguments: &[*const c_char],
@@ -74,7 +77,7 @@ unsafe fn become_program(
             libc::_exit(121);
         }
         libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV);
-        // Dies with the tracer, until ptrace takes over that role.
+        // The kernel kills the child with the tracer until ptrace takes over that role.
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         if libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) != 0 {
             libc::_exit(122);
@@ -89,9 +92,10 @@ unsafe fn become_program(
     }
 }
 
-/// Standard input is empty. The tracer takes the output, so the files for it stay empty.
+/// Gives the child an empty standard input. The files for its output stay empty, because the tracer
+/// takes the output.
 unsafe fn prepare_descriptors() {
-    // SAFETY: calls on descriptors of the child.
+    // SAFETY: the calls affect only descriptors of the child, and all pointers are live.
     unsafe {
         let null = libc::open(c"/dev/null".as_ptr(), libc::O_RDONLY);
         libc::dup2(null, 0);
@@ -109,7 +113,7 @@ unsafe fn prepare_descriptors() {
 }
 
 unsafe fn prepare_signals() {
-    // SAFETY: a zeroed set is valid.
+    // SAFETY: a zeroed signal set is valid.
     unsafe {
         for signal in 1..=64 {
             libc::signal(signal, libc::SIG_DFL);
@@ -121,12 +125,12 @@ unsafe fn prepare_signals() {
 }
 
 pub(crate) fn adopt_orphans() {
-    // SAFETY: a call without pointers.
+    // SAFETY: `prctl` gets no pointers.
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
 }
 
 pub(crate) fn is_root() -> bool {
-    // SAFETY: a call without pointers.
+    // SAFETY: `geteuid` takes no pointers.
     unsafe { libc::geteuid() == 0 }
 }
 
@@ -137,33 +141,33 @@ pub(crate) fn is_executable(path: &Path) -> bool {
 }
 
 pub(crate) fn signal_thread(process: pid_t, thread: pid_t, signal: i32) {
-    // SAFETY: a call without pointers.
+    // SAFETY: `tgkill` takes no pointers.
     unsafe { libc::syscall(libc::SYS_tgkill, process, thread, signal) };
 }
 
 pub(crate) fn signal_process(process: pid_t, signal: i32) -> i64 {
-    // SAFETY: a call without pointers.
+    // SAFETY: `kill` takes no pointers.
     match unsafe { libc::kill(process, signal) } {
         0 => 0,
         _ => -i64::from(io::Error::last_os_error().raw_os_error().unwrap_or(libc::ESRCH)),
     }
 }
 
-/// With the timer's number, overrun count and value. Without a thread, any thread of the process
-/// gets it.
+/// Sends the signal of a timer with the timer's number, overrun count and value. If no thread is
+/// given, any thread of the process gets the signal.
 pub(crate) fn signal_of_timer(
     (process, thread): (pid_t, Option<pid_t>),
     signal: i32,
     (timer, overrun, value): (i32, u32, u64),
 ) {
-    // `siginfo_t` of a timer: signal, error, code, a gap, number, overrun, value.
+    // A timer's `siginfo_t` has the signal, error, code, a gap, number, overrun and value.
     let mut told = [0u64; 16];
     told[0] = signal as u32 as u64;
     told[1] = libc::SI_TIMER as u32 as u64;
     told[2] = timer as u32 as u64 | u64::from(overrun) << 32;
     told[3] = value;
     let at = told.as_ptr();
-    // SAFETY: the kernel reads 128 bytes, the size of what is live here.
+    // SAFETY: the kernel reads 128 bytes, the size of the live array.
     unsafe {
         match thread {
             Some(thread) => libc::syscall(libc::SYS_rt_tgsigqueueinfo, process, thread, signal, at),
@@ -172,7 +176,8 @@ pub(crate) fn signal_of_timer(
     }
 }
 
-/// Pins this thread and its children to one core: else most time is lost to cross-core wake-ups.
+/// Pins this thread and its children to one core, because cross-core wake-ups would take most of
+/// the time.
 pub(crate) fn stay_on_one_core() {
     use std::sync::atomic::{AtomicUsize, Ordering};
     static STARTED: AtomicUsize = AtomicUsize::new(0);
@@ -180,7 +185,7 @@ pub(crate) fn stay_on_one_core() {
     if DONE.replace(true) {
         return;
     }
-    // SAFETY: the sets are live and of the stated size.
+    // SAFETY: the sets are live and have the stated size.
     unsafe {
         let mut allowed: libc::cpu_set_t = std::mem::zeroed();
         let size = size_of::<libc::cpu_set_t>();
@@ -190,7 +195,7 @@ pub(crate) fn stay_on_one_core() {
         let cores: Vec<usize> = (0..libc::CPU_SETSIZE as usize)
             .filter(|core| libc::CPU_ISSET(*core, &allowed))
             .collect();
-        // The first thread stays on its core, and the others take the next ones: otherwise all
+        // The first thread stays on its core, and later threads take the next cores. Otherwise all
         // processes of a machine would share one core.
         let here = usize::try_from(libc::sched_getcpu()).unwrap_or(0);
         let first = cores.iter().position(|core| *core == here).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! One traced thread.
+//! A [`Tracee`] is one traced thread, controlled with ptrace.
 
 use libc::{c_long, c_ulong, c_void, pid_t, user_regs_struct};
 use std::io;
@@ -11,7 +11,7 @@ pub(crate) enum Stop {
     Call,
     Boundary,
     Exec,
-    /// The real number of a new thread or process.
+    /// The creation of a thread or process, with the real id of the child.
     Made {
         child: pid_t,
         waits_for_it: bool,
@@ -22,7 +22,7 @@ pub(crate) enum Stop {
     Killed(i32),
 }
 
-/// `siginfo_t` in words: signal, error and code, then data that depends on these.
+/// A `siginfo_t` as words: signal, error and code, then data that depends on these.
 pub(crate) struct SignalInfo([u32; 32]);
 
 impl SignalInfo {
@@ -56,7 +56,7 @@ impl SignalInfo {
         (is_of_child || is_sent).then_some(self.0[4] as i32)
     }
 
-    /// Hides a child's processor time too.
+    /// Replaces the sender's process id. A child's processor time is zeroed too.
     pub(crate) fn is_from(&mut self, number: u32) {
         self.0[4] = number;
         if self.0[0] as i32 == libc::SIGCHLD && self.code() > 0 {
@@ -78,14 +78,15 @@ impl Tracee {
     }
 
     fn request(self, what: libc::c_uint, data: c_long) -> io::Result<()> {
-        // SAFETY: the requests that come here take a number, no pointer.
+        // SAFETY: all requests of this function take a number and no pointer.
         match unsafe { libc::ptrace(what, self.0, 0, data) } {
             -1 => Err(io::Error::last_os_error()),
             _ => Ok(()),
         }
     }
 
-    /// A signal of 0 is none. The next wait notices a thread that is gone.
+    /// Continues the thread, with a signal unless it is 0. If the thread is gone, the next wait
+    /// notices.
     pub(crate) fn go(self, signal: i32) {
         let _ = self.request(libc::PTRACE_CONT, c_long::from(signal));
     }
@@ -94,7 +95,7 @@ impl Tracee {
         let _ = self.request(libc::PTRACE_SYSCALL, 0);
     }
 
-    /// Returns `None` if the ticker interrupted the wait.
+    /// Waits for the thread's next stop; `None` if the ticker interrupted the wait.
     pub(crate) fn wait_once(self) -> Option<Stop> {
         let mut status = 0;
         // SAFETY: the status is a live integer.
@@ -108,7 +109,8 @@ impl Tracee {
         }
     }
 
-    /// Never `None`, despite the type, which suits the caller's match.
+    /// Waits for the thread's next stop. The result is never `None`; its type suits the caller's
+    /// match.
     pub(crate) fn wait(self) -> Option<Stop> {
         loop {
             if let Some(stop) = self.wait_once() {
@@ -133,7 +135,7 @@ impl Tracee {
     }
 
     pub(crate) fn is_there(self) -> bool {
-        // SAFETY: a call without pointers; no signal is sent.
+        // SAFETY: `kill` takes no pointers, and signal 0 is not sent.
         unsafe { libc::kill(self.0, 0) == 0 }
     }
 
@@ -144,13 +146,13 @@ impl Tracee {
 
     pub(crate) fn signal_info(self) -> SignalInfo {
         let mut info = SignalInfo([0; 32]);
-        // SAFETY: the kernel writes 128 bytes, the size of what is live there.
+        // SAFETY: the kernel writes 128 bytes, the size of the live structure.
         unsafe { libc::ptrace(libc::PTRACE_GETSIGINFO, self.0, 0, info.0.as_mut_ptr()) };
         info
     }
 
     pub(crate) fn set_signal_info(self, info: &SignalInfo) {
-        // SAFETY: the kernel reads 128 bytes, the size of what is live there.
+        // SAFETY: the kernel reads 128 bytes, the size of the live structure.
         unsafe { libc::ptrace(libc::PTRACE_SETSIGINFO, self.0, 0, info.0.as_ptr()) };
     }
 
@@ -192,22 +194,22 @@ impl Tracee {
 
     pub(crate) fn peek(self, at: u64) -> u64 {
         let mut word: u64 = 0;
-        // SAFETY: the kernel writes one word there.
+        // SAFETY: the kernel writes one word to the live `word`.
         unsafe {
             libc::syscall(libc::SYS_ptrace, libc::PTRACE_PEEKDATA, self.0, at, &raw mut word);
         }
         word
     }
 
-    /// Works on write-protected memory too, such as code.
+    /// Writes a word into the thread's memory, even where it is write-protected, such as in code.
     pub(crate) fn poke(self, at: u64, word: u64) {
-        // SAFETY: the kernel checks the place in the other process.
+        // SAFETY: the kernel checks the address in the other process.
         unsafe { libc::ptrace(libc::PTRACE_POKEDATA, self.0, at, word) };
     }
 
     pub(crate) fn message(self) -> u64 {
         let mut message: c_ulong = 0;
-        // SAFETY: the kernel writes one long there.
+        // SAFETY: the kernel writes one long to the live `message`.
         unsafe {
             libc::ptrace(libc::PTRACE_GETEVENTMSG, self.0, 0, &mut message as *mut c_ulong);
         }
@@ -215,12 +217,12 @@ impl Tracee {
     }
 
     pub(crate) fn no_registers(self) -> user_regs_struct {
-        // SAFETY: a zeroed structure is valid.
+        // SAFETY: zeroed registers are a valid value.
         unsafe { std::mem::zeroed() }
     }
 
     pub(crate) fn registers(self) -> user_regs_struct {
-        // SAFETY: a zeroed structure is valid, and the kernel writes exactly one.
+        // SAFETY: zeroed registers are a valid value, and the kernel writes exactly one structure.
         unsafe {
             let mut registers: user_regs_struct = std::mem::zeroed();
             libc::ptrace(
@@ -234,7 +236,7 @@ impl Tracee {
     }
 
     pub(crate) fn set_registers(self, registers: &user_regs_struct) {
-        // SAFETY: the kernel reads exactly one structure.
+        // SAFETY: the kernel reads exactly one live structure.
         unsafe {
             libc::ptrace(
                 libc::PTRACE_SETREGS,
@@ -245,8 +247,8 @@ impl Tracee {
         }
     }
 
-    /// The thread must be stopped at a call; afterwards it is after that call. Returns the result,
-    /// and signals that arrive meanwhile.
+    /// Executes a system call in a thread that is stopped at a call, and leaves it stopped after
+    /// that call. Returns the result and the signals that arrived meanwhile.
     pub(crate) fn inject(
         self,
         registers: &user_regs_struct,

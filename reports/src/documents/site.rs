@@ -1,5 +1,6 @@
-//! The documentation as a site: every Markdown page of the repository and the files they link to,
-//! the matrix and the certificates as `--format html` renders them, the schemas, and a search.
+//! Renders the documentation as a web site with [`site`()]: every Markdown page of the repository
+//! and the files that these link to, the matrix and the certificates as `--format html` renders
+//! them, the schemas, and a search.
 //!
 //! A dead link is an error.
 
@@ -19,29 +20,29 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// An entry at a path of the repository.
 pub enum Entry {
-    /// A file and its bytes.
+    /// The bytes of a file.
     File(Vec<u8>),
-    /// A folder and the names in it, sorted.
+    /// The sorted names in a folder.
     Folder(Vec<String>),
 }
 
-/// The reason why the site cannot be built.
+/// A reason why the site cannot be built.
 #[derive(PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SiteError {
     /// The folder is not fencepost's repository.
     #[error("'{0}' not found: expected the root folder of fencepost's repository")]
     Missing(String),
-    /// Dead links.
+    /// Some pages have links to missing files or headings.
     #[error("{}", describe(.0))]
     DeadLinks(Vec<DeadLink>),
 }
 
-/// A dead link.
+/// A link to a missing file or heading.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct DeadLink {
-    /// The page with the link, as a path of the repository.
+    /// Path in the repository of the page with the link.
     pub page: String,
-    /// The link's target, as written.
+    /// The link's target, as written in the page.
     pub target: String,
 }
 
@@ -53,15 +54,15 @@ fn describe(links: &[DeadLink]) -> String {
 
 const STARTS: [&str; 6] =
     ["README.md", "docs", "SECURITY.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
-/// The search page, a name that no page of the repository has.
+/// File name of the search page, which no page of the repository has.
 const SEARCH: &str = "search.html";
 const SCHEMAS: &str = "schemas/index.html";
 
-/// The files of the site by path. `repository` returns the entry at a path, which has `/` between
-/// names and none before the first.
+/// Returns the files of the site by path. `repository` returns the entry at a path, which has `/`
+/// between names and no leading `/`.
 ///
-/// Errors: [`SiteError::Missing`] if there is no documentation, [`SiteError::DeadLinks`] with every
-/// link between pages to a missing file or heading.
+/// Fails with [`SiteError::Missing`] if there is no documentation, and with
+/// [`SiteError::DeadLinks`] if a link between pages leads to a missing file or heading.
 pub fn site(
     repository: impl Fn(&str) -> Option<Entry>,
 ) -> Result<BTreeMap<String, Vec<u8>>, SiteError> {
@@ -167,7 +168,7 @@ impl Builder<'_> {
         dead
     }
 
-    /// A folder of `docs` exists as its README.
+    /// Returns whether a page exists. A folder of `docs` exists if it has a README.
     fn is_there(&self, path: &str) -> bool {
         match (self.repository)(path) {
             Some(Entry::Folder(names)) if is_in_docs(path) => {

@@ -1,8 +1,8 @@
-//! Computes lower bounds on thresholds: no run below them can break the rule.
+//! Computes lower bounds on thresholds with [`bound`]: no run below them can break the rule.
 //!
-//! Each bound is a necessary amount, derived from the times of the grant, of the holder's exit and
-//! of the next entry in the history of the minimal run. The threshold found by runs exceeds it by
-//! the remaining work of the other party (its next attempt, its messages).
+//! Each bound is a necessary amount. It follows from the times of the grant, of the holder's exit
+//! and of the next entry in the history of the minimal run. The threshold found by runs exceeds the
+//! bound by the remaining work of the other party (its next attempt and its messages).
 
 use crate::explain::cause::{Cause, Measure, classify};
 use crate::judge::checker::CHECKERS;
@@ -11,9 +11,9 @@ use crate::judge::timeline::{Acquisition, Timeline};
 use crate::record::history::History;
 use fencepost_faults::{Fault, FaultKind, Impact, Magnitude, Micros, Node, SimTime, TimedFault};
 
-/// Redis counts leases in whole milliseconds, and so may end one that much early.
+/// Redis counts leases in whole milliseconds, so a lease may end this much early.
 const REDIS_TICK_US: i64 = 1_000;
-/// Other servers count them in whole seconds.
+/// Other servers count leases in whole seconds.
 const COARSE_TICK_US: i64 = 1_000_000;
 const MILLION: i64 = 1_000_000;
 
@@ -22,18 +22,19 @@ const MILLION: i64 = 1_000_000;
 pub struct Question<'q> {
     /// The broken rule.
     pub kind: Kind,
-    /// The cause.
+    /// The cause of the violation.
     pub cause: Cause,
-    /// The fault.
+    /// The fault whose magnitude is bounded.
     pub fault: &'q TimedFault,
-    /// Its magnitude.
+    /// The magnitude of the fault that is bounded.
     pub magnitude: Magnitude,
     /// The maximum latency of an undisturbed message.
     pub latency_max: Micros,
 }
 
-/// The bound, in the unit of the magnitude and signed like it; `None` if these rules have none: it
-/// takes two conflicting acquisitions, and no other fault on the same clocks or processes.
+/// Returns the bound in the unit and with the sign of the magnitude. `None` if no formula applies:
+/// a formula needs two conflicting acquisitions, and no other fault on the same clocks or
+/// processes.
 pub fn bound(history: &History, question: &Question<'_>) -> Option<i64> {
     let timeline = Timeline::new(history);
     let clash = first(&timeline, question.kind, question.cause)?.clash?;
@@ -88,12 +89,13 @@ impl Case<'_, '_> {
         !self.has_no_ttl() && self.timeline.history.header.kept_as.is_none()
     }
 
-    /// A session's lock ends by its last heartbeat, which no event records.
+    /// Returns whether the lock has no ttl. A session's lock ends a fixed time after its last
+    /// heartbeat, which no event records.
     fn has_no_ttl(&self) -> bool {
         self.timeline.history.header.has_no_ttl()
     }
 
-    /// The pause plus the remaining work must outlast the lease.
+    /// Returns the shortest pause that, with the remaining work, outlasts the lease.
     fn pause(&self, node: Node) -> Option<i64> {
         if node != self.holder.process || self.others_than(&[]) {
             return None;
@@ -104,7 +106,7 @@ impl Case<'_, '_> {
         Some((span(self.began(), self.lease_end(None)?) - work_left - self.tick()).max(0))
     }
 
-    /// The jump must cover the rest of the lease when the holder leaves.
+    /// Returns the smallest jump that covers the rest of the lease when the holder leaves.
     fn clock_jump(&self, node: Node) -> Option<i64> {
         let applies = self.is_about(Measure::ClockStep)
             && !self.others_than(&[FaultKind::Partition, FaultKind::Crash, FaultKind::PowerLoss]);
@@ -112,8 +114,8 @@ impl Case<'_, '_> {
         applies.then_some(left.max(0))
     }
 
-    /// The drift in ppm beyond which a server's clock ends the lease before the holder leaves, or
-    /// the holder's clock outlasts the lease.
+    /// Returns the drift in ppm beyond which a server's clock ends the lease before the holder
+    /// leaves, or the holder's clock outlasts the lease.
     fn clock_drift(&self, node: Node, rate_ppm: i32) -> Option<i64> {
         if !self.is_about(Measure::ClockRate)
             || self.others_than(&[FaultKind::Partition, FaultKind::Crash, FaultKind::PowerLoss])
@@ -130,14 +132,15 @@ impl Case<'_, '_> {
         } else {
             return None;
         };
-        // The clock was right before the fault; the rest must pass within the true time `drifting`.
+        // The clock was right before the fault. The rest must pass within the true time `drifting`.
         let before = span(from, self.began()).max(0);
         let drifting = span(from.max(self.began()), to);
         let left = own_time - before;
         (drifting > 0 && left > 0).then(|| left.saturating_mul(MILLION) / drifting - MILLION)
     }
 
-    /// A server must return before the lost lease is over, and before its holder leaves.
+    /// Returns how soon a server must be back to grant the lost lock again, before its lease is
+    /// over and before its holder leaves.
     fn absence(&self, node: Node) -> Option<i64> {
         let early = self.is_about(Measure::Absence);
         let clocks =
@@ -148,7 +151,8 @@ impl Case<'_, '_> {
         Some(span(self.began(), self.lease_end(Some(node))?.min(self.until()?)))
     }
 
-    /// The write must reach the storage after the next holder's first request.
+    /// Returns the delay with which a write reaches the storage after the next holder's first
+    /// request.
     fn storage_delay(&self) -> Option<i64> {
         let landed = self.clash.late_write?;
         let request =
@@ -166,7 +170,8 @@ impl Case<'_, '_> {
         })
     }
 
-    /// The granting write must still be in transit to the replica when the primary crashes.
+    /// Returns the delay with which the granting write is still in transit to the replica when the
+    /// primary crashes.
     fn replication_lag(&self, from: &[Node]) -> Option<i64> {
         let grant = self.holder.grant.as_ref()?;
         let applies = self.is_about(Measure::ReplicationLag) && from.contains(&grant.node);
@@ -201,8 +206,8 @@ impl Case<'_, '_> {
         landed.or(left)
     }
 
-    /// The end of the lease in true time, at this server or the first. `None` if the lock lives
-    /// with a session.
+    /// Returns the end of the lease in true time, at this server or else at the first server where
+    /// it ends. `None` if the lock has no ttl.
     fn lease_end(&self, at: Option<Node>) -> Option<SimTime> {
         let grant = self.holder.grant.as_ref().filter(|_| !self.has_no_ttl())?;
         let servers = grant
@@ -237,7 +242,8 @@ mod tests {
     use super::*;
     use crate::record::story::Story;
 
-    /// The bound on a pause of client 1 from 2 ms to 19 ms, if it is why client 2 got in.
+    /// Returns the bound on a pause of client 1 from 2 ms to 19 ms, if client 2 gets the lock
+    /// because of it.
     fn of_pause(story: Story, cause: Cause) -> Option<i64> {
         let (node, duration_us) = (Node::Client(1), Micros::from_millis(17));
         let fault = Fault::Pause { node, duration_us };

@@ -1,5 +1,5 @@
-//! Evidence in a history for a finding, without an explanation. The causes (`cause`) draw the
-//! conclusions: nothing here names one.
+//! Evidence in a history for a finding, without an explanation. A [`Case`] answers the questions of
+//! the causes (`cause`). No function here names a cause.
 
 mod asleep;
 mod counter;
@@ -37,7 +37,7 @@ use fencepost_faults::Node;
 use period::Period;
 use std::cell::OnceCell;
 
-/// Expensive evidence is computed once, on demand.
+/// A finding with its evidence. Expensive evidence is computed once, on demand.
 pub(super) struct Case<'t, 'h> {
     pub(super) timeline: &'t Timeline<'h>,
     pub(super) finding: &'t Finding,
@@ -52,7 +52,8 @@ impl<'t, 'h> Case<'t, 'h> {
         Case { timeline, finding, losses, overrun, standstill }
     }
 
-    /// How the servers lost the lock of the earlier of two acquisitions before its lease was over.
+    /// Returns how the servers lost the lock of the earlier acquisition before the end of its
+    /// lease.
     pub(super) fn losses(&self) -> &[Lost<'t, 'h>] {
         let clash = self.finding.clash;
         self.losses.get_or_init(|| {
@@ -60,7 +61,8 @@ impl<'t, 'h> Case<'t, 'h> {
         })
     }
 
-    /// The earlier of two acquisitions, if its lease was over and its holder still there.
+    /// Returns the earlier acquisition, if its lease was over while its holder was still in the
+    /// critical section.
     pub(super) fn overrun(&self) -> Option<&Overrun<'t, 'h>> {
         let overrun = || Overrun::of_clash(self.timeline, self.finding.clash?);
         let is_over = self.losses().is_empty();
@@ -72,20 +74,20 @@ impl<'t, 'h> Case<'t, 'h> {
         *self.standstill.get_or_init(standstill) == Some(wanted)
     }
 
-    /// The process of the first node in the queue for most of a wait.
+    /// Returns the process whose node was first in the queue for most of a wait.
     pub(super) fn first_in_queue(&self) -> Option<Node> {
         let first = session::first_node(self.timeline, Period::of_finding(self.finding))?;
         creator(self.timeline.history, first.value?)
     }
 
-    /// A server that kept a lock for most of a wait because a release only lowered its count, and
-    /// the owner.
+    /// Returns a server that kept a lock for most of a wait because a release only lowered its
+    /// count, and the lock's owner.
     pub(super) fn counted_once_too_often(&self) -> Option<(Node, Node)> {
         standstill::counted_once_too_often(self.timeline, self.finding)
     }
 
-    /// A server that kept a lock for most of a wait and to which a request of the owner was lost
-    /// while the owner acquired, and the owner.
+    /// Returns a server that kept a lock for most of a wait and never received a request that the
+    /// owner sent while it acquired, and the lock's owner.
     pub(super) fn lost_a_request(&self) -> Option<(Node, Node)> {
         standstill::lost_a_request(self.timeline, self.finding)
     }
@@ -104,34 +106,33 @@ impl<'t, 'h> Case<'t, 'h> {
         Counter::of_clash(self.timeline, self.finding.clash?)
     }
 
-    /// The section of a holder that kept the lock beyond the bound.
+    /// Returns the critical section of a holder that kept the lock beyond the bound.
     pub(super) fn held(&self) -> Option<LongSection> {
         LongSection::of_finding(self.timeline, self.finding)
     }
 
-    /// Returns whether a process got this definite but wrong answer.
     pub(super) fn is_misheard(&self, wanted: Misheard) -> bool {
         misheard::of_finding(self.timeline, self.finding) == Some(wanted)
     }
 
-    /// Returns whether the wrong answer is that a process has the lock.
+    /// Returns whether the wrong answer states that a process has the lock.
     pub(super) fn is_of_a_grant(&self) -> bool {
         misheard::is_of_a_grant(self.timeline, self.finding)
     }
 
-    /// Returns whether one of both entered though no server had granted it the lock.
+    /// Returns whether one of the two processes entered although no server had granted it the lock.
     pub(super) fn is_entered_ungranted(&self) -> bool {
         self.finding.clash.is_some_and(|clash| unfounded::of_clash(self.timeline, clash))
     }
 
-    /// The delay of a release that removed the lock of another.
+    /// Returns what delayed a release that removed another process's lock.
     pub(super) fn held_up(&self) -> Option<HeldUp> {
         let clash = self.finding.clash.filter(|_| self.finding.kind == Kind::ForeignRelease)?;
         release::held_up(self.timeline, self.finding, clash)
     }
 
-    /// Returns whether two threads share one owner value, under which a server admitted the later
-    /// one.
+    /// Returns whether two threads share an owner value, and a server admitted the later thread
+    /// with it.
     pub(super) fn shares_owner(&self) -> bool {
         self.finding.clash.is_some_and(|clash| owners::shares_owner(self.timeline, clash))
     }
@@ -140,15 +141,14 @@ impl<'t, 'h> Case<'t, 'h> {
         self.finding.clash.is_some_and(|clash| owners::shares_client_id(self.timeline, clash))
     }
 
-    /// Returns whether the later process had the lock alone and overwrote a value that it had not
+    /// Returns whether the later process was the only holder and overwrote a value that it had not
     /// read.
     pub(super) fn is_overwritten(&self) -> bool {
         let is_overwritten = |clash| owners::is_overwritten(self.timeline, self.finding, clash);
         self.finding.clash.is_some_and(is_overwritten)
     }
 
-    /// Returns whether the earlier of two acquisitions had been released when the later was
-    /// granted.
+    /// Returns whether the earlier acquisition had been released when the later one was granted.
     pub(super) fn is_repeated_later(&self) -> bool {
         self.finding.clash.is_some_and(|clash| {
             let left = self.timeline.section_of(clash.earlier).and_then(|section| section.to);
@@ -158,7 +158,7 @@ impl<'t, 'h> Case<'t, 'h> {
         })
     }
 
-    /// Returns whether a process removed a lock at a server that never had its own lock.
+    /// Returns whether a process removed a lock at a server that never had the process's own lock.
     pub(super) fn was_never_there(&self) -> bool {
         let never = |clash| release::was_never_there(self.timeline, self.finding, clash);
         self.finding.clash.is_some_and(never)

@@ -1,8 +1,8 @@
-//! The literature's predictions for a lock under a fault.
+//! The literature's predictions for a lock under a fault, returned by [`expected`].
 //!
-//! Each source is cited with its section. Where a section on Redlock's masters is about a server's
-//! own behaviour (data lost in a restart, the clock that expires keys), it is applied to locks on
-//! one server too.
+//! Each source is cited with its section. Some sections on Redlock's masters are about a server's
+//! own behaviour: data lost in a restart, or the clock that expires keys. They are applied to locks
+//! on one server too.
 
 mod stated;
 
@@ -24,18 +24,18 @@ pub struct Expected {
     pub source: String,
 }
 
-/// The conditions of a verdict besides client and fault.
+/// The conditions of a prediction besides client and fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Conditions {
     /// `true` if a server may return within a lease without its grants.
     pub restart_loses: bool,
     /// `true` if holders stay until the validity of their lease ends.
     pub until_validity: bool,
-    /// The storage's treatment of tokens.
+    /// The storage's treatment of fencing tokens.
     pub storage: StorageRule,
 }
 
-// The sections of "Distributed Locks with Redis".
+// Sections of the Redis documentation "Distributed Locks with Redis".
 const REDIS_GUARANTEES: &str =
     "Redis documentation, Distributed Locks with Redis, Safety and Liveness Guarantees";
 const REDIS_FAILOVER: &str = "Redis documentation, Distributed Locks with Redis, Why \
@@ -53,7 +53,7 @@ const REDIS_FSYNC: &str =
     "Redis documentation, Distributed Locks with Redis, Performance, Crash Recovery and fsync";
 const REDIS_DISCLAIMER: &str =
     "Redis documentation, Distributed Locks with Redis, Disclaimer about consistency";
-// The sections of "How to do distributed locking".
+// Sections of Kleppmann's article "How to do distributed locking".
 const KLEPPMANN_RESOURCE: &str =
     "Kleppmann 2016, How to do distributed locking, Protecting a resource with a lock";
 const KLEPPMANN_FENCING: &str =
@@ -70,9 +70,11 @@ const SUSPENSION: &str = "Linux manual, clock_gettime(2), CLOCK_MONOTONIC; for t
 
 type Grounds = (&'static str, &'static str);
 
-/// The known verdict for a client under these families; `None` where the literature is silent.
+/// Returns the prediction for a client under these fault families; `None` where the literature is
+/// silent.
 pub fn expected(client: &str, fault: &Families, conditions: Conditions) -> Option<Expected> {
-    // The sources treat a few faults of most locks, and imply nothing for all together.
+    // For most locks the sources discuss only a few faults, so they imply nothing about all faults
+    // together.
     let is_treated = matches!(client, "single-node" | "fencing" | "redlock" | "redlock-parallel");
     if fault.is_swarm() && !is_treated {
         return None;
@@ -102,7 +104,7 @@ fn switched() -> impl Iterator<Item = Family> {
 fn of_family(client: &str, family: Family, conditions: Conditions) -> Option<(Vec<Kind>, Grounds)> {
     let (breaks_exclusion, grounds) = match client {
         "single-node" | "fencing" => primary(family, conditions)?,
-        // For the same algorithm the documentation recommends parallel requests ("Retry on
+        // For the same algorithm, the documentation recommends parallel requests ("Retry on
         // Failure").
         "redlock" | "redlock-parallel" => redlock(family, conditions)?,
         _ => return stated::verdict(client, family),
@@ -128,7 +130,7 @@ fn of_family(client: &str, family: Family, conditions: Conditions) -> Option<(Ve
     Some((kinds, grounds))
 }
 
-/// The damage that two holders do to the storage.
+/// Returns the rules that two simultaneous holders break at the storage.
 fn harm(client: &str, conditions: Conditions) -> Vec<Kind> {
     match (client, conditions.storage) {
         ("fencing", StorageRule::Fenced) => vec![],
@@ -155,7 +157,8 @@ const PARTITION: Grounds = ("a partition costs availability, not mutual exclusio
 const CRASH: Grounds =
     ("the lock of a crashed holder is freed when its lease expires", REDIS_GUARANTEES);
 
-/// One Redis, or one primary with replicas: whether two can hold the lock, and why.
+/// Returns whether two processes can hold a lock on one Redis, or on one primary with replicas, and
+/// why.
 fn primary(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
     Some(match family {
         Family::None => (
@@ -211,7 +214,7 @@ fn primary(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
         Family::Eviction => {
             (true, ("under volatile-ttl, locks are the first keys to be evicted", EVICTION))
         }
-        // It does not mention the others.
+        // The documentation does not mention other families.
         _ => return None,
     })
 }
@@ -276,29 +279,29 @@ fn redlock(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
         Family::Eviction => {
             (true, ("a master that evicts its grant grants the lock again", EVICTION))
         }
-        // It does not mention the others.
+        // The documentation does not mention other families.
         _ => return None,
     })
 }
 
-/// Every lock in the literature, some of them repeated.
+/// Returns every lock in the literature. Some names are repeated.
 pub fn named() -> impl Iterator<Item = &'static str> {
     ["single-node", "fencing", "redlock", "redlock-parallel"].into_iter().chain(stated::clients())
 }
 
 impl Expected {
-    /// Returns whether no violation is possible.
+    /// Returns whether the literature predicts that no violation is possible.
     pub fn is_safe(&self) -> bool {
         self.kinds.is_empty()
     }
 
-    /// Returns whether the literature covers a rule: it does not cover how soon a free lock is
-    /// available, which has a bound per run.
+    /// Returns whether the literature covers a rule. It does not cover availability, whose bound is
+    /// set per run.
     pub fn speaks_of(kind: Kind) -> bool {
         kind != Kind::Unavailable
     }
 
-    /// Returns whether this finding was not predicted.
+    /// Returns whether a violation of this kind was not predicted.
     pub fn is_surprised_by(&self, kind: Kind) -> bool {
         Expected::speaks_of(kind) && !self.kinds.contains(&kind)
     }

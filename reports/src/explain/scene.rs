@@ -1,4 +1,4 @@
-//! The subjects of a sentence that explains how two acquisitions conflicted.
+//! A [`Scene`] provides the subjects of a sentence that explains how two acquisitions conflicted.
 
 use super::evidence::{Lease, last_lease, lost_at, release, renewed_over};
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -10,11 +10,11 @@ use std::collections::BTreeSet;
 pub(super) struct Scene<'t, 'h> {
     pub(super) timeline: &'t Timeline<'h>,
     pub(super) kind: Kind,
-    /// The earlier one.
+    /// The acquisition that was granted earlier.
     pub(super) holder: &'t Acquisition<'h>,
-    /// The later one.
+    /// The acquisition that was granted later.
     pub(super) taker: &'t Acquisition<'h>,
-    /// The end of the earlier lock.
+    /// End of the finding, in true time.
     pub(super) at: SimTime,
     pub(super) removed: Option<Moment>,
 }
@@ -39,8 +39,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         server(self.holder)
     }
 
-    /// Returns whether the server that granted it to the holder was promoted, and that of the taker
-    /// was not promoted after it.
+    /// Returns whether the holder's granting server was promoted later than the taker's, so that
+    /// the taker got the lock at an old primary.
     pub(super) fn is_taken_at_old_primary(&self) -> bool {
         let promoted = |one: &Acquisition<'_>| {
             let grant = one.grant.as_ref()?;
@@ -53,8 +53,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         server(self.taker)
     }
 
-    /// The loss of the holder's lock at a granting server; ignores one that the holder undid at
-    /// once.
+    /// Returns the loss of the holder's lock at a granting server. Ignores a loss that the holder
+    /// immediately reversed.
     pub(super) fn gone(&self) -> Option<(Moment, KeyEnd)> {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
         let lost = held.zip(taken).and_then(|(held, taken)| {
@@ -66,7 +66,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         lost.or_else(|| self.timeline.gone(self.holder))
     }
 
-    /// The servers at which the holder's lock ended in one of these ways before the other grant.
+    /// Returns the servers at which the holder's lock ended in a matching way before the other
+    /// grant.
     fn servers_where(&self, ended: impl Fn(KeyEnd) -> bool) -> BTreeSet<Node> {
         let until = self.taker.grant.as_ref().map_or(self.at, |taken| taken.moment.time);
         let own =
@@ -76,8 +77,9 @@ impl<'t, 'h> Scene<'t, 'h> {
         ended.map(|key| key.node).collect()
     }
 
-    /// The servers at which the holder's lock ended by this change before the other grant, as the
-    /// start of a sentence, and whether it is one. Without a record, that of the grant.
+    /// Returns the servers at which this change ended the holder's lock before the other grant, as
+    /// the start of a sentence, and whether it is a single server. If no server recorded the
+    /// change, returns the granting server.
     pub(super) fn lost_at(&self, change: Change) -> (String, bool) {
         let is_change =
             |how| matches!(how, KeyEnd::Changed { change: ended, .. } if ended == change);
@@ -88,8 +90,9 @@ impl<'t, 'h> Scene<'t, 'h> {
         }
     }
 
-    /// The server that granted the lock twice and crashed in between, or else all that crashed
-    /// then, as the start of a sentence, and whether it is one.
+    /// Returns the server that granted the lock twice and crashed in between, or else all servers
+    /// that crashed in between. The result is the start of a sentence, and whether it is a single
+    /// server.
     pub(super) fn restarted(&self) -> (String, bool) {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
         let Some((held, taken)) = held.zip(taken) else { return (self.held_at(), true) };
@@ -105,8 +108,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         (listed(&servers), servers.len() == 1)
     }
 
-    /// The servers that restarted without the holder's lock and granted the other, as the start of
-    /// a sentence.
+    /// Returns the servers that restarted without the holder's lock and granted the other one, as
+    /// the start of a sentence.
     pub(super) fn forgetful(&self) -> Option<String> {
         let taken = self.taker.grant.as_ref()?;
         let is_forgotten = |how| matches!(how, KeyEnd::Changed { change: Change::Forgotten, .. });
@@ -116,8 +119,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         (!servers.is_empty()).then(|| listed(&servers))
     }
 
-    /// The last fault of a kind before the end of the finding, as the start of a sentence: one of a
-    /// server at which the lock expired, if there is one.
+    /// Returns the start of a sentence about the last fault of a kind before the end of the
+    /// finding. Prefers a fault of a server at which the lock expired.
     pub(super) fn fault(&self, kind: FaultKind, subject: &str, verb: &str) -> String {
         let faults = || {
             let faults = self.timeline.faults.iter().rev();
@@ -178,7 +181,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         }
     }
 
-    /// The end of the holder's last lease, in true time.
+    /// Returns the end of the holder's last lease, in true time.
     pub(super) fn lease_ends(&self) -> Option<SimTime> {
         self.last_lease().map(Lease::ends)
     }
@@ -188,7 +191,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         Some(last_lease(self.timeline, self.holder, held.node, taken.moment))
     }
 
-    /// An earlier holder that renewed its own lease and so replaced the lock, and the time.
+    /// Returns the earlier holder that replaced the lock by renewing its own lease, and the time of
+    /// the renewal.
     pub(super) fn renewed_over(&self) -> Option<(Node, SimTime)> {
         let (at, _) = self.gone().filter(|(_, how)| *how == KeyEnd::Replaced)?;
         Some((renewed_over(self.timeline, self.holder, at)?, at.time))
@@ -230,7 +234,7 @@ fn server(acquisition: &Acquisition<'_>) -> String {
     grant.map_or("the server".to_owned(), |grant| grant.node.to_string())
 }
 
-/// Nodes as the subject of a sentence.
+/// Lists nodes as the subject of a sentence.
 fn listed(nodes: &[Node]) -> String {
     match nodes {
         [first @ .., last] if !first.is_empty() => format!("{} and {last}", names(first)),

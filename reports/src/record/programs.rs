@@ -1,4 +1,4 @@
-//! The output and the end of a user's program, in addition to the judged events.
+//! The output and the end of a user's program, which reports show in addition to the judged events.
 
 use fencepost_faults::{Node, SimTime};
 use schemars::JsonSchema;
@@ -68,7 +68,7 @@ pub struct Printed {
     pub text: String,
 }
 
-/// The flags that ask for a lock written in Lua again, from its entry in a report's scenario.
+/// Returns the flags that select the same Lua lock, from its entry in a report's scenario.
 pub fn lock_flags(script: &serde_json::Value) -> Option<String> {
     let text = |key: &str| script.get(key).and_then(serde_json::Value::as_str);
     let (name, file) = (text("name")?, text("file")?);
@@ -77,7 +77,7 @@ pub fn lock_flags(script: &serde_json::Value) -> Option<String> {
     Some(format!("--lock {}", shell_word(&asked)))
 }
 
-/// The flags that ask for a program again, from its entry in a report's scenario.
+/// Returns the flags that select the same program, from its entry in a report's scenario.
 pub fn flags(program: &serde_json::Value) -> Option<String> {
     let text = |key: &str| program.get(key).and_then(serde_json::Value::as_str);
     let words = program.get("command")?.as_array()?.iter().filter_map(serde_json::Value::as_str);
@@ -112,7 +112,8 @@ fn word_of_command(word: &str) -> String {
     pieces.join("'\"'")
 }
 
-/// A word of a command that people copy into a shell: quoted, unless it means nothing there.
+/// Returns a word of a command that users copy into a shell. It is quoted if the shell would
+/// interpret it.
 pub fn shell_word(text: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.,+=:/%".contains(letter);
     match !text.is_empty() && text.chars().all(is_plain) {

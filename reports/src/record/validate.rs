@@ -1,16 +1,17 @@
-//! Checks that a history can have been recorded, so that checkers can trust their input.
+//! Checks that a run can have produced a history, so that checkers can trust their input. See
+//! [`validate`].
 
 use crate::record::history::{Action, Event, FORMAT, History, VERSION, What};
 use fencepost_faults::{Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The reason why a history cannot have been recorded.
+/// A reason why no run can have produced a history.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidHistory {
-    /// A different format.
+    /// The `format` field has another value.
     #[error("format '{0}' is not '{FORMAT}'")]
     Format(String),
-    /// A different version.
+    /// The history has another version of the format.
     #[error("version {0} of {FORMAT} is unknown: this build reads versions 1 to {VERSION}")]
     Version(u32),
     /// The history contains keys of another resource.
@@ -19,40 +20,41 @@ pub enum InvalidHistory {
          with that prefix, and a separate history for each resource"
     )]
     Resource {
-        /// The index of the event, from 0.
+        /// Index of the event in the history, from 0.
         position: usize,
-        /// The event's stated number.
+        /// The event's sequence number.
         sequence: u64,
-        /// The key.
+        /// The key of the other resource.
         key: String,
-        /// The locked resource.
+        /// The resource named in the header.
         resource: String,
     },
-    /// The run ends before its last event.
+    /// The stated end of the run is before its last event.
     #[error("the run ended at {ended_us} us, before its last event at {last_us} us")]
     Ended {
-        /// The stated end, in microseconds.
+        /// The stated end in microseconds.
         ended_us: u64,
-        /// The time of the last event, in microseconds.
+        /// The time of the last event in microseconds.
         last_us: u64,
     },
-    /// An event that cannot follow those before it.
+    /// An event cannot follow the events before it.
     #[error("event {sequence} ({time_us} us, {node}): {problem}")]
     Event {
-        /// The index of the event, from 0.
+        /// Index of the event in the history, from 0.
         position: usize,
-        /// The event's stated number.
+        /// The event's sequence number.
         sequence: u64,
-        /// Its stated time, in microseconds.
+        /// The event's time in microseconds.
         time_us: u64,
-        /// Its stated node.
+        /// The event's node.
         node: Node,
-        /// The problem.
+        /// Description of the problem.
         problem: String,
     },
 }
 
-/// Checks order, nodes, and that operations are invoked and completed once, one at a time.
+/// Checks the order of events, their nodes, and that each thread invokes and completes one
+/// operation at a time.
 pub fn validate(history: &History) -> Result<(), InvalidHistory> {
     if history.format != FORMAT {
         return Err(InvalidHistory::Format(history.format.clone()));
@@ -78,7 +80,8 @@ pub fn validate(history: &History) -> Result<(), InvalidHistory> {
     }
 }
 
-/// Other keys (a counter, a queue) begin with the resource: two resources could be confused.
+/// Checks that all keys begin with the resource. A counter or a queue has such a key too, and keys
+/// of two resources could be confused.
 fn of_one_resource(history: &History) -> Result<(), InvalidHistory> {
     let resource = &history.header.resource;
     for (position, event) in history.events.iter().enumerate() {
@@ -93,7 +96,7 @@ fn of_one_resource(history: &History) -> Result<(), InvalidHistory> {
 }
 
 impl InvalidHistory {
-    /// The index of the faulty event, from 0, if the error is about an event.
+    /// Returns the index of the faulty event, from 0, if the error is about an event.
     pub fn position(&self) -> Option<usize> {
         match self {
             InvalidHistory::Event { position, .. } | InvalidHistory::Resource { position, .. } => {
@@ -248,7 +251,7 @@ impl<'h> Past<'h> {
     }
 
     fn crash(&mut self, node: Node) -> Result<(), String> {
-        // The open operations of a crashed process's threads stay without an outcome.
+        // Open operations of a crashed process's threads never get an outcome.
         self.open.retain(|open, _| open.machine() != node);
         match self.down.insert(node) {
             true => Ok(()),

@@ -1,4 +1,4 @@
-//! The table of output formats.
+//! The output [`FORMATS`] of reports and sweeps.
 
 pub mod compare;
 pub(crate) mod drawing;
@@ -22,17 +22,17 @@ use crate::summary::report::Report;
 use crate::summary::sweep::Sweep;
 use std::io::{self, Write};
 
-/// A way to write reports, and usually also sweep summaries.
+/// An output format for reports and, usually, for sweeps.
 #[derive(Clone, Copy)]
 pub struct Format {
     about: &'static str,
     needs: Needs,
     runs: View<Report>,
-    /// `None` for traces of a single run.
+    /// The sweep writer; `None` for formats that trace a single run.
     sweeps: Option<Sweeps>,
 }
 
-/// A way to write sweep summaries.
+/// The sweep writer of a format.
 #[derive(Clone, Copy)]
 pub struct Sweeps {
     view: View<Sweep>,
@@ -40,17 +40,17 @@ pub struct Sweeps {
 }
 
 impl Format {
-    /// Its value for `--format`.
+    /// Returns the format's value for `--format`.
     pub fn name(&self) -> &'static str {
         self.runs.name
     }
 
-    /// A one-line description.
+    /// Returns a one-line description of the format.
     pub fn about(&self) -> &'static str {
         self.about
     }
 
-    /// The parts of a report that the full output needs.
+    /// Returns the parts of a report that the full output needs.
     pub fn needs(&self) -> Needs {
         self.needs
     }
@@ -60,19 +60,19 @@ impl Format {
         self.runs.write_in(Page::default(), report, out)
     }
 
-    /// The same for a page of this shape.
+    /// Writes the result of one seed for a page of this shape.
     pub fn write_run_in(&self, page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         self.runs.write_in(page, report, out)
     }
 
-    /// Its sweep writer; `None` if it has none.
+    /// Returns the format's sweep writer; `None` if it has none.
     pub fn of_sweeps(&self) -> Option<Sweeps> {
         self.sweeps
     }
 }
 
 impl Sweeps {
-    /// Its value for `--format`.
+    /// Returns the format's value for `--format`.
     pub fn name(&self) -> &'static str {
         self.view.name
     }
@@ -82,7 +82,7 @@ impl Sweeps {
         self.has_baselines
     }
 
-    /// Writes the result of many seeds.
+    /// Writes the results of many seeds.
     pub fn write(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
         self.view.write_in(Page::default(), sweep, out)
     }
@@ -91,19 +91,19 @@ impl Sweeps {
 /// The parts of a run that a format shows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Needs {
-    /// The parts of every report.
+    /// The parts that every report has.
     Findings,
-    /// The parts of every report, and the whole history.
+    /// The parts that every report has, and the whole history.
     History,
-    /// The history and the messages.
+    /// The parts that every report has, the whole history and the messages.
     Wire,
 }
 
-/// Text for people.
+/// The format that writes text for people.
 pub static TEXT: Format = text::FORMAT;
-/// The published JSON, which escapes names itself.
+/// The format that writes the published JSON, which escapes names itself.
 pub static JSON: Format = exporters::json::FORMAT;
-/// A self-contained page.
+/// The format that writes a self-contained HTML page.
 pub static HTML: Format = html::FORMAT;
 
 /// Every format, in display order.
@@ -123,7 +123,7 @@ pub static FORMATS: &[Format] = &[
     exporters::sarif::FORMAT,
 ];
 
-/// The format with this name.
+/// Returns the format with this name.
 pub fn format_named(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name() == name)
 }

@@ -1,4 +1,4 @@
-//! The ways to write a document: a run, a sweep, or any other.
+//! The [`View`]s that write a document, such as a run or a sweep.
 
 use crate::record::visible::{visible_in, visible_json};
 use serde::Serialize;
@@ -6,9 +6,10 @@ use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// A way to write a document of one type. Tables are statics: its code is compiled once, here.
+/// A way to write a document of one type. Tables of views are statics, so that each writer is
+/// compiled once, in this crate.
 pub struct View<T: Clone + 'static> {
-    /// The value of `--format`.
+    /// The view's value for `--format`.
     pub name: &'static str,
     writer: Writer<T>,
     /// Makes every name in the document visible text, so that no name can begin a line or reach a
@@ -40,15 +41,16 @@ impl<T: Clone> Clone for View<T> {
 impl<T: Clone> Copy for View<T> {}
 
 impl<T: Clone + Serialize + DeserializeOwned> View<T> {
-    /// The document as its JSON format.
+    /// The view that writes the document in its JSON format.
     pub const JSON: View<T> = View { name: "json", writer: Writer::Text(json), sanitise: None };
 
-    /// A writer that shows names unescaped, and so receives visible ones only.
+    /// Returns a view whose writer does not escape names and therefore receives only visible ones.
     pub const fn new(name: &'static str, write: fn(&T) -> String) -> View<T> {
         View { name, writer: Writer::Text(write), sanitise: Some(visible_in) }
     }
 
-    /// Piece by piece, with ANSI colours, which the terminal's owner strips if unwanted.
+    /// Returns a view that writes piece by piece, with ANSI colours. The terminal's owner strips
+    /// the colours if they are unwanted.
     pub(crate) const fn written(
         name: &'static str,
         write: fn(Page, &T, &mut dyn Write) -> io::Result<()>,
@@ -65,14 +67,14 @@ impl<T: Clone + Serialize + DeserializeOwned> View<T> {
 }
 
 impl<T: Clone> View<T> {
-    /// The document, written this way.
+    /// Returns the document as written by this view.
     pub fn write(&self, document: &T) -> io::Result<String> {
         let mut text = Vec::new();
         self.write_in(Page::default(), document, &mut text)?;
         String::from_utf8(text).map_err(io::Error::other)
     }
 
-    /// The same, for a page of this shape.
+    /// Writes the document for a page of this shape.
     pub fn write_in(&self, page: Page, document: &T, out: &mut dyn Write) -> io::Result<()> {
         let shown =
             self.sanitise.map_or(Ok(Cow::Borrowed(document)), |visible| visible(document))?;
@@ -86,17 +88,17 @@ impl<T: Clone> View<T> {
 /// The shape of the reader's page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Page {
-    /// In columns.
+    /// Width in columns.
     pub width: usize,
     /// The level of detail.
     pub detail: Detail,
 }
 
 impl Page {
-    /// The narrowest and the widest page.
+    /// The narrowest and the widest page, in columns.
     pub const WIDTHS: std::ops::RangeInclusive<usize> = 60..=100;
 
-    /// A page as wide as the columns allow.
+    /// Returns a page that is as wide as the columns allow.
     pub fn of_width(columns: usize, detail: Detail) -> Page {
         let (min, max) = (*Page::WIDTHS.start(), *Page::WIDTHS.end());
         Page { width: columns.clamp(min, max), detail }
@@ -109,10 +111,10 @@ impl Default for Page {
     }
 }
 
-/// How much of a report is shown.
+/// The level of detail of a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Detail {
-    /// The first screen: verdicts, and a story for each cause.
+    /// The first screen, which has the verdicts and a story for each cause.
     Brief,
     /// Everything that the report holds about each violation.
     Full,

@@ -1,4 +1,4 @@
-//! The first stage of a report: facts from one run of a plan.
+//! The first stage of a report: [`RunFacts`] from one run of a plan.
 
 mod shown;
 
@@ -17,29 +17,30 @@ use std::collections::BTreeMap;
 /// Facts about a run that its history lacks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunContext {
-    /// The injected plan.
+    /// The injected fault plan.
     pub plan: FaultPlan,
-    /// The number of messages.
+    /// Number of messages sent in the run.
     pub messages: u64,
-    /// The literature's prediction.
+    /// The literature's prediction, if there is one.
     pub expected: Option<Expected>,
-    /// The lengths of leases, holds and waits, if the seed drew them; by key of the scenario.
+    /// The lengths of leases, critical sections and waits by scenario key, if the seed drew them.
     pub lengths: BTreeMap<String, String>,
-    /// The output and the end of the user's own programs, if they have the lock.
+    /// The output and the end of the user's own programs, if programs use the lock.
     pub programs: Vec<ProgramReport>,
-    /// The files and versions of these programs.
+    /// The files that the user's programs ran, with their versions.
     pub ran: Ran,
-    /// Why these programs did not do their work: an absence of findings is then inconclusive.
+    /// Reason why the programs did not do their work, if so. An absence of findings is then
+    /// inconclusive.
     pub failure: Option<String>,
-    /// Why a real server ended by itself: a lack of progress is then inconclusive.
+    /// Reason why a real server ended by itself, if so. A lack of progress is then inconclusive.
     pub failed_server: Option<String>,
-    /// A remark on how it was judged, if there is one.
+    /// A remark on how the run was judged, if there is one.
     pub note: Option<String>,
     /// The command that replays the run.
     pub replay: String,
 }
 
-/// The facts of one run; [`RunReport`](crate::RunReport) describes the shared fields.
+/// The facts of one run. [`RunReport`](crate::RunReport) describes the shared fields.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "the report describes them")]
 pub struct RunFacts {
@@ -57,7 +58,7 @@ pub struct RunFacts {
     pub lengths: BTreeMap<String, String>,
     pub latency_us: Latencies,
     pub storage: StorageTally,
-    /// The violations, in the order of the first occurrences.
+    /// The violations, in order of first occurrence.
     pub violations: Vec<Violation>,
     pub timeline: Vec<TimelineEntry>,
     pub programs: Vec<ProgramReport>,
@@ -66,7 +67,7 @@ pub struct RunFacts {
     pub replay: String,
 }
 
-/// Drops what a server that ended by itself may have caused.
+/// Drops violations that a server may have caused by ending itself.
 fn excused(mut judgement: Judgement, failed_server: Option<&str>) -> Judgement {
     let Some(reason) = failed_server else { return judgement };
     judgement.violations.retain(|one| !one.kind.is_lack_of_progress());
@@ -77,12 +78,12 @@ fn excused(mut judgement: Judgement, failed_server: Option<&str>) -> Judgement {
 }
 
 impl RunFacts {
-    /// Returns whether a program of the user failed by itself.
+    /// Returns whether a user's program failed by itself.
     pub fn has_failed(&self) -> bool {
         self.programs.iter().any(|life| life.failed)
     }
 
-    /// Judges a history, and counts its events.
+    /// Judges a history and counts its events.
     pub fn new(history: &History, context: RunContext) -> RunFacts {
         let timeline = Timeline::new(history);
         let locks = history.by_lock();
@@ -177,11 +178,12 @@ fn releases(history: &History) -> Vec<u64> {
 }
 
 impl Latency {
-    /// The distribution of these spans; `None` if there are none.
+    /// Returns the distribution of these durations; `None` if there are none.
     pub fn of(mut spans: Vec<u64>) -> Option<Latency> {
         spans.sort_unstable();
         let max = *spans.last()?;
-        // Nearest rank: the smallest span that at least this share of all does not exceed.
+        // The nearest rank is the smallest duration that at least this share of durations does not
+        // exceed.
         let rank = |percent: usize| spans[(spans.len() * percent).div_ceil(100).max(1) - 1];
         Some(Latency { p50: rank(50), p99: rank(99), max })
     }
@@ -221,7 +223,7 @@ mod tests {
         let reason = "client-1 exited with status 1".to_owned();
         assert_eq!(facts(samples::quiet()).verdict, Verdict::Valid);
         assert_eq!(of(samples::quiet()), Verdict::Unknown { reason: reason.clone() });
-        // A lack of contention is less important.
+        // A failed program takes precedence over a lack of contention.
         assert!(matches!(facts(samples::lonely()).verdict, Verdict::Unknown { .. }));
         assert_eq!(of(samples::lonely()), Verdict::Unknown { reason });
         assert_eq!(of(samples::paused_holder()), Verdict::Violated);

@@ -1,18 +1,18 @@
-//! Published results of `explore` for this version: the certificates of `docs/certificates`, and
-//! locks that it breaks though sweeps find their cells quiet.
+//! Results of `explore` published with this version: the certificates of `docs/certificates`, and
+//! locks that `explore` breaks although sweeps find their cells quiet.
 
 use serde_json::Value;
 
 /// A published certificate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Published {
-    /// The name of its file, without the extension.
+    /// File name of the certificate, without the extension.
     pub name: &'static str,
-    /// The lock.
+    /// The lock that the certificate covers.
     pub client: &'static str,
-    /// The families of the faults.
+    /// The fault families that the certificate covers.
     pub fault: &'static str,
-    /// The most faults and late messages, and the number of processes, in words.
+    /// The maximum number of faults and late messages, and the number of processes, in words.
     pub bounds: &'static str,
 }
 
@@ -25,7 +25,7 @@ const fn of(
     Published { name, client, fault, bounds }
 }
 
-/// All certificates, by name.
+/// All certificates, sorted by name.
 #[rustfmt::skip]
 pub const PUBLISHED: &[Published] = &[
     of("curator-mutex", "client-crash", "curator-mutex-client-crash", "1 fault, 2 processes"),
@@ -102,39 +102,41 @@ pub const PUBLISHED: &[Published] = &[
     of("watchdog", "none", "watchdog-hold-20s", "1 late message, 2 processes, holds of 20s"),
 ];
 
-/// A lock that one fault breaks, though a sweep may find its cell quiet.
+/// A lock that one fault breaks although a sweep may find its cell quiet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Counterexample {
-    /// The lock.
+    /// The lock that breaks.
     pub client: &'static str,
-    /// The families of the faults.
+    /// The fault families that break the lock.
     pub fault: &'static str,
     settings: &'static str,
 }
 
-/// All known ones. The locks end with their holder's connection: if the holder crashes while its
-/// last write is in transit to the storage, the next one is admitted before that write lands. A
-/// polling waiter must ask just then, so `pg-advisory` needs a hold that ends right before a poll.
+/// All known counterexamples. Their locks end with the holder's connection. If the holder crashes
+/// while its last write is in transit to the storage, the next process is admitted before that
+/// write arrives. A polling waiter must ask at that moment, so `pg-advisory` needs a critical
+/// section that ends right before a poll.
 pub const COUNTEREXAMPLES: &[Counterexample] = &[
     Counterexample { client: "mysql-get-lock", fault: "client-crash", settings: "" },
     Counterexample { client: "mysql-get-lock-checked", fault: "client-crash", settings: "" },
     Counterexample { client: "pg-advisory", fault: "client-crash", settings: " --hold 3983ms" },
 ];
 
-/// The counterexample for a lock under the faults of some families.
+/// Returns the counterexample for a lock under the faults of some families.
 pub fn counterexample(client: &str, fault: &str) -> Option<&'static Counterexample> {
     COUNTEREXAMPLES.iter().find(|one| one.client == client && one.fault == fault)
 }
 
 impl Counterexample {
-    /// The command that finds it.
+    /// Returns the command that finds the counterexample.
     pub fn command(&self) -> String {
         let Counterexample { client, fault, settings } = self;
         format!("fencepost explore --client {client} --fault {fault} --grain coarse{settings}")
     }
 }
 
-/// Those of a lock under the faults of some families, made with the settings of a scenario.
+/// Returns the certificates for a lock under the faults of some families, if they were made with a
+/// scenario's settings.
 pub fn published(
     client: &str,
     fault: &str,
@@ -145,7 +147,8 @@ pub fn published(
 }
 
 impl Published {
-    /// A key that is absent has its built-in value.
+    /// Returns whether a scenario has the settings of the certificate. A key that is absent has its
+    /// built-in value.
     fn has_settings_of(&self, scenario: &Value) -> bool {
         let stated = |key: &str, built_in: &str| match scenario.get(key) {
             None | Some(Value::Null) => built_in.to_owned(),
@@ -166,7 +169,7 @@ impl Published {
             && bound("holds of ", "").map_or_else(is_short, is_long)
     }
 
-    /// Its file, from the folder of the documentation.
+    /// Returns the certificate's path, relative to the folder of the documentation.
     pub fn file(&self) -> String {
         format!("data/certificates/{}.json", self.name)
     }

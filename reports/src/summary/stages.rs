@@ -1,11 +1,11 @@
-//! The stages that make up a report of one run, each immutable.
+//! The [`Stages`] that make up a report of one run.
 //!
-//! 1. [`RunFacts`]: facts from one run of the plan.
-//! 2. [`Diagnosis`]: results that take more runs.
-//! 3. [`Recordings`]: further data, to draw the run or judge it again.
+//! 1. [`RunFacts`] has facts from one run of the plan.
+//! 2. [`Diagnosis`] has results that take more runs.
+//! 3. [`Recordings`] has the history and the messages, to draw the run or judge it again.
 //!
-//! The result may have been predicted ([`Expectation`]). No stage is changed by a later one, and a
-//! report is made once.
+//! The command line may state an expected result ([`Expectation`]). No stage changes an earlier
+//! one, and each report is built once.
 
 use super::expectation::Expectation;
 use super::facts::RunFacts;
@@ -18,16 +18,16 @@ use crate::record::trace::Trace;
 use fencepost_faults::FaultPlan;
 use std::collections::BTreeMap;
 
-/// Everything known of one run.
+/// The complete data of one run's report.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stages {
-    /// Facts from the run.
+    /// Facts from the run itself.
     pub facts: RunFacts,
-    /// Results of more runs.
+    /// Results that take more runs.
     pub diagnosis: Diagnosis,
-    /// The comparison with the expectation, if there was one.
+    /// The comparison with the expected result, if one was stated.
     pub expectation: Option<Expectation>,
-    /// Further data.
+    /// The recorded history and messages, as far as requested.
     pub recordings: Recordings,
 }
 
@@ -45,35 +45,37 @@ impl From<RunFacts> for Stages {
 /// Results that take more runs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Diagnosis {
-    /// The results for violations, by their id.
+    /// Results for each violation, keyed by the violation's id.
     pub violations: BTreeMap<String, ViolationDiagnosis>,
-    /// The first system call in which two runs of the same programs differed, if they did.
+    /// The first system call in which two runs of the same programs differed; `None` if there was
+    /// no difference.
     pub not_reproducible: Option<String>,
 }
 
-/// Results for a violation that take more runs.
+/// Results for one violation that take more runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ViolationDiagnosis {
-    /// The smallest plan that still shows it.
+    /// The smallest plan that still shows the violation.
     pub minimal_plan: FaultPlan,
-    /// The reduced size of that plan's run, and its results.
+    /// The reduced size of the minimal plan's run, and its results.
     pub minimal_run: MinimalRun,
     /// The threshold of the decisive magnitude; `None` if there is none.
     pub boundary: Option<Boundary>,
-    /// Each fault of the minimal plan, and whether the violation remains without it.
+    /// For each fault of the minimal plan, whether the violation remains without it.
     pub but_for: Vec<ButFor>,
-    /// Neighbouring events of the minimal run, and whether the violation survives their swap.
+    /// For each pair of neighbouring events of the minimal run, whether the violation survives
+    /// their swap.
     pub necessary_order: Vec<OrderedPair>,
-    /// Each safeguard that fits the run, and its effect on the violation.
+    /// The effect on the violation of each safeguard that fits the run.
     pub remedies: Vec<Remedy>,
 }
 
-/// Further data, as requested.
+/// The recordings that the caller requested.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Recordings {
-    /// The whole history.
+    /// The whole history, if requested.
     pub history: Option<History>,
-    /// The messages.
+    /// The messages, if requested.
     pub trace: Option<Trace>,
 }
 
@@ -114,7 +116,7 @@ impl From<Stages> for RunReport {
 }
 
 impl ViolationReport {
-    /// A violation, with the results of more runs, if there are any.
+    /// Returns the report of a violation, with the results of more runs if there are any.
     pub fn new(
         violation: Violation,
         diagnosis: Option<ViolationDiagnosis>,
@@ -146,7 +148,7 @@ impl ViolationReport {
     }
 }
 
-/// `None` only if the history cannot be written as JSON.
+/// Returns the checksum of a history; `None` only if the history cannot be written as JSON.
 pub(crate) fn checksum_of(history: &History) -> Option<String> {
     serde_json::to_value(history).ok().map(|value| checksum(&value, Uncovered::Nothing))
 }

@@ -1,4 +1,4 @@
-//! The verdict over one history.
+//! The [`Verdict`] on a history, from the findings of all checkers.
 
 use crate::explain::cause::{Cause, classify};
 use crate::explain::narrative;
@@ -33,7 +33,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The name, as in JSON.
+    /// Returns the name used in JSON.
     pub fn name(&self) -> &'static str {
         self.into()
     }
@@ -44,17 +44,18 @@ impl Verdict {
 pub struct Judgement {
     /// The verdict on the promises of the lock.
     pub verdict: Verdict,
-    /// The violations: one entry for each kind and cause, in the order of the first occurrences.
+    /// The violations, with one entry for each kind and cause, in order of first occurrence.
     pub violations: Vec<Violation>,
 }
 
-/// Runs every checker over a history. Any finding makes it violated; otherwise it is unknown unless
-/// it exercised the lock.
+/// Runs every checker over a history. Any finding makes the history violated. Otherwise it is
+/// unknown unless it exercised the lock.
 pub fn judge(history: &History) -> Judgement {
     judge_by(CHECKERS, history)
 }
 
-/// The same with these checkers, some of which may be the caller's own.
+/// Judges a history like [`judge`], but with the given checkers, which may include the caller's
+/// own.
 pub fn judge_by(checkers: &[Checker], history: &History) -> Judgement {
     let locks = history.by_lock();
     match locks.is_empty() {
@@ -63,7 +64,7 @@ pub fn judge_by(checkers: &[Checker], history: &History) -> Judgement {
     }
 }
 
-/// As [`judge`], of histories that were digested already: one for each lock.
+/// Judges parsed histories like [`judge`], with one timeline for each lock.
 pub(crate) fn judge_timelines(timelines: &[Timeline<'_>]) -> Judgement {
     judged(CHECKERS, timelines)
 }
@@ -84,7 +85,8 @@ fn judged(checkers: &[Checker], timelines: &[Timeline<'_>]) -> Judgement {
     Judgement { verdict, violations }
 }
 
-/// One violation for each kind and cause: the first finding describes it, the others are counted.
+/// Groups findings into one violation for each kind and cause. The first finding describes the
+/// violation, and the others are counted.
 fn grouped(timeline: &Timeline<'_>, findings: Vec<Finding>) -> Vec<Violation> {
     let mut groups: BTreeMap<(Kind, Cause), Vec<Finding>> = BTreeMap::new();
     for finding in findings {
@@ -96,7 +98,8 @@ fn grouped(timeline: &Timeline<'_>, findings: Vec<Finding>) -> Vec<Violation> {
     violations
 }
 
-/// One violation for each kind and cause over all locks: the first speaks, the others are counted.
+/// Merges the violations of all locks into one for each kind and cause. The earliest one describes
+/// the violation, and the others are counted.
 fn together(violations: Vec<Violation>) -> Vec<Violation> {
     let mut all: Vec<Violation> = Vec::new();
     for one in violations {
@@ -115,7 +118,7 @@ fn together(violations: Vec<Violation>) -> Vec<Violation> {
     all
 }
 
-/// The group is not empty.
+/// Builds a violation from a group that is not empty.
 fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violation {
     let first = group.iter().min_by_key(|finding| finding.at).unwrap_or(&group[0]);
     let header = &timeline.history.header;
@@ -140,8 +143,8 @@ fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violat
     }
 }
 
-/// The reason why a history without findings is inconclusive, if it is. The probe does not count,
-/// because no fault affects it. Of several locks, one that was exercised is enough.
+/// Returns why a history without findings is inconclusive, if it is. The probe does not count,
+/// because no fault affects it. One exercised lock among several is enough.
 fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
     let reasons: [fn(&Timeline<'_>) -> Option<String>; 5] =
         [uncontended, no_fault_met, unordered, misjudged, unfinished];
@@ -151,8 +154,8 @@ fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
     })
 }
 
-/// One process alone proves nothing. What to change follows from whether others tried. One process
-/// at most is to get the lock of a job.
+/// Returns a reason if fewer than two processes got the lock. The advice depends on whether others
+/// tried. The lock of a job only has to be requested twice, because at most one process gets it.
 fn uncontended(timeline: &Timeline<'_>) -> Option<String> {
     let own = timeline.acquisitions.iter().filter(|one| one.process.machine() != Node::Probe);
     if timeline.history.header.lock_per_job {
@@ -193,7 +196,7 @@ fn uncontended(timeline: &Timeline<'_>) -> Option<String> {
     Some(format!("{who} acquired the lock; {advice}"))
 }
 
-/// A family of faults is conclusive only if one began while a process was holding or acquiring.
+/// Returns a reason if no planned fault began while a process held or acquired the lock.
 fn no_fault_met(timeline: &Timeline<'_>) -> Option<String> {
     let header = &timeline.history.header;
     if header.fault.is_none() && header.faults_planned == 0 {
@@ -224,8 +227,8 @@ fn no_fault_met(timeline: &Timeline<'_>) -> Option<String> {
     }
 }
 
-/// If a process entered although no quorum of servers recorded the grant, nothing shows that it had
-/// the lock, and the order of grants is unknown.
+/// Returns a reason if a process entered although no quorum of servers recorded the grant. Nothing
+/// then shows that the process had the lock, and the order of grants is unknown.
 fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     let other = timeline
         .acquisitions
@@ -238,8 +241,8 @@ fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     ))
 }
 
-/// A storage that rejects a token without having accepted a higher one violates its own rule, and
-/// it is unknown whether a later write was stale.
+/// Returns a reason if the storage rejected a token without having accepted a higher one. It then
+/// violates its own rule, and later writes cannot be called stale.
 fn misjudged(timeline: &Timeline<'_>) -> Option<String> {
     let mut highest = None;
     for request in &timeline.storage {
@@ -267,7 +270,7 @@ fn misjudged(timeline: &Timeline<'_>) -> Option<String> {
     None
 }
 
-/// Progress is judged only if a process tried for the whole bound after healing, or got in before.
+/// Returns a reason if no process got the lock after healing and none tried for the whole bound.
 fn unfinished(timeline: &Timeline<'_>) -> Option<String> {
     let bound = timeline.history.header.progress_bound_us;
     (progress(timeline) == Progress::Unjudged).then(|| {
@@ -283,7 +286,7 @@ mod tests {
     use super::*;
     use crate::record::story::Story;
 
-    /// Two processes, one after the other.
+    /// Returns a story in which two processes hold the lock one after the other.
     fn quiet() -> Story {
         Story::new()
             .takes(1, 1, "a")
@@ -369,7 +372,7 @@ mod tests {
         assert_eq!(judgement.violations[0].kind, Kind::Overlap);
     }
 
-    /// Two processes that enter under grants of which no server tells.
+    /// Returns a story in which two processes enter without a recorded grant.
     fn ghosts() -> Story {
         let story = Story::new().acquires(1, 1).hears(2, 1, "a").releases(3, 1);
         story.acquires(4, 2).hears(5, 2, "b")

@@ -1,4 +1,4 @@
-//! A violation as published: the finding, its cause, its description and its stable name.
+//! A published [`Violation`]: the finding, its cause, its description and its stable name.
 
 use crate::explain::cause::Cause;
 use crate::explain::narrative::Line;
@@ -43,7 +43,7 @@ pub struct Violation {
     pub narrative: Vec<Line>,
 }
 
-/// Twelve hex digits of SHA-256 over client, kind and cause, separated by line feeds.
+/// Returns twelve hex digits of SHA-256 over client, kind and cause, separated by line feeds.
 pub fn fingerprint(client: &str, kind: Kind, cause: Cause) -> String {
     let text = format!("{client}\n{kind}\n{cause}");
     Sha256::digest(text.as_bytes())[..6].iter().map(|byte| format!("{byte:02x}")).collect()
@@ -55,8 +55,8 @@ mod tests {
 
     #[test]
     fn a_fingerprint_is_stable_across_builds() {
-        // Computed with coreutils: printf 'redlock\noverlap\nholder-pause' | sha256sum | cut
-        // -c1-12.
+        // The value was computed with coreutils:
+        // `printf 'redlock\noverlap\nholder-pause' | sha256sum | cut -c1-12`.
         assert_eq!(fingerprint("redlock", Kind::Overlap, Cause::HolderPause), "2bab58c3e826");
     }
 

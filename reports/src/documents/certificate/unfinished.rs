@@ -1,5 +1,5 @@
-//! The `fencepost.exploration` format: the runs of an exploration that cannot be certified, with
-//! the data to continue it or to add it to others. Its versions are those of a certificate.
+//! The `fencepost.exploration` format: the runs of an [`Unfinished`] exploration, with the data to
+//! continue it or to merge it with others. Its versions are those of a certificate.
 
 use super::html::{conditions, runs};
 use super::text::fired;
@@ -13,9 +13,9 @@ use maud::html;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The `format` field.
+/// Value of the `format` field.
 pub const FORMAT: &str = "fencepost.exploration";
-/// The ways to write it.
+/// The output formats of an exploration.
 pub static VIEWS: &[View<Unfinished>] =
     &[View::new("text", text), View::JSON, View::new("html", page)];
 
@@ -72,7 +72,7 @@ pub struct LooseUnit {
 }
 
 impl Unfinished {
-    /// The exploration with its checksum.
+    /// Returns the exploration with its checksum.
     pub fn sealed(self) -> serde_json::Result<Unfinished> {
         let document = serde_json::to_value(&self)?;
         Ok(Unfinished { checksum: Some(checksum(&document, Uncovered::Nothing)), ..self })

@@ -1,4 +1,4 @@
-//! The fate of a lock that lives in a session or a connection.
+//! Evidence on how a lock in a session or a connection was lost ([`Gone`]).
 
 use super::lease::GRANULARITY;
 use super::period::Period;
@@ -11,16 +11,18 @@ use fencepost_faults::{Impact, Node, SimTime};
 pub(crate) enum Gone {
     /// One process entered although no server ever had its key first in the queue.
     WasNeverFirst,
-    /// A server that never had the connection's lock granted it.
+    /// A server that never had the connection's lock granted it again.
     GrantedElsewhere,
-    /// With the connection, or with the server that kept the lock for it.
+    /// The lock ended with its connection, or with the server that kept the lock for the
+    /// connection.
     WithConnection,
-    /// The earlier lock was gone before a lagging server granted it.
+    /// The earlier lock had ended before a lagging server granted it.
     ToldByOneBehind,
     WithSession,
 }
 
-/// `None` if the lock lives in no session, or ended in another way.
+/// Returns how the earlier lock was lost; `None` if it was not in a session or ended in another
+/// way.
 pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<Gone> {
     if timeline.history.header.kept_as == Some(Keeping::MemberLease) {
         return departed(timeline, clash).then_some(Gone::WithSession);
@@ -48,7 +50,7 @@ pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<Gone> {
     }
 }
 
-/// Returns whether a lock with a lease ended before its lease, because its member had departed.
+/// Returns whether the lock's member departed before the end of the lock's lease.
 fn departed(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let holder = &timeline.acquisitions[clash.earlier];
     let mut own = timeline.keys.iter().filter(|span| timeline.is_lock_of(span, holder));
@@ -64,7 +66,7 @@ fn departed(timeline: &Timeline<'_>, clash: Clash) -> bool {
     })
 }
 
-/// Returns whether a lock of a connection was granted again by a server that never had it.
+/// Returns whether a server that never had a connection's lock granted it again.
 fn was_granted_elsewhere(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let at = |index: usize| timeline.acquisitions[index].grant.as_ref().map(|grant| grant.node);
     let servers = at(clash.earlier).zip(at(clash.later));
@@ -72,25 +74,27 @@ fn was_granted_elsewhere(timeline: &Timeline<'_>, clash: Clash) -> bool {
         && servers.is_some_and(|(held, taken)| held != taken)
 }
 
-/// Returns whether one entered although its key was deleted before it was ever first.
+/// Returns whether one process entered although its key was deleted before the key was first in the
+/// queue.
 fn was_never_first(timeline: &Timeline<'_>, clash: Clash) -> bool {
     [clash.earlier, clash.later].iter().any(|index| timeline.acquisitions[*index].grant.is_none())
 }
 
-/// Returns whether a lock ended without a command: with its connection, or with the server.
+/// Returns whether a lock ended without a command, with its connection or with its server.
 fn ended_by_itself(how: KeyEnd) -> bool {
     let KeyEnd::Changed { change, by, .. } = how else { return false };
     change == Change::Forgotten || change == Change::Removed && by.is_none()
 }
 
-/// Returns whether the server that a process was connected to still had its lock at an instant.
+/// Returns whether the server that the holder was connected to still had the lock at an instant.
 fn still_stood(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment) -> bool {
     let own = timeline.keys.iter().filter(|span| timeline.is_lock_of(span, holder));
     own.filter(|span| span.by.map(Node::machine) == Some(holder.process.machine()))
         .any(|span| span.from < at && span.to.is_none_or(|(to, _)| at < to))
 }
 
-/// For most of the time without a holder; for a free semaphore, the first that waits to add.
+/// Returns the node that was first in the queue for most of the period. For a free semaphore,
+/// returns the first node that waits for a permit.
 pub(super) fn first_node<'h>(timeline: &Timeline<'h>, period: Period) -> Option<KeySpan<'h>> {
     let Period { from, until } = period;
     let stood = |span: &&KeySpan<'_>| {
@@ -105,7 +109,8 @@ pub(super) fn first_node<'h>(timeline: &Timeline<'h>, period: Period) -> Option<
     })
 }
 
-/// Returns whether a process got a second node in the queue: it knows of at most one.
+/// Returns whether a process created a second node in the queue. The process knows of at most one
+/// node.
 pub(super) fn contended_twice(
     timeline: &Timeline<'_>,
     process: Node,
@@ -122,13 +127,15 @@ pub(super) fn contended_twice(
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum First {
-    /// The node's process still waits with it, without an answer.
+    /// The node's process still waits with the node and has no answer.
     WaitsOn,
-    /// The node's process waits with another, or has since heard that it does not have the lock.
+    /// The node's process waits with another node, or has since learned that it does not have the
+    /// lock.
     IsUnknown,
 }
 
-/// `None` if a process once held the lock under that name, or a crashed one's session may keep it.
+/// Returns whether the first node's process still waits with it. `None` if a process once held the
+/// lock with this node, or a crashed process's session may keep it.
 pub(super) fn of_queue(
     timeline: &Timeline<'_>,
     first: &KeySpan<'_>,

@@ -1,15 +1,17 @@
-//! A lock that no process uses is granted to those who want it, while enough servers run. Applies
-//! only to runs whose header states a bound.
+//! Checks that a lock that no process uses is granted to a process that wants it, while enough
+//! servers run. Applies only to runs whose header states a bound.
 //!
-//! At an instant the lock is
+//! At an instant, the lock is
 //! - *free* if no process is in its critical section and its key does not exist, or exists only for
-//!   a running process that never learns of its grant; on several independent servers, if no other
-//!   value exists at a quorum of them;
-//! - *wanted* if a process that is alive and not paused has an acquire open, or had one that failed
-//!   and asks again later;
-//! - *available* if enough servers are neither down nor paused. A network that keeps a process from
-//!   running servers is no excuse: this rule is about that. A bound that holds between faults only
-//!   is not judged while any fault acts, nor after healing, where `stuck` applies.
+//!   a running process that never learns of its grant. With several independent servers, no value
+//!   may exist at a quorum of them.
+//! - *wanted* if a process that is alive and not paused has an open acquire, or had one that failed
+//!   and asks again later.
+//! - *available* if enough servers are neither down nor paused. A network that separates a process
+//!   from running servers does not excuse the lock, because this rule is about such cases.
+//!
+//! A bound that holds only between faults is not checked while any fault is active, nor after
+//! healing, when `stuck` applies.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
@@ -59,7 +61,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     let spans = levels.where_all(|[taken, wants, down, faults]| {
         taken == 0 && wants > 0 && down <= spare && faults == 0
     });
-    // `stuck` requires progress after healing anyway.
+    // The rule `stuck` requires progress after healing.
     let is_judged =
         |from| !rule.between_faults || timeline.healed.is_none_or(|healed| from < healed.time);
     let too_long = spans
@@ -68,8 +70,9 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     too_long.map(|(span, [_, _, down, _])| finding(timeline, rule, span, down, &wants)).collect()
 }
 
-/// Returns whether no process was in its critical section for longer than the bound, and no fault
-/// acted if that matters. Few runs have such a time, and the rest of the rule is expensive.
+/// Returns whether no process was in its critical section for longer than the bound. If the bound
+/// holds only between faults, no fault may be active either. Few runs have such a time, and the
+/// rest of the check is expensive.
 fn is_unused_for_long(timeline: &Timeline<'_>, rule: Availability) -> bool {
     let end = timeline.end;
     let sections = timeline.sections.iter().map(|section| (section.from.time, section.ends(end)));
@@ -99,7 +102,8 @@ impl Levels {
         }
     }
 
-    /// The longest spans in which a condition holds throughout, with the highest levels in each.
+    /// Returns the longest spans in which a condition holds throughout, with the highest level of
+    /// each kind in the span.
     fn where_all(&self, holds: impl Fn([i32; 4]) -> bool) -> Vec<(Span, [i32; 4])> {
         let (mut now, mut open, mut spans) = ([0; 4], None, Vec::new());
         for (at, change) in &self.changes {
@@ -134,8 +138,8 @@ fn taken(timeline: &Timeline<'_>) -> Vec<Span> {
     taken
 }
 
-/// The time in which a value existed for a process that had entered by it, or was unable to: dead
-/// or paused.
+/// Returns when a value existed for a process that had entered with it, or that could not use it
+/// because it was dead or paused.
 fn kept_for_somebody(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Vec<Span> {
     let stood = (span.from.time, timeline.stood_until(span));
     let Some(machine) = span.by.or(span.granted.map(|(by, _)| by)).map(Node::machine) else {
@@ -161,7 +165,7 @@ fn kept_for_somebody(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Vec<Span> {
         .collect()
 }
 
-/// The spans in which processes wanted the lock, except while dead or paused.
+/// Returns the spans in which processes wanted the lock and were neither dead nor paused.
 fn wants(timeline: &Timeline<'_>) -> Vec<(Node, Span)> {
     let mut of_each: BTreeMap<Node, Vec<&Acquisition<'_>>> = BTreeMap::new();
     for one in &timeline.acquisitions {
@@ -192,7 +196,7 @@ fn acted(timeline: &Timeline<'_>, impacts: &[Impact], node: Node) -> Vec<Span> {
     faults.map(|fault| (fault.from.time, until(fault))).collect()
 }
 
-/// Downtimes and pauses; the spans of one server do not overlap.
+/// Returns the downtimes and pauses of all servers. The spans of one server do not overlap.
 fn down(timeline: &Timeline<'_>, servers: u16) -> Vec<Span> {
     let of_server = |number| {
         let mut levels = Levels::default();
@@ -221,7 +225,7 @@ fn finding(
         (all, running) if i32::from(all) == running => format!("all {all} servers ran"),
         (all, running) => format!("at no time fewer than {running} of {all} servers ran"),
     };
-    // A server may have it for a process that never learned of its grant.
+    // A server may keep the lock for a process that never learned of its grant.
     let is_kept = timeline.keys.iter().any(|span| {
         let stood = timeline.stood_until(span).min(until).since(span.from.time.max(from));
         length.0 < 2 * stood.0
@@ -244,7 +248,7 @@ fn finding(
         sleeps.then_some(index)
     }));
     if witness.is_empty() {
-        // A process pauses between two attempts all the time: the last attempts are the evidence.
+        // The processes only waited between two attempts, so their last attempts are the evidence.
         witness = last_attempts(timeline, &processes, until);
     }
     witness.sort_unstable();
@@ -288,14 +292,14 @@ mod tests {
         assert_eq!(found.iter().map(|one| &one.witness[..]).collect::<Vec<_>>(), [[0]]);
     }
 
-    /// The times in which the lock was unavailable, in milliseconds.
+    /// Returns the start and length of each finding, in milliseconds.
     fn found(story: Story) -> Vec<(u64, u64)> {
         let history = story.build();
         let findings = check(&Timeline::new(&history));
         findings.iter().map(|one| (one.at.0 / 1_000, one.duration.0 / 1_000)).collect()
     }
 
-    /// Client 1 releases the lock at 5 ms, client 2 asks from 2 ms on.
+    /// Returns a story in which client 2 asks from 2 ms on and client 1 releases the lock at 5 ms.
     fn given_back() -> Story {
         let story = Story::new().ttl(100).available_within(10, 1, 1);
         story.takes(1, 1, "a").acquires(2, 2).releases(5, 1).removed(5, "a", 1)
@@ -312,23 +316,23 @@ mod tests {
     fn rejects_a_free_lock_that_is_wanted_and_not_had() {
         let late = given_back().grants(25, 2, "b").hears(26, 2, "b").releases(27, 2);
         assert_eq!(found(late), [(5, 20)]);
-        // The process asks again and again.
+        // Client 2 fails twice and tries a third time.
         let again = given_back().fails(9, 2).acquires(10, 2).fails(19, 2).acquires(22, 2);
         assert_eq!(found(again.grants(30, 2, "b").hears(30, 2, "b")), [(5, 25)]);
-        // The wait lasts to the end of the history.
+        // Client 2 waits until the end of the history.
         assert_eq!(found(given_back().starts(40, 3)), [(5, 35)]);
     }
 
     #[test]
     fn accepts_a_lock_that_is_kept_for_somebody_or_that_nobody_wants() {
-        // A dead process's lock remains until it expires.
+        // The lock of a crashed process remains until it expires.
         let story = Story::new().ttl(30).available_within(10, 1, 1).takes(1, 1, "a").acquires(2, 2);
         let story = story.crashes(3, 1).expires(31, "a").grants(35, 2, "b").hears(36, 2, "b");
         assert_eq!(found(story.releases(37, 2)), []);
         let story = Story::new().available_within(10, 1, 1).takes(1, 1, "a").releases(3, 1);
         let story = story.removed(3, "a", 1);
         assert_eq!(found(story.takes(90, 2, "b").releases(91, 2)), []);
-        // The process asked, gave up, and did not return.
+        // Client 2 gives up and does not try again.
         let story = Story::new().available_within(10, 1, 1).takes(1, 1, "a").acquires(2, 2);
         let story = story.releases(3, 1).removed(3, "a", 1);
         assert_eq!(found(story.fails(9, 2).starts(90, 3)), []);
@@ -367,7 +371,7 @@ mod tests {
         let story = given_back().fault_began(6, 1, "pause", &[Node::Client(2)]);
         let story = story.fault_ended(40, 1, "pause", Node::Client(2));
         assert_eq!(found(story.grants(41, 2, "b").hears(42, 2, "b").releases(43, 2)), []);
-        // Nor does a dead process, though it asks again when it is back.
+        // A crashed process does not want the lock until it tries again.
         let dies = given_back().fault_began(6, 1, "crash", &[Node::Client(2)]).crashes(6, 2);
         let back = dies.fault_ended(40, 1, "crash", Node::Client(2)).starts(40, 2);
         assert_eq!(found(back.takes(42, 2, "b").releases(43, 2)), []);

@@ -261,7 +261,8 @@ fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     })
 }
 
-/// Returns whether the value exists, and its process acquires again without withdrawing it first.
+/// Returns whether the value exists at `at` and its process does not remove it before it acquires
+/// again.
 fn stays(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
     let taken_back = || {
         let Some((gone, KeyEnd::Changed { change: Change::Removed, by, .. })) = span.to else {
@@ -276,7 +277,8 @@ fn stays(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
     timeline.stands_at(span, at) && !taken_back() && !gone_elsewhere(timeline, span, at)
 }
 
-/// For one replicated lock, a server that was away still reports a value that is gone elsewhere.
+/// Returns whether another server of a replicated lock had already lost the value. A server that
+/// was down still reports such a value.
 fn gone_elsewhere(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
     timeline.history.header.quorum <= 1
         && timeline.keys.iter().any(|copy| {
@@ -286,8 +288,8 @@ fn gone_elsewhere(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bo
         })
 }
 
-/// Returns whether the existing values suffice for the lock, with no other process at another
-/// primary.
+/// Returns whether the existing values are a quorum and, for a replicated lock, no other primary
+/// granted it meanwhile.
 fn speaks_against(timeline: &Timeline<'_>, standing: &[&KeySpan<'_>], at: Moment) -> bool {
     let Some(first) = standing.first() else { return false };
     let replicated = timeline.history.header.quorum <= 1;

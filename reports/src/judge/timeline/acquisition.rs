@@ -1,30 +1,30 @@
-//! Acquires, their outcomes, and their place in grant order.
+//! The [`Acquisition`]s of a run, with their outcomes and grants.
 
 use super::{Moment, acquire_invoked, moments};
 use crate::record::history::{History, What};
 use fencepost_faults::{Micros, Node};
 use std::collections::BTreeMap;
 
-/// One acquire of one thread of a process.
+/// One acquire call by one thread of a process.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Acquisition<'h> {
     /// The operation number.
     pub operation: u64,
     /// The thread that acquired.
     pub process: Node,
-    /// Its start.
+    /// Start of the acquire.
     pub invoked: Moment,
-    /// Its end, if it ended; a crash of the process ends it too.
+    /// End of the acquire, by its answer or by a crash of the process; `None` if it never ended.
     pub completed: Option<Moment>,
-    /// Its outcome.
+    /// The outcome of the acquire.
     pub outcome: Outcome,
-    /// The owner value, if it succeeded.
+    /// The owner value, if the acquire succeeded.
     pub owner: Option<&'h str>,
     /// The fencing token, if there is one.
     pub token: Option<u64>,
-    /// The stated validity of the lease.
+    /// The stated validity of the lease, if there is one.
     pub valid_for: Option<Micros>,
-    /// The grant, if recorded.
+    /// The grant, if a server recorded one.
     pub grant: Option<Grant>,
 }
 
@@ -33,9 +33,9 @@ pub struct Acquisition<'h> {
 pub enum Outcome {
     /// The acquire succeeded.
     Granted,
-    /// The acquire failed, and the process knows.
+    /// The acquire failed, and the process knows it.
     Refused,
-    /// The process does not know the outcome, or crashed before it did: no critical section begins.
+    /// The process does not know the outcome, or crashed before it did. No critical section begins.
     Unknown,
     /// The acquire was never completed.
     Open,
@@ -44,13 +44,14 @@ pub enum Outcome {
 /// The grant of one owner value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Grant {
-    /// The deciding grant: the last for a replicated lock, the quorum-th of many.
+    /// The deciding grant: the last one for a replicated lock, or the one that completes a quorum.
     pub moment: Moment,
     /// The deciding server.
     pub node: Node,
-    /// `true` if the server created the value; `false` if it admitted the process under an old one.
+    /// `true` if the server created the value; `false` if it admitted the process with an existing
+    /// value.
     pub created: bool,
-    /// Each granting server with its last grant before completion, unless withdrawn by the process.
+    /// Each granting server with its last grant before completion, unless the process withdrew it.
     pub servers: Vec<(Node, Moment)>,
 }
 
@@ -66,7 +67,7 @@ pub(super) fn all(history: &History) -> Vec<Acquisition<'_>> {
         {
             complete(&mut acquisitions[index], &event.what, moment);
         } else if matches!(event.what, What::Crashed) {
-            // A process that crashes with an open acquire never learns its outcome.
+            // A process that crashes during an acquire never learns the outcome.
             open.retain(|_, index| {
                 let died = acquisitions[*index].process.machine() == event.node;
                 if died {

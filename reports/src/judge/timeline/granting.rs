@@ -1,15 +1,15 @@
-//! The servers' grants, and the acquisitions that rest on them.
+//! The servers' grants, and the acquisitions that rely on them, which [`set_grants`] matches.
 //!
-//! A server's ledger is a stack of claims on its current value: the grant that created it and every
-//! command of its owner that raised its count or reset its time to live. A claim ends when the
-//! value is removed or, for a count, when its owner lowers it again.
+//! A server's ledger is a stack of claims on its current value: the grant that created the value,
+//! and every command of its owner that raised its count or reset its time to live. A claim ends
+//! when the value is removed or, for a count, when its owner lowers it again.
 //!
-//! An acquisition rests on the last claim of each server that is still open when the process
-//! enters; where no quorum of them does (the process was paused until its lease expired), on the
-//! last one of each server that its own process had not withdrawn. Of many servers the quorum-th
-//! decides; of one lock that is replicated the last, which was the one that was answered. A nested
-//! acquire that recreates a lost lock rests on that; any other shares the outer one's grant, even
-//! if it changed a count.
+//! An acquisition relies on the last claim of each server that is still open when the process
+//! enters. If those are no quorum (because the process was paused until its lease expired), it
+//! relies on each server's last claim that its own process had not withdrawn. With many servers,
+//! the claim that completes the quorum decides. With one replicated lock the last claim decides,
+//! because the server answered that one. A nested acquire that recreates a lost lock relies on its
+//! own claim. Any other nested acquire shares the outer one's grant, even if it changed a count.
 
 use super::acquisition::{Acquisition, Grant, Outcome};
 use super::{Moment, moments, owner_and_count};
@@ -31,9 +31,9 @@ struct Claim {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum ClaimKind {
     Create,
-    /// Rewrote its owner's existing value, with a higher count if it has one.
+    /// A rewrite of the owner's existing value, with a higher count if it has one.
     Again,
-    /// Set the time to live of its owner's existing value.
+    /// A new time to live for the owner's existing value.
     Extend,
 }
 
@@ -53,7 +53,7 @@ struct Standing<'h> {
 
 pub(super) fn set_grants(history: &History, acquisitions: &mut [Acquisition<'_>]) {
     let claims = claims(history);
-    // An outer acquire was invoked before the nested ones, so its grant is known by then.
+    // An outer acquire is invoked before the nested ones, so its grant is already known.
     for (index, outer) in outer(history, acquisitions).into_iter().enumerate() {
         let within = outer.and_then(|outer| acquisitions[outer].grant.as_ref());
         let (one, quorum) = (&acquisitions[index], history.header.quorum);
@@ -61,7 +61,8 @@ pub(super) fn set_grants(history: &History, acquisitions: &mut [Acquisition<'_>]
     }
 }
 
-/// The enclosing acquisition of each: the last that its thread had entered and not left.
+/// Returns the enclosing acquisition of each: the last one that its thread had entered and not
+/// left.
 fn outer(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Option<usize>> {
     let mut entered: BTreeMap<Node, Vec<usize>> = BTreeMap::new();
     let mut outer = vec![None; acquisitions.len()];
@@ -126,7 +127,7 @@ impl<'h> Ledger<'h> {
         let (owner, count) = owner_and_count(value);
         match change {
             Change::Granted if self.is_again(owner, asked) => self.rewrite(owner, count, asked),
-            // A server that has restarted, or loaded a snapshot, and still has the value.
+            // A server that restarted or loaded a snapshot still has the value.
             Change::Restored if self.stands(owner, asked.server) => {}
             Change::Granted | Change::Restored => {
                 self.end_all(asked, |_| Ending::Lost);
@@ -173,7 +174,7 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// Handles a rewrite by the owner: a lower count withdraws its last claim.
+    /// Handles a rewrite by the owner. A lower count withdraws the owner's last claim.
     fn rewrite(&mut self, owner: &'h str, count: Option<u64>, asked: KeyChange) {
         let Some(standing) = self.standing.get_mut(&asked.server) else { return };
         let lower = count < standing.count;
@@ -189,7 +190,8 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// A time to live set at the instant of the write belongs to it.
+    /// Adds a claim for a new time to live, unless it was set at the instant of the write and
+    /// belongs to that claim.
     fn extend(&mut self, owner: &'h str, asked: KeyChange) {
         let Some(standing) = self.standing.get(&asked.server) else { return };
         let own = standing.owner == owner && is_own(standing.of, asked.by);
@@ -198,7 +200,7 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// Replicas follow their primary and grant nothing.
+    /// Adds a claim at a primary. Replicas follow their primary and grant nothing.
     fn claim(&mut self, owner: &'h str, asked: KeyChange, did: ClaimKind) {
         if !asked.primary {
             return;
@@ -220,7 +222,7 @@ impl<'h> Ledger<'h> {
     }
 }
 
-/// Returns whether the requester may be the value's owner; a replica does not know the requester.
+/// Returns whether the requester may be the value's owner. A replica does not know the requester.
 fn is_own(of: Option<Node>, by: Option<Node>) -> bool {
     of.zip(by).is_none_or(|(of, by)| of == by.machine())
 }
@@ -246,7 +248,7 @@ fn grant_of(
         let anew = own.iter().filter(|claim| while_open(claim) && claim.did == ClaimKind::Create);
         return decided(anew, completed, quorum).or_else(|| Some(outer.clone()));
     }
-    // Prefer values that the acquire wrote over values that it only extended or did not touch.
+    // Prefer values that the acquire wrote over values that it only extended or did not change.
     let wrote = |claim: &&Claim| claim.did != ClaimKind::Extend;
     decided(own.iter().filter(|claim| while_open(claim)).filter(wrote), completed, quorum)
         .or_else(|| decided(own.iter().filter(|claim| while_open(claim)), completed, quorum))
@@ -254,7 +256,8 @@ fn grant_of(
         .or_else(|| under_several_names(acquisition, completed, claims, quorum))
 }
 
-/// With a name per server: the values that it wrote while it asked, and had not withdrawn.
+/// Returns the grant of an owner with a different value at each server: the values that it wrote
+/// during the acquire and had not withdrawn.
 fn under_several_names(
     acquisition: &Acquisition<'_>,
     completed: Moment,
@@ -277,7 +280,8 @@ fn under_several_names(
     decided(own.iter(), completed, quorum)
 }
 
-/// Made by the claims open when the process enters, or else by all.
+/// Returns the grant made by the claims that are open when the process enters, or else by all
+/// claims.
 fn decided<'c>(
     claims: impl DoubleEndedIterator<Item = &'c Claim>,
     entered: Moment,
@@ -299,7 +303,7 @@ fn deciding(claims: &[Claim], quorum: u16) -> Option<Claim> {
     }
 }
 
-/// The last claim of each server, in order of time.
+/// Returns the last claim of each server, in order of time.
 fn latest_of_each<'c>(claims: impl DoubleEndedIterator<Item = &'c Claim>) -> Vec<Claim> {
     let mut servers: Vec<Claim> = Vec::new();
     for claim in claims.rev() {
