@@ -1,12 +1,12 @@
 //! Locks on memcached.
 //!
-//! Source: article 001, of the ways to a distributed lock: "Memcached: with its `add` command. It
-//! is atomic, and succeeds only if the key is not there." For owner values and a guarded release,
-//! memcached has no scripts, but its `cas` stores only while the item has not changed since it was
-//! read (doc/protocol.txt).
+//! Source: article 001, on ways to build a distributed lock: "Memcached: with its `add` command. It
+//! is atomic, and succeeds only if the key is not there." memcached has no scripts for owner values
+//! and a guarded release, but its `cas` stores only if the item has not changed since it was read
+//! (doc/protocol.txt).
 //!
-//! The server counts a lease in whole seconds and reads its clock once a second: ten seconds end
-//! after nine to ten.
+//! The server counts a lease in whole seconds and reads its clock once a second, so a lease of ten
+//! seconds ends after nine to ten.
 
 pub mod add;
 pub mod cas;
@@ -29,7 +29,6 @@ struct Base {
 }
 
 impl Base {
-    /// Panics if the servers are no ensemble.
     fn new(env: Env, servers: &Servers, settings: &Settings) -> Base {
         let Servers::Ensemble(members) = servers else {
             panic!("a memcached is needed, but the servers are {servers:?}")
@@ -38,7 +37,7 @@ impl Base {
         Base { env, settings: settings.clone(), server }
     }
 
-    /// `add`: returns `true` if the key is ours now, `false` if it exists.
+    /// Sends `add`; returns `false` if the key already exists.
     async fn add(&mut self, key: &str, value: &[u8], seconds: u64) -> Result<bool, CallError> {
         let length = value.len();
         let line = format!("add {key} 0 {seconds} {length}\r\n");
@@ -58,7 +57,7 @@ impl Base {
         }
     }
 
-    /// `gets`: the item of a key, with its cas id.
+    /// Sends `gets`; returns the item of a key with its cas id.
     async fn gets(&mut self, key: &str) -> Result<Option<Item>, CallError> {
         match self.server.call(format!("gets {key}\r\n").as_bytes()).await? {
             Answer::Items(items) => Ok(items.into_iter().next()),
@@ -66,7 +65,8 @@ impl Base {
         }
     }
 
-    /// `cas` to an expired value: returns whether the item still had this id, and so is gone now.
+    /// Replaces the item by an expired value with `cas`. Returns whether the item still had this
+    /// id, and so is deleted.
     async fn expire(&mut self, key: &str, id: u64) -> Result<bool, CallError> {
         match self.server.call(format!("cas {key} 0 -1 0 {id}\r\n\r\n").as_bytes()).await? {
             Answer::Line(line) if line == "STORED" => Ok(true),
@@ -76,7 +76,7 @@ impl Base {
     }
 }
 
-/// A ttl in the server's unit, rounded up.
+/// Returns a ttl in whole seconds, the server's unit, rounded up.
 fn whole_seconds(ttl: Duration) -> u64 {
     ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0)
 }

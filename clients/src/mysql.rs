@@ -1,4 +1,4 @@
-//! Locks in MySQL and MariaDB that belong to a connection: `GET_LOCK`. Every process has one
+//! Locks in MySQL and MariaDB that belong to a connection (`GET_LOCK`). Every process has one
 //! connection ([`session`]) and uses the text protocol ([`protocol`]).
 
 pub mod get_lock;
@@ -9,7 +9,6 @@ use crate::env::{Address, Env};
 use crate::lock::{Servers, Settings};
 use session::Session;
 
-/// Panics if the servers are no ensemble.
 fn address(servers: &Servers) -> &Address {
     match servers {
         Servers::Ensemble(members) => &members[0],
@@ -17,7 +16,7 @@ fn address(servers: &Servers) -> &Address {
     }
 }
 
-/// A connection to the server, opened on demand.
+/// Creates a client of the server, which connects on demand.
 pub fn connection(env: &Env, servers: &Servers, settings: &Settings) -> Session {
     Session::new(env, address(servers), settings.command_timeout)
 }

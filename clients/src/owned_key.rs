@@ -12,10 +12,10 @@ use crate::script::Script;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// Tries of a release without replies.
+/// Number of times that a release is sent if no reply arrives.
 pub const RELEASE_ATTEMPTS: usize = 3;
 
-/// Deletes the key if it holds our value, and then returns 1.
+/// Script that deletes the key and returns 1 if the key has the caller's value.
 pub static COMPARE_AND_DELETE: Script = Script::new(
     r#"if redis.call("get",KEYS[1]) == ARGV[1] then
     return redis.call("del",KEYS[1])
@@ -24,7 +24,7 @@ else
 end"#,
 );
 
-/// A fresh value: 20 random bytes as 40 hexadecimal digits.
+/// Returns a fresh owner value, 20 random bytes as 40 hexadecimal digits.
 pub fn fresh_owner(env: &Env) -> Bytes {
     Bytes::copy_from_slice(&fresh_digits(env))
 }
@@ -42,10 +42,10 @@ pub(crate) fn fresh_digits(env: &Env) -> [u8; 40] {
     all
 }
 
-/// A number in hexadecimal digits, computed in parallel.
+/// Writes a number in hexadecimal, computing all digits in parallel.
 fn eight_digits(number: u32) -> [u8; 8] {
     const ONE_EACH: u64 = 0x0101_0101_0101_0101;
-    // Splits halves until every digit has its own byte.
+    // Each step splits halves until every digit has its own byte.
     let mut digits = u64::from(number);
     digits = (digits | digits << 16) & 0x0000_ffff_0000_ffff;
     digits = (digits | digits << 8) & 0x00ff_00ff_00ff_00ff;
@@ -54,7 +54,7 @@ fn eight_digits(number: u32) -> [u8; 8] {
     (digits + u64::from(b'0') * ONE_EACH + u64::from(b'a' - b'0' - 10) * letters).to_be_bytes()
 }
 
-/// Extends the life of the key if it holds our value, and then returns 1.
+/// Script that extends the key's ttl and returns 1 if the key has the caller's value.
 pub static EXTEND_IF_OWNED: Script = Script::new(
     r#"if redis.call("get",KEYS[1]) == ARGV[1] then
     return redis.call("pexpire",KEYS[1],ARGV[2])
@@ -63,7 +63,7 @@ else
 end"#,
 );
 
-/// `SET key owner NX PX ttl_ms`: returns `true` if the key is now ours, `false` if it exists.
+/// Sends `SET key owner NX PX ttl_ms`; returns `false` if the key already exists.
 pub async fn set_if_absent(
     session: &mut Session,
     key: &str,
@@ -90,7 +90,7 @@ pub(crate) fn was_set(outcome: Result<Reply, CallError>) -> Result<bool, CallErr
     }
 }
 
-/// Compare-and-delete: `true` if our key was there and is gone, `false` if it was not there.
+/// Deletes the key by compare-and-delete; returns `false` if it did not have the owner's value.
 pub async fn delete_if_owned(
     session: &mut Session,
     key: &str,
@@ -103,7 +103,7 @@ pub async fn delete_if_owned(
     }
 }
 
-/// Extends by compare-and-expire: `true` if our key was there and now lives that long.
+/// Extends the key by compare-and-expire; returns `false` if it did not have the owner's value.
 pub async fn extend_if_owned(
     session: &mut Session,
     key: &str,
@@ -117,14 +117,14 @@ pub async fn extend_if_owned(
     }
 }
 
-/// Undoes an attempt with an unknown outcome; `true` if it certainly left nothing behind.
-///
-/// A missing key proves nothing: the lost command may still be in transit.
+/// Undoes an attempt with an unknown outcome. Returns `true` if the attempt certainly left nothing
+/// on the server. A missing key proves nothing, because the lost command may still be in transit.
 pub async fn undo(session: &mut Session, key: &str, owner: &[u8]) -> bool {
     delete_if_owned(session, key, owner).await == Ok(true)
 }
 
-/// Releases by compare-and-delete, and retries lost replies: harmless with a fresh owner value.
+/// Releases by compare-and-delete. Retries after a lost reply, which is harmless with a fresh owner
+/// value.
 pub async fn release(
     env: &Env,
     settings: &Settings,

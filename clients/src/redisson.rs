@@ -2,27 +2,27 @@
 //!
 //! Source: article 004 names the library; the model follows its source at version 4.7.1-SNAPSHOT of
 //! August 2026 (`RedissonLock`, `RedissonFairLock`, `RedissonRedLock`, `LockTask`). A lock is a
-//! hash from `uuid:thread` to a count; Lua takes, releases and renews it: `script.rs`. A process
-//! that finds it taken subscribes to its channel and waits for a message, but no longer than the
-//! rest of the lock's time.
+//! hash from `uuid:thread` to a count. Lua scripts take, release and renew it (`script.rs`). A
+//! process that finds the lock taken subscribes to its channel and waits for a message, but no
+//! longer than the rest of the lock's time.
 //!
-//! The calls are `tryLock(wait, ...)` with the timeout of the acquire as `wait`:
+//! The calls are `tryLock(wait, ...)` with the acquire timeout as `wait`:
 //!
-//! - `redisson`: no lease is given, so the lock lives `lockWatchdogTimeout` (30 s in the library,
-//!   the ttl here) and is renewed every third of that. Like the library, **the watchdog does not
-//!   report** that the lock is gone: it stops, and the holder works on.
-//! - `redisson-lease`: a lease of a ttl is given, so nothing is renewed.
-//! - `redisson-wait`: as `redisson`, and with replicas, `WAIT` after the acquire: a lock that
-//!   no replica has is released.
+//! - `redisson` has no lease, so the lock lives for `lockWatchdogTimeout` (30 s in the library, the
+//!   ttl here), and a watchdog renews it every third of that time. As in the library, **the
+//!   watchdog does not report** that the lock is gone: it stops, and the holder continues.
+//! - `redisson-lease` has a lease of one ttl, so no watchdog renews it.
+//! - `redisson-wait` is `redisson` with replicas and a `WAIT` after the acquire. It releases a lock
+//!   that no replica has.
 //! - `redisson-fair` ([`fair`]) and `redisson-redlock` ([`red_lock`]).
 //!
-//! Differences from the library: a subscription has its own connection, opened when a process
-//! has to wait; spans are measured by the monotonic clock, not by `currentTimeMillis`; scripts go
-//! by digest; the latch that makes a resent unlock harmless is left out, because the library
-//! resends an unlock only after a `WAIT` that failed; the `WAIT` that follows a renewal and an
-//! unlock is left out. The owner that a lease names is what the hash reads when the lock is taken:
-//! `uuid:thread=1`. It is the same for all acquires of a thread. Threads of one process share its
-//! uuid and nothing else; each renews, and listens for, its own locks.
+//! The model differs from the library in these points. A subscription has its own connection,
+//! opened when a process has to wait. Durations are on the monotonic clock, not on
+//! `currentTimeMillis`. Scripts run by digest. The model has no latch that makes a resent unlock
+//! harmless, because the library resends an unlock only after a failed `WAIT`. It sends no `WAIT`
+//! after a renewal or an unlock. The owner of a lease is the entry of the hash when the lock is
+//! taken: `uuid:thread=1`. It is the same for all acquires of a thread. Threads of one process
+//! share only its uuid; each renews, and listens for, its own locks.
 
 pub mod fair;
 pub mod red_lock;
@@ -37,10 +37,10 @@ use rlock::{Habits, RLock, fresh_uuid};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The version that they all model.
+/// Version that all these locks model.
 pub const MODELS: Option<&str> = Some("Redisson 4.7.1-SNAPSHOT (August 2026)");
 
-/// The entry in the table of locks.
+/// Entry of `redisson` in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "redisson",
     about: "a hash of counts set by Lua; waits by publish/subscribe; a watchdog renews it every \
@@ -52,7 +52,7 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| build(env, servers, settings, Habits::default()),
 };
 
-/// The lock with a stated lease.
+/// Entry of `redisson-lease`, which has a fixed lease.
 pub const LEASE: Definition = Definition {
     name: "redisson-lease",
     about: "redisson with a lease given by the caller, so no watchdog renews it",
@@ -62,7 +62,7 @@ pub const LEASE: Definition = Definition {
     ..DEFINITION
 };
 
-/// The lock that replicas must acknowledge.
+/// Entry of `redisson-wait`, which replicas must acknowledge.
 pub const WAIT: Definition = Definition {
     name: "redisson-wait",
     about: "redisson that releases a lock unless a replica acknowledges it (WAIT)",

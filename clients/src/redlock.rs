@@ -16,13 +16,12 @@
 //!    believed it had not locked.
 //!
 //! "Retry on failure" adds the random delay, "Safety arguments" the drift: `MIN_VALIDITY = TTL -
-//! (T2 - T1) - CLOCK_DRIFT`; that the drift is 1 % of the ttl and 2 ms is from the reference
-//! implementation (redlock-rb). The time is that of the monotonic clock, as Sanfilippo concedes to
-//! Kleppmann that it should be ("Is Redlock safe?", 2016).
+//! (T2 - T1) - CLOCK_DRIFT`. The reference implementation (redlock-rb) sets the drift to 1 % of the
+//! ttl and 2 ms. The time is that of the monotonic clock, as Sanfilippo agrees with Kleppmann that
+//! it should be ("Is Redlock safe?", 2016).
 //!
-//! This file contains only the algorithm. The calls to all masters are in [`masters`],
-//! the algorithm with a step left out in [`variants`], and deviations of libraries in
-//! [`libraries`].
+//! This file contains only the algorithm. [`masters`] has the calls to all masters, [`variants`]
+//! the algorithm with a step left out, and [`libraries`] the deviations of libraries.
 
 mod masters;
 
@@ -36,7 +35,7 @@ use crate::retry::Retry;
 use masters::Masters;
 use std::time::Duration;
 
-/// The entry in the table of locks.
+/// Entry of `redlock` in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "redlock",
     about: "the Redlock algorithm: a majority of independent masters within the validity time",
@@ -62,26 +61,27 @@ impl Redlock {
     async fn attempt(&mut self, resource: &str) -> Acquisition {
         let owner = fresh_owner(&self.env);
 
-        // 1. The current time.
+        // Step 1 gets the current time.
         let start = self.env.monotonic_clock();
 
-        // 2. All instances, one after the other, with the same key and random value.
+        // Step 2 asks all instances one after the other, with the same key and random value.
         let votes = self.masters.lock_in_turn(resource, &owner).await;
 
-        // 3. A majority, within the validity time. 4. The validity is what remains of the ttl.
+        // Step 3 requires a majority within the validity time. In step 4 the validity is the rest
+        // of the ttl.
         let valid_until = start.plus(min_validity(self.settings.ttl));
         let is_in_time = valid_until > self.env.monotonic_clock();
         if votes.are_majority() && is_in_time {
             return votes.granted(resource, owner, Some(valid_until));
         }
 
-        // 5. Unlock all instances.
+        // Step 5 unlocks all instances.
         let may_stand = self.masters.unlock_all(resource, &owner, &votes).await;
         votes.failed(is_in_time, may_stand)
     }
 }
 
-/// A ttl no longer than the drift is never valid.
+/// Returns zero for a ttl no longer than the drift, so that the lock is never valid.
 fn min_validity(ttl: Duration) -> Duration {
     ttl.saturating_sub(ttl / 100 + Duration::from_millis(2))
 }

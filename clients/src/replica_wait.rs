@@ -1,6 +1,6 @@
-//! `WAIT` after a grant: gives up a lock that the replicas do not have yet.
+//! `WAIT` after a grant: the client gives up a lock that the replicas do not have yet.
 //!
-//! Source: Redis documentation, `WAIT numreplicas timeout`: it returns the number of replicas that
+//! Source: Redis documentation, `WAIT numreplicas timeout`. It returns the number of replicas that
 //! acknowledged this connection's writes, which only makes a loss at failover less likely. It must
 //! use the connection of the write: from Redis 7.2 on, WAIT on a connection that has written
 //! nothing returns immediately.
@@ -12,8 +12,8 @@ use crate::reply::Reply;
 use crate::session::Session;
 use std::time::Duration;
 
-/// Called after a grant by the last call of the session. `None` if enough replicas have the lock;
-/// else gives it up.
+/// Sends `WAIT` right after the session's call that got the grant. Returns `None` if enough
+/// replicas have the lock, and otherwise gives it up.
 pub async fn given_up(
     wait: Option<ReplicaWait>,
     session: &mut Session,

@@ -1,36 +1,37 @@
-//! Parses RESP2 replies out of the received bytes.
+//! Parses RESP2 replies ([`Reply`]) from received bytes.
 
 use bytes::{Buf, Bytes, BytesMut};
 use redis_protocol::resp2::decode::decode_range;
 use redis_protocol::resp2::types::RangeFrame;
 
-/// The maximum size of a reply. Locks read numbers, addresses and short values.
+/// Maximum size of a reply. Locks read numbers, addresses and short values.
 const REPLY_BYTES_MAX: usize = 1024 * 1024;
 
-/// Of nested arrays: the decoder recurses, and a server could exhaust its client's stack.
+/// Maximum depth of nested arrays. The decoder recurses, so a server could exhaust its client's
+/// stack.
 const DEPTH_MAX: usize = 8;
 
-/// Any number with this many digits fits 64 bits.
+/// Number of digits that always fit into 64 bits.
 const DIGITS_PLAIN_MAX: usize = 18;
 
 /// A reply, in the terms of RESP2.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reply {
-    /// `+OK` and its like.
+    /// A status such as `+OK`.
     Status(Bytes),
-    /// `-ERR ...`: occurs only inside arrays (`EXEC`); else it is an error of the call.
+    /// An error inside an array (`EXEC`); other errors are errors of the call.
     Error(String),
-    /// `:1`.
+    /// An integer, as in `:1`.
     Integer(i64),
-    /// `$3 foo`.
+    /// A bulk string, as in `$3 foo`.
     Bulk(Bytes),
-    /// `*2 ...`.
+    /// An array, as in `*2 ...`.
     Array(Vec<Reply>),
-    /// `$-1` or `*-1`: nothing there.
+    /// The null reply, `$-1` or `*-1`.
     Nil,
 }
 
-/// Bytes that are no RESP2 reply, or exceed the bounds, with the reason.
+/// Reason why received bytes are no RESP2 reply, or exceed the bounds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Nonsense(pub String);
 
@@ -40,7 +41,7 @@ impl Reply {
         matches!(self, Reply::Status(text) if text.as_ref() == b"OK")
     }
 
-    /// The bytes of a status or of a bulk string.
+    /// Returns the bytes of a status or of a bulk string.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match self {
             Reply::Status(bytes) | Reply::Bulk(bytes) => Some(bytes),
@@ -48,7 +49,7 @@ impl Reply {
         }
     }
 
-    /// The elements of an array.
+    /// Returns the elements of an array.
     pub fn as_array(&self) -> Option<&[Reply]> {
         match self {
             Reply::Array(elements) => Some(elements),
@@ -56,7 +57,7 @@ impl Reply {
         }
     }
 
-    /// Takes the first whole reply off the front of `buffer`; `None` if it is incomplete.
+    /// Takes the first whole reply from the front of `buffer`; returns `None` if it is incomplete.
     #[inline(always)]
     pub fn take_from(buffer: &mut BytesMut) -> Result<Option<Reply>, Nonsense> {
         if buffer.is_empty() {
@@ -68,7 +69,7 @@ impl Reply {
         }
     }
 
-    /// As [`Reply::take_from`], by redis-protocol's decoder.
+    /// Takes any reply, using redis-protocol's decoder.
     #[cold]
     fn take_any_from(buffer: &mut BytesMut) -> Result<Option<Reply>, Nonsense> {
         if !nests_within_bound(buffer) {
@@ -85,7 +86,7 @@ impl Reply {
     }
 }
 
-/// `OK`, nil, or a number; `None` leaves it to the decoder.
+/// Takes `OK`, nil or a number; returns `None` for replies that need the decoder.
 fn take_plain(buffer: &mut BytesMut) -> Option<Reply> {
     let (reply, length) = match &buffer[..] {
         [b'+', b'O', b'K', b'\r', b'\n', ..] => (Reply::Status(Bytes::from_static(b"OK")), 5),
@@ -112,7 +113,7 @@ fn take_plain(buffer: &mut BytesMut) -> Option<Reply> {
     Some(reply)
 }
 
-/// Cuts `length` bytes off the buffer and makes a reply of them.
+/// Splits `length` bytes off the buffer and converts them to a reply.
 fn take_frame(frame: &RangeFrame, length: usize, buffer: &mut BytesMut) -> Reply {
     let plain = match frame {
         RangeFrame::Integer(number) => Some(Reply::Integer(*number)),
@@ -131,7 +132,7 @@ fn take_frame(frame: &RangeFrame, length: usize, buffer: &mut BytesMut) -> Reply
     }
 }
 
-/// The reply that a frame describes; its strings are views into `bytes`.
+/// Converts a frame to a reply whose strings are views into `bytes`.
 fn reply_of(frame: &RangeFrame, bytes: &Bytes) -> Reply {
     match frame {
         RangeFrame::SimpleString((start, end)) => Reply::Status(bytes.slice(*start..*end)),
@@ -148,10 +149,8 @@ fn reply_of(frame: &RangeFrame, bytes: &Bytes) -> Reply {
 }
 
 /// Returns whether the arrays of the first reply, up to the last received byte, nest no deeper than
-/// [`DEPTH_MAX`].
-///
-/// Walks the lines without recursion. Returns `true` at any input that the decoder rejects or
-/// cannot read yet.
+/// [`DEPTH_MAX`]. Walks the lines without recursion. Returns `true` at input that the decoder
+/// rejects or cannot read yet.
 fn nests_within_bound(bytes: &[u8]) -> bool {
     let mut open = [0_usize; DEPTH_MAX];
     let mut depth = 0;
@@ -193,7 +192,8 @@ fn depth_after_element(open: &mut [usize; DEPTH_MAX], mut depth: usize) -> usize
     depth
 }
 
-/// The first line: its kind byte, its number if it counts something, and the rest after the line.
+/// Splits off the first line. Returns its kind byte, its number if it has one, and the bytes after
+/// the line.
 fn split_line(bytes: &[u8]) -> Option<(u8, Option<usize>, &[u8])> {
     let kind = *bytes.first()?;
     let end = bytes.windows(2).position(|pair| pair == b"\r\n")?;
@@ -277,7 +277,8 @@ mod tests {
         assert!(matches!(take(b"-\xff\xfe\r\n"), Ok(Some(Reply::Error(_)))));
     }
 
-    /// Pieces of RESP, right and wrong, so that random concatenations get past the first byte.
+    /// Generates valid and invalid pieces of RESP, so that random concatenations get past the first
+    /// byte.
     fn pieces() -> impl Strategy<Value = Vec<u8>> {
         let piece = prop_oneof![
             Just(b"*2\r\n".to_vec()),

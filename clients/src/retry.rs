@@ -5,7 +5,7 @@ use crate::lock::{Acquisition, Settings};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// The delay after an attempt that took no time, so that a loop without delays ends.
+/// Delay after an attempt that took no time, so that a loop without delays ends.
 const STANDSTILL_DELAY: Duration = Duration::from_millis(1);
 
 /// The attempts of one `acquire`.
@@ -28,7 +28,8 @@ impl Retry {
         }
     }
 
-    /// Retries until granted or out of time; after an unknown outcome it never answers a refusal.
+    /// Retries until granted or out of time; after an unknown outcome the result is never a
+    /// refusal.
     pub async fn until_granted(
         mut self,
         mut attempt: impl AsyncFnMut() -> Acquisition,
@@ -40,7 +41,8 @@ impl Retry {
                 Acquisition::Refused(reason) => reason,
                 Acquisition::Unknown(reason) => standing.insert(reason).clone().into(),
             };
-            // Does not call `again`, which would be part of every poll of every lock.
+            // This loop does not call `again`, because that future would be part of every poll of
+            // every lock.
             let Some(delay) = self.delay() else {
                 return standing.map_or(Acquisition::Refused(reason), Acquisition::Unknown);
             };
@@ -52,10 +54,8 @@ impl Retry {
         }
     }
 
-    /// Waits a random delay; `true` if another attempt begins, `false` immediately if the delay
-    /// would pass the deadline or the call was interrupted.
-    ///
-    /// The last attempt may end later than the deadline, by as long as it takes.
+    /// Waits a random delay and returns `true`. Returns `false` immediately if the delay would pass
+    /// the deadline or the call was interrupted. The last attempt may end after the deadline.
     pub async fn again(&mut self) -> bool {
         let Some(delay) = self.delay() else { return false };
         self.env.sleep(delay).await;

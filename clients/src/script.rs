@@ -1,6 +1,6 @@
-//! Lua scripts: called by digest, sent whole to a server that does not know them. Source: Redis
-//! documentation, "EVALSHA". A server's script cache is empty after a restart or a failover;
-//! EVALSHA then answers NOSCRIPT, without having run anything.
+//! Lua scripts ([`Script`]), called by digest and sent whole to a server that does not know them.
+//! Source: Redis documentation, "EVALSHA". A server's script cache is empty after a restart or a
+//! failover; EVALSHA then answers NOSCRIPT and runs nothing.
 
 use crate::call_error::CallError;
 use crate::reply::Reply;
@@ -12,10 +12,10 @@ use std::sync::OnceLock;
 /// The usual key counts as command words.
 const SMALL_COUNTS: [&str; 4] = ["0", "1", "2", "3"];
 
-/// A Lua script, meant to be a `static`: its digest is computed once per program.
+/// A Lua script, meant to be a `static`, because its digest is computed once per program.
 ///
-/// Redis does not undo a script's writes when it fails. Order the writes so that only the first of
-/// them can fail; then an error reply means that nothing was changed.
+/// Redis does not undo a script's writes when it fails. If only the first write can fail, an error
+/// reply means that the script has changed nothing.
 pub struct Script {
     source: &'static str,
     digest: OnceLock<String>,
@@ -27,19 +27,21 @@ impl Script {
         Script { source, digest: OnceLock::new() }
     }
 
-    /// The source.
+    /// Returns the source text.
     pub fn source(&self) -> &'static str {
         self.source
     }
 
-    /// SHA-1 of the source in lower-case hexadecimal digits: the script's name on a server.
+    /// Returns the SHA-1 of the source in lower-case hexadecimal digits, the script's name on a
+    /// server.
     pub fn digest(&self) -> &str {
         self.digest.get_or_init(|| {
             Sha1::digest(self.source).iter().map(|byte| format!("{byte:02x}")).collect()
         })
     }
 
-    /// Runs it with these KEYS and ARGV: EVALSHA first, EVAL if the server does not know it.
+    /// Runs the script with these KEYS and ARGV by EVALSHA, and by EVAL if the server does not know
+    /// it.
     pub async fn call(
         &self,
         session: &mut Session,
@@ -69,7 +71,7 @@ mod tests {
 
     #[test]
     fn the_digest_is_what_redis_computes() {
-        // From the example of SCRIPT LOAD in the Redis documentation.
+        // The example is from SCRIPT LOAD in the Redis documentation.
         assert_eq!(
             Script::new("return 'Immabe a cached script'").digest(),
             "c664a3bf70bd1d45c4284ffebb65a6f2299bfc9f"

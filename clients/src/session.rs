@@ -1,4 +1,5 @@
-//! A lock's access to a fixed server or the current primary, by connections on demand.
+//! A lock's access to a fixed Redis server or the current primary ([`Session`]), by connections on
+//! demand.
 
 use crate::call_error::CallError;
 use crate::connection::{Connection, Subscription};
@@ -10,7 +11,7 @@ use std::future::Future;
 use std::io;
 use std::time::Duration;
 
-/// Commands to one server, on one connection at a time, opened again after any failure.
+/// A client of one server, with one connection at a time, which it opens again after any failure.
 pub struct Session {
     target: Target,
     open: Option<Open>,
@@ -27,7 +28,7 @@ struct Open {
 }
 
 impl Session {
-    /// To a fixed address; `timeout` bounds each connection and each call.
+    /// Creates a session with a fixed server; `timeout` limits each connect and each call.
     pub fn fixed(env: &Env, address: &Address, timeout: Duration) -> Session {
         Session {
             target: Target::Fixed { env: env.clone(), address: address.clone(), timeout },
@@ -35,7 +36,8 @@ impl Session {
         }
     }
 
-    /// To the one server, or Sentinel's primary. Panics if the servers are independent masters.
+    /// Creates a session with the one server, or Sentinel's primary. Panics if the servers are
+    /// independent masters.
     pub fn primary(env: &Env, servers: &Servers, settings: &Settings) -> Session {
         let timeout = settings.command_timeout;
         match servers {
@@ -53,7 +55,7 @@ impl Session {
         }
     }
 
-    /// To each of several independent masters, with the limit per node. Panics for other servers.
+    /// Creates a session per independent master, with the node timeout. Panics for other servers.
     pub fn independent(env: &Env, servers: &Servers, settings: &Settings) -> Vec<Session> {
         let Servers::Independent(addresses) = servers else {
             panic!("independent masters are needed, but the servers are {servers:?}")
@@ -64,14 +66,14 @@ impl Session {
             .collect()
     }
 
-    /// Sends one command, at most once, and waits for its reply; an error reply is
-    /// [`CallError::Server`]. Replaces a connection that was broken before anything was sent, once.
+    /// Sends one command at most once, and waits for its reply; an error reply is
+    /// [`CallError::Server`]. Replaces a connection once if it was broken before anything was sent.
     pub fn call(&mut self, words: &[&[u8]]) -> impl Future<Output = Result<Reply, CallError>> {
         let may_be_replaced = self.open.is_some();
         self.attempt(words, may_be_replaced)
     }
 
-    /// The same within another time limit, which bounds the connection and the call, each.
+    /// Calls with another time limit, which applies to the connect and to the call separately.
     pub async fn call_within(
         &mut self,
         limit: Duration,
@@ -92,7 +94,7 @@ impl Session {
         }
     }
 
-    /// The same over the connection of the last call only, for commands about that connection.
+    /// Calls over the connection of the last call, for commands about that connection.
     pub async fn call_on_the_same_connection(
         &mut self,
         words: &[&[u8]],
@@ -103,19 +105,20 @@ impl Session {
         self.attempt(words, false).await
     }
 
-    /// Subscribes over a separate connection, which stays with that server after a failover.
+    /// Subscribes over a separate connection, which stays with its server after a failover.
     pub async fn subscribe(&mut self, channels: &[&[u8]]) -> Result<Subscription, CallError> {
         let open = Box::pin(self.target.connect()).await?;
         Subscription::over(open.connection, channels).await
     }
 
-    /// With `again`, starts over once if nothing was sent. One future: every command is polled
-    /// through it.
+    /// Makes a call, and restarts it once if `again` is set and nothing was sent. It is a single
+    /// future because every command is polled through it.
     async fn attempt(&mut self, words: &[&[u8]], mut again: bool) -> Result<Reply, CallError> {
         loop {
             if !self.leads_to_the_right_server() {
                 self.open = None;
-                // On the heap, because it is rare and would make the future of every call as large.
+                // The connect future is on the heap, because it is rare and would enlarge the
+                // future of every call.
                 match Box::pin(self.target.connect()).await {
                     Ok(open) => self.open = Some(open),
                     Err(CallError::Unsent(_)) if std::mem::take(&mut again) => continue,
@@ -170,7 +173,7 @@ impl Target {
     }
 }
 
-/// Another time limit for one call; the old one returns even if the call is dropped halfway.
+/// Another time limit for one call; dropping it restores the old limit.
 struct Limited<'s> {
     session: &'s mut Session,
     usual: Duration,
@@ -182,7 +185,7 @@ impl Drop for Limited<'_> {
     }
 }
 
-/// Closed unless a whole reply arrives, also if the call is dropped halfway.
+/// A connection in use, closed unless a whole reply arrives, also if the call is dropped.
 struct InUse<'s> {
     open: &'s mut Option<Open>,
     is_fit: bool,
@@ -211,7 +214,8 @@ mod tests {
 
     const USUAL: Duration = Duration::from_millis(500);
 
-    /// The results of a 2 s call within a limit, and of the next one within the usual limit.
+    /// Returns whether a 2 s call succeeds within `limit`, and whether the next one does within the
+    /// usual limit.
     fn within(limit: Duration) -> [bool; 2] {
         let world = TestWorld::new();
         world.serve("redis", |_| Answer::Late(2_000));

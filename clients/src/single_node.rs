@@ -9,7 +9,7 @@
 //!          then return redis.call("del",KEYS[1]) else return 0 end
 //! ```
 //!
-//! The document defines no validity time for a single instance, so the lease states none.
+//! The document defines no validity time for a single instance, so the lease has none.
 
 use crate::attempt::take;
 use crate::env::{BoxFuture, Env};
@@ -18,7 +18,7 @@ use crate::owned_key::release;
 use crate::retry::Retry;
 use crate::session::Session;
 
-/// The entry in the table of locks.
+/// Entry of `single-node` in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "single-node",
     about: "SET key owner NX PX ttl on one Redis; released by a Lua compare-and-delete",

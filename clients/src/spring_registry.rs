@@ -14,10 +14,10 @@
 //!         The ReentrantLock is released in any case.
 //! ```
 //!
-//! The value is the registry's, one for the life of a process, so **a process finds its own lock
-//!     : only the lock inside the process keeps its threads apart. The key is the resource
+//! The value is the registry's client id for the life of a process, so **a process finds its own
+//! lock**, and only the lock inside the process keeps its threads apart. The key is the resource
 //! itself; the library puts its registry key and a colon before it. The threads of a process share
-//! a [`Registry`], but have a connection each, where the library's share one.
+//! a [`Registry`] but have a connection each, where the library's share one.
 
 use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env};
@@ -38,7 +38,7 @@ use std::time::Duration;
 /// The library's `idleBetweenTries`.
 const IDLE: Duration = Duration::from_millis(100);
 
-/// The entry in the table of locks.
+/// Entry of `spring-registry` in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "spring-registry",
     about: "a lock inside the process first, then one owner id per process in Redis by Lua, \
@@ -53,8 +53,8 @@ pub const DEFINITION: Definition = Definition {
     },
 };
 
-/// KEYS: lock. ARGV: the registry's id, time to live in milliseconds. Returns 1 if the lock is the
-/// registry's, else 0.
+/// Script that takes the lock, or extends the registry's own lock. KEYS: lock. ARGV: the registry's
+/// id, time to live in milliseconds. Returns 1 if the registry holds the lock, else 0.
 pub static OBTAIN: Script = Script::new(
     r#"local holder = redis.call("get",KEYS[1])
 if holder == ARGV[1] then
@@ -121,7 +121,7 @@ impl Registry {
     }
 }
 
-/// The lock for one thread of a process.
+/// The lock of one thread of a process.
 pub struct SpringRegistry {
     registry: Rc<Registry>,
     env: Env,
@@ -131,7 +131,7 @@ pub struct SpringRegistry {
 }
 
 impl SpringRegistry {
-    /// The lock for the thread of `env`. Panics if the servers are independent masters.
+    /// Creates the lock for the thread of `env`. Panics if the servers are independent masters.
     pub fn new(
         registry: &Rc<Registry>,
         env: Env,
@@ -155,7 +155,7 @@ impl SpringRegistry {
         outcome
     }
 
-    /// Restarts the wait for Redis, as the library does.
+    /// Tries to take the lock in Redis; the wait starts again here, as in the library.
     async fn try_outside(&mut self, key: &str, wait: Duration) -> Acquisition {
         let deadline = self.env.monotonic_clock().plus(wait);
         loop {
@@ -178,7 +178,7 @@ impl SpringRegistry {
                         return Acquisition::Refused("interrupted".into());
                     }
                 }
-                // CannotAcquireLockException.
+                // The library throws CannotAcquireLockException.
                 Err(error) if error.may_have_applied() => {
                     return Acquisition::Unknown(error.to_string());
                 }
@@ -206,7 +206,7 @@ impl SpringRegistry {
         self.registry.unlock_inside();
         match removal {
             Ok(true) => Release::Released,
-            // ConcurrentModificationException: the lock was lost.
+            // The lock was lost, and the library throws ConcurrentModificationException.
             Ok(false) => Release::NotHeld,
             Err(error) if error.may_have_applied() => Release::Unknown(error.to_string()),
             Err(error) => Release::Unknown(format!("not released: {error}")),
@@ -280,7 +280,8 @@ mod tests {
         world.serve("redis", normal);
         let [mut first, mut second] = threads(&world);
         granted(world.run(first.acquire("lock")));
-        // Redis alone would admit the second thread: it finds the id of the same process.
+        // Redis alone would admit the second thread, because the key has the id of the same
+        // process.
         assert_eq!(world.run(second.obtain("lock")), Ok(true));
     }
 

@@ -1,12 +1,13 @@
-//! Locks in a relational database: PostgreSQL.
+//! Locks in a relational database, PostgreSQL.
 //!
 //! Source: article 000, "most solutions rest on a database", and 004, which names Spring's JDBC
-//! registry. Two families: a row with the owner and the expiry, which any process may overwrite
-//! once it considers it expired ([`spring`], [`shedlock`]); and a lock of a session or a
-//! transaction, which ends with the connection ([`advisory`], [`for_update`]).
+//! registry. The locks form two families. The first is a row with the owner and the expiry, which
+//! any process may overwrite once it considers it expired ([`spring`], [`shedlock`]). The second is
+//! a lock of a database session or a transaction, which ends with the connection ([`advisory`],
+//! [`for_update`]).
 //!
-//! Each thread has one connection, without a pool ([`session`]). Settings at the opening of a
-//! connection, and checks of idle ones, are left out.
+//! Each thread has one connection without a pool ([`session`]). The model leaves out settings at
+//! the opening of a connection, and checks of idle connections.
 
 pub mod advisory;
 pub mod for_update;
@@ -21,8 +22,8 @@ use crate::lock::{Lease, Servers, Settings};
 use bytes::Bytes;
 use session::Session;
 
-/// The address of the server, or of the primary and its standby. Panics if the servers are no
-/// ensemble.
+/// Returns the address of the server, or of the primary and its standby. Panics if the servers are
+/// not an ensemble.
 fn hosts(servers: &Servers) -> &[Address] {
     match servers {
         Servers::Ensemble(members) => members,

@@ -1,4 +1,4 @@
-//! A stream to one server, for protocols whose client waits for each answer. Every error tells
+//! A byte stream to one server, for protocols whose client waits for each answer. Every error shows
 //! whether anything was sent.
 
 use crate::call_error::CallError;
@@ -10,7 +10,7 @@ use std::time::Duration;
 /// A failure of a request to a database.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Failure<R> {
-    /// The server refused it.
+    /// The server refused the request.
     #[error("the server answered {0}")]
     Refused(R),
     /// No answer arrived.
@@ -28,7 +28,6 @@ impl<R> Failure<R> {
     }
 }
 
-/// Errors: [`CallError::NoConnection`].
 pub(crate) async fn connect(
     env: &Env,
     address: &Address,
@@ -41,12 +40,12 @@ pub(crate) async fn connect(
     }
 }
 
-/// The error of a request that was not sent because no connection could be opened.
+/// Returns the error of a request that was not sent because no connection could be opened.
 pub(crate) fn no_connection(address: &Address, reason: String) -> CallError {
     CallError::NoConnection { address: address.clone(), reason }
 }
 
-/// The error of a request that was sent, at least in part, when its connection fails.
+/// Returns the error of a request that was sent, at least in part, when its connection failed.
 pub(crate) fn ended(error: &io::Error, timeout: Duration) -> CallError {
     match error.kind() {
         io::ErrorKind::TimedOut => CallError::Timeout(timeout),
@@ -54,7 +53,7 @@ pub(crate) fn ended(error: &io::Error, timeout: Duration) -> CallError {
     }
 }
 
-/// An open connection, and its received but unread bytes. Unusable after an error.
+/// An open connection and its received but unread bytes. Unusable after an error.
 pub(crate) struct Stream {
     socket: Socket,
     pub(crate) input: BytesMut,
@@ -62,12 +61,12 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// Errors name the timeout until another limit is set.
+    /// Creates a stream whose errors name the timeout until another limit is set.
     pub(crate) fn new(socket: Socket, timeout: Duration) -> Stream {
         Stream { socket, input: BytesMut::new(), timeout }
     }
 
-    /// The time limit stays in force. Errors: [`CallError::NoConnection`].
+    /// Connects with a time limit that stays in force. Errors: [`CallError::NoConnection`].
     pub(crate) async fn open(
         env: &Env,
         address: &Address,
@@ -87,7 +86,7 @@ impl Stream {
         self.socket.lift_limit();
     }
 
-    /// Errors: [`CallError::Unsent`] if no byte left.
+    /// Sends a request. Fails with [`CallError::Unsent`] if no byte was sent.
     pub(crate) async fn send(&mut self, request: &[u8]) -> Result<(), CallError> {
         let mut sent = 0;
         while sent < request.len() {

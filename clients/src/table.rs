@@ -101,18 +101,18 @@ pub static CLIENTS: &[Definition] = &[
     gemfire::TOKEN,
 ];
 
-/// A mistake, and the client in which it is fixed.
+/// A mistake, with a lock that makes it and a lock that fixes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Twin {
-    /// The client that makes it.
+    /// Name of the lock with the mistake.
     pub flawed: &'static str,
-    /// The same client without it. It may still make other mistakes.
+    /// Name of the same lock without this mistake. It may still make others.
     pub fixed: &'static str,
-    /// A short description of the fix.
+    /// Short description of the mistake.
     pub mistake: &'static str,
 }
 
-/// All twins.
+/// All pairs of a flawed lock and its fixed twin.
 pub static TWINS: &[Twin] = &[
     Twin { flawed: "setnx", fixed: "set-ex-del", mistake: "the lock never expires" },
     Twin {
@@ -409,7 +409,7 @@ pub static TWINS: &[Twin] = &[
     },
 ];
 
-/// The lock with that name.
+/// Returns the lock with that name.
 pub fn find(name: &str) -> Option<&'static Definition> {
     CLIENTS.iter().find(|definition| definition.name == name)
 }

@@ -1,7 +1,7 @@
-//! Tools for locks with several tasks: a task whose result can be awaited and which can be
-//! cancelled, and a notification between tasks of one host.
+//! Tools for locks with several tasks: tasks with a result ([`Task`]), and notifications between
+//! tasks of one host ([`Notify`]).
 //!
-//! A renewal during a critical section, for example:
+//! This example renews a lock during a critical section:
 //!
 //! ```
 //! # use fencepost_clients::task::Notify;
@@ -33,7 +33,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 impl Env {
-    /// Runs a future on this host, in parallel with the caller, at most until the host ends.
+    /// Runs a future on this host in parallel with the caller; the end of the host ends the task.
     pub fn task<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> Task<T> {
         let slot = Rc::new(RefCell::new(Slot { state: State::Runs, waiter: None }));
         let result = slot.clone();
@@ -45,13 +45,13 @@ impl Env {
     }
 }
 
-/// A task whose result can be awaited once; it continues when the handle is dropped.
+/// A task that returns its result once; it continues when the handle is dropped.
 pub struct Task<T> {
     slot: Rc<RefCell<Slot<T>>>,
     spawned: Option<Spawned>,
 }
 
-/// The task was cancelled, or its result was already taken.
+/// Error for a task that was cancelled, or whose result was already taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the task was cancelled, or its result was taken before")]
 pub struct NoResult;
@@ -82,7 +82,7 @@ impl<T> Task<T> {
         self.stop();
     }
 
-    /// The same through a mutable reference: the handle stays.
+    /// Cancels the task through a mutable reference, so that the handle remains.
     pub fn stop(&mut self) {
         if matches!(self.slot.borrow().state, State::Runs) {
             if let Some(spawned) = self.spawned.take() {
@@ -115,10 +115,10 @@ impl<T> Future for Task<T> {
     }
 }
 
-/// Wakes tasks of the same host. Cheap to clone: all clones are one.
+/// Wakes tasks of the same host. Clones are cheap and share their waiters.
 ///
 /// Like `tokio::sync::Notify`: [`Notify::notify_one`] wakes the longest waiter or, without waiters,
-/// the next one; several such calls are kept as one. [`Notify::notify_all`] wakes the current
+/// the next one; it keeps several such calls as one. [`Notify::notify_all`] wakes the current
 /// waiters and keeps nothing.
 #[derive(Clone, Default)]
 pub struct Notify {
@@ -153,12 +153,12 @@ impl Waiter {
 }
 
 impl Notify {
-    /// Creates it without waiters and without a kept notification.
+    /// Creates a notifier without waiters and without a kept notification.
     pub fn new() -> Notify {
         Notify::default()
     }
 
-    /// Wakes one waiter, or the next to come.
+    /// Wakes the longest waiter, or the next one to arrive.
     pub fn notify_one(&self) {
         let mut waiters = self.inner.borrow_mut();
         match waiters.queue.pop_front() {
@@ -173,7 +173,7 @@ impl Notify {
         waiting.iter().for_each(|one| one.borrow_mut().wake(Wakeup::All));
     }
 
-    /// Waits, as a waiter from now on; if dropped with a notification for one waiter, passes it on.
+    /// Waits for a notification after this call; a dropped future passes on its own notification.
     pub fn notified(&self) -> Notified {
         let waiter = Rc::new(RefCell::new(Waiter::default()));
         let mut waiters = self.inner.borrow_mut();

@@ -1,5 +1,6 @@
-//! A world for this crate's tests: one host, virtual time, and servers that behave as a test says.
-//! Every message takes half a millisecond. [`TestWorld::trace`] records the client's traffic.
+//! A world for this crate's tests, with one host, virtual time and servers that each test
+//! configures. Every message takes half a millisecond. [`TestWorld::trace`] records the client's
+//! traffic.
 
 mod cache;
 mod keeper;
@@ -62,7 +63,7 @@ pub(crate) fn three_keepers(
     (world, lock)
 }
 
-/// Two Sentinels, `s1` and `s2`, that watch `mymaster`.
+/// Returns two Sentinels, `s1` and `s2`, that watch `mymaster`.
 pub(crate) fn sentinels() -> Servers {
     Servers::Sentinels { name: "mymaster".to_owned(), sentinels: ["s1", "s2"].map(at).to_vec() }
 }
@@ -87,7 +88,7 @@ pub(crate) fn one_cache(
     (world, lock)
 }
 
-/// Does `answer` at the first command of that name, and behaves normally otherwise.
+/// Returns `answer` for the first command of that name, and normal behaviour otherwise.
 pub(crate) fn once(name: &'static str, answer: Answer) -> impl FnMut(&Call<'_>) -> Answer {
     let mut left = Some(answer);
     move |call| {

@@ -1,10 +1,10 @@
-//! A script's own facts: the table `lock`, and its functions.
+//! The facts that a script states about itself in the table `lock` and by its functions.
 
 use super::machine::{Machine, PARTS};
 use crate::lock::{Deployment, Keeps, ServerLock};
 use luna_core::runtime::Value;
 
-/// For a script that is being checked.
+/// Number of masters that a script gets while it is being checked.
 pub(super) const MASTERS: i64 = 5;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -12,14 +12,14 @@ pub(super) struct Facts {
     pub(super) deployment: Deployment,
     pub(super) tokens: bool,
     pub(super) fair: bool,
-    /// The script's acquire waits for the lock until the time limit.
+    /// `true` if the script's acquire itself waits for the lock until the time limit.
     pub(super) waits: bool,
     pub(super) models: Option<String>,
     pub(super) ttl_ms: Option<u64>,
     pub(super) retry_ms: Option<(u64, u64)>,
     pub(super) extends: bool,
     pub(super) checks: bool,
-    /// The script has `renew`, or renews in a separate task.
+    /// `true` if the script has `renew`, or renews in a separate task.
     pub(super) renews: bool,
     pub(super) has_renew: bool,
 }

@@ -1,4 +1,4 @@
-//! The connections of one task of a script, opened when they are needed.
+//! The connections of one task of a script, opened on demand.
 
 use crate::call_error::CallError;
 use crate::env::{Address, Env};
@@ -23,12 +23,11 @@ pub(super) struct Place {
     pub(super) deployment: Deployment,
     pub(super) keeper: Option<Keeper>,
     pub(super) cluster: Option<Cluster>,
-    /// Script -> its SHA-1 in hex.
+    /// SHA-1 digests of scripts in hexadecimal, by source.
     pub(super) digests: RefCell<BTreeMap<bytes::Bytes, Rc<str>>>,
 }
 
 pub(super) struct Hands {
-    /// One slot per server.
     redis: Vec<Slot<Session>>,
     pub(super) elsewhere: Elsewhere,
 }
@@ -82,10 +81,10 @@ impl Elsewhere {
     }
 }
 
-/// A request that finds the slot in use opens another connection.
+/// A connection to reuse. A request that finds the slot in use opens another connection.
 pub(super) struct Slot<T>(RefCell<Option<T>>);
 
-/// A connection in use, which returns to its slot when dropped, also halfway.
+/// A connection in use, which returns to its slot when it is dropped.
 pub(super) struct SlotGuard<'s, T> {
     slot: &'s Slot<T>,
     value: Option<T>,
@@ -130,7 +129,7 @@ impl Hands {
         Hands { redis, elsewhere: Elsewhere::new(place) }
     }
 
-    /// 0 is the only server.
+    /// Takes the connection to a master, counted from 1; 0 means the only server.
     pub(super) fn redis(
         &self,
         place: &Place,
@@ -166,7 +165,6 @@ fn sessions(place: &Place) -> Vec<Session> {
 }
 
 impl Place {
-    /// Panics if the servers are not of the deployment.
     pub(super) fn new(
         env: &Env,
         servers: &Servers,
@@ -201,7 +199,7 @@ impl Place {
         }
     }
 
-    /// EVALSHA first, EVAL if the server does not know the script.
+    /// Runs a script by EVALSHA, and by EVAL if the server does not know it.
     pub(super) async fn run_script(
         &self,
         session: &mut Session,

@@ -7,7 +7,8 @@ use luna_core::frontend::token::{Token, TokenInfo};
 use luna_core::version::LuaVersion;
 use std::collections::BTreeSet;
 
-/// Ignores names with other uses than calls, which may be defined.
+/// Returns an error for a call of an undefined name. Ignores names that the script also uses in
+/// other ways, because it may define them.
 pub(super) fn unknown_call(source: &Source, machine: &mut Machine) -> Option<String> {
     let tokens = tokens(&source.text);
     let defined = defined(&tokens);
@@ -41,7 +42,7 @@ fn tokens(text: &str) -> Vec<TokenInfo> {
     std::iter::from_fn(next).collect()
 }
 
-/// Names with other uses than calls, or after `function`.
+/// Returns names that are used other than in calls, or that follow `function`.
 fn defined(tokens: &[TokenInfo]) -> BTreeSet<&str> {
     let mut defined = BTreeSet::new();
     for (place, token) in tokens.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A script as a lock in the hands of one process.
+//! A Lua script as a [`Lock`] of one process.
 
 use super::actor::Actor;
 use super::hands::Place;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 impl Script {
-    /// The lock of one process. Panics if the servers are not of the script's deployment.
+    /// Builds the lock of one process. Panics if the servers do not fit the script's deployment.
     pub fn build(&self, env: Env, servers: &Servers, settings: &Settings) -> Box<dyn Lock> {
         let place = Rc::new(Place::new(&env, servers, settings, self.facts.deployment));
         let actor = Process::new(&env, &self.source, (servers, settings))
@@ -28,9 +28,9 @@ struct Scripted {
     script: Script,
     env: Env,
     place: Rc<Place>,
-    /// Or why the file cannot be run.
+    /// Runs the script's functions, or contains the reason why the script cannot run.
     actor: Result<Actor, String>,
-    /// The renewing tasks, by the owner of their lease.
+    /// Renewal tasks by the owner of their lease.
     renewals: BTreeMap<Bytes, Spawned>,
 }
 
@@ -49,7 +49,8 @@ impl Scripted {
         vec![LuaValue::from(lease.resource.as_str()), LuaValue::Bytes(lease.owner.clone())]
     }
 
-    /// An earlier error of one of its tasks takes precedence over the result.
+    /// Calls a function of the script. Returns the error of a background task instead of the result
+    /// if one has occurred.
     async fn call(
         &self,
         function: Function,
@@ -64,7 +65,7 @@ impl Scripted {
         outcome.map(|values| (actor.process.clone(), values))
     }
 
-    /// Errors: the script is wrong, so that another attempt makes no sense.
+    /// Makes one attempt. An error means that the script is wrong and that retries are useless.
     async fn attempt(&self, resource: &str) -> Result<Acquisition, String> {
         let patience = self.place.settings.acquire_timeout.as_micros() as f64 / 1_000.0;
         let arguments = vec![LuaValue::from(resource), self.ttl_ms(), LuaValue::Float(patience)];
@@ -87,8 +88,8 @@ impl Scripted {
         }
     }
 
-    /// Returns the time at which the last attempt was sent, too. After an attempt with an unknown
-    /// outcome the lock may be set, so the answer is never a refusal.
+    /// Retries the attempt, and returns its outcome and the time when the last one was sent. After
+    /// an attempt with an unknown outcome the lock may be set, so the outcome is never a refusal.
     async fn attempts(&self, resource: &str) -> Result<(Acquisition, Monotonic), String> {
         let mut retry = Retry::start(&self.env, &self.place.settings);
         let mut standing = None;
@@ -167,7 +168,6 @@ impl Scripted {
         }
     }
 
-    /// Stops the renewal before it sends the release.
     async fn stop_and_release(&mut self, lease: Lease) -> Release {
         if let Some(task) = self.renewals.remove(&lease.owner) {
             task.abort();
@@ -182,11 +182,11 @@ impl Scripted {
     }
 }
 
-/// Renews every third of the ttl, until it is stopped or the lock is lost.
+/// A task that renews every third of the ttl until the release or the loss of the lock.
 struct Renewal {
     actor: Actor,
     lease: Lease,
-    /// Send time of the last confirmed renewal.
+    /// Time at which the last confirmed renewal was sent.
     confirmed: Monotonic,
 }
 
@@ -233,7 +233,7 @@ fn yes_or_no(function: Function, process: &Rc<Process>, values: &[Pinned]) -> An
     read_answer(function, process, &values).unwrap_or_else(Answer::Unknown)
 }
 
-/// Fails on anything but yes or no. Numbers are refused, because 0 is true in Lua.
+/// Reads a yes or no. Rejects numbers, because 0 is true in Lua.
 fn read_answer(
     function: Function,
     process: &Rc<Process>,
@@ -302,7 +302,7 @@ fn granted(
     }
 }
 
-/// End of a lease, in milliseconds of the monotonic clock.
+/// Reads the end of a lease in milliseconds of the monotonic clock.
 fn valid_until(
     machine: &mut super::machine::Machine,
     table: Value,
@@ -318,7 +318,7 @@ fn valid_until(
             ));
         }
     };
-    // Before the run began is as good as when it began.
+    // A time before the run began counts as the start of the run.
     Ok(Some(Monotonic((milliseconds * 1_000.0).round().max(0.0) as u64)))
 }
 

@@ -1,8 +1,8 @@
-//! A Lua state with one script, which one process of a run uses at a time.
+//! A Lua state ([`Machine`]) with one script, which one process of a run uses at a time.
 //!
-//! A thread keeps idle states, because making one takes longer than most runs. Each process gets
-//! its own globals; shared tables cannot be changed (prelude.lua). A script cannot distinguish a
-//! reused state from a new one.
+//! Each thread keeps idle states, because creating a state takes longer than most runs. Each
+//! process gets its own globals, and scripts cannot change shared tables (prelude.lua), so a script
+//! cannot distinguish a reused state from a new one.
 
 use super::natives::NATIVES;
 use super::source::{CHUNK, Source, placed};
@@ -12,13 +12,13 @@ use luna_core::vm::{HostRootTicket, LuaError, Vm};
 use std::cell::RefCell;
 use std::cmp::Ordering;
 
-/// Instructions that a script may execute in one instant.
+/// Number of instructions that a script may execute in one instant.
 pub(super) const INSTRUCTIONS: i64 = 200_000;
-/// The cost of a resumption in addition to its instructions.
+/// Number of instructions that each resumption costs in addition to its own.
 const RESUMPTION: i64 = 50;
-/// Bytes that a script may use.
+/// Number of bytes that a script may use.
 const MEMORY: usize = 16 << 20;
-/// Garbage is collected between two processes when there is so much more than at first.
+/// Bytes of growth since the start after which the machine collects garbage between two processes.
 const GARBAGE: usize = 256 << 10;
 const IDLE_MAX: usize = 32;
 
@@ -27,7 +27,8 @@ pub(super) const PARTS: usize = 6;
 pub(super) struct Machine {
     vm: Vm,
     digest: [u8; 20],
-    /// prelude.lua's functions, and the script as a function of its globals. Pinned.
+    /// Function of prelude.lua that runs the script with separate globals; pinned like the next
+    /// three values.
     instantiate: Value,
     knows: Value,
     names: Value,
@@ -84,7 +85,7 @@ impl Machine {
         let told = |error: luna_core::frontend::SyntaxError| {
             String::from_utf8_lossy(&error.render(CHUNK.as_bytes())).into_owned()
         };
-        // As it is first, so that errors are those of the script alone.
+        // The unchanged text is loaded first, so that errors name the script's own lines.
         vm.load(source.text.as_bytes(), name.as_bytes()).map_err(told)?;
         let (order, is_over) = (vm.native(order), vm.native(is_over));
         let prelude = vm.load(include_bytes!("prelude.lua"), b"=prelude").map_err(told)?;
@@ -114,7 +115,7 @@ impl Machine {
         }
     }
 
-    /// Runs the file with separate globals: `lock`, and its functions.
+    /// Runs the script with separate globals. Returns its table `lock` and its functions.
     pub(super) fn instantiate(&mut self, masters: i64) -> Result<[Value; PARTS], String> {
         self.arm(INSTRUCTIONS);
         let arguments = [self.factory, Value::Int(masters)];
@@ -147,14 +148,13 @@ impl Machine {
         self.vm.pin_host(coroutine)
     }
 
-    /// Where a coroutine failed.
     pub(super) fn traceback(&self, coroutine: HostRootTicket) -> String {
         let Value::Coro(one) = self.read(coroutine) else { return String::new() };
         let levels = one.error_traceback.as_deref().unwrap_or_default();
         String::from_utf8_lossy(levels).into_owned()
     }
 
-    /// The line on which a function begins; 0 for other values.
+    /// Returns the line on which a function begins; 0 for other values.
     pub(super) fn line_of(&self, function: HostRootTicket) -> u32 {
         match self.read(function) {
             Value::Closure(one) => one.proto.line_defined,
@@ -162,7 +162,7 @@ impl Machine {
         }
     }
 
-    /// Resumes a coroutine; returns how many of these instructions are left.
+    /// Resumes a coroutine. Returns the number of instructions left.
     pub(super) fn resume(
         &mut self,
         coroutine: HostRootTicket,
@@ -191,7 +191,7 @@ impl Machine {
     }
 
     pub(super) fn unpin(&mut self, ticket: HostRootTicket) {
-        // A value is pinned once, and unpinned once.
+        // Each value is pinned once and unpinned once.
         let _ = self.vm.unpin(ticket);
     }
 
@@ -212,7 +212,7 @@ impl Machine {
         Value::Table(list.build())
     }
 
-    /// A field of a table; nil of what is no table.
+    /// Returns a field of a table; nil for values other than tables.
     pub(super) fn field(&mut self, table: Value, name: &str) -> Value {
         let Value::Table(table) = table else { return Value::Nil };
         let name = self.string(name.as_bytes());
@@ -230,7 +230,8 @@ impl Machine {
     }
 }
 
-/// `order(table)`: its keys in an order independent of memory; nil if empty, false for no table.
+/// Native function `order(table)`: returns the keys in an order independent of memory addresses,
+/// nil for an empty table, and false for other values.
 fn order(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     let Value::Table(table) = vm.nat_arg(slot, count, 0) else {
         return Ok(vm.nat_return(slot, &[Value::Bool(false)]));
@@ -250,7 +251,7 @@ fn order(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     Ok(vm.nat_return(slot, &[list]))
 }
 
-/// Numbers come first, then strings, then booleans.
+/// Sorts numbers before strings, and strings before booleans.
 fn rank(key: Value) -> Option<u8> {
     match key {
         Value::Int(_) | Value::Float(_) => Some(0),
@@ -274,7 +275,7 @@ fn compare(a: Value, b: Value) -> Ordering {
     }
 }
 
-/// `is_over()`: whether the script has used up what it may use.
+/// Native function `is_over()`: returns whether the script has used up its instructions or memory.
 fn is_over(vm: &mut Vm, slot: u32, _: u32) -> Result<u32, LuaError> {
     let is_over = vm.instr_budget_remaining().is_none() || vm.memory_used() > MEMORY;
     Ok(vm.nat_return(slot, &[Value::Bool(is_over)]))

@@ -1,4 +1,4 @@
-//! Host functions that do not wait: clocks and random numbers.
+//! Native functions for scripts that return without waiting: clocks and random numbers.
 
 use crate::env::{Draw, Env};
 use luna_core::runtime::Value;
@@ -15,7 +15,7 @@ pub(super) struct Host {
 
 type Native = fn(&mut Vm, u32, u32) -> Result<u32, LuaError>;
 
-/// In the order in which prelude.lua takes them.
+/// Native functions in the order in which prelude.lua takes them.
 pub(super) const NATIVES: [Native; 5] = [
     |vm, slot, _| answer(vm, slot, |_, host| Ok(Value::Int(host.env.wall_clock().as_millis()))),
     |vm, slot, _| {
@@ -36,7 +36,7 @@ pub(super) const NATIVES: [Native; 5] = [
 ];
 
 thread_local! {
-    /// The host of the script that runs on this thread.
+    /// Host of the script that runs on this thread.
     static HOST: RefCell<Option<Rc<Host>>> = const { RefCell::new(None) };
 }
 
@@ -63,7 +63,7 @@ fn answer(
     Ok(vm.nat_return(slot, &[value]))
 }
 
-/// In hexadecimal digits.
+/// Returns random bytes in hexadecimal digits.
 fn random_hex(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     let bytes = match vm.nat_arg(slot, count, 0) {
         Value::Int(bytes @ 1..=1024) => bytes.unsigned_abs() as usize,

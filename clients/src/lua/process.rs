@@ -1,4 +1,4 @@
-//! A script in the hands of one process: its globals, its coroutines, and what they may still use.
+//! The state of a script in one process: its globals, its coroutines, and its remaining budget.
 
 use super::machine::{INSTRUCTIONS, Machine, PARTS, Resumed};
 use super::natives::{self, Host};
@@ -19,9 +19,9 @@ pub(super) struct Process {
     source: Arc<Source>,
     machine: RefCell<Option<Machine>>,
     functions: [HostRootTicket; PARTS],
-    /// The time of a script's last instruction budget, and the rest of it.
+    /// Time of the last instruction budget, and its remaining instructions.
     budget: Cell<(Monotonic, i64)>,
-    /// An error in a task, which the next call reports.
+    /// Error of a background task, which the next call returns.
     pub(super) complaint: RefCell<Option<String>>,
     pub(super) tasks: RefCell<BTreeMap<i64, Spawned>>,
     pub(super) tasks_begun: Cell<i64>,
@@ -56,9 +56,9 @@ pub(super) struct Failed {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// Nothing was executed.
+    /// The server executed nothing.
     Refused,
-    /// Something may have been executed.
+    /// The server may have executed the request.
     Unknown,
     Script,
 }
@@ -87,7 +87,7 @@ pub(super) enum Step {
 }
 
 pub(super) enum Reply {
-    /// The arguments of its function, or what it asked for.
+    /// Arguments of the function, or results of its request.
     Values(Vec<LuaValue>),
     Failed {
         message: String,
@@ -150,7 +150,7 @@ impl Process {
 
     pub(super) fn pin(self: &Rc<Self>, value: Value) -> Pinned {
         let ticket = self.with(|machine| machine.pin(value));
-        // A process has its machine for as long as it lives.
+        // A process keeps its machine until it ends.
         Pinned { process: self.clone(), ticket: ticket.unwrap_or(self.functions[0]) }
     }
 
@@ -211,7 +211,7 @@ impl Process {
         (kind, machine.text_of(message))
     }
 
-    /// An error about the result of a function, at the function's first line.
+    /// Returns an error about a function's result, placed at the function's first line.
     pub(super) fn wrong(&self, function: Function, problem: &str) -> String {
         let ticket = self.functions[function as usize];
         let line = self.with(|machine| machine.line_of(ticket)).unwrap_or_default();
@@ -242,7 +242,7 @@ pub(super) fn failed(error: &CallError) -> Reply {
     Reply::Failed { message: error.to_string(), is_unknown, code }
 }
 
-/// First the arguments of its function, then the results of its requests.
+/// Converts the arguments of the first resumption, or the results of a request for a later one.
 fn values_of(machine: &mut Machine, reply: &Reply, is_first: bool) -> Vec<Value> {
     let mut values = Vec::with_capacity(4);
     match reply {

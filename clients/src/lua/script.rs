@@ -1,4 +1,4 @@
-//! A lock that is written in Lua: its text, and what it says of itself.
+//! A lock written in Lua ([`Script`]), with the facts that it states about itself.
 
 use super::facts::{Facts, facts_of};
 use super::lint::unknown_call;
@@ -9,20 +9,20 @@ use std::sync::Arc;
 
 const TEXT_MAX: usize = 256 * 1024;
 
-/// A lock written in Lua, after the checks that are possible before it runs.
+/// A lock written in Lua that has passed the checks before its first run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Script {
     pub(super) source: Arc<Source>,
     pub(super) facts: Facts,
 }
 
-/// A script that cannot be run: FILE:LINE:COLUMN: and what is wrong, in one line.
+/// An error in a script as one line, FILE:LINE:COLUMN: problem.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidScript(pub(super) String);
 
 impl Script {
-    /// Reads the text of a script. `file` is what errors call it.
+    /// Reads the text of a script. Errors name it `file`.
     pub fn read(file: &str, text: &str) -> Result<Script, InvalidScript> {
         if text.len() > TEXT_MAX {
             let bytes = text.len();
@@ -41,22 +41,22 @@ impl Script {
         Ok(Script { source: Arc::new(source), facts })
     }
 
-    /// The file name for error messages.
+    /// Returns the file name for error messages.
     pub fn file(&self) -> &str {
         &self.source.file
     }
 
-    /// Its text.
+    /// Returns the text of the script.
     pub fn text(&self) -> &str {
         &self.source.text
     }
 
-    /// The servers that it runs against.
+    /// Returns the servers that the script needs.
     pub fn deployment(&self) -> Deployment {
         self.facts.deployment
     }
 
-    /// Returns whether its leases carry a fencing token.
+    /// Returns whether the script's leases have a fencing token.
     pub fn has_tokens(&self) -> bool {
         self.facts.tokens
     }
@@ -66,22 +66,23 @@ impl Script {
         self.facts.fair
     }
 
-    /// The library and version that it models, if any.
+    /// Returns the library and version that the script models, if any.
     pub fn models(&self) -> Option<&str> {
         self.facts.models.as_deref()
     }
 
-    /// The ttl that it asks for, in milliseconds.
+    /// Returns the ttl that the script requests, in milliseconds.
     pub fn ttl_ms(&self) -> Option<u64> {
         self.facts.ttl_ms
     }
 
-    /// The shortest and the longest delay between two attempts that it asks for, in milliseconds.
+    /// Returns the shortest and longest delay between two attempts that the script requests, in
+    /// milliseconds.
     pub fn retry_ms(&self) -> Option<(u64, u64)> {
         self.facts.retry_ms
     }
 
-    /// Returns whether this is an error of the script itself, rather than of a server.
+    /// Returns whether a refusal's reason is an error of the script itself rather than of a server.
     pub fn is_own_error(&self, reason: &str) -> bool {
         reason.strip_prefix(self.file()).is_some_and(|rest| rest.starts_with(':'))
     }

@@ -1,4 +1,4 @@
-//! The text of a script, and where in it something went wrong.
+//! The text of a script ([`Source`]), and the places of errors in it.
 
 use luna_core::frontend::parse;
 use luna_core::version::LuaVersion;
@@ -9,13 +9,13 @@ pub(super) const CHUNK: &str = "?lua";
 
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Source {
-    /// For error messages.
+    /// File name for error messages.
     pub(super) file: String,
     pub(super) text: String,
     pub(super) digest: [u8; 20],
 }
 
-/// Lua's wording, and a clearer one.
+/// Lua's wordings of errors, each with a clearer one.
 const WORDINGS: &[(&str, &str)] = &[
     (
         "instruction budget exceeded",
@@ -31,7 +31,7 @@ impl Source {
         Source { file: file.to_owned(), text: text.to_owned(), digest }
     }
 
-    /// Renders an error of Lua's in one line: FILE:LINE:COLUMN: problem.
+    /// Formats an error of Lua in one line: FILE:LINE:COLUMN: problem.
     pub(super) fn describe(&self, raw: &str) -> String {
         let (line, message) = parted(raw);
         let message = message.replace(&format!("{CHUNK}:"), &format!("{}:", self.file));
@@ -46,7 +46,7 @@ impl Source {
         }
     }
 
-    /// Renders an error at a line; 0 if it has none.
+    /// Formats an error at a line; line 0 means that the error has no line.
     pub(super) fn describe_line(&self, line: u32, problem: &str) -> String {
         match line {
             0 => self.describe(problem),
@@ -60,7 +60,7 @@ impl Source {
         format!("{}:{line}:{column}: {message}", self.file)
     }
 
-    /// The column of what the message names, else of where the line's code begins.
+    /// Returns the column of the name in the message, or of the line's first code.
     fn column(&self, line: usize, message: &str) -> usize {
         let text = self.text.lines().nth(line - 1).unwrap_or_default();
         let count = |bytes: usize| text[..bytes].chars().count() + 1;
@@ -78,7 +78,7 @@ impl Source {
         count(found.unwrap_or_else(|| text.len() - text.trim_start().len()))
     }
 
-    /// The first token up to which the parser refuses the text.
+    /// Returns the position of the first token whose prefix the parser refuses.
     fn find_refused(&self, line: usize, text: &str, token: &str) -> Option<usize> {
         let start: usize = self.text.split_inclusive('\n').take(line - 1).map(str::len).sum();
         let refuses = |at: usize| {
@@ -90,7 +90,7 @@ impl Source {
     }
 }
 
-/// An error of Lua's, at the first line of the script in the traceback unless it names a line.
+/// Adds the script's first line in the traceback to an error without a line.
 pub(super) fn placed(raw: String, traceback: &str) -> String {
     if parted(&raw).0.is_some() {
         return raw;
@@ -114,7 +114,7 @@ fn parted(raw: &str) -> (Option<usize>, &str) {
     }
 }
 
-/// Finds a whole word in a line, if possible where it is used as the message says.
+/// Finds a whole word in a line, if possible in the use that the message describes.
 fn find_use(line: &str, word: &str, message: &str) -> Option<usize> {
     let used: &[char] = match message {
         call if call.starts_with("attempt to call") => &['('],

@@ -1,4 +1,4 @@
-//! Scripts as locks, in the world of the tests.
+//! Tests of scripts as locks in the test world.
 
 use super::{InvalidScript, Script};
 use crate::lock::{Acquisition, Check, Extension, Lock, Release};

@@ -1,4 +1,4 @@
-//! A script's requests to the host, decoded from the values that it yields.
+//! A script's requests to the host ([`Request`]), decoded from the values that it yields.
 
 use super::machine::Machine;
 use bytes::Bytes;
@@ -6,11 +6,11 @@ use luna_core::runtime::Value;
 use luna_core::vm::HostRootTicket;
 use std::time::Duration;
 
-/// In milliseconds.
+/// Longest duration in milliseconds that a script may request, one day.
 const SPAN_MAX_MS: f64 = 86_400_000.0;
 
 pub(super) enum Request {
-    /// With the master's number, if there are several.
+    /// A command for a master, whose number is counted from 1; 0 means the only server.
     Call {
         place: usize,
         words: Words,
@@ -38,7 +38,7 @@ pub(super) enum Request {
         arguments: Vec<HostRootTicket>,
     },
     Stop(i64),
-    /// Only some coordinators support these requests.
+    /// A request that only some coordinators support.
     Other {
         operation: String,
         arguments: Vec<Datum>,
@@ -86,7 +86,7 @@ impl Words {
     }
 }
 
-/// In the shortest form; a whole number without a point.
+/// Writes a number in the shortest form; whole numbers have no decimal point.
 fn number_text(value: Value) -> Option<String> {
     match value {
         Value::Int(number) => Some(number.to_string()),
@@ -207,7 +207,7 @@ fn span(function: &str, value: Value) -> Result<Duration, String> {
         let told = number_text(value).unwrap_or_default();
         return Err(format!("{function}: {told} ms: expected 0 to 86400000"));
     }
-    // No loop goes on forever in one instant.
+    // The minimum of a microsecond ensures that no loop runs forever in one instant.
     Ok(Duration::from_micros(((milliseconds * 1_000.0).round() as u64).max(1)))
 }
 

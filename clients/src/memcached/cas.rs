@@ -1,12 +1,13 @@
-//! `memcached-cas`: `add` takes the lock; `gets` and `cas` release it, and its cas id is a fencing
+//! `memcached-cas`: `add` takes the lock, `gets` and `cas` release it, and its cas id is a fencing
 //! token.
 //!
-//! Source: memcached's doc/protocol.txt: `cas` stores only if the item has not changed since it was
-//! read, and an item that is stored with a negative expiry expires immediately: the missing
-//! compare-and-delete.
+//! Source: memcached's doc/protocol.txt. `cas` stores only if the item has not changed since it was
+//! read, and an item stored with a negative expiry expires immediately. Together they replace the
+//! missing compare-and-delete.
 //!
 //! The cas id counts all items that the server ever stored; after a restart it begins at 1 again.
-//! The lock requests one second more than its lease, which may end almost a second early.
+//! The lock requests one second more than its lease, because the server may end it almost a second
+//! early.
 
 use super::{Base, whole_seconds};
 use crate::call_error::CallError;
@@ -16,7 +17,7 @@ use crate::owned_key::{RELEASE_ATTEMPTS, fresh_owner};
 use crate::retry::Retry;
 use bytes::Bytes;
 
-/// The entry in the table of locks.
+/// Entry of `memcached-cas` in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "memcached-cas",
     about: "memcached: add key owner ttl; released by gets and a cas to an expired value; the cas \
@@ -102,9 +103,9 @@ impl Cas {
 enum Taken {
     Ours(FencingToken),
     Held,
-    /// Stored, and gone before it was read.
+    /// The server stored the item, but it was gone before it was read.
     Lost,
-    /// Stored, but reading its id failed.
+    /// The server stored the item, but the client could not read its id.
     Unconfirmed(CallError),
 }
 

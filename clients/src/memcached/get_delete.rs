@@ -1,8 +1,9 @@
-//! `memcached-get-delete`: `add` takes the lock; its holder checks the owner before it deletes.
+//! `memcached-get-delete`: `add` takes the lock; its holder checks the owner before it deletes the
+//! key.
 //!
-//! Source: article 001, "Problems", second, on Redis. Mistake, kept: **`get` and `delete` are two
-//! commands**: if the lock expires and is taken between them, `delete` removes the lock of another.
-//! Fixed in `memcached-cas`.
+//! Source: article 001, "Problems", second, on Redis. One mistake is kept: **`get` and `delete` are
+//! two commands**. If the lock expires between them and another process takes it, `delete` removes
+//! that process's lock. `memcached-cas` fixes this.
 
 use super::{Base, released, taken, whole_seconds};
 use crate::call_error::CallError;
@@ -11,7 +12,7 @@ use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
 use crate::owned_key::fresh_owner;
 use crate::retry::Retry;
 
-/// The entry in the table of locks.
+/// Entry of `memcached-get-delete` in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "memcached-get-delete",
     about: "memcached: add key owner ttl; released by get, a comparison in the client, and delete",
@@ -31,7 +32,7 @@ impl GetDelete {
         taken(self.0.add(resource, &owner, seconds).await, resource, owner)
     }
 
-    /// Only `true` if the key still existed when `delete` arrived.
+    /// Returns `true` only if the key still existed when `delete` arrived.
     async fn remove(&mut self, lease: &Lease) -> Result<bool, CallError> {
         let found = self.0.gets(&lease.resource).await?;
         if found.is_none_or(|item| item.value != lease.owner) {

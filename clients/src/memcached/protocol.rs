@@ -3,33 +3,33 @@
 use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
 
-/// An upper bound on lines other than data blocks.
+/// Upper bound on the bytes of a line other than a data block.
 const LINE_MAX: usize = 2_048;
-/// The default maximum item size of a server, a megabyte, with a reserve.
+/// Twice the server's default maximum item size of a megabyte.
 const ITEM_MAX: usize = 2 * 1024 * 1024;
 
 /// An answer of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// One line, without its end.
+    /// One line without its end.
     Line(String),
     /// The items found by `get` or `gets`.
     Items(Vec<Item>),
 }
 
-/// A found item.
+/// An item that a server returned.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Item {
-    /// Its value.
+    /// Value of the item.
     pub value: Bytes,
-    /// Its cas id, only from `gets`.
+    /// Cas id of the item; only `gets` returns it.
     pub cas: Option<u64>,
 }
 
 impl Answer {
-    /// Takes one answer from the front of the buffer, if it has arrived whole; otherwise leaves the
-    /// buffer as it is. Errors: [`CallError::Server`] for a refusal, [`CallError::Malformed`] for
-    /// anything that is no answer.
+    /// Takes one whole answer from the front of the buffer, and leaves the buffer unchanged if none
+    /// has arrived. Errors: [`CallError::Server`] for a refusal, [`CallError::Malformed`] for bytes
+    /// that are no answer.
     pub(super) fn take_from(input: &mut BytesMut) -> Result<Option<Answer>, CallError> {
         let (mut at, mut items) = (0, Vec::new());
         loop {
@@ -64,8 +64,8 @@ impl Answer {
     }
 }
 
-/// The first line, if its end has arrived, and its length in bytes. Replaces invalid UTF-8, which
-/// may change the text's length.
+/// Returns the first line and its length in bytes if its end has arrived. Replaces invalid UTF-8,
+/// which may change the text's length.
 fn line(input: &[u8]) -> Result<Option<(String, usize)>, CallError> {
     let end = input.windows(2).take(LINE_MAX).position(|pair| pair == b"\r\n");
     match end {
@@ -77,7 +77,7 @@ fn line(input: &[u8]) -> Result<Option<(String, usize)>, CallError> {
     }
 }
 
-/// The length and the cas id in `key flags length [cas]`.
+/// Returns the length and the cas id in `key flags length [cas]`.
 fn head_of(head: &str) -> Option<(usize, Option<u64>)> {
     let words: Vec<&str> = head.split(' ').collect();
     let length: usize = words.get(2)?.parse().ok().filter(|length| *length <= ITEM_MAX)?;

@@ -1,4 +1,4 @@
-//! One memcached server, with a connection opened on demand.
+//! A client of one memcached server ([`Session`]), which connects on demand.
 
 use super::protocol::Answer;
 use crate::call_error::CallError;
@@ -6,8 +6,8 @@ use crate::env::{Address, Env};
 use crate::stream::{Stream, connect};
 use std::time::Duration;
 
-/// Commands to one server, over one connection at a time. After any failure the next call opens a
-/// new connection, so that a late answer is never taken for that of the next command.
+/// A client of one server, with one connection at a time. After a failure the next call opens a new
+/// connection, so that the client never takes a late answer for that of the next command.
 pub struct Session {
     env: Env,
     address: Address,
@@ -16,13 +16,13 @@ pub struct Session {
 }
 
 impl Session {
-    /// `timeout` bounds each connection and each call.
+    /// Creates a session; `timeout` limits each connect and each call.
     pub fn new(env: &Env, address: &Address, timeout: Duration) -> Session {
         Session { env: env.clone(), address: address.clone(), timeout, open: None }
     }
 
-    /// Sends one command, at most once, and waits for its answer; a refusal is
-    /// [`CallError::Server`]. Replaces a connection that was broken before anything was sent, once.
+    /// Sends one command at most once, and waits for its answer; a refusal is
+    /// [`CallError::Server`]. Replaces a connection once if it was broken before anything was sent.
     pub async fn call(&mut self, request: &[u8]) -> Result<Answer, CallError> {
         let may_be_replaced = self.open.is_some();
         match self.attempt(request).await {
@@ -31,7 +31,7 @@ impl Session {
         }
     }
 
-    /// The call owns the connection meanwhile: a failure or a drop halfway closes it.
+    /// Makes the call with the connection moved out, so that a failure or a drop closes it.
     async fn attempt(&mut self, request: &[u8]) -> Result<Answer, CallError> {
         let mut open = match self.open.take() {
             Some(open) => open,

@@ -1,4 +1,4 @@
-//! Traffic of the locks on memcached with one server.
+//! Tests of the traffic of the memcached locks with one server.
 
 use super::whole_seconds;
 use crate::lock::{Acquisition, FencingToken, Release};

@@ -1,17 +1,17 @@
 //! `mysql-get-lock`: `GET_LOCK` waits in the server's queue for a lock that belongs to the
-//! connection, `RELEASE_LOCK` releases it.
+//! connection, and `RELEASE_LOCK` releases it.
 //!
 //! Source: MySQL's reference manual, "Locking Functions", and MariaDB's knowledge base: the lock is
 //! released when the session ends, normally or not. Flyway, Liquibase, Rails' migrations and
 //! django-mysql's `Lock` use it like this: one connection, a timeout in whole seconds, and a
 //! release on the same connection.
 //!
-//! Mistake, kept: **the holder does not learn that its session has ended**. A restart of the
-//! server, `wait_timeout`, KILL or a proxy that drops idle connections ends it and the lock, and
-//! the holder notices at its release. `mysql-get-lock-checked` checks the owner right before the
-//! guarded write, as django-mysql's `is_held` does.
+//! One mistake is kept: **the holder does not learn that its session has ended**. A restart of the
+//! server, `wait_timeout`, KILL or a proxy that drops idle connections ends the session and the
+//! lock, and the holder notices at its release. `mysql-get-lock-checked` checks the owner right
+//! before the guarded write, as django-mysql's `is_held` does.
 //!
-//! The owner is the number of the connection, as in `IS_USED_LOCK`.
+//! The owner value is the number of the connection, as in `IS_USED_LOCK`.
 
 use super::connection;
 use super::protocol::{Rows, quoted};
@@ -24,7 +24,7 @@ use crate::lock::{
 use crate::retry::Retry;
 use std::time::Duration;
 
-/// The entry in the table of locks.
+/// Entry of `mysql-get-lock` in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "mysql-get-lock",
     about: "MySQL: GET_LOCK on the connection; released by RELEASE_LOCK",
@@ -35,7 +35,7 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| Box::new(GetLock::new(env, servers, settings, Usage::PLAIN)),
 };
 
-/// The same, with a check of the owner before the guarded write.
+/// Entry of `mysql-get-lock-checked`, which checks the owner before the guarded write.
 pub const CHECKED: Definition = Definition {
     name: "mysql-get-lock-checked",
     about: "mysql-get-lock whose holder checks IS_USED_LOCK before it writes",
@@ -63,9 +63,8 @@ impl GetLock {
         GetLock { env, settings: settings.clone(), server, usage }
     }
 
-    /// Waits in the server for the remaining whole seconds, at least one. If it is unknown whether
-    /// the lock was granted, it closes the connection, so that the server drops the lock once it
-    /// notices.
+    /// Waits in the server for the remaining whole seconds, at least one. If the outcome is
+    /// unknown, it closes the connection, so that the server drops the lock once it notices.
     async fn attempt(&mut self, resource: &str, deadline: Monotonic) -> Acquisition {
         let left = deadline.since(self.env.monotonic_clock()).as_secs().max(1);
         let sql = format!("SELECT GET_LOCK({}, {left})", quoted(resource));
@@ -98,7 +97,7 @@ impl GetLock {
         };
         match answer {
             Ok(rows) if value(&rows) == Some("1") => Check::Ours,
-            // A closed connection has no lock any more, or will lose it soon.
+            // The server has released the lock of a closed connection, or soon will.
             Ok(_) | Err(Failure::Lost(CallError::Unsent(_) | CallError::Closed(_))) => {
                 self.env.note(Note::LockLost);
                 Check::NotHeld
@@ -107,7 +106,8 @@ impl GetLock {
         }
     }
 
-    /// Uses only the connection that has the lock: another one cannot release it.
+    /// Releases the lock on the connection that has it, because other connections cannot release
+    /// it.
     async fn give_back(&mut self, lease: &Lease) -> Release {
         if !self.is_same(lease) {
             return Release::NotHeld;
@@ -115,7 +115,7 @@ impl GetLock {
         let sql = format!("SELECT RELEASE_LOCK({})", quoted(&lease.resource));
         match self.server.bound(&sql).await {
             Ok(rows) if value(&rows) == Some("1") => Release::Released,
-            // The session has lost it, or has ended.
+            // The session has lost the lock, or has ended.
             Ok(_) | Err(Failure::Refused(_) | Failure::Lost(CallError::Unsent(_))) => {
                 Release::NotHeld
             }

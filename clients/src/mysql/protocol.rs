@@ -5,21 +5,21 @@ use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
 use std::fmt;
 
-/// Longer than any answer to a lock.
+/// Maximum size of an answer, which no lock needs.
 const BODY_MAX: usize = 1024 * 1024;
 /// Long passwords, protocol 4.1, transactions, secure passwords, plugin authentication.
 const CAPABILITIES: u32 = 1 | 1 << 9 | 1 << 13 | 1 << 15 | 1 << 19;
 const UTF8MB4: u8 = 45;
 
-/// The rows of a result, as text; `None` for NULL.
+/// Rows of a result as text; `None` means NULL.
 pub type Rows = Vec<Vec<Option<String>>>;
 
 /// An error packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// The error number.
+    /// Error number.
     pub code: u16,
-    /// Its text.
+    /// Error text.
     pub message: String,
 }
 
@@ -34,19 +34,19 @@ fn packet(number: u8, parts: &[&[u8]]) -> Vec<u8> {
     [&(body.len() as u32).to_le_bytes()[..3], &[number], &body].concat()
 }
 
-/// The client's answer to the greeting.
+/// Encodes the client's answer to the greeting.
 pub fn login() -> Vec<u8> {
     let sizes = [0, 0, 0, 1, UTF8MB4];
     let user = b"root\0\0mysql_native_password\0";
     packet(1, &[&CAPABILITIES.to_le_bytes(), &sizes, &[0; 23], user])
 }
 
-/// A statement.
+/// Encodes a statement.
 pub fn query(sql: &str) -> Vec<u8> {
     packet(0, &[b"\x03", sql.as_bytes()])
 }
 
-/// A text literal.
+/// Returns a quoted text literal.
 pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }
@@ -66,7 +66,7 @@ pub fn take(input: &mut BytesMut) -> Result<Option<Bytes>, CallError> {
     Ok(Some(body))
 }
 
-/// The number of the session, from a greeting. Errors: [`CallError::Malformed`].
+/// Returns the session's number in a greeting. Errors: [`CallError::Malformed`].
 pub fn session_of(greeting: &[u8]) -> Result<u32, CallError> {
     let after = |text: &[u8]| text.iter().position(|byte| *byte == 0).map(|end| end + 1);
     let id = after(greeting).and_then(|at| greeting.get(at..)?.first_chunk::<4>());
@@ -75,7 +75,7 @@ pub fn session_of(greeting: &[u8]) -> Result<u32, CallError> {
     id.map(|id| u32::from_le_bytes(*id)).ok_or_else(malformed)
 }
 
-/// An answer, read packet by packet.
+/// An answer that is read packet by packet.
 #[derive(Debug, Default)]
 pub struct Answer {
     columns: Option<usize>,
@@ -84,7 +84,8 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Returns the answer or the refusal once it is whole. Errors: [`CallError::Malformed`].
+    /// Reads a packet. Returns the rows or the refusal once the answer is whole. Errors:
+    /// [`CallError::Malformed`].
     pub fn read(&mut self, body: &[u8]) -> Result<Option<Result<Rows, Refusal>>, CallError> {
         let malformed = |what: &str| Err(CallError::Malformed(what.to_owned()));
         let is_end = body.first() == Some(&0xfe) && body.len() < 9;
@@ -135,7 +136,7 @@ fn row(mut rest: &[u8], count: usize) -> Option<Vec<Option<String>>> {
                 let (length, after) = after.split_first_chunk::<2>()?;
                 (usize::from(u16::from_le_bytes(*length)), after)
             }
-            // No value of a lock is that long.
+            // Values of a lock are shorter than this length encoding.
             0xfd.. => return None,
             length => (usize::from(length), after),
         };

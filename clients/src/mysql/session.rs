@@ -1,5 +1,6 @@
-//! A connection to a MySQL server, opened on demand and kept until an error or a dropped call. One
-//! found broken before anything was sent is replaced, once, if nothing is bound to it.
+//! A client of a MySQL server ([`Session`]), which connects on demand and keeps the connection
+//! until an error or a dropped call. It replaces a connection once that was broken before anything
+//! was sent, if nothing is bound to it.
 
 use super::protocol::{Answer, Refusal, Rows, login, query, session_of, take};
 use crate::call_error::CallError;
@@ -9,7 +10,7 @@ use bytes::Bytes;
 use std::io;
 use std::time::Duration;
 
-/// Statements to one server.
+/// A client of one MySQL server.
 pub struct Session {
     env: Env,
     address: Address,
@@ -19,7 +20,7 @@ pub struct Session {
 
 struct Open {
     stream: Stream,
-    /// The number of the session, as in `CONNECTION_ID()`.
+    /// Number of the session, as in `CONNECTION_ID()`.
     id: u32,
 }
 
@@ -27,17 +28,18 @@ struct Open {
 pub type Failure = stream::Failure<Refusal>;
 
 impl Session {
-    /// `timeout` bounds the opening of a connection, and a statement that waits for nothing.
+    /// Creates a session; `timeout` limits each connect and each statement that does not wait for a
+    /// lock.
     pub fn new(env: &Env, address: &Address, timeout: Duration) -> Session {
         Session { env: env.clone(), address: address.clone(), timeout, open: None }
     }
 
-    /// The number of the session, if a connection is open.
+    /// Returns the session's number if a connection is open.
     pub fn id(&self) -> Option<u32> {
         self.open.as_ref().map(|open| open.id)
     }
 
-    /// Runs an independent statement, within `wait`.
+    /// Runs an independent statement within `wait`.
     pub async fn run(&mut self, sql: &str, wait: Duration) -> Result<Rows, Failure> {
         let may_be_replaced = self.open.is_some();
         match self.attempt(sql, wait).await {
@@ -48,7 +50,7 @@ impl Session {
         }
     }
 
-    /// Runs a statement on the open connection. Fails as unsent without one.
+    /// Runs a statement on the open connection. Fails as unsent if none is open.
     pub async fn bound(&mut self, sql: &str) -> Result<Rows, Failure> {
         if self.open.is_none() {
             return Err(CallError::Unsent(io::ErrorKind::NotConnected).into());
@@ -56,7 +58,8 @@ impl Session {
         self.attempt(sql, Duration::ZERO).await
     }
 
-    /// The call owns the connection meanwhile: an error but a refusal, or a drop, closes it.
+    /// Makes the call with the connection moved out, so that a drop or any error but a refusal
+    /// closes it.
     async fn attempt(&mut self, sql: &str, wait: Duration) -> Result<Rows, Failure> {
         let mut open = match self.open.take() {
             Some(open) => open,
@@ -75,7 +78,7 @@ impl Session {
     async fn connect(&self) -> Result<Open, Failure> {
         let stream = Stream::open(&self.env, &self.address, self.timeout).await?;
         let mut open = Open { stream, id: 0 };
-        // No statement was sent: an error here executed nothing.
+        // The client sent no statement, so an error here has executed nothing.
         match open.log_in().await {
             Ok(()) => Ok(open),
             Err(error) => Err(no_connection(&self.address, error.to_string()).into()),
@@ -84,7 +87,6 @@ impl Session {
 }
 
 impl Open {
-    /// The server sends first.
     async fn log_in(&mut self) -> Result<(), Failure> {
         let greeting = self.packet().await?;
         if greeting.first() == Some(&0xff) {

@@ -1,26 +1,27 @@
 //! `redisson-fair`: waiters are served in order of arrival.
 //!
-//! Source: `RedissonFairLock` of the version that [`super`] names; article 004 gives the idea (a
-//! list as queue, all in Lua).
+//! Source: `RedissonFairLock` of the version that [`super`] names; article 004 has the idea (a list
+//! as queue, all in Lua).
 //!
-//! Next to the lock there are a list, the queue, and a sorted set with the time until which each
-//! waiter counts, by the **clock of the client** that arrived: the rest of the lock's time, and a
-//! `wait` for each waiter before it. The next process to ask removes a head whose time has passed.
-//! A waiter that gives up leaves the queue; a dead one blocks the head of the queue until its time
-//! has passed, and no longer.
+//! The lock has two further keys: a list as the queue, and a sorted set of the time until which
+//! each waiter counts, by the **clock of the client** that arrived. That time is the rest of the
+//! lock's time, and a `wait` for each waiter before it. The next process that tries to acquire
+//! removes a head whose time has passed. A waiter that gives up leaves the queue. A dead waiter
+//! blocks the queue only until its time has passed.
 //!
-//! Oddities of the library, kept. A newcomer's time is that of the last plus a `wait`, and each
-//! grant takes a `wait` off every waiter's, so in a queue that is never empty the times stay
-//! constant while the clock advances, and **after a `wait` and a lease live waiters are removed**
-//! (so its definition promises no order, and the checkers demand none). A waiter behind a dead one
-//! **polls without a pause** while the lock is free (the script then answers that no time is left).
-//! The release of an expired lock **counts as released**. Each waiter listens to its own channel.
+//! The model keeps the library's oddities. A newcomer's time is that of the last waiter plus a
+//! `wait`, and each grant subtracts a `wait` from every waiter's time. In a queue that is never
+//! empty the times stay constant while the clock advances, and **after a `wait` and a lease the
+//! script removes live waiters**. So the lock's definition promises no order, and the checkers
+//! demand none. A waiter behind a dead one **polls without a pause** while the lock is free,
+//! because the script then returns a waiting time of zero. The release of an expired lock **counts
+//! as released**. Each waiter listens to its own channel.
 
 use super::rlock::Habits;
 use super::{DEFINITION, build};
 use crate::lock::Definition;
 
-/// The entry in the table of locks.
+/// Entry of `redisson-fair` in the table of locks.
 pub const FAIR: Definition = Definition {
     name: "redisson-fair",
     about: "redisson with a queue: the scripts keep a list of waiters and their timeouts",

@@ -1,4 +1,4 @@
-//! One lock at one server: acquire, wait, renewal, release.
+//! One Redisson lock at one server ([`RLock`]), with its acquire, wait, renewal and release.
 
 use super::script::{
     ACQUIRE, FAIR_ACQUIRE, FAIR_LEAVE, FAIR_RELEASE, RELEASE, RENEW, UNLOCK_MESSAGE,
@@ -14,18 +14,18 @@ use bytes::Bytes;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Acquires to make until a replica acknowledges (`retryAttempts`).
+/// Number of acquires until a replica acknowledges one (`retryAttempts`).
 const SYNC_ATTEMPTS: usize = 4;
 
-/// A unique process id.
+/// Returns a unique process id.
 pub fn fresh_uuid(env: &Env) -> Rc<str> {
     String::from_utf8_lossy(&fresh_owner(env)).into()
 }
 
-/// The differences between the locks built on this one.
+/// The differences between the locks built on [`RLock`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Habits {
-    /// The lease; without one, a watchdog renews the lock.
+    /// Lease of the lock; `None` means that a watchdog renews it.
     pub lease: Option<Duration>,
     /// `true` if waiters are served in order of arrival.
     pub fair: bool,
@@ -33,7 +33,7 @@ pub struct Habits {
     pub synchronous: bool,
 }
 
-/// Opens a session for the thread of an `Env`, always to the same server.
+/// A function that opens a session for the thread of an `Env`, always to the same server.
 pub type Open = Rc<dyn Fn(&Env) -> Session>;
 
 /// The lock of one thread at one server.
@@ -44,7 +44,7 @@ pub struct RLock {
     open: Open,
     redis: Session,
     uuid: Rc<str>,
-    /// `uuid:thread`.
+    /// Owner id of the form `uuid:thread`.
     id: String,
     watch: Watch,
 }
@@ -57,30 +57,32 @@ struct Watch {
 
 enum Attempt {
     Locked,
-    /// The longest wait for a message; unbounded if not given.
+    /// Another process holds the lock. Contains the longest wait for a message; `None` means no
+    /// limit.
     Held(Option<Duration>),
 }
 
 impl RLock {
-    /// The lock for the thread of `env`, in the process with that uuid.
+    /// Creates the lock for the thread of `env` in the process with that uuid.
     pub fn new(uuid: Rc<str>, env: Env, settings: &Settings, habits: Habits, open: Open) -> RLock {
         let (id, settings, watch) =
             (format!("{uuid}:{}", env.thread()), settings.clone(), Watch::default());
         RLock { redis: open(&env), settings, watch, env, habits, open, uuid, id }
     }
 
-    /// The lock of another thread of the same process.
+    /// Returns the lock of another thread of the same process.
     pub fn of_thread(&self, env: Env) -> RLock {
         RLock::new(self.uuid.clone(), env, &self.settings, self.habits, self.open.clone())
     }
 
-    /// `tryLock(wait, lease)`.
+    /// Runs `tryLock(wait, lease)` of the library.
     pub async fn try_lock(&mut self, key: &str, wait: Duration) -> Acquisition {
         let outcome = self.try_within(key, wait).await;
         match &outcome {
             Acquisition::Granted(_) if self.habits.lease.is_none() => self.start_renewing(key),
-            // An interrupted waiter stays in the queue until its time has passed: the library calls
-            // `acquireFailed` after a timeout, and an `InterruptedException` bypasses it.
+            // An interrupted waiter stays in the queue until its time has passed, because the
+            // library calls `acquireFailed` only after a timeout, not after an
+            // `InterruptedException`.
             Acquisition::Refused(_) if self.habits.fair && !self.env.is_interrupted() => {
                 self.leave_queue(key, wait).await;
             }
@@ -96,11 +98,12 @@ impl RLock {
             let (patience, reason) = match self.attempt(key, wait).await {
                 Ok(Attempt::Locked) => return Acquisition::Granted(self.lease(key)),
                 Ok(Attempt::Held(patience)) => (patience, "held by another".to_owned()),
-                // The library throws. An error that it reports as "not acquired" may be unknown.
+                // The library throws here. An error that it reports as "not acquired" may be
+                // unknown.
                 Err(error) if error.may_have_applied() => {
                     return Acquisition::Unknown(error.to_string());
                 }
-                // Redisson retries commands that could not be sent, or were rejected.
+                // Redisson retries commands that it could not send, or that were rejected.
                 Err(error) => (Some(self.env.jitter(&self.settings.retry)), error.to_string()),
             };
             if self.env.left(deadline).is_zero() {
@@ -109,7 +112,8 @@ impl RLock {
             if messages.is_none() {
                 messages = self.subscribe(key, self.env.left(deadline)).await;
                 if messages.is_some() {
-                    // Earlier messages are lost, so check again.
+                    // The subscription missed earlier messages, so the client checks the lock
+                    // again.
                     continue;
                 }
             }
@@ -184,7 +188,6 @@ impl RLock {
         env.timeout(patience, self.redis.subscribe(&[channel.as_bytes()])).await?.ok()
     }
 
-    /// Drops a broken subscription.
     async fn wait_for_message(&self, messages: &mut Option<Subscription>, patience: Duration) {
         let sleep_on = self.env.monotonic_clock().plus(patience);
         if let Some(subscription) = messages {
@@ -196,7 +199,7 @@ impl RLock {
         self.env.sleep(self.env.left(sleep_on)).await;
     }
 
-    /// `unlock()`. Retries only commands that could not be sent.
+    /// Runs `unlock()` of the library. Retries only commands that could not be sent.
     pub async fn unlock(&mut self, key: &str) -> Release {
         let mut outcome = self.unlock_once(key).await;
         for _ in 1..RELEASE_ATTEMPTS {
@@ -215,7 +218,7 @@ impl RLock {
         }
     }
 
-    /// Returns whether we held the lock at least once.
+    /// Returns whether the caller held the lock at least once.
     pub(super) async fn unlock_once(&mut self, key: &str) -> Result<bool, CallError> {
         let (names, lives_ms) = (Names::of(key), self.lives().as_millis().to_string());
         let reply = match self.habits.fair {
@@ -244,12 +247,12 @@ impl RLock {
         }
     }
 
-    /// `PEXPIRE` without an owner check; ignores the result.
+    /// Sends `PEXPIRE` without an owner check and ignores the result.
     pub(super) async fn expire(&mut self, key: &str, lease: Duration) {
         let _ = crate::commands::expire_ms(&mut self.redis, key, lease).await;
     }
 
-    /// The result does not matter: its timeout removes it too.
+    /// Leaves the queue. The result does not matter, because the waiter's timeout also removes it.
     async fn leave_queue(&mut self, key: &str, wait: Duration) {
         let (names, wait_ms) = (Names::of(key), wait.as_millis().to_string());
         let keys = [names.queue.as_bytes(), names.timeouts.as_bytes()];
@@ -280,7 +283,8 @@ impl RLock {
         }
     }
 
-    /// The library counts its holds apart, and stops at zero even if the unlock fails.
+    /// Stops the watchdog of the last hold. The library counts holds separately, and reaches zero
+    /// even if the unlock fails.
     fn stop_renewing(&mut self) {
         self.watch.holds = self.watch.holds.saturating_sub(1);
         if self.watch.holds == 0
@@ -291,7 +295,7 @@ impl RLock {
     }
 }
 
-/// The watchdog: continues after an error, and ends silently when the lock is no longer ours.
+/// Runs the watchdog, which continues after an error and ends silently when the lock is lost.
 async fn renew(env: Env, mut redis: Session, key: String, id: String, ttl: Duration) {
     let ttl_ms = ttl.as_millis().to_string();
     loop {

@@ -1,13 +1,13 @@
-//! The Lua scripts of Redisson's locks, equivalent to the library's. Only the first write of each
-//! can fail, if the key holds another type: then nothing was changed.
+//! The Lua scripts of Redisson's locks, equivalent to the library's. Only the first write of a
+//! script can fail, when the key has another type, so a failed script has changed nothing.
 
 use crate::script::Script;
 
 /// The message published at a release.
 pub const UNLOCK_MESSAGE: &[u8] = b"0";
 
-/// KEYS: lock. ARGV: time to live in milliseconds, `uuid:thread`. Nil if we hold the lock once
-/// more, else its remaining time.
+/// Script that takes the lock, also again. KEYS: lock. ARGV: time to live in milliseconds,
+/// `uuid:thread`. Returns nil if the caller now holds the lock, else the lock's remaining time.
 pub static ACQUIRE: Script = Script::new(
     r#"if redis.call("exists",KEYS[1]) == 0 or redis.call("hexists",KEYS[1],ARGV[2]) == 1 then
     redis.call("hincrby",KEYS[1],ARGV[2],1)
@@ -17,8 +17,9 @@ end
 return redis.call("pttl",KEYS[1])"#,
 );
 
-/// KEYS: lock, channel. ARGV: message, time to live, `uuid:thread`. Nil if the lock is not ours, 0
-/// if we still hold it, 1 if it is free.
+/// Script that releases the lock once. KEYS: lock, channel. ARGV: message, time to live,
+/// `uuid:thread`. Returns nil if the caller does not hold the lock, 0 if it still holds it, and 1
+/// if the lock is free.
 pub static RELEASE: Script = Script::new(
     r#"if redis.call("hexists",KEYS[1],ARGV[3]) == 0 then
     return nil
@@ -32,7 +33,8 @@ redis.call("publish",KEYS[2],ARGV[1])
 return 1"#,
 );
 
-/// KEYS: lock. ARGV: time to live, `uuid:thread`. 1 if the lock was ours and was extended.
+/// Script that renews the lock. KEYS: lock. ARGV: time to live, `uuid:thread`. Returns 1 if the
+/// caller held it.
 pub static RENEW: Script = Script::new(
     r#"if redis.call("hexists",KEYS[1],ARGV[2]) == 1 then
     redis.call("pexpire",KEYS[1],ARGV[1])
@@ -41,9 +43,9 @@ end
 return 0"#,
 );
 
-/// KEYS: lock, queue, timeouts. ARGV: time to live, `uuid:thread`, the limit of a waiter, the wall
-/// clock; all in milliseconds. Nil if the lock is ours; else the time to wait, and then we are in
-/// the queue.
+/// Script that takes the fair lock or joins its queue. KEYS: lock, queue, timeouts. ARGV: time to
+/// live, `uuid:thread`, the limit of a waiter, the wall clock; all times are in milliseconds.
+/// Returns nil if the caller holds the lock, and otherwise the time to wait in the queue.
 pub static FAIR_ACQUIRE: Script = Script::new(
     r#"while true do
     local first = redis.call("lindex",KEYS[2],0)
@@ -88,9 +90,9 @@ end
 return ttl"#,
 );
 
-/// KEYS: lock, queue, timeouts, channel. ARGV: message, time to live, `uuid:thread`, the wall
-/// clock. Nil if another holds the lock, 0 if we still hold it, 1 if it is free, even if it was
-/// free before.
+/// Script that releases the fair lock once. KEYS: lock, queue, timeouts, channel. ARGV: message,
+/// time to live, `uuid:thread`, the wall clock. Returns nil if another process holds the lock, 0 if
+/// the caller still holds it, and 1 if it is free, even if it was free before.
 pub static FAIR_RELEASE: Script = Script::new(
     r#"while true do
     local first = redis.call("lindex",KEYS[2],0)
@@ -120,8 +122,8 @@ end
 return 1"#,
 );
 
-/// KEYS: queue, timeouts. ARGV: `uuid:thread`, its planned wait in milliseconds. Leaves the queue;
-/// those behind move up.
+/// Script that leaves the queue, so that later waiters move up. KEYS: queue, timeouts. ARGV:
+/// `uuid:thread`, its planned wait in milliseconds.
 pub static FAIR_LEAVE: Script = Script::new(
     r#"local queue = redis.call("lrange",KEYS[1],0,-1)
 local place = 1

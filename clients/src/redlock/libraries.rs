@@ -1,15 +1,17 @@
-//! Redlock as some libraries implement it. Time, quorum and release follow the library; connections
-//! and timeouts are those of this crate. In all three, one random value serves all attempts of an
-//! acquire.
+//! Redlock as three libraries implement it. Time, quorum and release follow the library;
+//! connections and timeouts are those of this crate. In all three, one random value serves all
+//! attempts of an acquire.
 //!
-//! - `redlock-py` 1.0.8: masters one after the other; elapsed time by **`time.time()`, the wall
-//!   clock**; drift 1 % and 2 ms; 3 attempts, 200 ms apart, not random; a lock taken **while one
-//!   master gave an error raises** `MultipleRedlockException`, and the majority keeps the key.
-//! - `node-redlock` 5 (main branch): all masters in parallel; drift 1 % and 2 ms; **the end of the
-//!   validity is not compared with the time**; 10 retries 100 to 300 ms apart; a failed attempt's
-//!   keys are **released only when the last one has failed**, so a process blocks itself.
-//! - `redsync` 4: all masters in parallel; drift 1 %, without the 2 ms; 32 tries, 50 to 250 ms
-//!   apart.
+//! - `redlock-py` 1.0.8 asks the masters one after the other. It measures the elapsed time by
+//!   **`time.time()`, the wall clock**, with a drift of 1 % and 2 ms. It makes 3 attempts with a
+//!   fixed delay of 200 ms. It **raises `MultipleRedlockException` for a lock that it took while
+//!   one master gave an error**, and the majority keeps the key.
+//! - `node-redlock` 5 (main branch) asks all masters in parallel, with a drift of 1 % and 2 ms. It
+//!   **does not compare the end of the validity with the time**. It makes 10 retries 100 to 300 ms
+//!   apart. It **releases a failed attempt's keys only when the last attempt has failed**, so a
+//!   process blocks itself.
+//! - `redsync` 4 asks all masters in parallel, with a drift of 1 % and not the 2 ms. It makes 32
+//!   tries 50 to 250 ms apart.
 
 use super::masters::Masters;
 use super::variants::attempt_together;
@@ -22,7 +24,7 @@ use bytes::Bytes;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::time::Duration;
 
-/// The entry of redlock-py.
+/// Entry of `redlock-py` in the table of locks.
 pub const PYTHON: Definition = Definition {
     name: "redlock-py",
     about: "redlock with the wall clock and three attempts 200 ms apart; raises if a master \
@@ -34,7 +36,7 @@ pub const PYTHON: Definition = Definition {
     ..DEFINITION
 };
 
-/// The entry of node-redlock.
+/// Entry of `node-redlock` in the table of locks.
 pub const NODE: Definition = Definition {
     name: "node-redlock",
     about: "redlock on all masters in parallel; does not compare the validity with the time; \
@@ -46,7 +48,7 @@ pub const NODE: Definition = Definition {
     ..DEFINITION
 };
 
-/// The entry of redsync.
+/// Entry of `redsync` in the table of locks.
 pub const REDSYNC: Definition = Definition {
     name: "redsync",
     about: "redlock on all masters in parallel, with a drift margin of 1 % only",
@@ -68,7 +70,7 @@ struct Library {
 }
 
 impl Library {
-    /// The masters, with the library's own delay between attempts.
+    /// Creates the lock with the library's own delay between attempts.
     fn new(
         env: Env,
         servers: &Servers,
@@ -80,7 +82,8 @@ impl Library {
         Library { env, settings, masters }
     }
 
-    /// After an attempt that may have left a key, the answer is never a refusal.
+    /// Retries the attempt. After an attempt that may have left a key, the result is never a
+    /// refusal.
     async fn attempts(
         &mut self,
         attempts_max: usize,
@@ -118,7 +121,8 @@ impl Lock for Python {
             let start = env.wall_clock();
             let votes = masters.lock_in_turn(resource, owner).await;
             let elapsed = env.wall_clock().0.saturating_sub(start.0);
-            // The lease is valid by the monotonic clock; another may have timed the calls.
+            // The lease is valid by the monotonic clock, although another clock may have timed the
+            // calls.
             let now = env.monotonic_clock();
             let start = Monotonic(now.0.saturating_add_signed(elapsed.saturating_neg()));
             let valid_until = start.plus(min_validity(settings.ttl));

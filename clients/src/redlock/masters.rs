@@ -1,4 +1,5 @@
-//! Redlock's independent masters: calls to all of them, and the count of their answers.
+//! Redlock's independent masters ([`Masters`]): calls to all of them, and the count of their
+//! answers.
 
 use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env, Monotonic};
@@ -13,7 +14,7 @@ use std::task::Poll;
 pub(super) enum Vote {
     Locked,
     NotLocked,
-    /// The master was not reached, and certainly does not have our key.
+    /// The client did not reach the master, which certainly does not have the key.
     Unreached,
     /// The master's reply was lost.
     Unknown,
@@ -23,10 +24,10 @@ pub(super) enum Vote {
 pub(super) enum Removal {
     Removed,
     Absent,
-    /// The master no longer has our key, but a reply was lost: it removed the key, or that had
+    /// The master no longer has the key, but a reply was lost, so it removed the key or the key
     /// expired.
     Gone,
-    /// No answer; `reached` if the request may have arrived.
+    /// The master did not answer; `reached` means that the request may have arrived.
     Unanswered {
         reached: bool,
     },
@@ -69,7 +70,8 @@ impl Votes {
         })
     }
 
-    /// A failed attempt; with `may_stand`, a master may still hold our key.
+    /// Returns the result of a failed attempt; `may_stand` means that a master may still hold the
+    /// key.
     pub(super) fn failed(&self, is_in_time: bool, may_stand: bool) -> Acquisition {
         let late = if is_in_time { "" } else { ", too late" };
         let reason = format!("locked {} of {}{late}", self.locked(), self.len());
@@ -112,7 +114,7 @@ impl Masters {
         Votes(answers.iter().map(Vote::of).collect())
     }
 
-    /// Returns `true` if some master may still hold it.
+    /// Unlocks all masters. Returns `true` if a master may still hold the key.
     pub(super) async fn unlock_all(
         &mut self,
         resource: &str,
@@ -126,7 +128,8 @@ impl Masters {
         standing
     }
 
-    /// As [`Masters::unlock_all`], but asks only those that confirmed the lock.
+    /// Unlocks only masters that confirmed the lock. Returns `true` if a master may still hold the
+    /// key.
     pub(super) async fn unlock_answered(
         &mut self,
         resource: &str,
@@ -143,13 +146,14 @@ impl Masters {
         standing
     }
 
-    /// Asks every master to remove our key, and asks silent ones again, a bounded number of times.
+    /// Asks every master to remove the key, and repeats the request to silent masters a bounded
+    /// number of times.
     pub(super) async fn release(&mut self, lease: &Lease) -> Release {
         let removals = vec![Removal::Unanswered { reached: false }; self.sessions.len()];
         self.release_where(lease, removals).await
     }
 
-    /// As [`Masters::release`], but asks only the masters that confirmed the lock.
+    /// Releases like [`Masters::release`], but asks only the masters that confirmed the lock.
     pub(super) async fn release_answered(&mut self, lease: &Lease, votes: &Votes) -> Release {
         let removal = |vote| match vote {
             Vote::Locked => Removal::Unanswered { reached: false },
@@ -179,7 +183,6 @@ impl Masters {
     }
 }
 
-/// N/2+1.
 fn quorum(masters: usize) -> usize {
     masters / 2 + 1
 }
@@ -195,7 +198,7 @@ impl Vote {
     }
 }
 
-/// Returns whether a master may hold our key after we tried to remove it.
+/// Returns whether a master may hold the key after the client tried to remove it.
 fn may_stand(vote: Vote, removal: &Result<bool, CallError>) -> bool {
     match (vote, removal) {
         (_, Ok(true)) | (Vote::NotLocked | Vote::Unreached, _) | (Vote::Locked, Ok(false)) => false,
@@ -213,7 +216,7 @@ fn removal_of(reached: bool, answer: Result<bool, CallError>) -> Removal {
     }
 }
 
-/// Released if a majority removed our key; not held if no majority can have had it.
+/// Returns `Released` if a majority removed the key, and `NotHeld` if no majority can have had it.
 pub(super) fn judge(removals: &[Removal], quorum: usize) -> Release {
     let count =
         |wanted: fn(&Removal) -> bool| removals.iter().filter(|removal| wanted(removal)).count();
@@ -231,7 +234,7 @@ pub(super) fn judge(removals: &[Removal], quorum: usize) -> Release {
     }
 }
 
-/// Waits for all of them, polling them in order at each wake-up.
+/// Waits for all futures, polling them in order at each wake-up.
 async fn join_all<T>(mut futures: Vec<BoxFuture<'_, T>>) -> Vec<T> {
     let mut outputs: Vec<Option<T>> = futures.iter().map(|_| None).collect();
     poll_fn(|context| {

@@ -1,15 +1,16 @@
-//! Redlock with one step left out or changed; the twin of each is `redlock`:
+//! Redlock with one step left out or changed; the correct twin of each is `redlock`, unless another
+//! is named:
 //!
-//! - `redlock-no-validity-check`: **step 3 without the time, and no step 4**: a majority is enough,
-//!   however late, and the lease states no validity.
-//! - `redlock-unlock-answered`: **step 5 and the release ask only the masters that confirmed that
-//!   they locked**. One that locked and whose answer was lost keeps the key until it expires.
-//! - `redlock-no-random-delay`: all masters in parallel, and a **delay that is the same for all**,
-//!   the middle of the range: processes that split the votes once soon split them again. Its twin
-//!   is `redlock-parallel`: all masters in parallel, random delay.
-//! - `redlock-fencing`: **the first 52 bits of the random value as fencing token**. The order of
-//!   grants is not in them: a storage that compares them as numbers rejects rightful holders and
-//!   lets stale ones in. Its twin is `fencing`.
+//! - `redlock-no-validity-check` has **step 3 without the time, and no step 4**: a majority is
+//!   enough, however late, and the lease has no validity.
+//! - `redlock-unlock-answered` **sends step 5 and the release only to masters that confirmed the
+//!   lock**. A master whose answer was lost keeps the key until it expires.
+//! - `redlock-no-random-delay` asks all masters in parallel and has **the same delay for all
+//!   processes**, the middle of the range, so processes that split the votes once soon split them
+//!   again. Its twin is `redlock-parallel`, with all masters in parallel and a random delay.
+//! - `redlock-fencing` uses **the first 52 bits of the random value as fencing token**. These bits
+//!   do not contain the order of grants, so a storage that compares them rejects rightful holders
+//!   and accepts stale ones. Its twin is `fencing`.
 
 use super::masters::{Masters, Votes};
 use super::{DEFINITION, Redlock, min_validity};
@@ -20,7 +21,7 @@ use crate::retry::Retry;
 use bytes::Bytes;
 use std::time::Duration;
 
-/// The lock that ignores the time.
+/// Entry of `redlock-no-validity-check`, which ignores the elapsed time.
 pub const NO_VALIDITY_CHECK: Definition = Definition {
     name: "redlock-no-validity-check",
     about: "redlock that accepts a majority even if it came too late",
@@ -28,7 +29,7 @@ pub const NO_VALIDITY_CHECK: Definition = Definition {
     ..DEFINITION
 };
 
-/// The lock that unlocks only masters that confirmed the lock.
+/// Entry of `redlock-unlock-answered`, which unlocks only masters that confirmed the lock.
 pub const UNLOCK_ANSWERED: Definition = Definition {
     name: "redlock-unlock-answered",
     about: "redlock that unlocks only the masters that answered",
@@ -39,7 +40,7 @@ pub const UNLOCK_ANSWERED: Definition = Definition {
     ..DEFINITION
 };
 
-/// The lock that asks all masters in parallel.
+/// Entry of `redlock-parallel`, which asks all masters in parallel.
 pub const PARALLEL: Definition = Definition {
     name: "redlock-parallel",
     about: "redlock that asks all masters in parallel",
@@ -47,7 +48,7 @@ pub const PARALLEL: Definition = Definition {
     ..DEFINITION
 };
 
-/// The lock with a constant retry delay.
+/// Entry of `redlock-no-random-delay`, which has a constant retry delay.
 pub const NO_RANDOM_DELAY: Definition = Definition {
     name: "redlock-no-random-delay",
     about: "redlock-parallel with the same delay between all attempts",
@@ -58,7 +59,7 @@ pub const NO_RANDOM_DELAY: Definition = Definition {
     ..DEFINITION
 };
 
-/// The lock with random tokens.
+/// Entry of `redlock-fencing`, which has random tokens.
 pub const FENCING: Definition = Definition {
     name: "redlock-fencing",
     about: "redlock whose random value is the fencing token, although random values have no order",
@@ -196,7 +197,7 @@ impl Lock for Fencing {
     }
 }
 
-/// The first 52 bits of the owner value, so that the number survives in JSON.
+/// Returns the first 52 bits of the owner value, a number that JSON represents exactly.
 fn token_of(owner: &Bytes) -> Option<FencingToken> {
     let digits = std::str::from_utf8(owner.get(..13)?).ok()?;
     u64::from_str_radix(digits, 16).ok().map(FencingToken)

@@ -1,4 +1,4 @@
-//! Traffic of `single-node` with one server.
+//! Tests of the traffic of `single-node` with one server.
 
 use crate::lock::{Acquisition, Lock, Release};
 use crate::testing::{Answer, Call, TestWorld, granted, normal, once, one, settings};
@@ -225,8 +225,8 @@ fn a_connection_reset_while_idle_is_noticed_before_anything_is_sent() {
 
 #[test]
 fn nonsense_for_a_reply_is_unknown() {
-    // The last two are different: 1 also shows that the undo worked, and the bytes after the nil
-    // are noticed before the next command.
+    // Two results differ: 1 also shows that the undo worked, and the client notices the bytes after
+    // the nil before the next command.
     for (nonsense, expected) in [
         ("+QUEUED\r\n", "Unknown"),
         ("hello\r\n", "Unknown"),

@@ -4,11 +4,11 @@
 //! Source: PostgreSQL 15's documentation, "Advisory Locks": a session-level lock is held until it
 //! is released or the session ends.
 //!
-//! Mistake, kept: **the holder does not learn that its session has ended**. A cut network, a
+//! One mistake is kept: **the holder does not learn that its session has ended**. A cut network, a
 //! restart of the server or a timeout there ends the connection and the lock, and the holder
 //! notices at its release.
 //!
-//! The owner is the process id of the backend, as in `pg_locks`.
+//! The owner value is the process id of the backend, as in `pg_locks`.
 
 use super::protocol::{Kind, Parameter};
 use super::session::{Failure, Session};
@@ -21,7 +21,7 @@ use crate::lock::{
 use crate::retry::Retry;
 use std::time::Duration;
 
-/// The entry in the table of locks.
+/// Entry of `pg-advisory` in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "pg-advisory",
     about: "PostgreSQL: pg_try_advisory_lock for the session; released by pg_advisory_unlock",
@@ -39,7 +39,7 @@ struct Advisory {
     server: Session,
 }
 
-/// The number of the advisory lock of a resource: FNV-1a, 64 bits.
+/// Returns the number of a resource's advisory lock, its 64-bit FNV-1a hash.
 pub fn number(resource: &str) -> i64 {
     let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     resource.bytes().fold(0xcbf2_9ce4_8422_2325, mix) as i64
@@ -52,7 +52,8 @@ impl Advisory {
         Advisory { env, settings: settings.clone(), timeout, server }
     }
 
-    /// If its outcome is unknown, it closes the connection, which makes the server drop the lock.
+    /// Tries once. If the outcome is unknown, it closes the connection, which makes the server drop
+    /// the lock.
     async fn attempt(&mut self, resource: &str) -> Acquisition {
         let key = Parameter { kind: Kind::Int8, text: number(resource).to_string() };
         match self.server.run("SELECT pg_try_advisory_lock($1)", &[key]).await {
@@ -66,7 +67,8 @@ impl Advisory {
         }
     }
 
-    /// Uses only the connection that has the lock: another one cannot release it.
+    /// Releases the lock on the connection that has it, because other connections cannot release
+    /// it.
     async fn give_back(&mut self, lease: &Lease) -> Release {
         if self.server.backend().map(|backend| backend.to_string()).as_deref().map(str::as_bytes)
             != Some(&lease.owner[..])
@@ -76,7 +78,7 @@ impl Advisory {
         let key = Parameter { kind: Kind::Int8, text: number(&lease.resource).to_string() };
         match self.server.bound("SELECT pg_advisory_unlock($1)", &[key], self.timeout).await {
             Ok(done) if done.is_true() => Release::Released,
-            // The session has lost it, or has ended.
+            // The session has lost the lock, or has ended.
             Ok(_) | Err(Failure::Refused(_) | Failure::Lost(CallError::Unsent(_))) => {
                 Release::NotHeld
             }

@@ -6,14 +6,14 @@
 //! COMMIT
 //! ```
 //!
-//! Source: PostgreSQL 15's documentation, "Explicit Locking", row-level locks: `FOR UPDATE` locks a
-//! row against all others who would lock or change it, until the transaction ends. `lock_timeout`
-//! bounds the wait, in the queue of the server, to the application's.
+//! Source: PostgreSQL 15's documentation, "Explicit Locking", row-level locks. `FOR UPDATE` keeps
+//! all other transactions from locking or changing the row until the transaction ends.
+//! `lock_timeout` limits the wait in the server's queue to the application's timeout.
 //!
-//! Mistake, kept: **only the end of the connection ends the transaction of a paused
-//! holder**: all others wait for as long as it is paused. In `select-for-update-timeout` the
-//! server ends it (`idle_in_transaction_session_timeout`), after the ttl; then the lock is gone,
-//! and the holder learns of it when it commits.
+//! One mistake is kept: **only the end of the connection ends the transaction of a paused holder**,
+//! so all others wait for the whole pause. In `select-for-update-timeout` the server ends it after
+//! the ttl (`idle_in_transaction_session_timeout`). Then the lock is gone, and the holder learns of
+//! it when it commits.
 
 use super::protocol::{Done, Parameter};
 use super::session::{Failure, Session};
@@ -26,7 +26,7 @@ use crate::lock::{
 use crate::retry::Retry;
 use std::time::Duration;
 
-/// The entry in the table of locks.
+/// Entry of `select-for-update` in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "select-for-update",
     about: "PostgreSQL: SELECT ... FOR UPDATE locks a row until the transaction ends",
@@ -37,7 +37,7 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| Box::new(ForUpdate::new(env, servers, settings, None)),
 };
 
-/// The same, with a bound on how long a transaction may be idle.
+/// Entry of `select-for-update-timeout`, which limits how long a transaction may be idle.
 pub const TIMEOUT: Definition = Definition {
     name: "select-for-update-timeout",
     about: "select-for-update whose transaction the server ends when it is idle for the ttl",
@@ -73,7 +73,7 @@ impl ForUpdate {
                 Acquisition::Refused("no row has that name".into())
             }
             Err(error) => {
-                // A failed connection is closed, which rolls back its transaction.
+                // The client closed a failed connection, which rolls back its transaction.
                 if let Failure::Refused(_) = error {
                     self.server.roll_back().await;
                 }
@@ -105,7 +105,7 @@ impl ForUpdate {
         }
         match self.server.commit().await {
             Ok(true) => Release::Released,
-            // The transaction was rolled back, or the session has ended: the lock is gone too.
+            // The transaction was rolled back, or the session has ended, so the lock is gone.
             Ok(false) | Err(Failure::Refused(_) | Failure::Lost(CallError::Unsent(_))) => {
                 self.server.close();
                 Release::NotHeld
@@ -114,7 +114,7 @@ impl ForUpdate {
         }
     }
 
-    /// Only if the server did not wait: after a refused connection, for example.
+    /// Retries only attempts that did not wait in the server, such as after a refused connection.
     async fn take(&mut self, resource: &str) -> Acquisition {
         let deadline = self.env.monotonic_clock().plus(self.settings.acquire_timeout);
         let retry = Retry::start(&self.env, &self.settings);

@@ -1,39 +1,40 @@
-//! PostgreSQL's protocol, version 3.0: the extended query with unnamed statements, values as text.
+//! PostgreSQL's protocol, version 3.0, with extended queries, unnamed statements and values as
+//! text.
 //!
-//! Source: PostgreSQL's documentation, "Frontend/Backend Protocol"; pgjdbc sends a statement as
-//! Parse, Bind, Describe, Execute and Sync in one message, and a pending BEGIN before them.
+//! Source: PostgreSQL's documentation, "Frontend/Backend Protocol". Like pgjdbc, the client sends a
+//! statement as Parse, Bind, Describe, Execute and Sync in one message, after a pending BEGIN.
 
 use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
 use std::fmt;
 
-/// Longer than any answer to a lock.
+/// Maximum size of an answer, which no lock needs.
 const MESSAGE_MAX: usize = 1024 * 1024;
 
 /// The declared type of a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// The server infers it: pgjdbc's choice for a `java.sql.Timestamp`.
+    /// The type that the server infers; pgjdbc uses it for a `java.sql.Timestamp`.
     Unspecified,
-    /// `varchar`: for a `java.lang.String`.
+    /// The type `varchar`, for a `java.lang.String`.
     Varchar,
-    /// `int8`: for a `long`.
+    /// The type `int8`, for a `long`.
     Int8,
-    /// `timestamp`: for a `LocalDateTime`.
+    /// The type `timestamp`, for a `LocalDateTime`.
     Timestamp,
 }
 
-/// A value of a statement.
+/// A parameter of a statement.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Parameter {
-    /// Its declared type.
+    /// Declared type.
     pub kind: Kind,
-    /// Its value as text.
+    /// Value as text.
     pub text: String,
 }
 
 impl Parameter {
-    /// A `java.lang.String`.
+    /// Returns a parameter for a `java.lang.String`.
     pub fn text(text: impl Into<String>) -> Parameter {
         Parameter { kind: Kind::Varchar, text: text.into() }
     }
@@ -42,19 +43,19 @@ impl Parameter {
 /// The result of one statement.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Done {
-    /// The command tag, such as `UPDATE 1`.
+    /// Command tag, such as `UPDATE 1`.
     pub tag: String,
-    /// The rows that it returned, as text; `None` for NULL.
+    /// Returned rows as text; `None` means NULL.
     pub rows: Vec<Vec<Option<String>>>,
 }
 
 impl Done {
-    /// The number of changed rows.
+    /// Returns the number of changed rows.
     pub fn count(&self) -> u64 {
         self.tag.rsplit(' ').next().and_then(|count| count.parse().ok()).unwrap_or(0)
     }
 
-    /// Returns whether its first value is true.
+    /// Returns whether the first value of the first row is true.
     pub fn is_true(&self) -> bool {
         let first = self.rows.first().and_then(|row| row.first());
         first.is_some_and(|value| value.as_deref() == Some("t"))
@@ -79,13 +80,13 @@ fn message(out: &mut Vec<u8>, kind: u8, body: &[&[u8]]) {
     body.iter().for_each(|part| out.extend_from_slice(part));
 }
 
-/// The first message of a connection.
+/// Encodes the first message of a connection.
 pub fn startup() -> Vec<u8> {
     let body = b"\0\x03\0\0user\0fencepost\0database\0fencepost\0client_encoding\0UTF8\0\0";
     [&((body.len() + 4) as u32).to_be_bytes()[..], body].concat()
 }
 
-/// One statement, executed by the next Sync.
+/// Encodes one statement, which the next Sync executes.
 pub fn statement(out: &mut Vec<u8>, sql: &str, parameters: &[Parameter]) {
     let count = (parameters.len() as u16).to_be_bytes();
     let kinds: Vec<u8> = parameters.iter().flat_map(|one| one.kind.oid().to_be_bytes()).collect();
@@ -95,13 +96,13 @@ pub fn statement(out: &mut Vec<u8>, sql: &str, parameters: &[Parameter]) {
         values.extend_from_slice(&(parameter.text.len() as u32).to_be_bytes());
         values.extend_from_slice(parameter.text.as_bytes());
     }
-    // No formats are given for values and columns: all are text.
+    // The zero counts of formats mean that all values and columns are text.
     message(out, b'B', &[b"\0\0\0\0", &count, &values, b"\0\0"]);
     message(out, b'D', &[b"P\0"]);
     message(out, b'E', &[b"\0\0\0\0\0"]);
 }
 
-/// The Sync message, which executes the statements before it.
+/// Encodes the Sync message, which executes the statements before it.
 pub fn sync(out: &mut Vec<u8>) {
     message(out, b'S', &[]);
 }
@@ -109,20 +110,20 @@ pub fn sync(out: &mut Vec<u8>) {
 /// A message from the server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// The backend's process id and secret key.
+    /// The process id of the backend, which the server sends with its secret key.
     Key(u32),
-    /// A row.
+    /// A row, with `None` for NULL.
     Row(Vec<Option<String>>),
-    /// A statement is done.
+    /// The command tag of a completed statement.
     Complete(String),
-    /// A refusal.
+    /// An error that the server reports.
     Error(Refusal),
     /// The server waits for the next statement.
     Ready {
         /// `true` if a transaction is open, even a failed one.
         in_transaction: bool,
     },
-    /// The server is a standby or not (`in_hot_standby`).
+    /// `true` if the server is a standby (`in_hot_standby`).
     IsStandby(bool),
     /// A message that needs no answer and is not about the statement.
     Other,
@@ -131,11 +132,11 @@ pub enum Answer {
 /// An error message of the server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// `true` if it ends the session.
+    /// `true` if the error ends the session.
     pub is_fatal: bool,
-    /// The SQLSTATE.
+    /// SQLSTATE code.
     pub code: String,
-    /// Its text.
+    /// Error text.
     pub message: String,
 }
 

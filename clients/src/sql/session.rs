@@ -1,9 +1,9 @@
-//! A session with one PostgreSQL server, opened on demand.
+//! A client of a PostgreSQL server ([`Session`]), which connects on demand.
 //!
-//! A connection is kept until an error or a dropped call. One found broken before anything was sent
-//! is replaced, once, unless a lock or a transaction was bound to it. Of several hosts it takes the
-//! first that answers and can be written to, at every connect: `target_session_attrs=read-write` of
-//! libpq, `targetServerType=primary` of pgjdbc.
+//! It keeps a connection until an error or a dropped call, and replaces a connection once that was
+//! broken before anything was sent, unless a lock or a transaction was bound to it. With several
+//! hosts, each connect takes the first one that answers and accepts writes:
+//! `target_session_attrs=read-write` of libpq, `targetServerType=primary` of pgjdbc.
 
 use super::protocol::{Answer, Done, Parameter, Refusal, startup, statement, sync};
 use crate::call_error::CallError;
@@ -12,7 +12,7 @@ use crate::stream::{self, Stream, no_connection};
 use std::io;
 use std::time::Duration;
 
-/// Statements to one server.
+/// A client of one server, or of the writable one of several hosts.
 pub struct Session {
     env: Env,
     hosts: Vec<Address>,
@@ -32,24 +32,24 @@ struct Open {
 pub type Failure = stream::Failure<Refusal>;
 
 impl Failure {
-    /// Returns whether the server refused it with this SQLSTATE.
+    /// Returns whether the server refused the statement with this SQLSTATE.
     pub fn is(&self, code: &str) -> bool {
         matches!(self, Failure::Refused(refusal) if refusal.code == code)
     }
 }
 
 impl Session {
-    /// `timeout` bounds each connection and each statement.
+    /// Creates a session; `timeout` limits each connect and each statement.
     pub fn new(env: &Env, hosts: &[Address], timeout: Duration) -> Session {
         Session { env: env.clone(), hosts: hosts.to_vec(), timeout, open: None }
     }
 
-    /// The process id of the backend of the open connection.
+    /// Returns the process id of the backend of the open connection.
     pub fn backend(&self) -> Option<u32> {
         self.open.as_ref().map(|open| open.backend)
     }
 
-    /// Closes the connection, with everything bound to it.
+    /// Closes the connection, which ends every lock and transaction bound to it.
     pub fn close(&mut self) {
         self.open = None;
     }
@@ -59,7 +59,7 @@ impl Session {
         self.fresh(&[(sql, parameters)], self.timeout).await
     }
 
-    /// Runs the first statement of a transaction, with the words that begin it.
+    /// Runs the first statement of a transaction after the statement that begins it.
     pub async fn begin(
         &mut self,
         begin: &str,
@@ -69,7 +69,8 @@ impl Session {
         self.fresh(&[(begin, &[]), (sql, parameters)], self.timeout).await
     }
 
-    /// Runs a statement on the open connection, within a time limit. Fails as unsent without one.
+    /// Runs a statement on the open connection within a time limit. Fails as unsent if none is
+    /// open.
     pub async fn bound(
         &mut self,
         sql: &str,
@@ -87,7 +88,8 @@ impl Session {
         self.bound(sql, parameters, self.timeout).await
     }
 
-    /// `false` if the transaction had failed and was rolled back. [`Failure::Lost`] if unknown.
+    /// Commits. Returns `false` if the transaction had failed and was rolled back. Errors:
+    /// [`Failure::Lost`] if unknown.
     pub async fn commit(&mut self) -> Result<bool, Failure> {
         Ok(self.go_on("COMMIT", &[]).await?.tag == "COMMIT")
     }
@@ -99,7 +101,7 @@ impl Session {
         }
     }
 
-    /// Runs statements that depend on no earlier ones.
+    /// Runs statements that do not depend on earlier ones.
     async fn fresh(
         &mut self,
         statements: &[(&str, &[Parameter])],
@@ -117,7 +119,8 @@ impl Session {
         }
     }
 
-    /// The call owns the connection meanwhile: an error but a refusal, or a drop, closes it.
+    /// Makes the call with the connection moved out, so that a drop or any error but a refusal
+    /// closes it.
     async fn attempt(
         &mut self,
         statements: &[(&str, &[Parameter])],
@@ -146,7 +149,7 @@ impl Session {
         outcome
     }
 
-    /// Errors: those of the last host.
+    /// Connects to the first usable host. Returns the error of the last host if all fail.
     async fn connect(&self) -> Result<Open, Failure> {
         let mut outcome = Err(CallError::Unsent(io::ErrorKind::NotConnected).into());
         for host in &self.hosts {
@@ -162,7 +165,7 @@ impl Session {
         let stream = Stream::open(&self.env, host, self.timeout).await?;
         let mut open = Open { stream, backend: 0, in_transaction: false, is_standby: false };
         let failed = |reason: String| no_connection(host, reason);
-        // No statement was sent: an error here executed nothing.
+        // The client sent no statement, so an error here has executed nothing.
         match open.exchange(&startup()).await {
             Ok(_) if open.is_standby && self.hosts.len() > 1 => {
                 Err(failed("session is read-only".to_owned()).into())

@@ -1,9 +1,9 @@
 //! `shedlock-jdbc` and `shedlock-db-time`: a row with the time until which it is locked.
 //!
-//! Source: ShedLock's JdbcTemplate provider (August 2026): `StorageBasedLockProvider` tries an
-//! INSERT the first time that it meets a name, and an UPDATE if that inserted nothing and ever
-//! after; `PostgresSqlStatementsSource`, and with `usingDbTime()`
-//! `PostgresSqlServerTimeStatementsSource`, have the statements. Each is its own transaction.
+//! Source: ShedLock's JdbcTemplate provider (August 2026). `StorageBasedLockProvider` tries an
+//! INSERT for a name that it has not used before. If that inserts nothing, and for known names, it
+//! tries an UPDATE. The statements are in `PostgresSqlStatementsSource`, and with `usingDbTime()`
+//! in `PostgresSqlServerTimeStatementsSource`. Each is its own transaction.
 //!
 //! ```text
 //! INSERT ... VALUES(:name, :lockUntil, :now, :lockedBy)
@@ -16,11 +16,11 @@
 //! `lockedBy` is the name of the host, here drawn once for each process. `lockAtLeastFor` is zero.
 //! The library does not wait; the application tries again, as a scheduler does.
 //!
-//! Mistake, kept: **`:now` is the clock of the client** unless `usingDbTime()` is set (ShedLock's
-//! README: the clocks of the hosts should be synchronised). A client whose clock is fast finds
-//! `lock_until` in its past and takes the lock. `shedlock-db-time` uses the database's clock
-//! instead. There `make_interval(secs => ...)` is written as `cast(... as interval)`, as until
-//! version 5.
+//! One mistake is kept: **`:now` is the clock of the client** unless `usingDbTime()` is set
+//! (ShedLock's README: the clocks of the hosts should be synchronised). A client whose clock is
+//! fast finds `lock_until` in its past and takes the lock. `shedlock-db-time` uses the database's
+//! clock instead. There the model writes `make_interval(secs => ...)` as `cast(... as interval)`,
+//! as ShedLock did until version 5.
 
 use super::protocol::Parameter;
 use super::session::{Failure, Session};
@@ -34,10 +34,10 @@ use crate::owned_key::fresh_owner;
 use crate::retry::Retry;
 use bytes::Bytes;
 
-/// In `JdbcTemplateStorageAccessor`.
+/// Number of tries of an unlock in `JdbcTemplateStorageAccessor`.
 const UNLOCK_ATTEMPTS: usize = 10;
 
-/// The entry in the table of locks.
+/// Entry of `shedlock-jdbc` in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "shedlock-jdbc",
     about: "ShedLock on PostgreSQL: a row with lock_until, compared with each client's clock",
@@ -48,7 +48,7 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| Box::new(ShedLock::new(env, servers, settings, &CLIENT_TIME)),
 };
 
-/// The same with the clock of the database.
+/// Entry of `shedlock-db-time`, which uses the clock of the database.
 pub const DB_TIME: Definition = Definition {
     name: "shedlock-db-time",
     about: "ShedLock on PostgreSQL with usingDbTime(): lock_until is compared with the server's \
@@ -60,10 +60,10 @@ pub const DB_TIME: Definition = Definition {
 };
 
 struct Statements {
-    /// $1 name, $2 owner, $3 until (or for how long), $4 now.
+    /// Parameters of the INSERT: $1 name, $2 owner, $3 end or duration of the lock, $4 now.
     insert: &'static str,
     update: &'static str,
-    /// $1 name, $2 owner, $3 now.
+    /// Parameters of the unlock: $1 name, $2 owner, $3 now.
     unlock: &'static str,
     is_by_clients: bool,
 }
@@ -104,7 +104,7 @@ struct ShedLock {
     statements: &'static Statements,
     server: Session,
     locked_by: Bytes,
-    /// `LockRecordRegistry`
+    /// `true` if the name is in the library's `LockRecordRegistry`.
     is_known: bool,
 }
 
@@ -140,7 +140,7 @@ impl ShedLock {
         values
     }
 
-    /// `doLock`
+    /// Runs `doLock` of the library.
     async fn try_lock(&mut self, resource: &str) -> Result<bool, Failure> {
         if !self.is_known {
             let inserted = self.execute(self.statements.insert, &self.taking(resource)).await?;
@@ -174,7 +174,8 @@ impl ShedLock {
         }
     }
 
-    /// Retries only after a refusal: a lost answer is an exception.
+    /// Releases the lock. Retries only after a refusal, because a lost answer is an exception in
+    /// the library.
     async fn unlock(&mut self, lease: &Lease) -> Release {
         let mut last = String::new();
         for _ in 0..UNLOCK_ATTEMPTS {
@@ -185,7 +186,7 @@ impl ShedLock {
             });
             match self.execute(self.statements.unlock, &values).await {
                 Ok(true) => return Release::Released,
-                // The library does not check.
+                // The library does not check the count of changed rows.
                 Ok(false) => return Release::NotHeld,
                 Err(Failure::Refused(refusal)) => last = refusal.message,
                 Err(error) => return Release::Unknown(error.to_string()),

@@ -21,21 +21,23 @@
 //!   ReentrantLock is given back in any case.
 //! ```
 //!
-//! The client id is the repository's, one for the life of a process, so that a process finds its
-//! own row and continues. The key is the resource itself; the library makes a UUID of it.
+//! The client id belongs to the repository and stays the same for the life of a process, so a
+//! process finds its own row and continues. The key is the resource itself; the library makes a
+//! UUID of it.
 //!
-//! Mistakes, kept: **now is the clock of the client**, so that one whose clock is fast takes a lock
-//! that is not expired, and the row of one whose clock is slow is taken from it. **Nothing renews
+//! These mistakes are kept. **Now is the clock of the client**: a client whose clock is fast takes
+//! a lock that has not expired, and a client whose clock is slow loses its row. **Nothing renews
 //! the row** unless the application does. 4 and 5 do not check whether the release found the row.
-//! `jdbc-5-app-id` gives every process the name of the application as its client id
-//! (`new DefaultLockRepository(dataSource, applicationName)`), as some programs do: **the
-//! UPDATE of each finds the row of any other its own**.
+//! `jdbc-5-app-id` gives every process the name of the application as its client id (`new
+//! DefaultLockRepository(dataSource, applicationName)`), as some programs do: **each process's
+//! UPDATE takes every other process's row for its own**.
 //!
-//! Left out: the library sets the isolation in a message before the transaction, here it is set
-//! with BEGIN. After a duplicate key PostgreSQL rolls back what is committed; drivers before pgjdbc
-//! 42.2.11 keep silent about that, as here. Later ones throw, upon which Spring from 5.4.8 tries
-//! again at once, without its 100 ms; `ON CONFLICT DO NOTHING`, which its documentation recommends
-//! for PostgreSQL from 6.1 on, avoids it, and `jdbc-7` has that.
+//! The model simplifies two points. The library sets the isolation level in a message before the
+//! transaction; here BEGIN sets it. After a duplicate key PostgreSQL rolls back a committed
+//! transaction. Drivers before pgjdbc 42.2.11 do not report that, and neither does the model. Later
+//! drivers throw, and Spring from 5.4.8 then tries again immediately, without its 100 ms. `ON
+//! CONFLICT DO NOTHING`, which its documentation recommends for PostgreSQL from 6.1 on, avoids the
+//! error, and `jdbc-7` uses it.
 
 use super::protocol::{Done, Parameter};
 use super::session::{Failure, Session};
@@ -53,11 +55,11 @@ use std::time::Duration;
 /// The library's `idleBetweenTries`.
 const IDLE: Duration = Duration::from_millis(100);
 const REGION: &str = "DEFAULT";
-/// The client id of all processes that use the application's name.
+/// Client id of all processes that use the application's name.
 const APPLICATION: &str = "orders-service";
 const DUPLICATE: &str = "23505";
 
-/// The generation of 4.3.
+/// Entry of `jdbc-4`, the generation of 4.3.
 pub const FOUR: Definition = Definition {
     name: "jdbc-4",
     about: "Spring's JdbcLockRegistry 4.3: DELETE of a row expired by the client's clock, UPDATE, \
@@ -69,7 +71,7 @@ pub const FOUR: Definition = Definition {
     build: |env, servers, settings| Jdbc::boxed(env, servers, settings, &GENERATIONS[0], false),
 };
 
-/// The generation of 5.4.
+/// Entry of `jdbc-5`, the generation of 5.4.
 pub const FIVE: Definition = Definition {
     name: "jdbc-5",
     about: "Spring's JdbcLockRegistry 5.4: UPDATE of its own or an expired row, INSERT",
@@ -78,7 +80,7 @@ pub const FIVE: Definition = Definition {
     ..FOUR
 };
 
-/// The same with one client id for all processes.
+/// Entry of `jdbc-5-app-id`, which has one client id for all processes.
 pub const APP_ID: Definition = Definition {
     name: "jdbc-5-app-id",
     about: "jdbc-5 whose client id is the application's name, the same in every process",
@@ -86,7 +88,7 @@ pub const APP_ID: Definition = Definition {
     ..FIVE
 };
 
-/// The generation of 7.0.
+/// Entry of `jdbc-7`, the generation of 7.0.
 pub const SEVEN: Definition = Definition {
     name: "jdbc-7",
     about: "Spring's JdbcLockRegistry 7.0: like jdbc-5 with EXPIRED_AFTER, and a release that \
@@ -98,17 +100,18 @@ pub const SEVEN: Definition = Definition {
 
 struct Generation {
     begin: &'static str,
-    /// $1 key, $2 region, $3 the time before which a row is expired.
+    /// Parameters: $1 key, $2 region, $3 the time before which a row is expired.
     delete_expired: Option<&'static str>,
-    /// $1 key, $2 region, $3 owner, $4 new time, and without `delete_expired` $5 the expiry bound.
+    /// Parameters: $1 key, $2 region, $3 owner, $4 new time, and without `delete_expired` $5 the
+    /// expiry bound.
     update: &'static str,
-    /// $1 key, $2 region, $3 owner, $4 now; for 7.0 $5 when it is expired.
+    /// Parameters: $1 key, $2 region, $3 owner, $4 now, and for 7.0 $5 the time of expiry.
     insert: &'static str,
-    /// $1 key, $2 region, $3 owner.
+    /// Parameters: $1 key, $2 region, $3 owner.
     delete: &'static str,
     /// `true` if the row holds its expiry, rather than the time of the acquire.
     has_expiry: bool,
-    /// `true` if a COMMIT and a release that lost against another transaction are retried.
+    /// `true` if the library retries a COMMIT or release that lost against another transaction.
     retries_all: bool,
 }
 
@@ -164,7 +167,7 @@ fn uuid(env: &Env) -> Bytes {
 
 struct Failed {
     error: Failure,
-    /// `true` if COMMIT was refused, rather than a statement before it.
+    /// `true` if the server refused the COMMIT, rather than an earlier statement.
     at_commit: bool,
 }
 
@@ -264,7 +267,7 @@ impl Jdbc {
                 }
                 Err(Failed { error, at_commit })
                     if is_transient(&error) && (self.generation.retries_all || !at_commit) => {}
-                // CannotAcquireLockException.
+                // The library throws CannotAcquireLockException.
                 Err(Failed { error, .. }) if error.may_have_applied() => {
                     return Acquisition::Unknown(error.to_string());
                 }
@@ -275,7 +278,7 @@ impl Jdbc {
         }
     }
 
-    /// `DefaultLockRepository.acquire`: returns whether the row is ours now.
+    /// Runs `DefaultLockRepository.acquire`; returns whether the row now belongs to the caller.
     async fn obtain(&mut self, resource: &str) -> Result<bool, Failed> {
         let changed = match self.change(resource).await {
             Ok(changed) => changed,
@@ -329,14 +332,14 @@ impl Jdbc {
         self.registry.unlock_inside();
         match removed {
             Ok(true) => Release::Released,
-            // 7.0: ConcurrentModificationException. The others do not check.
+            // 7.0 throws ConcurrentModificationException; earlier generations do not check.
             Ok(false) => Release::NotHeld,
             Err(error) if error.may_have_applied() => Release::Unknown(error.to_string()),
             Err(error) => Release::Unknown(format!("not released: {error}")),
         }
     }
 
-    /// `DefaultLockRepository.delete`; from 5.4 on retries transient errors immediately.
+    /// Runs `DefaultLockRepository.delete`, which from 5.4 on retries transient errors immediately.
     async fn remove(&mut self, resource: &str) -> Result<bool, Failure> {
         loop {
             let values = self.own(resource);
@@ -355,7 +358,8 @@ impl Jdbc {
     }
 }
 
-/// Spring's `TransientDataAccessException`: a transaction that lost against another.
+/// Returns whether Spring treats the error as a `TransientDataAccessException`, such as a lost race
+/// between transactions.
 fn is_transient(error: &Failure) -> bool {
     match error {
         Failure::Refused(refusal) => refusal.code.starts_with("40"),

@@ -1,9 +1,9 @@
-//! Wall clock times in a driver's format.
+//! Wall clock times in the format of a database driver.
 
 use super::protocol::{Kind, Parameter};
 use std::time::Duration;
 
-/// Microseconds of a wall clock since the Unix epoch, as `2023-11-14 22:13:20.123456`.
+/// Formats microseconds since the Unix epoch as `2023-11-14 22:13:20.123456`.
 fn text(micros: i64) -> String {
     let (days, of_day) = (micros.div_euclid(86_400_000_000), micros.rem_euclid(86_400_000_000));
     let (year, month, day) = date(days);
@@ -12,7 +12,8 @@ fn text(micros: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{fraction:06}")
 }
 
-/// Gregorian. Years are counted from March, so that the leap day is the last of its year.
+/// Returns the Gregorian date of a day since the Unix epoch. Years begin in March, so that the leap
+/// day is the last of its year.
 fn date(days: i64) -> (i64, i64, i64) {
     let since_march_0000 = days + 719_468;
     let (era, day_of_era) =
@@ -26,13 +27,14 @@ fn date(days: i64) -> (i64, i64, i64) {
     (era * 400 + year_of_era + i64::from(month <= 2), month, day)
 }
 
-/// A `java.util.Date`: whole milliseconds, with a type that the server infers.
+/// Returns a parameter for a `java.util.Date`, in whole milliseconds with a type that the server
+/// infers.
 pub(super) fn date_time(micros: i64) -> Parameter {
     let millis = micros.div_euclid(1_000) * 1_000;
     Parameter { kind: Kind::Unspecified, text: format!("{}+00", text(millis)) }
 }
 
-/// A `LocalDateTime` in UTC, to the microsecond.
+/// Returns a parameter for a `LocalDateTime` in UTC, to the microsecond.
 pub(super) fn local_date_time(micros: i64) -> Parameter {
     Parameter { kind: Kind::Timestamp, text: text(micros) }
 }

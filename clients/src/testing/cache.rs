@@ -1,4 +1,4 @@
-//! A memcached for tests: the commands that locks use, in its text protocol.
+//! A memcached for tests, with the commands that locks use in its text protocol.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(super) struct Cache {
 struct Item {
     value: String,
     id: u64,
-    /// In microseconds.
+    /// Time of expiry in microseconds.
     expiry: Option<u64>,
 }
 
@@ -54,12 +54,12 @@ impl Cache {
         format!("{reply}\r\n")
     }
 
-    /// By another client, for this many seconds.
+    /// Stores an item for another client, for this many seconds.
     pub(super) fn put(&mut self, key: &str, value: &str, seconds: i64, now: u64) {
         self.store(key, value, &seconds.to_string(), now);
     }
 
-    /// A negative expiry ends immediately; 0 is none.
+    /// Stores an item. A negative expiry ends it immediately; 0 means no expiry.
     fn store(&mut self, key: &str, value: &str, seconds: &str, now: u64) -> String {
         self.stored += 1;
         let seconds: i64 = seconds.parse().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A ZooKeeper for tests: one tree behind any number of members; the test injects failures.
+//! A ZooKeeper for tests, with one tree behind any number of members; the test injects failures.
 
 use crate::zookeeper::jute::{Decoder, Encoder};
 use bytes::BytesMut;
@@ -15,7 +15,7 @@ pub(crate) struct Keeper {
     sessions: BTreeSet<i64>,
     sessions_ever: i64,
     connected: BTreeMap<usize, i64>,
-    /// A watch: whether of children, the path, and the socket.
+    /// Watches, each with a flag for children, the path and the socket.
     watches: BTreeSet<(bool, String, usize)>,
 }
 
@@ -96,7 +96,7 @@ impl Keeper {
         paths.filter(|name| !name.contains('/')).map(str::to_owned).collect()
     }
 
-    /// The session of a node; 0 for a persistent one.
+    /// Returns the session of a node; 0 for a persistent one.
     pub(crate) fn owner_of(&self, path: &str) -> i64 {
         self.nodes[path].owner
     }
@@ -124,7 +124,7 @@ impl Keeper {
         self.watches.retain(|(_, _, listener)| *listener != socket);
     }
 
-    /// Sends the reply before the notices to others.
+    /// Executes a request. Returns the reply before the notices to others.
     pub(crate) fn carry_out(&mut self, socket: usize, asked: &KeeperRequest) -> Vec<ForSocket> {
         match asked {
             KeeperRequest::Connect { session } => vec![(socket, self.accept(socket, *session))],
@@ -244,7 +244,7 @@ fn parent_of(path: &str) -> &str {
     &path[..path.rfind('/').unwrap()]
 }
 
-/// A reply as shown in traces; the first one on a socket answers the connect request.
+/// Formats a reply for traces; the first one on a socket answers the connect request.
 pub(crate) fn describe(frames: &[u8], mut is_first: bool) -> String {
     let (mut input, mut texts) = (BytesMut::from(frames), Vec::new());
     while let Some(mut decoder) = Decoder::take_from(&mut input).unwrap() {

@@ -1,4 +1,4 @@
-//! A server for tests: a few keys, and failures scripted by the test.
+//! A server for tests, with a few keys and failures scripted by the test.
 
 use crate::articles::lua_extend::EXTEND_OR_TAKE;
 use crate::articles::stamp::COMPARE_AND_SET;
@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) const EPOCH: u64 = 1_700_000_000_000_000;
 
 pub(crate) struct Call<'a> {
-    /// The number of earlier commands and connects at this server.
+    /// Number of earlier commands and connects at this server.
     pub(crate) number: usize,
-    /// The command; `CONNECT` alone for a new connection.
+    /// Words of the command; `CONNECT` alone for a new connection.
     pub(crate) words: &'a [String],
 }
 
@@ -28,19 +28,19 @@ impl Call<'_> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
     Normal,
-    /// Executes it on arrival, and replies this many milliseconds late.
+    /// Executes the command on arrival, and replies this many milliseconds late.
     Late(u64),
-    /// Executes it this many milliseconds late, and does not reply.
+    /// Executes the command this many milliseconds late, and does not reply.
     AppliedLate(u64),
-    /// Executes it; the reply is silently lost.
+    /// Executes the command and loses the reply.
     Lost,
-    /// The request never arrives, and there is no reply. A connect stays unanswered.
+    /// Loses the request; a connect stays unanswered.
     Dropped,
-    /// Executes it and resets the connection instead of replying.
+    /// Executes the command and resets the connection instead of replying.
     ResetAfter,
-    /// Resets the connection without executing it. A connect is refused.
+    /// Resets the connection without executing the command; refuses a connect.
     ResetBefore,
-    /// Only replies these bytes.
+    /// Replies these bytes without executing the command.
     Says(&'static str),
 }
 
@@ -80,7 +80,7 @@ impl Store {
         self.keys.insert(key.to_owned(), (value.to_owned(), expiry));
     }
 
-    /// Deletes everything, as a restart without persistence does.
+    /// Deletes all keys, as a restart without persistence does.
     pub(crate) fn clear(&mut self) {
         *self = Store::default();
     }
@@ -218,8 +218,8 @@ impl Store {
         }
     }
 
-    /// The scripts on hashes, stored as `field=count`, with at most one field. The test publishes
-    /// the messages.
+    /// Runs Redisson's scripts on hashes with at most one field, stored as `field=count`. The test
+    /// publishes the messages.
     fn run_redisson(&mut self, digest: &str, arguments: &[&str], now: u64) -> String {
         match arguments {
             [key, ttl_ms, id] if digest == redisson::ACQUIRE.digest() => match self

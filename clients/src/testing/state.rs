@@ -1,4 +1,4 @@
-//! The state of the tests' world, and its events.
+//! The state of the test world, and its events.
 
 use super::cache::{self, CACHE_PORT, Cache};
 use super::keeper::{ForSocket, KEEPER_PORT, Keeper, KeeperRequest};
@@ -9,7 +9,7 @@ use bytes::BytesMut;
 use std::collections::BTreeMap;
 use std::io;
 
-/// One way, in microseconds.
+/// One-way delay in microseconds.
 pub(super) const LATENCY: u64 = 500;
 
 #[derive(Default)]
@@ -23,7 +23,7 @@ pub(super) struct State {
     pub(super) keeper: Keeper,
     pub(super) cache: Cache,
     pub(super) draws: [u64; 2],
-    /// In microseconds; other hosts have 0.
+    /// Microseconds by which hosts' wall clocks are ahead of true time; missing hosts have 0.
     pub(super) wall_ahead: BTreeMap<HostKey, i64>,
     pub(super) log: Vec<String>,
 }

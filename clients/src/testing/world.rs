@@ -1,4 +1,4 @@
-//! The world of the tests: the test's controls, and the host of a lock.
+//! The test world, with the test's controls and the host of a lock.
 
 use super::at;
 use super::cache::{self, CACHE_PORT};
@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-/// A test that needs more events does not end by itself.
+/// Number of events after which a test counts as endless.
 const EVENTS_MAX: usize = 100_000;
 
 #[derive(Default)]
@@ -53,7 +53,8 @@ impl TestWorld {
         self.state.borrow_mut().wall_ahead.insert(HostKey(host), ahead_ms * 1_000);
     }
 
-    /// `mishaps` decides on each command and connect. Replaces a namesake, but keeps its keys.
+    /// Adds a server. `mishaps` decides about each command and connect. A server of the same name
+    /// is replaced and keeps its keys.
     pub(crate) fn serve(&self, host: &str, mishaps: impl FnMut(&Call<'_>) -> Answer + 'static) {
         let mut state = self.state.borrow_mut();
         let old = state.servers.remove(&at(host));
@@ -71,7 +72,7 @@ impl TestWorld {
         self.state.borrow_mut().servers.insert(address, server);
     }
 
-    /// All of a world share their items.
+    /// Adds a memcached; all memcached servers of a world share their items.
     pub(crate) fn serve_cache(
         &self,
         host: &str,
@@ -83,7 +84,7 @@ impl TestWorld {
         address
     }
 
-    /// Another client of memcached stores an item for this many seconds.
+    /// Stores an item for another client of memcached, for this many seconds.
     pub(crate) fn store_item(&self, key: &str, value: &str, seconds: i64) {
         let now = self.now();
         self.state.borrow_mut().cache.put(key, value, seconds, now);
@@ -110,7 +111,7 @@ impl TestWorld {
         act(&mut self.state.borrow_mut().servers.get_mut(&at(host)).unwrap().store)
     }
 
-    /// The value of a key at a server, unless it has expired.
+    /// Returns the value of a key at a server, unless it has expired.
     pub(crate) fn value(&self, host: &str, key: &str) -> Option<String> {
         let now = self.now();
         self.store(host, |store| store.get(key, now).map(str::to_owned))
@@ -157,17 +158,17 @@ impl TestWorld {
         (definition(name).build)(Env::new(self.clone(), HostKey(host)), servers, settings)
     }
 
-    /// Microseconds since the start.
+    /// Returns microseconds since the start.
     pub(crate) fn now(&self) -> u64 {
         self.state.borrow().now
     }
 
-    /// Timers that are neither spent nor cancelled.
+    /// Returns the number of timers that are neither spent nor cancelled.
     pub(crate) fn pending_timers(&self) -> usize {
         self.state.borrow().timers.len()
     }
 
-    /// Polls everything after every event.
+    /// Runs a future to its end, and polls all tasks after every event.
     pub(crate) fn run<T>(&self, future: impl Future<Output = T>) -> T {
         let mut future = std::pin::pin!(future);
         let woken = Arc::new(Woken::default());
@@ -209,7 +210,8 @@ impl TestWorld {
         state.happen(event);
     }
 
-    /// Since the last call, one line each. Owners are numbered in order of appearance.
+    /// Returns the traffic since the last call, one message per line, with owners numbered in order
+    /// of appearance.
     pub(crate) fn trace(&self) -> String {
         let mut text = std::mem::take(&mut self.state.borrow_mut().log).join("\n");
         for (name, script) in scripts() {
@@ -249,7 +251,7 @@ impl World for TestWorld {
         Monotonic(self.now())
     }
 
-    /// SplitMix64, a stream for each use.
+    /// Draws from SplitMix64, with a stream for each purpose.
     fn random(&self, _: HostKey, draw: Draw, bits: &mut [u64]) {
         let mut state = self.state.borrow_mut();
         let counter = &mut state.draws[draw as usize];

@@ -1,22 +1,21 @@
-//! Curator's client: retries, a new session after the old one ended, and the connection state for
-//! listeners.
+//! Curator's client ([`Curator`]): retries, a new session after the old one has ended, and the
+//! connection state for listeners.
 //!
 //! Source: Curator 5.4.0 (`CuratorZookeeperClient`, `ConnectionState`, `ConnectionStateManager`,
-//! `RetryLoop`, `ExponentialBackoffRetry`). The parts relevant to a lock:
+//! `RetryLoop`, `ExponentialBackoffRetry`). These parts matter to a lock:
 //!
-//! - An operation waits until a server is connected, at most for the connection timeout, and is
-//!   retried three times after a connection loss or the end of a session
-//!   (`RetryLoop.callWithRetry`).
-//! - SUSPENDED when the connection is lost, LOST when the session has ended. A session that has
-//!   been SUSPENDED for as long as its timeout counts as expired **without asking a server**
-//!   (`checkSessionExpiration`, with `simulatedSessionExpirationPercent` 100 as by default), and a
-//!   new one begins. At the servers the old one may live on, and so do its nodes.
-//! - Spans are measured by `System.currentTimeMillis`, the wall clock.
+//! - An operation waits for a connection, at most for the connection timeout. Curator retries it
+//!   three times after a connection loss or the end of a session (`RetryLoop.callWithRetry`).
+//! - The state is SUSPENDED when the connection is lost, and LOST when the session has ended. A
+//!   session that has been SUSPENDED for its whole timeout counts as expired **without asking a
+//!   server** (`checkSessionExpiration`, with `simulatedSessionExpirationPercent` 100 as by
+//!   default), and a new one begins. At the servers the old session and its nodes may live on.
+//! - Durations are on `System.currentTimeMillis`, the wall clock.
 //!
-//! The connection timeout is a quarter of the session's, as in Curator's defaults (15 s of 60 s);
-//! the retry policy is `ExponentialBackoffRetry(base, 3)` with the shortest retry delay of the
-//! settings as base. Watchers that an operation leaves behind are not removed: they fire later, and
-//! without a listener (`removeWatchers` in the library).
+//! The connection timeout is a quarter of the session's, as in Curator's defaults (15 s of 60 s).
+//! The retry policy is `ExponentialBackoffRetry(base, 3)` with the shortest retry delay of the
+//! settings as base. The model does not remove an operation's watchers when it ends
+//! (`removeWatchers` in the library); they fire later without a listener.
 
 pub mod create;
 pub mod lock_internals;
@@ -34,27 +33,27 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// The version that its locks model.
+/// Version that these locks model.
 pub const MODELS: Option<&str> = Some("Curator 5.4.0 on the Java client of ZooKeeper 3.8");
 
 const RETRIES: u32 = 3;
 
-/// The base of the delays if the settings have none, so that time passes between two tries.
+/// Base of the delays if the settings have none, so that time passes between two tries.
 const RETRY_BASE_MIN: Duration = Duration::from_millis(1);
 
-/// The treatment of a node whose deletion no server confirmed.
+/// What the client does with a node whose deletion no server confirmed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Deletion {
     /// The node remains if the deletion fails.
     Once,
-    /// A background task deletes it sooner or later (`delete().guaranteed()`).
+    /// A background task retries the deletion until it succeeds (`delete().guaranteed()`).
     Guaranteed,
 }
 
 /// The states of the connection for listeners (`ConnectionState`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ConnectionState {
-    /// No connection yet.
+    /// The client has not connected yet.
     Latent,
     /// A server is connected (CONNECTED, RECONNECTED).
     Connected,
@@ -64,7 +63,7 @@ pub enum ConnectionState {
     Lost,
 }
 
-/// The client of one process; clones share it.
+/// The client of one process; clones share its session.
 #[derive(Clone)]
 pub struct Curator(Rc<Owner>);
 
@@ -95,7 +94,7 @@ struct Core {
 }
 
 impl Curator {
-    /// Begins a session, and manages it from now on.
+    /// Begins a session, and manages it in a background task.
     pub fn start(env: &Env, ensemble: Ensemble, settings: &Settings) -> Curator {
         let watcher = Rc::<Watcher>::default();
         let core = Rc::new(Core {
@@ -114,18 +113,18 @@ impl Curator {
         Curator(Rc::new(Owner { core, manager }))
     }
 
-    /// The host on which it runs.
+    /// Returns the handle of the process on its host.
     pub fn env(&self) -> &Env {
         &self.0.core.env
     }
 
-    /// The current session.
+    /// Returns the current session.
     pub fn session(&self) -> Session {
         self.0.core.session.borrow().clone()
     }
 
-    /// Executes an operation, each time with the current session, until it ends otherwise than by a
-    /// lost connection or session, or retries are used up.
+    /// Executes an operation with the current session. Repeats it after a lost connection or
+    /// session while the policy allows.
     pub async fn call<T>(
         &self,
         mut operation: impl AsyncFnMut(Session) -> Result<T, ZooKeeperError>,
@@ -142,8 +141,8 @@ impl Curator {
         }
     }
 
-    /// Sleeps before a retry and returns `true`, unless the retries are used up, or after an
-    /// interrupt (`SleepingRetry.allowRetry`).
+    /// Sleeps before a retry and returns `true`. Returns `false` if the retries are used up, or
+    /// after an interrupt (`SleepingRetry.allowRetry`).
     pub async fn allows_retry(&self, retries: u32) -> bool {
         if retries >= RETRIES {
             return false;
@@ -154,10 +153,10 @@ impl Curator {
         !core.env.is_interrupted()
     }
 
-    /// Deletes a node; `false` if it was gone before the request. If it is gone at a retry it
-    /// counts as deleted: the first request may have done it, and Curator ignores `NoNode`
-    /// (`LockInternals.deleteOurPath`). Without a server's confirmation the node remains, or is
-    /// deleted in the background.
+    /// Deletes a node; returns `false` if it was gone before the request. A node that is gone at a
+    /// retry counts as deleted, because the first request may have deleted it, and Curator ignores
+    /// `NoNode` (`LockInternals.deleteOurPath`). Without a server's confirmation the node remains,
+    /// or a background task deletes it.
     pub async fn delete(&self, path: &str, deletion: Deletion) -> Result<bool, ZooKeeperError> {
         let mut sent = 0_u32;
         let deletes = async |session: Session| {
@@ -176,7 +175,7 @@ impl Curator {
         }
     }
 
-    /// Deletes a node, for as long as the host runs (`FailedDeleteManager`).
+    /// Retries the deletion of a node for as long as the host runs (`FailedDeleteManager`).
     pub fn delete_in_background(&self, path: &str) {
         let (client, path) = (self.clone(), path.to_owned());
         self.env().spawn(async move {
@@ -185,12 +184,12 @@ impl Curator {
         });
     }
 
-    /// Losses of the connection or session so far.
+    /// Returns the number of losses of the connection or session so far.
     pub fn interruptions(&self) -> u64 {
         self.0.core.interruptions.get()
     }
 
-    /// Returns once the connection was lost more often, as a `ConnectionStateListener` sees it.
+    /// Returns once the connection was lost again, as a `ConnectionStateListener` notices it.
     pub async fn interrupted_since(&self, interruptions: u64) {
         self.until(|core| core.interruptions.get() > interruptions).await;
     }

@@ -1,4 +1,4 @@
-//! The client of one process: a session, replaced when it ends.
+//! The ZooKeeper client of one process ([`Client`]), which replaces its session when it ends.
 
 use super::session::Session;
 use super::shared::Habits;
@@ -19,7 +19,8 @@ pub struct Ensemble {
 }
 
 impl Ensemble {
-    /// The session's timeout is the ttl of the settings. Panics if the servers are no ensemble.
+    /// Creates an ensemble with the ttl as session timeout. Panics if the servers are not an
+    /// ensemble.
     pub fn new(env: &Env, servers: &Servers, settings: &Settings, habits: Habits) -> Ensemble {
         let Servers::Ensemble(members) = servers else {
             panic!("an ensemble is needed, but the servers are {servers:?}")
@@ -46,7 +47,8 @@ impl Client {
         Client { ensemble, current }
     }
 
-    /// The current session, or a new one if the client knows that it has ended.
+    /// Returns the current session, or a new one if the client knows that the current one has
+    /// ended.
     pub fn session(&self) -> Session {
         let mut current = self.current.borrow_mut();
         if current.is_over() {

@@ -1,22 +1,21 @@
-//! The order in which a client tries servers (`StaticHostProvider` of ZooKeeper 3.8): the list is
-//! shuffled once; after a whole round the client waits for a second.
+//! The order in which a client tries servers (`StaticHostProvider` of ZooKeeper 3.8). The client
+//! shuffles the list once, and waits for a second after a whole round.
 
 use crate::env::{Address, Draw, Env};
 use std::time::Duration;
 
-/// `hostProvider.next(1000)`
+/// Delay after a round (`hostProvider.next(1000)`).
 const ROUND_DELAY: Duration = Duration::from_secs(1);
 
 /// The servers of an ensemble, in one client's order.
 pub struct Hosts {
     servers: Vec<Address>,
     current: Option<usize>,
-    /// Initially the first server.
     last: Option<usize>,
 }
 
 impl Hosts {
-    /// Shuffles the list with the process's own random numbers. Panics if it is empty.
+    /// Shuffles the list with the process's own random numbers. Panics if the list is empty.
     pub fn shuffled(env: &Env, servers: &[Address]) -> Hosts {
         assert!(!servers.is_empty(), "an ensemble has a server");
         let mut servers = servers.to_vec();
@@ -27,12 +26,12 @@ impl Hosts {
         Hosts { servers, current: None, last: None }
     }
 
-    /// The number of servers.
+    /// Returns the number of servers.
     pub fn count(&self) -> u32 {
         u32::try_from(self.servers.len()).unwrap_or(u32::MAX)
     }
 
-    /// The server to try now, after a pause if all have been tried.
+    /// Returns the next server to try, after a pause if all have been tried.
     pub async fn next(&mut self, env: &Env) -> Address {
         let next = self.current.map_or(0, |current| (current + 1) % self.servers.len());
         self.current = Some(next);
@@ -43,7 +42,7 @@ impl Hosts {
         self.servers[next].clone()
     }
 
-    /// Records that the tried server has accepted the session.
+    /// Records that the last tried server has accepted the session.
     pub fn connected(&mut self) {
         self.last = self.current;
     }

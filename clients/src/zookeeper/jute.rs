@@ -4,10 +4,10 @@
 
 use bytes::{Bytes, BytesMut};
 
-/// `jute.maxbuffer`, 0xfffff by default.
+/// Default of `jute.maxbuffer`.
 const FRAME_BYTES_MAX: usize = 0xf_ffff;
 
-/// Bytes that are not the expected record.
+/// Reason why received bytes are not the expected record.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Malformed(pub String);
@@ -16,7 +16,7 @@ pub struct Malformed(pub String);
 pub struct Encoder(Vec<u8>);
 
 impl Encoder {
-    /// An empty frame.
+    /// Creates an empty frame.
     pub fn frame() -> Encoder {
         Encoder(vec![0; 4])
     }
@@ -56,7 +56,7 @@ impl Encoder {
         texts.iter().fold(self.count(texts.len()), |encoder, text| encoder.string(text))
     }
 
-    /// The whole frame, with its length in front.
+    /// Returns the whole frame with its length in front.
     pub fn finish(mut self) -> Vec<u8> {
         let length = u32::try_from(self.0.len() - 4).expect("a frame of less than 4 GiB");
         self.0[..4].copy_from_slice(&length.to_be_bytes());
@@ -72,7 +72,7 @@ impl Encoder {
 pub struct Decoder(Bytes);
 
 impl Decoder {
-    /// Takes a whole frame out of the received bytes, if there is one.
+    /// Takes a whole frame from the received bytes, if one has arrived.
     pub fn take_from(input: &mut BytesMut) -> Result<Option<Decoder>, Malformed> {
         let Some(header) = input.first_chunk::<4>() else { return Ok(None) };
         let length = usize::try_from(i32::from_be_bytes(*header)).unwrap_or(usize::MAX);
@@ -103,7 +103,7 @@ impl Decoder {
         Ok(byte)
     }
 
-    /// Reads a `buffer`; one that is null is empty.
+    /// Reads a `buffer`; a null buffer counts as empty.
     pub fn buffer(&mut self) -> Result<Bytes, Malformed> {
         match self.int()? {
             -1 => Ok(Bytes::new()),
@@ -117,7 +117,7 @@ impl Decoder {
             .map_err(|_| Malformed("a string that is not UTF-8".to_owned()))
     }
 
-    /// Reads a `vector<ustring>`; one that is null is empty.
+    /// Reads a `vector<ustring>`; a null vector counts as empty.
     pub fn strings(&mut self) -> Result<Vec<String>, Malformed> {
         let count = self.int()?.max(0);
         (0..count).map(|_| self.string()).collect()

@@ -2,20 +2,19 @@
 //!
 //! Source: kazoo 2.11.0, `kazoo.recipe.lock.Lock` (`acquire`, `_inner_acquire`, `_find_node`,
 //! `_get_predecessor`, `_best_effort_cleanup`, `release`) and `kazoo.retry.KazooRetry`. The calls
-//! are `acquire(timeout=...)` with the timeout of the acquire, and `release()`, on one `Lock`
-//! object for the life of the process.
+//! are `acquire(timeout=...)` with the acquire timeout, and `release()`, on one `Lock` object for
+//! the life of the process.
 //!
-//! - A node's name begins with a uuid that **the object has for life**, so a create whose reply was
-//!   lost is found again; it does not check which session created the node.
-//! - kazoo does not set watches again after a reconnect. It notifies its watchers that the
-//!   connection is lost, and a waiting lock has a listener too, so it checks the queue again.
-//! - While no server is connected, requests wait: no connection loss ends them.
-//! - `release` tries forever. Until it has succeeded, `is_acquired` is true, even after the end
-//!   of the session.
-//! - A wait for the predecessor lasts up to the whole timeout, each time
-//!   (`wake_event.wait(timeout)`).
+//! - A node's name begins with a uuid that **the object has for life**, so the lock finds a node
+//!   whose create reply was lost. It does not check which session created the node.
+//! - kazoo does not set watches again after a reconnect. It notifies its watchers of the lost
+//!   connection, and a waiting lock also has a connection listener, so it checks the queue again.
+//! - While no server is connected, requests wait without a connection loss.
+//! - `release` tries forever. Until it succeeds, `is_acquired` is true, even after the end of the
+//!   session.
+//! - Each wait for the predecessor lasts up to the whole timeout (`wake_event.wait(timeout)`).
 //!
-//! A release that finds no node is reported as not held; the library ignores that.
+//! The lock reports a release that finds no node as not held; the library ignores that.
 
 use super::ensemble::{Client, Ensemble};
 use super::protocol::{CreateMode, ZooKeeperError};
@@ -28,10 +27,10 @@ use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// `_NODE_NAME`
+/// The library's `_NODE_NAME`.
 const NODE_NAME: &str = "__lock__";
 
-/// The entry in the table of locks.
+/// Entry of `kazoo-lock` in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "kazoo-lock",
     about: "kazoo's Lock: ephemeral sequential nodes with a uuid; each waiter watches its \
@@ -69,7 +68,7 @@ struct State {
 
 /// Reasons why `_inner_acquire` did not return.
 enum Exception {
-    /// The retry calls again (`ForceRetryError` too).
+    /// Error after which the library calls again, including `ForceRetryError`.
     Retryable(String),
     Final(String),
 }
@@ -85,7 +84,7 @@ impl From<ZooKeeperError> for Exception {
     }
 }
 
-/// `KazooRetry`: 0.1 s, doubling each time, give or take 40 %.
+/// The library's `KazooRetry`, whose delay begins at 0.1 s, doubles each time, and varies by 40 %.
 struct KazooRetry {
     env: Env,
     delay: Duration,
@@ -98,7 +97,7 @@ impl KazooRetry {
         KazooRetry { env: env.clone(), delay: Duration::from_millis(100), delay_max, deadline }
     }
 
-    /// Returns `false` at the deadline or after an interrupt.
+    /// Waits before another try; returns `false` at the deadline or after an interrupt.
     async fn again(&mut self) -> bool {
         let sleep = self.env.jitter(&(self.delay * 3 / 5..=self.delay * 7 / 5));
         let until = self.env.monotonic_clock().plus(sleep);
@@ -143,7 +142,7 @@ impl KazooLock {
         }
     }
 
-    /// `_inner_acquire`: returns the name of the node at the head of the queue.
+    /// Runs `_inner_acquire`; returns the name of the node at the head of the queue.
     async fn inner_acquire(&mut self, parent: &str) -> Result<String, Exception> {
         if self.state.is_acquired {
             return Err(Exception::Retryable("this process holds it".to_owned()));
@@ -194,7 +193,7 @@ impl KazooLock {
         }
     }
 
-    /// `_get_predecessor`: the contender with the next lower number.
+    /// Runs `_get_predecessor`; returns the contender with the next lower number.
     async fn predecessor(
         &self,
         session: &Session,
@@ -219,7 +218,7 @@ impl KazooLock {
         Ok(children.into_iter().find(|child| child.starts_with(&self.prefix)))
     }
 
-    /// `_best_effort_cleanup`, whose errors the library ignores.
+    /// Runs `_best_effort_cleanup`, whose errors the library ignores.
     async fn best_effort_cleanup(&self, parent: &str) -> Result<(), ZooKeeperError> {
         let session = self.client.session();
         let node = match &self.state.node {
@@ -232,7 +231,7 @@ impl KazooLock {
         }
     }
 
-    /// `release`, by way of `client.retry`.
+    /// Runs `release`, through `client.retry`.
     async fn delete_node(&mut self, resource: &str) -> Release {
         let (true, Some(node)) = (self.state.is_acquired, self.state.node.clone()) else {
             return Release::NotHeld;
@@ -243,7 +242,7 @@ impl KazooLock {
         let outcome = loop {
             match self.client.session().delete(&path).await {
                 Ok(()) => break Ok(true),
-                // The first request may have deleted it; `_inner_release` ignores this.
+                // The first request may have deleted the node; `_inner_release` ignores this.
                 Err(ZooKeeperError::NoNode) => break Ok(is_sent_again),
                 Err(ZooKeeperError::ConnectionLoss | ZooKeeperError::SessionExpired) => {
                     retry.again().await;
@@ -259,7 +258,7 @@ impl KazooLock {
     }
 }
 
-/// `KazooClient.ensure_path`, for a path of one level.
+/// Runs `KazooClient.ensure_path` for a path of one level.
 async fn ensure_path(session: &Session, path: &str) -> Result<(), ZooKeeperError> {
     if session.exists(path, None).await?.is_some() {
         return Ok(());

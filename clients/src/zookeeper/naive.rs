@@ -1,5 +1,5 @@
-//! `zookeeper-naive` and its relatives: the lock of articles and of the documentation's recipe,
-//! on the plain client.
+//! `zookeeper-naive` and its relatives: the lock of articles and of the documentation's recipe, on
+//! the plain client.
 //!
 //! Sources: article 001 names ephemeral sequential nodes, which give "the lock and the queue of
 //! those who wait"; article 002 has the nodes deleted "when the client disconnects". The steps are
@@ -14,18 +14,18 @@
 //! release: delete the own node
 //! ```
 //!
-//! Mistakes, kept: a create that ended in a connection loss **is retried without checking whether
-//! the node exists**, so that two may remain, one of them without an owner (the recipe's note on
-//! recoverable errors and a GUID is not followed); a release that ends in a connection loss
-//! **leaves the node**, which lives as long as the session, behind which this process queues too;
-//! the holder never checks whether its session ended.
+//! These mistakes are kept. After a connection loss the client **retries a create without checking
+//! whether the node exists**, so two nodes may remain, one of them without an owner. (The recipe's
+//! note on recoverable errors recommends a GUID.) A release that ends in a connection loss **leaves
+//! the node**, which lives as long as the session, and this process queues behind it too. The
+//! holder never checks whether its session has ended.
 //!
-//! - `zookeeper-naive`: these steps.
-//! - `zookeeper-herd`: steps 4 and 5 watch the children of `/lock`, so that every change wakes
+//! - `zookeeper-naive` follows these steps.
+//! - `zookeeper-herd` watches the children of `/lock` in steps 4 and 5, so that every change wakes
 //!   all waiters.
-//! - `zookeeper-lost-watch`: the client does not set its watches again at another server
-//!   (`zookeeper.disableAutoWatchReset`), and the waiter waits **for the notification of the
-//!   deletion alone, and for as long as it takes** (a latch that a watcher counts down).
+//! - `zookeeper-lost-watch` does not set its watches again at another server
+//!   (`zookeeper.disableAutoWatchReset`), and waits **without limit for the notification of the
+//!   deletion alone** (a latch that a watcher counts down).
 
 use super::ensemble::{Client, Ensemble};
 use super::protocol::{CreateMode, NodeChange, ZooKeeperError};
@@ -40,7 +40,7 @@ use std::time::Duration;
 
 const NODE_NAME: &str = "node-";
 
-/// The entry in the table of locks.
+/// Entry of `zookeeper-naive` in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "zookeeper-naive",
     about: "ephemeral sequential nodes; each waiter watches its predecessor; creates a second node \
@@ -52,7 +52,7 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| build(env, servers, settings, Wait::Predecessor),
 };
 
-/// The lock whose waiters all watch the same node.
+/// Entry of `zookeeper-herd`, whose waiters all watch the same node.
 pub const HERD: Definition = Definition {
     name: "zookeeper-herd",
     about: "zookeeper-naive whose waiters watch the whole queue, so each change wakes them all",
@@ -60,7 +60,7 @@ pub const HERD: Definition = Definition {
     ..DEFINITION
 };
 
-/// The lock whose watches get lost.
+/// Entry of `zookeeper-lost-watch`, whose watches get lost.
 pub const LOST_WATCH: Definition = Definition {
     name: "zookeeper-lost-watch",
     about: "zookeeper-naive that does not set its watches again on another server and waits for \
@@ -71,11 +71,11 @@ pub const LOST_WATCH: Definition = Definition {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Wait {
-    /// Any change of the predecessor or the session, for as long as the acquire lasts.
+    /// Waits until the acquire timeout for a change of the predecessor or the session.
     Predecessor,
-    /// Any change of the queue, or of the session, for as long as the acquire lasts.
+    /// Waits until the acquire timeout for a change of the queue or the session.
     AllChildren,
-    /// The deletion of the predecessor, forever.
+    /// Waits without limit for the deletion of the predecessor.
     DeletionOnly,
 }
 
@@ -127,7 +127,7 @@ impl Naive {
 }
 
 impl Naive {
-    /// Step 1, repeated without a check: the mistake.
+    /// Runs step 1, and repeats it without a check, which is the mistake.
     async fn create(&self, parent: &str, deadline: Monotonic) -> Result<String, ZooKeeperError> {
         let path = format!("{parent}/{NODE_NAME}");
         self.until_answered(deadline, async |session: Session| {

@@ -5,9 +5,9 @@ use super::jute::{Decoder, Encoder, Malformed};
 use bytes::Bytes;
 use std::time::Duration;
 
-/// The xid of a notification of a watch (`ClientCnxn.NOTIFICATION_XID`).
+/// Xid of a watch's notification (`ClientCnxn.NOTIFICATION_XID`).
 pub const NOTIFICATION_XID: i32 = -1;
-/// The xid of a ping (`ClientCnxn.PING_XID`).
+/// Xid of a ping (`ClientCnxn.PING_XID`).
 pub const PING_XID: i32 = -2;
 
 /// A failure of a request.
@@ -22,10 +22,10 @@ pub enum ZooKeeperError {
     /// The session has moved to another server.
     #[error("session moved")]
     SessionMoved,
-    /// No such node.
+    /// The node does not exist.
     #[error("no node")]
     NoNode,
-    /// The node exists.
+    /// The node already exists.
     #[error("node exists")]
     NodeExists,
     /// Any other error code of the server.
@@ -49,16 +49,16 @@ impl ZooKeeperError {
 /// The kind of a new node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CreateMode {
-    /// Stays until it is deleted.
+    /// The node stays until it is deleted.
     Persistent,
-    /// Is deleted with its session; its name ends in the next number of its parent.
+    /// The node is deleted with its session; its name ends in the next number of its parent.
     EphemeralSequential,
-    /// Is deleted by the server some time after its last child.
+    /// The server deletes the node some time after its last child.
     Container,
 }
 
 impl CreateMode {
-    /// `CreateMode.toFlag`.
+    /// Returns the code of `CreateMode.toFlag`.
     fn flag(self) -> i32 {
         match self {
             CreateMode::Persistent => 0,
@@ -73,58 +73,58 @@ impl CreateMode {
 pub enum Request {
     /// Creates a node without data and without access restrictions.
     Create {
-        /// Its path, without the number of a sequential one.
+        /// Path of the node, without the number of a sequential one.
         path: String,
-        /// Its kind.
+        /// Kind of the node.
         mode: CreateMode,
     },
     /// Deletes a node of any version.
     Delete {
-        /// Its path.
+        /// Path of the node.
         path: String,
     },
     /// Reads the stat of a node.
     Exists {
-        /// Its path.
+        /// Path of the node.
         path: String,
         /// `true` to set a watch.
         watch: bool,
     },
     /// Reads the data and the stat of a node.
     GetData {
-        /// Its path.
+        /// Path of the node.
         path: String,
         /// `true` to set a watch, if the node exists.
         watch: bool,
     },
     /// Reads the names of a node's children.
     GetChildren {
-        /// Its path.
+        /// Path of the node.
         path: String,
         /// `true` to set a watch, if the node exists.
         watch: bool,
     },
     /// Shows that the client is alive.
     Ping,
-    /// Sets watches at a new server, which answers those that have already fired.
+    /// Sets watches at a new server, which immediately reports those that have already fired.
     SetWatches {
-        /// The last transaction seen before the other server was lost.
+        /// Zxid of the last transaction that the client saw at the previous server.
         relative_zxid: i64,
-        /// Paths with a watch of data.
+        /// Paths with a data watch.
         data: Vec<String>,
-        /// Paths of nodes that did not exist.
+        /// Paths with a watch of nodes that did not exist.
         exist: Vec<String>,
-        /// Paths with a watch of children.
+        /// Paths with a child watch.
         child: Vec<String>,
     },
 }
 
 impl Request {
-    /// The frame of the request.
+    /// Encodes the request as a frame.
     pub fn encode(&self, xid: i32) -> Vec<u8> {
         let header = Encoder::frame().int(xid).int(self.code());
         match self {
-            // One ACL: all permissions (31) for the world (`ZooDefs.Ids.OPEN_ACL_UNSAFE`).
+            // The one ACL gives all permissions (31) to the world (`ZooDefs.Ids.OPEN_ACL_UNSAFE`).
             Request::Create { path, mode } => header
                 .string(path)
                 .buffer(b"")
@@ -145,7 +145,7 @@ impl Request {
         .finish()
     }
 
-    /// `ZooDefs.OpCode`.
+    /// Returns the code of `ZooDefs.OpCode`.
     fn code(&self) -> i32 {
         match self {
             Request::Create { mode: CreateMode::Container, .. } => 19,
@@ -187,18 +187,19 @@ pub enum Response {
     Path(String),
     /// The stat of the node.
     Stat(Stat),
-    /// The names of the children, in no order.
+    /// The names of the children, unordered.
     Children(Vec<String>),
-    /// No content.
+    /// An answer without content.
     Nothing,
 }
 
 /// The stat of a node, without fields that no lock reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stat {
-    /// The transaction that created it, numbered in the order of all servers: a fencing token.
+    /// Zxid of the creating transaction, numbered in the order of all servers, and so a fencing
+    /// token.
     pub czxid: i64,
-    /// The session that owns it; 0 for a persistent node.
+    /// Session that owns the node; 0 for a persistent node.
     pub ephemeral_owner: i64,
 }
 
@@ -216,11 +217,11 @@ impl Stat {
 /// The header of every reply.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReplyHeader {
-    /// The request that it answers.
+    /// Xid of the answered request.
     pub xid: i32,
-    /// The last transaction that the server had applied; 0 or less if not stated.
+    /// Zxid of the last transaction that the server had applied; 0 or less if not stated.
     pub zxid: i64,
-    /// Reason for the refusal.
+    /// Reason for a refusal.
     pub error: Option<ZooKeeperError>,
 }
 
@@ -237,18 +238,18 @@ impl ReplyHeader {
 pub struct Credentials {
     /// Session number; 0 before the first server has answered.
     pub session: i64,
-    /// The proof of ownership.
+    /// Password that proves the ownership of the session.
     pub password: Bytes,
 }
 
 impl Credentials {
-    /// Credentials of a client that wants a new session.
+    /// Returns the credentials of a client that requests a new session.
     pub fn none() -> Credentials {
         Credentials { session: 0, password: Bytes::from_static(&[0; 16]) }
     }
 }
 
-/// The first frame on a connection. `readOnly` is always false.
+/// Encodes the first frame on a connection. `readOnly` is always false.
 pub fn connect_request(last_zxid: i64, timeout: Duration, known: &Credentials) -> Vec<u8> {
     let timeout_ms = i32::try_from(timeout.as_millis()).unwrap_or(i32::MAX);
     Encoder::frame()
@@ -266,9 +267,9 @@ pub fn connect_request(last_zxid: i64, timeout: Duration, known: &Credentials) -
 pub enum ConnectResponse {
     /// The session continues, or has begun.
     Accepted {
-        /// How long the session outlives its last heartbeat.
+        /// Time for which the session outlives its last heartbeat.
         timeout: Duration,
-        /// The session.
+        /// Credentials of the session.
         credentials: Credentials,
     },
     /// The session has ended.
@@ -276,7 +277,7 @@ pub enum ConnectResponse {
 }
 
 impl ConnectResponse {
-    /// Ignores everything after the password (`readOnly`, missing before 3.4).
+    /// Reads the answer, up to the password; ignores `readOnly`, which servers before 3.4 omit.
     pub fn decode(reply: &mut Decoder) -> Result<ConnectResponse, Malformed> {
         let (_protocol, timeout_ms) = (reply.int()?, reply.int()?);
         let credentials = Credentials { session: reply.long()?, password: reply.buffer()? };
@@ -302,7 +303,7 @@ pub enum NodeChange {
     Children,
 }
 
-/// Reads a notification: the change, and the node's path.
+/// Reads a notification; returns the change and the node's path.
 pub fn notification(reply: &mut Decoder) -> Result<(NodeChange, String), Malformed> {
     let (kind, _state) = (reply.int()?, reply.int()?);
     let change = match kind {

@@ -1,5 +1,5 @@
-//! One session for its owner: requests, and session events. Source: `ZooKeeper` and `ClientCnxn` of
-//! ZooKeeper 3.8. [`super::transport`] keeps the connection.
+//! A ZooKeeper session for its owner ([`Session`]), with requests and session events. Source:
+//! `ZooKeeper` and `ClientCnxn` of ZooKeeper 3.8. [`super::transport`] keeps the connection.
 
 use super::hosts::Hosts;
 use super::protocol::{CreateMode, Request, Response, Stat, ZooKeeperError};
@@ -10,7 +10,8 @@ use crate::env::{Address, Env, Spawned};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// A session shared by clones; dropping the last closes the connection, and it expires.
+/// A session shared by its clones; dropping the last clone closes the connection, and the session
+/// expires.
 #[derive(Clone)]
 pub struct Session(Rc<Owner>);
 
@@ -28,7 +29,8 @@ impl Drop for Owner {
 }
 
 impl Session {
-    /// A session outlives its last heartbeat by about `timeout`; `watcher` receives its events.
+    /// Opens a session that outlives its last heartbeat by about `timeout`; `watcher` receives its
+    /// events.
     pub fn open(
         env: &Env,
         servers: &[Address],
@@ -43,7 +45,7 @@ impl Session {
         Session(Rc::new(Owner { shared, task }))
     }
 
-    /// Creates a node and returns its path, which for a sequential one ends in its number.
+    /// Creates a node and returns its path, which ends in a number for a sequential node.
     pub async fn create(&self, path: &str, mode: CreateMode) -> Result<String, ZooKeeperError> {
         match self.ask(Request::Create { path: path.to_owned(), mode }, None).await? {
             Response::Path(path) => Ok(path),
@@ -56,7 +58,7 @@ impl Session {
         self.ask(Request::Delete { path: path.to_owned() }, None).await.map(|_| ())
     }
 
-    /// The stat of a node; `None` if it does not exist. Sets a watch in both cases.
+    /// Returns the stat of a node, or `None` if it does not exist. Sets a watch in both cases.
     pub async fn exists(
         &self,
         path: &str,
@@ -70,7 +72,7 @@ impl Session {
         }
     }
 
-    /// Reads a node, for its stat or for the watch that is set if it exists.
+    /// Reads a node's stat, and sets a watch if the node exists.
     pub async fn get_data(
         &self,
         path: &str,
@@ -80,7 +82,7 @@ impl Session {
         self.ask(request, watcher.cloned()).await.map(stat_of)
     }
 
-    /// The names of a node's children, in no order.
+    /// Returns the names of a node's children, unordered.
     pub async fn get_children(
         &self,
         path: &str,
@@ -93,22 +95,23 @@ impl Session {
         }
     }
 
-    /// The state of the session.
+    /// Returns the state of the session.
     pub fn status(&self) -> Status {
         self.0.shared.state.borrow().status
     }
 
-    /// The number of the session; 0 before a server has given it one.
+    /// Returns the number of the session; 0 before a server has assigned one.
     pub fn id(&self) -> i64 {
         self.0.shared.state.borrow().credentials.session
     }
 
-    /// How long the session outlives its last heartbeat: as granted by the server, or as requested.
+    /// Returns the time for which the session outlives its last heartbeat, as granted or requested.
     pub fn timeout(&self) -> Duration {
         self.0.shared.state.borrow().timeout
     }
 
-    /// Expires it here only; it lives on at the servers (`Testable.injectSessionExpiration`).
+    /// Ends the session for this client only; at the servers it lives on
+    /// (`Testable.injectSessionExpiration`).
     pub fn give_up(&self) {
         self.0.shared.close();
     }

@@ -8,31 +8,33 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// A client's treatment of its watches when it loses its server.
+/// What a client does with its watches when it loses its server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AfterLoss {
-    /// Sets them at the next server, which reports missed events (`SendThread.primeConnection`).
+    /// Sets the watches at the next server, which reports missed events
+    /// (`SendThread.primeConnection`).
     SetAgain,
-    /// Notifies each watcher of the lost connection and forgets it:
-    /// `zookeeper.disableAutoWatchReset`, and kazoo's `_reset_watchers`.
+    /// Notifies each watcher of the lost connection and forgets it, as
+    /// `zookeeper.disableAutoWatchReset` and kazoo's `_reset_watchers` do.
     Forget,
 }
 
-/// A client's treatment of requests while no server is connected.
+/// What a client does with requests while no server is connected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Queued {
     /// Queued requests fail with the next failed attempt to connect (`SendThread.cleanup`).
     FailWithTheAttempt,
-    /// Wait until a server is connected or the session has ended (`KazooClient._session_callback`).
+    /// Requests wait until a server is connected or the session has ended
+    /// (`KazooClient._session_callback`).
     UntilConnected,
 }
 
 /// The differences between client libraries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Habits {
-    /// Watches.
+    /// Treatment of watches after the loss of a server.
     pub after_loss: AfterLoss,
-    /// Requests.
+    /// Treatment of requests without a server.
     pub queued: Queued,
 }
 
@@ -40,7 +42,7 @@ impl Habits {
     /// The Java client with its defaults.
     pub const JAVA: Habits =
         Habits { after_loss: AfterLoss::SetAgain, queued: Queued::FailWithTheAttempt };
-    /// kazoo 2.11.
+    /// The client of kazoo 2.11.
     pub const KAZOO: Habits =
         Habits { after_loss: AfterLoss::Forget, queued: Queued::UntilConnected };
 }
@@ -50,7 +52,7 @@ impl Habits {
 pub enum Status {
     /// No server answers; the session may continue.
     Connecting,
-    /// A server has accepted it.
+    /// A server has accepted the session.
     Connected,
     /// The session has ended.
     Closed,
@@ -122,7 +124,7 @@ impl Shared {
         Shared { habits, watcher, state: RefCell::new(state) }
     }
 
-    /// Queues a request; answers one of an ended session immediately (`queuePacket`).
+    /// Queues a request, or fails it immediately if the session has ended (`queuePacket`).
     pub(super) fn submit(&self, request: Request, watcher: Option<Rc<Watcher>>) -> Rc<Answer> {
         let answer = Rc::<Answer>::default();
         let state = &mut *self.state.borrow_mut();
@@ -135,7 +137,8 @@ impl Shared {
         answer
     }
 
-    /// First sets the watches again (`primeConnection`, `onConnected`).
+    /// Handles a new connection, and first sets the watches again (`primeConnection`,
+    /// `onConnected`).
     pub(super) fn connect(&self, timeout: Duration, credentials: Credentials) {
         let state = &mut *self.state.borrow_mut();
         state.status = Status::Connected;
@@ -179,7 +182,7 @@ impl Shared {
 }
 
 impl State {
-    /// The next frame to send; its request then waits for the answer.
+    /// Returns the next frame to send; its request then waits for the answer.
     pub(super) fn next_frame(&mut self) -> Option<Vec<u8>> {
         let packet = self.outgoing.pop_front()?;
         let xid = self.xid;

@@ -1,4 +1,4 @@
-//! The session layer and the locks, over a ZooKeeper that behaves as a test says.
+//! Tests of the session layer and the locks, over a ZooKeeper that each test configures.
 
 use crate::lock::{Acquisition, Release};
 use crate::testing::{
@@ -50,7 +50,7 @@ fn who_holds_curators_mutex_enters_again_and_who_holds_another_lock_waits_for_it
         let (world, mut lock) = three_keepers(name, normal);
         let first = granted(world.run(lock.acquire(RESOURCE)));
         let env = world.env();
-        // One lock forever waits for the deletion of the node that it created.
+        // One lock waits forever for the deletion of the node that it created.
         let again = world.run(env.timeout(Duration::from_secs(60), lock.acquire(RESOURCE)));
         let is_reentrant = name.starts_with("curator-");
         let enters = matches!(again, Some(Acquisition::Granted(_)));

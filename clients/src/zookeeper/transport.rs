@@ -1,22 +1,22 @@
-//! The task that keeps a session's connection: it connects, sends, reads, pings, and goes to
-//! another server when one falls silent.
+//! The task that keeps a session's connection. It connects, sends, reads and pings, and changes to
+//! another server when one stops answering.
 //!
 //! Source: `ClientCnxn.SendThread.run` and `ClientCnxnSocketNIO` of ZooKeeper 3.8, with its terms:
 //!
-//! - `connectTimeout = sessionTimeout / number of servers` bounds an attempt, from its beginning to
-//!   the server's answer to the connect request;
-//! - `readTimeout = sessionTimeout * 2 / 3` of silence, and the client closes the
-//!   connection;
-//! - a ping goes out when nothing was sent for `readTimeout / 2`, a third of the session's timeout
-//!   (a second earlier if that is more than a second ago), and after 10 s at the latest;
-//! - before every attempt but those until the first connection, up to a second passes at random.
+//! - `connectTimeout = sessionTimeout / number of servers` limits an attempt, from its beginning to
+//!   the server's answer to the connect request.
+//! - After `readTimeout = sessionTimeout * 2 / 3` of silence the client closes the connection.
+//! - The client sends a ping when it has sent nothing for `readTimeout / 2`, a third of the
+//!   session's timeout (a second earlier if that is more than a second ago), and after 10 s at the
+//!   latest.
+//! - Before every attempt after the first connection, it waits for a random time of up to a second.
 //!
-//! The client never decides by itself that its session is over: only a server says so.
+//! The client never decides by itself that its session is over; only a server can tell it so.
 //!
-//! kazoo 2.11 (`ConnectionHandler`) has the same timeouts; it pings up to 0.4 s earlier, at random,
-//! closes a connection whose ping was not answered when the next one is due, and waits 0.1 s,
+//! kazoo 2.11 (`ConnectionHandler`) has the same timeouts. It pings up to 0.4 s earlier, at random,
+//! and closes a connection whose ping is unanswered when the next one is due. It waits 0.1 s,
 //! doubling, before it begins the list of servers again. No lock depends on these, so kazoo's lock
-//! keeps the times of the Java client here.
+//! has the times of the Java client here.
 
 use super::hosts::Hosts;
 use super::jute::{Decoder, Malformed};
@@ -32,14 +32,15 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// The longest silence of a client (`MAX_SEND_PING_INTERVAL`).
+/// Longest silence of a client (`MAX_SEND_PING_INTERVAL`).
 const PING_INTERVAL_MAX: Duration = Duration::from_secs(10);
-/// How much earlier a ping goes out if there was no other in that time.
+/// Time by which a ping is earlier if the client sent none in that time.
 const PING_MARGIN: Duration = Duration::from_secs(1);
-/// The longest pause before an attempt (`Thread.sleep(nextLong(1000))`).
+/// Longest pause before an attempt (`Thread.sleep(nextLong(1000))`).
 const RECONNECT_DELAY_MAX: Duration = Duration::from_millis(999);
 
-/// In whole milliseconds, as in the library, and at least the clock's resolution.
+/// Returns a fraction in whole milliseconds, as in the library, and at least the clock's
+/// resolution.
 fn fraction(timeout: Duration, numerator: u32, denominator: u32) -> Duration {
     let ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
     Duration::from_millis(ms.saturating_mul(numerator.into()) / u64::from(denominator))
@@ -54,7 +55,8 @@ pub(super) struct Transport {
 }
 
 enum End {
-    /// The connection broke, fell silent, or sent malformed data: another server may work.
+    /// The connection broke, was silent for too long, or sent malformed data; another server may
+    /// work.
     Lost,
     Expired,
 }
@@ -74,7 +76,7 @@ impl From<Malformed> for End {
 struct Link {
     socket: Socket,
     input: BytesMut,
-    /// The unsent frames, and the progress of the first.
+    /// Unsent frames, with the progress of the first in `sent`.
     output: Vec<u8>,
     sent: usize,
     last_heard: Monotonic,
@@ -174,7 +176,8 @@ impl Transport {
         }
     }
 
-    /// The time until the next action; `None` after too long a silence. Pings if one is due.
+    /// Pings if a ping is due. Returns the time until the next action, or `None` after too long a
+    /// silence.
     fn patience(&self, link: &mut Link) -> Option<Duration> {
         let (now, read_timeout) = (self.env.monotonic_clock(), fraction(self.timeout(), 2, 3));
         let left = read_timeout.checked_sub(now.since(link.last_heard))?;
@@ -211,7 +214,7 @@ impl Transport {
         Poll::Pending
     }
 
-    /// Sends as much as possible, one frame per message. `true` if any bytes left.
+    /// Sends as much as possible, one frame per message. Returns `true` if it sent any bytes.
     fn send(&self, link: &mut Link, context: &mut Context<'_>) -> Result<bool, End> {
         let mut has_sent = false;
         loop {

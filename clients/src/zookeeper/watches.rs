@@ -1,5 +1,6 @@
-//! The watches of a client: `ZKWatchManager` (`materialize`) and `ZooKeeper.WatchRegistration` of
-//! ZooKeeper 3.8. A watch of a node fires once, and every watcher receives session events too.
+//! The watches of a client ([`Watches`]), after `ZKWatchManager` (`materialize`) and
+//! `ZooKeeper.WatchRegistration` of ZooKeeper 3.8. A watch of a node fires once, and every watcher
+//! also receives session events.
 
 use super::protocol::{NodeChange, Request};
 use std::cell::RefCell;
@@ -28,7 +29,7 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// The next event, in order.
+    /// Returns the next event, in order.
     pub async fn next(&self) -> WatchedEvent {
         std::future::poll_fn(|context| match self.events.borrow_mut().pop_front() {
             Some(event) => Poll::Ready(event),
@@ -65,7 +66,7 @@ pub struct Watches {
 }
 
 impl Watches {
-    /// Keeps the watcher of an answered request; the server keeps a watch in these cases only.
+    /// Keeps the watcher of an answered request, in the cases in which the server keeps a watch.
     pub fn register(&mut self, request: &Request, exists: bool, watcher: Rc<Watcher>) {
         let (watchers, path) = match (request, exists) {
             (Request::GetData { path, .. } | Request::Exists { path, .. }, true) => {
@@ -106,7 +107,7 @@ impl Watches {
         *self = Watches::default();
     }
 
-    /// The request that sets them at another server; `None` if there are none.
+    /// Returns the request that sets the watches at another server; `None` if there are no watches.
     pub fn set_again(&self, relative_zxid: i64) -> Option<Request> {
         let paths = |watchers: &Watchers| watchers.keys().cloned().collect::<Vec<_>>();
         let (data, exist, child) = (paths(&self.data), paths(&self.exist), paths(&self.child));

@@ -1,4 +1,4 @@
-//! Creates nodes as Curator does, under a name by which the client recognizes its node if the reply
+//! Creates nodes as Curator does, under a name by which the client recognises its node if the reply
 //! is lost.
 //!
 //! Source: Curator 5.4.0, `CreateBuilderImpl` (`pathInForeground`, `findProtectedNodeInForeground`,
@@ -10,19 +10,20 @@ use crate::env::{Draw, Env};
 use crate::zookeeper::protocol::{CreateMode, ZooKeeperError};
 use crate::zookeeper::session::Session;
 
-/// Protects the creation of a sequential node against a lost reply.
+/// The protection of a sequential node's creation against a lost reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protection {
-    /// None: the node is created once more.
+    /// No protection: the client creates another node.
     None,
-    /// A GUID in the name; a node with it counts as the created one.
+    /// A GUID in the name; a node with this GUID counts as the created one.
     AnySession,
-    /// As `AnySession`, but deletes a node of another session (`ProtectedMode.validateFoundNode`).
+    /// A GUID in the name; the client deletes a node of another session
+    /// (`ProtectedMode.validateFoundNode`).
     SameSession,
 }
 
-/// Creates an ephemeral sequential node whose name ends in `name` and its number; its parent is
-/// created as a container if needed. Returns the path.
+/// Creates an ephemeral sequential node whose name ends in `name` and its number, and its parent as
+/// a container if needed. Returns the path.
 pub async fn create_sequential(
     curator: &Curator,
     parent: &str,
@@ -44,7 +45,7 @@ pub async fn create_sequential(
             }
             if !std::mem::take(&mut is_first) && protection != Protection::None {
                 let mut found = find(curator, parent, &prefix).await?;
-                // The search may have switched to another session.
+                // The client may have begun another session during the search.
                 session = curator.session();
                 if protection == Protection::SameSession && session.id() != first_session {
                     found.into_iter().for_each(|found| curator.delete_in_background(&found));
@@ -121,7 +122,7 @@ fn find_and_delete_in_background(curator: &Curator, parent: &str, prefix: &str) 
     });
 }
 
-/// A GUID, as 36 characters.
+/// Returns a random GUID of 36 characters.
 fn fresh_guid(env: &Env) -> String {
     let [high, low] = env.randoms(Draw::Owner);
     let digits = format!("{high:016x}{low:016x}");

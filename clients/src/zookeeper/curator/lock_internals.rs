@@ -1,6 +1,6 @@
-//! A place in the queue for a lock, and the wait there. Source: Curator 5.4.0, `LockInternals`
-//! (`attemptLock`, `internalLockLoop`, `deleteOurPath`) and `StandardLockInternalsDriver`
-//! (`createsTheLock`, `getsTheLock`, `fixForSorting`).
+//! A place in the queue for a lock, and the wait there ([`LockInternals`]). Source: Curator 5.4.0,
+//! `LockInternals` (`attemptLock`, `internalLockLoop`, `deleteOurPath`) and
+//! `StandardLockInternalsDriver` (`createsTheLock`, `getsTheLock`, `fixForSorting`).
 
 use super::create::{Protection, create_sequential};
 use super::{Curator, Deletion};
@@ -23,7 +23,7 @@ pub struct LockInternals {
 }
 
 impl LockInternals {
-    /// The queue below that path.
+    /// Creates the queue below that path.
     pub fn new(
         curator: Curator,
         base_path: String,
@@ -33,7 +33,8 @@ impl LockInternals {
         LockInternals { curator, base_path, protection, deletion, watcher: Rc::default() }
     }
 
-    /// Waits to be the queue's head for at most `wait`: the node's path, or `None` on timeout.
+    /// Waits at most `wait` for the head of the queue. Returns the node's path, or `None` on
+    /// timeout.
     pub async fn attempt_lock(&self, wait: Duration) -> Result<Option<String>, ZooKeeperError> {
         let mut patience = Patience { left: wait, since: self.curator.env().wall_clock() };
         let mut retries = 0;
@@ -43,7 +44,7 @@ impl LockInternals {
                     .await?;
             match self.lock_loop(&path, &mut patience).await {
                 Ok(has_lock) => return Ok(has_lock.then_some(path)),
-                // Our own node is gone.
+                // The caller's own node is gone.
                 Err(ZooKeeperError::NoNode) if self.curator.allows_retry(retries).await => {
                     retries += 1;
                 }
@@ -52,11 +53,11 @@ impl LockInternals {
         }
     }
 
-    /// Waits until the node is the first one; on any other outcome it deletes the node.
+    /// Waits until the node is the first one, and otherwise deletes it.
     async fn lock_loop(&self, path: &str, patience: &mut Patience) -> Result<bool, ZooKeeperError> {
         let outcome = self.wait_for_turn(path, patience).await;
         if outcome != Ok(true) {
-            // An exception of the deletion replaces the other one.
+            // An exception of the deletion replaces the earlier one.
             self.delete(path).await?;
         }
         outcome
@@ -93,7 +94,7 @@ impl LockInternals {
         }
     }
 
-    /// The names of all nodes, in the order of their numbers.
+    /// Returns the names of all nodes in the order of their numbers.
     async fn queue(&self) -> Result<Vec<String>, ZooKeeperError> {
         let base_path = &self.base_path;
         let children = async |session: Session| session.get_children(base_path, None).await;
@@ -115,7 +116,7 @@ impl LockInternals {
             .map(|_| ())
     }
 
-    /// Leaves the queue. `false` if the node was already gone.
+    /// Leaves the queue. Returns `false` if the node was already gone.
     pub async fn delete(&self, path: &str) -> Result<bool, ZooKeeperError> {
         self.curator.delete(path, self.deletion).await
     }
@@ -128,7 +129,8 @@ struct Patience {
 }
 
 impl Patience {
-    /// Subtracts the elapsed time; `false` if nothing is left. A clock that was set back adds.
+    /// Subtracts the elapsed time and returns whether time is left. A clock that was set back adds
+    /// time.
     fn lasts(&mut self, now: WallClock) -> bool {
         let passed_us = now.0 - self.since.0;
         let span = Duration::from_micros(passed_us.unsigned_abs());
@@ -138,7 +140,7 @@ impl Patience {
     }
 }
 
-/// The part of a name after its last `lock-`.
+/// Returns the part of a name after its last `lock-`.
 fn number_of(name: &str) -> &str {
     name.rfind(LOCK_NAME).map_or(name, |at| &name[at + LOCK_NAME.len()..])
 }

@@ -1,23 +1,23 @@
 //! `curator-mutex` and its relatives: Curator's reentrant lock.
 //!
 //! Source: Curator 5.4.0, `InterProcessMutex` (`internalLock`, `release`); its queue is
-//! [`super::lock_internals`]. The calls are `acquire(time, unit)` with the timeout of the acquire
-//! and `release()`. As in the library, **the holder does not learn that its session has ended**:
-//! the lock reads `isAcquiredInThisProcess() = true` until it is released.
+//! [`super::lock_internals`]. The calls are `acquire(time, unit)` with the acquire timeout and
+//! `release()`. As in the library, **the holder does not learn that its session has ended**:
+//! `isAcquiredInThisProcess()` stays true until the release.
 //!
-//! - `curator-mutex`: unchanged.
-//! - `curator-suspended`: the application has a `ConnectionStateListener`, as Curator's
-//!   documentation demands, and leaves its critical section at SUSPENDED and at LOST.
-//! - `curator-fencing`: the application reads its node once it has the lock, and shows the czxid to
-//!   the storage as a fencing token.
-//! - `curator-unprotected`: the node is created without `withProtection()`, so a create whose reply
-//!   is lost is retried. **Planted**: Curator's locks are protected.
-//! - `curator-any-session`: protection that ignores the session (Curator before 4.3.0,
-//!   CURATOR-498): a node that an earlier session created counts as its own.
-//! - `curator-unguaranteed`: the release deletes without `guaranteed()`. **Planted**: after a
-//!   connection loss the thread's data are cleared and the node remains.
+//! - `curator-mutex` is unchanged.
+//! - `curator-suspended` has a `ConnectionStateListener`, as Curator's documentation demands, and
+//!   leaves its critical section at SUSPENDED and at LOST.
+//! - `curator-fencing` reads its node after the acquire, and passes the czxid to the storage as a
+//!   fencing token.
+//! - `curator-unprotected` creates its node without `withProtection()`, so it retries a create
+//!   whose reply is lost. This mistake is **planted**; Curator's locks are protected.
+//! - `curator-any-session` has protection that ignores the session (Curator before 4.3.0,
+//!   CURATOR-498), so a node of an earlier session counts as its own.
+//! - `curator-unguaranteed` deletes its node without `guaranteed()`. This mistake is **planted**:
+//!   after a connection loss the thread's data are cleared and the node remains.
 //!
-//! A release that finds no node is reported as not held; the library ignores that.
+//! The lock reports a release that finds no node as not held; the library ignores that.
 
 use super::create::Protection;
 use super::lock_internals::LockInternals;
@@ -35,7 +35,7 @@ use crate::zookeeper::{failed, lease_of, parent_of, released};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The entry in the table of locks.
+/// Entry of `curator-mutex` in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "curator-mutex",
     about: "Curator's InterProcessMutex: ephemeral sequential nodes with a GUID; each waiter \
@@ -47,7 +47,7 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| build(env, servers, settings, Traits::CURATOR),
 };
 
-/// The lock whose holder leaves when the connection is lost.
+/// Entry of `curator-suspended`, whose holder leaves when the connection is lost.
 pub const SUSPENDED: Definition = Definition {
     name: "curator-suspended",
     about: "curator-mutex whose holder leaves when the connection is suspended or lost",
@@ -57,7 +57,7 @@ pub const SUSPENDED: Definition = Definition {
     ..DEFINITION
 };
 
-/// The lock with a fencing token.
+/// Entry of `curator-fencing`, which has a fencing token.
 pub const FENCING: Definition = Definition {
     name: "curator-fencing",
     about: "curator-mutex with the czxid of the holder's node as fencing token",
@@ -68,7 +68,7 @@ pub const FENCING: Definition = Definition {
     ..DEFINITION
 };
 
-/// The lock whose nodes have no GUID.
+/// Entry of `curator-unprotected`, whose nodes have no GUID.
 pub const UNPROTECTED: Definition = Definition {
     name: "curator-unprotected",
     about: "curator-mutex without protection: after a lost reply it creates a second node",
@@ -78,7 +78,7 @@ pub const UNPROTECTED: Definition = Definition {
     ..DEFINITION
 };
 
-/// The lock that takes any node with its GUID.
+/// Entry of `curator-any-session`, which accepts any node with its GUID.
 pub const ANY_SESSION: Definition = Definition {
     name: "curator-any-session",
     about: "curator-mutex that uses a node created by an earlier session",
@@ -90,7 +90,7 @@ pub const ANY_SESSION: Definition = Definition {
     ..DEFINITION
 };
 
-/// The lock that deletes its node once.
+/// Entry of `curator-unguaranteed`, which tries to delete its node only once.
 pub const UNGUARANTEED: Definition = Definition {
     name: "curator-unguaranteed",
     about: "curator-mutex whose release gives up when the connection is lost; its node stays",
@@ -130,14 +130,14 @@ struct Mutex {
     traits: Traits,
     wait: Duration,
     queues: BTreeMap<String, LockInternals>,
-    /// `threadData`
+    /// The library's `threadData`.
     held: Option<LockData>,
 }
 
 struct LockData {
     lease: Lease,
     path: String,
-    /// Acquires that were not released; at least one.
+    /// Number of acquires without a release, at least one.
     count: usize,
     interruptions: u64,
 }

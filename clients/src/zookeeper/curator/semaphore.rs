@@ -1,10 +1,11 @@
 //! `zookeeper-semaphore`: Curator's non-reentrant lock, a semaphore with one lease.
 //!
 //! Source: Curator 5.4.0, `InterProcessSemaphoreMutex` and `InterProcessSemaphoreV2`
-//! (`internalAcquire1Lease`). Under a mutex, a process adds its lease to the others and waits until
-//! their number is within the limit (here one); all other waiters are in the queue of the mutex.
+//! (`internalAcquire1Lease`). A process that holds a mutex adds its lease to the others and waits
+//! until their number is within the limit (here one); all other waiters are in the queue of the
+//! mutex.
 //!
-//! A second acquire of a process that holds the lease waits, and is refused at its timeout.
+//! A second acquire by the process that holds the lease waits, and is refused at its timeout.
 
 use super::create::{Protection, create_sequential};
 use super::lock_internals::LockInternals;
@@ -23,7 +24,7 @@ use std::time::Duration;
 const LEASE_BASE_NAME: &str = "lease-";
 const LEASES_MAX: usize = 1;
 
-/// The entry in the table of locks.
+/// Entry of `zookeeper-semaphore` in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "zookeeper-semaphore",
     about: "Curator's InterProcessSemaphoreMutex: one lease, added under a mutex; not reentrant",
@@ -44,7 +45,7 @@ struct Semaphore {
     watcher: Rc<Watcher>,
 }
 
-/// `InternalAcquireResult`
+/// The library's `InternalAcquireResult`.
 enum Attempt {
     Acquired(String),
     TooLate,
@@ -76,7 +77,7 @@ impl Semaphore {
             return Ok(Attempt::TooLate);
         };
         let outcome = self.add_lease(&leases_of(resource), began).await;
-        // An exception of the release replaces the other one; the lease then remains.
+        // An exception of the release replaces the earlier one; the lease then remains.
         lock.delete(&turn).await?;
         outcome
     }
@@ -119,7 +120,7 @@ impl Semaphore {
         }
     }
 
-    /// `getThisWaitMs`
+    /// Runs `getThisWaitMs` of the library.
     fn left(&self, began: WallClock) -> Duration {
         if self.curator.env().is_interrupted() {
             return Duration::ZERO;

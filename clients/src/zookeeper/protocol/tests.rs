@@ -1,4 +1,4 @@
-//! Frames sent to ZooKeeper 3.8.0 (Debian) and its answers, byte for byte.
+//! Tests that compare frames sent to ZooKeeper 3.8.0 (Debian), and its answers, byte for byte.
 
 use super::*;
 use bytes::BytesMut;
