@@ -1,11 +1,11 @@
-//! Writes the table of docs/anomalies.md: for every anomaly the median over 20 disjoint ranges of
-//! seeds until it appears, and the number of the same runs in which its twin shows it; and the
-//! locks' use of their time.
+//! Writes the table of docs/anomalies.md. For every anomaly it shows the median number of seeds
+//! until the anomaly appears, over 20 disjoint ranges, and the number of the same runs in which its
+//! safe twin shows it. It also shows how the locks use their time.
 //!
-//! `cargo run --release --example anomalies > docs/anomalies.md`; an argument sets the length of a
-//! range (100), a second one the number of threads (all cores, like 0), a third one selects rows by
-//! the prefix of their ids (all). stderr shows progress; the table is the same for any number of
-//! threads.
+//! Run `cargo run --release --example anomalies > docs/anomalies.md`. The first argument sets the
+//! length of a range (100), the second the number of threads (all cores, like 0), and the third
+//! selects rows by the prefix of their ids (all). Progress is printed on stderr. The table is the
+//! same for any number of threads.
 
 #[path = "../tests/simulation/anomalies/measure.rs"]
 mod measure;
@@ -40,7 +40,7 @@ and when the node disappears, no connection is suspended.
 fn main() {
     let argument = |place| std::env::args().nth(place).and_then(|text| text.parse().ok());
     let length: u64 = argument(1).unwrap_or(100);
-    // 0 is as many threads as there are cores.
+    // With 0 threads, rayon uses as many as there are cores.
     let threads = argument(2).unwrap_or(0) as usize;
     let pool =
         ThreadPoolBuilder::new().num_threads(threads).build().expect("there are threads to be had");
@@ -125,7 +125,7 @@ late end does no harm: after a crash of the holder, waiters only wait up to a se
     lines.iter().for_each(|line| println!("{line}"));
 }
 
-/// Maps the items in parallel, in order; reports progress on stderr.
+/// Maps the items in parallel and keeps their order. Reports progress on stderr.
 fn in_parallel<T: Sync>(
     pool: &ThreadPool,
     items: &[T],
@@ -203,7 +203,7 @@ fn line(row: &Row, length: u64) -> String {
     let firsts: Vec<Option<u64>> = (0..RANGES).map(took).collect();
     let mut sorted: Vec<u64> = firsts.iter().map(|first| first.unwrap_or(u64::MAX)).collect();
     sorted.sort_unstable();
-    // For an even number of ranges, the upper median.
+    // For an even number of ranges, this is the upper median.
     let (median, least, most) = (sorted[sorted.len() / 2], sorted[0], sorted[sorted.len() - 1]);
     let text =
         |count: u64| if count == u64::MAX { format!("> {length}") } else { count.to_string() };

@@ -1,18 +1,19 @@
-//! Runs and processor time until a violation: uniform against aimed, pct, and the search of
-//! `explore`.
+//! Measures runs and processor time until a violation, for uniform, aimed and pct faults and for
+//! the search of `explore`.
 //!
 //! ```text
 //! cargo run --release -p fencepost --example hard_cells -- [TRIALS] [RUNS_MAX] [CELL]
 //! ```
 //!
-//! prints a Markdown table: for each hard cell (or those whose name contains CELL) the medians over
-//! 20 trials of the runs and of the processor time to the first violation with each strategy, and
-//! for all but uniform the two-sided p of the Mann-Whitney rank test against uniform. Trial n
-//! begins at seed 1,000,000 n. It ends after at most 2,000 runs; one that has not found
-//! a violation by then counts as slower than all others, and a median among such trials is
-//! printed as more than their runs. The runs depend on nothing else; the processor time is that of
-//! this machine. The search of `explore` makes small runs in a fixed order, all of them if need be,
-//! each placed when its turn comes; its seed only affects the draws in a run.
+//! The output is a Markdown table. For each hard cell (or those whose name contains CELL), it has
+//! the medians over 20 trials of the runs and of the processor time to the first violation with
+//! each strategy. For all strategies but uniform, it also has the two-sided p of the Mann-Whitney
+//! rank test against uniform. Trial n begins at seed 1,000,000 n and ends after at most 2,000 runs.
+//! A trial without a violation by then counts as slower than all others, and a median among such
+//! trials is printed as more than their runs. The runs depend on nothing else, but the processor
+//! time depends on the machine. The search of `explore` makes small runs in a fixed order, all of
+//! them if need be, and decides where to place each one only when its turn comes. Its seed affects
+//! only the draws in a run.
 
 use fencepost::engine::Engine;
 use fencepost::setup::scenario::{Scenario, Strategy};
@@ -71,7 +72,7 @@ enum Search {
     Explored,
 }
 
-/// The seed decides little in `explore`.
+/// Number of trials of `explore`, whose results hardly depend on the seed.
 const EXPLORED: u64 = 3;
 
 const SEARCHES: [Search; 4] = [
@@ -140,7 +141,7 @@ fn run_trial(cell: &Hard, strategy: Strategy, first: u64, max: u64) -> Result<Tr
     Ok(Trial { runs, cpu_us: clock.micros().unwrap_or(0), found })
 }
 
-/// Runs plans with at most one fault until one shows the violation.
+/// Runs plans with at most one fault until one of them shows the violation.
 fn explore_trial(cell: &Hard, seed: u64) -> Result<Trial, String> {
     let clock = ThreadClock::start();
     let words = |error: &dyn std::fmt::Display| error.to_string();
@@ -204,7 +205,8 @@ fn median(mut values: Vec<u64>) -> u64 {
     values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(0)
 }
 
-/// Mann-Whitney rank test, normal approximation, with corrections for ties and continuity.
+/// Returns the p value of the Mann-Whitney rank test, by the normal approximation with corrections
+/// for ties and continuity.
 fn chance_of(one: &[u64], other: &[u64]) -> String {
     let mut all: Vec<u64> = one.iter().chain(other).copied().collect();
     all.sort_unstable();
@@ -229,7 +231,7 @@ fn chance_of(one: &[u64], other: &[u64]) -> String {
     if p < 0.0001 { "< 0.0001".to_owned() } else { format!("{p:.4}") }
 }
 
-/// Abramowitz and Stegun 7.1.26, with an error below 1.5e-7.
+/// Approximates the normal tails by Abramowitz and Stegun 7.1.26, with an error below 1.5e-7.
 fn two_sided(z: f64) -> f64 {
     let x = z / std::f64::consts::SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * x);

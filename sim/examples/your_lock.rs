@@ -1,8 +1,7 @@
-//! Your own lock, in your own tests: copy this file into `tests/` of a crate that depends on
-//! fencepost.
+//! Tests your own lock. Copy this file into `tests/` of a crate that depends on fencepost.
 //!
-//! `cargo test -p fencepost --example your_lock` runs the tests; `cargo run --example your_lock`
-//! shows what a failing one prints.
+//! `cargo test -p fencepost --example your_lock` runs the tests, and `cargo run --example
+//! your_lock` shows what a failing test prints.
 //!
 //! The lock is a common one: SET NX PX with a random value, GET and compare before DEL.
 
@@ -36,7 +35,7 @@ impl Lock for YourLock {
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
         let YourLock { env, redis, settings } = self;
         let ttl_ms = settings.ttl.as_millis().to_string();
-        // Tries until `acquire_timeout`, with a random delay between two attempts.
+        // The loop tries until `acquire_timeout`, with a random delay between two attempts.
         Box::pin(Retry::start(env, settings).until_granted(async move || {
             let owner = fresh_owner(env);
             match set_if_absent(redis, resource, &owner, &ttl_ms).await {
@@ -60,7 +59,7 @@ impl Lock for YourLock {
                 Ok(_) => {}
                 Err(error) => return Release::Unknown(error.to_string()),
             }
-            // Between these two commands the lock may expire, and another may take it.
+            // Between these two commands the lock may expire, and another process may take it.
             match self.redis.call(&[b"DEL", key]).await {
                 Ok(_) => Release::Released,
                 Err(error) => Release::Unknown(error.to_string()),
@@ -69,7 +68,7 @@ impl Lock for YourLock {
     }
 }
 
-/// The claim is too strong, so the test fails.
+/// Claims too much, so that the test fails and prints its report.
 fn main() {
     match LockTest::new(&YOUR_LOCK).faults("pause").seeds(0..50).expect(Expect::Safe).check() {
         Ok(_) => println!("no seed shows anything"),
@@ -107,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_pause_between_get_and_del_removes_anothers_lock() {
-        // The window between the two commands is small: slow messages open it.
+        // The window between the two commands is small. Slow messages widen it.
         let slow = your_lock().seeds(0..300).scenario(|scenario| {
             scenario.timing.latency = SpanRange::new(Span::millis(20), Span::millis(80));
             scenario.ttl = Span::secs(2);

@@ -1,6 +1,6 @@
-//! Diagnoses a violation by running it again: the smallest run, thresholds, necessary faults and
-//! order of events, and the effects of safeguards. All runs use the fast engine and depend on the
-//! original run alone.
+//! Diagnoses a violation by repeating its run in variations: the smallest run, thresholds,
+//! necessary faults, the order of events, and the effects of safeguards. All runs use the fast
+//! engine and depend only on the original run.
 
 mod but_for;
 mod minimal;
@@ -23,12 +23,12 @@ use fencepost_reports::summary::report::MinimalRun;
 use fencepost_reports::{Diagnosis, RunFacts, Violation, ViolationDiagnosis, digest};
 use minimal::minimise_with;
 
-/// The diagnosis of every violation of a run, whose facts must be those of the spec.
+/// Diagnoses every violation of a run, whose facts must be those of the spec.
 pub fn diagnose(spec: &RunSpec, facts: &RunFacts) -> Diagnosis {
     diagnose_with(&Rates::default(), spec, &facts.violations)
 }
 
-/// The same for some of its violations, with other seeds' runs from the same cell.
+/// Diagnoses some violations of a run, with other seeds' runs of the same cell.
 pub fn diagnose_with(rates: &Rates, spec: &RunSpec, violations: &[Violation]) -> Diagnosis {
     if violations.is_empty() {
         return Diagnosis::default();
@@ -41,7 +41,7 @@ pub fn diagnose_with(rates: &Rates, spec: &RunSpec, violations: &[Violation]) ->
     Diagnosis { violations: diagnosed.collect(), not_reproducible: None }
 }
 
-/// The same for one violation of the trials' run; `None` if the fast engine does not show it.
+/// Diagnoses one violation of the trials' run. Returns `None` if the fast engine does not show it.
 pub fn diagnose_one(
     spec: &RunSpec,
     memory: &Memory,
@@ -52,7 +52,7 @@ pub fn diagnose_one(
     let minimal = minimise_with(memory, spec, target)?;
     let outcome = minimal.spec.run(Engine::Fast).ok()?;
     let scenario = &minimal.spec.scenario;
-    // With real servers, what takes more than a few runs is not asked.
+    // With real servers, steps that need more than a few runs are skipped.
     let is_quick = scenario.binaries.is_empty();
     let threshold = || threshold::threshold(&minimal, target, &outcome.history);
     let order = || order::necessary_order(&minimal.spec, target);

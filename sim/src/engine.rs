@@ -1,4 +1,4 @@
-//! Engines advance the world from instant to instant and carry its bytes.
+//! Engines, which advance the world from instant to instant and carry its bytes.
 
 #[cfg(test)]
 mod ahead_tests;
@@ -37,13 +37,13 @@ pub enum Engine {
 /// A failure of the simulation itself, not of the simulated system.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EngineError {
-    /// A task spins without letting time pass.
+    /// A task that runs without letting time pass.
     #[error("{0} makes no progress: its tasks are polled for ever at one instant of virtual time")]
     Livelock(Node),
-    /// The engines differ: the sequence number of the first different event.
+    /// The sequence number of the first event in which the engines differ.
     #[error("the engines do not tell the same history: event {0} is the first that differs")]
     Differ(u64),
-    /// Two runs of a program differ. Holds the sequence number of the first differing event.
+    /// The sequence number of the first event in which two runs of a program differ.
     #[error(
         "the program is not reproducible: event {0} differs between two runs. Does something \
          outside change, such as a file in a folder that it reads?"
@@ -64,12 +64,11 @@ pub(crate) struct Course {
 }
 
 impl Course {
-    /// The next event; `None` when the run is over.
+    /// Returns the next event, or `None` when the run is over.
     fn next(&self, kernel: &Kernel) -> Option<Due> {
         self.admit(kernel.with(|state| state.next()))
     }
 
-    /// The next event, unless the run is over.
     fn admit(&self, next: Option<Due>) -> Option<Due> {
         next.filter(|(at, _)| *at <= self.limit && !self.roster.is_finished())
     }
@@ -87,8 +86,8 @@ impl Course {
         Ended { at_us, why }
     }
 
-    /// Advances the world to the instant of the next event, and lets the nemesis act if that is its
-    /// turn, which is the first of an instant. Returns whether it was.
+    /// Advances the world to the instant of the next event. If the nemesis has this turn, the first
+    /// of an instant, it acts. Returns whether it did.
     #[inline(always)]
     fn begin(&self, kernel: &Kernel, (at, whose): Due) -> bool {
         kernel.with(|state| {
@@ -104,7 +103,7 @@ impl Course {
 }
 
 impl Engine {
-    /// This engine's carrier of bytes, and the engine itself.
+    /// Returns this engine's carrier of bytes, and the engine itself.
     fn prepare(self, nodes: &[Node]) -> (Box<dyn Carrier>, Runner) {
         match self {
             Engine::Fast => (Box::new(crate::world::carrier::Direct::default()), Runner::Fast),
@@ -115,7 +114,7 @@ impl Engine {
         }
     }
 
-    /// The name, as in `--engine`.
+    /// Returns the name for `--engine`.
     pub fn name(self) -> &'static str {
         match self {
             Engine::Turmoil => "turmoil",
@@ -144,7 +143,7 @@ impl Runner {
     }
 }
 
-/// Fails if a task of the world spins.
+/// Fails if a task of the world runs without end.
 fn check(kernel: &Kernel) -> Result<(), EngineError> {
     kernel.livelock().map_or(Ok(()), |node| Err(EngineError::Livelock(node)))
 }

@@ -1,4 +1,4 @@
-//! Atomic writes of files.
+//! Writes files atomically.
 
 #[cfg_attr(not(unix), path = "files/no_leftover.rs")]
 mod leftover;
@@ -11,17 +11,18 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// A file cannot be written.
+/// The error of a file that cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {error}", path = .path.display())]
 pub struct FileError {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// The reason.
+    /// Error of the operating system.
     pub error: io::Error,
 }
 
-/// Atomic. Replaces the target of a symbolic link; writes to a device or a pipe in place.
+/// Writes a file atomically. Replaces the target of a symbolic link, and writes to a device or a
+/// pipe in place.
 pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
     let written = place::find(path).and_then(|place| match place {
         Place::File(path) => replace(&path, content),
@@ -61,7 +62,7 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
 fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(TEMPORARY);
-    // Default permissions, reduced by the umask.
+    // The file gets the default permissions, reduced by the umask.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     loop {
@@ -72,7 +73,8 @@ fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     }
 }
 
-/// Ignores file systems that cannot sync a folder, and Windows, which opens none.
+/// Syncs a folder. Ignores file systems that cannot do that, and Windows, which does not open
+/// folders.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(not(unix)) {
         return Ok(());

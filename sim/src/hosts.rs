@@ -1,4 +1,4 @@
-//! The actors in the world.
+//! Software on the hosts of the world, such as coordinators, processes, storage and the nemesis.
 
 pub mod coordinators;
 pub(crate) mod deployment;

@@ -50,7 +50,7 @@ pub(crate) struct Replication {
     /// Whether the data is exactly the history up to its offset, so that a partial
     /// resynchronization is possible.
     may_continue: bool,
-    /// Wall-clock second in which the link was lost; `None` while the link is up.
+    /// Wall-clock second in which the link was lost; `None` if no link was lost.
     down_since: Option<i64>,
     waiting: Vec<Waiting>,
     failover: Option<Failover>,

@@ -1,4 +1,4 @@
-//! Random command sequences against a real redis-server and against fake-redis: replies must be
+//! Sends random command sequences to a real redis-server and to fake-redis. The replies must be
 //! byte-identical.
 //!
 //! `FENCEPOST_DIFFERENTIAL_CASES` sets the number of sequences. comparison.rs defines equality.
@@ -64,7 +64,8 @@ fn check(real: &RealRedis, is_resp3: bool, commands: &[Vec<String>]) -> Result<(
     }
     let commands: Vec<&Vec<String>> =
         commands.iter().filter(|words| is_comparable(words)).collect();
-    // In one batch: a round trip per command would take most of the time.
+    // All requests are sent in one batch, because a round trip per command would take most of the
+    // time.
     let requests: Vec<Vec<u8>> = commands.iter().map(|words| encode(words)).collect();
     stream.write(&requests.concat());
     for (index, request) in requests.iter().enumerate() {
@@ -86,14 +87,14 @@ fn check(real: &RealRedis, is_resp3: bool, commands: &[Vec<String>]) -> Result<(
 #[test]
 fn replies_are_those_of_a_real_redis() {
     let Some(real) = RealRedis::start(&["--enable-debug-command", "yes"]) else { return };
-    // Active expiry depends on timing, so it is off on both.
+    // Active expiry depends on timing, so it is off on both servers.
     real.connect().ask(&["DEBUG", "SET-ACTIVE-EXPIRE", "0"]);
     let cases =
         std::env::var("FENCEPOST_DIFFERENTIAL_CASES").ok().and_then(|cases| cases.parse().ok());
     let cases = cases.unwrap_or(CASES);
     let config =
         Config { cases, failure_persistence: None, max_shrink_iters: 4_000, ..Config::default() };
-    // A fixed seed, so that a failure is caused by our change; set another one to try more.
+    // The default seed is fixed, so that only a change of the code can cause a failure.
     let seed = std::env::var("FENCEPOST_DIFFERENTIAL_SEED")
         .ok()
         .and_then(|seed| seed.parse::<u8>().ok())

@@ -1,4 +1,4 @@
-//! Fake servers behind real TCP, for tests with real programs.
+//! Starts fake servers behind real TCP for tests with real programs.
 
 use crate::real::Client;
 use fake_redis::serve::{ServeOptions, start};

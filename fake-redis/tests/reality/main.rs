@@ -1,7 +1,7 @@
-//! fake-redis compared with, and connected to, real programs: redis-server, redis-sentinel,
-//! redis-cli and redis-benchmark.
+//! Tests of fake-redis with real programs: redis-server, redis-sentinel, redis-cli and
+//! redis-benchmark.
 //!
-//! Skipped without these programs unless `FENCEPOST_REAL_REDIS=1`.
+//! The tests are skipped without these programs unless `FENCEPOST_REAL_REDIS=1`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

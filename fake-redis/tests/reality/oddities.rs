@@ -1,14 +1,15 @@
-//! Unusual arguments compared with a real server: every difference once found stays here.
+//! Compares the replies to unusual arguments with a real server. Every difference that was ever
+//! found stays here.
 
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis, encode};
 use fake_redis::serve::ServeOptions;
 
-/// Each line is sent to both servers in this order. Words are separated by spaces; `\0`, `\t`,
-/// `\r`, `\n`, `\_` mean a NUL byte, a tab, line ends and a space.
+/// The lines, which are sent to both servers in this order. Words are separated by spaces, and
+/// `\0`, `\t`, `\r`, `\n`, `\_` stand for a NUL byte, a tab, line ends and a space.
 const LINES: &[&str] = &[
     "FLUSHALL",
-    // Scores that overflow or underflow a double.
+    // These scores overflow or underflow a double.
     "ZADD k -1e400 c",
     "ZADD k 1e400 c",
     "ZADD k 1e-400 c",
@@ -23,12 +24,12 @@ const LINES: &[&str] = &[
     "INCRBYFLOAT x 5e400",
     "INCRBYFLOAT x 1e-4940",
     "DEL k x",
-    // 0 and -0 are preserved.
+    // The server preserves 0 and -0.
     "ZADD k 0 a 1 b 2 c",
     "ZADD k CH -0 a",
     "ZSCORE k a",
     "ZRANGE k 0 0 WITHSCORES",
-    // Bounds as strtod parses them.
+    // strtod parses these bounds.
     "ZCOUNT k 0 \\_1",
     "ZCOUNT k 0 1\\_",
     "ZCOUNT k 0 1\\0",
@@ -43,12 +44,12 @@ const LINES: &[&str] = &[
     "ZCOUNT k 0 nan",
     "ZRANGEBYSCORE k \\_1 +inf",
     "ZREMRANGEBYSCORE k \\t1 1",
-    // ZINCRBY parses the options of ZADD.
+    // ZINCRBY accepts the options of ZADD.
     "ZINCRBY k INCR b",
     "ZINCRBY k NX b",
     "ZINCRBY k x b",
     "ZINCRBY k 1 b",
-    // Cursors as strtoul parses them.
+    // strtoul parses these cursors.
     "SCAN -0",
     "SCAN +0",
     "SCAN 0\\0",
@@ -110,7 +111,7 @@ const LINES: &[&str] = &[
     "PING",
 ];
 
-/// docs/fidelity.md lists the other intended differences.
+/// Lines with empty arguments. docs/fidelity.md lists the other intended differences.
 const EMPTY_ARGUMENTS: &[&[&str]] = &[
     &["FLUSHALL"],
     &["SCAN", ""],
@@ -171,8 +172,8 @@ fn a_browsers_request_is_cut_off_with_what_came_before_it() {
     assert_eq!(fakes.client(0).ask(&["PING"]), b"+PONG\r\n", "the server is still there");
 }
 
-/// Members inserted in the worst order, and their ranks: as many as a real server accepts in a few
-/// seconds. Compares the content; `Ranked`'s own tests cover the speed.
+/// The members are inserted in the worst order, as many as a real server accepts in a few seconds.
+/// The test compares the content; `Ranked`'s own tests cover the speed.
 #[test]
 fn a_large_sorted_set_has_the_ranks_of_a_real_one() {
     let Some(real) = RealRedis::start(&[]) else { return };

@@ -1,4 +1,4 @@
-//! Real servers: redis-server and redis-sentinel in their own folders, on free ports.
+//! Starts redis-server and redis-sentinel in their own folders, on free ports.
 
 use fencepost_testing::{free_port, wait_for, wait_until_ready};
 use std::io::{Read, Write};
@@ -25,7 +25,7 @@ impl Drop for RealRedis {
 }
 
 impl RealRedis {
-    /// `None`, after a message, if the program is missing.
+    /// Returns `None`, after a message, if the program is missing.
     pub(crate) fn start(options: &[&str]) -> Option<RealRedis> {
         RealRedis::start_in(tempfile::tempdir().unwrap(), options)
     }

@@ -1,4 +1,4 @@
-//! Sentinel's configuration file: redis-sentinel continues from ours, and ours from its file.
+//! Tests that redis-sentinel continues from a configuration file of fake-redis, and vice versa.
 
 use crate::real::{Client, RealRedis};
 use bytes::Bytes;
@@ -27,7 +27,7 @@ fn written(sentinel: &mut Sentinel, commands: &[&[&str]]) -> String {
     String::from_utf8(files.last().unwrap().to_vec()).unwrap()
 }
 
-/// The required facts of a file by either program, in a fixed order.
+/// Extracts the required facts from a file of either program, in a fixed order.
 fn facts(file: &str) -> Vec<String> {
     const TOLD: [&str; 7] = [
         "myid",

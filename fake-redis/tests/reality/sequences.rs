@@ -1,8 +1,8 @@
-//! Random command sequences from templates of all families.
+//! Generates random command sequences from templates of all command families.
 
 use proptest::prelude::*;
 
-/// Words of commands; a word in braces selects an alternative of `alternatives`.
+/// Words of commands. A word in braces stands for a random one of its `alternatives`.
 const TEMPLATES: &[&str] = &[
     "SET {s} {v}",
     "SET {s} {v} {setopt} {setopt}",
@@ -215,7 +215,7 @@ fn alternatives(kind: &str) -> &'static [&'static str] {
         "l" => &["l1", "l1", "l1", "l2", "l2", "z1"],
         "t" => &["t1", "t1", "t1", "t2", "t2", "l1"],
         "z" => &["z1", "z1", "z1", "z2", "z2", "t1"],
-        // Sorted sets with equal scores.
+        // These members of sorted sets have equal scores.
         "y" => &["y1", "y1", "y2"],
         "any" => &["s1", "s2", "h1", "h2", "l1", "l2", "t1", "t2", "z1", "z2", "missing"],
         "v" => &[

@@ -1,4 +1,4 @@
-//! Command statistics in INFO: equal on a real server and ours, except for times.
+//! Tests that the command statistics in INFO equal those of a real server, except for times.
 
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis};

@@ -1,5 +1,5 @@
-//! fake-redis with unmodified real programs: as a primary and a replica of a redis-server,
-//! monitored by a real Sentinel, used by redis-cli and redis-benchmark.
+//! Tests of fake-redis with unmodified real programs. It is a primary and a replica of a
+//! redis-server, a real Sentinel monitors it, and redis-cli and redis-benchmark use it.
 
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis, skip};
@@ -100,7 +100,7 @@ fn a_fake_server_follows_a_real_one_by_full_and_partial_resynchronisation() {
     };
     let mut primary = real.connect();
     primary.run("AUTH secret");
-    // Of a snapshot of a real server what is packed is not read.
+    // fake-redis does not read the packed encodings in a real server's snapshot.
     primary.run("SET string value");
     primary.run("SET lock token NX PX 3600000");
     let node = NodeConfig { masterauth: Some("secret".into()), ..NodeConfig::default() };
@@ -121,7 +121,7 @@ fn a_fake_server_follows_a_real_one_by_full_and_partial_resynchronisation() {
     wait_for_value(&mut replica, "missed", "3");
     assert_eq!(primary.info("sync_full"), Some("1".to_owned()));
     assert_eq!(primary.info("sync_partial_ok"), Some("1".to_owned()));
-    // The replica continues the history, and its former primary follows it without a snapshot.
+    // The replica continues the history, so its former primary follows it without a snapshot.
     assert_eq!(replica.run("REPLICAOF NO ONE"), "+OK");
     assert_eq!(replica.run("SET promoted 4"), "+OK");
     primary.run(&format!("REPLICAOF 127.0.0.1 {}", fakes.ports[0]));
@@ -148,7 +148,7 @@ fn failover_hands_the_place_of_a_primary_to_a_real_server_and_back() {
     });
     wait_for_value(&mut fake, "k", "2");
     assert_eq!(fake.info("role"), Some("slave".to_owned()));
-    // By the name that the fake server announced.
+    // The failover uses the host name that the fake server announced.
     assert_eq!(other.run("FAILOVER"), "+OK");
     wait_for("the fake server takes writes", || (fake.run("SET k 3") == "+OK").then_some(()));
     wait_for_value(&mut other, "k", "3");

@@ -1,4 +1,4 @@
-//! Every server has its own clock.
+//! Tests that every server has its own clock.
 
 use crate::simulation::{Holders, Setup, acquire, connect, fixed_clock, node, simulation};
 use fake_redis::host::SharedDisk;

@@ -1,4 +1,4 @@
-//! Disks outlive their servers, but lose unsynced data in a crash.
+//! Tests that disks outlive their servers, but lose unsynced data in a crash.
 
 use crate::simulation::{Setup, ask, connect, node, simulation, sleep};
 use fake_redis::host::{Crash, SharedDisk};

@@ -1,4 +1,4 @@
-//! Asynchronous replication under turmoil's faults: the lock has two holders.
+//! Tests of asynchronous replication under turmoil's faults, where a lock can have two holders.
 
 use crate::simulation::{
     Holders, SENTINELS, Setup, acquire, ask, connect, primary_other_than, sleep,
@@ -80,7 +80,7 @@ fn a_lock_that_the_replica_heard_of_survives_the_primary() {
         let holders = Holders::default();
         sim.client("alice", alice(holders.clone(), || {}));
         sim.run().unwrap();
-        // The replica receives it within one latency.
+        // The replica receives the write within one latency.
         for _ in 0..100 {
             sim.step().unwrap();
         }

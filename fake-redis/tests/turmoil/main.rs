@@ -1,4 +1,4 @@
-//! Servers as hosts of stock turmoil, with redis-rs as the client.
+//! Tests of servers as hosts of stock turmoil, with redis-rs as the client.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(

@@ -1,5 +1,5 @@
-//! The same seed gives the same order of commands, and the tests detect real time or randomness
-//! that leaks in.
+//! Tests that the same seed gives the same order of commands. They also show that real time and
+//! randomness would be detected.
 
 use crate::simulation::{Holders, Setup, acquire, connect, fixed_clock, primary_other_than, sleep};
 use std::process::Command;
@@ -60,7 +60,7 @@ fn servers_whose_chance_is_not_a_function_of_the_seed_are_caught() {
 
 #[test]
 fn clocks_that_show_real_time_are_caught() {
-    // turmoil's clock if the builder sets no epoch.
+    // This is turmoil's clock if the builder sets no epoch.
     fn since_epoch() -> Duration {
         turmoil::since_epoch().unwrap_or_else(fixed_clock)
     }
@@ -68,7 +68,7 @@ fn clocks_that_show_real_time_are_caught() {
     assert_ne!(leaking(), leaking());
 }
 
-/// Makes another process print its record as one line.
+/// Environment variable that makes another process print its record as one line.
 const SHOW: &str = "FAKE_REDIS_SHOW_RECORD";
 
 #[test]

@@ -1,4 +1,4 @@
-//! Peers that do not read, and streams other than turmoil's.
+//! Tests of peers that do not read, and of streams other than turmoil's.
 
 use crate::simulation::{Setup, node, simulation};
 use fake_redis::host::{Hardware, SharedDisk, serve};
@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use turmoil::net::TcpStream;
 
-/// Requests more than any stream buffers, and reads it only afterwards.
+/// Requests more than any stream buffers, and starts to read only afterwards.
 async fn late_reader(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> turmoil::Result {
     const REPLIES: usize = 300;
     let value = "x".repeat(50_000);

@@ -1,4 +1,4 @@
-//! A simulation with servers and clients.
+//! A turmoil simulation with servers and clients.
 
 use crate::recorded::{Record, Recorded};
 use fake_redis::host::{Crash, Hardware, Server, SharedDisk, serve};
@@ -80,7 +80,7 @@ pub(crate) fn simulation<'a>(seed: u64) -> turmoil::Sim<'a> {
     builder.rng_seed(seed).simulation_duration(Duration::from_secs(300)).build()
 }
 
-/// Counts from an instant that is the same in every run.
+/// Returns a clock that starts at the same instant in every run.
 pub(crate) fn fixed_clock() -> Duration {
     Duration::from_secs(1_700_000_000) + turmoil::sim_elapsed().unwrap_or_default()
 }

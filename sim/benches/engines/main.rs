@@ -1,8 +1,8 @@
-//! Compares the cost of engines, as ratios: `cargo bench --bench engines`; `-- --quick` takes a
-//! tenth of the time.
+//! Compares the cost of engines, as ratios. Run it with `cargo bench --bench engines`; `-- --quick`
+//! takes a tenth of the time.
 //!
-//! Each figure is the thread's CPU time, the best of several rounds, which take turns.
-//! `benches/instructions.sh` counts instructions per command, which repeat exactly.
+//! Each figure is the CPU time of the thread, as the best of several alternating rounds.
+//! `benches/instructions.sh` counts instructions per command, which are exactly reproducible.
 
 mod stock;
 
@@ -63,7 +63,7 @@ fn against_stock(patience: Duration) {
     }
 }
 
-/// Compares only the stepping of hosts, timers and messages, without locks and servers.
+/// Compares the stepping of hosts, timers and messages, without locks and servers.
 fn bare_against_stock(patience: Duration) {
     println!(
         "\n| workload W, a byte for each command and reply | runs/s | x stock | ns/event |\n| --- \
@@ -122,7 +122,7 @@ fn against_direct_execution(patience: Duration) {
     }
 }
 
-/// Runs are recorded but not judged.
+/// Measures runs that are recorded but not judged.
 fn topologies(patience: Duration) {
     let run = |client: &'static str, family: &'static str| {
         move |seed| {
@@ -147,7 +147,7 @@ fn topologies(patience: Duration) {
     }
 }
 
-/// The cost of an event should not grow with cycles and processes.
+/// Measures the cost of an event, which should not grow with cycles and processes.
 fn sizes(patience: Duration) {
     let sized = |processes: u16, cycles: u32| {
         let workload = Workload { processes, cycles, ..Workload::default() };
@@ -166,7 +166,8 @@ fn sizes(patience: Duration) {
     }
 }
 
-/// Each is timed by its own CPU time: shows the cost of shared memory, allocator and caches.
+/// Compares threads by their own CPU time, which shows the cost of shared memory, allocator and
+/// caches.
 fn threads(patience: Duration) {
     let rate = || {
         let timed: Vec<Timed<'_>> = vec![(
@@ -184,7 +185,7 @@ fn threads(patience: Duration) {
                 .sum::<f64>()
         })
     };
-    // The machine's speed varies from second to second.
+    // The rounds alternate because the machine's speed varies from second to second.
     let (mut one, mut two) = (0.0_f64, 0.0_f64);
     for _ in 0..ROUNDS {
         (one, two) = (one.max(rate()), two.max(rate_of_two()));
@@ -199,7 +200,7 @@ fn measure(timed: &[Timed<'_>], patience: Duration) -> Vec<Cost> {
     for _ in 0..ROUNDS {
         for ((_, run), best) in timed.iter().zip(&best) {
             let (mut runs, mut events, started) = (0_u64, 0, cpu_time());
-            // Every round has the same work.
+            // Every round does the same work.
             while runs == 0 || (cpu_time() - started < patience && runs < 1_000_000) {
                 for seed in 0..SEEDS {
                     events += run(seed);
@@ -221,7 +222,7 @@ fn measure(timed: &[Timed<'_>], patience: Duration) -> Vec<Cost> {
     best.iter().map(|best| cost(best.get())).collect()
 }
 
-/// The first number of `schedstat` on Linux, or else the elapsed time.
+/// Returns the first number of `schedstat` on Linux, and the elapsed time elsewhere.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
 fn cpu_time() -> Duration {
     thread_local! {

@@ -1,5 +1,5 @@
-//! Workload W on stock turmoil: `Sim::run()`, turmoil's network and clock, tokio's timers and
-//! tasks. It has no faults, no judge and no idle skipping.
+//! Runs the benchmark's workload on stock turmoil: `Sim::run()`, turmoil's network and clock,
+//! tokio's timers and tasks. It has no faults and no judge, and skips no idle time.
 
 use bytes::BytesMut;
 use fake_redis::{ConnectionId, DiskImage, Input, Machine, Node, Now, Output, Outputs, WallTime};

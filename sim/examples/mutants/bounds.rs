@@ -1,7 +1,8 @@
-//! Passes mutants that no sweep kills to the explorer, in small runs.
+//! Explores mutants that no sweep kills, in small runs.
 //!
-//! If a lock keeps every rule within a bound, its mutant must break one there, or it is quiet. That
-//! is significant only if the mistake is made in the base run, or in drawn runs of the same faults.
+//! If a lock keeps every rule within a bound, its mutant must break a rule there, or it is quiet. A
+//! quiet mutant is significant only if its mistake takes effect in the base run, or in drawn runs
+//! with the same faults.
 
 use crate::fate::{Fate, Kill, Outcome};
 use crate::operators::{Operator, mutant, operators};
@@ -21,7 +22,8 @@ use fencepost_reports::{Kind, judge};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// By default two processes of one cycle that hold for 4 s.
+/// The limits of an exploration. By default two processes run one cycle each with a critical
+/// section of 4 s.
 pub(crate) struct Bound {
     pub(crate) name: &'static str,
     pub(crate) fault: &'static str,
@@ -68,10 +70,10 @@ pub(crate) const BOUNDS: &[Bound] = &[
     under("latency"),
 ];
 
-/// The explorer skips a bound with more runs.
+/// Maximum number of runs. The explorer skips a bound with more.
 pub(crate) const RUNS_MAX: u128 = 50_000;
 
-/// Searched for the mistake.
+/// Number of drawn runs in which to look for the mistake.
 const LOOKED_AT: u64 = 4;
 
 const fn fixed(span: Span) -> SpanRange {
@@ -141,7 +143,7 @@ impl Explorer {
         let families: Families = bound.fault.parse().expect("families");
         (0..LOOKED_AT).any(|seed| {
             let spec = RunSpec::draw(Seed(seed), self.lock, &families, scenario.clone());
-            // The exploration reports incompatible settings.
+            // The exploration itself reports incompatible settings.
             spec.run(Engine::Fast).is_ok_and(|outcome| outcome.altered > 0)
         })
     }
@@ -161,7 +163,7 @@ impl Explorer {
         if bounds.validate().is_err() {
             return Explored::Idle;
         }
-        // Too large to explore.
+        // The bound has too many plans to explore.
         let never = Stop::new();
         let survey = Exploration::unplaced(&bounds, 1).survey(&never);
         if !survey.is_ok_and(|survey| survey.all_runs() <= RUNS_MAX) {

@@ -1,11 +1,11 @@
-//! The faults and scenarios under which mutants are tried, in order.
+//! The faults and scenarios under which mutants are tried, in this order.
 
 use fencepost_clients::{Coordinator, Definition, Deployment};
 
 #[derive(Clone, Copy)]
 pub(crate) struct Condition {
     pub(crate) fault: &'static str,
-    /// As TOML, with `; ` between keys.
+    /// Settings as TOML, with `; ` between keys.
     pub(crate) scenario: &'static str,
     pub(crate) fits: fn(&Definition) -> bool,
     pub(crate) is_aimed: bool,
@@ -13,12 +13,12 @@ pub(crate) struct Condition {
 }
 
 impl Condition {
-    /// For conditions in which the timing of faults matters most.
+    /// Selects the strategy `aimed`, for conditions in which the timing of faults matters most.
     const fn aimed(self) -> Condition {
         Condition { is_aimed: true, ..self }
     }
 
-    /// For rare coincidences.
+    /// Multiplies the number of seeds, for rare coincidences.
     const fn times(self, times: u64) -> Condition {
         Condition { times, ..self }
     }
@@ -94,17 +94,18 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     on_primary("failover+replication-lag", "wait-replicas = 1"),
     under("clock-jump", ""),
     under("latency", "extra-latency = \"1s..15s\""),
-    // Holds longer than a lease, for locks that renew it; waits longer than the allowed silence of
-    // a waiter; pauses that a lease outlives, and half of one does not; and long runs.
+    // These conditions cover critical sections that are longer than a lease, for locks that renew
+    // it, and waits that are longer than a waiter may be silent. They also cover pauses that exceed
+    // half a lease but not a whole one, and long runs.
     under("none", "hold = \"12s..20s\""),
     under("none", "acquire-timeout = \"120s\""),
     under("pause", "pause = \"4s..6s\"").aimed(),
     under("none", "cycles = 30"),
-    // Reacquiring a lock half-way renews its lease.
+    // A process that reacquires its lock at half-time renews its lease.
     under("none", "hold = \"22s..28s\""),
-    // Holds shorter than the time to the first renewal, when a lock that waits for a replica at the
-    // acquire has nothing to lose. Only one of two replicas lags, so that the choice of the
-    // promoted one matters.
+    // The critical section ends before the first renewal, so that a lock that waits for a replica
+    // when it is acquired has nothing to lose. Only one of two replicas lags, so that the choice of
+    // the promoted one matters.
     on_primary("failover", "wait-replicas = 1; hold = \"1s..3s\"; lagging-replicas = 1").aimed(),
     on_primary(
         "failover",
@@ -113,7 +114,8 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     .aimed()
     .times(4),
     on_primary("failover", "availability = \"20s\""),
-    // A waiter for a message or a lease's end sends nothing: one that has not asked must arrive.
+    // A waiter sends nothing while it waits for a message or for the end of a lease, so a process
+    // that has not asked yet must arrive.
     on_redis(
         "restart",
         "persistence = \"aof-always\"; think = \"1s..12s\"; hold = \"6s..9s\"; \
@@ -125,9 +127,9 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     under("restart", "hold = \"10ms..300ms\"; cycles = 20").aimed(),
     under("none", "availability = \"5s\""),
     // Primaries only crash, so no process writes to two of them, and one of three replicas always
-    // has every write, even after two failovers: a lock is lost only if the wrong replica is
-    // promoted. Holds are long enough for the new primary to get a replica again, which it needs to
-    // grant anything, and there are enough cycles for a process to ask after that.
+    // has every write, even after two failovers. A lock is lost only if the wrong replica is
+    // promoted. The critical sections are long enough for the new primary to get a replica again,
+    // without which it grants nothing. There are enough cycles for a process to ask after that.
     on_primary(
         "failover",
         "wait-replicas = 1; replicas = 3; lagging-replicas = 1; replication-lag = \"20s..30s\"; \
@@ -135,8 +137,9 @@ pub(crate) const CONDITIONS: &[Condition] = &[
          cycles = 20",
     )
     .times(2),
-    // The same for a lock that its holder reacquires, and that the inner release removes: the
-    // process holds it until half-time, and one that asks for no longer than that finds it held.
+    // This is the same for a lock that its holder reacquires and that the inner release removes.
+    // The process holds the lock until half-time. A process that asks for no longer than that finds
+    // it held.
     on_primary(
         "failover",
         "wait-replicas = 1; replicas = 3; lagging-replicas = 1; replication-lag = \"20s..30s\"; \
@@ -149,52 +152,53 @@ pub(crate) const CONDITIONS: &[Condition] = &[
         "persistence = \"aof-always\"; cycles = 1; hold = \"19s..19200ms\"; \
          acquire-timeout = \"9300ms\"",
     ),
-    // The second process arrives after the first has heard that it lost its lock, if it hears.
+    // The second process arrives after the first could have learned that it lost its lock.
     on_primary(
         "restart",
         "ttl = \"30s\"; processes = 2; stagger = \"40s\"; cycles = 1; hold = \"55s..58s\"",
     ),
-    // The run continues when the old primary is a replica.
+    // The run continues after the old primary has become a replica.
     on_primary(
         "failover",
         "failover-by = \"crash\"; cycles = 40; hold = \"10ms..1s\"; think = \"1s..3s\"; \
          retry = \"500ms..1s\"; acquire-timeout = \"20s\"; availability = \"20s\"",
     ),
-    // An unreleased lock must outlive its waiters.
+    // A lock that is not released must outlive its waiters.
     on_primary("none", "ttl = \"120s\""),
     // A process that resumes after a pause still has its critical section ahead, without a lock.
     on_masters("pause", "pause = \"12s..15s\"; hold = \"8s..9s\""),
-    // Two of three masters are up, and each is needed.
+    // Two of three masters are up, and each of them is needed.
     on_masters(
         "failover",
         "masters = 3; availability = \"3s\"; hold = \"10ms..500ms\"; think = \"500ms..1s\"; \
          cycles = 30",
     ),
-    // Decreasing tokens keep all processes out of the storage, also long after the beginning.
+    // Decreasing tokens keep all processes out of the storage, even long after the start.
     with_tokens("none", "think = \"8s..12s\"; cycles = 12; hold = \"10ms..100ms\""),
-    // A lease that is kept alive every third of its time outlives a pause of two thirds.
+    // A lease that is kept alive every third of its time survives a pause of two thirds.
     on_etcd("pause", "pause = \"6500ms..6650ms\"; hold = \"14s..18s\""),
-    // The contender in front leaves while the next is about to watch it.
+    // The first contender in the queue leaves while the next one is about to watch it.
     on_etcd(
         "none",
         "latency = \"1ms..20ms\"; hold = \"1ms..5ms\"; cycles = 30; acquire-timeout = \"120s\"",
     ),
-    // A process is always in its critical section when servers lose their data. Most of the servers
-    // rarely lose the same data.
+    // A process is always in its critical section when servers lose their data. A majority of the
+    // servers rarely loses the same data.
     on_ensemble("restart", "hold = \"14s..18s\"").aimed().times(16),
-    // No leader election happens, so that only the session keeps a free lock unavailable.
+    // A single server needs no election, so only the session keeps a free lock unavailable.
     on_zookeeper("client-crash", "ensemble = 1"),
-    // Many ask together after a holder crashed, and act on stale reads.
+    // Many processes ask at the same time after a holder crashed, and act on stale reads.
     on_primary("client-crash", "processes = 8; latency = \"1ms..50ms\"; retry = \"5ms..20ms\""),
-    // Pauses that outlast a session and a shortened lock-delay, those that a session and a full
-    // lock-delay just outlast, and those that outlast both.
+    // These pauses outlast a session and a shortened lock-delay, or are just covered by a session
+    // and a full lock-delay, or outlast both.
     on_chubby("pause", "pause = \"35s..45s\"").times(2),
     on_chubby("pause", "pause = \"66s..71s\"").times(4),
     on_chubby("pause", "pause = \"85s..100s\"").times(4),
-    // A session is kept for 12 s at least.
+    // A session is kept for at least 12 s.
     on_chubby("pause", "pause = \"11s..11900ms\"; hold = \"8s..15s\"").aimed().times(8),
     on_chubby("client-crash", "availability = \"14s\"").aimed().times(4),
-    // The holder is cut off from the cell until after its lease, its grace period and a lock-delay.
+    // The holder is cut off from the cell until its lease, its grace period and a lock-delay are
+    // over.
     on_chubby(
         "partition",
         "processes = 2; cycles = 4; ttl = \"90s\"; hold = \"160s..170s\"; think = \"1s..2s\"; \
@@ -202,9 +206,9 @@ pub(crate) const CONDITIONS: &[Condition] = &[
          fault-window = \"10s..600s\"",
     )
     .times(4),
-    // The grantor fails in the middle of a hold.
+    // The grantor fails in the middle of a critical section.
     on_gemfire("failover", "hold = \"6s..9s\"").aimed().times(8),
-    // A member is kept for 7.998 s at least.
+    // A member is kept for at least 7.998 s.
     on_gemfire("pause", "pause = \"7500ms..7900ms\"").times(2),
     on_gemfire("client-crash", "availability = \"12s\""),
 ];

@@ -1,4 +1,4 @@
-//! The fate of mutants, and their lines in a file.
+//! The fate of a mutant, and its line in a file.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,13 @@ pub(crate) const HEAD: &str =
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
-    /// The lock itself keeps the broken rule there.
+    /// A run broke a rule that the lock itself keeps in the same cell.
     Killed(Kill),
     Equivalent,
-    /// This many runs differed. Those with the mistake broke no rule.
+    /// This many runs differed, and those with the mistake broke no rule.
     Survived(u64),
-    /// This many runs differed. They broke only rules that the lock itself breaks there.
+    /// This many runs differed, but broke only rules that the lock itself breaks in the same cell.
     Masked(u64),
-    /// The explorer found a plan that breaks a rule.
     Found(Kill),
     /// No plan within some bounds breaks a rule.
     Quiet {
@@ -45,7 +44,7 @@ impl Outcome {
     pub(crate) fn again(&self, new: &Outcome) -> Outcome {
         match (&self.fate, &new.fate) {
             (_, Fate::Killed(_)) => new.clone(),
-            // Explored mutants keep their fate.
+            // Mutants that were explored keep their fate.
             (Fate::Found(_) | Fate::Quiet { .. }, _) => self.clone(),
             _ => new.clone(),
         }

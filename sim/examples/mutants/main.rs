@@ -1,5 +1,5 @@
-//! Mutation testing: plants one mistake at a time in every lock and its servers, and counts
-//! the mutants that are found.
+//! Mutation testing: plants one mistake at a time in every lock and its servers, and counts the
+//! mutants that are found.
 //!
 //! ```text
 //! mutants='cargo run --release -p fencepost --example mutants --'
@@ -9,14 +9,14 @@
 //! $mutants page docs/data/mutants.tsv > docs/mutants.md
 //! ```
 //!
-//! The first writes a line for each mutant of every lock (or of those that are named), the second
-//! passes those that no sweep killed to the explorer, the third makes a page of it. `retry` sweeps
-//! those again that no sweep killed and that have no explanation: conditions are tried in order,
-//! so that one more at the end does not affect mutants that an earlier one kills. A number after
-//! the file is the number of new conditions: only these are tried then. `check FILE`
-//! runs every run again that killed, and exits with 2 if one does not. The operators are in
-//! `operators.rs`, the conditions in `conditions.rs`; how a mutant is judged is in
-//! `study.rs` and `bounds.rs`. Except for the processor time, all results follow from the seeds.
+//! `run` writes a line for each mutant of every lock (or of the named ones), `explore` passes those
+//! that no sweep killed to the explorer, and `page` makes a page of the results. `retry` sweeps the
+//! mutants again that no sweep killed and that have no explanation. Conditions are tried in order,
+//! so an additional one at the end does not affect mutants that an earlier one kills. A number
+//! after the file is the number of new conditions, and only these are tried. `check FILE` repeats
+//! every run that killed a mutant, and exits with 2 if a run no longer does. The operators are in
+//! `operators.rs` and the conditions in `conditions.rs`; `study.rs` and `bounds.rs` judge the
+//! mutants. Except for the processor time, all results follow from the seeds.
 
 mod bounds;
 mod conditions;
@@ -83,7 +83,7 @@ fn last_conditions(count: &str) -> Result<usize, Box<dyn Error>> {
     Ok(CONDITIONS.len().saturating_sub(count))
 }
 
-/// Earlier conditions count as tried, with their runs.
+/// Sweeps the remaining mutants again. Earlier conditions count as tried, with their runs.
 fn retry(file: &str, first: usize) -> Result<(), Box<dyn Error>> {
     for_each_lock_of(file, |lock, outcomes| {
         let is_left = |outcome: &&Outcome| {
@@ -116,7 +116,7 @@ fn for_each_lock_of(
     Ok(())
 }
 
-/// Prints each lock's lines as soon as possible: the whole takes long.
+/// Prints each lock's lines as soon as they are complete, because the whole study takes long.
 fn for_each_lock(
     locks: Vec<&'static Definition>,
     outcomes: impl Fn(&'static Definition) -> Vec<Outcome> + Sync,

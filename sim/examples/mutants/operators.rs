@@ -3,11 +3,11 @@
 //! A mistake is an [`Operator`], one line in the table of its coordinator ([`redis`],
 //! [`memcached`], [`zookeeper`], [`postgresql`], [`mysql`], [`etcd`], [`chubby`], [`gemfire`]), or
 //! of [`any`] server. Its [`rule`] changes a client's commands, its replies, or the server's time
-//! and disks. So it works for every lock, and no lock or server knows of it: [`machine`] wraps the
-//! server's machine where one is planted ([`Scenario::mutant`]), and where none is planted there is
-//! no wrapper.
+//! and disks. It therefore works for every lock, and no lock or server contains code for it.
+//! [`machine`] wraps the server's machine where a mistake is planted ([`Scenario::mutant`]).
+//! Without a mistake there is no wrapper.
 //!
-//! A new operator is a line in a table. [`Marks`] count its effects on a lock: an operator that
+//! A new operator is a line in a table. [`Marks`] count its effects on a lock. An operator that
 //! changed nothing made no mutant.
 //!
 //! [`Scenario::mutant`]: fencepost::Scenario

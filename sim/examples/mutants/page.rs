@@ -1,4 +1,4 @@
-//! The page about all mutants.
+//! Writes the page about all mutants.
 
 use crate::bounds::{BOUNDS, Bound, RUNS_MAX};
 use crate::fate::{Fate, Kill, Outcome};
@@ -15,14 +15,12 @@ const HEAD: &str = include_str!("page.md");
 pub(crate) struct Score {
     pub(crate) mutants: usize,
     pub(crate) killed: usize,
-    /// No run differed.
     pub(crate) equivalent: usize,
-    /// No plan within some bounds breaks a rule.
     pub(crate) quiet: usize,
-    /// Runs differed, and there is a known reason why that breaks no rule.
+    /// Mutants whose runs differed, but which break no rule for a known reason.
     pub(crate) explained: usize,
     pub(crate) masked: usize,
-    /// Found by the explorer, and by no sweep.
+    /// Mutants that the explorer found and no sweep killed.
     pub(crate) found: usize,
     pub(crate) open: usize,
 }
@@ -46,7 +44,7 @@ impl Score {
         })
     }
 
-    /// Killed by sweeps, per thousand of those not shown or stated to be equivalent.
+    /// Returns the mutants killed by sweeps, per thousand of those not known to be equivalent.
     pub(crate) fn per_mille(&self) -> usize {
         let missed = self.masked + self.found + self.open;
         self.killed * 1_000 / (self.killed + missed).max(1)

@@ -1,4 +1,4 @@
-//! Known reasons why mutants break no rule.
+//! The known reasons why some mutants break no rule.
 
 use crate::fate::Outcome;
 

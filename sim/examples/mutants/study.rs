@@ -1,9 +1,10 @@
-//! Searches for mutants: every operator on every lock that it may apply to.
+//! Searches for mutants by applying every operator to every lock that it fits.
 //!
-//! A *mutant* is a lock and an operator that changed something in a run. A run **kills** it that
-//! breaks a rule which the lock alone breaks in no run of that cell, over more seeds; so do many
-//! runs that break a rule which the lock seldom breaks, or that are unknown where the lock's are
-//! not. If no run differs, it is **equivalent** within the budget. Otherwise it **survives**.
+//! A *mutant* is a lock and an operator that changed something in a run. A run **kills** the mutant
+//! if it breaks a rule that the lock alone breaks in no run of that cell, over more seeds. So do
+//! many runs that break a rule that the lock seldom breaks, or that are unknown where the lock's
+//! are not. A mutant without a changed run is **equivalent** within the budget. Otherwise it
+//! **survives**.
 
 use crate::conditions::{CONDITIONS, Condition};
 use crate::fate::{Fate, Kill, Outcome};
@@ -21,27 +22,28 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Violations of the lock itself in these seeds do not count against its mutants.
+/// Number of seeds in which the lock itself runs. A rule that it breaks there does not count
+/// against its mutants.
 pub(crate) const OF_LOCK: u64 = 48;
 pub(crate) const FIRST: u64 = 2;
 pub(crate) const SECOND: u64 = 8;
-/// For mutants that only break rules that the lock breaks itself.
+/// Number of seeds for mutants that break only rules that the lock itself breaks.
 pub(crate) const MORE_OFTEN: u64 = 16;
-/// For cells in which the mutant breaks a rule more often than the lock, perhaps by chance.
+/// Seeds for cells in which the mutant breaks a rule more often than the lock, perhaps by chance.
 pub(crate) const WIDE: Range<u64> = 1_000..1_256;
 pub(crate) const SUSPECTS: usize = 3;
-/// Largest probability by chance of as many violated runs of the mutant, or more.
+/// Probability below which a difference in violated runs is not attributed to chance.
 const CHANCE: f64 = 1e-6;
-/// Pseudo-rule of a mutant whose runs are unknown much more often.
+/// Name of the pseudo-rule of a mutant whose runs are unknown much more often than the lock's.
 const UNKNOWN: &str = "unknown";
 const MORE_OFTEN_SAID: &str = " more often";
 
-/// Unless the scenario has more than the built-in one.
+/// Number of cycles, unless the scenario sets more than the built-in number.
 const CYCLES: u32 = 6;
-/// Ends before the run does.
+/// Window for faults, which ends before the run does.
 const WINDOW: [Span; 2] = [Span::secs(1), Span::secs(20)];
 
-/// A mistake that is made in none of these families is never made.
+/// Fault families of the first runs. A mistake that takes effect in none of them never does.
 const SCOUTED: &[&str] = &["none", "lost-reply", "failover", "restart", "partition"];
 
 pub(crate) type Cell = (usize, Strategy);
@@ -75,7 +77,8 @@ impl Bench {
         Bench { lock, first, cells: BTreeMap::new(), wide: BTreeMap::new() }
     }
 
-    /// `None` if the mistake is never made in this lock. Panics at a failed run: a simulator bug.
+    /// Tries a mutant. Returns `None` if the mistake never takes effect in this lock. Panics if a
+    /// run fails, which is a bug of the simulator.
     pub(crate) fn one(&mut self, operator: &'static Operator, seeds: u64) -> Option<Outcome> {
         if !self.is_made(operator) {
             return None;
@@ -112,7 +115,8 @@ impl Bench {
         Some(Outcome { lock, operator, fate, runs, cpu_us })
     }
 
-    /// Compares significantly. Returns the number of runs too.
+    /// Searches for a rule that the mutant breaks significantly more often than the lock. Also
+    /// returns the number of runs.
     fn more_often(&mut self, operator: &'static Operator) -> (Option<Kill>, u64) {
         let mutant = Some(mutant(operator));
         let of = |kinds: &BTreeMap<Kind, u64>, kind| kinds.get(&kind).copied().unwrap_or(0);
@@ -284,7 +288,7 @@ pub(crate) fn outcomes(
     let outcome = |operator| {
         let first = bench.one(operator, FIRST);
         let is_killed = first.as_ref().is_some_and(|one| matches!(one.fate, Fate::Killed(_)));
-        // With a few conditions only, the mistake may be missing in all of the first seeds.
+        // With only a few conditions, the mistake may take effect in none of the first seeds.
         if is_killed || first.is_none() && bench.first == 0 {
             return first;
         }
@@ -311,7 +315,8 @@ pub(crate) fn unlike(outcomes: &[Outcome]) -> Vec<String> {
     unlike
 }
 
-/// Fisher's exact test, one-sided: probability of at least this many violated runs of the mutant.
+/// Returns the probability of at least this many violated runs of the mutant, by Fisher's one-sided
+/// exact test.
 pub(crate) fn chance([broken, of]: [u64; 2], [broken_of_lock, of_lock]: [u64; 2]) -> f64 {
     let all = broken + broken_of_lock;
     let ways = |broken: u64| choose(of, broken) * choose(of_lock, all - broken);

@@ -1,4 +1,4 @@
-//! Mutants that must be killed, and one that must not.
+//! Tests of mutants that must be killed, and of one that must not.
 
 use crate::fate::{Fate, HEAD, Kill, Outcome, read};
 use crate::operators::operators;
@@ -113,7 +113,7 @@ fn more_conditions_add_to_what_was_tried_and_only_a_kill_takes_the_place_of_what
 
 #[test]
 fn what_is_more_often_by_chance_is_told_from_what_is_not() {
-    // Of 70 ways to choose 4 of 8 one has all of them on one side, and 17 have three or more.
+    // Of the 70 ways to choose 4 of 8, one has all of them on one side, and 17 have three or more.
     assert!((chance([4, 4], [0, 4]) - 1.0 / 70.0).abs() < 1e-12);
     assert!((chance([3, 4], [1, 4]) - 17.0 / 70.0).abs() < 1e-12);
     assert!((chance([0, 16], [0, 48]) - 1.0).abs() < 1e-12);
@@ -132,7 +132,7 @@ fn the_published_score_is_that_of_the_published_mutants_and_no_lower_than_stated
     assert!(score.per_mille() >= 999, "{score:?}");
 }
 
-/// `mutants check docs/data/mutants.tsv` runs all of them.
+/// The command `mutants check docs/data/mutants.tsv` repeats all published kills.
 #[test]
 fn a_sample_of_the_published_kills_kills_again() {
     let outcomes = read(PUBLISHED).expect("docs/data/mutants.tsv");

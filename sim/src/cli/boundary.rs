@@ -1,4 +1,4 @@
-//! `fencepost boundary`: the value of a parameter at which a lock breaks.
+//! The command `fencepost boundary`, which finds the value of a parameter at which a lock breaks.
 
 use super::arguments::BoundaryArguments;
 use super::lock_scripts::add_scripts;
@@ -17,13 +17,13 @@ use fencepost_reports::documents::boundary::{Unit, VIEWS};
 use fencepost_reports::summary::sweep::SeedRange;
 use fencepost_reports::{RunFacts, Verdict};
 
-/// The default resolution: this fraction of the range.
+/// Divisor of the range for the default resolution.
 const FINENESS: u64 = 256;
 
-/// The default seeds of every value.
+/// Default range of seeds for every value.
 const SEEDS: (u64, u64) = (0, 200);
 
-/// The default number of runs of a program in a search: they take longer.
+/// Default number of runs for a program, which takes longer than a simulated lock.
 const PROGRAM_RUNS_MAX: u64 = 400;
 
 pub(crate) fn boundary(arguments: &BoundaryArguments) -> Result<Outcome, Failure> {
@@ -114,7 +114,7 @@ fn one_fault(arguments: &BoundaryArguments, quantity: &Varied) -> Result<Familie
     )))
 }
 
-/// Refuses a lock on which the quantity has no effect.
+/// Fails if the quantity has no effect on the lock.
 fn refuse_elsewhere(quantity: &Varied, client: &Definition) -> Result<(), Failure> {
     match quantity.only_on.filter(|only| *only != client.deployment.coordinator()) {
         None => Ok(()),
@@ -127,7 +127,7 @@ fn refuse_elsewhere(quantity: &Varied, client: &Definition) -> Result<(), Failur
     }
 }
 
-/// `A..B` in the unit of the quantity.
+/// Parses `A..B` in the unit of the quantity.
 fn range(text: &str, unit: Unit) -> Result<(u64, u64), Failure> {
     let example = match unit {
         Unit::Us => "1s..12s",

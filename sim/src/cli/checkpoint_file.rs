@@ -1,4 +1,4 @@
-//! The place and the schedule of checkpoints, for a sweep or an exploration.
+//! The file and the schedule of checkpoints for a sweep or an exploration.
 
 use super::Failure;
 use super::arguments::SweepArguments;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// In real time, unless the arguments say otherwise.
+/// Default time between two checkpoints, in real time.
 const EVERY: Duration = Duration::from_secs(1);
 
 pub(crate) struct CheckpointFile {
@@ -42,7 +42,7 @@ pub(crate) fn place(
     }
 }
 
-/// The work of an earlier process on this sweep; `None` without a checkpoint.
+/// Loads the work of an earlier process on this sweep. Returns `None` without a checkpoint.
 pub(crate) fn resume(path: &Path, spec: &SweepSpec) -> Result<Option<Sweep>, Failure> {
     if !path.exists() {
         return Ok(None);
@@ -65,7 +65,7 @@ impl CheckpointFile {
         }
     }
 
-    /// Only if the last checkpoint is old enough; `Err` once a write has failed.
+    /// Writes a checkpoint if the last one is old enough. Returns `Err` once a write has failed.
     pub(crate) fn offer(&self, json: &dyn Fn() -> serde_json::Result<Vec<u8>>) -> Result<(), ()> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.failure.is_none() && state.written.elapsed() >= self.every {
@@ -75,7 +75,7 @@ impl CheckpointFile {
         if state.failure.is_some() { Err(()) } else { Ok(()) }
     }
 
-    /// Atomic, by a rename.
+    /// Replaces the file atomically by a rename.
     pub(crate) fn write(
         &self,
         json: &dyn Fn() -> serde_json::Result<Vec<u8>>,

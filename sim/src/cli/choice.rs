@@ -1,4 +1,4 @@
-//! Flags whose value is a member of another crate's enum.
+//! Parses flags whose value is a variant of another crate's enum.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::str::FromStr;

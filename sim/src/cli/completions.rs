@@ -1,4 +1,5 @@
-//! `fencepost completions SHELL`: the script also completes names of locks, faults and formats.
+//! The command `fencepost completions SHELL`. The script also completes names of locks, faults and
+//! formats.
 
 use super::arguments::Arguments;
 use super::output::print;
@@ -21,7 +22,7 @@ pub(crate) fn completions(shell: Shell) -> Result<Outcome, Failure> {
     Ok(Outcome::AsExpected)
 }
 
-/// The parser for these arguments runs later.
+/// Adds names to complete. The real parser for these arguments runs later.
 fn with_names(command: Command) -> Command {
     let name = command.get_name().to_owned();
     command.mut_args(|argument| offered(&name, argument)).mut_subcommands(with_names)

@@ -1,4 +1,4 @@
-//! Counts seeds without minimizing, explaining or repeating runs under turmoil.
+//! Counts seeds without minimization, explanation or repetition under turmoil.
 
 use super::Failure;
 use super::arguments::{JobsArgument, QuietArgument};
@@ -12,7 +12,7 @@ use fencepost_faults::{Families, Seed};
 use fencepost_reports::summary::sweep::{SeedRange, Shard, Sweep};
 use fencepost_reports::{RunFacts, Verdict};
 
-/// Errors: a lock that does not fit the scenario; a run that failed.
+/// Fails if a lock does not fit the scenario or a run fails.
 pub(super) fn counted(
     cells: Vec<(&'static Definition, Families)>,
     scenario: Scenario,

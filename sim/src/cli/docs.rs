@@ -1,4 +1,5 @@
-//! `fencepost docs`: renders the documentation of a clone of the repository as a site.
+//! The command `fencepost docs`, which renders the documentation of a clone of the repository as a
+//! site.
 
 use super::arguments::DocsArguments;
 use super::output::print;
@@ -20,7 +21,7 @@ pub(crate) fn docs(arguments: &DocsArguments) -> Result<Outcome, Failure> {
     Ok(Outcome::AsExpected)
 }
 
-/// Leaves out build and install folders, and hidden ones.
+/// Returns the entry for a path, unless it is in a build or install folder or hidden.
 fn entry(repository: &Path, path: &str) -> Option<Entry> {
     let place = repository.join(path);
     if !place.is_dir() {

@@ -1,6 +1,6 @@
-//! `--expect FILE`: the expected verdict for each lock under each fault.
+//! The option `--expect FILE`, which states the expected verdict for each lock under each fault.
 //!
-//! TOML, a table for each lock with a line for each fault:
+//! The file is TOML with a table for each lock and a line for each fault:
 //!
 //! ```toml
 //! [redlock]
@@ -127,7 +127,7 @@ fn wanted(value: &toml::Value) -> Result<Wanted, String> {
     }
 }
 
-/// Twelve hex digits each.
+/// Parses a list of fingerprints of twelve hexadecimal digits.
 fn fingerprints(value: &toml::Value) -> Result<BTreeSet<String>, String> {
     let expected = "expected a list of fingerprints, like [\"81c70fe50667\"]";
     let id = |value: &toml::Value| match value.as_str() {

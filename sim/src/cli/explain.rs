@@ -1,4 +1,4 @@
-//! `fencepost explain NAME`: the meaning of a name in a report, with references.
+//! The command `fencepost explain NAME`, which explains a name in a report and lists references.
 
 use super::arguments::ExplainArguments;
 use super::output::print;
@@ -12,7 +12,7 @@ use fencepost_reports::{Cause, Kind};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// A name can be several of these.
+/// Prints every meaning of a name, which may be a rule, a cause and a fault family.
 pub(crate) fn explain(arguments: &ExplainArguments) -> Result<Outcome, Failure> {
     let name = arguments.name.as_str();
     let parts: Vec<String> =
@@ -95,7 +95,7 @@ fn unknown(name: &str) -> Failure {
     ))
 }
 
-/// The names of all rules, causes and fault families, without duplicates.
+/// Returns the names of all rules, causes and fault families without duplicates.
 pub(crate) fn names() -> Vec<&'static str> {
     let kinds = Kind::ALL.iter().map(|kind| kind.name());
     let names = kinds.chain(Cause::ALL.iter().map(|cause| cause.name()));

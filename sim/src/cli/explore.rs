@@ -1,4 +1,5 @@
-//! `fencepost explore`: runs every plan of a stated size; prints a counterexample or a certificate.
+//! The command `fencepost explore`, which runs every plan of a stated size and prints a
+//! counterexample or a certificate.
 
 mod ahead;
 mod ask;
@@ -74,7 +75,7 @@ pub(crate) fn explore(arguments: &ExploreArguments) -> Result<Outcome, Failure> 
     run_all(arguments, &order, &work, start, u64::try_from(runs).unwrap_or(u64::MAX))
 }
 
-/// Errors: too much to begin without `--yes`.
+/// Fails without `--yes` if the exploration is too large to begin.
 fn surveyed(
     arguments: &ExploreArguments,
     order: &Order<'_>,
@@ -119,7 +120,7 @@ fn run_all(
         }
         Answer::Quiet(ledger) => (ledger, None),
     };
-    // Saves the runs first: a full disk must not lose them.
+    // The ledger is saved first, because a full disk must not lose the runs.
     let outcome = order.conclude(&ledger, reason.as_deref(), &arguments.format)?;
     watch.keep(&ledger)?;
     if reason.is_some() {
@@ -132,7 +133,7 @@ fn run_all(
     Ok(outcome)
 }
 
-/// The work of an earlier process; `None` without a checkpoint.
+/// Loads the work of an earlier process. Returns `None` without a checkpoint.
 fn start(arguments: &ExploreArguments, order: &Order<'_>) -> Result<Option<Ledger>, Failure> {
     let checkpoint = arguments.checkpoint.as_ref().filter(|path| arguments.resume && path.exists());
     let Some(path) = checkpoint else { return Ok(None) };
@@ -200,7 +201,7 @@ struct Watch<'w> {
 }
 
 impl Watch<'_> {
-    /// Writes the ledger to the file; returns an earlier write's error too.
+    /// Writes the ledger to the file. Also returns the error of an earlier write.
     fn keep(&self, ledger: &Ledger) -> Result<(), Failure> {
         let (Some(file), Some(order)) = (&self.file, self.order) else { return Ok(()) };
         file.write(&|| json(order, ledger))?;

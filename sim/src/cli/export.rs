@@ -1,4 +1,5 @@
-//! `fencepost export`: a violation of a report for those without fencepost.
+//! The command `fencepost export`, which reproduces a reported violation for people without
+//! fencepost.
 
 use super::arguments::ExportArguments;
 use super::options::unknown;
@@ -16,7 +17,7 @@ use fencepost_reports::{RunReport, Violation, ViolationReport};
 use std::path::Path;
 use std::rc::Rc;
 
-/// Writes the folder, and prints the command that starts it.
+/// Writes the folder, and prints the command that starts the reproduction.
 pub(crate) fn export(arguments: &ExportArguments) -> Result<Outcome, Failure> {
     let (path, out) = (&arguments.file, &arguments.out);
     if arguments.form != "script" {
@@ -62,7 +63,7 @@ fn is_new(folder: &Path) -> bool {
     }
 }
 
-/// The only run with violations.
+/// Returns the only run with violations.
 fn violated<'r>(path: &Path, runs: &'r [RunReport]) -> Result<&'r RunReport, Failure> {
     let violated: Vec<&RunReport> = runs.iter().filter(|run| !run.violations.is_empty()).collect();
     match violated[..] {
@@ -78,7 +79,8 @@ fn violated<'r>(path: &Path, runs: &'r [RunReport]) -> Result<&'r RunReport, Fai
     }
 }
 
-/// The violation of this id; without one, the first that a script can show, or else the first.
+/// Returns the violation with this id. Without an id, prefers the first violation that a script can
+/// show.
 fn shown<'r>(
     path: &Path,
     run: &'r RunReport,
@@ -100,8 +102,8 @@ fn shown<'r>(
     })
 }
 
-/// Runs that may show the violation, from the smallest to the whole one. Those whose faults have
-/// their whole magnitude come first: a minimal magnitude leaves no time to spare.
+/// Returns runs that may show the violation, from the smallest to the whole one. Faults with their
+/// whole magnitude come first, because a minimal magnitude leaves no time to spare.
 fn smaller(whole: &RunSpec, violation: &ViolationReport) -> Vec<RunSpec> {
     let (Some(plan), Some(minimal)) = (&violation.minimal_plan, &violation.minimal_run) else {
         return vec![whole.clone()];

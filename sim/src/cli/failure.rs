@@ -1,54 +1,54 @@
-//! The error of a command, in one line.
+//! The error of a command, which is printed as one line.
 
 use crate::engine::EngineError;
 use crate::files::FileError;
 use std::fmt;
 use std::path::PathBuf;
 
-/// A failure of a command: exit status 2.
+/// The failure of a command, with exit status 2.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The arguments are wrong; names the bad value and the valid ones.
+    /// Wrong arguments. The text names the wrong value and the valid ones.
     #[error("{0}")]
     Usage(String),
-    /// A file cannot be read or written.
+    /// A file that cannot be read or written.
     #[error("{path}: {error}", path = .path.display())]
     File {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The reason.
+        /// Error of the operating system.
         error: std::io::Error,
     },
-    /// A readable file has the wrong content.
+    /// A readable file with wrong content.
     #[error("{path}: {what}", path = .path.display())]
     Content {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The problem, and valid content.
+        /// The problem, and the valid content.
         what: String,
     },
-    /// The simulation itself failed.
+    /// A failure of the simulation itself.
     #[error("seed {seed}, client {client}, fault {fault}: {error}")]
     Engine {
-        /// The seed of the run.
+        /// Seed of the failed run.
         seed: u64,
-        /// The lock.
+        /// Name of the lock.
         client: String,
-        /// The faults.
+        /// Fault families of the run.
         fault: String,
-        /// The reason.
+        /// Error of the engine.
         error: EngineError,
     },
-    /// A replay gave another history than the report.
+    /// A replay whose history differs from the report.
     #[error("{0}")]
     Mismatch(String),
-    /// Standard output cannot be written.
+    /// An error while writing to standard output.
     #[error("standard output: {0}")]
     Output(std::io::Error),
 }
 
 impl Failure {
-    /// In one line, with the valid values after "expected".
+    /// Converts clap's error to one line, with the valid values after "expected".
     pub(crate) fn usage(error: &clap::Error) -> Failure {
         let text = error.render().to_string();
         let words: Vec<&str> = text
@@ -87,7 +87,7 @@ impl Failure {
     }
 }
 
-/// Uses the words of our errors.
+/// Rewords clap's message like the errors of fencepost.
 fn expectation(message: &str) -> String {
     if let Some(rest) = message.strip_prefix("unexpected argument '-") {
         return format!("unknown option '-{}", rest.trim_end_matches(" found"));

@@ -1,4 +1,5 @@
-//! `fencepost gallery`: writes the pages of the gallery, or compares them with the published ones.
+//! The command `fencepost gallery`, which writes the pages of the gallery or compares them with the
+//! published ones.
 
 use super::arguments::GalleryArguments;
 use super::output::{log, print};

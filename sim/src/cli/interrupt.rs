@@ -1,4 +1,5 @@
-//! SIGINT and SIGTERM during a sweep: finished runs are printed, and the exit status tells.
+//! Handles SIGINT and SIGTERM during a sweep, which then prints its finished runs and reports the
+//! signal by its exit status.
 
 use super::{Failure, Outcome};
 use crate::studies::sweep::Stop;
@@ -48,7 +49,7 @@ impl Interrupt {
         }
     }
 
-    /// `None` without a signal.
+    /// Returns the outcome after a signal, or `None` without one.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         match self.0.load(Ordering::Relaxed) {
             INTERRUPTED => Some(Outcome::Interrupted),
@@ -63,7 +64,7 @@ fn signals() -> std::io::Result<(Interrupts, Terminations)> {
     Ok((signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?))
 }
 
-/// Ctrl-C and Ctrl-Break.
+/// Registers Ctrl-C and Ctrl-Break.
 #[cfg(windows)]
 fn signals() -> std::io::Result<(Interrupts, Terminations)> {
     Ok((ctrl_c()?, ctrl_break()?))

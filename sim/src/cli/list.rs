@@ -1,4 +1,4 @@
-//! `fencepost list`: the choices for options.
+//! The command `fencepost list`, which prints the possible values of options.
 
 use super::arguments::{ListArguments, Listing};
 use super::choice::choices;

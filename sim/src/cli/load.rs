@@ -1,4 +1,4 @@
-//! `fencepost load`: the cost of waiting for a lock.
+//! The command `fencepost load`, which measures the cost of waiting for a lock.
 
 use super::arguments::LoadArguments;
 use super::options::{client, view};

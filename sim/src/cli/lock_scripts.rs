@@ -1,4 +1,4 @@
-//! `--lock FILE`: locks that are written in Lua.
+//! The option `--lock FILE`, which adds locks written in Lua.
 
 use super::Failure;
 use super::arguments::LockArguments;
@@ -14,7 +14,6 @@ use fencepost_reports::{History, What};
 use std::path::Path;
 use std::rc::Rc;
 
-/// Each of them runs without faults.
 pub(crate) fn add_scripts(
     arguments: &LockArguments,
     scenario: &mut Scenario,
@@ -67,7 +66,7 @@ fn read(text: &str) -> Result<LockScript, Failure> {
     Ok(LockScript { name, script })
 }
 
-/// Unless the user set others.
+/// Copies the lock's own settings to the scenario, except those that the user set.
 fn take_numbers(lock: &LockScript, scenario: &mut Scenario) -> Result<(), Failure> {
     let built_in = Scenario::default();
     let stated = |key: &str| scenario.keeps.iter().any(|length| length.key() == key);
@@ -84,7 +83,7 @@ fn take_numbers(lock: &LockScript, scenario: &mut Scenario) -> Result<(), Failur
     scenario.validate().map_err(|wrong| Failure::wrong(format!("{}: {wrong}", lock.script.file())))
 }
 
-/// Reports its errors before any other run.
+/// Runs the lock once without faults, so that its errors are reported before any other run.
 fn try_out(lock: &LockScript, scenario: &Scenario) -> Result<(), Failure> {
     let mut alone = Scenario { processes: 2, cycles: 2, ..Scenario::default() };
     (alone.ttl, alone.calls.retry, alone.workload) =

@@ -1,4 +1,4 @@
-//! `fencepost man`: a man page for each command.
+//! The command `fencepost man`, which writes a man page for each command.
 
 use super::arguments::{Arguments, ManArguments};
 use super::output::print;

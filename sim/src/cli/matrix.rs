@@ -1,4 +1,4 @@
-//! `fencepost matrix`: every lock under every fault.
+//! The command `fencepost matrix`, which runs every lock under every fault.
 
 use super::arguments::MatrixArguments;
 use super::counted::counted;
@@ -73,7 +73,7 @@ fn of_sweep(source: &Path, sweep: &Sweep, kind: Option<Kind>) -> Result<Matrix, 
     Ok(Matrix::of_kind(sweep, kind))
 }
 
-/// Fails unless an optional rule is requested: every cell would be quiet.
+/// Fails for an optional rule that was not requested, because every cell would be quiet.
 fn is_judged(kind: Kind, scenario: &Scenario) -> Result<(), Failure> {
     let Some(key) = kind.bound_key() else { return Ok(()) };
     if scenario.deviations().iter().any(|(set, _)| set == key) {

@@ -1,5 +1,5 @@
-//! `--max-memory`: polls the system for the memory of a sweep, because allocations of runs are not
-//! counted.
+//! The option `--max-memory`, which polls the system for the memory of a sweep, because allocations
+//! of runs are not counted.
 
 use super::Failure;
 use super::output::log;
@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 const EVERY: Duration = Duration::from_millis(50);
-/// A sweep must stop within this time after a request.
+/// Time in which a sweep must stop after a request.
 const GRACE: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
@@ -34,8 +34,9 @@ impl MemoryBound {
         std::mem::forget(self.writing());
     }
 
-    /// Beyond the limit the sweep is asked to stop. If the memory then grows by another half, or
-    /// the sweep does not stop in time, the process ends with the content of its checkpoint.
+    /// Watches the memory. Beyond the limit, the sweep is asked to stop. If the memory then grows
+    /// by another half, or the sweep does not stop in time, the process ends with the content of
+    /// its checkpoint.
     pub(crate) fn watch(&'static self, max: u64, stop: &'static Stop) -> Result<(), Failure> {
         held().ok_or_else(|| {
             Failure::wrong("--max-memory: this system does not report memory use")
@@ -78,7 +79,7 @@ fn describe(held: u64, max: u64) -> String {
     )
 }
 
-/// `None` where the system cannot tell.
+/// Returns the memory in use, or `None` if the system does not report it.
 #[cfg(target_os = "linux")]
 fn held() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;

@@ -1,4 +1,4 @@
-//! `fencepost merge`: adds up the summaries or explorations of shards.
+//! The command `fencepost merge`, which adds up the summaries or explorations of shards.
 
 mod watch;
 

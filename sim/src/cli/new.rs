@@ -1,4 +1,4 @@
-//! `fencepost new`: a file to start from.
+//! The command `fencepost new`, which writes a file to start from.
 
 mod program;
 
@@ -39,7 +39,7 @@ pub(crate) fn new_lock(arguments: &NewArguments) -> Result<Outcome, Failure> {
     Ok(Outcome::AsExpected)
 }
 
-/// The error states `expected`.
+/// Writes a file that does not exist yet. The error states `expected`.
 fn write_new(file: &str, text: &str, expected: &str) -> Result<(), Failure> {
     let path = Path::new(file);
     let opened = OpenOptions::new().write(true).create_new(true).open(path);

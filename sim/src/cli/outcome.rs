@@ -1,19 +1,19 @@
-//! The result of a command, as an exit status.
+//! The outcome of a command, which determines its exit status.
 
 use fencepost_reports::{RunReport, Verdict};
 
-/// The result of a command.
+/// The outcome of a command that did not fail.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Outcome {
-    /// No violation, or all as expected.
+    /// Exit status 0: no violation, or all as expected.
     AsExpected,
-    /// Nothing was exercised.
+    /// An inconclusive result, because nothing exercised the lock.
     Unknown,
-    /// A violation, or a deviation from expectations.
+    /// A violation, or a deviation from the expectations.
     Violated,
-    /// SIGINT ended it, with or without findings.
+    /// An end by SIGINT, with or without findings.
     Interrupted,
-    /// SIGTERM ended it, with or without findings.
+    /// An end by SIGTERM, with or without findings.
     Terminated,
 }
 
@@ -30,13 +30,13 @@ impl Outcome {
         }
     }
 
-    /// The exit status. A failure is 2.
+    /// Returns the exit status. A failure has the status 2.
     pub fn status(self) -> u8 {
         match self {
             Outcome::AsExpected => 0,
             Outcome::Violated => 1,
             Outcome::Unknown => 3,
-            // The status that a shell reports for a command killed by the signal.
+            // This is the status that a shell reports for a command killed by the signal.
             Outcome::Interrupted => 130,
             Outcome::Terminated => 143,
         }

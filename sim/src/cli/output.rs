@@ -1,4 +1,4 @@
-//! Writes results: to stdout, and to files, atomically.
+//! Writes results to stdout, and atomically to files.
 
 use super::Failure;
 use fencepost_reports::record::visible::one_line;
@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-/// A closed pipe is no error.
+/// Writes to stdout. A closed pipe is no error.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = anstream::AutoStream::auto(io::stdout().lock());
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -16,16 +16,17 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// A longer line may come from a file.
+/// Maximum length of a message's line in bytes, because its text may come from a file.
 pub(crate) const LINE_MAX: usize = 2_000;
 
-/// Writes one line to stderr, even if a name has line breaks. Ignores errors: stderr may be closed.
+/// Writes one line to stderr, even if a name contains line breaks. Ignores errors, because stderr
+/// may be closed.
 pub fn log(line: impl std::fmt::Display) {
     let mut stderr = anstream::AutoStream::auto(io::stderr().lock());
     let _ = writeln!(stderr, "{}", one_line(&line.to_string(), LINE_MAX));
 }
 
-/// As wide as COLUMNS says, else as the terminal.
+/// Returns the page layout, with the width from COLUMNS or else from the terminal.
 pub(crate) fn page(detail: Detail) -> Page {
     let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let terminal =
@@ -34,10 +35,11 @@ pub(crate) fn page(detail: Detail) -> Page {
     Page::of_width(columns, detail)
 }
 
-/// A device or a pipe may never end.
+/// Maximum number of bytes to read from a device or a pipe, which may never end.
 const STREAM_BYTES_MAX: u64 = 256 << 20;
 
-/// Reads standard input for `-`. `expected` is the content, for the error about a missing file.
+/// Reads a file, or standard input for `-`. `expected` describes the content in the error about a
+/// missing file.
 pub(crate) fn read_file(path: &Path, expected: &str) -> Result<String, Failure> {
     let read = || -> io::Result<String> {
         let file = match path == Path::new("-") {
@@ -70,7 +72,7 @@ fn standard_input() -> io::Result<File> {
     io::stdin().as_handle().try_clone_to_owned().map(File::from)
 }
 
-/// Reads text to its end, or up to `max` bytes.
+/// Reads text to its end, and fails beyond `max` bytes.
 fn read_at_most(source: impl Read, max: u64) -> io::Result<String> {
     let mut text = Vec::new();
     source.take(max + 1).read_to_end(&mut text)?;

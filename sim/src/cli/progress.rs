@@ -1,4 +1,4 @@
-//! Progress on stderr: a bar on a terminal, occasional plain lines elsewhere.
+//! Shows progress on stderr: a bar on a terminal, occasional plain lines elsewhere.
 
 use super::output::log;
 use crate::diagnosis::Extent;
@@ -16,14 +16,14 @@ pub(crate) struct Progress {
     shown_as: ShownAs,
     label: String,
     runs: u64,
-    /// Runs of an earlier process do not count towards the speed.
+    /// Runs of an earlier process, which do not count towards the speed.
     runs_before: u64,
     done: AtomicU64,
     violated: AtomicU64,
     started: Instant,
-    /// In microseconds since the start.
+    /// Time of the last run, in microseconds since the start.
     last_run_us: AtomicU64,
-    /// In milliseconds since the start.
+    /// Time of the next line, in milliseconds since the start.
     line_due_ms: AtomicU64,
 }
 
@@ -146,7 +146,8 @@ impl Progress {
     }
 }
 
-/// A spinner on a terminal, else a line for a lock whose turn comes after [`LINE_EVERY`].
+/// Shows the minimization: a spinner on a terminal, and elsewhere a line for each run whose
+/// minimization begins later than [`LINE_EVERY`].
 pub(crate) struct Minimising {
     spinner: ProgressBar,
     started: Instant,

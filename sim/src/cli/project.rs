@@ -1,5 +1,5 @@
-//! `fencepost.toml`: the options that a project gives `run`, `sweep`, `merge` and `findings`. The
-//! file becomes arguments for every option that the command line does not give.
+//! The file `fencepost.toml`, which sets options of `run`, `sweep`, `merge` and `findings` for a
+//! project. Each of its options that is missing on the command line becomes an argument.
 
 mod file;
 mod found;
@@ -15,16 +15,16 @@ use found::Found;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// One of them on the command line replaces all of the file's.
+/// Options that select locks. One of them on the command line replaces all of the file's.
 const LOCKS: [&str; 4] = ["client", "coordinator", "lock", "program"];
 const OF_PROGRAMS: [&str; 4] = ["cwd", "deployment", "env", "lock-key"];
-/// What decides which programs run, and how.
+/// Options that decide which programs run, and how.
 const OF_COMMANDS: [&str; 4] = ["cwd", "env", "program", "servers"];
 const OWN: [&str; 3] = ["config", "no-config", "profile"];
 
 pub(crate) fn with_project(arguments: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
     let root = Arguments::command();
-    // The real parse reports what is wrong with the arguments.
+    // The real parser reports what is wrong with the arguments.
     let lenient = root.clone().ignore_errors(true).try_get_matches_from(&arguments);
     let Some(called) = lenient.as_ref().ok().and_then(|matches| Called::find(&root, matches))
     else {
@@ -47,13 +47,13 @@ pub(crate) fn with_project(arguments: Vec<OsString>) -> Result<Vec<OsString>, Fa
 
 struct Called<'c> {
     command: Command,
-    /// After the program.
+    /// Number of words of the subcommand, after the name of the program.
     words: usize,
     matches: &'c ArgMatches,
 }
 
 impl<'c> Called<'c> {
-    /// Returns `None` for a command that reads no project.
+    /// Returns `None` for a command that reads no project file.
     fn find(root: &Command, matches: &'c ArgMatches) -> Option<Called<'c>> {
         let within = |command: &Command, name: &str| command.find_subcommand(name).cloned();
         let (command, words, matches) = match matches.subcommand() {
@@ -79,7 +79,7 @@ impl<'c> Called<'c> {
         self.matches.get_one(key)
     }
 
-    /// Errors: a profile without a file.
+    /// Returns the project file, if there is one. Fails if a profile is given without a file.
     fn file(&self) -> Result<Option<Found>, Failure> {
         if self.is_given("no-config") {
             return Ok(None);
@@ -109,8 +109,8 @@ impl<'c> Called<'c> {
         })
     }
 
-    /// Reports which file above the current folder is used. Errors: it decides which programs run,
-    /// and may not.
+    /// Reports which file above the current folder is used. Fails if that file decides which
+    /// programs run and is not allowed to.
     fn permit(&self, found: &Found, settings: &[Setting]) -> Result<(), Failure> {
         let path = found.path.display();
         let decides = |setting: &&Setting| OF_COMMANDS.contains(&setting.key.as_str());
@@ -137,13 +137,13 @@ impl<'c> Called<'c> {
         self.command.get_name() == "list"
     }
 
-    /// The file's programs run, and no folder is named for them.
+    /// Returns whether the file starts programs without naming their folder.
     fn needs_folder(&self, settings: &[Setting]) -> bool {
         let wanted = |key: &str| self.wanted(settings).any(|setting| setting.key == key);
         wanted("program") && !wanted("cwd") && !self.is_given("cwd")
     }
 
-    /// Leaves out --config, which is already in front.
+    /// Leaves out --config, which was already moved to the front.
     fn without_config(&self, rest: &[OsString]) -> Vec<OsString> {
         let mut rest = rest.iter();
         let mut kept = Vec::new();

@@ -1,4 +1,5 @@
-//! `fencepost reality`: violations of simulated servers, against the real ones.
+//! The command `fencepost reality`, which compares violations of simulated servers with the real
+//! ones.
 
 use super::arguments::RealityArguments;
 use super::options::{clients, families, view};
@@ -64,7 +65,7 @@ fn cases(arguments: &RealityArguments) -> Result<Vec<Case>, Failure> {
     Ok(clients.into_iter().flat_map(of).collect())
 }
 
-/// Pages of coordinators without real servers are left out.
+/// Returns the pages to compare, without those of coordinators that have no real servers.
 fn pages(
     arguments: &RealityArguments,
 ) -> Result<Vec<(&'static Exhibit, &'static Definition)>, Failure> {

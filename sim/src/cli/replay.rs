@@ -1,4 +1,5 @@
-//! `fencepost replay`: repeats the plans of a report under turmoil, with the same histories.
+//! The command `fencepost replay`, which repeats the plans of a report under turmoil and compares
+//! the histories.
 
 use super::arguments::ReplayArguments;
 use super::options::{client_of, format};
@@ -50,7 +51,8 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Outcome, Failure> {
     Ok(Outcome::of_runs(&replayed.runs))
 }
 
-/// Does not compare if the program has changed, which is an error unless it is allowed.
+/// Decides whether to compare. If the program has changed, no comparison is made, which is an error
+/// unless it is allowed.
 fn compared(
     recorded: &Report,
     scenario: &Scenario,
@@ -83,7 +85,7 @@ pub(super) enum Changed {
     Server(#[from] InvalidServers),
 }
 
-/// Checks that the run's real servers, and the program if there is one, are those of the report.
+/// Checks that the run's real servers, and its program if there is one, are those of the report.
 pub(super) fn unchanged(run: &RunReport, scenario: &Scenario) -> Result<(), Changed> {
     scenario.binaries.values().try_for_each(ServerBinary::unchanged)?;
     let program = scenario.programs.iter().find(|program| program.name == run.client);
@@ -100,7 +102,7 @@ struct Again<'r> {
     recorded: &'r Report,
     run: &'r RunReport,
     scenario: &'r Rc<Scenario>,
-    /// `true` if the result must match the report.
+    /// Whether the result must match the report.
     is_compared: bool,
 }
 

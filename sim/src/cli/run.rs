@@ -1,4 +1,4 @@
-//! `fencepost run`: one seed, every requested lock and fault.
+//! The command `fencepost run`, which runs one seed of every requested lock and fault.
 
 use super::arguments::RunArguments;
 use super::expect::{self, JudgedCell};
@@ -65,7 +65,8 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
     Ok(if expect::log_deviations(held) { Outcome::Violated } else { Outcome::AsExpected })
 }
 
-/// Returns the first call that differs. A second run without end would only take as long again.
+/// Repeats a run and returns the first call that differs. An endless run is not repeated, because
+/// it would take as long again.
 fn differs_again(
     spec: &RunSpec,
     options: &Options<&Format>,

@@ -1,4 +1,4 @@
-//! The scenario of the arguments.
+//! Builds the scenario from the arguments.
 
 use super::Failure;
 use super::arguments::ScenarioArguments;
@@ -68,7 +68,7 @@ fn line_at(text: &str, at: usize) -> usize {
     text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count() + 1
 }
 
-/// `None` for the position of a key.
+/// Returns the key of the value at a position, or `None` at the position of a key.
 fn key_before(text: &str, at: usize) -> Option<&str> {
     let start = text.get(..at)?.rfind('\n').map_or(0, |newline| newline + 1);
     let (key, _) = text.get(start..at)?.split_once('=')?;
@@ -93,7 +93,7 @@ fn assigned(assignment: &str) -> Result<(String, toml::Value), Failure> {
     }
 }
 
-/// In one line. For an unknown key, only the likely intended one.
+/// Shortens a message to one line. For an unknown key, only the likely intended key remains.
 fn in_words(message: &str) -> String {
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut quoted = message.split('`').skip(1).step_by(2);
@@ -108,7 +108,8 @@ fn in_words(message: &str) -> String {
     }
 }
 
-/// A swarm keeps these lengths, although they are set to their built-in value.
+/// Returns the durations that the user set. A swarm keeps them even if they equal the built-in
+/// value.
 fn asked_for(
     keys: &[String],
     arguments: &ScenarioArguments,
@@ -128,7 +129,7 @@ fn asked_for(
         .collect()
 }
 
-/// A bare word or duration is a string.
+/// Parses a value as TOML, or as a string if it is a bare word or a duration.
 fn value_of(text: &str) -> toml::Value {
     let quoted = |text: &str| toml::Value::String(text.to_owned());
     match text.parse::<i64>() {

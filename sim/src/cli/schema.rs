@@ -1,4 +1,4 @@
-//! `fencepost schema`: the JSON Schema of a published format.
+//! The command `fencepost schema`, which prints the JSON Schema of a published format.
 
 use super::arguments::SchemaArguments;
 use super::output::print;

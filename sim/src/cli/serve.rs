@@ -1,4 +1,4 @@
-//! `fencepost serve`: a coordinator on real TCP.
+//! The command `fencepost serve`, which runs a coordinator on real TCP.
 
 use super::arguments::{ServeArguments, ServedClock};
 use super::options::coordinator;
@@ -17,7 +17,7 @@ use fencepost_clients::Coordinator;
 use fencepost_serve::Announcement;
 use std::ops::ControlFlow;
 
-/// The ready line on stdout has each server as `role=address`.
+/// Serves until a signal. The ready line on stdout lists each server as `role=address`.
 pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
     let coordinator = coordinator(Some(&arguments.coordinator))?.unwrap_or(Coordinator::Redis);
     protect(arguments, coordinator)?;
@@ -47,7 +47,7 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
             Announcement::Ready(line) => printed = print(&format!("{line}\n")),
             Announcement::Warning(text) => log(format_args!("warning: {text}")),
         }
-        // Servers without a printed ready line are useless.
+        // Servers are useless if their ready line could not be printed.
         if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
     let served = match arguments.clock {
@@ -61,7 +61,7 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
     printed.map(|()| Outcome::AsExpected)
 }
 
-/// Without a password only this computer is served.
+/// Fails if other computers could connect without a password.
 fn protect(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), Failure> {
     let is_safe = arguments.bind.is_loopback()
         || arguments.requirepass.as_ref().is_some_and(|password| !password.is_empty());

@@ -1,4 +1,4 @@
-//! `fencepost shrink`: minimizes and explains the plans in a report.
+//! The command `fencepost shrink`, which minimizes and explains the plans in a report.
 
 use super::arguments::ShrinkArguments;
 use super::options::format;
@@ -14,7 +14,7 @@ use fencepost_reports::Stages;
 use fencepost_reports::show::format::Needs;
 use std::rc::Rc;
 
-/// The histories must be the report's.
+/// Fails if a history differs from the report's.
 pub(crate) fn shrink(arguments: &ShrinkArguments) -> Result<Outcome, Failure> {
     let format = format(&arguments.source.format)?;
     let path = &arguments.source.file;

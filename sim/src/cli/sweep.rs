@@ -1,4 +1,4 @@
-//! `fencepost sweep`: many seeds, added up.
+//! The command `fencepost sweep`, which runs many seeds and adds up the results.
 
 use super::arguments::{Seeds, SweepArguments};
 use super::checkpoint_file::{CheckpointFile, json, place, resume};
@@ -62,7 +62,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     MEMORY.yield_end();
     watch.progress.finish();
     sum.measured = measured(&watch.progress, spec.jobs);
-    // Prints the sum first: a full disk must not lose the findings.
+    // The sum is printed first, because a full disk must not lose the findings.
     let mut shown = sum.clone();
     if let Some((name, old)) = &baseline {
         let tool = sum.tool.clone();
@@ -116,7 +116,8 @@ fn spec(
         shard: shard(arguments.shard, |name| std::env::var(name).ok()).map_err(Failure::wrong)?,
         jobs: arguments.jobs.count(),
         fail_fast: arguments.fail_fast,
-        // A run of a program or a real server takes too long to be made a thousand times unasked.
+        // Runs of a program or a real server take too long to repeat them a thousand times by
+        // default.
         explains: !arguments.common.no_shrink
             && options.scenario.programs.is_empty()
             && options.scenario.binaries.is_empty(),
@@ -166,7 +167,8 @@ pub(crate) fn conclude(
     Ok(if expect::log_deviations(held) { Outcome::Violated } else { Outcome::AsExpected })
 }
 
-/// Violated by any finding that is not accepted; unknown if some cell exercised nothing.
+/// Returns `Violated` for any finding that is not accepted, and `Unknown` if some cell was
+/// inconclusive.
 fn outcome(sum: &Sweep) -> Outcome {
     if sum.cells.iter().any(Cell::has_open_finding) {
         Outcome::Violated

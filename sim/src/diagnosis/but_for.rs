@@ -1,4 +1,5 @@
-//! The faults that a violation needs: repeats the run without each of them, and without each pair.
+//! Finds the faults that a violation needs, by repeating the run without each of them and without
+//! each pair.
 
 use super::minimal::with_plan;
 use super::target::{Memory, Target};
@@ -6,10 +7,10 @@ use crate::run::RunSpec;
 use fencepost_faults::FaultPlan;
 use fencepost_reports::summary::report::ButFor;
 
-/// For a longer plan only single faults are left out.
+/// Number of faults up to which pairs are tried too.
 const PAIRS_UP_TO: usize = 6;
 
-/// In plan order; single faults first.
+/// Returns the results in plan order, single faults first.
 pub(super) fn but_for(memory: &Memory, spec: &RunSpec, target: Target) -> Vec<ButFor> {
     let ids: Vec<u32> = spec.plan.faults.iter().map(|timed| timed.id).collect();
     let without = |left_out: &[u32]| {

@@ -1,7 +1,8 @@
-//! The smallest run that still shows a violation.
+//! Finds the smallest run that still shows a violation.
 //!
-//! Leaves out whole faults; then cycles and processes, which makes every later run cheap; then
-//! nodes, magnitudes and start times of faults. Repeats until nothing changes.
+//! The search first leaves out whole faults. It then reduces cycles and processes, which makes
+//! every later run cheap, and finally nodes, magnitudes and start times of faults. It repeats these
+//! steps until nothing changes.
 
 use super::target::{Memory, Target};
 use super::variation::moved;
@@ -11,28 +12,29 @@ use fencepost_faults::shrink::Boundary;
 use fencepost_faults::{FaultPlan, Node, fewest_faults, shrink};
 use std::rc::Rc;
 
-/// The most runs of a search. A few dozen are usual.
+/// Maximum number of runs of a search. A few dozen are usual.
 pub const SEARCH_RUNS_MAX: u32 = 1_500;
-/// Runs of programs and real servers take longer.
+/// Maximum for programs and real servers, whose runs take longer.
 const TRACED_RUNS_MAX: u32 = 100;
-/// Kept for the steps after moving faults.
+/// Number of runs that are reserved for the steps after moving faults.
 const RESERVED: u32 = 700;
 
-/// The smallest run found.
+/// The result of a minimization.
 #[derive(Clone)]
 pub struct Minimal {
-    /// Differs from the original only in the plan, and in fewer processes and cycles.
+    /// The smallest run, which differs from the original only by its plan and by fewer processes
+    /// and cycles.
     pub spec: RunSpec,
-    /// The threshold of each magnitude of the plan.
+    /// The threshold of each magnitude in the plan.
     pub boundaries: Vec<Boundary>,
-    /// Runs of the search.
+    /// Number of runs in the search.
     pub calls: u32,
-    /// `true` if without any one fault or cycle, or with a magnitude a step less, the run no longer
-    /// shows the violation. `false` if the search ended at its limit.
+    /// Whether the run is minimal: without any one fault or cycle, or with a magnitude one step
+    /// smaller, it no longer shows the violation. `false` if the search reached its limit.
     pub complete: bool,
 }
 
-/// Minimizes a run that shows the target; `None` if it does not show it.
+/// Minimizes a run. Returns `None` if the run does not show the target.
 pub fn minimise(spec: &RunSpec, target: Target) -> Option<Minimal> {
     minimise_with(&Memory::default(), spec, target)
 }
@@ -77,9 +79,9 @@ impl Search<'_> {
         Some(shrunk.plan)
     }
 
-    /// A fault that only delays others until the decisive one meets its moment is unnecessary if
-    /// that one moves. Tries one fault of a plan of three or more alone, or two, some seconds
-    /// earlier or later.
+    /// Tries the decisive faults at other times. A fault that only delays others until the decisive
+    /// one meets its moment is unnecessary if the decisive one moves. In a plan of three or more
+    /// faults, one fault alone, or two, are tried some seconds earlier or later.
     fn one_or_two_moved(&mut self, spec: &RunSpec) -> FaultPlan {
         let faults = &spec.plan.faults;
         if faults.len() < 3 {
@@ -87,7 +89,7 @@ impl Search<'_> {
         }
         let singles = faults.iter().map(|timed| FaultPlan::new(vec![timed.clone()]));
         let last = faults.last().cloned();
-        // Of the pairs, those with the last fault: without it the others had no effect.
+        // Only pairs with the last fault are tried, since the others had no effect without it.
         let pairs = faults[..faults.len() - 1].iter().map(|timed| {
             FaultPlan::new([Some(timed.clone()), last.clone()].into_iter().flatten().collect())
         });
@@ -104,7 +106,7 @@ impl Search<'_> {
         spec.plan.clone()
     }
 
-    /// Without runs left, returns the plan unchanged.
+    /// Shrinks the plan. If no runs are left, returns it unchanged.
     fn shrink(&mut self, spec: &RunSpec) -> Option<(FaultPlan, Vec<Boundary>)> {
         let left = self.calls_max - self.calls;
         if left == 0 {
@@ -131,11 +133,11 @@ impl Search<'_> {
         }
     }
 
-    /// One cycle less does not suffice.
+    /// Returns the run with the fewest cycles, so that one less does not suffice.
     fn fewer_cycles(&mut self, spec: RunSpec) -> RunSpec {
         let with = |cycles| with_scenario(&spec, |scenario| scenario.cycles = cycles);
         let (mut too_few, mut enough) = (0, spec.scenario.cycles);
-        // From below in doubling steps: small runs are cheap.
+        // The number of cycles doubles from below, because small runs are cheap.
         let mut tried = 1;
         while tried < enough {
             if self.shows(&with(tried)) {
@@ -156,7 +158,7 @@ impl Search<'_> {
         with(enough)
     }
 
-    /// Includes all processes that the plan names.
+    /// Reduces the processes, but keeps all that the plan names.
     fn fewer_processes(&mut self, spec: RunSpec) -> RunSpec {
         let with = |processes| with_scenario(&spec, |scenario| scenario.processes = processes);
         let named = spec.plan.faults.iter().flat_map(|timed| timed.fault.nodes());

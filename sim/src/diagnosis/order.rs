@@ -1,11 +1,11 @@
 //! Finds the order of events that a violation needs.
 //!
-//! For each event of the narrative and the witness (some twenty at most), makes one of the next
-//! three happen first: delays one message, pauses a process, or moves a fault's start or end, and
-//! repeats the run from the same seed. Until then it must be the same run.
+//! For each event of the narrative and the witness (some twenty at most), the search makes one of
+//! the next three happen first. It delays one message, pauses a process, or moves a fault's start
+//! or end, and repeats the run from the same seed. Until then both runs must be the same.
 //!
-//! Reports a pair only if the new run shows the later event, and not the earlier one before it.
-//! Without such a run, one event follows from the other, or only time passes between them.
+//! A pair is reported only if the new run shows the later event without the earlier one before it.
+//! If no such run exists, one event follows from the other, or only time passes between them.
 
 use super::minimal::with_plan;
 use super::target::{Target, breaks, history as run};
@@ -62,7 +62,7 @@ struct Swap<'s> {
 }
 
 impl Swap<'_> {
-    /// Delays the first event until the other has happened; `None` if that is impossible.
+    /// Delays the first event until the other has happened. Returns `None` if that is impossible.
     fn try_with(&self, target: Target) -> Option<OrderedPair> {
         let swap = self.holding_up()?;
         let history = run(&with_plan(self.spec, &self.plan_with(&swap)))?;
@@ -80,7 +80,8 @@ impl Swap<'_> {
         })
     }
 
-    /// Ignores the probe. A fault added after healing delays healing, and with it the probe.
+    /// Compares the runs up to a time, without the probe, because a fault added after healing
+    /// delays healing and with it the probe.
     fn is_the_same_until(&self, begins: SimTime, other: &History) -> bool {
         let until = begins.min(self.history.events[self.first].time_us);
         let before = |event: &&Event| event.time_us < until;
@@ -102,7 +103,7 @@ impl Swap<'_> {
         match &first.what {
             What::FaultBegan { fault, .. } => {
                 let timed = self.planned(*fault)?;
-                // One that began later than planned waited for something else.
+                // A fault that began later than planned waited for something else.
                 let began = timed.at_us + self.quantum() > first.time_us;
                 began.then(|| TimedFault { at_us: timed.at_us + self.how_long(), ..timed.clone() })
             }
@@ -160,7 +161,7 @@ impl Swap<'_> {
         Some(TimedFault { id: self.fresh_id(), at_us: message.sent_us, fault })
     }
 
-    /// Until a quantum after the later event.
+    /// Returns the delay, which ends a quantum after the later event.
     fn how_long(&self) -> Micros {
         let at = |index: usize| self.history.events[index].time_us;
         at(self.then).since(at(self.first)) + self.quantum()
@@ -179,7 +180,7 @@ impl Swap<'_> {
     }
 }
 
-/// Identifies an event in another run, where operations may be numbered in another order.
+/// Identifies an event in another run, where operations may have other numbers.
 #[derive(PartialEq, Eq)]
 struct Name {
     node: Node,

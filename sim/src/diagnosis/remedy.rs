@@ -1,14 +1,14 @@
-//! Effects of suggested safeguards on the violations of a run.
+//! Measures the effects of suggested safeguards on the violations of a run.
 //!
 //! A safeguard also changes the timing, and a plan that is tuned to the millisecond then misses its
-//! moment. So each is tried three times, on the whole run:
+//! moment. Each safeguard is therefore tried in three ways, on the whole run:
 //!
-//! 1. on the plan itself. *Gone* is only reported of a run that exercised the lock and in which the
-//!    same faults met the processes in the same state; else the two runs are not comparable;
-//! 2. on the plans nearby: all faults up to a second earlier or later, as hard as they are or a
-//!    tenth harder;
+//! 1. on the plan itself. *Gone* is reported only for a run that exercised the lock and in which
+//! the same faults met the processes in the same state. Otherwise the two runs are not comparable;
+//! 2. on nearby plans, with all faults up to a second earlier or later, and as hard as before or a
+//! tenth harder;
 //! 3. on other seeds of the same lock, faults and scenario, with and without the safeguard. These
-//!    runs are made once for all violations.
+//! runs are made once for all violations.
 
 use super::minimal::with_plan;
 use super::safeguard::{SAFEGUARDS, Safeguard};
@@ -26,24 +26,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// The number of nearby plans and other seeds for a safeguard.
+/// Number of runs for each safeguard.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Extent {
-    /// Nearby plans.
+    /// Number of nearby plans.
     pub nearby: usize,
-    /// Other seeds.
+    /// Number of other seeds.
     pub seeds: usize,
 }
 
 impl Extent {
-    /// The extent for reports.
+    /// Extent that reports use.
     pub const REPORTS: Extent = Extent { nearby: 20, seeds: 50 };
 }
 
-/// The first of the other seeds: far from those that people start with.
+/// First of the other seeds, far from those with which users start.
 pub const OTHER_SEEDS_FROM: u64 = 900_000_000;
 
-/// The finished runs of other seeds, for all violations of a lock, its faults and a scenario.
+/// The finished runs of other seeds, shared by all violations of a lock with the same faults and
+/// scenario.
 #[derive(Default)]
 pub struct Rates {
     made: Shared<Vec<Option<Ending>>>,
@@ -51,10 +52,10 @@ pub struct Rates {
     threads: usize,
 }
 
-/// One of the threads computes a value, by its inputs.
+/// Values by their inputs, each computed by only one of the threads.
 type Shared<T> = Mutex<BTreeMap<String, Arc<OnceLock<T>>>>;
 
-/// In the order of seeds.
+/// Endings of runs in the order of seeds.
 type Endings = Arc<OnceLock<Vec<Option<Ending>>>>;
 
 fn place<T>(shared: &Shared<T>, key: String) -> Arc<OnceLock<T>> {
@@ -67,7 +68,7 @@ struct Ending {
     is_known: bool,
 }
 
-/// A run without and with every safeguard that fits it; made once for all of its violations.
+/// A run without and with every safeguard that fits it, made once for all of its violations.
 pub struct Trials {
     without: Ending,
     history: Option<History>,
@@ -85,19 +86,20 @@ struct Guarded {
 }
 
 impl Trials {
-    /// Makes the runs.
+    /// Makes the runs with the built-in safeguards.
     pub fn new(spec: &RunSpec, rates: &Rates, extent: Extent) -> Trials {
         Trials::of(SAFEGUARDS, spec, rates, extent)
     }
 
-    /// The same with the caller's safeguards. Two with the same name must differ in their setting.
+    /// Makes the runs with the caller's safeguards. Two with the same name must differ in their
+    /// setting.
     pub fn of(
         safeguards: &'static [Safeguard],
         spec: &RunSpec,
         rates: &Rates,
         extent: Extent,
     ) -> Trials {
-        // A program of the user's own or a real server takes too long for hundreds of runs.
+        // Hundreds of runs of a user's program or a real server would take too long.
         if spec.is_traced() {
             return Trials::none();
         }
@@ -129,7 +131,7 @@ impl Trials {
         }
     }
 
-    /// Every safeguard that fits the run, with its effect on this violation.
+    /// Returns every safeguard that fits the run, with its effect on this violation.
     pub fn remedies(&self, violation: &Violation) -> Vec<Remedy> {
         self.guarded.iter().map(|guarded| self.remedy(guarded, violation)).collect()
     }
@@ -170,7 +172,7 @@ impl Trials {
             fired(without) == fired(with)
                 && scene(without, &violation.processes) == scene(with, &violation.processes)
         });
-        // A process without the lock breaks no rules.
+        // A process that never gets the lock breaks no rules.
         let shut_out = ending.broken.difference(&self.without.broken).any(|kind| is_outage(*kind));
         match alike && ending.is_known && !shut_out {
             true => OnThisPlan::Gone,
@@ -199,8 +201,8 @@ impl Guarded {
 }
 
 impl Rates {
-    /// Sets the number of threads (default: the caller's). A thread of a rayon pool must keep the
-    /// default: while it waits, it could pick up work that waits for the same runs.
+    /// Sets the number of threads; the default is the caller's pool. A thread of a rayon pool must
+    /// keep the default, because while it waits it could pick up work that waits for the same runs.
     pub fn on_threads(threads: usize) -> Rates {
         Rates { threads, ..Rates::default() }
     }
@@ -246,20 +248,20 @@ fn other_seeds(own: Seed) -> impl Iterator<Item = Seed> {
     (OTHER_SEEDS_FROM..).map(Seed).filter(move |seed| *seed != own)
 }
 
-/// Keeps lengths that the run's own seed drew.
+/// Returns the run of another seed with the durations that the original seed drew.
 fn other(spec: &RunSpec, seed: Seed, plan: &FaultPlan, safeguard: Option<&Safeguard>) -> RunSpec {
     let drawn = RunSpec::under(plan.clone(), seed, spec.client, &spec.families, keeping(spec));
     safeguard.map_or(drawn.clone(), |safeguard| (safeguard.with)(&drawn))
 }
 
-/// Without further draws of lengths.
+/// Returns the scenario without further draws of durations.
 fn keeping(spec: &RunSpec) -> Rc<Scenario> {
     let keeps = Length::ALL.into_iter().collect();
     Rc::new(Scenario { keeps, ..(*spec.scenario).clone() })
 }
 
 fn nearby(spec: &RunSpec, rates: &Rates, extent: Extent) -> Vec<Option<Ending>> {
-    // Without faults every plan nearby is the plan itself.
+    // Without faults every nearby plan equals the plan itself.
     if spec.plan.faults.is_empty() {
         return Vec::new();
     }
@@ -269,7 +271,7 @@ fn nearby(spec: &RunSpec, rates: &Rates, extent: Extent) -> Vec<Option<Ending>> 
 }
 
 impl Ending {
-    /// `None` if the run fails.
+    /// Returns `None` if the run fails.
     fn of_spec(spec: &RunSpec) -> Option<Ending> {
         run(spec).map(|history| Ending::of(&history))
     }
@@ -318,7 +320,7 @@ fn fired(history: &History) -> BTreeSet<u32> {
     began.collect()
 }
 
-/// The number of locks that each process has taken and released when the first fault begins.
+/// Counts the locks that each process has taken and released when the first fault begins.
 fn scene(history: &History, processes: &[Node]) -> Vec<(Node, usize, usize)> {
     let before =
         || history.events.iter().take_while(|event| !matches!(event.what, What::FaultBegan { .. }));

@@ -13,27 +13,28 @@ use fencepost_faults::{
 use fencepost_reports::StorageRule;
 use std::collections::BTreeMap;
 
-/// A measure recommended to make a lock safe.
+/// A measure that can make a lock safe.
 pub struct Safeguard {
-    /// The name, as reports have it.
+    /// Name as in reports.
     pub name: &'static str,
-    /// A one-line description.
+    /// Description in one line.
     pub about: &'static str,
-    /// Returns whether a run supports it, and would change with it.
+    /// Returns whether a run supports the safeguard and would change with it.
     pub fits: fn(&RunSpec) -> bool,
-    /// The run with it. A run of another seed without anything to change stays unchanged.
+    /// Returns the run with the safeguard. A run of another seed without anything to change stays
+    /// unchanged.
     pub with: fn(&RunSpec) -> RunSpec,
-    /// The safeguard's setting in a run that has it: `40s`, `client=fencing`.
+    /// Returns the setting of a run that has the safeguard, such as `40s` or `client=fencing`.
     pub setting: fn(&RunSpec) -> String,
 }
 
 impl Safeguard {
-    /// The run with it; `None` where it does not fit.
+    /// Returns the run with the safeguard, or `None` if it does not fit.
     pub fn on(&self, spec: &RunSpec) -> Option<RunSpec> {
         (self.fits)(spec).then(|| (self.with)(spec))
     }
 
-    /// The parameter, as reports have it, of a run that has the safeguard.
+    /// Returns the parameter, as in reports, of a run that has the safeguard.
     pub fn parameter(&self, guarded: &RunSpec) -> String {
         (self.setting)(guarded)
     }
@@ -51,7 +52,7 @@ macro_rules! other_lock {
     };
 }
 
-/// Every safeguard, in the order in which reports list them.
+/// Every safeguard, in the order of reports.
 pub const SAFEGUARDS: &[Safeguard] = &[
     Safeguard {
         name: "fencing",
@@ -259,7 +260,7 @@ fn beyond_the_lease(spec: &RunSpec) -> Micros {
     ttl + Micros(ttl.as_micros() / 10)
 }
 
-/// Before the leases that it granted have ended.
+/// Returns whether a crashed server is back before the leases that it granted have ended.
 fn returns_within(spec: &RunSpec, fault: &Fault) -> bool {
     matches!(
         fault,
@@ -269,7 +270,7 @@ fn returns_within(spec: &RunSpec, fault: &Fault) -> bool {
     )
 }
 
-/// A server that is still away cannot crash again: the fault is left out.
+/// Delays restarts. A server that is still down cannot crash again, so such faults are left out.
 fn delayed_restart(spec: &RunSpec) -> RunSpec {
     let mut delayed = with_longer_absences(spec);
     let mut back: BTreeMap<Node, SimTime> = BTreeMap::new();
@@ -308,7 +309,7 @@ fn has_asynchronous_standby(spec: &RunSpec) -> bool {
         && spec.scenario.servers.standby != Some(Standby::Synchronous)
 }
 
-/// The messages show whether the lock waits for replicas.
+/// Returns whether the lock waits for replicas, judging by the messages of a run.
 fn can_wait(spec: &RunSpec) -> bool {
     if !has_replicas(spec) || spec.scenario.servers.wait_replicas > 0 {
         return false;
@@ -348,7 +349,8 @@ fn longer_lease(spec: &RunSpec) -> RunSpec {
     })
 }
 
-/// Redis expires keys by the wall clock; with a monotonic one, a step has no effect.
+/// Converts a fault for servers with a monotonic clock, on which a clock step has no effect. Redis
+/// expires keys by the wall clock.
 fn by_monotonic(fault: &Fault) -> Option<Fault> {
     match fault.clone() {
         Fault::Suspend { node, duration_us } => Some(Fault::Pause { node, duration_us }),
@@ -359,7 +361,7 @@ fn by_monotonic(fault: &Fault) -> Option<Fault> {
     }
 }
 
-/// Between half as long and half as long again.
+/// Draws each retry between a half and one and a half times the minimum.
 fn random_retry(spec: &RunSpec) -> RunSpec {
     let SpanRange { min, .. } = spec.scenario.calls.retry;
     let part = |halves: u64| Span(Micros(min.0.as_micros() * halves / 2));

@@ -1,4 +1,4 @@
-//! The question for every diagnostic run: does it show the same violation?
+//! The violation that a diagnostic run must show.
 
 use crate::engine::Engine;
 use crate::run::RunSpec;
@@ -6,17 +6,17 @@ use fencepost_reports::{Cause, History, Kind, judge};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The violation to look for: with the client, its fingerprint.
+/// A violation to look for. Together with the lock, it is the fingerprint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Target {
     /// The broken rule.
     pub kind: Kind,
-    /// Its cause.
+    /// The cause of the violation.
     pub cause: Cause,
 }
 
 impl Target {
-    /// A spec that cannot be run does not.
+    /// Returns whether a run shows the violation. A spec that cannot be run does not.
     pub fn is_shown_by(self, spec: &RunSpec) -> bool {
         shown(spec).contains(&(self.kind, self.cause))
     }
@@ -27,16 +27,15 @@ fn shown(spec: &RunSpec) -> BTreeSet<(Kind, Cause)> {
     judge(&history).violations.iter().map(|one| (one.kind, one.cause)).collect()
 }
 
-/// Caches the results of a run's reduced runs, because the searches for its violations try many of
-/// the same ones.
+/// A cache of reduced runs, because the searches for a run's violations try many of the same ones.
 #[derive(Default)]
 pub struct Memory {
     shown: RefCell<BTreeMap<String, BTreeSet<(Kind, Cause)>>>,
 }
 
 impl Memory {
-    /// All runs must have the same seed, lock and families, and differ only in processes and
-    /// cycles.
+    /// Runs a spec, or takes its result from the cache. All runs must have the same seed, lock and
+    /// families, and differ only in plan, processes and cycles.
     pub(super) fn shows(&self, spec: &RunSpec, target: Target) -> bool {
         let scenario = &spec.scenario;
         let plan = serde_json::json!(spec.plan);

@@ -1,18 +1,19 @@
-//! Variations of a plan: the same faults a little earlier, later or harder.
+//! Variations of a plan: the same faults slightly earlier, later or harder.
 
 use fencepost_faults::{FaultPlan, Magnitude, SimTime, TimedFault, magnitudes, with_magnitude};
 
-/// In microseconds.
+/// Time shifts in microseconds.
 const SHIFTS_US: [i64; 11] = [
     0, -1_000, 1_000, -10_000, 10_000, -100_000, 100_000, -300_000, 300_000, -1_000_000, 1_000_000,
 ];
 const MOVE_US: i64 = 300_000;
 const MOVES: i64 = 20;
-/// In per cent.
+/// Intensities in percent.
 const STRETCHES: [i64; 2] = [100, 110];
 
-/// The 21 variations of this plan, without itself: all faults shifted by up to a second either way,
-/// at their intensity and a tenth harder. Downtimes are not stretched: longer is not harder.
+/// Returns the 21 variations of this plan, without itself. All faults are shifted by up to a second
+/// either way, at their intensity and a tenth harder. Downtimes are not stretched, because longer
+/// is not harder.
 pub(super) fn near(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
     let all = STRETCHES
         .into_iter()
@@ -21,14 +22,14 @@ pub(super) fn near(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
         .map(|(shift, stretch)| varied(plan, shift, stretch))
 }
 
-/// Shifts of up to six seconds either way, the nearest first.
+/// Returns shifts of up to six seconds either way, the nearest first.
 pub(super) fn moved(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
     (1..=MOVES)
         .flat_map(|step| [step * MOVE_US, -step * MOVE_US])
         .map(|shift| varied(plan, shift, 100))
 }
 
-/// `stretch` is in per cent.
+/// Varies a plan. `stretch` is in percent.
 pub(super) fn varied(plan: &FaultPlan, shift_us: i64, stretch: i64) -> FaultPlan {
     let faults = plan.faults.iter().map(|timed| {
         let at_us = SimTime(timed.at_us.as_micros().saturating_add_signed(shift_us));

@@ -1,4 +1,5 @@
-//! Silence events: whether a future event could have woken a waiting process at the end of a run.
+//! Tests of silence events, which record whether a future event could have woken a waiting process
+//! at the end of a run.
 
 use super::{Engine, Setup};
 use crate::setup::roster::Roster;
@@ -17,7 +18,7 @@ use std::time::Duration;
 const WAITER: Node = Node::Client(1);
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Ticks each second once the first server sends something to the second.
+/// Servers that tick each second once the first one sends something to the second.
 struct Chatters {
     number: u16,
     to: Option<ConnectionId>,
@@ -79,7 +80,7 @@ fn is_silence_reported(service_time: Micros, waits: fn(Env) -> TaskFuture) -> bo
     last.expect("the silence of the process is told")
 }
 
-/// The agenda entry of the cancelled timer is due after 50 s.
+/// Cancels a timer, whose entry in the agenda is due after 50 s.
 async fn gives_up_a_timer(env: &Env) {
     env.timeout(50 * SECOND, env.sleep(SECOND)).await;
 }

@@ -1,4 +1,4 @@
-//! A bound in real time on a thread's runs. An abandoned run counts as no run.
+//! A limit in real time on a thread's runs. An abandoned run does not count as a run.
 
 use super::EngineError;
 use std::cell::Cell;
@@ -8,10 +8,10 @@ thread_local! {
     static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// In instants of a run.
+/// Number of instants between two checks of the time.
 const EVERY: u32 = 256;
 
-/// Abandons this thread's runs that are not over by then.
+/// Abandons this thread's runs that are not over at the deadline.
 pub(crate) fn set(deadline: Option<Instant>) {
     DEADLINE.set(deadline);
 }

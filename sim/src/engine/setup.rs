@@ -15,7 +15,7 @@ use std::rc::Rc;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Records {
     pub(crate) wire: Option<Detail>,
-    /// The turns of hosts (fast engine only), and the times at which messages were held up.
+    /// Whether to record the turns of hosts (fast engine only).
     pub(crate) turns: bool,
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct Setup {
     pub(crate) seed: Seed,
     pub(crate) quantum: Micros,
     pub(crate) latency: (Micros, Micros),
-    /// In the order of turns.
+    /// The hosts in the order of their turns.
     pub(crate) hosts: Vec<(Node, Software)>,
     pub(crate) recorder: Rc<Recorder>,
     pub(crate) roster: Rc<Roster>,

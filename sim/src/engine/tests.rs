@@ -1,4 +1,5 @@
-//! Both engines run a bare world identically: echo servers, clients, and every kind of fault.
+//! Tests that both engines run a bare world identically, with echo servers, clients, and every kind
+//! of fault.
 
 mod half_closed;
 mod lost;
@@ -37,7 +38,7 @@ impl Machine for Echo {
     }
 }
 
-/// Sends first, as databases do.
+/// A server that sends first, as databases do.
 struct Greeter;
 
 impl Machine for Greeter {
@@ -118,7 +119,7 @@ async fn wait_in_vain(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<R
             break;
         };
         let mut got = BytesMut::new();
-        // A replaced or lifted limit ends nothing.
+        // A limit that was replaced or lifted ends no socket.
         socket.limit(Duration::from_millis(20));
         socket.lift_limit();
         let lifted = env.timeout(Duration::from_millis(50), socket.read(&mut got)).await;
@@ -138,7 +139,7 @@ async fn wait_in_vain(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<R
     roster.finishes(node);
 }
 
-/// Records how many numbers returned, in order.
+/// Records the numbers that returned, in order.
 async fn pour(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
     const NUMBERS: u64 = 40;
     let member = roster.member(node);
@@ -249,7 +250,8 @@ fn a_server_that_speaks_first_is_heard_alike() {
     assert!(greeted > 20 * 60, "{greeted} times");
 }
 
-/// Messages take up to 3 s, and brief cuts hold up some, which are resent while later ones travel.
+/// Returns a plan with message delays of up to 3 s and brief cuts. The cuts hold up some messages,
+/// which are resent while later ones travel.
 fn slow_and_cut() -> FaultPlan {
     let (clients, servers): (Vec<Node>, Vec<Node>) =
         ((1..=CLIENTS).map(Node::Client).collect(), (1..=SERVERS).map(Node::Redis).collect());

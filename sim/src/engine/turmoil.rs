@@ -1,10 +1,10 @@
-//! Stock turmoil as the engine: every host, connection and message of the world is one of turmoil's
-//! hosts, TCP streams and segments.
+//! The engine on stock turmoil, where every host, connection and message of the world is one of
+//! turmoil's hosts, TCP streams and segments.
 //!
 //! Every link is held, so turmoil keeps each segment until the world's network says that it is due.
-//! One turmoil step is one instant, and idle time is skipped. A host's software is one future;
+//! One turmoil step is one instant, and idle time is skipped. A host's software is one future, and
 //! every timer is the world's. turmoil's sockets, sequence numbers and flow control serve as a
-//! check: the run stops if bytes leave its streams other than the world sent them.
+//! check. The run stops if the bytes that leave its streams differ from those that the world sent.
 
 use super::deadline::Watch;
 use super::{Course, EngineError, check};
@@ -27,7 +27,7 @@ use tokio::io::{AsyncRead, ReadBuf};
 use turmoil::net::{TcpListener, TcpStream};
 use turmoil::{Protocol, Segment, Sim};
 
-/// Independent of the world's ports.
+/// Port of every listener, independent of the world's ports.
 const PORT: u16 = 1;
 const CAPACITY: usize = 1 << 16;
 
@@ -39,16 +39,16 @@ type Connecting = Pin<Box<dyn Future<Output = io::Result<TcpStream>>>>;
 struct Inner {
     names: Vec<String>,
     listeners: Vec<Option<Rc<TcpListener>>>,
-    /// Connections that the world has not claimed yet. The address is the origin.
+    /// Connections that the world has not claimed yet, by host and address of origin.
     accepted: BTreeMap<(HostIndex, SocketAddr), TcpStream>,
     connecting: BTreeMap<u32, Connecting>,
     streams: BTreeMap<u32, TcpStream>,
-    /// Connects not seen on a link yet, in the order sent.
+    /// Connects that have not appeared on a link yet, in the order of sending.
     unseen_connects: BTreeMap<(HostIndex, HostIndex), VecDeque<u32>>,
     unseen: BTreeMap<u32, VecDeque<u64>>,
     senders: BTreeMap<(SocketAddr, SocketAddr), u32>,
     addresses: BTreeMap<u32, (SocketAddr, SocketAddr)>,
-    /// By connecting socket.
+    /// Hosts of each connection, by the connecting socket.
     routes: BTreeMap<u32, (HostIndex, HostIndex)>,
     mismatch: Option<String>,
 }
@@ -57,7 +57,7 @@ struct Inner {
 enum Cargo {
     Connect(u32),
     Message(u64),
-    /// The world ignores it: it stays on the link forever.
+    /// A segment that the world ignores and that stays on the link forever.
     Ballast,
 }
 
@@ -166,7 +166,7 @@ impl Carrier for Wires {
     }
 
     fn close(&mut self, socket: u32) {
-        // turmoil's segment stays on the link: the peer receives the world's message instead.
+        // turmoil's segment stays on the link, and the peer receives the world's message instead.
         let (stream, connecting) =
             self.with(|inner| (inner.streams.remove(&socket), inner.connecting.remove(&socket)));
         drop((stream, connecting));
@@ -174,7 +174,8 @@ impl Carrier for Wires {
 }
 
 impl Inner {
-    /// turmoil's accept order for connects of one instant differs from ours.
+    /// Accepts a connection by its origin, because turmoil accepts the connects of one instant in
+    /// another order.
     fn accepted_from(&mut self, host: HostIndex, origin: SocketAddr) -> Option<TcpStream> {
         let listener = self.listeners[usize::from(host) - 1].clone()?;
         loop {
@@ -236,7 +237,7 @@ impl Hosts {
     }
 }
 
-/// Only due hosts are polled.
+/// Wakers of the hosts, of which only those that are due are polled.
 type Doorbells = Rc<RefCell<Vec<Option<Waker>>>>;
 
 pub(crate) fn run(kernel: &Rc<Kernel>, course: &Course, wires: &Wires) -> Result<(), EngineError> {

@@ -1,5 +1,5 @@
-//! Leftovers of killed processes. A file's writer locks it, and a lock ends with its process, so an
-//! unlocked temporary file is a leftover.
+//! Finds the leftovers of killed processes. A file's writer locks it, and the lock ends with the
+//! process, so an unlocked temporary file is a leftover.
 
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{DirEntry, File};
@@ -7,26 +7,26 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The name prefix of a file that is still being written.
+/// Prefix of the name of a file that is still being written.
 pub(crate) const TEMPORARY: &str = ".tmp-fencepost-";
 
-/// Locks a new file while it is open. `false` if another process has already removed it.
+/// Locks a new file while it is open. Returns `false` if another process has already removed it.
 pub(crate) fn claim(file: &File) -> io::Result<bool> {
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
-        // Another process is checking whether it is a leftover, and is about to remove it.
+        // Another process is checking whether the file is a leftover, and is about to remove it.
         Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
-        // A file system without locks: no process can take it for a leftover either.
+        // On a file system without locks, no process can take the file for a leftover either.
         Err(_) => Ok(true),
         Ok(()) => Ok(file.metadata()?.nlink() > 0),
     }
 }
 
-/// Does nothing on a file system without locks.
+/// Waits for a file's lock. Does nothing on a file system without locks.
 pub(crate) fn wait_for(file: &File) {
     let _ = flock(file, FlockOperation::LockExclusive);
 }
 
-/// Ignores failures.
+/// Removes leftovers, and ignores failures.
 pub(crate) fn clear(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten().filter(is_temporary) {

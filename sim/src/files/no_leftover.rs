@@ -1,4 +1,4 @@
-//! Windows: no file is locked, and so no half-written file is removed.
+//! The implementation for Windows, which locks no file and therefore removes no half-written file.
 
 use std::fs::File;
 use std::io;

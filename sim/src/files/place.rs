@@ -1,10 +1,10 @@
-//! The target of an output: a file is replaced, a device or a pipe is written in place.
+//! Finds the target of an output. A file is replaced, and a device or a pipe is written in place.
 
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// As in Linux.
+/// Maximum number of symbolic links to follow, as in Linux.
 const LINKS_MAX: usize = 40;
 
 #[derive(PartialEq, Eq, Debug)]
@@ -13,7 +13,7 @@ pub(super) enum Place {
     Stream(PathBuf),
 }
 
-/// The target of a symbolic link is replaced and not the link.
+/// Finds the target of a path. For a symbolic link, its target is replaced and not the link.
 pub(super) fn find(path: &Path) -> io::Result<Place> {
     let mut path = path.to_owned();
     for _ in 0..LINKS_MAX {

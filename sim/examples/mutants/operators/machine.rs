@@ -1,4 +1,4 @@
-//! A server with a planted mistake: the same machine, with the operator between it and the world.
+//! A server with a planted mistake: the operator wraps the server's machine.
 
 use super::operator::Operator;
 use super::rule::Rule;

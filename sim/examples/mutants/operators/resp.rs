@@ -1,4 +1,4 @@
-//! RESP commands, and their purposes.
+//! Parses RESP commands and determines their purpose.
 
 use bytes::BytesMut;
 use redis_protocol::resp2::decode::decode_bytes_mut;
@@ -59,7 +59,7 @@ impl Call {
         }
     }
 
-    /// Returns the milliseconds of its unit too.
+    /// Returns the position of the time to live and the milliseconds of its unit.
     pub(crate) fn ttl_at(&self) -> Option<(usize, u64)> {
         let after = |name: &str| {
             let is_it = |word: &Vec<u8>| word.eq_ignore_ascii_case(name.as_bytes());
@@ -86,7 +86,8 @@ impl Call {
         does(&self.script, command)
     }
 
-    /// Only works on a whole script: its new digest differs from the client's.
+    /// Edits a script that the client sends as a whole. A call by digest cannot be edited, because
+    /// the new digest differs from the client's.
     pub(crate) fn edit(&mut self, edits: &[(&str, &str)]) -> bool {
         if self.name() != "EVAL" {
             return false;
@@ -153,7 +154,8 @@ fn name_of(words: &[Vec<u8>]) -> String {
     words.first().map(|name| String::from_utf8_lossy(name).to_uppercase()).unwrap_or_default()
 }
 
-/// `rule::redis::Rule::says` learns the scripts that clients then call by digest.
+/// Returns the script of a call. `rule::redis::Rule::says` learns the scripts that clients later
+/// call by digest.
 fn script_of(words: &[Vec<u8>], scripts: &Scripts) -> String {
     let word = words.get(1).map(Vec::as_slice).unwrap_or_default();
     match name_of(words).as_str() {

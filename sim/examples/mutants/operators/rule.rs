@@ -1,4 +1,4 @@
-//! The change that an operator makes, by coordinator.
+//! The change that an operator makes, with a variant for each coordinator.
 
 pub(crate) mod any;
 pub(crate) mod etcd;
@@ -11,9 +11,9 @@ use super::wire::{Exchange, Heard, edited};
 
 pub(crate) enum Rule {
     Redis(redis::Rule),
-    /// Texts in clients' messages: each is replaced by another that is no longer.
+    /// Replaces texts in clients' messages by texts that are no longer than the original.
     Asks(&'static [(&'static str, &'static str)]),
-    /// The same, in replies.
+    /// Replaces texts in replies by texts that are no longer than the original.
     Answers(&'static [(&'static str, &'static str)]),
     Memcached(memcached::Rule),
     ZooKeeper(zookeeper::Rule),
@@ -23,7 +23,7 @@ pub(crate) enum Rule {
 }
 
 impl Rule {
-    /// The server's input in place of these bytes.
+    /// Returns the input that the server gets instead of these bytes.
     pub(crate) fn hears(&self, exchange: &mut Exchange<'_>, bytes: &[u8]) -> Heard {
         match self {
             Rule::Redis(rule) => rule.hears(exchange, bytes),
@@ -36,7 +36,7 @@ impl Rule {
         }
     }
 
-    /// The client's reply in place of these bytes, if it differs.
+    /// Returns the reply that the client gets instead of these bytes, or `None` if it is unchanged.
     pub(crate) fn says(&self, exchange: &mut Exchange<'_>, bytes: &[u8]) -> Option<Vec<u8>> {
         match self {
             Rule::Redis(rule) => rule.says(exchange, bytes),

@@ -1,4 +1,4 @@
-//! Mistakes in requests to the protected storage: tokens, and its rule.
+//! Mistakes in the tokens of storage requests, and in the storage's rule.
 
 use super::operator::{At, Of, Operator, Side};
 use super::resp::{Call, number};

@@ -1,5 +1,5 @@
-//! Operators have distinct names, make their described change, and change nothing where they are
-//! not planted.
+//! Tests that operators have distinct names, make the described change, and change nothing where
+//! they are not planted.
 
 use super::*;
 use fencepost::engine::Engine;

@@ -1,4 +1,4 @@
-//! Traffic between a client and a server, as operators see it.
+//! The traffic between a client and a server, as operators see it.
 
 use super::resp::{Call, Scripts};
 use std::cell::{Cell, RefCell};
@@ -26,10 +26,10 @@ impl Marks {
 pub(crate) struct Peer {
     pub(crate) is_client: bool,
     pub(crate) heard: u64,
-    /// Of a client of Redis or of the storage.
+    /// The last call of a client of Redis or of the storage.
     pub(crate) call: Call,
     pub(crate) owner: Vec<u8>,
-    /// To other servers than Redis.
+    /// The last request to a server other than Redis.
     pub(crate) asked: Vec<u8>,
 }
 
@@ -46,13 +46,14 @@ pub(crate) enum Heard {
 }
 
 impl Heard {
-    /// Keeps the bytes unless they changed.
+    /// Returns the new bytes if they changed, and otherwise keeps the original.
     pub(crate) fn changed(is_changed: bool, bytes: Vec<u8>) -> Heard {
         if is_changed { Heard::Instead(bytes) } else { Heard::AsItIs }
     }
 }
 
-/// No replacement may be longer. It is padded with spaces, so that every length stays.
+/// Applies the edits. No replacement may be longer than the original. Spaces pad it, so that all
+/// lengths stay.
 pub(crate) fn edited(bytes: &[u8], edits: &[(&str, &str)]) -> Heard {
     let mut out = bytes.to_vec();
     let mut is_changed = false;

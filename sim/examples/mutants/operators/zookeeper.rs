@@ -99,7 +99,7 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
 ];
 
-/// The type is the last number of the request.
+/// Replaces the type of the created node, which is the last number of the request.
 fn flag(frame: &mut [u8], from: i32, to: i32) -> bool {
     let at = frame.len() - 4;
     let is_it = int(frame, at) == Some(from);
@@ -163,7 +163,7 @@ fn without_first(frame: &mut Vec<u8>) -> bool {
     }
 }
 
-/// The newest node is usually the requester's.
+/// Returns only the newest node, which is usually the requester's.
 fn last_only(frame: &mut Vec<u8>) -> bool {
     match children(frame) {
         Some(names) if names.len() > 1 => {

@@ -1,4 +1,4 @@
-//! The arguments of `explore`, and the command that reproduces them.
+//! Parses the arguments of `explore`, and prints the command that reproduces them.
 
 use crate::cli::Failure;
 use crate::cli::arguments::{ExploreArguments, ScenarioArguments};
@@ -9,8 +9,8 @@ use crate::setup::scenario::{Scenario, Strategy};
 use crate::studies::explore::{Bounds, Grain, Rule};
 use fencepost_faults::{Families, Seed};
 
-/// explore's own defaults, unless a file or a flag overrides them: few processes and short cycles,
-/// because every event is a place for a fault, and fixed lengths.
+/// Defaults of `explore`, which a file or a flag may override. Processes and cycles are few,
+/// because every event is a possible place for a fault, and durations are fixed.
 const DEFAULTS: [(&str, &str); 7] = [
     ("processes", "2"),
     ("cycles", "1"),
@@ -21,7 +21,7 @@ const DEFAULTS: [(&str, &str); 7] = [
     ("nesting", "always"),
 ];
 
-/// Errors name the value and the valid ones.
+/// Parses the bounds. Errors name the wrong value and the valid ones.
 pub(super) fn bounds(arguments: &ExploreArguments) -> Result<Bounds, Failure> {
     let mut scenario = scenario_of(arguments)?;
     let families: Families = arguments.fault.join("+").parse().map_err(Failure::wrong)?;
@@ -49,7 +49,7 @@ pub(super) fn bounds(arguments: &ExploreArguments) -> Result<Bounds, Failure> {
     Ok(bounds)
 }
 
-/// The scenario: explore's own settings, then the file, then --set, then the flags.
+/// Builds the scenario from the defaults of `explore`, then the file, then --set, then the flags.
 fn scenario_of(arguments: &ExploreArguments) -> Result<Scenario, Failure> {
     let given = &arguments.deployment;
     let is_told = given.set.iter().any(|text| text.trim_start().starts_with("strategy"));
@@ -64,7 +64,7 @@ fn scenario_of(arguments: &ExploreArguments) -> Result<Scenario, Failure> {
         Some(_) => given.set.iter().cloned().chain(masters).collect(),
     };
     let scenario = scenario(&ScenarioArguments { set, ..given.clone() })?;
-    // Every plan is run, none is drawn.
+    // Every plan is run and none is drawn, so the strategy does not matter.
     Ok(Scenario { strategy: Strategy::Uniform, ..scenario })
 }
 
@@ -101,7 +101,7 @@ fn differing(scenario: &Scenario) -> Vec<(String, String)> {
     let mut all = scenario.deviations();
     let own = |key: &str| DEFAULTS.iter().find(|(own, _)| *own == key);
     all.retain(|(key, value)| own(key).is_none_or(|(_, own)| own != value) && key != "strategy");
-    // A built-in value counts as a deviation if explore has another default.
+    // A built-in value counts as a deviation if `explore` has another default.
     let built_in = Scenario::default();
     let back = [
         ("processes", scenario.processes == built_in.processes, built_in.processes.to_string()),

@@ -1,4 +1,4 @@
-//! `fencepost explore --check`: compares a certificate with new runs.
+//! The command `fencepost explore --check`, which compares a certificate with new runs.
 
 use super::{INTERRUPT, STOP, Watch};
 use crate::cli::arguments::ExploreArguments;
@@ -13,7 +13,7 @@ use crate::studies::explore::{Exploration, Level};
 use fencepost_reports::documents::certificate::{Certificate, read};
 use std::path::Path;
 
-/// Exit status 1 if any result differs.
+/// Repeats the exploration. The exit status is 1 if any result differs.
 pub(super) fn check(path: &Path, arguments: &ExploreArguments) -> Result<Outcome, Failure> {
     let certificate = certificate_in(path)?;
     let bounds = bounds_of(&certificate.bounds).map_err(|error| Failure::content(path, error))?;

@@ -1,4 +1,4 @@
-//! The end of an exploration without a counterexample: a certificate, or the runs without one.
+//! Ends an exploration without a counterexample, by a certificate or an incomplete result.
 
 use crate::cli::options::view;
 use crate::cli::output::print;
@@ -25,7 +25,7 @@ impl Order<'_> {
         unfinished(self.bounds, &self.conditions, (self.shard, ledger), reason).sealed()
     }
 
-    /// `cut_short` is the reason why the results are incomplete.
+    /// Prints the result. `cut_short` is the reason why it is incomplete.
     pub(super) fn conclude(
         &self,
         ledger: &Ledger,

@@ -1,4 +1,4 @@
-//! `fencepost explore --diff`: compares two certificates.
+//! The command `fencepost explore --diff`, which compares two certificates.
 
 use super::check::certificate_in;
 use crate::cli::output::{LINE_MAX, print};
@@ -7,7 +7,7 @@ use fencepost_reports::documents::certificate;
 use fencepost_reports::record::visible::one_line;
 use std::path::PathBuf;
 
-/// Exit status 1 if there is one.
+/// Compares the certificates. The exit status is 1 if they differ.
 pub(super) fn diff(paths: &[PathBuf]) -> Result<Outcome, Failure> {
     let [a, b] = paths else {
         return Err(Failure::wrong("--diff: expected two certificates"));

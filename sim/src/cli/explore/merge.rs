@@ -1,4 +1,4 @@
-//! `fencepost merge` of explorations: shards, and interrupted work.
+//! The command `fencepost merge` for shards of explorations and for interrupted ones.
 
 use super::conclude::Order;
 use crate::cli::arguments::MergeArguments;
@@ -7,7 +7,8 @@ use crate::studies::explore::partial::merge;
 use fencepost_reports::documents::certificate::read_unfinished;
 use fencepost_reports::summary::sweep::{Gaps, Shard};
 
-/// Exit status 3 if something is missing, which `--partial` allows.
+/// Adds up the explorations. The exit status is 3 if a part is missing, unless `--partial` allows
+/// that.
 pub(crate) fn merge_explorations(
     arguments: &MergeArguments,
     texts: &[String],

@@ -1,4 +1,4 @@
-//! The store of a sweep: its known seeds run first, and what is found is added.
+//! The findings store of a sweep. Known seeds run first, and new findings are added.
 
 use super::store::{Store, today};
 use crate::cli::output::log;
@@ -19,7 +19,7 @@ pub(crate) struct Known {
     findings: Findings,
 }
 
-/// Of findings whose seeds were run again: whether a seed shows it.
+/// Maps each finding whose seeds were run again to whether a seed shows it.
 pub(crate) type Retested = BTreeMap<String, bool>;
 
 impl Known {
@@ -32,7 +32,7 @@ impl Known {
         self.findings.next_seed().0
     }
 
-    /// Only if they were found with the sweep's settings.
+    /// Runs the seeds of known findings again, if they were found with the sweep's settings.
     pub(crate) fn retest(&self, spec: &SweepSpec, stop: &Stop) -> Result<Retested, Failure> {
         let options = spec.scenario.flags();
         let scenario = Rc::new(spec.scenario.clone());
@@ -50,7 +50,7 @@ impl Known {
                     return Ok(retested);
                 }
             }
-            // A seed under a fault that this sweep does not have may still show it.
+            // A seed under a fault that is not part of this sweep may still show the finding.
             if is_shown || runs.len() == finding.shown_by.len() {
                 retested.insert(finding.id.clone(), is_shown);
             }
@@ -65,7 +65,8 @@ impl Known {
         Ok(())
     }
 
-    /// Violated if a known seed shows a finding that is not accepted.
+    /// Adds the sweep's findings. The outcome is `Violated` if a known seed shows a finding that is
+    /// not accepted.
     pub(crate) fn enter(&self, sweep: &Sweep, retested: &Retested) -> Result<Outcome, Failure> {
         let (said, is_open) = self.store.change(|findings| {
             enter(findings, sweep, retested)?;

@@ -1,4 +1,5 @@
-//! `merge --watch DIR`: the progress of all slices of a sweep, until their seeds are done.
+//! The option `merge --watch DIR`, which shows the progress of all slices of a sweep until their
+//! seeds are done.
 
 use crate::cli::output::{log, read_file};
 use crate::cli::progress::{clock, in_words};
@@ -14,7 +15,7 @@ use std::time::{Duration, Instant};
 
 const EVERY: Duration = Duration::from_secs(2);
 
-/// In runs.
+/// The progress of a slice, in runs.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 struct Slice {
     done: u64,
@@ -45,7 +46,7 @@ pub(super) fn watch(folder: &Path) -> Result<Outcome, Failure> {
     }
 }
 
-/// Searches one level of folders. Errors: there is no checkpoint.
+/// Reads the checkpoints, one level of folders deep. Fails if there is none.
 fn read(folder: &Path) -> Result<Slices, Failure> {
     let mut slices = Slices::default();
     for path in checkpoints(folder, 2)? {
@@ -101,7 +102,7 @@ impl Slices {
         self.known.len() == self.count as usize && self.known.values().all(Slice::is_done)
     }
 
-    /// The rate since the first poll.
+    /// Formats the rate since the first poll.
     fn pace(&self, first: &Slices, started: Instant) -> String {
         let (total, before) = (self.total(), first.total());
         let Slice { done, of, violated } = total;
@@ -126,7 +127,7 @@ impl Slice {
     }
 }
 
-/// Bars on a terminal, else a line for each poll.
+/// The output: bars on a terminal, and otherwise a line for each poll.
 #[derive(Default)]
 struct Screen {
     bars: MultiProgress,
@@ -166,7 +167,7 @@ impl Screen {
     }
 
     fn clear(&self) {
-        // A terminal that is gone needs no clearing.
+        // A terminal that was closed needs no clearing.
         let _ = self.bars.clear();
     }
 }

@@ -1,4 +1,4 @@
-//! `fencepost new program`: a worker to start from.
+//! The command `fencepost new program`, which writes a worker to start from.
 
 use super::write_new;
 use crate::cli::arguments::NewProgramArguments;

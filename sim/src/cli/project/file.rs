@@ -1,4 +1,4 @@
-//! The file itself: found, read, and checked key by key.
+//! Finds, reads and checks the project file, key by key.
 
 use super::super::output::read_file;
 use super::value::{check, tokens};
@@ -17,9 +17,9 @@ pub(super) struct Project {
 }
 
 pub(super) struct Setting {
-    /// The long option, without its dashes.
+    /// Name of the long option without its dashes.
     pub(super) key: String,
-    /// Empty for a flag that is off.
+    /// Arguments for the option, empty for a flag that is off.
     pub(super) tokens: Vec<OsString>,
 }
 
@@ -28,12 +28,12 @@ impl Project {
         Ok(Project { path: path.to_owned(), text: read_file(path, "options in TOML")? })
     }
 
-    /// The file's paths are relative to this folder; `None` if it is the current one.
+    /// Returns the folder to which the file's paths are relative, or `None` for the current one.
     pub(super) fn folder(&self) -> Option<&Path> {
         self.path.parent().filter(|folder| !folder.as_os_str().is_empty())
     }
 
-    /// A profile overrides the general settings. Checks all of the file.
+    /// Returns the settings, where a profile overrides the general ones. Checks the whole file.
     pub(super) fn settings(
         &self,
         profile: Option<&String>,

@@ -1,8 +1,8 @@
-//! Which `fencepost.toml` is used, and whether it may start programs.
+//! Finds the `fencepost.toml` to use, and decides whether it may start programs.
 //!
-//! Whoever can write a folder above the current one could otherwise run commands as its user. So
-//! the search ends at the repository's root, and a file above the current folder starts programs
-//! only if it belongs to the same repository and to the owner of the current folder.
+//! Any user who can write to a folder above the current one could otherwise run commands as another
+//! user. The search therefore ends at the repository's root. A file above the current folder starts
+//! programs only if it belongs to the same repository and to the owner of the current folder.
 
 use std::fs::metadata;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// The user named the file.
+    /// Returns the file that the user named.
     pub(super) fn named(path: &Path) -> Found {
         Found { path: path.to_owned(), is_above: false, may_start_programs: true }
     }
@@ -46,7 +46,7 @@ fn has_one_owner(one: &Path, other: &Path) -> bool {
     owner(one).is_some() && owner(one) == owner(other)
 }
 
-/// No program runs there.
+/// Ignores the owners, because programs run only on Unix.
 #[cfg(not(unix))]
 fn has_one_owner(one: &Path, other: &Path) -> bool {
     metadata(one).is_ok() && metadata(other).is_ok()

@@ -1,4 +1,4 @@
-//! The value of a key: as arguments, and checked as the command line checks it.
+//! Converts the value of a key to arguments, and checks it as the command line does.
 
 use crate::cli::Failure;
 use crate::cli::arguments::ScenarioArguments;
@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use toml::de::{DeInteger, DeValue};
 
-/// Options whose values are paths, relative to the folder of the project file.
+/// Options whose values are paths relative to the folder of the project file.
 const PATHS: [&str; 8] =
     ["baseline", "checkpoint", "cwd", "expect", "findings", "lock", "out", "scenario"];
 const READ: [&str; 5] = ["baseline", "cwd", "expect", "lock", "scenario"];
@@ -65,7 +65,7 @@ pub(super) fn check(command: &Command, key: &str, tokens: &[OsString]) -> Result
     let words = std::iter::once(OsString::from("fencepost")).chain(tokens.iter().cloned());
     let matches = match command.clone().try_get_matches_from(words) {
         Ok(matches) => matches,
-        // Another key or the command line states the rest.
+        // Another key or the command line supplies the missing arguments.
         Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => {
             return read(key, tokens);
         }

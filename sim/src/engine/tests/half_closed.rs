@@ -1,4 +1,5 @@
-//! Half-closed connections: a process stops sending and still reads; the server answers, closes.
+//! Tests of half-closed connections, where a process stops sending but still reads, and the server
+//! answers and closes.
 
 use super::{Echo, Engine, SERVERS, echo, play_with};
 use crate::setup::roster::Roster;

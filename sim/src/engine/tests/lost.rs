@@ -1,4 +1,4 @@
-//! Lost commands and lost replies. The server's count distinguishes them.
+//! Tests of lost commands and lost replies, which the server's count distinguishes.
 
 use super::{CLIENTS, Engine, play_with};
 use crate::setup::roster::Roster;

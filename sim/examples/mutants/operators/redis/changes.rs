@@ -1,4 +1,4 @@
-//! Changes to commands, and misreadings of replies.
+//! Changes to commands, and misread replies.
 
 use crate::operators::resp::{Call, Purpose, grant, number};
 

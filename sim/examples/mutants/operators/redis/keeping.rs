@@ -1,4 +1,4 @@
-//! Mistakes of locks in keeping and releasing a lock.
+//! Mistakes of locks when they keep and release a lock.
 
 use super::changes::{ANYBODY, given_back, other_key, scaled};
 use super::line::{by, misheard, unsent, words};

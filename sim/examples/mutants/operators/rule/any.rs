@@ -1,4 +1,4 @@
-//! Mistakes of any server in its clock, its disk, its memory.
+//! Changes to any server's clock, disk and memory.
 
 use crate::operators::wire::Marks;
 use fencepost_machine::{
@@ -6,7 +6,7 @@ use fencepost_machine::{
 };
 
 pub(crate) enum Rule {
-    /// In ten thousandths of the right speed.
+    /// Runs the clock at this many ten thousandths of the right speed.
     Speed(u64),
     /// Confirms a sync too early.
     FsyncLies,
@@ -102,7 +102,7 @@ impl Bent {
     }
 }
 
-/// From the server's own clock to that of its host.
+/// Converts timers from the server's own clock to that of its host.
 fn slow_timers(list: &mut [Output], ten_thousandths: u64, marks: &Marks) {
     for output in list {
         if let Output::WakeAfter { micros } = output {
@@ -112,7 +112,7 @@ fn slow_timers(list: &mut [Output], ten_thousandths: u64, marks: &Marks) {
     }
 }
 
-/// Confirms each sync without the disk.
+/// Confirms each sync without asking the disk.
 fn lie(inner: &mut dyn Machine, now: Now, marks: &Marks, out: &mut Outputs) {
     while let Some(place) = out.list.iter().position(|output| *output == Output::DiskSync) {
         out.list.remove(place);

@@ -1,12 +1,12 @@
-//! Changes to calls and answers of etcd's JSON gateway.
+//! Changes to calls and replies of etcd's JSON gateway.
 
 use crate::operators::wire::{Exchange, Heard};
 use serde_json::Value;
 
 pub(crate) enum Rule {
-    /// Gets the path and body. Returns whether it changed the call.
+    /// Edits a call, given its path and body. Returns whether it changed.
     Asks(fn(&str, &mut Value) -> bool),
-    /// Gets the path and body. Replies without executing the call.
+    /// Replies to a call, given its path and body, without executing it.
     Unsent(fn(&str, &Value) -> Option<Value>),
     Hears(fn(&str, &mut Value) -> bool),
     NoDeletions,
@@ -45,7 +45,7 @@ impl Rule {
         else {
             return Heard::AsItIs;
         };
-        // A read of earlier contenders differs from one of the own key.
+        // A read of earlier contenders differs from a read of the client's own key.
         let is_of_others = path == "kv/range" && body["max_create_revision"].is_string();
         exchange.peer.asked = format!("{path}{}", if is_of_others { "+" } else { "" }).into_bytes();
         match self {

@@ -1,13 +1,13 @@
-//! Changes to requests and answers that are lines of words: those of Chubby and GemFire.
+//! Changes to requests and replies that are lines of words, as in Chubby and GemFire.
 
 use crate::operators::wire::{Exchange, Heard};
 
 pub(crate) enum Rule {
-    /// Changes the words of a request. Returns whether it changed.
+    /// Edits the words of a request. Returns whether they changed.
     Asks(fn(&mut Vec<String>) -> bool),
-    /// Answers a request of this verb without executing it.
+    /// Sends this reply to a request with this verb, without executing the request.
     Unsent(&'static str, &'static str),
-    /// Replaces an answer, given the verb of its request.
+    /// Replaces a reply, given the verb of its request.
     Hears(fn(&str, &[&str]) -> Option<String>),
 }
 
@@ -43,7 +43,7 @@ impl Rule {
     }
 }
 
-/// Changes a word of a request. Returns whether it changed.
+/// Edits one word of a request. Returns whether it changed.
 pub(crate) fn changed(words: &mut [String], verb: &str, at: usize, to: fn(&str) -> String) -> bool {
     let is_it = words[0] == verb;
     let Some(word) = words.get_mut(at).filter(|_| is_it) else { return false };
@@ -51,7 +51,7 @@ pub(crate) fn changed(words: &mut [String], verb: &str, at: usize, to: fn(&str) 
     std::mem::replace(word, new.clone()) != new
 }
 
-/// A tenth of a number.
+/// Returns a tenth of a number.
 pub(crate) fn tenth(number: &str) -> String {
     number.parse::<u64>().map_or_else(|_| number.to_owned(), |number| (number / 10).to_string())
 }

@@ -1,4 +1,4 @@
-//! Changes to lines of memcached.
+//! Changes to the lines of memcached's protocol.
 
 use crate::operators::wire::{Exchange, Heard};
 
@@ -22,7 +22,7 @@ fn block(rest: &[u8]) -> Option<&[u8]> {
     Some(&rest[2..2 + end])
 }
 
-/// The same value for all clients.
+/// Returns a value that is the same for all clients.
 fn same(length: usize) -> Vec<u8> {
     vec![b'o'; length]
 }

@@ -9,13 +9,13 @@ pub(crate) enum Rule {
     Heard(fn(&Call, &[u8]) -> Option<&'static str>),
     OwnerIsMine,
     SameOwner,
-    /// Does not release a grant by fewer servers.
+    /// Omits the release after a grant by fewer servers than this.
     KeepsFewerThan(u16),
-    /// A Sentinel votes for every requester, in every epoch.
+    /// Makes a Sentinel vote for every requester in every epoch.
     VotesForAll,
-    /// Replaces a number between servers: its prefix, and the number.
+    /// Replaces a number in messages between servers. The fields are its prefix and the new number.
     Claims(&'static str, &'static str),
-    /// Drops a message that servers send clients unasked.
+    /// Drops messages that servers send to clients without a request.
     Silent(&'static str),
 }
 
@@ -109,7 +109,7 @@ impl Rule {
                 let at = bytes.windows(before.len()).position(|part| part == before.as_bytes())?;
                 let at = at + before.len();
                 let length = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-                // Pads to the same number of digits, so that the total length stays.
+                // Zeros pad the number to the same length, so that the total length stays.
                 let filled = format!("{number:0>length$}");
                 (filled.len() == length)
                     .then(|| [&bytes[..at], filled.as_bytes(), &bytes[at + length..]].concat())

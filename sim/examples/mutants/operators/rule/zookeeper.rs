@@ -1,16 +1,16 @@
-//! Changes to records of ZooKeeper.
+//! Changes to records of ZooKeeper's protocol.
 
 use crate::operators::wire::{Exchange, Heard};
 
-/// Frames include their length.
+/// A change to a record. Frames include their length.
 pub(crate) enum Rule {
     Asks(fn(&mut Vec<u8>, i32) -> bool),
     /// Confirms a request of this type without executing it.
     Unsent(i32),
     Hears(fn(&mut Vec<u8>, i32) -> bool),
     NoWatches,
-    /// The timeout is multiplied by the first number and divided by the second; the client sees the
-    /// requested one.
+    /// Multiplies the timeout by the first number and divides it by the second, while the client
+    /// sees the requested timeout.
     Timeout(i32, i32),
 }
 
