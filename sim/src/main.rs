@@ -1,4 +1,4 @@
-//! The one binary: maps a result to an exit status.
+//! The program `fencepost`, which maps the result of a command to an exit status.
 
 #[path = "main/panics.rs"]
 mod panics;
@@ -8,7 +8,8 @@ mod standard_output;
 use fencepost::cli;
 use std::process::ExitCode;
 
-/// Takes half the instructions of the system's for many small objects; needs a C compiler.
+/// Allocator for many small objects, which takes half the instructions of the system's. It needs a
+/// C compiler.
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -25,7 +26,7 @@ fn main() -> ExitCode {
             cli::log(format_args!("error: {failure}"));
             ExitCode::from(2)
         }
-        // The hook has reported it.
+        // The hook has reported the panic.
         Err(_) => ExitCode::from(2),
     }
 }

@@ -1,4 +1,4 @@
-//! One run: from a seed to a plan, from a plan to a history.
+//! Runs a plan, and records its history.
 //!
 //! A [`RunSpec`] is drawn from a seed (`draw`), checked (`validate`), and run here.
 
@@ -36,13 +36,13 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 impl RunSpec {
-    /// Runs it. The same spec gives the same outcome, byte for byte, in both engines. Panics if it
-    /// requests threads of a lock without support; [`RunSpec::validate`] reports that.
+    /// Runs the spec. The same spec gives the same outcome, byte for byte, in both engines. Panics
+    /// if it requests threads of a lock without support, which [`RunSpec::validate`] reports.
     pub fn run(&self, engine: Engine) -> Result<RunOutcome, EngineError> {
         self.run_recording(engine, Recording::History)
     }
 
-    /// Runs it and records the requested data.
+    /// Runs the spec and records the requested data.
     pub fn run_recording(
         &self,
         engine: Engine,
@@ -96,7 +96,7 @@ impl RunSpec {
         let wire = kernel.with(|state| state.wire.take()).map(|wire| wire.into_trace());
         let (trace, carried) = wire.unzip();
         let (turns, held_up) = kernel.with(|state| (state.take_turns(), state.take_held_up()));
-        // Servers live until their world is gone.
+        // Servers live until their world is dropped.
         drop(kernel);
         Ok(RunOutcome {
             history,
@@ -114,7 +114,7 @@ impl RunSpec {
         })
     }
 
-    /// The recorded history. The lock's key of programs is known only now.
+    /// Returns the recorded history. The key of a program's lock is known only after the run.
     fn history(&self, recorder: &Recorder, programs: &mut [Life]) -> (History, Option<Watched>) {
         let mut events = recorder.take();
         let watched = self.scenario.program(self.client).map(|program| {
@@ -133,7 +133,7 @@ impl RunSpec {
         (history, watched)
     }
 
-    /// The source of latencies. If one link is slow, no other counts.
+    /// Returns the source of latencies. A slow link overrides all others.
     fn pace(&self) -> Pace {
         match (self.scenario.timing.slow_link, self.scenario.strategy) {
             (Some(link), _) => Pace::SlowOnly(link.nodes()),
@@ -150,5 +150,5 @@ fn has_lease(events: &[Event]) -> bool {
     events.iter().any(is_leased)
 }
 
-/// The wall clock at the start of every run, in microseconds since the Unix epoch.
+/// Wall clock at the start of every run, in microseconds since the Unix epoch.
 pub const WALL_EPOCH_US: i64 = node_clock::WALL_EPOCH_US;

@@ -1,4 +1,4 @@
-//! The inputs of a run besides its seed, its lock and its faults.
+//! The inputs of a run other than its seed, its lock and its faults.
 
 pub mod lengths;
 pub(crate) mod places;

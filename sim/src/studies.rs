@@ -1,9 +1,9 @@
-//! Studies: many runs for one question.
+//! Studies, which make many runs for one question.
 //!
-//! In: a request. Out: a document of `fencepost_reports`: a [`sweep`] over seeds, the [`boundary`]
-//! at which a lock breaks, the cost of waiting ([`load`]), every plan of a given size
-//! ([`explore`]), the pages of the [`gallery`], a violation against real servers ([`reality`]),
-//! or as a script for them ([`script`]).
+//! A study takes a request and returns a document of `fencepost_reports`. The studies are a
+//! [`sweep`] over seeds, the [`boundary`] at which a lock breaks, the cost of waiting ([`load`]),
+//! every plan of a given size ([`explore`]), the pages of the [`gallery`], and a violation on real
+//! servers ([`reality`]) or as a script for them ([`script`]).
 
 #[doc(hidden)]
 pub mod bench;

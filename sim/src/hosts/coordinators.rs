@@ -1,6 +1,6 @@
-//! The table of coordinators. A lock names its coordinator ([`Definition::deployment`]), which
-//! determines the servers and their addresses, makes their machines, and knows how long they
-//! recover.
+//! The table of coordinators. A lock names its coordinator ([`Definition::deployment`]). The
+//! table's entry determines the servers and their addresses, makes their machines, and states how
+//! long they take to recover.
 
 pub(crate) mod chubby;
 pub(crate) mod ensemble;
@@ -21,24 +21,26 @@ use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Seed};
 
 /// A coordinator's entry in the table.
 pub struct Entry {
-    /// The kind of coordinator.
+    /// Kind of coordinator.
     pub coordinator: Coordinator,
-    /// A one-line description.
+    /// Description in one line.
     pub about: &'static str,
-    /// The real server's default port.
+    /// Default port of the real server.
     pub port: u16,
-    /// Families without effect here: never drawn, so that unexercised runs are not called safe.
+    /// Fault families without effect here. They are never drawn, so that unexercised runs are not
+    /// called safe.
     pub not_exercised: &'static [Family],
-    /// Kinds of faults that the servers do not support; left out of every plan.
+    /// Kinds of faults that the servers do not support, which are left out of every plan.
     pub(crate) unanswered: &'static [FaultKind],
-    /// How much before its ttl a server may end a lease by its own clock, because of its unit.
+    /// Time before its ttl at which a server may end a lease by its own clock, because of its unit
+    /// of time.
     pub tick: Micros,
     pub(crate) topology: fn(&Scenario, &Definition, &Families) -> Topology,
-    /// Called at each start of a server.
+    /// Makes the machine at each start of a server.
     pub(crate) machine: fn(&ServerSetup<'_>, Node) -> Factory,
     pub(crate) servers: fn(&ServerSetup<'_>, process: Node) -> Servers,
     pub(crate) lease: fn(ttl: Micros) -> Micros,
-    /// After healing the servers may need this much longer to grant the lock again.
+    /// Returns the additional time that the servers may need after healing to grant the lock again.
     pub(crate) recovery: fn(&Scenario, Topology) -> Micros,
 }
 
@@ -46,7 +48,7 @@ pub(crate) struct ServerSetup<'r> {
     pub(crate) seed: Seed,
     pub(crate) scenario: &'r Scenario,
     pub(crate) topology: Topology,
-    /// The prefix of the keys that servers report to the judge; `None` without a judge.
+    /// Prefix of the keys that servers report to the judge; `None` without a judge.
     pub(crate) tap_prefix: Option<Bytes>,
     pub(crate) lock: &'r str,
     pub(crate) server_lock: ServerLock,
@@ -62,7 +64,7 @@ impl ServerSetup<'_> {
     }
 }
 
-/// Every coordinator, in the order in which they are listed for people.
+/// Every coordinator, in the order of listings.
 pub static COORDINATORS: &[Entry] = &[
     redis::ENTRY,
     memcached::ENTRY,
@@ -75,13 +77,13 @@ pub static COORDINATORS: &[Entry] = &[
 ];
 
 impl Scenario {
-    /// The servers of a lock under these faults.
+    /// Returns the servers of a lock under these faults.
     pub fn topology(&self, client: &Definition, families: &Families) -> Topology {
         (entry(client.deployment.coordinator()).topology)(self, client, families)
     }
 }
 
-/// The entry of a coordinator.
+/// Returns the entry of a coordinator.
 pub fn entry(coordinator: Coordinator) -> &'static Entry {
     match coordinator {
         Coordinator::Redis => &redis::ENTRY,

@@ -1,4 +1,4 @@
-//! Sets a world up: its hosts and their software.
+//! Sets up the hosts of a world with their software.
 
 use crate::hosts::coordinators::{Entry, ServerSetup, entry};
 use crate::hosts::programs::desk::Desk;
@@ -28,7 +28,7 @@ pub(crate) struct Deployment {
     pub(crate) progress_bound: Micros,
     pub(crate) recorder: Rc<Recorder>,
     pub(crate) roster: Rc<Roster>,
-    /// Connects judge and storage if the lock is a program.
+    /// Connects the judge and the storage if the lock is a program.
     pub(crate) desk: Rc<Desk>,
     pub(crate) lives: Rc<Lives>,
     /// Records of the real servers' processes.
@@ -105,7 +105,7 @@ impl Deployment {
         self.server(node, factory)
     }
 
-    /// `None` if the coordinator's servers are simulated.
+    /// Returns the machine of a real server, or `None` if the coordinator's servers are simulated.
     fn real_machine(&self, world: &RealWorld, node: Node) -> Option<Factory> {
         let coordinator = self.coordinator().coordinator;
         let setup = RealSetup {
@@ -139,7 +139,8 @@ impl Deployment {
         }
     }
 
-    /// All keys for programs, because the lock's key is determined later.
+    /// Returns the prefix of the watched keys. It is empty for programs, whose lock's key is
+    /// determined later.
     fn tap_prefix(&self) -> Bytes {
         match self.scenario.program(self.client) {
             Some(_) => Bytes::new(),
@@ -191,7 +192,8 @@ impl Deployment {
         }))
     }
 
-    /// A lock that does not support threads panics: a setup error.
+    /// Starts another thread of a process. Panics if the lock does not support threads, which is a
+    /// setup error.
     fn start_thread(&self, node: Node, env: &Env, lock: &dyn Lock) {
         let Node::Thread { thread, .. } = node else { panic!("{node} is no further thread") };
         let env = env.of_thread(thread);

@@ -1,7 +1,7 @@
 //! Injects the faults of a plan, and undoes them.
 //!
-//! At its turn, the first of an instant, the nemesis changes where messages can go; hosts crash or
-//! start at their own turn, in the same instant.
+//! At its turn, the first of an instant, the nemesis changes which messages can be delivered. Hosts
+//! crash or start at their own turn in the same instant.
 
 use crate::setup::roster::Roster;
 use crate::world::agenda::{Class, HostIndex, NEMESIS, Occurrence};
@@ -75,7 +75,7 @@ impl Nemesis {
             return;
         }
         self.acting.borrow_mut().insert(timed.id);
-        // A trap has no effect yet: it is recorded when it springs.
+        // A trap has no effect yet and is recorded when it springs.
         if !is_trap(&timed.fault) {
             state.recorder.fault_began(timed.id, timed.fault.kind(), &timed.fault.nodes());
         }
@@ -94,7 +94,7 @@ impl Nemesis {
         }
     }
 
-    /// Returns `false` if the fault has no effect, like a crash of a dead node.
+    /// Applies a fault. Returns `false` if it has no effect, such as a crash of a dead node.
     fn act(&self, state: &mut State, timed: &TimedFault) -> bool {
         let now = state.now;
         match &timed.fault {
@@ -223,7 +223,7 @@ fn undo(state: &mut State, timed: &TimedFault) {
     }
 }
 
-/// The monotonic clock of a node, in microseconds; zero without such a node.
+/// Returns the monotonic clock of a node in microseconds, or zero if the node does not exist.
 fn monotonic(state: &mut State, node: Node) -> u64 {
     let now = state.now;
     state.find(node).map_or(0, |host| state.host(host).clock.monotonic(now))
@@ -281,7 +281,8 @@ fn set_trap(state: &mut State, fault: u32, (server, client): (Node, Node), loses
     })
 }
 
-/// `None` without another server to follow.
+/// Converts an operator's command to an action. Returns `None` if there is no other server to
+/// follow.
 fn typed(state: &State, node: Node, command: OperatorCommand) -> Option<OperatorAction> {
     Some(match command {
         OperatorCommand::ScriptFlush => OperatorAction::ForgetScripts,
@@ -301,7 +302,7 @@ fn next_to(state: &State, node: Node) -> Option<u16> {
     (next != number).then_some(next)
 }
 
-/// Returns `false` if the server is down or does not support the action.
+/// Performs an operator's action. Returns `false` if the server is down or does not support it.
 fn operate(state: &mut State, node: Node, action: OperatorAction) -> bool {
     let Some(host) = state.find(node) else { return false };
     let Some(server) = state.server(host) else { return false };
@@ -318,7 +319,7 @@ fn enter_now(state: &mut State, host: HostIndex, class: Class, occurrence: Occur
     state.agenda.enter(now, host, class, NEMESIS, occurrence);
 }
 
-/// Returns places in the network.
+/// Returns the directed links that a cut affects, as pairs of host indices from 0.
 fn cut_directions(
     state: &State,
     side_a: &[Node],
@@ -332,7 +333,7 @@ fn cut_directions(
     directions
 }
 
-/// Returns places in the network.
+/// Returns every link from one group of nodes to another, as pairs of host indices from 0.
 fn pairs(state: &State, from: &[Node], to: &[Node]) -> Vec<(usize, usize)> {
     let place = |node: &Node| state.find(*node).map(|host| usize::from(host) - 1);
     let to: Vec<usize> = to.iter().filter_map(place).collect();

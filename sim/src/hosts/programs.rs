@@ -1,8 +1,8 @@
-//! Users' own programs as the lock under test.
+//! Runs users' own programs as the lock under test.
 //!
 //! `fencepost-programs` traces a program, and a task of its host steps the group of processes
-//! ([`host`]): connects, bytes, clocks and timers are those of [`Env`], so faults affect it like
-//! any other process. It reports its use of the lock to the judge ([`judge`]).
+//! ([`host`]). Connections, bytes, clocks and timers are those of [`Env`], so faults affect a
+//! program like any other process. A program reports its use of the lock to the judge ([`judge`]).
 
 mod complaint;
 pub(crate) mod desk;
@@ -18,7 +18,7 @@ pub mod watched;
 
 pub use crate::setup::scenario::program::{InvalidProgram, Program, ProgramDeployment};
 
-/// Checks that a program can be started, and that its coordinator has its servers.
+/// Checks that a program can be started, and that its coordinator has the servers it needs.
 pub fn check(program: &Program) -> Result<(), InvalidProgram> {
     program.has_servers()?;
     fencepost_programs::check(&host::launch_for_check(program)).map_err(|error| {

@@ -1,16 +1,17 @@
 //! Real servers: an unmodified binary as the machine of a host.
 //!
 //! `fencepost-programs` traces the server's processes, as it does with users' programs. [`machine`]
-//! makes a [`fencepost_machine::Machine`] of them: what arrives is handed to them, they are stepped
-//! until they wait, and what they ask of the network goes back to the world. So pauses, crashes,
-//! clock faults, cuts and lost replies reach them like any other machine.
+//! makes a [`fencepost_machine::Machine`] of them. It passes input to the processes, steps them
+//! until they wait, and hands their network requests to the world. Pauses, crashes, clock faults,
+//! cuts and lost replies therefore affect them like any other machine.
 //!
-//! A real server tells the judge nothing. Each has a [`console`]: connections that no network
-//! carries and no fault reaches. After whatever may have changed a lock the console reads who holds
-//! it, and [`judged`] says what changed. An operator's actions are typed there, too.
+//! A real server does not report to the judge. Each has a [`console`], whose connections are not
+//! part of the network, so no fault affects them. After every event that may have changed a lock,
+//! the console reads the current holders, and [`judged`] derives the changes. An operator's actions
+//! are sent over the console, too.
 //!
-//! A new kind of server is a file here and a line in [`KINDS`]: how it is run ([`kind::Recipe`]),
-//! and how its console reads.
+//! A new kind of server is a file here and a line in [`KINDS`]. It states how to run the server
+//! ([`kind::Recipe`]), and how its console reads the locks.
 
 mod console;
 mod etcd;
@@ -51,23 +52,22 @@ use std::rc::Rc;
 pub(crate) static KINDS: &[Kind] =
     &[redis::KIND, memcached::KIND, zookeeper::KIND, postgresql::KIND, mysql::KIND, etcd::KIND];
 
-/// The kind of a coordinator's real servers, if there are any.
 pub(crate) fn kind(coordinator: Coordinator) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.coordinator == coordinator)
 }
 
-/// What every real server of a run shares.
+/// State that all real servers of a run share.
 #[derive(Clone)]
 pub(crate) struct RealWorld {
-    /// The addresses of all hosts.
+    /// Addresses of all hosts.
     pub(crate) addresses: Rc<BTreeMap<String, Ipv4Addr>>,
-    /// What their processes leave behind.
+    /// Records of the servers' processes.
     pub(crate) lives: Rc<Lives>,
-    /// The leases and sessions that clients have ended, in words or as the request.
+    /// Requests by which clients ended leases and sessions, as text or as bytes.
     asked: Rc<RefCell<Vec<Asked>>>,
 }
 
-/// A request to end something: at which server, over which connection.
+/// A request to end a lease or session, with its server and connection.
 type Asked = ((Node, ConnectionId), Vec<u8>);
 
 impl RealWorld {
@@ -79,7 +79,7 @@ impl RealWorld {
         self.asked.borrow_mut().push(((server, by), request.to_vec()));
     }
 
-    /// The last request that names any of these.
+    /// Returns the last request that names any of these leases or sessions.
     fn who_asked(&self, names: &[String]) -> Option<(Node, ConnectionId)> {
         let names_one = |request: &[u8]| {
             names.iter().any(|name| request.windows(name.len()).any(|it| it == name.as_bytes()))
@@ -89,7 +89,7 @@ impl RealWorld {
     }
 }
 
-/// What a real server follows from.
+/// The inputs for a real server.
 pub(crate) struct RealSetup<'r> {
     pub(crate) world: &'r RealWorld,
     pub(crate) kind: &'static Kind,
@@ -97,13 +97,13 @@ pub(crate) struct RealSetup<'r> {
     pub(crate) scenario: &'r Scenario,
     pub(crate) topology: Topology,
     pub(crate) seed: Seed,
-    /// Which keys are told to the judge.
+    /// Prefix of the keys to report to the judge; `None` reports none.
     pub(crate) tap_prefix: Option<Bytes>,
-    /// The name of the lock.
+    /// Name of the lock.
     pub(crate) lock: &'r str,
 }
 
-/// Makes the machine of a real server at each of its starts, in the same folder.
+/// Makes the machine of a real server at each start, in the same folder.
 pub(crate) fn machine(setup: &RealSetup<'_>, node: Node) -> Factory {
     let mut seeds = setup.seed.stream(Stream::Server(node));
     let part = Part::of(setup, node);

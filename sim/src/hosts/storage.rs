@@ -1,9 +1,9 @@
-//! The protected storage: one guarded value, and a rule for fencing tokens.
+//! The protected storage, with one guarded value and a rule for fencing tokens.
 //!
-//! It speaks RESP. `READ operation acquisition token` returns the value; `WRITE operation
-//! acquisition token value based-on` returns `OK`; the error for a rejected token starts with
-//! `STALE`. A token of `-` is accepted unchecked. A repeated operation number gets the first
-//! answer. Kleppmann's rule (2016) rejects tokens lower than the highest seen.
+//! It speaks RESP. `READ operation acquisition token` returns the value, and `WRITE operation
+//! acquisition token value based-on` returns `OK`. The error for a rejected token starts with
+//! `STALE`. A token of `-` is accepted unchecked. A repeated operation number gets the first answer
+//! again. Kleppmann's rule (2016) rejects tokens lower than the highest seen.
 
 mod programs;
 
@@ -21,8 +21,8 @@ use redis_protocol::resp2::types::BytesFrame;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-/// Between the steps of a [`writes_late`](fencepost_reports::record::history::Checks::writes_late)
-/// write.
+/// Microseconds between the check and the write of a
+/// [`writes_late`](fencepost_reports::record::history::Checks::writes_late) request.
 const CHECK_TO_WRITE_US: u64 = 5_000;
 
 pub(crate) struct Storage {
@@ -31,11 +31,11 @@ pub(crate) struct Storage {
     highest: Option<u64>,
     answers: BTreeMap<u64, BytesFrame>,
     connections: BTreeMap<ConnectionId, Connection>,
-    /// Checked but pending writes.
+    /// Writes that were checked but not applied yet.
     checked: VecDeque<(ConnectionId, Request)>,
     recorder: Rc<Recorder>,
     desk: Option<Rc<Desk>>,
-    /// Values of programs besides the guarded one.
+    /// Values that programs store in addition to the guarded one.
     others: BTreeMap<Bytes, Bytes>,
 }
 
@@ -50,7 +50,7 @@ struct Request {
     by: Node,
     acquisition: u64,
     token: Option<u64>,
-    /// The new value, and the one that it is based on.
+    /// The new value, and the value on which it is based; `None` for a read.
     write: Option<(i64, i64)>,
 }
 

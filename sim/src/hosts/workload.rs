@@ -1,4 +1,5 @@
-//! The workload of processes: acquire, read, hold, write, release, repeated; and the probe.
+//! The workload of processes, which acquire, read, hold, write and release in a loop, and the
+//! probe.
 
 mod guard;
 mod impatience;

@@ -5,12 +5,12 @@ use std::any::Any;
 use std::panic::{self, PanicHookInfo};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// `RUST_BACKTRACE=full` keeps the backtrace.
+/// Installs the hook. `RUST_BACKTRACE=full` keeps the backtrace.
 pub(crate) fn report_in_one_line() {
     if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value == "full") {
         return;
     }
-    // A panic of a thread is often followed by one of the thread that waits for it.
+    // The panic of a thread often causes a second one in the thread that waits for it.
     static HAS_REPORTED: AtomicBool = AtomicBool::new(false);
     panic::set_hook(Box::new(|about: &PanicHookInfo<'_>| {
         if !HAS_REPORTED.swap(true, Ordering::Relaxed) {

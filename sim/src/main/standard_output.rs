@@ -1,5 +1,5 @@
-//! Detects a standard output that was closed at the start. std opens /dev/null in its place before
-//! `main`, and output would be lost without an error.
+//! Detects a standard output that was closed at the start. Rust's standard library opens /dev/null
+//! instead before `main`, and output would be lost without an error.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,7 +18,7 @@ extern "C" fn look() {
     WAS_CLOSED.store(is_closed, Ordering::Relaxed);
 }
 
-/// Always `false` on systems other than Linux.
+/// Returns `false`, because only Linux is supported.
 pub(crate) fn was_closed() -> bool {
     WAS_CLOSED.load(Ordering::Relaxed)
 }

@@ -1,10 +1,10 @@
-//! Aimed plans: half of the faults strike where they can hurt the protocol.
+//! Aimed plans, in which half of the faults strike where they can hurt the protocol.
 //!
 //! About every second incident is moved. The early part of the window is divided into as many parts
 //! as there are incidents to move. A scout runs the current plan up to the end of a part,
-//! [`places`] locates the processes, and the incident moves to one of the places. Two runs are the
-//! same up to their first difference, so an incident meets its target, unless it has a lead (a lag,
-//! a cut) that changes the following events.
+//! [`places`] locates the processes, and the incident moves to one of these places. Two runs are
+//! the same up to their first difference. An incident therefore meets its target, unless it has a
+//! lead (a lag, a cut) that changes the following events.
 
 use super::places::places;
 use super::recording::Recording;
@@ -18,13 +18,14 @@ use fencepost_faults::{
 };
 use std::rc::Rc;
 
-/// Further incidents share these scouts, and may interfere.
+/// Maximum number of scouts. Further incidents share them, and may interfere with each other.
 const SCOUTS_MAX: usize = 4;
 
-/// If half of the window is longer, that is early enough.
+/// Length of the early part, if half of the window is shorter.
 const EARLY: Micros = Micros::from_secs(30);
 
-/// If a scout fails, the incidents stay as drawn, and the run itself reports the error.
+/// Places the incidents. If a scout fails, they stay as drawn, and the run itself reports the
+/// error.
 pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting) -> FaultPlan {
     let mut rng = spec.seed.stream(Stream::Aim);
     let (to_move, mut others): (Vec<_>, Vec<_>) =
@@ -43,7 +44,8 @@ pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting)
     of(&others)
 }
 
-/// A scout costs as much as its run time, and a process passes the same places early and late.
+/// Returns the early part of the window. A scout costs as much as its run time, and a process
+/// passes the same places early and late.
 fn early(window: Window) -> Window {
     let length = window.length().0;
     let early = (length / 2).max(length.min(EARLY.0));
@@ -65,13 +67,14 @@ fn parts(window: Window, count: usize) -> Vec<Window> {
         .collect()
 }
 
-/// Has no effect: without it the scout's probe would begin earlier than the run's own.
+/// Returns a fault without effect. Without it, the scout's probe would begin earlier than the run's
+/// own.
 fn never(end: SimTime) -> TimedFault {
     let fault = Fault::ClockJump { node: Node::Storage, offset_us: 0 };
     TimedFault { id: u32::MAX, at_us: end + Micros::from_secs(1), fault }
 }
 
-/// Up to the end of a part.
+/// Runs a scout up to the end of a part, and returns the places of the processes.
 fn scout(spec: &RunSpec, incidents: &[DrawnIncident], part: Window) -> Vec<Place> {
     let mut scenario = (*spec.scenario).clone();
     scenario.timing.max_time = scenario.timing.max_time.min(Span(Micros(part.end_us.0)));

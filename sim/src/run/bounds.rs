@@ -9,8 +9,9 @@ use fencepost_faults::setting::Topology;
 use fencepost_reports::Availability;
 
 impl RunSpec {
-    /// After healing, an acquire must succeed within: ttl + largest backward step of a clock +
-    /// recovery + longest silence of a healed link + command timeout + retry.
+    /// Returns the time after healing within which an acquire must succeed. It is the sum of the
+    /// ttl, the largest backward step of a clock, the recovery time, the longest silence of a
+    /// healed link, the command timeout and the retry.
     pub fn progress_bound(&self) -> Micros {
         let scenario = &self.scenario;
         let step_back = self.plan.server_clock_back_max();
@@ -24,8 +25,8 @@ impl RunSpec {
             + scenario.calls.retry.max.0
     }
 
-    /// A waiter for a fair lock must be queued within a command timeout and a retry. After faults
-    /// it must first find a server.
+    /// Returns the time within which a waiter for a fair lock must be queued: a command timeout and
+    /// a retry. After faults it must first find a server.
     pub(super) fn order_bound(&self) -> Micros {
         let starts_at_once = !self.client.deployment.lives_with_session();
         match self.plan.faults.is_empty() && starts_at_once {
@@ -34,9 +35,9 @@ impl RunSpec {
         }
     }
 
-    /// A waiting process sends something within a lease, a command timeout and a retry. A session
-    /// may outlive its timeout by a tick and restarts it with each leader, and a database has a
-    /// queue: there the bound is that of progress.
+    /// Returns the time within which a waiting process sends something: a lease, a command timeout
+    /// and a retry. A session may outlive its timeout by a tick and restarts it with each leader,
+    /// and a database has a queue. For these the bound is that of progress.
     pub(super) fn silence_bound(&self) -> Micros {
         let scenario = &self.scenario;
         let deployment = self.client.deployment;
@@ -46,9 +47,10 @@ impl RunSpec {
         self.lease() + scenario.calls.command_timeout.0 + scenario.calls.retry.max.0
     }
 
-    /// The availability requirement: a free lock is granted within a span while enough servers run:
-    /// one of a primary and its replicas (both if a commit waits for the other), a majority of a
-    /// quorum system. Programs have a default: the bound of progress, while no fault acts.
+    /// Returns the availability requirement. A free lock must be granted within a span while enough
+    /// servers run: one of a primary and its replicas (both if a commit waits for the other), or a
+    /// majority of a quorum system. The default for programs is the bound of progress while no
+    /// fault acts.
     pub(super) fn availability(&self) -> Option<Availability> {
         let stated = self.scenario.availability.map(|bound| bound.0);
         let is_program = self.scenario.program(self.client).is_some();

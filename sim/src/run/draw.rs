@@ -1,4 +1,4 @@
-//! From a seed to a plan.
+//! Draws a run's plan from its seed.
 
 use super::aimed;
 use super::fit;
@@ -11,7 +11,7 @@ use fencepost_faults::{Families, FaultPlan, Seed, Setting, generate, incidents};
 use std::rc::Rc;
 
 impl RunSpec {
-    /// The run that a seed draws.
+    /// Draws the run of a seed.
     pub fn draw(
         seed: Seed,
         client: &'static Definition,
@@ -39,7 +39,7 @@ impl RunSpec {
         }
     }
 
-    /// The run of a seed under a given plan.
+    /// Returns the run of a seed under a given plan.
     pub fn under(
         plan: FaultPlan,
         seed: Seed,

@@ -12,7 +12,7 @@ use fencepost_faults::{Families, Family, Node, Seed};
 use nowhere::Nowhere;
 use std::rc::Rc;
 
-/// Why a scenario, a lock and faults do not fit together.
+/// The reason why a scenario, a lock and faults do not fit together.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Unfit {
     /// No plan can be drawn.
@@ -21,72 +21,72 @@ pub enum Unfit {
     /// The slow link does not exist.
     #[error("slow-link '{link}': expected two of {valid}")]
     SlowLink {
-        /// The link.
+        /// The requested link.
         link: SlowLink,
         /// The existing machines.
         valid: String,
     },
-    /// A standby is requested, and the lock's coordinator has none.
+    /// A standby is requested, but the lock's coordinator has none.
     #[error("{key} '{value}': expected a lock on postgresql, and {client} is on {coordinator}")]
     Standby {
-        /// The key of the scenario.
+        /// Key of the scenario.
         key: &'static str,
-        /// Its value.
+        /// Value of the key.
         value: &'static str,
-        /// The lock.
+        /// Name of the lock.
         client: &'static str,
-        /// Its coordinator.
+        /// Name of the lock's coordinator.
         coordinator: &'static str,
     },
-    /// A way to lose primaries that the lock's coordinator does not have.
+    /// The lock's coordinator cannot lose its primary in this way.
     #[error("failover-by '{}': expected {expected} for {client}", .by.name())]
     FailoverBy {
-        /// The way.
+        /// The requested way.
         by: FailoverBy,
-        /// The lock.
+        /// Name of the lock.
         client: &'static str,
-        /// The ways that it has.
+        /// The valid ways.
         expected: &'static str,
     },
-    /// Calls to give up, with a lock in a program of the user.
+    /// Calls are to be given up, but the lock is a program of the user.
     #[error("{key} '{value}': expected none for {program}: a program sets its own timeouts")]
     GivesUp {
-        /// The key of the scenario.
+        /// Key of the scenario.
         key: &'static str,
-        /// Its value.
+        /// Value of the key.
         value: &'static str,
-        /// The program.
+        /// Name of the program.
         program: String,
     },
-    /// Other servers are to be real ones, and not those of the lock.
+    /// Servers are real, but not those of the lock's coordinator.
     #[error(
         "client '{client}' is on {coordinator}, which has no real server in this run: with \
          --servers, expected locks on {expected}"
     )]
     Servers {
-        /// The lock.
+        /// Name of the lock.
         client: &'static str,
-        /// Where it is.
+        /// Name of the lock's coordinator.
         coordinator: &'static str,
-        /// The coordinators whose servers are real ones.
+        /// Coordinators whose servers are real.
         expected: String,
     },
-    /// The processes are to have threads, and the lock knows none.
+    /// Processes are to have threads, but the lock does not support them.
     #[error(
         "threads '{threads}': expected 1 for {client}, which does not distinguish the threads of a \
          process; {others} do"
     )]
     Threads {
-        /// The requested number.
+        /// Requested number of threads.
         threads: u16,
-        /// The lock.
+        /// Name of the lock.
         client: &'static str,
-        /// The locks of the table that support threads.
+        /// Built-in locks that support threads.
         others: String,
     },
 }
 
-/// Checks that runs can be made; errors name the value and the valid ones.
+/// Checks that runs can be made. Errors name the value and the valid ones.
 pub fn fits(scenario: &Scenario, client: &Definition, families: &Families) -> Result<(), Unfit> {
     let setting = scenario.setting(scenario.topology(client, families));
     setting.validate()?;
@@ -116,7 +116,7 @@ pub fn fits(scenario: &Scenario, client: &Definition, families: &Families) -> Re
     })
 }
 
-/// Where any server is real, that of the lock is.
+/// Checks that if any server is real, those of the lock are.
 fn has_binary(scenario: &Scenario, client: &Definition) -> Result<(), Unfit> {
     let coordinator = client.deployment.coordinator().name();
     if scenario.binaries.is_empty() || scenario.binaries.contains_key(coordinator) {
@@ -127,7 +127,7 @@ fn has_binary(scenario: &Scenario, client: &Definition) -> Result<(), Unfit> {
     Err(Unfit::Servers { client: client.name, coordinator, expected })
 }
 
-/// Only PostgreSQL has a standby.
+/// Checks that only PostgreSQL is asked for a standby.
 fn has_standby(scenario: &Scenario, client: &Definition) -> Result<(), Unfit> {
     let coordinator = client.deployment.coordinator();
     let (key, value) = match (scenario.servers.standby, scenario.servers.old_primary) {
@@ -140,7 +140,8 @@ fn has_standby(scenario: &Scenario, client: &Definition) -> Result<(), Unfit> {
     Err(Unfit::Standby { key, value, client, coordinator })
 }
 
-/// Only a primary has a successor, and an operator only replaces one that is gone.
+/// Checks the way of losing primaries. Only a primary has a successor, and an operator replaces
+/// only a primary that is gone.
 fn loses_primaries(by: FailoverBy, client: &Definition) -> Result<(), Unfit> {
     let expected = match (by, client.deployment) {
         (FailoverBy::Drawn, _) | (_, Deployment::Primary) => return Ok(()),
@@ -151,7 +152,8 @@ fn loses_primaries(by: FailoverBy, client: &Definition) -> Result<(), Unfit> {
     Err(Unfit::FailoverBy { by, client: client.name, expected })
 }
 
-/// Builds one, without a world, and queries it. A program does as it likes.
+/// Builds a lock without a world and returns its usage. A program has the plain usage, because it
+/// acts by itself.
 pub(crate) fn usage(scenario: &Scenario, client: &Definition) -> Usage {
     if scenario.program(client).is_some() {
         return Usage::PLAIN;
@@ -160,7 +162,7 @@ pub(crate) fn usage(scenario: &Scenario, client: &Definition) -> Usage {
     scenario.build(client, env, (&servers(client), &Scenario::default().settings())).usage()
 }
 
-/// Returns whether a lock supports another thread: builds one, without a world, and asks.
+/// Returns whether a lock supports another thread, by building the lock without a world.
 pub fn knows_threads(client: &Definition) -> bool {
     let env = Env::new(Rc::new(Nowhere), HostKey(0));
     let lock = (client.build)(env.clone(), &servers(client), &Scenario::default().settings());

@@ -1,12 +1,13 @@
-//! Places of each process in its protocol: the history has a thread's operations, the messages its
-//! commands.
+//! Locates each process in its protocol at any time. The history has a thread's operations, and the
+//! messages have its commands.
 
 use fencepost_faults::aim::{Phase, Place, Stretch};
 use fencepost_faults::{Node, SimTime};
 use fencepost_reports::{Action, Change, Event, History, Trace, What};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Larger numbers count as this one: a long wait repeats its commands.
+/// Largest number of a repeated command. Larger numbers count as this one, because a long wait
+/// repeats its commands.
 const NUMBER_MAX: u32 = 8;
 
 pub(super) fn places(history: &History, trace: &Trace) -> Vec<Place> {
@@ -33,7 +34,8 @@ struct Request {
     heard: Option<SimTime>,
 }
 
-/// The reply is the first message back after a command has arrived.
+/// Returns the requests of each node. The reply is the first message back after a command has
+/// arrived.
 fn requests(trace: &Trace) -> BTreeMap<Node, Vec<Request>> {
     let mut all: BTreeMap<Node, Vec<Request>> = BTreeMap::new();
     let mut open: BTreeMap<(Node, Node), VecDeque<usize>> = BTreeMap::new();
@@ -75,7 +77,7 @@ fn spells(thread: Node, history: &History, requests: &[Request]) -> Vec<Spell> {
                 course.granted.insert(event.node, event.time_us);
             }
             _ if event.node == thread => course.follow(event, requests),
-            // A machine crashes as a whole; the event is recorded for its first thread.
+            // A machine crashes as a whole, but the event is recorded for its first thread.
             What::Crashed if event.node == thread.machine() => course.follow(event, requests),
             _ => {}
         }
@@ -132,7 +134,7 @@ impl Course {
         self.turns_to(if self.held > 0 { Phase::Holding } else { Phase::Idle }, at);
     }
 
-    /// From the granted command on, the phase is taking.
+    /// Starts the phase of taking at the granted command.
     fn takes(&mut self, requests: &[Request]) {
         let grant = self.granted.iter().min_by_key(|(_, at)| **at);
         let Some((server, granted)) = grant else { return };
@@ -185,7 +187,8 @@ fn fill(client: Node, spells: &[Spell], requests: &[Request]) -> Vec<Place> {
     places
 }
 
-/// A program's storage access in its critical section is a read first, and then writes.
+/// Returns the phase of a program's storage access. In a critical section, the first access is a
+/// read, and the others are writes.
 fn asking(phase: Phase, server: Node, has_read: &mut bool) -> Phase {
     match phase {
         Phase::Holding if server == Node::Storage && *has_read => Phase::Writing,

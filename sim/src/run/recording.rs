@@ -9,43 +9,43 @@ use fencepost_reports::{History, Trace};
 /// The results of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunOutcome {
-    /// The events.
+    /// The recorded events.
     pub history: History,
-    /// Its duration in virtual time.
+    /// Duration of the run in virtual time.
     pub virtual_time: SimTime,
-    /// The number of sent messages.
+    /// Number of sent messages.
     pub messages: u64,
-    /// The number of events in the world.
+    /// Number of events in the world.
     pub events: u64,
-    /// The messages, if recorded.
+    /// The messages, if they were recorded.
     pub trace: Option<Trace>,
-    /// The content of these messages, if recorded.
+    /// The content of these messages, if it was recorded.
     pub carried: Vec<Carried>,
-    /// The turns of nodes, in order, if recorded.
+    /// The turns of nodes in order, if they were recorded.
     pub turns: Vec<(SimTime, Node)>,
     /// The times and links at which a message was held up or retried, in order, if turns were
     /// recorded.
     pub held_up: Vec<(SimTime, (Node, Node))>,
-    /// The lives of the user's programs, if the lock is in one.
+    /// Records of the user's programs; empty if the lock is none.
     pub programs: Vec<Life>,
-    /// The lives of real servers, if there are such.
+    /// Records of the real servers; empty if the servers are simulated.
     pub servers: Vec<Life>,
-    /// The key by which these are judged.
+    /// The key by which programs are judged; `None` for other locks.
     pub watched: Option<Watched>,
-    /// How often a planted mistake was made.
+    /// Number of times that a planted mistake took effect.
     pub altered: u64,
 }
 
-/// The records of a run. The history is the same for all.
+/// The data that a run records. The history is the same for all variants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Recording {
-    /// The history.
+    /// Only the history.
     History,
     /// The history, and the transit times and ends of messages with content.
     Commands,
-    /// The history, and every message.
+    /// The history and every message.
     Wire,
-    /// The history, and every message with its bytes.
+    /// The history and every message with its bytes.
     Bytes,
     /// The history, the transit times and ends of every message, and the times at which one was
     /// held up. The fast engine also records the turns of nodes.

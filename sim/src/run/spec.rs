@@ -1,4 +1,4 @@
-//! All inputs of one run.
+//! The complete inputs of one run ([`RunSpec`]).
 
 use crate::hosts::coordinators::{Entry, entry};
 use crate::setup::scenario::Scenario;
@@ -10,25 +10,26 @@ use std::rc::Rc;
 /// All inputs of one run.
 #[derive(Clone)]
 pub struct RunSpec {
-    /// The seed of every draw.
+    /// Seed of every draw.
     pub seed: Seed,
-    /// The lock.
+    /// The lock under test.
     pub client: &'static Definition,
-    /// The families that the plan was drawn from.
+    /// The families from which the plan was drawn.
     pub families: Families,
-    /// Includes the lengths that the seed drew if the families are a swarm.
+    /// The scenario, including the durations that the seed drew if the families are a swarm.
     pub scenario: Rc<Scenario>,
     /// The fault plan.
     pub plan: FaultPlan,
 }
 
 impl RunSpec {
-    /// The servers that the run needs.
+    /// Returns the servers that the run needs.
     pub fn topology(&self) -> Topology {
         self.scenario.topology(self.client, &self.families)
     }
 
-    /// Returns whether the run has unmodified binaries: it is slow, and two runs may differ.
+    /// Returns whether the run contains unmodified binaries, which are slow and whose runs may
+    /// differ.
     pub(crate) fn is_traced(&self) -> bool {
         !self.scenario.binaries.is_empty() || self.scenario.program(self.client).is_some()
     }
@@ -37,7 +38,7 @@ impl RunSpec {
         entry(self.client.deployment.coordinator())
     }
 
-    /// A server keeps a silent lock for this long.
+    /// Returns the time for which a server keeps a silent lock.
     pub(super) fn lease(&self) -> Micros {
         (self.coordinator().lease)(self.scenario.ttl.0)
     }

@@ -4,7 +4,7 @@ use super::fit::{Unfit, fits};
 use super::spec::RunSpec;
 use fencepost_faults::Node;
 
-/// An invalid run.
+/// The reason why a run is invalid.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidRun {
     /// The scenario, the lock and the faults do not fit together.
@@ -16,9 +16,9 @@ pub enum InvalidRun {
          {valid}"
     )]
     UnknownNode {
-        /// The id of the fault.
+        /// Id of the fault.
         fault: u32,
-        /// The node.
+        /// Name of the unknown node.
         node: Node,
         /// The nodes of the deployment.
         valid: String,
@@ -26,7 +26,7 @@ pub enum InvalidRun {
     /// A fault of the plan ends too late.
     #[error("fault {fault} of the plan lasts longer than 100 days: expected less")]
     Beyond {
-        /// The id of the fault.
+        /// Id of the fault.
         fault: u32,
     },
     /// Two faults of the plan collide.

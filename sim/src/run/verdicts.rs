@@ -1,4 +1,4 @@
-//! From a run's outcome to the stages of its report, and to the report of a seed.
+//! Converts a run's outcome to the stages of its report, and to the report of a seed.
 
 use crate::engine::Engine;
 use crate::hosts::programs::ran::ran;
@@ -17,19 +17,19 @@ use fencepost_reports::{Recordings, Report, RunContext, RunFacts, RunReport, exp
 
 /// A run and its results.
 pub struct Findings<'r> {
-    /// The run.
+    /// The inputs of the run.
     pub spec: &'r RunSpec,
-    /// Its results.
+    /// The results of the run.
     pub outcome: &'r RunOutcome,
 }
 
 impl Findings<'_> {
-    /// The facts of the run.
+    /// Returns the facts of the run.
     pub fn facts(&self) -> RunFacts {
         self.facts_shown_by(Findings::command(self.spec))
     }
 
-    /// The same, with a command that replays this run.
+    /// Returns the facts with a command that replays this run.
     pub fn facts_shown_by(&self, replay: String) -> RunFacts {
         let (spec, outcome) = (self.spec, self.outcome);
         let context = RunContext {
@@ -88,7 +88,7 @@ impl Findings<'_> {
         (!all.is_empty()).then(|| all.join("; "))
     }
 
-    /// The command that shows the run again.
+    /// Returns the command that repeats the run.
     pub fn command(spec: &RunSpec) -> String {
         let lock = match spec.scenario.program(spec.client) {
             Some(program) => program.flags(),
@@ -99,7 +99,7 @@ impl Findings<'_> {
     }
 }
 
-/// The recordings that are needed.
+/// Returns the recordings that the diagnosis needs.
 pub fn recordings(outcome: RunOutcome, needs: Needs) -> Recordings {
     Recordings {
         history: (needs >= Needs::History).then_some(outcome.history),
@@ -107,7 +107,7 @@ pub fn recordings(outcome: RunOutcome, needs: Needs) -> Recordings {
     }
 }
 
-/// The conditions of the literature's verdict besides lock and fault.
+/// Returns the conditions of the literature's verdict in addition to lock and fault.
 pub fn conditions(scenario: &Scenario) -> Conditions {
     let survives = scenario.servers.persistence == Persistence::AofAlways
         || scenario.faults.restart_delay.min >= scenario.ttl;
@@ -118,7 +118,7 @@ pub fn conditions(scenario: &Scenario) -> Conditions {
     }
 }
 
-/// The report of a seed.
+/// Builds the report of a seed.
 pub fn report(seed: Seed, engine: Engine, scenario: &Scenario, runs: Vec<RunReport>) -> Report {
     let mut faults: Vec<String> = Vec::new();
     for run in &runs {
@@ -138,12 +138,12 @@ pub fn report(seed: Seed, engine: Engine, scenario: &Scenario, runs: Vec<RunRepo
     }
 }
 
-/// The inputs of a run besides seed, lock and faults, as reports echo them.
+/// Returns the inputs of a run other than seed, lock and faults, as reports echo them.
 pub fn config(scenario: &Scenario) -> serde_json::Value {
     serde_json::json!({ "scenario": scenario })
 }
 
-/// The tool that writes the reports.
+/// Returns the name and version of this tool for reports.
 pub fn tool() -> Tool {
     Tool { name: env!("CARGO_PKG_NAME").to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() }
 }

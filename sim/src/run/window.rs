@@ -1,7 +1,7 @@
-//! The fault window of a program whose run ends before the plan's first fault.
+//! Moves the fault window of a program whose run ends before the plan's first fault.
 //!
-//! A scout runs the program once without faults; all runs of a sweep share its seed and result. If
-//! that is inconclusive, another scout runs it with this run's seed.
+//! A scout runs the program once without faults, and all runs of a sweep share its seed and result.
+//! If that is inconclusive, another scout runs the program with this run's seed.
 
 use super::recording::Recording;
 use super::spec::RunSpec;
@@ -15,14 +15,14 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Mutex;
 
-/// No fault begins in this fraction of a program's run.
+/// Divisor of a program's run time. No fault begins in this first part of its run.
 const SETTLES: u64 = 10;
-/// Programs of other seeds run for at most this multiple of the shared scout's time.
+/// Maximum ratio between a program's run time under another seed and the shared scout's time.
 const VARIES: u64 = 3;
 
 static KNOWN: Mutex<BTreeMap<String, Option<SimTime>>> = Mutex::new(BTreeMap::new());
 
-/// Returns `None` if the plan may stay as it is.
+/// Returns the new window, or `None` if the plan may stay unchanged.
 pub(super) fn that_meets_a_program(run: &RunSpec, stated: Window) -> Option<Window> {
     let built_in = Scenario::default().fault_window;
     let is_stated = run.scenario.fault_window != built_in;
@@ -60,7 +60,8 @@ fn within(stated: Window, ran: SimTime) -> Window {
     Window { begin_us, end_us: stated.end_us.min(ran).max(begin_us) }
 }
 
-/// Without faults; `None` if they go on to the end of the window, or the scout cannot be run.
+/// Returns the time that a program runs without faults. Returns `None` if it runs to the end of the
+/// window, or if the scout cannot be run.
 fn runs_for(spec: &RunSpec, seed: Seed, stated: Window) -> Option<SimTime> {
     let mut scenario = (*spec.scenario).clone();
     scenario.timing.max_time = scenario.timing.max_time.min(Span(Micros(stated.end_us.0)));

@@ -1,10 +1,10 @@
-//! Draws besides the faults: the lengths of leases, holds and waits. `all` draws every length,
-//! `storage-delay` the wait for the storage. Holds of a lock that renews its lease exceed the
-//! lease: otherwise the renewal would never matter.
+//! Draws the durations of leases, critical sections and waits in addition to the faults. `all`
+//! draws every duration, and `storage-delay` draws the wait for the storage. Critical sections of a
+//! lock that renews its lease exceed the lease, because otherwise the renewal would never matter.
 //!
-//! A constant length hides behaviour that another would show (Groce, Zhang, Eide, Chen and Regehr,
-//! "Swarm Testing", ISSTA 2012). Requested lengths are kept, and holds of locks without renewal
-//! stay as far below the lease as in the built-in scenario.
+//! A constant duration hides behaviour that another would show (Groce, Zhang, Eide, Chen and
+//! Regehr, "Swarm Testing", ISSTA 2012). Requested durations are kept, and critical sections of
+//! locks without renewal stay as far below the lease as in the built-in scenario.
 
 pub use crate::setup::scenario::length::Length;
 use crate::setup::scenario::{Hold, Scenario};
@@ -19,7 +19,7 @@ impl Length {
     pub const ALL: [Length; 5] =
         [Length::Ttl, Length::Hold, Length::Think, Length::Retry, Length::StorageTimeout];
 
-    /// Its key in the scenario.
+    /// Returns the key in the scenario.
     pub fn key(self) -> &'static str {
         match self {
             Length::Ttl => "ttl",
@@ -44,12 +44,13 @@ impl Length {
         self.value(scenario) == self.value(&Scenario::default())
     }
 
-    /// The length differs from the built-in value, or the scenario says so.
+    /// Returns whether the length differs from the built-in value or was set explicitly.
     fn is_asked_for(self, scenario: &Scenario) -> bool {
         scenario.keeps.contains(&self) || !self.is_built_in(scenario)
     }
 
-    /// Requested holds or downtimes are relative to the lease, so they keep the lease too.
+    /// Returns whether the length must not be drawn. Requested critical sections or downtimes are
+    /// relative to the lease, so they keep the lease too.
     fn is_kept(self, scenario: &Scenario) -> bool {
         let stated_against = self == Length::Ttl
             && (Length::Hold.is_asked_for(scenario)
@@ -68,7 +69,7 @@ pub(crate) fn drawn_for(usage: Usage, families: &Families) -> Vec<Length> {
     hold.into_iter().chain(waits.then_some(Length::StorageTimeout)).collect()
 }
 
-/// A kept length consumes its draw too, so that it changes no other.
+/// Draws the lengths. A kept length consumes its draw too, so that it changes no other.
 pub(crate) fn drawn(
     seed: Seed,
     usage: Usage,
@@ -106,17 +107,18 @@ pub(crate) fn drawn(
     drawn
 }
 
-/// In thousandths of the lease.
+/// Critical section of a lock that renews its lease, in thousandths of the lease.
 const HOLD_OF_RENEWED_PER_MILLE: u64 = 1_500;
 
-/// In whole milliseconds if possible. A built-in hold is at least 10 ms.
+/// Returns a critical section's range, in whole milliseconds if possible. A built-in one takes at
+/// least 10 ms.
 fn hold_within(ttl: Span, per_mille: u64) -> SpanRange {
     let max_us = ttl.0.as_micros() * per_mille / 1_000;
     let max = if max_us < 1_000 { Span(Micros(max_us)) } else { Span::millis(max_us / 1_000) };
     SpanRange::new(Span::millis(10).min(max), max)
 }
 
-/// Errors are sentence fragments.
+/// Sets the stated lengths. Errors are fragments of a message.
 pub(crate) fn with_stated(
     scenario: &Scenario,
     lengths: &BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! By which names, addresses and ports the hosts of a run find each other and the lock.
+//! The names, addresses and ports by which the hosts of a run find each other and the lock.
 
 use fencepost_faults::Node;
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::net::Ipv4Addr;
 pub(crate) const RESOURCE: &str = "lock:orders";
 pub(crate) const STORAGE_PORT: u16 = 9000;
 
-/// In the order in which hosts take their turns.
+/// Returns the address of a host. Places are numbered in the order in which hosts take their turns.
 pub(crate) fn address(place: usize) -> Ipv4Addr {
     Ipv4Addr::new(10, 0, (place / 250) as u8, (place % 250) as u8 + 1)
 }

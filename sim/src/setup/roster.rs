@@ -1,4 +1,4 @@
-//! The members of a run and their progress. Each thread of a process is one.
+//! The members of a run and their progress. Each thread of a process is a member.
 
 use fencepost_faults::{Node, Seed, Stream};
 use rand_chacha::ChaCha8Rng;
@@ -14,14 +14,14 @@ pub(crate) struct Roster {
 
 pub(crate) struct Member {
     pub(crate) cycles_left: Cell<u32>,
-    /// Draws hold times and similar values.
+    /// Generator for hold times and similar values.
     pub(crate) draws: RefCell<ChaCha8Rng>,
     pub(crate) impatience: RefCell<ChaCha8Rng>,
     pub(crate) nesting: RefCell<ChaCha8Rng>,
     is_finished: Cell<bool>,
 }
 
-/// By the machine's own monotonic clock, in microseconds.
+/// The pauses of a machine, in microseconds of its own monotonic clock.
 #[derive(Clone, Copy, Default)]
 struct Stillness {
     since: Option<u64>,
@@ -56,13 +56,13 @@ impl Roster {
         }
     }
 
-    /// Time in which a running machine could not work.
+    /// Returns the time in which a running machine could not work.
     pub(crate) fn stood_still(&self, machine: Node) -> Duration {
         let all = self.stood_still.borrow();
         Duration::from_micros(all.get(&machine).map_or(0, |stillness| stillness.before))
     }
 
-    /// A node that is not on the roster panics: a setup error.
+    /// Returns a member. Panics if the node is not on the roster, which is a setup error.
     pub(crate) fn member(&self, node: Node) -> &Member {
         self.members.get(&node).unwrap_or_else(|| panic!("{node} is not on the roster"))
     }

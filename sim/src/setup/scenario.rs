@@ -1,4 +1,4 @@
-//! Inputs of a run other than its seed, lock and faults: deployment, workload and application
+//! The inputs of a run other than its seed, lock and faults: deployment, workload and application
 //! behaviour.
 
 pub(crate) mod binaries;
@@ -44,24 +44,24 @@ use program::Program;
 use std::num::NonZeroU16;
 
 impl Scenario {
-    /// The scenario of a file or of `--set`; unnamed keys have their built-in values.
+    /// Parses the scenario of a file or of `--set`. Missing keys get their built-in values.
     pub fn of_table(mut table: toml::Table) -> Result<Scenario, toml::de::Error> {
         table.entry("strategy").or_insert_with(|| Strategy::default().name().into());
         table.entry("nesting").or_insert_with(|| Nesting::default().name().into());
         table.try_into()
     }
 
-    /// The user's program that is this lock, if it is one.
+    /// Returns the user's program, if the lock is one.
     pub fn program(&self, client: &Definition) -> Option<&Program> {
         self.programs.iter().find(|program| program.name == client.name)
     }
 
-    /// The script that a lock is, if it is written in Lua.
+    /// Returns the script, if the lock is written in Lua.
     pub fn script(&self, client: &Definition) -> Option<&LockScript> {
         self.scripts.iter().find(|script| script.name == client.name)
     }
 
-    /// The flags that ask for a lock of the table or for a script.
+    /// Returns the flags that request a built-in lock or a script.
     pub fn lock_flags(&self, client: &Definition) -> String {
         let script = self.script(client).map(LockScript::flags);
         script.unwrap_or_else(|| format!("--client {}", client.name))
@@ -80,19 +80,19 @@ impl Scenario {
         }
     }
 
-    /// Key and value.
+    /// Returns the key and value of the setting that makes the application give up calls.
     pub(crate) fn gives_up(&self) -> Option<(&'static str, &'static str)> {
         let keys = [("cancel", self.calls.cancel), ("interrupt", self.calls.interrupt)];
         let given = keys.into_iter().find(|(_, calls)| *calls != Calls::None);
         given.map(|(key, calls)| (key, calls.name()))
     }
 
-    /// Smallest allowed availability bound: a retry, and one lost reply.
+    /// Returns the smallest allowed availability bound: a retry, and one lost reply.
     pub fn soonest(&self) -> Span {
         Span(self.calls.command_timeout.0 + self.calls.retry.max.0)
     }
 
-    /// The targets and the strength of a fault plan.
+    /// Returns the targets and the strength of a fault plan.
     pub fn setting(&self, topology: Topology) -> Setting {
         let mut knobs = Knobs::for_ttl(self.ttl.0);
         let set = |knob: &mut Spans, range: Option<SpanRange>| {
@@ -145,7 +145,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// The parameters of a process's lock.
+    /// Returns the parameters of a process's lock.
     pub fn settings(&self) -> Settings {
         Settings {
             ttl: self.ttl.into(),
@@ -164,14 +164,15 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// Keys and values of `--set` that differ from the built-in scenario, or were requested.
+    /// Returns the keys and values of `--set` that differ from the built-in scenario, or were
+    /// requested.
     pub fn deviations(&self) -> Vec<(String, String)> {
         let as_map = |scenario: &Scenario| {
             let mut map = match serde_json::to_value(scenario) {
                 Ok(serde_json::Value::Object(map)) => map,
                 _ => serde_json::Map::new(),
             };
-            // A report omits one of its names.
+            // A report omits one of the strategies' names.
             map.insert("strategy".to_owned(), scenario.strategy.name().into());
             map.insert("nesting".to_owned(), scenario.nesting.name().into());
             map
@@ -189,7 +190,7 @@ impl Scenario {
             .collect()
     }
 
-    /// The same as flags of a command, with a space before each.
+    /// Returns the deviations as flags of a command, with a space before each.
     pub fn flags(&self) -> String {
         let flag = |(key, value): &(String, String)| match key.as_str() {
             "strategy" => format!(" --strategy {value}"),

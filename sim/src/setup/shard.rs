@@ -1,4 +1,5 @@
-//! The slice of a sweep for this process: from a flag, or from a scheduler's job variables.
+//! Determines the slice of a sweep for this process, from a flag or from a scheduler's job
+//! variables.
 
 use fencepost_reports::summary::sweep::Shard;
 
@@ -8,14 +9,16 @@ struct Scheduler {
     first: u32,
 }
 
-/// First jobs: Kubernetes 0; Slurm any number, by convention here 1; CI systems 0 or 1.
+/// The schedulers and their first job numbers: Kubernetes 0, Slurm any number (here 1, by
+/// convention), CI systems 0 or 1.
 const SCHEDULERS: &[Scheduler] = &[
     Scheduler { index: "JOB_COMPLETION_INDEX", count: "JOB_COMPLETIONS", first: 0 },
     Scheduler { index: "SLURM_ARRAY_TASK_ID", count: "SLURM_ARRAY_TASK_COUNT", first: 1 },
     Scheduler { index: "CI_NODE_INDEX", count: "CI_NODE_TOTAL", first: 1 },
 ];
 
-/// The flag's slice, else that of the first scheduler with both variables, else the whole.
+/// Returns the slice of the flag, or of the first scheduler with both variables, or else the whole
+/// sweep.
 pub fn shard(
     flag: Option<(u32, u32)>,
     variable: impl Fn(&str) -> Option<String>,

@@ -1,4 +1,4 @@
-//! Spans of time in text: `250us`, `10s`, `1m`, `50ms..200ms`.
+//! Time spans and their text forms: `250us`, `10s`, `1m`, `50ms..200ms`.
 
 use fencepost_faults::Micros;
 use schemars::JsonSchema;
@@ -12,16 +12,17 @@ use std::time::Duration;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Span(pub Micros);
 
-/// A range of spans, both ends included, written `50ms..200ms`; a single span is a range of itself.
+/// A range of spans with both ends included, written `50ms..200ms`. A single span is a range of
+/// itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SpanRange {
-    /// The shortest.
+    /// Shortest span.
     pub min: Span,
-    /// The longest; not below the shortest.
+    /// Longest span, at least the shortest.
     pub max: Span,
 }
 
-/// Invalid text for a span or a range of spans.
+/// The error for an invalid text of a span or a range.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidSpan {
     /// The duration is not a number with a unit.
@@ -33,29 +34,29 @@ pub enum InvalidSpan {
 }
 
 impl Span {
-    /// A span of whole milliseconds.
+    /// Creates a span of whole milliseconds.
     pub const fn millis(millis: u64) -> Span {
         Span(Micros::from_millis(millis))
     }
 
-    /// A span of whole seconds.
+    /// Creates a span of whole seconds.
     pub const fn secs(secs: u64) -> Span {
         Span(Micros::from_secs(secs))
     }
 }
 
 impl SpanRange {
-    /// From one span to another.
+    /// Creates a range from two spans.
     pub const fn new(min: Span, max: Span) -> SpanRange {
         SpanRange { min, max }
     }
 
-    /// The range in microseconds.
+    /// Returns the range in microseconds.
     pub fn micros(self) -> RangeInclusive<u64> {
         self.min.0.0..=self.max.0.0
     }
 
-    /// The range as durations.
+    /// Returns the range as durations.
     pub fn durations(self) -> RangeInclusive<Duration> {
         self.min.into()..=self.max.into()
     }
@@ -98,7 +99,7 @@ impl FromStr for Span {
             .checked_mul(unit_us)
             .and_then(|us| us.checked_add(fraction as u64))
             .ok_or_else(invalid)?;
-        // More than a year is a typo, and the agenda could not hold it.
+        // More than a year is a typo, and the agenda could not contain it.
         if micros > 366 * 24 * 3_600_000_000 { Err(invalid()) } else { Ok(Span(Micros(micros))) }
     }
 }

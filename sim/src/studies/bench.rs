@@ -1,4 +1,4 @@
-//! Workload W for benchmarks: one Redis, three processes that acquire, hold and release twenty
+//! A workload for benchmarks: one Redis, three processes that acquire, hold and release twenty
 //! times, and idle hosts, without storage and judge.
 
 pub mod bare;
@@ -22,7 +22,7 @@ pub const PROCESSES: u16 = 3;
 pub const CYCLES: u32 = 20;
 
 const HOLD: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_millis(200);
-/// In virtual time.
+/// Limit of a run in virtual time.
 const LIMIT: SimTime = SimTime(100_000_000_000);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -187,7 +187,7 @@ enum RecordedInput {
     Continue,
 }
 
-/// Returns how many commands it executed.
+/// Executes the recorded commands, and returns their number.
 pub fn replay(told: &[Recorded]) -> u64 {
     let mut node =
         machine(DiskImage::default(), told.first().map_or(WallTime(0), |first| first.at.wall));

@@ -1,8 +1,8 @@
-//! Searches for the value of a scenario parameter at which a lock breaks: a grid over the range,
-//! then bisection.
+//! Searches for the value of a scenario parameter at which a lock breaks, first in a grid over the
+//! range and then by bisection.
 //!
 //! Every probe runs the same seeds. Bisection assumes that a worse value breaks every lock that a
-//! milder one breaks; the report tells whether the probes confirm that.
+//! milder one breaks. The report states whether the probes confirm that.
 
 mod livelock;
 pub mod quantity;
@@ -32,37 +32,37 @@ use std::rc::Rc;
 /// The parameters of a search.
 #[derive(Clone)]
 pub struct Search {
-    /// The lock.
+    /// The lock under test.
     pub client: &'static Definition,
-    /// The families of faults.
+    /// Families of faults.
     pub families: Families,
     /// The scenario. Its value of the quantity is the start of the search.
     pub scenario: Scenario,
-    /// The varied quantity.
+    /// The quantity to vary.
     pub quantity: &'static Varied,
-    /// The rule that counts; any if `None`.
+    /// The rule that counts; `None` counts all rules.
     pub kind: Option<Kind>,
-    /// The seeds of every probe.
+    /// Seeds of every probe.
     pub seeds: SeedRange,
-    /// The least and the greatest value; the least is below the greatest.
+    /// Least and greatest value. The least is below the greatest.
     pub range: (u64, u64),
-    /// The resolution; at least 1.
+    /// Resolution, at least 1.
     pub step: u64,
-    /// The number of equal parts of the range to try first; at least 1.
+    /// Number of equal parts of the range to try first, at least 1.
     pub parts: u64,
-    /// The number of threads.
+    /// Number of threads.
     pub jobs: usize,
 }
 
 impl Search {
-    /// The most probes of the search.
+    /// Returns the maximum number of probes.
     pub fn probes_max(&self) -> u64 {
         let part = (self.range.1 - self.range.0) / self.parts;
         let halvings = u64::from(64 - (part / self.step.max(1)).leading_zeros());
         self.parts + 1 + halvings
     }
 
-    /// Searches. Fails if a run does, or if a value is invalid in the scenario.
+    /// Runs the search. Fails if a run fails, or if a value is invalid in the scenario.
     pub fn search(
         &self,
         listener: &dyn Listener,
@@ -108,7 +108,7 @@ impl Search {
         Ok(report)
     }
 
-    /// The inputs of the bounds.
+    /// Returns the inputs of the bounds.
     pub fn facts(&self) -> Result<Facts, SearchError> {
         let alone = alone(self.client, &self.scenario)?;
         let (deployment, scenario) = (self.client.deployment, self.scenario.clone());
@@ -133,7 +133,7 @@ impl Search {
         listener: &dyn Listener,
         stop: &Stop,
     ) -> Result<Probe, SearchError> {
-        // The bounds use the lengths of the scenario, so `all` must not draw them.
+        // The bounds use the durations of the scenario, so `all` must not draw them.
         let mut scenario = Scenario { keeps: Length::ALL.into(), ..self.scenario.clone() };
         (self.quantity.set)(&mut scenario, value);
         let shown = || self.quantity.quantity().show(value);
@@ -158,18 +158,18 @@ impl Search {
     }
 }
 
-/// A failure of a search.
+/// The failure of a search.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SearchError {
     /// A value of the range is invalid.
     #[error("value {value}: {why}")]
     Value {
-        /// The value.
+        /// The invalid value.
         value: String,
-        /// A valid choice.
+        /// Description of a valid value.
         why: String,
     },
-    /// The simulation failed.
+    /// A run of the simulation failed.
     #[error("seed {seed}, client {client}, fault {fault}: \
      {error}", seed = .0.seed, client = .0.client, fault = .0.fault, error = .0.error)]
     Run(FailedRun),
@@ -177,9 +177,10 @@ pub enum SearchError {
 
 #[derive(Clone, Copy)]
 struct Alone {
-    /// From the first server's grant to the end of the stated validity; `None` without one.
+    /// Time from the first server's grant to the end of the stated validity; `None` without a
+    /// validity.
     valid: Option<Micros>,
-    /// From that server's grant until the process learns of its lease.
+    /// Time from the first server's grant until the process learns of its lease.
     lead: Micros,
 }
 
@@ -198,7 +199,7 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
         SearchError::Run(FailedRun { client, fault, seed: Seed(0), error })
     })?;
     let mut alone = Alone { valid: None, lead: Micros::ZERO };
-    // The grantee, the value and the time, for each process since its acquire began.
+    // For each process, the list has the owner, the value and the time since its acquire began.
     let mut granted: Vec<(Node, Option<&str>, SimTime)> = Vec::new();
     let mut acquires = BTreeSet::new();
     for event in &outcome.history.events {
@@ -212,7 +213,7 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
             }
             What::Ok { operation, owner, valid_for_us, .. } if acquires.contains(operation) => {
                 let own = || granted.iter().filter(|(by, ..)| *by == event.node);
-                // Skips the value of an earlier attempt.
+                // A value that an earlier attempt left is skipped.
                 let first = own().find(|(_, value, _)| *value == owner.as_deref());
                 let first = first.or_else(|| own().next()).map(|(.., at)| *at);
                 let lead = first.map_or(Micros::ZERO, |first| event.time_us.since(first));
@@ -225,14 +226,14 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
     Ok(alone)
 }
 
-/// From the grant to the exit: the reply, a connection to the storage and its answer, and two
-/// requests with theirs.
+/// Number of messages from the grant to the exit: the reply, a connection to the storage and its
+/// answer, and two requests with their replies.
 const MESSAGES_OF_A_HOLD: u64 = 7;
 
-/// The longest undelayed time from the first server's grant (which precedes a quorum) to the end of
-/// the critical section: the longest hold, which ends with the stated validity or the ttl, and the
-/// messages before, in and after it, less the minimum time of a reply, because the next holder
-/// learns of it no sooner.
+/// Returns the longest undelayed time from the first server's grant (which precedes a quorum) to
+/// the end of the critical section. It is the sum of the longest hold, which ends with the stated
+/// validity or the ttl, and of the messages before, during and after it. The minimum time of a
+/// reply is subtracted, because the next holder learns of its grant no sooner.
 fn longest_hold(scenario: &Scenario, deployment: Deployment, alone: Alone) -> Micros {
     let heard = scenario.timing.latency.min.0;
     let valid = alone.valid.unwrap_or(scenario.ttl.0 + alone.lead);
@@ -240,7 +241,7 @@ fn longest_hold(scenario: &Scenario, deployment: Deployment, alone: Alone) -> Mi
     match scenario.hold {
         Hold::Drawn(range) => {
             let messages = Micros(scenario.timing.latency.max.0.0 * MESSAGES_OF_A_HOLD);
-            // Connects to and asks the other masters, each within its time limit.
+            // The process connects to and asks the other masters, each within its time limit.
             let others = match deployment {
                 Deployment::Independent => u64::from(scenario.servers.masters.saturating_sub(1)),
                 _ => 0,

@@ -1,12 +1,12 @@
 //! Runs every plan of a stated size at every place where it can matter.
 //!
-//! `plan` enumerates the plans, `run` runs them, `certificate` documents the runs.
+//! `plan` enumerates the plans, `run` runs them, and `certificate` documents the runs.
 //!
-//! A base run has fixed latencies and starts and no fault; its scout records every turn and
-//! message. From a scout, `plan/place.rs` makes the plans with one fault more: before and after
+//! A base run has fixed latencies and starts and no fault. Its scout records every turn and
+//! message. From a scout, `plan/place.rs` makes the plans with one more fault: before and after
 //! every event, for every site, in every class of magnitude. A second fault is placed in the scout
-//! of the first one's run. `run/trial.rs` judges a plan's run; `run/work.rs` runs all, plans with
-//! fewer faults first, over threads; `run/survey.rs` counts them in advance.
+//! of the first one's run. `run/trial.rs` judges a plan's run. `run/work.rs` runs all plans in
+//! parallel, those with fewer faults first, and `run/survey.rs` counts them in advance.
 
 pub mod certificate;
 mod plan;

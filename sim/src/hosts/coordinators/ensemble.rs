@@ -31,7 +31,7 @@ pub(super) fn servers(topology: Topology, port: u16) -> Servers {
     Servers::Ensemble(all.map(|number| address(Node::Server(number), port)).collect())
 }
 
-/// Returns the number of the node's member too.
+/// Makes the machines of the members. Also returns the number of the node's member.
 pub(super) fn members<M>(
     topology: Topology,
     node: Node,

@@ -13,7 +13,7 @@ use fencepost_serve::{ServeError, Serving, clocks};
 use rand_core::Rng;
 use std::time::Duration;
 
-/// `--listen-client-urls`
+/// Port of every server (`--listen-client-urls`).
 const PORT: u16 = 2_379;
 
 pub(super) const ENTRY: Entry = Entry {

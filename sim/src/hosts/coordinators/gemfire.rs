@@ -1,4 +1,4 @@
-//! GemFire: three servers of a distributed system, of which every process is a member too.
+//! GemFire: a distributed system of three servers, of which every process is a member too.
 
 use super::serving::{self, Place};
 use super::{Entry, ServerSetup, ensemble};
@@ -37,7 +37,8 @@ fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     Box::new(move |_, now| Box::new(GemFire::new(config.clone(), now)))
 }
 
-/// A silent member departs after two and a half timeouts: after the ttl.
+/// Returns the member timeout. A silent member departs after two and a half timeouts, which equal
+/// the ttl.
 fn member_timeout(ttl: Micros) -> Micros {
     Micros((ttl.0 / 5 * 2).max(1))
 }
@@ -46,9 +47,9 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     ensemble::servers(setup.topology, PORT)
 }
 
-/// A server may be silent for a ttl until the others remove it, and a process for another until the
-/// new grantor stops waiting for it. Servers that found a system wait for half a member timeout. A
-/// process asks each server in turn, and finds its coordinator.
+/// Returns the recovery time. The other servers remove a silent server after a ttl, and the new
+/// grantor waits another ttl for a silent process. Servers that found a system wait for half a
+/// member timeout. A process asks each server in turn until it finds its coordinator.
 fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
     let (ttl, asks) = (scenario.ttl.0, u64::from(ensemble::count(topology)) + 1);
     Micros(ttl.0 * 3 + scenario.calls.command_timeout.0.0 * asks)

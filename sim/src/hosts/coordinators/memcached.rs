@@ -15,7 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::Memcached,
     about: "memcached 1.6.18: one server with limited memory, empty after a restart",
     port: PORT,
-    // memcached has no replicas, and so no failover.
+    // memcached has no replicas, and therefore no failover.
     not_exercised: &[Family::Failover, Family::ReplicationLag, Family::Operator],
     unanswered: &[FaultKind::Operator],
     tick: Micros::from_secs(1),
@@ -39,12 +39,13 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(vec![address(Node::Server(1), PORT)])
 }
 
-/// Rounded up to seconds, perhaps with an extra one, and ended by a clock read once a second.
+/// Returns the recovery time. Times to live are rounded up to seconds, perhaps with an additional
+/// second, and end by a clock that is read once a second.
 fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(3)
 }
 
-/// A limit of 0 means memcached's default.
+/// Starts a server. A limit of 0 selects memcached's default.
 pub(crate) fn serve(place: Place<'_>, memory_limit: u64) -> Result<Serving, ServeError> {
     let clients_max = place.clients_max;
     serving::start(

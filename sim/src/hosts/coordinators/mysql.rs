@@ -16,7 +16,7 @@ pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::MySql,
     about: "MariaDB 10.11: one server whose locks belong to connections",
     port: PORT,
-    // This server has no replicas, and so no failover; it evicts nothing.
+    // This server has no replicas, and therefore no failover. It evicts nothing.
     not_exercised: &[Family::Failover, Family::ReplicationLag, Family::Eviction, Family::Operator],
     unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     topology,
@@ -38,7 +38,8 @@ fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     Box::new(move |disk, _| Box::new(Mysql::new(config.clone(), &disk)))
 }
 
-/// A row to lock, as on PostgreSQL. The locks of the table create their own database.
+/// Returns the table with a row to lock, as on PostgreSQL. The locks of the table create their own
+/// database.
 fn schema(lock: &str) -> String {
     let lock = lock.replace('\'', "''");
     format!(
@@ -51,7 +52,8 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(vec![address(Node::Server(1), PORT)])
 }
 
-/// A lock wait checks once a second whether its client is still connected.
+/// Returns the recovery time. A lock wait checks once a second whether its client is still
+/// connected.
 fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(1)
 }

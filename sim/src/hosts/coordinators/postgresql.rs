@@ -29,7 +29,7 @@ pub(super) const ENTRY: Entry = Entry {
     recovery,
 };
 
-/// Without need or request, there is no standby.
+/// Returns the servers. A standby exists only if the faults need it or the scenario requests it.
 fn topology(scenario: &Scenario, client: &Definition, families: &Families) -> Topology {
     let wants_standby = |family| matches!(family, Family::Failover | Family::ReplicationLag);
     let of_program = scenario.program(client).map(|program| program.deployment);
@@ -59,7 +59,7 @@ fn replication(setup: &ServerSetup<'_>, node: Node) -> Replication {
 }
 
 /// Tables of every lock, as their libraries' scripts create them, and the row that
-/// `select-for-update` locks. Spring's table has another column and prefix in its generation 7.0.
+/// `select-for-update` locks. In its version 7.0, Spring's table has another column and prefix.
 const SCHEMA: &str = "
 CREATE TABLE INT_LOCK (LOCK_KEY CHAR(36) NOT NULL, REGION VARCHAR(100) NOT NULL,
     CLIENT_ID CHAR(36), CREATED_DATE TIMESTAMP NOT NULL,
@@ -75,7 +75,8 @@ pub(crate) fn schema(lock: &str) -> String {
     format!("{SCHEMA} INSERT INTO locks VALUES ('{}')", lock.replace('\'', "''"))
 }
 
-/// The locks whose names begin like this, in every form used by a lock of the table.
+/// Watches the locks whose names begin with the prefix, in every form that a lock of the table
+/// uses.
 fn watch(prefix: &str, lock: &str, ttl: Micros) -> Watch {
     let ttl_us = i64::try_from(ttl.0).unwrap_or(i64::MAX);
     let spring = |table, stamp, ttl_us| LockTable {
@@ -111,8 +112,9 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(servers.into_iter().map(|server| address(server, PORT)).collect())
 }
 
-/// A deadlock is detected a second after the last wait has begun (`deadlock_timeout`). A standby
-/// notices a lost connection with its next status, after 10 s, and may take 5 s to open another.
+/// Returns the recovery time. A deadlock is detected a second after the last wait has begun
+/// (`deadlock_timeout`). A standby notices a lost connection with its next status, after 10 s, and
+/// may take 5 s to open another one.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     match topology {
         Topology::Standby { .. } => Micros::from_secs(1 + 10 + 5),
@@ -120,7 +122,8 @@ fn recovery(_: &Scenario, topology: Topology) -> Micros {
     }
 }
 
-/// Serves behind real TCP. For tests: the secrets that cancel statements can be foreseen.
+/// Serves behind real TCP. The servers are for tests, because the secrets for cancelling statements
+/// are predictable.
 pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
     let clients_max = place.clients_max;
     serving::start(

@@ -1,4 +1,4 @@
-//! Redis: alone, with replicas and Sentinels, or as independent masters.
+//! Redis: a single server, a primary with replicas and Sentinels, or independent masters.
 
 use super::{Entry, ServerSetup, address};
 use crate::setup::scenario::Factory;
@@ -30,7 +30,7 @@ pub(super) const ENTRY: Entry = Entry {
     recovery,
 };
 
-/// Without need, there are no Sentinels and replicas.
+/// Returns the servers. Sentinels and replicas exist only if they are needed.
 fn topology(scenario: &Scenario, client: &Definition, families: &Families) -> Topology {
     let wants_replicas = |family| {
         matches!(family, Family::Failover | Family::ReplicationLag | Family::Operator | Family::All)
@@ -78,7 +78,7 @@ fn redis(setup: &ServerSetup<'_>, node: Node) -> Factory {
         ..NodeConfig::default()
     };
     let mut ids = setup.seed.stream(Stream::Server(node));
-    // A deployment that has been running for a while: its replicas are in sync.
+    // The replicas are in sync, as in a deployment that has been running for a while.
     let mut starts_in_step = true;
     Box::new(move |image, now| {
         let config = NodeConfig { starts_in_step, ..config.clone() };
@@ -123,7 +123,7 @@ fn servers(setup: &ServerSetup<'_>, process: Node) -> Servers {
     }
 }
 
-/// The probe counts as the process after the last.
+/// Returns the first master that a process asks. The probe counts as the process after the last.
 fn first_master(scenario: &Scenario, process: Node) -> usize {
     let place = match process {
         Node::Client(number) => number - 1,
@@ -135,7 +135,8 @@ fn first_master(scenario: &Scenario, process: Node) -> usize {
     }
 }
 
-/// With Sentinel: down-after, twice failover-timeout and the 30 s of TILT.
+/// Returns the recovery time. With Sentinel, it is down-after, twice failover-timeout and the 30 s
+/// of TILT.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     match topology {
         Topology::Replicated { down_after_us, failover_timeout_us, .. } => {

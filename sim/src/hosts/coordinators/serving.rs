@@ -1,4 +1,4 @@
-//! Servers behind real TCP that keep their files, alone or as members of an ensemble.
+//! Serves behind real TCP with persistent files, for single servers and members of an ensemble.
 
 use fencepost_machine::{DiskImage, Machine};
 use fencepost_serve::{Files, Member, ServeError, Serving, announced, listen};
@@ -26,7 +26,7 @@ pub(super) fn start<M: Machine + 'static>(
     folder: impl Fn(u16) -> String,
     machine: impl Fn(Seat) -> M + Clone + Send + 'static,
 ) -> Result<Serving, ServeError> {
-    // All listen before any starts: each needs the addresses of the others.
+    // All servers listen before any of them starts, because each needs the addresses of the others.
     let listeners = listen(place.bind, place.port, place.servers)?;
     let (host, mut all) = (announced(place.bind), Vec::new());
     for listener in &listeners {

@@ -10,9 +10,9 @@ use fencepost_faults::{Family, FaultKind, Micros, Node};
 use fencepost_serve::{ServeError, Serving, clocks};
 use fencepost_zookeeper::{Config, Member, ZooKeeper};
 
-/// The port of every server (`clientPort`).
+/// Port of every server (`clientPort`).
 const PORT: u16 = 2_181;
-/// The most clients of a served member (`maxCnxns`).
+/// Maximum number of clients of a served member (`maxCnxns`).
 const SERVED_CLIENTS_MAX: usize = 10_000;
 
 pub(super) const ENTRY: Entry = Entry {

@@ -1,11 +1,12 @@
-//! A program's stderr after a failure: the line with the error, and whether a thread died of it.
+//! Interprets a program's stderr after a failure: finds the line with the error, and tells whether
+//! a thread died of it.
 
-/// Skips stack frames and runtimes' banners.
+/// Finds the line with the error, and skips stack frames and runtimes' banners.
 pub(super) fn error_line<'l>(lines: &[&'l str]) -> Option<&'l str> {
     let is_said = |line: &&str| !line.trim().is_empty() && !line.starts_with("SLF4J: ");
     let said: Vec<&str> = lines.iter().copied().filter(is_said).collect();
     let traced = said.iter().rposition(|line| line.starts_with("Traceback (most recent call"));
-    // Python indents the frames; the error follows them.
+    // Python indents the frames, and the error follows them.
     let of_python = traced.and_then(|at| said[at + 1..].iter().find(|line| !is_indented(line)));
     let named = || {
         let begins = |line: &&&str| is_first_of_error(line);
@@ -15,7 +16,7 @@ pub(super) fn error_line<'l>(lines: &[&'l str]) -> Option<&'l str> {
     of_python.or_else(named).or_else(last).or(said.last()).map(|line| line.trim())
 }
 
-/// The error has ended a thread.
+/// Returns whether the error has ended a thread.
 pub(super) fn is_of_uncaught(line: &str) -> bool {
     line.starts_with("Traceback (most recent call last):")
         || line.starts_with("Exception in thread ")
@@ -28,7 +29,7 @@ fn is_indented(line: &str) -> bool {
 
 fn is_first_of_error(line: &str) -> bool {
     const OPENINGS: [&str; 4] = ["Exception in thread ", "panic: ", "fatal error: ", "Uncaught "];
-    // `Error: `, `java.io.IOException: `, `SomeError [CODE]: `.
+    // Such lines begin with `Error: `, `java.io.IOException: ` or `SomeError [CODE]: `.
     let class = line.split([':', ' ']).next().unwrap_or_default();
     let is_class = (class.ends_with("Error") || class.ends_with("Exception"))
         && class.chars().all(|letter| letter.is_alphanumeric() || "._$".contains(letter));

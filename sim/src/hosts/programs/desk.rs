@@ -1,4 +1,4 @@
-//! Each holder's current acquisition and its last read under that, for judge and storage.
+//! Tracks each holder's current acquisition and its last read, for the judge and the storage.
 
 use bytes::Bytes;
 use fencepost_faults::Node;
@@ -22,7 +22,8 @@ impl Desk {
         self.names.borrow_mut().insert((machine, name), holder);
     }
 
-    /// The process itself without a name, or with an unknown one.
+    /// Returns the thread with this name. Without a name, or with an unknown one, returns the
+    /// process itself.
     pub(crate) fn holder(&self, machine: Node, name: Option<Bytes>) -> Node {
         let named = name.and_then(|name| self.names.borrow().get(&(machine, name)).copied());
         named.unwrap_or(machine)
@@ -33,7 +34,7 @@ impl Desk {
         self.entries.borrow_mut().insert(node, entry);
     }
 
-    /// Later requests belong to the acquisition even after the release.
+    /// Returns the current acquisition. Later requests belong to it even after the release.
     pub(crate) fn acquisition(&self, node: Node) -> Option<u64> {
         self.entries.borrow().get(&node).and_then(|entry| entry.acquisition)
     }

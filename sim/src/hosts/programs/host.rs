@@ -1,4 +1,5 @@
-//! The software of a host that runs a program: steps its processes, carries their traffic.
+//! The software of a host that runs a program. It steps the program's processes and carries their
+//! traffic.
 
 use super::Program;
 use super::desk::Desk;
@@ -25,7 +26,8 @@ use std::time::Duration;
 
 const JUDGE: &str = "judge";
 const JUDGE_PORT: u16 = 9001;
-/// A pause lengthens work by all but one piece.
+/// Length of a piece of simulated work, in microseconds. A pause delays the end of the work by its
+/// own length, except for at most one piece.
 const WORK_PIECE_US: u64 = 10_000;
 
 pub(crate) struct Shared {
@@ -35,7 +37,7 @@ pub(crate) struct Shared {
     pub(crate) roster: Rc<Roster>,
     pub(crate) desk: Rc<Desk>,
     pub(crate) lives: Rc<Lives>,
-    /// The probe admits earlier waiters for this long.
+    /// Time for which the probe lets earlier waiters go first.
     pub(crate) progress_bound: Micros,
     pub(crate) nodes: Vec<Node>,
     pub(crate) seed: u64,
@@ -63,7 +65,7 @@ enum End {
 #[derive(Default)]
 struct Hearing {
     buffer: BytesMut,
-    /// The judge closes once it has answered.
+    /// Whether the program has stopped sending, so that the judge closes after its answer.
     is_over: bool,
 }
 
@@ -86,7 +88,7 @@ pub(crate) async fn live(
         lets_others_in_first(&env, &shared).await;
     }
     let life = shared.lives.begins(node, shared.recorder.now());
-    // A restarted one without cycles left has nothing to do.
+    // A restarted process without remaining cycles has nothing to do.
     let has_nothing_to_do = shared.roster.member(node).cycles_left.get() == 0;
     shared.lives.with(life, |life| life.has_spoken = has_nothing_to_do);
     let launch = launch(&shared, node, &servers, env.random(Draw::Owner));
@@ -122,9 +124,9 @@ pub(crate) async fn live(
     }
 }
 
-/// Waits until all current waiters are served, at most for the bound of progress: a newcomer's
-/// first commands (loading a script, releasing the lock) can wake processes that would have waited
-/// forever.
+/// Waits until all current waiters are served, but at most for the bound of progress. A newcomer's
+/// first commands (loading a script, releasing the lock) can wake processes that would otherwise
+/// wait forever.
 async fn lets_others_in_first(env: &Env, shared: &Shared) {
     const STEP_US: u64 = 100_000;
     let waiting = shared.recorder.who_waits();
@@ -179,7 +181,7 @@ impl Host {
         });
     }
 
-    /// Returns whether there is immediate news.
+    /// Carries out a request of the program. Returns whether it can immediately be told the result.
     async fn carries_out(&mut self, request: Request) -> bool {
         match request {
             Request::Connect { socket, host, .. } if host == JUDGE => {
@@ -224,7 +226,8 @@ impl Host {
         }
     }
 
-    /// A server closes its end in turn, and so does the judge, once no work is left.
+    /// Handles the end of the program's data. A server then closes its end, and so does the judge
+    /// once no work is left.
     fn hears_the_end(&mut self, socket: SocketId) -> bool {
         match self.ends.get_mut(&socket) {
             Some(End::Open(open) | End::Over(open)) => open.shutdown(),

@@ -1,5 +1,5 @@
-//! The judge of one process: a RESP server without latency or faults. Reports become operations of
-//! the history.
+//! The judge of one process. It is a RESP server without latency or faults, and turns reports into
+//! operations of the history.
 
 use super::desk::Desk;
 use super::resp::{courtesy, name, next_command, number, take_pair};
@@ -12,7 +12,7 @@ use fencepost_faults::{Micros, Node, draw};
 use fencepost_reports::{Action, What};
 use std::rc::Rc;
 
-/// In milliseconds.
+/// Maximum duration of work in milliseconds.
 const WORK_MAX_MS: u64 = 3_600_000;
 
 pub(crate) struct Judge {
@@ -29,7 +29,7 @@ struct Holder {
     name: Option<Bytes>,
     node: Node,
     phase: Phase,
-    /// Named by its last ACQUIRING, where there are several locks.
+    /// Name of the lock in the last ACQUIRING, if there are several locks.
     lock: Option<Bytes>,
 }
 
@@ -72,7 +72,7 @@ impl Judge {
         self.holders.iter().any(|holder| matches!(holder.phase, Phase::Holding))
     }
 
-    /// Any holder in the process is acquiring, holding or releasing the lock.
+    /// Returns whether any holder in the process is acquiring, holding or releasing the lock.
     pub(crate) fn is_amid(&self) -> bool {
         self.holders.iter().any(|holder| holder.phase != Phase::Idle)
     }
@@ -131,7 +131,8 @@ impl Judge {
         Answer::Now(answer)
     }
 
-    /// Each name is a thread of the process, the first the process. `None`: no place for more.
+    /// Returns the holder with a name. Each name is a thread of the process, and the first one is
+    /// the process itself. Returns `None` if there is no space for more threads.
     fn holder(&mut self, name: Option<Bytes>) -> Option<usize> {
         if let Some(known) = self.holders.iter().position(|holder| holder.name == name) {
             return Some(known);
@@ -164,7 +165,7 @@ impl Judge {
         "+OK\r\n".to_owned()
     }
 
-    /// Returns the minimum hold in milliseconds.
+    /// Handles a reported acquisition. Returns the minimum time to hold the lock, in milliseconds.
     fn acquired(
         &mut self,
         holder: usize,
@@ -174,7 +175,7 @@ impl Judge {
         let valid_ms: Option<u64> = valid_ms.and_then(number);
         let what = What::Ok {
             operation,
-            // Known once the run is over: see `watched`.
+            // The owner is determined after the run (see `watched`).
             owner: None,
             token: token.and_then(number),
             valid_for_us: valid_ms.map(Micros::from_millis),
@@ -225,7 +226,7 @@ impl Judge {
         self.ends_cycle(holder)
     }
 
-    /// An unknown outcome of an acquire ends the cycle.
+    /// Handles an unknown outcome. If an acquire's outcome is unknown, its cycle ends.
     fn unknown(&mut self, holder: usize, phase: Phase, reason: Option<&Bytes>) -> String {
         match phase {
             Phase::Acquiring(operation) => {

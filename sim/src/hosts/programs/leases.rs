@@ -1,16 +1,20 @@
-//! Leases that are kept in a value, as the score of a sorted set or in a field of a hash.
+//! Interprets leases that are kept in a value, as the score of a sorted set or in a field of a
+//! hash.
 //!
 //! Servers do not know such leases. The events of the key are converted to those of a key with an
-//! expiry: an owner, a lease, and an expiry where a command only removed expired entries.
+//! expiry. The result has an owner, a lease, and an expiry wherever a command only removed expired
+//! entries.
 
 use crate::world::node_clock::WALL_EPOCH_US;
 use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_reports::{Change, Event, What};
 use std::collections::BTreeMap;
 
-/// Below: counts; from here on: seconds, milliseconds or microseconds of the Unix epoch.
+/// Smallest number that is a time of the Unix epoch, in seconds, milliseconds or microseconds.
+/// Smaller numbers are counts.
 const SECONDS_MIN: f64 = 1e9;
-/// With a larger clock error a sweep counts as a removal.
+/// Tolerated error of a process's clock. Beyond it, a removal of expired entries counts as a
+/// removal of live ones.
 const TOLERANCE: Micros = Micros::from_millis(50);
 
 struct Value {
@@ -39,7 +43,7 @@ pub(super) fn read(events: &mut [Event]) {
                 }
             }
             (Change::Removed, _) => {
-                // The set is empty when its last member is removed.
+                // The set disappears when its last member is removed.
                 let Some((owner, ends)) = standing.remove(&place) else { continue };
                 *value = owner;
                 if ends <= now + TOLERANCE {
@@ -51,7 +55,7 @@ pub(super) fn read(events: &mut [Event]) {
     }
 }
 
-/// Omits members that have expired at `now`.
+/// Reads a value without the members that have expired at `now`.
 fn value_at(value: &str, now: SimTime) -> Value {
     let members: Vec<(&str, Option<SimTime>)> = value.split(' ').map(member).collect();
     let is_live = |ends: &Option<SimTime>| ends.is_none_or(|ends| now < ends);
@@ -70,7 +74,7 @@ fn member(text: &str) -> (&str, Option<SimTime>) {
     parsed.map_or((text, None), |(name, ends)| (name, Some(ends)))
 }
 
-/// In seconds, milliseconds or microseconds of the Unix epoch.
+/// Converts a number of seconds, milliseconds or microseconds of the Unix epoch.
 fn ends(number: f64) -> Option<SimTime> {
     let us = match number {
         _ if number < SECONDS_MIN => return None,

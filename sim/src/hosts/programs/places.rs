@@ -1,11 +1,11 @@
-//! The environment variables that tell a program where the servers of its lock are.
+//! The environment variables that tell a program the addresses of the servers.
 
 use super::{Program, ProgramDeployment};
 use fencepost_clients::sql::advisory;
 use fencepost_clients::{Address, Coordinator, Servers};
 use fencepost_faults::Node;
 
-/// Names lack their prefix.
+/// Returns the variables. Their names lack the prefix.
 pub(super) fn places(program: &Program, servers: &Servers) -> Vec<(String, String)> {
     match servers {
         Servers::One(address) => vec![("REDIS".to_owned(), format!("redis://{address}"))],
@@ -29,7 +29,8 @@ pub(super) fn places(program: &Program, servers: &Servers) -> Vec<(String, Strin
     }
 }
 
-/// All in one value, as clients of coordinators other than Redis expect it, and each by itself.
+/// Returns all addresses in one value, as clients of coordinators other than Redis expect, and each
+/// by itself.
 fn of_members(program: &Program, members: &[Address]) -> Vec<(String, String)> {
     let all = joined(members);
     let first = members.first().map_or(String::new(), ToString::to_string);
@@ -69,7 +70,7 @@ fn of_members(program: &Program, members: &[Address]) -> Vec<(String, String)> {
     found
 }
 
-/// As libpq expects, which looks for the primary.
+/// Returns the address as libpq expects it. libpq looks for the primary.
 fn postgresql(all: &str, members: usize) -> String {
     let target = if members > 1 { "?target_session_attrs=read-write" } else { "" };
     format!("postgresql://postgres@{all}/postgres{target}")

@@ -1,5 +1,5 @@
-//! Identifies programs after a run: the files that their processes executed or read as code, and
-//! the versions of interpreters and packages.
+//! Identifies programs after a run by the files that their processes executed or read as code, and
+//! by the versions of interpreters and packages.
 
 mod versions;
 
@@ -10,7 +10,7 @@ use fencepost_reports::record::programs::Ran;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Versions cover the content of executed files in these folders.
+/// Folders of the system. A version identifies the executed files in them.
 const SYSTEM: &[&str] = &[
     "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run",
     "/sbin", "/sys", "/usr",
@@ -20,7 +20,7 @@ const SYSTEM: &[&str] = &[
 const CODE: &[&str] =
     &["cjs", "js", "lua", "mjs", "php", "pl", "pm", "py", "pyc", "rb", "sh", "ts"];
 
-/// Magic bytes: scripts, ELF, archives and classes of Java, WebAssembly.
+/// Magic bytes of executable files: scripts, ELF, archives and classes of Java, WebAssembly.
 const HEADS: &[&[u8]] = &[b"#!", b"\x7fELF", b"PK\x03\x04", b"\xca\xfe\xba\xbe", b"\0asm"];
 
 pub(crate) fn ran(lives: &[Life]) -> Ran {
@@ -43,7 +43,7 @@ pub(crate) fn ran(lives: &[Life]) -> Ran {
     Ran { files, versions: versions::versions(&executed, &opened) }
 }
 
-/// Checks a program's files against a report; the error names the first difference.
+/// Checks a program's files against a report. The error names the first difference.
 pub fn unchanged(program: &Program, ran: &Ran) -> Result<(), InvalidProgram> {
     let now = program.hashes();
     let of_words = program.files.iter().find(|(file, hash)| now.get(*file) != Some(hash));
@@ -62,7 +62,8 @@ fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Python reads `__pycache__/a.cpython-311.pyc` instead of `a.py` if it exists: same source.
+/// Returns the source of a file. Python reads `__pycache__/a.cpython-311.pyc` instead of `a.py` if
+/// it exists.
 fn source(path: &Path) -> PathBuf {
     let compiled = || {
         let folder = path.parent().filter(|folder| folder.ends_with("__pycache__"))?.parent()?;
@@ -72,13 +73,13 @@ fn source(path: &Path) -> PathBuf {
     compiled().unwrap_or_else(|| path.to_owned())
 }
 
-/// The version of a system or interpreter identifies its files.
+/// Returns whether the version of the system or of an interpreter identifies the file.
 fn is_the_systems(path: &Path) -> bool {
     let is_own = path.starts_with("/usr/local");
     if !is_own && SYSTEM.iter().any(|folder| path.starts_with(folder)) {
         return true;
     }
-    // The standard library of a Python.
+    // The path is part of Python's standard library.
     let mut parts = path.iter().map(|part| part.to_string_lossy());
     parts.any(|part| part == "lib")
         && parts.next().is_some_and(|part| is_python(&part))

@@ -1,4 +1,4 @@
-//! Records of programs besides the history: their output, their ends, and their calls.
+//! Records of programs in addition to the history: their output, their ends, and their calls.
 
 use super::complaint::{error_line, is_of_uncaught};
 use fencepost_faults::{Node, SimTime};
@@ -8,7 +8,7 @@ use fencepost_reports::{Action, Event, What};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The state of a process without a thread left to take the lock.
+/// State of a process whose threads that could take the lock have all died.
 const THREAD_DIED: &str = "lost a thread to an uncaught error";
 
 /// One life of a program: from a start of its host to a crash or its own end.
@@ -101,7 +101,8 @@ impl Life {
         }
     }
 
-    /// Its output, line by line: a line may be printed in pieces, and has the time of its first.
+    /// Returns the output line by line. A line may be printed in pieces, and has the time of the
+    /// first piece.
     fn lines(&self) -> Vec<Printed> {
         let mut lines: Vec<(Printed, Vec<u8>)> = Vec::new();
         let mut open: BTreeMap<Channel, usize> = BTreeMap::new();
@@ -137,7 +138,8 @@ impl Life {
         Some(error.chars().take(LETTERS_MAX).collect())
     }
 
-    /// The time at which a thread died of an error, if the process lived on and sent nothing more.
+    /// Returns the time at which a thread died of an error, if the process stayed alive and sent
+    /// nothing more.
     fn died_at(&self) -> Option<SimTime> {
         let lines = self.lines();
         let mut errors = lines.iter().rev().filter(|line| line.is_error);
@@ -151,7 +153,7 @@ impl Life {
         matches!(self.ending, Some((_, Ending::Stuck(_))))
     }
 
-    /// Why the program did not do its work, if so.
+    /// Returns the reason why the program did not do its work, if it failed.
     pub fn failure(&self) -> Option<String> {
         let told = |time: SimTime, how: &str| {
             let said = self.complaint().map_or(String::new(), |words| format!(": {words}"));
@@ -172,7 +174,8 @@ impl Life {
     }
 }
 
-/// Ends operations of processes whose thread died of an error: they wait for nothing any more.
+/// Ends the operations of processes whose thread died of an error, because they no longer wait for
+/// anything.
 pub(crate) fn end_dead(lives: &mut [Life], events: &mut Vec<Event>) {
     for life in lives {
         let node = life.node;
@@ -219,7 +222,7 @@ pub(crate) fn in_words(ending: &Ending) -> String {
     }
 }
 
-/// The first call in which two runs of the same programs differ.
+/// Returns the first call in which two runs of the same programs differ.
 pub fn first_difference(one: &[Life], other: &[Life]) -> Option<String> {
     if one.len() != other.len() {
         return Some(format!(

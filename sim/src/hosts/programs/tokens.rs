@@ -1,12 +1,13 @@
-//! Locks that are a token in a list: the key exists while the lock is free.
+//! Interprets locks that are a token in a list. The key exists while the lock is free.
 //!
-//! A taken token becomes a grant to the process that took it, and a returned one a removal.
+//! The removal of the token becomes a grant to the process that took it, and its return becomes a
+//! removal.
 
 use fencepost_faults::Node;
 use fencepost_reports::{Action, Change, Event, What};
 use std::collections::BTreeMap;
 
-/// Inverts the changes of such a key.
+/// Inverts the changes of keys that contain tokens.
 pub(super) fn read(events: &mut Vec<Event>) {
     if !are_tokens(events) {
         return;

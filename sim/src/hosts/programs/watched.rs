@@ -1,4 +1,4 @@
-//! Finds the keys that are the programs' locks, and the value behind each acquisition.
+//! Finds the keys that are the programs' locks, and the owner value of each acquisition.
 
 use super::{leases, tokens};
 use fencepost_faults::Node;
@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The key by which a run was judged.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Watched {
-    /// The key, or the pattern of the keys of several locks.
+    /// The key, or the pattern of the keys if there are several locks.
     pub key: String,
-    /// The requested key, which no process ever wrote.
+    /// The requested key, if no process ever wrote it.
     pub instead_of: Option<String>,
     /// The keys that processes wrote, if none of them is watched.
     pub others: Vec<String>,
@@ -18,7 +18,7 @@ pub struct Watched {
     pub renewed: Vec<String>,
 }
 
-/// The most keys in a note.
+/// Maximum number of keys in a note.
 const OTHERS_MAX: usize = 5;
 
 pub(crate) fn is_pattern(key: &str) -> bool {
@@ -30,14 +30,14 @@ impl Watched {
         self.key.split('*').next().unwrap_or_default()
     }
 
-    /// A note on keys that were renewed instead of the lock's.
+    /// Returns a note on keys that were renewed instead of the lock's.
     pub fn renewed_note(&self) -> Option<String> {
         let named = quoted(&self.renewed);
         (!named.is_empty())
             .then(|| format!("processes renewed {}, but never '{}'", named.join(", "), self.key))
     }
 
-    /// A note on the choice, if the user should know.
+    /// Returns a note on the choice of the key, if the user should know about it.
     pub fn note(&self) -> Option<String> {
         let named = quoted(&self.others);
         match (&self.instead_of, self.others.first()) {
@@ -61,8 +61,9 @@ fn quoted(keys: &[String]) -> Vec<String> {
     keys.iter().map(|key| format!("'{key}'")).collect()
 }
 
-/// Keeps the lock's keys. If no process wrote a key with the stated prefix, the lock is the only
-/// other key that they wrote, the only one with an expiry, or the only one that they removed again.
+/// Keeps the events of the lock's keys. If no process wrote a key with the stated prefix, the lock
+/// is the only other key that they wrote, the only one with an expiry, or the only one that they
+/// removed again.
 pub(crate) fn watch(mut events: Vec<Event>, stated: &str) -> (Vec<Event>, Watched) {
     let mut watched = choose(&events, stated);
     watched.renewed = renewed(&events, &watched.key);
@@ -94,7 +95,7 @@ fn is_watched(key: &str, pattern: &str) -> bool {
     }
 }
 
-/// The name, or the pattern with the name in it.
+/// Returns the name, or the pattern with the name in it.
 fn key_of(name: &str, pattern: &str) -> String {
     match is_watched(name, pattern) {
         true => name.to_owned(),
@@ -102,8 +103,8 @@ fn key_of(name: &str, pattern: &str) -> String {
     }
 }
 
-/// The other keys that processes renewed, if they never renewed a watched one. A single extension
-/// may complete a grant.
+/// Returns the other keys that processes renewed, if they never renewed a watched one. A single
+/// extension may complete a grant, so it does not count.
 fn renewed(events: &[Event], watched: &str) -> Vec<String> {
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     for event in events {
@@ -152,9 +153,10 @@ fn choose(events: &[Event], stated: &str) -> Watched {
     }
 }
 
-/// An acquisition's owner is the value that its process was granted last while it asked, or else
-/// the one whose lease it extended. If there is none, and no other key of Redis may be the lock, it
-/// is a value that no server has. Of several locks, only the lock's own key counts.
+/// Determines the owner value of each acquisition. It is the value that the process was last
+/// granted while it asked, or else the one whose lease it extended. If there is none, and no other
+/// key of Redis may be the lock, the owner becomes a value that no server has. If there are several
+/// locks, only the lock's own key counts.
 fn name_owners(events: &mut [Event], watched: &Watched) {
     let mut asked: BTreeMap<u64, usize> = BTreeMap::new();
     let mut about: BTreeMap<Node, String> = BTreeMap::new();

@@ -1,4 +1,5 @@
-//! Connections to a real server that no network carries, for the judge and the operator.
+//! Consoles: connections to a real server outside the simulated network, for the judge and the
+//! operator.
 
 use super::judged::{Key, Reading, Trigger};
 use super::work::{Work, next_message};
@@ -16,27 +17,28 @@ pub(super) enum Ask {
 }
 
 pub(super) enum Heard {
-    /// The server's locks and its role; `None` if it did not answer.
+    /// The server's locks and its role, or `None` if it did not answer.
     Reading(Option<Reading>),
     Notice(Notice),
 }
 
-/// Besides clients' commands.
+/// Events that may change locks, in addition to clients' commands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Changes {
     pub(super) by_ends: bool,
-    /// The server syncs such changes to its disk.
+    /// Whether the server may change locks when it syncs its disk.
     pub(super) by_syncs: bool,
 }
 
-/// A console reports requests again when a connection is lost.
+/// A console of a real server. It repeats its requests after a lost connection.
 pub(super) trait Console {
     fn is_ready(&self) -> bool;
 
-    /// Called until connected, and again after a connection closed.
+    /// Returns the connections to open. Called until connected, and again after a connection
+    /// closed.
     fn connects(&mut self) -> Vec<Ask>;
 
-    /// Returns the first messages.
+    /// Returns the first messages for a new connection.
     fn opened(&mut self, _: Channel) -> Vec<Ask> {
         Vec::new()
     }
@@ -57,18 +59,18 @@ pub(super) trait Console {
         false
     }
 
-    /// `None` if no message is complete.
+    /// Takes the next message to the server. Returns `None` if no message is complete.
     fn next_work(&mut self, by: ConnectionId, buffer: &mut BytesMut, is_raw: bool) -> Option<Work> {
         next_message(by, buffer, is_raw)
     }
 
-    /// The bytes of a server that begins to replicate.
+    /// Returns whether the bytes are those of a server that begins to replicate.
     fn begins_replication(&self, _: &[u8]) -> bool {
         false
     }
 
-    /// How a key was replaced or removed, and by which connection if known. `None`: it was
-    /// overwritten, or the trigger tells.
+    /// Returns how a key was replaced or removed, and by which connection if known. `None` means
+    /// that it was overwritten, or that the trigger determines the reason.
     fn left(&self, _before: &Key, _now: Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)> {
         None
     }
@@ -83,7 +85,7 @@ pub(super) trait Console {
         (Vec::new(), Trigger::Operator(None))
     }
 
-    /// A sign of life changes no lock.
+    /// Returns a test for signs of life, which change no lock.
     fn sign_of_life(&self) -> fn(&[u8]) -> bool {
         |_| false
     }
@@ -95,7 +97,7 @@ pub(super) trait Console {
 
 pub(super) type PeerAddress = (Ipv4Addr, u16);
 
-/// Accepts `10.0.0.5:40001`, with or without a leading slash.
+/// Parses `10.0.0.5:40001`, with or without a leading slash.
 pub(super) fn peer_address(text: &str) -> Option<PeerAddress> {
     let (host, port) = text.trim_start_matches('/').rsplit_once(':')?;
     Some((host.parse().ok()?, port.parse().ok()?))

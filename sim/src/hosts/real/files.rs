@@ -1,4 +1,4 @@
-//! The files of a server, which outlive it, and the folders with which servers begin.
+//! The files of a server, which outlive it, and the template folders with which servers begin.
 
 use super::folder;
 use super::kind::{FIRST_PROCESS, Part, Template};
@@ -12,17 +12,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use tempfile::TempDir;
 
-/// How long a template may take to be made, in its own time.
+/// Maximum time for making a template, in microseconds of its own time.
 const PATIENCE_US: u64 = 120_000_000;
 
 pub(super) struct Files {
-    /// The folder of the server, or why there is none.
+    /// Folder of the server, or the reason why there is none.
     folder: Result<TempDir, String>,
     synced: RefCell<SyncedFiles>,
 }
 
 impl Files {
-    /// A new folder with what a server begins with, safe from power loss.
+    /// Creates a folder with a server's initial files, which are safe from power loss.
     pub(super) fn new(part: &Part) -> Files {
         let mut synced = SyncedFiles::default();
         let folder = made(part, &mut synced);
@@ -33,7 +33,7 @@ impl Files {
         self.folder.as_ref().map(TempDir::path)
     }
 
-    /// Adds what was synced since.
+    /// Adds files that were synced since the last call.
     pub(super) fn keeps(&self, synced: SyncedFiles) {
         self.synced.borrow_mut().extend(synced);
     }
@@ -76,13 +76,13 @@ fn written<'f>(
     Ok(paths)
 }
 
-/// No real server runs there.
+/// Does nothing, because real servers do not run on this system.
 #[cfg(not(unix))]
 fn belongs_to(_: &Path, _: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives a folder and all that is in it to a user, if this process may.
+/// Makes a user the owner of a folder and its content, if this process is allowed to.
 #[cfg(unix)]
 fn belongs_to(path: &Path, user: u32) -> io::Result<()> {
     match std::os::unix::fs::lchown(path, Some(user), Some(user)) {
@@ -97,8 +97,8 @@ fn belongs_to(path: &Path, user: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// The folder that servers of this binary start from, if any; made once and kept for later
-/// processes.
+/// Returns the template folder for servers of this binary, if there is one. The folder is made once
+/// and kept for later processes.
 fn template(part: &Part) -> Result<Option<PathBuf>, String> {
     static MADE: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
     let Some(template) = part.kind.template.map(|template| template(part)) else {
@@ -117,7 +117,7 @@ fn template(part: &Part) -> Result<Option<PathBuf>, String> {
     Ok(Some(path))
 }
 
-/// Where templates are kept: in the user's cache, or where temporary files are.
+/// Returns the folder for templates, which is in the user's cache or next to temporary files.
 fn cache() -> PathBuf {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
@@ -126,7 +126,7 @@ fn cache() -> PathBuf {
 }
 
 impl Template {
-    /// A name that is another one if anything of it is.
+    /// Returns a name that differs if any input of the template differs.
     fn name(&self, part: &Part) -> String {
         let mut text = part.binary.sha256.clone() + env!("CARGO_PKG_VERSION");
         for word in &self.command {
@@ -136,14 +136,14 @@ impl Template {
             text += name;
             text += content;
         }
-        // FNV-1a.
+        // The hash is FNV-1a.
         let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
         let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325, mix);
         format!("{}-{hash:016x}", part.kind.coordinator.name())
     }
 }
 
-/// Makes a template next to where it is to be, and moves it there.
+/// Makes a template next to its final place, and moves it there.
 fn make(template: &Template, path: &Path) -> Result<(), String> {
     let failed = |error: io::Error| format!("its initial files could not be created: {error}");
     let folder = folder::new().map_err(failed)?;

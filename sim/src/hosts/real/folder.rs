@@ -1,19 +1,19 @@
-//! The folders in which real servers keep their files. Each goes with its run; one whose process
-//! was killed is removed by the next process.
+//! The folders in which real servers keep their files. A folder is removed after its run, or by the
+//! next process if its own was killed.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// The process number follows.
+/// Prefix of a folder's name, which the process number follows.
 const PREFIX: &str = "fencepost-server-";
 
 pub(super) fn new() -> io::Result<TempDir> {
-    // All paths have the same length: servers keep the path in memory.
+    // All paths have the same length, because servers keep the path in memory.
     let prefix = format!("{PREFIX}{:010}-", std::process::id());
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix);
-    // PostgreSQL refuses a folder that others may read.
+    // PostgreSQL refuses a folder that other users may read.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
     builder.tempdir()
@@ -22,7 +22,7 @@ pub(super) fn new() -> io::Result<TempDir> {
 pub(super) fn remove_leftovers() {
     let lives = |number: u32| Path::new("/proc").join(number.to_string()).exists();
     leftovers(&std::env::temp_dir(), lives).into_iter().for_each(|folder| {
-        // Removal fails if the folder is another user's.
+        // The removal fails if the folder belongs to another user.
         let _ = std::fs::remove_dir_all(folder);
     });
 }

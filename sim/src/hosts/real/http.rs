@@ -1,4 +1,4 @@
-//! The answers of an HTTP server that a console talks to: whole ones, and streams of pieces.
+//! Parses the answers of an HTTP server, both complete ones and streams of chunks.
 
 use bytes::{Buf, BytesMut};
 

@@ -1,10 +1,11 @@
-//! Compares two readings of a real server and reports changes as a simulated one would.
+//! Compares two readings of a real server, and reports changes as a simulated server would.
 
 use bytes::Bytes;
 use fencepost_machine::{ConnectionId, KeyChange, Notice, Output, TapEvent, WallTime};
 use std::collections::BTreeMap;
 
-/// How much two readings of one expiry may differ, where the server only says what is left.
+/// Tolerated difference in milliseconds between two readings of one expiry, because some servers
+/// report only the remaining time.
 const ROUNDING_MS: i64 = 2;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -12,12 +13,12 @@ pub(super) struct Key {
     pub(super) name: Bytes,
     /// Distinguishes locks of one name that the server stores in different ways.
     pub(super) form: u8,
-    /// Rendered if it is no string; or its owner.
+    /// Rendered content if it is not a string, or the owner.
     pub(super) value: Bytes,
     pub(super) expires_at_ms: Option<i64>,
     /// Distinguishes two grants of the same value.
     pub(super) version: u64,
-    /// May serve as a fencing token.
+    /// Number that may serve as a fencing token.
     pub(super) token: Option<u64>,
     pub(super) owner: Owner,
 }
@@ -27,7 +28,7 @@ pub(super) enum Owner {
     /// The sender of the command before the reading.
     #[default]
     OfTrigger,
-    /// `None` if the server does not know the session.
+    /// The connection of the session, or `None` if the server does not know the session.
     Connection(Option<ConnectionId>),
 }
 
@@ -47,7 +48,7 @@ pub(super) struct Reading {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Trigger {
     Start,
-    /// With the keys that it certainly writes.
+    /// A client's command, with the keys that it certainly writes.
     Command {
         by: ConnectionId,
         clears: bool,
@@ -62,13 +63,13 @@ pub(super) enum Trigger {
 #[derive(Default)]
 pub(super) struct Judged {
     keys: BTreeMap<(Bytes, u8), Key>,
-    /// Expired by the clock; kept until the key exists again.
+    /// Keys that have expired by the clock, kept until they exist again.
     expired: BTreeMap<(Bytes, u8), Key>,
     pub(super) role: Option<Role>,
 }
 
 impl Judged {
-    /// By the wall clock of a primary.
+    /// Reports the keys that have expired by the wall clock of a primary.
     pub(super) fn expires(&mut self, wall: WallTime, out: &mut Vec<Output>) {
         if !self.is_primary() {
             return;
@@ -84,7 +85,8 @@ impl Judged {
         }
     }
 
-    /// `left` says how a key was left that is another one now, or gone, unless the trigger tells.
+    /// Reports the changes since the last reading. `left` returns how a key was replaced or
+    /// removed, unless the trigger determines that.
     pub(super) fn takes(
         &mut self,
         reading: Reading,
@@ -238,7 +240,7 @@ mod tests {
         out.into_iter().filter_map(of).collect()
     }
 
-    /// Reports as a primary does whose data changes from the first to the second.
+    /// Returns the reports of a primary whose data changes from the first reading to the second.
     fn changes(
         before: Option<Key>,
         after: Option<Key>,

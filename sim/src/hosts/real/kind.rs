@@ -1,4 +1,4 @@
-//! A kind of real server: how to run it and to read its locks.
+//! The kinds of real servers, with functions to run them and to read their locks.
 
 use super::console::Console;
 use super::{RealSetup, RealWorld};
@@ -10,21 +10,22 @@ use fencepost_programs::Launch;
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-/// Servers tell clients where their configuration is, and the real path differs between runs.
+/// Folder in a server's configuration. Servers report it to clients, and the real path differs
+/// between runs.
 pub(super) const FOLDER: &str = "/proc/self/cwd";
 pub(super) const FIRST_PROCESS: u32 = 101;
 pub(super) const NOBODY: u32 = 65_534;
 
 pub(crate) struct Kind {
     pub(crate) coordinator: Coordinator,
-    /// `--servers real` searches for this file.
+    /// File name for which `--servers real` searches.
     pub(crate) program: &'static str,
-    /// For errors.
+    /// Description of the expected program, for errors.
     pub(crate) expected: &'static str,
     pub(super) version: fn(path: &str) -> Vec<String>,
-    /// Finds both in what the command prints.
+    /// Finds the name and the version in the output of the command.
     pub(super) name_and_version: fn(&str) -> Option<(String, String)>,
-    /// Made once; each server begins with a copy.
+    /// Template that is made once, and of which each server gets a copy.
     pub(super) template: Option<fn(&Part) -> Template>,
     pub(super) recipe: fn(&RealSetup<'_>, Node) -> Recipe,
     pub(super) console: fn(&Part) -> Box<dyn Console>,
@@ -41,10 +42,10 @@ pub(super) struct Template {
 pub(super) struct Recipe {
     pub(super) command: Vec<String>,
     pub(super) environment: Vec<(&'static str, String)>,
-    /// Besides those of the template.
+    /// Files in addition to those of the template.
     pub(super) files: Vec<(&'static str, String)>,
     pub(super) port: u16,
-    /// The server starts this much earlier, so that it serves in time.
+    /// Time by which the server starts earlier, so that it serves in time.
     pub(super) boot: Micros,
     pub(super) user: Option<u32>,
 }
@@ -108,7 +109,7 @@ pub(super) fn command(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// `None` if the first word after the prefix is no version.
+/// Returns the name and the version, or `None` if the first word after the prefix is no version.
 pub(super) fn version_after(said: &str, name: &str, prefix: &str) -> Option<(String, String)> {
     let rest = said.lines().find_map(|line| line.trim().split_once(prefix))?.1;
     let version = rest.split([' ', ',', '-']).next()?.trim();
@@ -118,7 +119,8 @@ pub(super) fn version_after(said: &str, name: &str, prefix: &str) -> Option<(Str
 
 #[cfg(test)]
 impl Part {
-    /// `redis-2` is at 10.0.0.2, `server-1` to `server-3` at 10.0.1.1 to 10.0.1.3.
+    /// Creates a part in which `redis-2` is at 10.0.0.2, and `server-1` to `server-3` are at
+    /// 10.0.1.1 to 10.0.1.3.
     pub(super) fn for_tests(kind: &'static Kind, node: Node) -> Part {
         let named = |name: &str, part, last| (format!("{name}-{last}"), [10, 0, part, last].into());
         let all = (1..=3).flat_map(|last| [named("redis", 0, last), named("server", 1, last)]);

@@ -1,4 +1,5 @@
-//! A traced server as a machine: gets inputs one at a time, and its requests go to the world.
+//! A traced server as a machine, which gets one input at a time and passes its requests to the
+//! world.
 
 mod links;
 mod look;
@@ -20,9 +21,9 @@ use look::Look;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-/// The monotonic clock of its host begins here, so that it can be started before that.
+/// Initial monotonic clock of a server's host, so that the server can start before the run does.
 const MONOTONIC_BEGIN_US: u64 = 10_000_000;
-/// The longest start whose rest is left out once the server serves.
+/// Longest start, in microseconds, whose remaining time is skipped once the server serves.
 const SHORT_BOOT_US: u64 = 50_000;
 const TURNS_MAX: u32 = 10_000;
 
@@ -33,12 +34,12 @@ pub(super) struct RealServer {
     group: Option<Group>,
     life: usize,
     links: Links,
-    /// The ports to which clients have connected, until the connections are accepted.
+    /// Ports to which clients have connected, until the connections are accepted.
     dialled: BTreeMap<ConnectionId, u16>,
     look: Look,
     judged: Judged,
     work: VecDeque<Work>,
-    /// What has arrived of a command that is not whole.
+    /// Received bytes of commands that are not complete.
     partial: BTreeMap<ConnectionId, BytesMut>,
     has_started: bool,
     has_lost_power: bool,
@@ -56,7 +57,7 @@ impl RealServer {
     pub(super) fn new(part: &Part, files: Rc<Files>, seed: u64, now: Now) -> RealServer {
         let lives = &part.world.lives;
         let life = lives.begins(part.node, SimTime(now.monotonic.0));
-        // Only programs speak to the judge.
+        // Only programs report to the judge, so a server's silence is not an error.
         lives.with(life, |life| life.has_spoken = true);
         let group = match files.folder() {
             Ok(folder) => {
@@ -96,7 +97,7 @@ impl RealServer {
         &mut *self.look.console
     }
 
-    /// A start that takes long is not cut short: no clock jumps when it ends.
+    /// Starts the server. A long start is not shortened, so no clock jumps when it ends.
     fn boots(&mut self, now: Now, out: &mut Outputs) {
         self.has_started = true;
         if !self.part.is_sentinel() {
@@ -121,7 +122,8 @@ impl RealServer {
         }
     }
 
-    /// Lets the server go on and hands it what has arrived, as far as that can be told apart.
+    /// Steps the server, and passes it the received commands one at a time if they can be
+    /// distinguished.
     fn goes_on(&mut self, now: Now, out: &mut Outputs) {
         let mut has_served = false;
         for _ in 0..TURNS_MAX {
@@ -150,7 +152,7 @@ impl RealServer {
         }
     }
 
-    /// Returns whether a request of the console was sent.
+    /// Sends the console's requests. Returns whether one was sent.
     fn asks_console(&mut self, now: Now, before_us: u64) -> bool {
         let Some(group) = &mut self.group else { return false };
         let is_judged = self.part.tap_prefix.is_some() && !self.part.is_sentinel();

@@ -1,5 +1,5 @@
-//! Real memcached servers. The console reads every item that a client has named (`me` and `gets`);
-//! its expiry and the server's clock tell whether a lost item has expired.
+//! Real memcached servers. The console reads every item that a client has named (`me` and `gets`).
+//! The item's expiry and the server's clock show whether a lost item has expired.
 
 use super::RealSetup;
 use super::console::{Ask, Channel, Console, Heard};
@@ -27,7 +27,7 @@ pub(super) const KIND: Kind = Kind {
 };
 
 fn recipe(setup: &RealSetup<'_>, _: Node) -> Recipe {
-    // As root it asks for the name of a user; another user cannot change.
+    // Started as root, memcached asks for the name of a user. Another user cannot change it.
     let words = ["-p", "11211", "-U", "0", "-l", "0.0.0.0", "-u", "root"];
     let command = command(&[&[setup.binary.path.as_str()], &words[..]].concat());
     Recipe { command, port: PORT, boot: Micros::from_millis(50), ..Recipe::default() }
@@ -111,7 +111,7 @@ impl MemcachedConsole {
     }
 
     /// Parses `ME a exp=-9 la=0 cas=3 fetch=no cls=1 size=63`. Versions differ in the sign of the
-    /// remaining time; -1 is one second, or none.
+    /// remaining time. -1 is one second, or no expiry.
     fn item(&self, line: &str) -> Option<Key> {
         let mut words = line.strip_prefix("ME ")?.split(' ');
         let name = Bytes::copy_from_slice(words.next()?.as_bytes());
@@ -197,7 +197,7 @@ impl Console for MemcachedConsole {
     }
 
     fn supports(&self, action: OperatorAction) -> bool {
-        // No command makes room in a memory that is not full.
+        // No command evicts items while the memory is not full.
         action == OperatorAction::FlushAll
     }
 
@@ -207,7 +207,7 @@ impl Console for MemcachedConsole {
     }
 }
 
-/// Parses a reply to `gets`: `VALUE a 0 1 3`, and as many bytes in the next line.
+/// Parses a reply to `gets`, such as `VALUE a 0 1 3` and as many bytes in the next line.
 fn values(answer: &[u8]) -> Vec<(Bytes, Bytes)> {
     let (mut found, mut rest) = (Vec::new(), Bytes::copy_from_slice(answer));
     while let Some(end) = rest.windows(2).position(|two| two == b"\r\n") {

@@ -38,13 +38,13 @@ fn recipe(setup: &RealSetup<'_>, _: Node) -> Recipe {
         "--bind-address=0.0.0.0",
         "--port=3306",
         "--skip-name-resolve",
-        // Small files: each server of each run writes its own.
+        // The files are small, because each server of each run writes its own.
         "--innodb-log-file-size=4M",
         "--innodb-buffer-pool-size=8M",
         // The tracer emulates neither asynchronous nor direct I/O.
         "--innodb-use-native-aio=0",
         "--innodb-flush-method=fsync",
-        // A load would log the real path of the folder, which differs between runs.
+        // Loading would log the real path of the folder, which differs between runs.
         "--innodb-buffer-pool-load-at-startup=0",
     ];
     let own = [at("datadir", ""), at("socket", "socket"), at("pid-file", "pid"), at("tmpdir", "")];

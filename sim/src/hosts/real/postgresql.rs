@@ -53,7 +53,7 @@ fn recipe(setup: &RealSetup<'_>, node: Node) -> Recipe {
         "unix_socket_directories=".to_owned(),
         // The default leaves files in /dev/shm after a SIGKILL.
         "dynamic_shared_memory_type=mmap".to_owned(),
-        // The log that a standby needs after a partition.
+        // A standby needs this much log after a partition.
         "wal_keep_size=64MB".to_owned(),
     ];
     let hosts = "host all all 0.0.0.0/0 trust\nhost replication all 0.0.0.0/0 trust\n";

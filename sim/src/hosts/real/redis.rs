@@ -16,7 +16,7 @@ use std::fmt::Write;
 
 const PORT: u16 = 6379;
 const SENTINEL_PORT: u16 = 26379;
-/// The name under which Sentinels watch the primary.
+/// Name under which Sentinels monitor the primary.
 const MASTER_NAME: &str = "mymaster";
 /// How long a start takes, at most.
 const BOOT: Micros = Micros::from_millis(50);
@@ -33,7 +33,7 @@ pub(super) const KIND: Kind = Kind {
     console: |part| Box::new(RedisConsole::of(part)),
 };
 
-/// The first two things of `Redis server v=7.0.15 sha=...`.
+/// Extracts the name and the version from `Redis server v=7.0.15 sha=...`.
 fn name_and_version(said: &str) -> Option<(String, String)> {
     let (name, rest) = said.trim().split_once(" server v=")?;
     let version = rest.split_whitespace().next()?;
@@ -55,7 +55,7 @@ fn recipe(setup: &RealSetup<'_>, node: Node) -> Recipe {
     Recipe { command, files, port, boot: BOOT, ..Recipe::default() }
 }
 
-/// The address of a node that is part of the deployment.
+/// Returns the address of a node of the deployment.
 fn address(world: &RealWorld, node: Node) -> String {
     let found = world.addresses.get(&node.to_string());
     found.map_or_else(|| node.to_string(), ToString::to_string)
@@ -65,14 +65,14 @@ fn redis(setup: &RealSetup<'_>, node: Node) -> String {
     let scenario = setup.scenario;
     let mut text = format!("port {PORT}\nbind 0.0.0.0\nprotected-mode no\n");
     text += match scenario.servers.persistence {
-        // A replica keeps no file that its primary has sent, either.
+        // A replica then deletes the snapshot that its primary has sent, too.
         Persistence::None if setup.binary.major() >= 6 => "save \"\"\nrdb-del-sync-files yes\n",
         Persistence::None => "save \"\"\n",
         Persistence::Rdb => "save 3600 1\nsave 300 100\nsave 60 10000\n",
         Persistence::AofEverysec => "save \"\"\nappendonly yes\nappendfsync everysec\n",
         Persistence::AofAlways => "save \"\"\nappendonly yes\nappendfsync always\n",
     };
-    // A new replica is served at once.
+    // A new replica is served immediately.
     text += "repl-diskless-sync-delay 0\n";
     if scenario.servers.min_replicas > 0 {
         let _ = writeln!(text, "min-replicas-to-write {}", scenario.servers.min_replicas);
@@ -84,7 +84,8 @@ fn redis(setup: &RealSetup<'_>, node: Node) -> String {
     text
 }
 
-/// A Sentinel that has long found replicas and the other Sentinels.
+/// Returns the configuration of a Sentinel that has already found the replicas and the other
+/// Sentinels.
 fn sentinel(setup: &RealSetup<'_>, node: Node) -> String {
     let scenario = setup.scenario;
     let primary = address(setup.world, Node::Redis(1));
@@ -115,7 +116,7 @@ fn sentinel(setup: &RealSetup<'_>, node: Node) -> String {
     text
 }
 
-/// The name that a Sentinel has for the others: 40 hexadecimal digits.
+/// Returns the id by which Sentinels know each other, 40 hexadecimal digits.
 fn sentinel_id(setup: &RealSetup<'_>, node: Node) -> String {
     let mut rng = setup.seed.stream(fencepost_faults::Stream::Server(node));
     (0..5).map(|_| format!("{:08x}", rng.next_u32())).collect()

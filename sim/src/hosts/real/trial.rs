@@ -1,4 +1,4 @@
-//! What a binary is, and whether it serves: found out before any run is made.
+//! Identifies a binary and checks that it serves, before any run.
 
 use super::files::{Files, last_line};
 use super::kind::{FIRST_PROCESS, Part};
@@ -19,11 +19,11 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// Searched after `PATH`.
+/// Folders that are searched after `PATH`.
 const FOLDERS: &str = "/usr/local/bin:/usr/bin:/usr/sbin:/bin";
-/// Debian has a folder per version there.
+/// Debian's folder with a subfolder for each version of PostgreSQL.
 const POSTGRESQL: &str = "/usr/lib/postgresql";
-/// A binary must report its version or serve within this time of its own.
+/// Time in microseconds in which a binary must report its version or serve, by its own clock.
 const PATIENCE_US: u64 = 10_000_000;
 const STEP_US: u64 = 1_000;
 
@@ -52,7 +52,7 @@ pub(crate) fn binaries(
     Ok(binaries)
 }
 
-/// The server was started, and served.
+/// Finds and identifies a binary, starts it, and checks that it serves.
 pub(crate) fn binary(
     coordinator: Coordinator,
     named: &Path,
@@ -64,12 +64,12 @@ pub(crate) fn binary(
     };
     let kind = kind(coordinator).ok_or_else(|| InvalidServers::coordinator(coordinator.name()))?;
     let path = find(named).map_err(|error| wrong(error.to_string()))?;
-    // The thread that traces keeps to one core, and so would all threads that it starts later.
+    // The tracing thread keeps to one core, and so would all threads that it starts later.
     let tried = std::thread::spawn(move || tried(kind, &path)).join();
     tried.unwrap_or_else(|_| Err("the trial of it panicked".to_owned())).map_err(wrong)
 }
 
-/// Keeps links, because a server may depend on the name by which it is called.
+/// Finds the file. Symbolic links are kept, because a server may depend on the name of its file.
 fn find(named: &Path) -> Result<PathBuf, StartError> {
     let name = named.to_string_lossy();
     if named.extension().is_some_and(|extension| extension == "jar") {
@@ -137,7 +137,7 @@ fn printed(command: Vec<String>) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&said).into_owned())
 }
 
-/// Runs a server alone in a world, until its console has read.
+/// Runs a server alone in a world until its console has read.
 fn serves(kind: &'static Kind, binary: &ServerBinary) -> Result<(), String> {
     let (node, topology) = match kind.coordinator {
         Coordinator::Redis => (Node::Redis(1), Topology::Standalone),

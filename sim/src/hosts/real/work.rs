@@ -1,4 +1,4 @@
-//! Splits the bytes that arrive at a server into the pieces that it gets at a time.
+//! Splits the bytes that arrive at a server into the pieces that it gets one at a time.
 
 use super::judged::Trigger;
 use bytes::BytesMut;
@@ -6,14 +6,14 @@ use fencepost_machine::{ConnectionId, OperatorAction};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Work {
-    /// `cause` tells the judge what triggered a change; `None` if the command cannot change
-    /// anything.
+    /// A client's command. `cause` tells the judge what triggered a change, and is `None` if the
+    /// command cannot change anything.
     Command {
         by: ConnectionId,
         bytes: Vec<u8>,
         cause: Option<Trigger>,
     },
-    /// Bytes of another server. `true` if they may change anything.
+    /// Bytes of another server, and whether they may change anything.
     Raw {
         by: ConnectionId,
         bytes: Vec<u8>,
@@ -31,7 +31,7 @@ impl Work {
     }
 }
 
-/// Clients send each command with one write.
+/// Takes all received bytes as one message, because clients send each command with one write.
 pub(super) fn next_message(by: ConnectionId, buffer: &mut BytesMut, is_raw: bool) -> Option<Work> {
     if buffer.is_empty() {
         return None;

@@ -1,5 +1,5 @@
-//! A process's connection to the protected storage. A request is sent once: an unknown outcome
-//! closes the connection.
+//! A process's connection to the protected storage. Each request is sent once, and an unknown
+//! outcome closes the connection.
 
 use crate::setup::places::STORAGE_PORT;
 use bytes::{Bytes, BytesMut};

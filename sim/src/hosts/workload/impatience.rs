@@ -30,7 +30,8 @@ pub(super) struct Pen {
 }
 
 impl Impatience {
-    /// Draws nothing if the application never gives up calls of the kind.
+    /// Draws when to give up a call. Draws nothing if the application never gives up calls of this
+    /// kind.
     pub(super) fn draw(
         draws: &mut ChaCha8Rng,
         scenario: &Scenario,
@@ -49,7 +50,7 @@ impl Impatience {
     }
 }
 
-/// Errors: the call was dropped.
+/// Runs a call, and gives it up when the patience ends. Returns an error if the call was dropped.
 pub(super) async fn until_given_up<T>(
     pen: Pen,
     impatience: Option<Impatience>,

@@ -1,4 +1,4 @@
-//! Real servers in place of the simulated ones.
+//! Real servers that replace the simulated ones.
 
 use super::hashed::hashed;
 use fencepost_clients::Coordinator;
@@ -24,28 +24,28 @@ pub struct ServerBinary {
     pub sha256: String,
 }
 
-/// Real servers that cannot be run.
+/// The reason why real servers cannot be run.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidServers {
-    /// The argument is none.
+    /// The argument is not `fake`, `real` or NAME=PATH.
     #[error("--servers '{0}': expected fake, real, or NAME=PATH, where NAME is {names}", names = names())]
     Argument(String),
-    /// No coordinator of that name has real servers.
+    /// The coordinator with this name has no real servers.
     #[error("--servers: '{name}' has no real servers: expected {expected}")]
     Coordinator {
-        /// The name.
+        /// Name in the argument.
         name: String,
-        /// Those that have.
+        /// Coordinators that have real servers.
         expected: String,
     },
     /// The binary cannot be run as a server.
     #[error("--servers {coordinator}={path}: {why}")]
     Binary {
-        /// The coordinator of which it is to be a server.
+        /// Name of the coordinator.
         coordinator: &'static str,
-        /// Its path.
+        /// Path of the binary.
         path: String,
-        /// Why not.
+        /// Reason of the failure.
         why: String,
     },
     /// The file is not the one in the report.
@@ -54,11 +54,11 @@ pub enum InvalidServers {
          runs it as it is now)"
     )]
     Changed {
-        /// Its path.
+        /// Path of the file.
         path: String,
-        /// The name that the file reported.
+        /// Name that the file reported.
         name: String,
-        /// The version that the file reported.
+        /// Version that the file reported.
         version: String,
     },
 }
@@ -86,24 +86,24 @@ pub(crate) const HAVE_SERVERS: [Coordinator; 6] = [
     Coordinator::Etcd,
 ];
 
-/// The value of `--servers`.
+/// Value of `--servers`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ServersArgument {
-    /// Simulated ones.
+    /// Simulated servers.
     Fake,
-    /// The real ones that are installed.
+    /// The real servers that are installed.
     Installed,
     /// This file, for locks on a coordinator.
     Binary {
-        /// The coordinator.
+        /// Coordinator of the server.
         coordinator: Coordinator,
-        /// The file.
+        /// Path of the binary.
         path: PathBuf,
     },
 }
 
 impl ServersArgument {
-    /// Reads the argument.
+    /// Parses the argument.
     pub fn parse(text: &str) -> Result<ServersArgument, InvalidServers> {
         match text.split_once('=') {
             None if text == "fake" => Ok(ServersArgument::Fake),
@@ -132,7 +132,7 @@ impl ServerBinary {
         })
     }
 
-    /// Empty if the file cannot be read.
+    /// Returns the SHA-256, or an empty text if the file cannot be read.
     pub(crate) fn hash(path: &Path) -> String {
         hashed(path).map_or(String::new(), |hashed| hashed.sha256.clone())
     }

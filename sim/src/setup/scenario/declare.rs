@@ -1,5 +1,5 @@
-//! Generates types from the table of the scenario's keys: flat in files and reports, grouped in
-//! memory.
+//! A macro that generates types from the table of the scenario's keys. The types are flat in files
+//! and reports, and grouped in memory.
 
 use serde::Serialize;
 
@@ -23,7 +23,8 @@ pub(super) fn as_text(value: &serde_json::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// A key is `name: Type = value`, optionally with a check, `, |value| condition => "valid values"`.
+/// Declares the scenario. A key is `name: Type = value`, optionally with a check, `, |value|
+/// condition => "valid values"`.
 macro_rules! scenario {
     (
         $(#[doc = $about:expr])*
@@ -103,7 +104,7 @@ macro_rules! scenario {
         }
 
         impl Scenario {
-            /// Checks each value by itself. Errors name it and the valid values.
+            /// Checks each value by itself. Errors name the value and the valid ones.
             pub(super) fn validate_values(&self) -> Result<(), InvalidScenario> {
                 $(
                     $($({

@@ -1,4 +1,4 @@
-//! SHA-256 of files. Reads a file again only if its size or its times have changed.
+//! Hashes files with SHA-256. A file is read again only if its size or its times have changed.
 
 use fencepost_reports::sha256;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use std::time::SystemTime;
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Hashed {
     pub(crate) sha256: String,
-    /// Enough to determine the file's type.
+    /// First bytes of the file, enough to determine its type.
     pub(crate) head: Vec<u8>,
 }
 
@@ -26,7 +26,7 @@ fn stamp(metadata: &Metadata) -> Stamp {
     (metadata.len(), metadata.modified().ok(), number)
 }
 
-/// `None` if the path is not a readable regular file.
+/// Returns the hash, or `None` if the path is not a readable regular file.
 pub(crate) fn hashed(path: &Path) -> Option<Arc<Hashed>> {
     static KNOWN: Mutex<BTreeMap<PathBuf, (Stamp, Arc<Hashed>)>> = Mutex::new(BTreeMap::new());
     let metadata = std::fs::metadata(path).ok().filter(Metadata::is_file)?;

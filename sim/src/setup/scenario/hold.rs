@@ -1,16 +1,16 @@
-//! The length of a critical section.
+//! The duration of a critical section ([`Hold`]).
 
 use crate::setup::span::{InvalidSpan, SpanRange};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The length of a critical section.
+/// The duration of a critical section.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Hold {
-    /// Drawn log-uniformly from a range.
+    /// A duration that is drawn log-uniformly from a range.
     Drawn(SpanRange),
-    /// Until the end of the lock's validity; for the ttl if it states none.
+    /// The time until the lock's validity ends, or the ttl if the lock states none.
     UntilValidity,
 }
 

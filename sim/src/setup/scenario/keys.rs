@@ -1,4 +1,4 @@
-//! The keys of a scenario: for each its meaning, its built-in value and what makes sense.
+//! The keys of a scenario, each with its meaning, its built-in value and its valid values.
 
 use super::binaries::RealServers;
 use super::calls::Calls;
@@ -23,8 +23,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Waits of an application before it cancels or interrupts a call: from less than the latency of
-/// one message to more than most acquires take.
+/// Default patience of an application before it cancels or interrupts a call, from less than the
+/// latency of one message to more than most acquires take.
 const PATIENCE: SpanRange = SpanRange::new(Span(Micros(200)), Span::secs(10));
 
 fn is_one(number: &u16) -> bool {

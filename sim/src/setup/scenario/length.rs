@@ -1,4 +1,4 @@
-//! The lengths of a scenario that a swarm can draw; `lengths` draws them.
+//! The durations of a scenario that a swarm can draw.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

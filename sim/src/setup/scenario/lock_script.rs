@@ -1,4 +1,4 @@
-//! A lock that is written in Lua, as the command line names it and a report echoes it.
+//! A lock written in Lua, as the command line names it and a report echoes it.
 
 use super::program::no_lock;
 use fencepost_clients::lua::{InvalidScript, Script};
@@ -50,13 +50,13 @@ impl From<LockScript> for Written {
 type Traits = (Deployment, bool, bool);
 
 impl LockScript {
-    /// The command-line flags that load this script again.
+    /// Returns the command-line flags that load this script again.
     pub fn flags(&self) -> String {
         let own = serde_json::to_value(self).ok();
         own.as_ref().and_then(fencepost_reports::record::programs::lock_flags).unwrap_or_default()
     }
 
-    /// The script's entry among the locks, made once for each name.
+    /// Returns the script's entry among the locks, which is made once for each name.
     pub fn definition(&self) -> &'static Definition {
         static KNOWN: Mutex<Vec<&'static Definition>> = Mutex::new(Vec::new());
         let traits = |one: &Definition| -> Traits { (one.deployment, one.has_tokens, one.is_fair) };

@@ -12,12 +12,12 @@ pub type Factory = Box<dyn FnMut(DiskImage, Now) -> Box<dyn Machine>>;
 /// Wraps the machine of a node, if the mistake applies to that node.
 pub type Wrap = Box<dyn Fn(Node, Factory) -> Factory>;
 
-/// A mistake in the servers of a run, or between them and the lock.
+/// A mistake in the servers of a run, or in the messages between them and the lock.
 #[derive(Clone, Copy)]
 pub struct Mutant {
-    /// The name of the mistake, which identifies it.
+    /// Name of the mistake, which identifies it.
     pub name: &'static str,
-    /// Plants it in one run, and counts its effects there.
+    /// Plants the mistake in one run, and counts its effects there.
     pub plant: fn(&'static str, Rc<Cell<u64>>) -> Wrap,
 }
 

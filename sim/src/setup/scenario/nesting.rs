@@ -1,4 +1,4 @@
-//! How often a critical section takes its lock a second time.
+//! How often a critical section acquires its lock a second time.
 
 use clap::ValueEnum;
 use schemars::JsonSchema;
@@ -22,7 +22,7 @@ pub enum Nesting {
 }
 
 impl Nesting {
-    /// Older reports nested every section.
+    /// Returns the value for reports without this key, which nested every critical section.
     pub(super) fn unsaid() -> Nesting {
         Nesting::Always
     }

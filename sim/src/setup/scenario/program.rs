@@ -94,7 +94,7 @@ fn coordinator_from_name<'de, D: Deserializer<'de>>(
     })
 }
 
-/// A program that cannot be run.
+/// The reason why a program cannot be run.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidProgram {
     /// The command is empty.
@@ -106,36 +106,36 @@ pub enum InvalidProgram {
     /// The program cannot be started.
     #[error("--program '{name}': {why}")]
     Start {
-        /// Its name.
+        /// Name of the program.
         name: String,
-        /// The reason.
+        /// Reason of the failure.
         why: String,
     },
-    /// The coordinator has no such servers.
+    /// The coordinator does not have the requested servers.
     #[error("--deployment '{}': expected {expected} for programs on {coordinator}", .asked.name())]
     Deployment {
         /// The requested servers.
         asked: ProgramDeployment,
-        /// The coordinator.
+        /// Name of the coordinator.
         coordinator: &'static str,
-        /// Its valid deployments.
+        /// Deployments that the coordinator has.
         expected: String,
     },
-    /// A file has changed.
+    /// A file of the program has changed.
     #[error(
         "program '{name}': {file} is not the file in the report (run it as it is now with 'replay \
          --allow-changed')"
     )]
     Changed {
-        /// Its name.
+        /// Name of the program.
         name: String,
-        /// The file.
+        /// Name of the changed file.
         file: String,
     },
 }
 
 impl ProgramDeployment {
-    /// The name, as in `--deployment`.
+    /// Returns the name for `--deployment`.
     pub fn name(self) -> &'static str {
         match self {
             ProgramDeployment::Single => "single",
@@ -148,7 +148,7 @@ impl ProgramDeployment {
         }
     }
 
-    /// The deployments of a coordinator, the default one first.
+    /// Returns the deployments of a coordinator, the default one first.
     pub fn of(coordinator: Coordinator) -> &'static [ProgramDeployment] {
         use ProgramDeployment::{Cell, Cluster, Ensemble, Independent, Sentinel, Single, Standby};
         match coordinator {
@@ -163,13 +163,14 @@ impl ProgramDeployment {
 }
 
 impl Program {
-    /// Reads NAME=COMMAND or COMMAND, to be started in this folder.
+    /// Parses NAME=COMMAND or COMMAND. The program will start in the current folder.
     pub fn parse(text: &str) -> Result<Program, InvalidProgram> {
         let folder = std::env::current_dir().unwrap_or_else(|_| "/".into());
         Program::parse_in(text, &folder)
     }
 
-    /// Parses a program to start in that folder. The default name is its last word that is a file.
+    /// Parses a program that will start in this folder. The default name is the last word that is a
+    /// file.
     pub fn parse_in(text: &str, folder: &Path) -> Result<Program, InvalidProgram> {
         let is_name = |name: &str| {
             !name.is_empty()
@@ -201,14 +202,15 @@ impl Program {
         Ok(program)
     }
 
-    /// Sets its coordinator, and its servers: the coordinator's default if none are requested.
+    /// Sets the coordinator and its servers. Without a request, these are the coordinator's
+    /// default.
     pub fn set_servers(&mut self, coordinator: Coordinator, asked: Option<ProgramDeployment>) {
         let default = ProgramDeployment::of(coordinator).first().copied();
         self.coordinator = coordinator;
         self.deployment = asked.or(default).unwrap_or(ProgramDeployment::Single);
     }
 
-    /// Checks that its coordinator has the requested servers.
+    /// Checks that the coordinator has the requested servers.
     pub fn has_servers(&self) -> Result<(), InvalidProgram> {
         let valid = ProgramDeployment::of(self.coordinator);
         if valid.contains(&self.deployment) {
@@ -222,7 +224,7 @@ impl Program {
         })
     }
 
-    /// The SHA-256 of every file among its words, as it is now.
+    /// Returns the current SHA-256 of every file that the command names.
     pub fn hashes(&self) -> BTreeMap<String, String> {
         let folder = Path::new(&self.folder);
         let path_of = |(place, word): (usize, &String)| match place {
@@ -242,13 +244,13 @@ impl Program {
             .collect()
     }
 
-    /// The flags that request it again.
+    /// Returns the flags that request the program again.
     pub fn flags(&self) -> String {
         let own = serde_json::to_value(self).ok();
         own.as_ref().and_then(fencepost_reports::record::programs::flags).unwrap_or_default()
     }
 
-    /// The program's entry among the locks, made once for each name.
+    /// Returns the program's entry among the locks, which is made once for each name.
     pub fn definition(&self) -> &'static Definition {
         static KNOWN: Mutex<Vec<&'static Definition>> = Mutex::new(Vec::new());
         let deployment = match (self.coordinator, self.deployment) {
@@ -256,7 +258,7 @@ impl Program {
             (Coordinator::Redis, _) => Deployment::Primary,
             (Coordinator::Memcached, _) => Deployment::Memcached,
             (Coordinator::ZooKeeper, _) => Deployment::ZooKeeper,
-            // Of a row with a lease, the header says so: see `RunSpec::header`.
+            // If the lock is a row with a lease, the header says so (`RunSpec::header`).
             (Coordinator::PostgreSql, _) => Deployment::PostgreSql(Keeps::Connection),
             (Coordinator::MySql, _) => Deployment::MySql,
             (Coordinator::Etcd, _) => Deployment::Etcd(ServerLock::Unchecked),
@@ -282,7 +284,8 @@ impl Program {
     }
 }
 
-/// Programs and scripts bring their locks; this one is never granted.
+/// Makes a lock that is never granted, as a placeholder for programs and scripts, which bring their
+/// own locks.
 pub(super) fn no_lock(_: Env, _: &Servers, _: &Settings) -> Box<dyn Lock> {
     struct NoLock;
     impl Lock for NoLock {
@@ -304,7 +307,7 @@ pub(super) fn no_lock(_: Env, _: &Servers, _: &Settings) -> Box<dyn Lock> {
     Box::new(NoLock)
 }
 
-/// `None` if a quote is not closed.
+/// Splits a command into words. Returns `None` if a quote is not closed.
 fn words(text: &str) -> Option<Vec<String>> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for letter in text.chars() {

@@ -1,4 +1,4 @@
-//! How servers keep their data, and the order in which clients know them.
+//! The persistence of servers, and the order in which clients ask them.
 
 use clap::ValueEnum;
 use schemars::JsonSchema;

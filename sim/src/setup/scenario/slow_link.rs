@@ -6,22 +6,22 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
-/// A link between two machines, both directions.
+/// A link between two machines, in both directions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SlowLink([Node; 2]);
 
-/// A text that names no link.
+/// The error for a text that names no link.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("slow-link '{0}': expected two machines, like client-1/redis-1")]
 pub struct InvalidSlowLink(pub String);
 
 impl SlowLink {
-    /// The link between these two nodes.
+    /// Creates the link between two nodes.
     pub const fn new(a: Node, b: Node) -> SlowLink {
         SlowLink([a, b])
     }
 
-    /// Its ends.
+    /// Returns both ends.
     pub const fn nodes(self) -> [Node; 2] {
         self.0
     }

@@ -1,4 +1,4 @@
-//! The standby of a PostgreSQL, and how an operator promotes it.
+//! The standby of a PostgreSQL server, and how an operator promotes it.
 
 use clap::ValueEnum;
 use schemars::JsonSchema;
@@ -15,7 +15,7 @@ pub enum Standby {
 }
 
 impl Standby {
-    /// Its name in a scenario.
+    /// Returns the name in a scenario.
     pub fn name(self) -> &'static str {
         match self {
             Standby::Asynchronous => "asynchronous",
@@ -40,7 +40,7 @@ pub enum OldPrimary {
 }
 
 impl OldPrimary {
-    /// Its name in a scenario.
+    /// Returns the name in a scenario.
     pub fn name(self) -> &'static str {
         match self {
             OldPrimary::Drawn => "drawn",

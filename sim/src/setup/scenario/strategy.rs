@@ -22,7 +22,7 @@ pub enum Strategy {
 }
 
 impl Strategy {
-    /// Its value for `--strategy`.
+    /// Returns the value for `--strategy`.
     pub fn name(self) -> &'static str {
         match self {
             Strategy::Uniform => "uniform",
@@ -31,7 +31,8 @@ impl Strategy {
         }
     }
 
-    /// Older reports used uniform faults, and uniform runs still omit the strategy.
+    /// Returns the value for reports without this key, which used uniform faults. Uniform runs
+    /// still omit it.
     pub(super) fn unsaid() -> Strategy {
         Strategy::Uniform
     }

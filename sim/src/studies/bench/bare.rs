@@ -1,5 +1,5 @@
-//! Workload W without locks and servers: the same connections, messages and timers, with a byte per
-//! command and reply. The rest is the engine's own work.
+//! The benchmarks' workload without locks and servers. It has the same connections, messages and
+//! timers, with a byte for each command and reply, so only the engine's own work remains.
 
 use super::{HOLD, address, settings};
 use bytes::{Bytes, BytesMut};
@@ -9,18 +9,18 @@ use fencepost_machine::{ConnectionId, Input, Machine, Now, Output, Outputs};
 use std::io;
 use std::time::Duration;
 
-/// Instead of `SET lock owner NX PX 10000`.
+/// Command that replaces `SET lock owner NX PX 10000`.
 const TAKE: u8 = b't';
-/// Instead of the release by EVALSHA.
+/// Command that replaces the release by EVALSHA.
 const RELEASE: u8 = b'r';
-/// Instead of the release by EVAL, after the server did not know the script.
+/// Command that replaces the release by EVAL, after the server did not know the script.
 const TEACH: u8 = b'e';
 
 const DONE: &[u8] = b"+";
 const HELD_BY_ANOTHER: &[u8] = b"-";
 const UNKNOWN_SCRIPT: &[u8] = b"?";
 
-/// Tracks only the holder of the lock.
+/// A server that tracks only the holder of the lock.
 #[derive(Debug, Default)]
 pub struct Server {
     holder: Option<ConnectionId>,
@@ -72,7 +72,7 @@ impl Client {
     }
 }
 
-/// If its connection fails, which does not happen in this workload.
+/// Runs a process. Fails if its connection fails, which does not happen in this workload.
 pub async fn process(env: Env, cycles: u32) -> io::Result<()> {
     let settings = settings();
     let limit = settings.command_timeout;

@@ -1,26 +1,28 @@
-//! The spread of retry delays that keeps processes from repeatedly splitting the votes of
-//! independent masters.
+//! Computes the spread of retry delays that prevents processes from repeatedly splitting the votes
+//! of independent masters.
 //!
 //! In a round of attempts each of `n` processes begins after a delay drawn uniformly from a spread
 //! `s`. The first leads the second by more than `g` with probability `(1 - g / s)^n` (the spacing
-//! of uniform order statistics: David and Nagaraja, "Order Statistics", 2003, section 6.4). With a
-//! lead of the time that a majority takes it has that majority before any other process asks for
-//! it.
+//! of uniform order statistics: David and Nagaraja, "Order Statistics", 2003, section 6.4). If the
+//! lead is at least the time in which a process gets a majority, the first process has it before
+//! any other process asks.
 
 use crate::setup::scenario::Scenario;
 use fencepost_faults::Micros;
 use fencepost_reports::documents::boundary::Bound;
 
-/// The accepted probability of a run without a winner: one in a million.
+/// Accepted probability of a run without a winner, one in a million.
 const RISK: f64 = 1e-6;
 const STEP_US: u64 = 1_000;
 
-/// The smallest spread with which some round until the bound on progress has such a leader, with
-/// that probability; `None` if none up to a lease has. Assumes that rounds begin together, which is
-/// the worst case: processes out of step need no luck.
+/// Returns the smallest spread for which, with that probability, some round until the bound on
+/// progress has such a leader. Returns `None` if no spread up to a lease suffices. The computation
+/// assumes that rounds begin together, which is the worst case, because processes that are out of
+/// step do not collide.
 pub(super) fn spread(scenario: &Scenario) -> Option<Bound> {
     let contest = Contest::of(scenario);
-    // A longer spread leaves fewer rounds, each likelier to be won: takes the first that is enough.
+    // A longer spread leaves fewer rounds, but each is more likely to be won. The loop takes the
+    // first that suffices.
     let mut spreads = (1..=contest.time_us / STEP_US).map(|steps| steps * STEP_US);
     let value = spreads.find(|spread_us| contest.risk(*spread_us) <= RISK)?;
     Some(Bound {
@@ -49,10 +51,10 @@ impl Contest {
         let round_trip_us = scenario.timing.latency.max.0.0 * 2 + scenario.timing.service_time.0.0;
         let masters = u64::from(scenario.servers.masters);
         Contest {
-            // Includes the probe.
+            // The probe is included.
             processes: u64::from(scenario.processes) + 1,
             lead_us: round_trip_us * (masters / 2 + 1),
-            // All masters are asked to lock, then all to unlock.
+            // A process asks all masters to lock, and then all of them to unlock.
             round_us: round_trip_us * masters * 2,
             delay_us: scenario.calls.retry.min.0.0,
             // Every bound on progress is longer than a lease.
@@ -69,7 +71,7 @@ impl Contest {
     }
 }
 
-/// Multiplies in a loop, for the same result on every machine.
+/// Computes a power by a loop, for the same result on every machine.
 fn power(base: f64, exponent: u64) -> f64 {
     (0..exponent).fold(1.0, |product, _| product * base)
 }

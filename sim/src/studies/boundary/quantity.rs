@@ -1,4 +1,4 @@
-//! The table of quantities to vary: a quantity is one entry here.
+//! The table of quantities to vary. A quantity is one entry here.
 
 use super::livelock;
 use crate::setup::scenario::{FaultSizes, Scenario};
@@ -9,44 +9,44 @@ use fencepost_reports::documents::boundary::{Bound, Quantity, Unit, Worse};
 
 /// A parameter of the scenario that can be varied.
 pub struct Varied {
-    /// Its value for `--vary`.
+    /// Name for `--vary`.
     pub name: &'static str,
-    /// A one-line description.
+    /// Description in one line.
     pub about: &'static str,
-    /// The unit of its values.
+    /// Unit of the values.
     pub unit: Unit,
-    /// The worse direction.
+    /// Direction in which the lock is more likely to break.
     pub worse: Worse,
-    /// The families that it affects, one of which must be among the faults; empty for all.
+    /// Fault families that the quantity affects, one of which is required; empty for all.
     pub families: &'static [Family],
-    /// The coordinator whose locks it affects; `None` for all.
+    /// Coordinator whose locks the quantity affects; `None` for all.
     pub only_on: Option<Coordinator>,
-    /// The default range of the search: the least and the greatest value.
+    /// Returns the default range of the search, as the least and the greatest value.
     pub range: fn(&Facts) -> (u64, u64),
     /// Sets the value in the scenario.
     pub set: fn(&mut Scenario, u64),
-    /// The computed bounds, the tightest first.
+    /// Returns the computed bounds, the tightest first.
     pub bounds: fn(&Facts) -> Vec<Bound>,
 }
 
 /// The inputs of the bounds.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// The coordinator that keeps the lock.
+    /// Coordinator that keeps the lock.
     pub coordinator: Coordinator,
-    /// Everything but the lock.
+    /// The scenario of the search.
     pub scenario: Scenario,
-    /// The longest time from the first server's grant until a process leaves its critical section
-    /// without a delay, less the minimum time of a reply: the next holder learns of it no sooner.
+    /// Longest undelayed time from the first server's grant until a process leaves its critical
+    /// section. The minimum time of a reply is subtracted, because the next holder learns of its
+    /// grant no sooner.
     pub longest_hold: Micros,
-    /// How much earlier than the ttl a server may end a lease, by its own clock.
+    /// Time before its ttl at which a server may end a lease by its own clock.
     pub tick: Micros,
-    /// For a lock that lives with a session, the shortest time for which the servers keep a silent
-    /// session.
+    /// Shortest time for which the servers keep a silent session, if the lock lives with one.
     pub session: Option<Micros>,
 }
 
-/// How long a server may delay passing on a heartbeat: half a tick of ZooKeeper.
+/// Time by which a server may delay passing on a heartbeat, half a tick of ZooKeeper.
 const PASSED_ON_AFTER: Micros = Micros::from_secs(1);
 
 impl Facts {
@@ -295,13 +295,13 @@ pub static QUANTITIES: &[Varied] = &[
     },
 ];
 
-/// The quantity of that name.
+/// Returns the quantity with this name.
 pub fn find(name: &str) -> Option<&'static Varied> {
     QUANTITIES.iter().find(|quantity| quantity.name == name)
 }
 
 impl Varied {
-    /// Its form in a report.
+    /// Returns the form in a report.
     pub fn quantity(&self) -> Quantity {
         Quantity { name: self.name.to_owned(), unit: self.unit, worse: self.worse }
     }
@@ -319,7 +319,8 @@ fn ppm(value: u64, rule: &str, slack: &str) -> Bound {
     Bound { value, rule: rule.to_owned(), slack: slack.to_owned() }
 }
 
-/// Left of the shortest lease after the longest hold; a running process keeps its session.
+/// Returns the time that is left of the shortest lease after the longest hold. A running process
+/// keeps its session.
 fn margin(facts: &Facts) -> Micros {
     if facts.session.is_some() {
         return Micros(u64::MAX);
@@ -327,25 +328,25 @@ fn margin(facts: &Facts) -> Micros {
     Micros(shortest_lease(facts).saturating_sub(facts.longest_hold.0))
 }
 
-/// The shortest lease by its server's clock, in microseconds.
+/// Returns the shortest lease by its server's clock, in microseconds.
 fn shortest_lease(facts: &Facts) -> u64 {
     facts.scenario.ttl.0.0.saturating_sub(facts.tick.0)
 }
 
-/// How much a server's clock may gain on a holder's before the lease ends within the longest hold:
-/// lease / hold - 1, in parts per million.
+/// Returns how much a server's clock may gain on a holder's before the lease ends within the
+/// longest hold, in parts per million: lease / hold - 1.
 fn drift_margin(facts: &Facts) -> u64 {
     let (lease, hold) =
         (u128::from(shortest_lease(facts)), u128::from(facts.longest_hold.0.max(1)));
     u64::try_from((lease * 1_000_000 / hold).saturating_sub(1_000_000)).unwrap_or(u64::MAX)
 }
 
-/// The longest pause that the families draw.
+/// Returns the longest pause that the families draw.
 fn pause_max(scenario: &Scenario) -> Micros {
     scenario.faults.pause.map_or(Micros(scenario.ttl.0.0 * 5 / 2), |range| range.max.0)
 }
 
-/// The scenario with explicit values for the spans that depend on the ttl.
+/// Returns the scenario with explicit values for the spans that depend on the ttl.
 fn keeping_spans(scenario: &Scenario) -> Scenario {
     let ttl = scenario.ttl.0.0;
     let range = |least: u64, most: u64| {
@@ -417,7 +418,8 @@ mod tests {
     fn a_session_outlasts_pauses_by_its_pings_and_not_by_what_a_hold_leaves_of_it() {
         let session = Some(Micros::from_secs(12));
         let with = |longest_hold_us| Facts { session, ..facts(longest_hold_us) };
-        // Two thirds of the timeout, less the second in which a server passes the ping on.
+        // The bound is two thirds of the timeout, minus the second in which a server passes the
+        // ping on.
         assert_eq!(first("pause", &with(8_000_000)), 7_000_000);
         assert_eq!(first("pause", &with(500_000)), 7_000_000, "a short hold is no safer");
         let timeout = Scenario::default().calls.storage_timeout.0.0;

@@ -1,4 +1,5 @@
-//! Certificates: document the runs in words and numbers, and check whether they can be reproduced.
+//! Certificates, which document the runs in words and numbers, and can be checked by repeating
+//! runs.
 
 mod claim;
 pub mod partial;
@@ -18,7 +19,7 @@ use fencepost_reports::documents::certificate::{
 use fencepost_reports::sha256;
 use stated::{are_all, read_slice, stated, stated_pruned, stated_runs, stated_slice};
 
-/// The certificate of an exploration without a counterexample, before its checksum.
+/// Returns the certificate of an exploration without a counterexample, before its checksum.
 pub fn certificate(bounds: &Bounds, conditions: &[String], ledger: &Ledger) -> Certificate {
     let digests: String = ledger.slices().map(|slice| slice.digest.as_str()).collect();
     Certificate {
@@ -50,11 +51,11 @@ pub enum Extent {
 pub enum Checked {
     /// The repeated slices had the stated results.
     Same {
-        /// Repeated slices.
+        /// Number of repeated slices.
         slices: usize,
-        /// All slices.
+        /// Number of all slices.
         of: usize,
-        /// Runs of the repetition.
+        /// Number of repeated runs.
         runs: u64,
     },
     /// This slice had another result.
@@ -67,7 +68,7 @@ pub enum Checked {
 
 const SAMPLE: usize = 4;
 
-/// The slices to repeat.
+/// Returns the slices to repeat.
 pub fn chosen(certificate: &Certificate, extent: Extent) -> Vec<&StatedSlice> {
     let slices = &certificate.slices;
     let (first, others) = (slices.iter().take(1), slices.iter().skip(1));
@@ -78,12 +79,13 @@ pub fn chosen(certificate: &Certificate, extent: Extent) -> Vec<&StatedSlice> {
     first.chain(others.step_by(step)).collect()
 }
 
-/// The slices to repeat, as parts of the work.
+/// Returns the slices to repeat as parts of the work.
 pub fn parts_of(certificate: &Certificate, extent: Extent) -> Vec<Slice> {
     chosen(certificate, extent).into_iter().map(read_slice).collect()
 }
 
-/// With two or more additions the certificate's number, unless all first additions are placed.
+/// Returns the number of units. With two or more additions it is taken from the certificate, unless
+/// all first additions are placed.
 fn units(certificate: &Certificate, work: &Exploration<'_>) -> Units {
     let mut units = work.units();
     let deep = units.iter_mut().filter(|(level, _)| level.depth() > 1 && !work.has_all_firsts);
@@ -94,7 +96,8 @@ fn units(certificate: &Certificate, work: &Exploration<'_>) -> Units {
     units
 }
 
-/// Repeats some slices and compares. Needs at least their first faults placed ([`parts_of`]).
+/// Repeats some slices and compares the results. At least their first faults must be placed
+/// ([`parts_of`]).
 pub fn check(
     certificate: &Certificate,
     (bounds, work): (&Bounds, &Exploration<'_>),

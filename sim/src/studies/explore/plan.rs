@@ -1,4 +1,4 @@
-//! The plans within bounds, and those that are pruned.
+//! Enumerates the plans within bounds, and prunes equivalent ones.
 
 pub(crate) mod rule;
 

@@ -1,5 +1,5 @@
-//! Versions: interpreters print theirs, packages of Python or Node have it in their install folder,
-//! a Go binary contains its modules.
+//! Determines versions. Interpreters print theirs, packages of Python or Node have it in their
+//! install folder, and a Go binary contains its modules.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! The console of an etcd member: its requests, and the keys that it has seen.
+//! The console of an etcd member, with its requests and the keys that it has seen.
 
 use crate::hosts::real::console::{Ask, Channel, Console, Heard, PeerAddress};
 use crate::hosts::real::http::{Answers, post};
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 const WATCH: Channel = 0;
 const CALLS: Channel = 1;
 const ALL: &str = "\"key\":\"AA==\",\"range_end\":\"AA==\"";
-/// `LOCK_PREFIX` of etcd3gw.
+/// Value of `LOCK_PREFIX` in etcd3gw.
 const GATEWAY_PREFIX: &str = "/locks/";
 /// Requests that may delete a key or end a lease.
 const ENDING: &[&str] =
@@ -162,7 +162,7 @@ impl EtcdConsole {
         lock.starts_with(&prefix).then(|| lock.to_owned())
     }
 
-    /// The key of each lock that was created first.
+    /// Returns the oldest key of each lock.
     fn heads(&self) -> Vec<Key> {
         let mut heads: BTreeMap<String, (&String, &StoredKey)> = BTreeMap::new();
         for (key, kept) in &self.keys {
@@ -221,7 +221,7 @@ impl Console for EtcdConsole {
         self.asks_who_leads()
     }
 
-    /// Clients need not wait: changes are pushed.
+    /// Returns `false`, because changes are pushed and clients need not wait for a reading.
     fn is_waiting(&self) -> bool {
         self.asks_leader
     }
@@ -262,14 +262,14 @@ impl Console for EtcdConsole {
         self.requests.remove(&connection);
     }
 
-    /// No client ends an expiring lease.
+    /// Determines how a key ended. An expired lease was not ended by any client.
     fn left(&self, before: &Key, _: Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)> {
         let name = String::from_utf8_lossy(&before.name);
         let value = String::from_utf8_lossy(&before.value);
         let held = [format!("{name}/{value}"), format!("{GATEWAY_PREFIX}{name}")];
         let kept = held.iter().find_map(|key| Some((key, self.gone.get(key)?)));
         let Some((key, kept)) = kept else { return Some((KeyChange::Expired, None)) };
-        // A lock of etcd3gw always has the same key, and another value each time.
+        // A lock of etcd3gw always has the same key, but a different value each time.
         let name = match key.starts_with(GATEWAY_PREFIX) {
             true => value.into_owned(),
             false => key.clone(),

@@ -1,4 +1,4 @@
-//! Which connection of the world is which of the server's sockets.
+//! Maps the connections of the world to the server's sockets.
 
 use fencepost_machine::ConnectionId;
 use fencepost_programs::SocketId;
@@ -13,9 +13,9 @@ pub(super) enum Peer {
 
 struct Link {
     socket: SocketId,
-    /// `true` until its peer gets a reply.
+    /// Whether the peer waits for a reply.
     is_asked: bool,
-    /// `true` if the keys were read before the reply.
+    /// Whether the keys were read before the reply.
     is_late: bool,
     peer: Peer,
 }
@@ -66,7 +66,8 @@ impl Links {
         }
     }
 
-    /// Returns the connection, and the time at which the server did the reported change.
+    /// Returns the connection of a socket, and whether its reply comes before or after the keys
+    /// were read.
     pub(super) fn answers(&mut self, socket: SocketId) -> Option<(ConnectionId, Answered)> {
         let connection = *self.of_socket.get(&socket)?;
         let link = self.open.get_mut(&connection)?;

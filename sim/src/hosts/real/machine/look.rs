@@ -1,4 +1,4 @@
-//! The connections of a console, and when it reads.
+//! The connections of a console, and the times at which it reads.
 
 use crate::hosts::real::console::{Ask, Channel, Console, Heard};
 use crate::hosts::real::judged::{Judged, Key, Trigger};
@@ -7,9 +7,9 @@ use fencepost_programs::{Group, News, SocketId};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
 
-/// No machine of the world has this address.
+/// Address of the console, which no machine of the world has.
 const FROM: (Ipv4Addr, u16) = (Ipv4Addr::new(10, 0, 255, 1), 9002);
-/// Delay after the server has closed the connection.
+/// Delay before reconnecting after the server has closed the connection.
 const RETRY_US: u64 = 20_000;
 
 pub(super) struct Look {
@@ -20,7 +20,7 @@ pub(super) struct Look {
     asked: VecDeque<Ask>,
     unread: Option<Trigger>,
     reading: Option<Trigger>,
-    /// The server could not answer, and is not asked again in this instant.
+    /// Whether the server could not answer, so that it is not asked again in this instant.
     pub(super) is_loading: bool,
     closed_at_us: Option<u64>,
     now_us: u64,
@@ -123,7 +123,8 @@ impl Look {
         Some(heard)
     }
 
-    /// `None` if not one of the console. Reads again, unless this end was the end of the answer.
+    /// Handles a closed connection. Returns `None` if it is not the console's. The console reads
+    /// again, unless the close completed an answer.
     pub(super) fn closed(&mut self, socket: SocketId) -> Option<Vec<Heard>> {
         let channel = self.channels.remove(&socket)?;
         let heard = self.console.closed(channel);

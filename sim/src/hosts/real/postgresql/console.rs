@@ -1,4 +1,4 @@
-//! The query of a PostgreSQL server's console, and its answer.
+//! The query of a PostgreSQL server's console, and its parser for the answer.
 
 use crate::hosts::real::console::{
     Ask, Changes, Channel, Console, Heard, PeerAddress, peer_address,
@@ -61,7 +61,8 @@ impl PostgresqlConsole {
         }
     }
 
-    /// Rows: subject, owner, session address, taken and until (microseconds since the Unix epoch).
+    /// Returns the query. Its rows have a subject, an owner, the session's address, and two times
+    /// (taken and until) in microseconds since the Unix epoch.
     fn question(&self) -> String {
         let lock = format!("'{}'", self.lock.replace('\'', "''"));
         let advisory = number(&self.lock);
@@ -130,7 +131,7 @@ impl PostgresqlConsole {
                 form: form(about),
                 value: Bytes::from(owner.trim_end().to_owned()),
                 expires_at_ms: until_us.map(|until| until.div_euclid(1_000)),
-                // A row that its owner writes again is extended.
+                // A row that its owner writes again is an extension.
                 version: time(taken).and_then(|at| u64::try_from(at).ok()).unwrap_or(0),
                 token: None,
                 owner: match is_of_session {
@@ -145,14 +146,14 @@ impl PostgresqlConsole {
         Reading { keys, role: Role::Member { leads: !self.is_standby } }
     }
 
-    /// A release of ShedLock's row only makes its end earlier.
+    /// Returns whether ShedLock's row is taken. A release only makes its end earlier.
     fn is_taken(&mut self, at: Option<i64>, until: Option<i64>) -> bool {
         let (Some(at_us), Some(until_us)) = (at, until) else { return false };
         let is_released = match &self.taken {
             Some(before) if before.at_us == at_us => {
                 before.is_released || until_us < before.until_us
             }
-            // A row that is there at the first reading was released if it ends early.
+            // A row in the first reading was already released if it ends early.
             None => until_us - at_us < self.ttl_us - 1_000,
             Some(_) => false,
         };

@@ -1,5 +1,5 @@
-//! A console of a Redis server reads every key and the server's role; that of a Sentinel subscribes
-//! to what the Sentinel publishes.
+//! Consoles of Redis servers and Sentinels. On a server, the console reads every key and the
+//! server's role. On a Sentinel, it subscribes to the published events.
 
 use super::work::next_work;
 use crate::hosts::real::console::{Ask, Channel, Console, Heard};
@@ -13,8 +13,8 @@ use redis_protocol::resp2::decode::decode_bytes_mut;
 use redis_protocol::resp2::types::BytesFrame;
 use std::collections::VecDeque;
 
-/// Reads every key that begins with a prefix: its name, its type, its time of expiry in
-/// milliseconds of the server's wall clock or less than zero, and its content.
+/// Script that reads every key with a prefix. It returns the name, the type, the content, and the
+/// expiry in milliseconds of the server's wall clock. A negative expiry means none.
 const READ_KEYS: &str = "\
 local all = {}
 local keys = redis.call('KEYS', ARGV[1])
@@ -31,32 +31,31 @@ for i, key in ipairs(keys) do
 end
 return all";
 
-/// Since version 7.0.
+/// Expression for the expiry since version 7.0.
 const EXPIRY: &str = "redis.call('PEXPIRETIME', key)";
-/// Before: what is left, and what the clock shows.
+/// Expression for the expiry before version 7.0, from the remaining time and the clock.
 const EXPIRY_BEFORE: &str = "redis.call('PTTL', key)
   if expires > 0 then
     local now = redis.call('TIME')
     expires = expires + now[1] * 1000 + math.floor(now[2] / 1000)
   end";
 
-/// An answer that the console waits for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Awaited {
-    /// To what an operator typed.
+    /// The answer to an operator's command.
     Any,
     Role,
     Keys,
 }
 
-/// The console of one server.
+/// The console of one Redis server or Sentinel.
 pub(super) struct RedisConsole {
     part: Part,
     is_open: bool,
     received: BytesMut,
     awaited: VecDeque<Awaited>,
     role: Option<Role>,
-    /// The last reading.
+    /// The role in the last reading.
     read: Option<Role>,
     habits: Habits,
 }
@@ -83,7 +82,7 @@ impl RedisConsole {
         }
     }
 
-    /// The commands that an operator types.
+    /// Encodes an operator's commands.
     fn commands(&mut self, commands: &[String]) -> Vec<u8> {
         self.awaited.extend(commands.iter().map(|_| Awaited::Any));
         let words = |command: &String| -> Vec<Vec<u8>> {
@@ -96,7 +95,7 @@ impl RedisConsole {
         typed.flatten().collect()
     }
 
-    /// The request for the keys and the role.
+    /// Returns the request for the keys and the role.
     fn question(&mut self) -> Vec<u8> {
         self.awaited.extend([Awaited::Role, Awaited::Keys]);
         let is_since_7 = self.part.binary.is_at_least(7, 0);
@@ -187,10 +186,10 @@ impl Console for RedisConsole {
             OperatorAction::FlushAll | OperatorAction::Evict | OperatorAction::Follow { .. } => {
                 true
             }
-            // Sentinel promotes.
+            // Sentinel promotes replicas.
             OperatorAction::Promote => false,
             OperatorAction::ForgetScripts => habits.has_scripts,
-            // The machine knows its clients.
+            // The machine closes its clients' connections itself.
             OperatorAction::CloseConnections => true,
             OperatorAction::HandOver => {
                 let has_replicas = matches!(self.read, Some(Role::Primary { replicas: 1.. }));
@@ -232,12 +231,12 @@ impl Console for RedisConsole {
     }
 }
 
-/// The operator's command; `replicas` are reached by their addresses.
+/// Returns the operator's command. `address` returns the address of a replica.
 pub(crate) fn typed(action: OperatorAction, address: impl Fn(u16) -> String) -> Vec<String> {
     let typed = |commands: &[&str]| commands.iter().map(|one| (*one).to_owned()).collect();
     match action {
         OperatorAction::FlushAll => typed(&["FLUSHALL"]),
-        // Every key that expires goes, once a command is to be served.
+        // Every key with an expiry is removed by one command.
         OperatorAction::Evict => typed(&[
             "CONFIG SET maxmemory-policy volatile-lru",
             "CONFIG SET maxmemory 1",
@@ -323,8 +322,8 @@ fn keys(frame: &BytesFrame) -> Option<Vec<Key>> {
     items(frame)?.iter().map(key).collect()
 }
 
-/// A string as it is; a hash as `field=value` and a sorted set as `member=score`, separated by
-/// blanks; elements separated by blanks, those of a set in order.
+/// Renders a key's content. Strings stay as they are. Hashes become `field=value` and sorted sets
+/// `member=score`. All elements are separated by blanks, and those of a set are sorted.
 fn rendered(kind: &str, held: &BytesFrame) -> Bytes {
     let BytesFrame::Array(items) = held else {
         return match held {
@@ -350,7 +349,7 @@ fn rendered(kind: &str, held: &BytesFrame) -> Bytes {
     }
 }
 
-/// A Sentinel's message as a tap event.
+/// Converts a Sentinel's message to a tap event.
 fn notice(frame: &BytesFrame, host_at: impl Fn(&str) -> String) -> Option<Notice> {
     let items = items(frame)?;
     let (channel, payload) = (text(items.get(2)?)?, text(items.get(3)?)?);

@@ -1,4 +1,4 @@
-//! The commands of a Redis client, one at a time.
+//! Splits a Redis client's bytes into commands.
 
 use crate::hosts::programs::resp::{name, words};
 use crate::hosts::real::judged::Trigger;
@@ -57,7 +57,7 @@ pub(super) fn next_work(by: ConnectionId, buffer: &mut BytesMut, is_raw: bool) -
             };
             Some(Work::Command { by, bytes: bytes.to_vec(), cause })
         }
-        // A command that somebody types by hand.
+        // The bytes are not RESP, like a command that a person types.
         Err(_) => next_message(by, buffer, is_raw),
     }
 }

@@ -13,14 +13,15 @@ use fencepost_machine::{ConnectionId, KeyChange};
 use std::collections::{BTreeMap, BTreeSet};
 
 const DIGITS: usize = 10;
-/// For a session's second contender.
+/// Suffix for the second contender of a session.
 const TWICE: &str = "/twice";
-/// Exists, getData, getChildren, ping, getChildren2, setWatches and others of watches.
+/// Types of requests that change nothing: exists, getData, getChildren, ping, getChildren2,
+/// setWatches and other requests about watches.
 const HARMLESS: &[i32] = &[3, 4, 8, 11, 12, 17, 18, 101, 105, 106];
-/// Requests that delete nodes or end the session.
+/// Types of requests that delete nodes or end the session.
 const DELETES: &[i32] = &[2, 14, 20];
 const CLOSES_SESSION: i32 = -11;
-/// By this the leader sees that servers are alive.
+/// Ping between servers, by which the leader knows that they are alive.
 const PING_OF_SERVERS: [u8; 4] = [0, 0, 0, 5];
 
 pub(super) struct ZooKeeperConsole {
@@ -29,7 +30,7 @@ pub(super) struct ZooKeeperConsole {
     received: BytesMut,
     peers: Peers,
     sessions: BTreeMap<PeerAddress, String>,
-    /// The session and the path of each.
+    /// Session and node path of each lock's holder.
     holders: BTreeMap<(String, String), (String, String)>,
 }
 
@@ -48,12 +49,12 @@ impl ZooKeeperConsole {
     }
 
     fn reads(&mut self, text: &str) -> Option<Reading> {
-        // Servers without a leader say that they do not serve.
+        // Servers without a leader reply that they do not serve.
         let (_, nodes) = text.split_once("ephemeral nodes dump:")?;
         let (nodes, connections) = nodes.split_once("Connections dump:")?;
         let addresses = self.connections(connections);
         let keys = self.heads(&ephemerals(nodes), &addresses);
-        // Only the leader, or a server alone, tracks when sessions expire.
+        // Only the leader, or a single server, tracks when sessions expire.
         let leads = text.contains("Session Sets (");
         Some(Reading { keys, role: Role::Member { leads } })
     }
@@ -182,7 +183,7 @@ impl Console for ZooKeeperConsole {
         self.peers.meets(connection, address);
     }
 
-    /// No client ends an expiring session.
+    /// Determines how a node was removed. An expired session was not ended by any client.
     fn left(&self, before: &Key, _: Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)> {
         let text = |bytes: &Bytes| String::from_utf8_lossy(bytes).into_owned();
         let holder = self.holders.get(&(text(&before.name), text(&before.value)));

@@ -11,48 +11,48 @@ use fencepost_reports::documents::certificate::unfinished::{self, LooseUnit, Unf
 use fencepost_reports::documents::certificate::{changed_values, version_of};
 use fencepost_reports::summary::sweep::{Gaps, Shard};
 
-/// Why an exploration cannot be continued, or added to others.
+/// The reason why an exploration cannot be continued, or added to others.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidPartial {
     /// The document has other bounds, another shard or another build.
     #[error("belongs to another exploration: {0}")]
     Other(String),
-    /// An exploration cannot have written this.
+    /// The content cannot be that of any exploration.
     #[error("not written by explore: {0}")]
     Impossible(String),
-    /// Another file contains it too.
+    /// A unit is in two files.
     #[error(
         "unit {} of the plans with {} is also in an earlier file: expected each unit once",
         .0.unit,
         .0.level
     )]
     Twice(Twice),
-    /// A part is missing.
+    /// Some units are missing.
     #[error(
         "units {from} to {to} of the plans with {level} are missing: pass the file that has them, \
          or allow a partial sum"
     )]
     Missing {
-        /// The size of its plans.
+        /// Size of their plans.
         level: Level,
-        /// The first unit.
+        /// First missing unit.
         from: usize,
-        /// The unit after the last.
+        /// Unit after the last missing one.
         to: usize,
     },
 }
 
 /// The sum of several parts of the work.
 pub struct Merged {
-    /// The bounds of the enumeration.
+    /// Bounds of the enumeration.
     pub bounds: Bounds,
-    /// The conditions of each base run, in words.
+    /// Conditions of each base run, in words.
     pub conditions: Vec<String>,
     /// The finished runs.
     pub ledger: Ledger,
 }
 
-/// The runs that cannot be certified, with the reason, before the checksum.
+/// Returns the document for runs that cannot be certified, with the reason, before the checksum.
 pub fn unfinished(
     bounds: &Bounds,
     conditions: &[String],
@@ -83,14 +83,14 @@ pub fn unfinished(
     }
 }
 
-/// Without delays there are three counts for any number of faults.
+/// Returns the counts of units. Without delays there are three for any number of faults.
 fn stated_units(bounds: &Bounds, ledger: &Ledger) -> Vec<u64> {
     let counts = ledger.units().iter().map(|(_, units)| *units as u64);
     let none = if bounds.delays == 0 { 3 - ledger.units().len() } else { 0 };
     counts.chain(std::iter::repeat_n(0, none)).collect()
 }
 
-/// The work of an earlier process on this shard.
+/// Returns the work of an earlier process on this shard.
 pub fn resumed(
     partial: &Unfinished,
     (bounds, conditions): (&Bounds, &[String]),
@@ -103,7 +103,7 @@ pub fn resumed(
     ledger(bounds, partial)
 }
 
-/// Adds up parts of one exploration in any order. Errors: the index of a bad part, and why.
+/// Adds up parts of one exploration in any order. The error has the index of the wrong part.
 pub fn merge(partials: &[Unfinished], gaps: Gaps) -> Result<Merged, (usize, InvalidPartial)> {
     let none = || (0, InvalidPartial::Impossible("there is none".to_owned()));
     let first = partials.first().ok_or_else(none)?;
@@ -134,7 +134,7 @@ fn belongs(found: serde_json::Value, asked: serde_json::Value) -> Result<(), Inv
     first.map_or(Ok(()), |line| Err(InvalidPartial::Other(line)))
 }
 
-/// More than any real exploration, and small enough to be added up.
+/// Maximum number of runs, which exceeds any real exploration and can be added up without overflow.
 const COUNT_MAX: u64 = 1 << 48;
 
 fn counts(bounds: &Bounds, partial: &Unfinished) -> Result<Units, InvalidPartial> {
@@ -152,7 +152,7 @@ fn counts(bounds: &Bounds, partial: &Unfinished) -> Result<Units, InvalidPartial
     }
 }
 
-/// The number of units by level; `None` if the levels do not match the bounds.
+/// Returns the number of units by level, or `None` if the levels do not match the bounds.
 fn units_of(bounds: &Bounds, counts: &[u64]) -> Option<Units> {
     let levels = up_to(bounds.most());
     let is_absent =

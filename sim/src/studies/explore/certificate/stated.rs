@@ -1,4 +1,4 @@
-//! Bounds, counts and slices in documents, and reading them.
+//! Converts bounds, counts and slices to and from documents.
 
 use crate::setup::scenario::{LockScript, Scenario};
 use crate::setup::span::Span;
@@ -67,7 +67,7 @@ pub(crate) fn stated_slice(slice: &Slice) -> StatedSlice {
     }
 }
 
-/// The stated bounds. Errors: unknown names, or bounds that cannot be enumerated.
+/// Parses the stated bounds. Fails for unknown names, or if the bounds cannot be enumerated.
 pub fn bounds_of(stated: &StatedBounds) -> Result<Bounds, String> {
     let scenario: Scenario = serde_json::from_value(stated.scenario.clone())
         .map_err(|error| format!("bounds.scenario: {error}"))?;

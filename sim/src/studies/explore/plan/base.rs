@@ -1,4 +1,4 @@
-//! Base runs: fixed latencies, fixed starts, no fault.
+//! Base runs, which have fixed latencies, fixed starts and no fault.
 
 use super::bounds::Bounds;
 use crate::run::RunSpec;
@@ -31,9 +31,10 @@ impl Bounds {
     }
 }
 
-/// Every class of latencies (all minimal, all maximal, and one slow link of a process to a server
-/// or the storage) with every class of starts (together, in the order of the hosts; and each half a
-/// hold after the one before it).
+/// Returns a base run for every class of latencies with every class of starts. Latencies are all
+/// minimal, all maximal, or maximal on one link of a process to a server or the storage. Either all
+/// processes start together, in the order of the hosts, or each starts half a hold after the
+/// previous one.
 pub(crate) fn bases(bounds: &Bounds) -> Vec<Base> {
     let scenario = &bounds.scenario;
     let setting = scenario.setting(scenario.topology(bounds.client, &bounds.families));

@@ -25,28 +25,30 @@ pub enum Grain {
 /// The bounds of an enumeration.
 #[derive(Clone)]
 pub struct Bounds {
-    /// The lock.
+    /// The lock under test.
     pub client: &'static Definition,
-    /// The families of the faults; `none` without faults.
+    /// Families of the faults; `none` without faults.
     pub families: Families,
-    /// The most faults in a plan.
+    /// Maximum number of faults in a plan.
     pub faults: u8,
-    /// The most messages that a plan delays past their neighbours.
+    /// Maximum number of messages that a plan delays past their neighbours.
     pub delays: u8,
-    /// Deployment and workload; holds, waits and retries are fixed. Base runs vary its latency.
+    /// Deployment and workload. Holds, waits and retries are fixed, and base runs vary the latency.
     pub scenario: Scenario,
-    /// No fault lasts longer than this, delays a message by more, or steps a clock by more.
+    /// Maximum duration of a fault, delay of a message, and step of a clock.
     pub longest: Span,
     /// Durations tried per interval between two timers.
     pub grain: Grain,
-    /// The pruning rules.
+    /// The pruning rules in effect.
     pub rules: BTreeSet<Rule>,
-    /// For the remaining random values: owners' names, and retries of locks that draw their own.
+    /// Seed for the remaining random values, such as owners' names and the retries of locks that
+    /// draw their own.
     pub seed: Seed,
 }
 
 impl Bounds {
-    /// The default longest fault: a lease and a half, and long enough for `failover`.
+    /// Returns the default for the longest fault: a lease and a half, and long enough for
+    /// `failover`.
     pub fn usual_longest(client: &Definition, families: &Families, scenario: &Scenario) -> Span {
         let leases = Span(Micros(scenario.ttl.0.0.saturating_mul(3) / 2));
         if families.chosen().all(|family| family != Family::Failover) {
@@ -56,7 +58,7 @@ impl Bounds {
         leases.max(Span(away_at_least(&setting)))
     }
 
-    /// The maximum plan size.
+    /// Returns the maximum size of a plan.
     pub fn most(&self) -> Level {
         Level { faults: self.faults, delays: self.delays }
     }
@@ -66,7 +68,8 @@ impl Bounds {
     }
 }
 
-/// The default: few processes and short cycles, as every event is a place for a fault.
+/// Returns the default scenario, with few processes and short cycles, because every event is a
+/// possible place for a fault.
 pub fn small_scenario() -> Scenario {
     let fixed = |millis| SpanRange::new(Span::millis(millis), Span::millis(millis));
     Scenario {

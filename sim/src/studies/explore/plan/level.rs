@@ -12,17 +12,18 @@ impl Added {
     pub(crate) const ALL: [Added; 2] = [Added::Delay, Added::Fault];
 }
 
-/// Orders plans: few faults before few delays, as a delay within the latencies is no fault.
+/// The size of a plan. Plans with few faults come before those with few delays, because a delay
+/// within the latencies is no fault.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Level {
-    /// Faults.
+    /// Number of faults.
     pub faults: u8,
-    /// Delayed messages.
+    /// Number of delayed messages.
     pub delays: u8,
 }
 
 impl Level {
-    /// The total number of additions to a base run.
+    /// Returns the total number of additions to a base run.
     pub fn depth(self) -> usize {
         usize::from(self.faults) + usize::from(self.delays)
     }
@@ -52,7 +53,7 @@ impl Level {
     }
 }
 
-/// `1 fault`, `no fault and 2 delayed messages`.
+/// Formats the level, such as `1 fault` or `no fault and 2 delayed messages`.
 impl fmt::Display for Level {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.faults {

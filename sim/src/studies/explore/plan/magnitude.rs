@@ -1,22 +1,24 @@
-//! Magnitudes of a fault: a value for every interval between two timers that it can end in.
+//! Computes the magnitudes of a fault, one for every interval between two timers in which it can
+//! end.
 
 use super::bounds::{Bounds, Grain};
 use super::scout::Scout;
 use fencepost_faults::{Micros, SimTime};
 use std::collections::BTreeSet;
 
-/// Possible ends of a fault that begins at `from`: between any two events, timers of a process, or
-/// ends of a lease in the run with its longest form. Ascending; the last is the longest.
+/// Returns the possible ends of a fault that begins at `from`, in ascending order: between any two
+/// events, timers of a process, or ends of a lease in the run with its longest form. The last is
+/// the longest.
 pub(crate) fn ends(bounds: &Bounds, from: SimTime, longest: &Scout) -> Vec<SimTime> {
     let timers = longest.timers.iter().map(|(at, _)| at);
     let all = longest.told.iter().chain(timers).chain(&longest.leases);
     between(bounds, from, all.copied().collect())
 }
 
-/// Possible ends of a cut that begins at `from`: the earliest and the latest of all instants
-/// between two checks of the network that find the link cut. For all ends in between the run is the
-/// same until the probe begins. With coarse grain, checks within a round trip count as one.
-/// Ascending.
+/// Returns the possible ends of a cut that begins at `from`, in ascending order: the earliest and
+/// the latest of all instants between two checks of the network that find the link cut. For all
+/// ends in between, the run is the same until the probe begins. With coarse grain, checks within a
+/// round trip count as one.
 pub(crate) fn between_looks(
     bounds: &Bounds,
     from: SimTime,
@@ -34,7 +36,8 @@ pub(crate) fn between_looks(
     looks.iter().zip(next).map(|(look, next)| (SimTime(look.1.0 + quantum), next)).collect()
 }
 
-/// As [`ends`], but a clock step takes effect immediately: only leases count.
+/// Returns the possible ends for a clock step, like [`ends`]. A step takes effect immediately, so
+/// only leases count.
 pub(crate) fn steps(bounds: &Bounds, from: SimTime, scout: &Scout) -> Vec<SimTime> {
     between(bounds, from, scout.leases.clone())
 }
@@ -75,7 +78,7 @@ fn apart(instants: &[SimTime], span: Micros) -> Vec<(SimTime, SimTime)> {
     groups.filter_map(|group| Some((*group.first()?, *group.last()?))).collect()
 }
 
-/// Includes some processing time.
+/// Returns the round-trip time, including some processing time.
 fn round_trip(bounds: &Bounds) -> Micros {
     let scenario = &bounds.scenario;
     Micros(

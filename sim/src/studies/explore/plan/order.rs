@@ -1,8 +1,9 @@
-//! Message orders: the possible delays of each message, and whether two runs have the same order.
+//! Message orders: computes the possible delays of each message, and compares the orders of two
+//! runs.
 //!
-//! A message is everything that one machine sends another at one instant. It is delayed past its
-//! neighbours: it arrives just after a later message, timer or end of a lease at its receiver,
-//! within the range of latencies, so that the network could produce every order by itself.
+//! A message is all data that one machine sends to another at one instant. It is delayed past its
+//! neighbours: it arrives just after a later message, timer or end of a lease at its receiver. The
+//! delay is within the range of latencies, so that the network could produce every order by itself.
 
 use super::base::Base;
 use super::bounds::{Bounds, Grain};
@@ -36,8 +37,9 @@ pub(crate) fn reach(bounds: &Bounds, base: &Base, (from, to): (Node, Node)) -> M
     Micros(bounds.scenario.timing.latency.max.0.0.saturating_sub(takes.0.0))
 }
 
-/// The extra delays of the data sent on this link at that instant, so that it arrives just after
-/// each of its neighbours. With fine grain it also arrives at the same instant as each.
+/// Returns the extra delays of the data sent on this link at that instant, so that it arrives just
+/// after each of its neighbours. With fine grain, there is also a delay with which it arrives at
+/// the same instant as each.
 pub(crate) fn delays(
     bounds: &Bounds,
     base: &Base,
@@ -67,9 +69,9 @@ fn aligned(at: SimTime, quantum: Micros) -> SimTime {
     SimTime(at.0.div_ceil(quantum.0) * quantum.0)
 }
 
-/// The order of messages: every machine's events without times. Messages are identified by link and
-/// position. Ends of leases, and starts and ends of the plan's earlier faults, separate them at
-/// every machine.
+/// Describes the order of messages by every machine's events without times. Messages are identified
+/// by link and position. Ends of leases, and starts and ends of the plan's earlier faults, separate
+/// the events at every machine.
 pub(crate) fn order(prefix: &FaultPlan, scout: &Scout) -> String {
     let mut told: BTreeMap<Node, BTreeSet<(SimTime, String)>> = BTreeMap::new();
     let mut sent: BTreeMap<(Node, Node), usize> = BTreeMap::new();

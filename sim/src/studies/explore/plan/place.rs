@@ -1,4 +1,4 @@
-//! Extends a run's plan by one fault in all ways.
+//! Extends a run's plan by one fault in all possible ways.
 
 use super::base::Base;
 use super::bounds::{Bounds, Grain};
@@ -16,23 +16,24 @@ use crate::run::InvalidRun;
 use fencepost_faults::{Family, Fault, FaultPlan, SimTime, TimedFault};
 use std::collections::BTreeSet;
 
-/// A plan, and the number of its base run.
+/// A plan with the number of its base run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Planned {
-    /// Counted from 0.
+    /// Index of the base run, from 0.
     pub base: usize,
-    /// Its size.
+    /// Size of the plan.
     pub level: Level,
-    /// Its faults.
+    /// The faults of the plan.
     pub plan: FaultPlan,
 }
 
 #[derive(Default)]
 pub(crate) struct Placed {
     pub(crate) plans: Vec<FaultPlan>,
-    /// Same runs as some of these until something is added: cuts that end before the next check.
+    /// Plans that give the same runs as some of these until they are extended, such as cuts that
+    /// end before the next check.
     pub(crate) alike: Vec<FaultPlan>,
-    /// Indices of plans to which nothing is added.
+    /// Indices of plans that are not extended.
     pub(crate) dead_ends: BTreeSet<usize>,
     pub(crate) pruned: Pruned,
 }
@@ -55,7 +56,7 @@ impl Placed {
 #[derive(Default)]
 struct Choices {
     faults: Vec<Fault>,
-    /// Equal runs until something is added.
+    /// Faults that give equal runs until the plan is extended.
     alike: Vec<Fault>,
 }
 
@@ -88,7 +89,8 @@ pub(crate) struct Origin<'g> {
 }
 
 impl Origin<'_> {
-    /// Every plan with one more fault at this site, none before the existing ones.
+    /// Returns every plan with one more fault at this site, where no new fault precedes the
+    /// existing ones.
     pub(crate) fn place(&self, site: &Site) -> Result<Placed, EngineError> {
         let mut placed = Placed::default();
         for at in self.places(site, &mut placed.pruned) {
@@ -97,7 +99,8 @@ impl Origin<'_> {
         Ok(placed)
     }
 
-    /// Estimates the number of plans from a bounded sample of places; returns the sample's plans.
+    /// Estimates the number of plans from a bounded sample of places. Also returns the sample's
+    /// plans.
     pub(crate) fn sample(&self, site: &Site, most: usize) -> Result<(u128, Placed), EngineError> {
         let mut placed = Placed::default();
         let places = self.places(site, &mut placed.pruned);
@@ -123,7 +126,7 @@ impl Origin<'_> {
         Ok(())
     }
 
-    /// Just before and just after every event.
+    /// Returns the instants just before and just after every event.
     fn places(&self, site: &Site, pruned: &mut Pruned) -> Vec<SimTime> {
         let all = boundaries(self.bounds, self.prefix, self.scout);
         // Only sent messages can be late.
@@ -132,7 +135,7 @@ impl Origin<'_> {
         let Some(met) = site.met(self.scout).filter(|_| has_gaps) else {
             return all.into_iter().collect();
         };
-        // Of all places before one event at the fault's nodes, keeps the last.
+        // Of all places before one event at the fault's nodes, only the last is kept.
         let mut kept: Vec<SimTime> = met.into_iter().filter(|at| all.contains(at)).collect();
         kept.dedup();
         if !is_order {
@@ -215,7 +218,7 @@ impl Origin<'_> {
     }
 }
 
-/// Every turn, and one quantum later; not before the plan's last fault.
+/// Returns every turn, and one quantum later, but nothing before the plan's last fault.
 pub(crate) fn boundaries(bounds: &Bounds, prefix: &FaultPlan, scout: &Scout) -> BTreeSet<SimTime> {
     let quantum = bounds.scenario.timing.quantum.0;
     let first = prefix.faults.iter().map(|timed| timed.at_us).max().unwrap_or(SimTime::ZERO);

@@ -5,17 +5,18 @@ use fencepost_faults::{Fault, Micros, Node, SimTime, TimedFault};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Pruned {
-    /// Equivalent to a later place before the same event; the number of their plans is unknown.
+    /// Places that are equivalent to a later place before the same event. The number of their plans
+    /// is unknown.
     pub places_in_gaps: u64,
     /// Plans whose last fault has no effect.
     pub idle: u64,
-    /// Impossible plans: two faults collide.
+    /// Impossible plans in which two faults collide.
     pub colliding: u64,
     /// Plans that were not extended, because their order of messages equals that of another plan.
     pub same_order: u64,
 }
 
-/// A busy server's reply may be late by this much before its command counts as over.
+/// Maximum delay of a busy server's reply, after which its command counts as over.
 const SERVICE_MAX: Micros = Micros::from_millis(100);
 
 pub(crate) fn is_idle(timed: &TimedFault, scout: &Scout) -> bool {

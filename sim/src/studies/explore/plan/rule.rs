@@ -1,4 +1,4 @@
-//! The pruning rules.
+//! The pruning rules of an enumeration.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -20,10 +20,10 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Every rule.
+    /// All pruning rules.
     pub const ALL: [Rule; 3] = [Rule::Gap, Rule::Idle, Rule::Order];
 
-    /// Its name for `--no-prune`.
+    /// Returns the name for `--no-prune`.
     pub fn name(self) -> &'static str {
         match self {
             Rule::Gap => "gap",

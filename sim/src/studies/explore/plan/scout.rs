@@ -1,4 +1,4 @@
-//! The record of one run that fault placement needs.
+//! The record of one run, which the placement of faults needs.
 
 use super::base::Base;
 use super::bounds::Bounds;
@@ -8,9 +8,10 @@ use fencepost_faults::{Fault, FaultPlan, Micros, Node, SimTime, TimedFault};
 use fencepost_reports::{History, What};
 use std::collections::BTreeSet;
 
-/// A run whose probe begins late: with an added fault, the probe waits for that to be over.
+/// A recorded run whose probe begins late, because with an added fault the probe waits until that
+/// is over.
 pub(crate) struct Scout {
-    /// Up to the last event before the probe begins.
+    /// The turns up to the last event before the probe begins.
     pub(crate) turns: Vec<(SimTime, Node)>,
     pub(crate) messages: Vec<Message>,
     pub(crate) held_up: Vec<(SimTime, (Node, Node))>,
@@ -27,7 +28,8 @@ pub(crate) struct Message {
 }
 
 impl Scout {
-    /// When the network checked one of these links: at a message's sending, arrival or retry.
+    /// Returns when the network checked one of these links, which happens when a message is sent,
+    /// arrives or is retried.
     pub(crate) fn looks_at(&self, links: &[(Node, Node)]) -> BTreeSet<SimTime> {
         let own = self.messages.iter().filter(|message| links.contains(&message.link()));
         own.flat_map(|message| [Some(message.sent), message.arrived])
@@ -88,7 +90,7 @@ pub(crate) fn scout(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Result<Sc
     Ok(Scout { turns, messages, held_up, told, timers, leases: leases(&outcome.history) })
 }
 
-/// Only delays the probe.
+/// Returns a fault that only delays the probe.
 fn late(at_us: SimTime) -> TimedFault {
     TimedFault {
         id: u32::MAX,
@@ -97,7 +99,7 @@ fn late(at_us: SimTime) -> TimedFault {
     }
 }
 
-/// Without an incoming message, a timer was due.
+/// Returns the turns without an incoming message, at which a timer must have been due.
 fn timers(turns: &[(SimTime, Node)], messages: &[Message]) -> BTreeSet<(SimTime, Node)> {
     let arrivals: BTreeSet<(SimTime, Node)> =
         messages.iter().filter_map(|message| Some((message.arrived?, message.to))).collect();

@@ -1,4 +1,4 @@
-//! The targets of a fault: a kind with its target, without time and magnitude.
+//! The sites of faults: a kind of fault with its target, but without time and magnitude.
 
 use super::scout::Scout;
 use crate::setup::scenario::Scenario;
@@ -9,12 +9,12 @@ use std::collections::BTreeSet;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Site {
-    /// The node does not run.
     Pause(Node),
     Suspend(Node),
-    /// For good, or until a restart.
+    /// The client crashes, for good or until a restart.
     ClientCrash(Node),
-    /// As a process or by power loss. It returns after the restart delay.
+    /// The server restarts after the crash of its process or a power loss. Its downtime is the
+    /// restart delay.
     Restart {
         node: Node,
         power: bool,
@@ -27,7 +27,7 @@ pub(crate) enum Site {
         server: Node,
         client: Node,
     },
-    /// The data was sent at one instant.
+    /// Data that was sent at one instant arrives late.
     Late {
         from: Node,
         to: Node,
@@ -38,24 +38,28 @@ pub(crate) enum Site {
         direction: Direction,
     },
     Jump(Node),
-    /// In some way, until another has taken over, or for longer than any lease: at least `least`.
+    /// The primary fails in some way until another server has taken over, or for longer than any
+    /// lease, but at least for `least`.
     Fails {
         how: Fault,
         least: Micros,
     },
     Evict(Node),
     Flush(Node),
-    /// Data sent at one instant arrives after its neighbours: the network can do so by itself.
+    /// Data that was sent at one instant arrives after its neighbours, within the latencies of the
+    /// network.
     Overtaken {
         from: Node,
         to: Node,
     },
 }
 
-/// In quanta: catches the command whose arrival it precedes, and not the next, a round trip later.
+/// Duration of a trap in quanta. It catches the command whose arrival it precedes, but not the next
+/// one, a round trip later.
 const TRAP_QUANTA: u64 = 2;
 
-/// A partition cuts one link, one way or both ways, or one machine off from the other side.
+/// Returns the sites of a family. A partition cuts one link, in one direction or both, or cuts one
+/// machine off from the other side.
 pub(crate) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
     let (clients, servers) = (setting.clients(), setting.servers());
     let links = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {
@@ -98,13 +102,14 @@ pub(crate) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
             [of(&servers, Site::Evict), servers.iter().map(|node| Site::Flush(*node)).collect()]
                 .concat()
         }
-        // `none`, and families that are not in `FAMILIES` of `validate.rs`, which gives the reason.
+        // These are `none`, and the families that are not in `FAMILIES` of `validate.rs`, which
+        // states the reason.
         _ => Vec::new(),
     }
 }
 
-/// The first primary crashes, loses power, pauses, or is cut off alone or with one client. Without
-/// Sentinel, each server crashes, loses power, or is cut off.
+/// Returns the failures of a primary. It crashes, loses power, pauses, or is cut off alone or with
+/// one client. Without Sentinel, each server crashes, loses power, or is cut off.
 fn failures(setting: &Setting) -> Vec<Site> {
     let least = away_at_least(setting);
     let all = [setting.servers(), setting.sentinels(), setting.clients()].concat();
@@ -169,7 +174,7 @@ pub(crate) enum Measure {
     Fixed(Vec<Fault>),
     Ends,
     Steps,
-    /// The messages that it is delayed past decide.
+    /// The magnitude depends on the messages past which the data is delayed.
     Orders,
 }
 
@@ -220,7 +225,7 @@ impl Site {
         }
     }
 
-    /// `None` if the end is determined.
+    /// Returns the fault with a duration, or `None` if its end is determined.
     pub(crate) fn lasting(&self, span: Micros, quantum: Micros) -> Option<Fault> {
         Some(match self {
             Site::Pause(node) => Fault::Pause { node: *node, duration_us: span },
@@ -249,14 +254,14 @@ impl Site {
         })
     }
 
-    /// Forward and back.
+    /// Returns the clock steps of this size, forward and back.
     pub(crate) fn stepping(&self, span: Micros) -> Vec<Fault> {
         let Site::Jump(node) = *self else { return Vec::new() };
         let offset = i64::try_from(span.0).unwrap_or(i64::MAX);
         [offset, -offset].map(|offset_us| Fault::ClockJump { node, offset_us }).to_vec()
     }
 
-    /// `None` if every such fault ends.
+    /// Returns the fault that never ends, or `None` if every such fault ends.
     pub(crate) fn for_good(&self) -> Option<Fault> {
         match self {
             Site::ClientCrash(node) => Some(Fault::Crash { node: *node, down_us: None }),
@@ -264,7 +269,8 @@ impl Site {
         }
     }
 
-    /// Equivalent instants for the start; `None` if it matters between any two events.
+    /// Returns the instants at which the fault may start so that all other starts are equivalent.
+    /// Returns `None` if the start matters between any two events.
     pub(crate) fn met(&self, scout: &Scout) -> Option<Vec<SimTime>> {
         let turns = |node: Node| {
             let own = scout.turns.iter().filter(move |(_, who)| *who == node);

@@ -15,8 +15,8 @@ const DELAYS_MAX: u8 = 2;
 
 const DEPTH_MAX: usize = 3;
 
-/// The others draw from ranges that no timer divides into classes (rates of clocks, slowness of
-/// servers, lags of replicas), or combine other families.
+/// Families that can be enumerated. The others draw from ranges that no timer divides into classes
+/// (rates of clocks, slowness of servers, lags of replicas), or combine other families.
 const FAMILIES: &[Family] = &[
     Family::Pause,
     Family::ClockJump,
@@ -32,35 +32,35 @@ const FAMILIES: &[Family] = &[
     Family::Failover,
 ];
 
-/// Invalid bounds.
+/// The reason why bounds are invalid.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidBounds {
     /// The lock and the scenario do not fit together.
     #[error(transparent)]
     Unfit(#[from] Unfit),
-    /// A family that is not enumerable.
+    /// The family cannot be enumerated.
     #[error("fault '{0}': explore places {valid}", valid = valid())]
     Family(&'static str),
-    /// Too many faults.
+    /// The number of faults is too large.
     #[error("faults '{0}': expected 0, 1 or 2")]
     Faults(u8),
-    /// Too many delayed messages, or too many of both.
+    /// There are too many delayed messages, or too many additions in total.
     #[error("delays '{0}': expected 0, 1 or 2, and at most 3 faults and delays together")]
     Delays(u8),
     /// Delayed messages with a constant latency.
     #[error("latency '{0}': expected a range, like 200us..2ms, within which messages are delayed")]
     NoReach(SpanRange),
-    /// Faults without a family.
+    /// Faults are requested without a family.
     #[error("fault 'none': expected --faults 0, or one or more of {valid}", valid = valid())]
     NoFamily,
-    /// A failover by an operator.
+    /// The failover would be made by an operator, whose actions are not enumerated.
     #[error(
         "fault 'failover': explore does not enumerate an operator's actions: expected one or more \
          of {valid}",
         valid = valid_but(Family::Failover)
     )]
     Promotion,
-    /// A family without a target in the deployment.
+    /// The family has no target in the deployment.
     #[error(
         "fault '{0}' does not apply to this deployment: expected one or more of {valid}",
         valid = valid_but(*.0)
@@ -72,12 +72,12 @@ pub enum InvalidBounds {
     /// A length given as a range.
     #[error("{key} '{range}': expected one duration, like {key}={least}", least = .range.min)]
     Range {
-        /// Its key in the scenario.
+        /// Key of the scenario.
         key: &'static str,
-        /// Its value.
+        /// Value of the key.
         range: SpanRange,
     },
-    /// A program of the user instead of a lock.
+    /// The lock is a program of the user.
     #[error(
         "program '{0}': expected --client with a built-in lock: a program has its own clocks, so a \
          place in one run does not exist in another"
@@ -86,16 +86,16 @@ pub enum InvalidBounds {
     /// A slow link.
     #[error("slow-link '{0}': expected none; explore makes every link slow in turn")]
     SlowLink(String),
-    /// Calls that the application gives up at random moments.
+    /// The application gives up calls at random moments.
     #[error("{0} '{1}': expected none; explore does not place cancelled or interrupted calls")]
     GivesUp(&'static str, &'static str),
-    /// A longest fault of zero.
+    /// The longest fault is zero.
     #[error("longest '{0}': expected 1ms to 1h")]
     Longest(Span),
 }
 
 impl Bounds {
-    /// Checks that they can be enumerated. Errors name the value and the valid ones.
+    /// Checks that the bounds can be enumerated. Errors name the value and the valid ones.
     pub fn validate(&self) -> Result<(), InvalidBounds> {
         let scenario = &self.scenario;
         if let Some(family) = self.families.chosen().find(|family| !is_placed(*family)) {

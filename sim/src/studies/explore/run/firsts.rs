@@ -1,6 +1,6 @@
-//! The first additions to every base run. If more is added, all first additions are placed in
-//! advance, so that the work can be cut into units. Plans with the same order of messages are
-//! extended only once.
+//! Places the first additions to every base run. If plans are extended further, all first additions
+//! are placed in advance, so that the work can be divided into units. Of several plans with the
+//! same order of messages, only one is extended.
 
 use super::ledger::{Slice, Units};
 use super::survey::Survey;
@@ -18,7 +18,7 @@ use fencepost_reports::summary::sweep::Shard;
 use std::collections::BTreeSet;
 
 impl Exploration<'_> {
-    /// Places the first faults and delays if they are extended; only some of them if it is stopped.
+    /// Places the first faults and delays if they are extended. A stop leaves some of them out.
     pub fn place_all(&mut self, stop: &Stop) -> Result<(), FailedPlan> {
         if self.bounds.most().depth() < 2 {
             return Ok(());
@@ -81,7 +81,8 @@ impl Exploration<'_> {
         Ok(())
     }
 
-    /// Marks those with the same message order as the plan without the delay, or an earlier one.
+    /// Marks plans whose message order equals that of the plan without the delay, or of an earlier
+    /// plan.
     pub(crate) fn end_same_orders(
         &self,
         (base, prefix, scout): (usize, &FaultPlan, &Scout),
@@ -106,7 +107,7 @@ impl Exploration<'_> {
         &self.sites[kind as usize]
     }
 
-    /// The number of runs in a shard: exact where the first additions are placed.
+    /// Returns the number of runs in a shard, which is exact if the first additions are placed.
     pub fn counted(&self, survey: &Survey, shard: Shard) -> Survey {
         let mut runs = [0_u128; 4];
         for (level, units) in self.units() {
@@ -130,7 +131,7 @@ impl Exploration<'_> {
         Survey { runs, ..*survey }
     }
 
-    /// The number of units by level.
+    /// Returns the number of units by level.
     pub fn units(&self) -> Units {
         let count = |level: Level| match level.depth() {
             0 => self.bases.len(),
@@ -140,7 +141,8 @@ impl Exploration<'_> {
         up_to(self.bounds.most()).into_iter().map(|level| (level, count(level))).collect()
     }
 
-    /// Plans with at most one fault or late message, in run order, placed on demand.
+    /// Iterates over the plans with at most one fault or late message, in run order. They are
+    /// placed on demand.
     pub fn plans(&self) -> impl Iterator<Item = Result<Planned, FailedPlan>> + '_ {
         let calm = |base| Planned { base, level: Level::default(), plan: FaultPlan::default() };
         let of_unit = |kind: Added, number: usize| {

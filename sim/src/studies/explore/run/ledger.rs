@@ -1,4 +1,4 @@
-//! Finished runs: a digest for each complete slice, and one for each unit of the incomplete slices.
+//! Finished runs, with a digest for each complete slice and for each unit of the incomplete slices.
 //! A shard, an interrupted exploration, a checkpoint and a certificate are all ledgers.
 
 use super::sum::Sum;
@@ -9,19 +9,19 @@ use std::ops::Range;
 
 const SLICES: [usize; 4] = [1, 32, 64, 64];
 
-/// The number of units by level.
+/// Number of units by level.
 pub type Units = Vec<(Level, usize)>;
 
 /// A part of the work, which can be repeated by itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slice {
-    /// The size of its plans.
+    /// Size of its plans.
     pub level: Level,
-    /// Its units among those of that size.
+    /// Units, numbered among those with plans of this size.
     pub units: Range<usize>,
-    /// Its number of runs.
+    /// Number of runs.
     pub runs: u64,
-    /// SHA-256 over the digests of its units, in order.
+    /// SHA-256 of the digests of its units, in order.
     pub digest: String,
 }
 
@@ -29,7 +29,7 @@ pub struct Slice {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unit {
     pub runs: u64,
-    /// SHA-256 over the digests of its histories, with their verdicts, in order.
+    /// SHA-256 of the digests of its histories, with their verdicts, in order.
     pub digest: String,
 }
 
@@ -39,7 +39,7 @@ pub struct Twice {
     pub unit: usize,
 }
 
-/// The finished runs.
+/// The finished runs of an exploration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ledger {
     units: Units,
@@ -55,19 +55,19 @@ enum Part {
 }
 
 impl Ledger {
-    /// A ledger of this many units without runs.
+    /// Creates a ledger of this many units without runs.
     pub fn new(units: Units) -> Ledger {
         let part = |(level, range)| (level, range, Part::Loose(BTreeMap::new()));
         let parts = parts(&units).into_iter().map(part).collect();
         Ledger { units, sum: Sum::default(), parts }
     }
 
-    /// The number of units by level.
+    /// Returns the number of units by level.
     pub fn units(&self) -> &Units {
         &self.units
     }
 
-    /// The results of the runs.
+    /// Returns the results of the runs.
     pub fn sum(&self) -> &Sum {
         &self.sum
     }
@@ -77,7 +77,7 @@ impl Ledger {
         !self.parts.is_empty() && self.slices().count() == self.parts.len()
     }
 
-    /// The complete slices, in order.
+    /// Returns the complete slices in order.
     pub fn slices(&self) -> impl Iterator<Item = &Slice> {
         self.parts.iter().filter_map(|(_, _, part)| match part {
             Part::Whole(slice) => Some(slice),
@@ -85,7 +85,7 @@ impl Ledger {
         })
     }
 
-    /// The units of incomplete slices, in order: plan size, number and result.
+    /// Returns the units of incomplete slices in order, with plan size, number and result.
     pub fn loose(&self) -> impl Iterator<Item = (Level, usize, &Unit)> {
         self.parts.iter().flat_map(|(level, _, part)| {
             let loose = match part {
@@ -96,7 +96,7 @@ impl Ledger {
         })
     }
 
-    /// The first missing units, with their plan size.
+    /// Returns the first missing units, with their plan size.
     pub fn missing(&self) -> Option<(Level, Range<usize>)> {
         self.parts.iter().find_map(|(level, range, part)| match part {
             Part::Whole(_) => None,
