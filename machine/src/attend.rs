@@ -1,4 +1,4 @@
-//! Long inputs: a driver with a real clock polls its sockets during the input.
+//! The interface by which a driver with a real clock polls its sockets during a long input.
 
 use crate::connection::ConnectionId;
 use crate::input::Input;
@@ -8,22 +8,22 @@ use std::time::Duration;
 
 /// A driver that a machine calls during a long input. Without one, the machine aborts long work.
 pub trait Attendant: Debug {
-    /// Monotonic real time since an arbitrary origin.
+    /// Returns the monotonic real time since an arbitrary origin.
     fn now(&self) -> Duration;
 
     /// Returns whether the server must stop.
     fn is_leaving(&self) -> bool;
 
-    /// Delivers what has arrived and performs the resulting outputs.
+    /// Delivers the input that has arrived and performs the resulting outputs.
     fn attend(&self, interlude: &mut dyn Interlude);
 }
 
-/// A machine that is processing an input.
+/// A machine in the middle of an input.
 pub trait Interlude {
-    /// Returns whether the machine accepts bytes of this connection now.
+    /// Returns whether the machine now accepts bytes of this connection.
     fn takes(&self, connection: ConnectionId) -> bool;
 
-    /// [`crate::Machine::handle`] at the time of the interrupted input, for `Accepted`, `Received`,
-    /// `Continue` and `DiskSynced` only.
+    /// Handles an input at the time of the interrupted one, as [`crate::Machine::handle`] does.
+    /// Only `Accepted`, `Received`, `Continue` and `DiskSynced` are allowed.
     fn handle(&mut self, input: Input<'_>, out: &mut Outputs);
 }

@@ -1,6 +1,6 @@
-//! Connection ids.
+//! Ids of connections ([`ConnectionId`]).
 
-/// An open connection of one server. The driver assigns the id.
+/// Id of an open connection of one server, unique at that server.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ConnectionId(pub u32);
 

@@ -1,32 +1,32 @@
-//! Damaged files of a server.
+//! Damage that a server finds in its files ([`Damage`]).
 
 /// A file of a [`DiskImage`](crate::DiskImage).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DiskFile {
-    /// Snapshot.
+    /// The snapshot.
     Snapshot,
-    /// Append-only file.
+    /// The append-only file.
     AppendOnly,
-    /// Configuration file.
+    /// The configuration file.
     Config,
 }
 
 /// A server's response to a damaged file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Response {
-    /// Starts without the damaged end of the file.
+    /// The server starts without the damaged end of the file.
     Repaired,
-    /// Does not start and leaves every file unchanged.
+    /// The server does not start, and leaves every file unchanged.
     Refused,
 }
 
-/// Damage that a server found in its files.
+/// Damage that a server found in one of its files.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Damage {
-    /// The damaged file.
+    /// File with the damage.
     pub file: DiskFile,
-    /// Kind and place, as a lowercase fragment.
+    /// Kind and place of the damage, as a lowercase fragment of a sentence.
     pub what: String,
-    /// The server's response.
+    /// The server's response to the damage.
     pub response: Response,
 }

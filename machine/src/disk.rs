@@ -1,5 +1,5 @@
-//! A model of a server's files. Written data survives a crash of the process; synced data a power
-//! loss.
+//! A model of a server's files ([`Disk`]). Written data survives a crash of the process, and synced
+//! data also survives a power loss.
 
 use crate::image::DiskImage;
 use crate::output::Output;
@@ -16,24 +16,24 @@ pub struct Disk {
     syncing: VecDeque<usize>,
 }
 
-/// The driver's duty after an output for the disk.
+/// What the driver must do after an output for the disk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DiskReply {
-    /// None.
+    /// The driver has nothing to do.
     None,
-    /// Call [`Disk::finish_sync`] later, then send [`crate::Input::DiskSynced`].
+    /// The driver must call [`Disk::finish_sync`] later and then send [`crate::Input::DiskSynced`].
     Sync,
 }
 
 impl Disk {
-    /// A disk with these files, all synced.
+    /// Creates a disk with these files, all synced.
     pub fn holding(image: DiskImage) -> Self {
         let append_only = BytesMut::from(image.append_only.as_ref());
         let (snapshot, config) = (image.snapshot, image.config);
         Disk { snapshot, synced: append_only.len(), append_only, config, syncing: VecDeque::new() }
     }
 
-    /// Ignores outputs that are not for the disk.
+    /// Applies an output; ignores outputs that are not for the disk.
     pub fn apply(&mut self, output: &Output) -> DiskReply {
         match output {
             Output::DiskAppend { bytes } => self.append_only.extend_from_slice(bytes),
@@ -64,18 +64,18 @@ impl Disk {
         self.synced = self.synced.max(length);
     }
 
-    /// Written data stays, synced or not, in the page cache.
+    /// Crashes the process, after which written data stays in the page cache, synced or not.
     pub fn process_crash(&mut self) {
         self.syncing.clear();
     }
 
-    /// Unsynced data is lost.
+    /// Cuts the power, which loses unsynced data.
     pub fn power_loss(&mut self) {
         self.syncing.clear();
         self.append_only.truncate(self.synced);
     }
 
-    /// The files to create the next server with.
+    /// Returns the files for the next server's start.
     pub fn image(&self) -> DiskImage {
         let (append_only, config) = (self.append_only.clone().freeze(), self.config.clone());
         DiskImage { snapshot: self.snapshot.clone(), append_only, config }

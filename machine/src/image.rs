@@ -1,14 +1,15 @@
-//! Contents of a server's files.
+//! Contents of a server's files ([`DiskImage`]).
 
 use bytes::Bytes;
 
 /// Contents of a server's files.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DiskImage {
-    /// Snapshot, if one was ever saved.
+    /// Contents of the snapshot, if one was ever saved.
     pub snapshot: Option<Bytes>,
-    /// Append-only file.
+    /// Contents of the append-only file.
     pub append_only: Bytes,
-    /// Configuration file in the server's own format. It overrides the initial configuration.
+    /// Contents of the configuration file in the server's own format, which override the initial
+    /// configuration.
     pub config: Option<Bytes>,
 }

@@ -1,55 +1,58 @@
-//! Inputs of a server.
+//! Inputs of a server ([`Input`]).
 
 use crate::connection::ConnectionId;
 
-/// An input of a server.
+/// An event that a driver passes to a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Input<'a> {
-    /// A client connected.
+    /// A client has connected.
     Accepted {
-        /// The new connection.
+        /// Id of the new connection.
         connection: ConnectionId,
-        /// The client's address as `host:port`.
+        /// Address of the client as `host:port`.
         peer: &'a str,
     },
-    /// Bytes arrived. The server executes at most one command; `Outputs::more` if more wait.
+    /// Bytes have arrived. The server executes at most one command, and sets
+    /// [`Outputs::more`](crate::Outputs::more) if others wait.
     Received {
-        /// The connection.
+        /// Id of the connection.
         connection: ConnectionId,
-        /// The bytes.
+        /// Received bytes.
         bytes: &'a [u8],
     },
-    /// Process the next buffered command, after `Outputs::more`.
+    /// The driver continues with the next buffered command, because the server has set
+    /// `Outputs::more`.
     Continue,
-    /// The peer closed or reset the connection. Not sent for connections that the server closed.
+    /// The peer has closed or reset the connection. Drivers do not send this for connections that
+    /// the server closed.
     Closed {
-        /// The connection.
+        /// Id of the closed connection.
         connection: ConnectionId,
     },
     /// A connection requested with [`Output::Connect`] is open.
     Connected {
-        /// The connection.
+        /// Id of the open connection.
         connection: ConnectionId,
     },
     /// A connection requested with [`Output::Connect`] could not be opened.
     ConnectFailed {
-        /// The connection.
+        /// Id of the requested connection.
         connection: ConnectionId,
     },
     /// The time set with [`Output::WakeAfter`] has passed.
     Timer,
     /// Everything appended before the matching [`Output::DiskSync`] now survives a power loss.
     DiskSynced,
-    /// Number of sent bytes that the network has not accepted. Sent when it changes.
+    /// The number of sent bytes that the network has not accepted has changed.
     Unsent {
-        /// The connection.
+        /// Id of the connection.
         connection: ConnectionId,
         /// Number of waiting bytes.
         bytes: usize,
     },
-    /// An operator acts. Sent only if the machine [supports](crate::Machine::supports) the action.
+    /// An operator performs an action that the machine [supports](crate::Machine::supports).
     Operator {
-        /// The action.
+        /// Action of the operator.
         action: OperatorAction,
     },
 }
@@ -59,7 +62,7 @@ pub enum Input<'a> {
 pub enum OperatorAction {
     /// Deletes all data.
     FlushAll,
-    /// Evicts everything that may be evicted under memory pressure.
+    /// Evicts all data that memory pressure may evict.
     Evict,
     /// Promotes a replica to primary.
     Promote,
@@ -71,12 +74,12 @@ pub enum OperatorAction {
     HandOver,
     /// Makes the server a replica of another one, whose data it copies.
     Follow {
-        /// The other server, counted from 1.
+        /// Number of the other server, counted from 1.
         server: u16,
     },
-    /// Turns the append-only file off.
+    /// Turns off the append-only file.
     StopLogging,
-    /// Accepts writes no matter how few replicas are connected.
+    /// Accepts writes regardless of the number of connected replicas.
     WriteAlone,
     /// Closes connections that are idle for a second.
     CloseIdle,

@@ -1,8 +1,8 @@
-//! Files in our own format: records with checksums.
+//! Files in fencepost's own format, which consists of records with checksums.
 //!
-//! A record consists of the length of its body, the checksum of that length, the checksum of the
-//! body, and the body. A crash during a write leaves the beginning of a record, or zeros; any other
-//! mismatch is damage.
+//! A record has the length of its body, the checksum of that length, the checksum of the body, and
+//! the body. A crash during a write leaves the beginning of a record, or zeros; any other mismatch
+//! is damage.
 
 use crate::damage::{Damage, DiskFile, Response};
 use crate::image::DiskImage;
@@ -11,26 +11,27 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use crc::{CRC_32_ISCSI, Crc};
 
 const CHECKSUM: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
-/// Part of a length's checksum, so that files of another format version do not match.
+/// Version of the format, mixed into a length's checksum so that files of other versions do not
+/// match.
 const VERSION: u8 = 2;
 const HEADER_BYTES: usize = 12;
 
-/// A server's opened files.
+/// The opened files of a server.
 #[derive(Clone, Debug)]
 pub struct Files {
-    /// Snapshot, without checksums.
+    /// Contents of the snapshot, without checksums.
     pub snapshot: Option<Bytes>,
-    /// Appended records.
+    /// Bodies of the appended records.
     pub log: Vec<Bytes>,
     /// Appended records with checksums, as on disk.
     pub whole_log: Bytes,
-    /// Configuration file.
+    /// Contents of the configuration file.
     pub config: Option<Bytes>,
-    /// Response to damage.
+    /// Response to damage found on opening.
     pub check: Check,
 }
 
-/// Response to damage found on opening.
+/// The response to damage found on opening.
 #[derive(Clone, Debug, Default)]
 pub struct Check {
     damage: Option<Damage>,
@@ -39,7 +40,8 @@ pub struct Check {
 }
 
 impl Check {
-    /// Reports damage once and repairs what it can. `true` if the server must refuse its files.
+    /// Reports damage once and repairs what it can. Returns `true` if the server must refuse its
+    /// files.
     pub fn report(&mut self, out: &mut Outputs) -> bool {
         if let Some(damage) = self.damage.take() {
             self.is_refused = damage.response == Response::Refused;
@@ -79,7 +81,7 @@ pub fn open(disk: &DiskImage) -> Files {
 /// A parsed file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Read {
-    /// Bodies of the complete records at its beginning.
+    /// Bodies of the complete records at the beginning of the file.
     pub records: Vec<Bytes>,
     whole: usize,
     rest: Rest,
@@ -109,7 +111,7 @@ impl Read {
     }
 }
 
-/// Panics if the body has 4 GiB or more.
+/// Encodes a record. Panics if the body has 4 GiB or more.
 pub fn record(body: &[u8]) -> Bytes {
     let length = u32::try_from(body.len()).expect("a record of less than 4 GiB");
     let mut record = BytesMut::with_capacity(HEADER_BYTES + body.len());

@@ -25,11 +25,11 @@
 //!
 //! The driver sends [`Input::Timer`] once at boot, performs [`Outputs`] in order, and sends
 //! [`Input::Continue`] while [`Outputs::more`] is set. [`Disk`] models files for drivers without
-//! real ones. To restart a server, create a new machine from the disk.
+//! real ones. To restart a server, a driver creates a new machine from the disk.
 //!
-//! Also here: [`Attendant`] and [`Interlude`] for long inputs, [`journal`] for files with
+//! The crate also has [`Attendant`] and [`Interlude`] for long inputs, [`journal`] for files with
 //! checksums, [`peers`] for lines between servers, [`TapEvent`] and [`Notice`] for the judge,
-//! [`wording`] for pictures, [`calendar`] for dates. The crate has no features.
+//! [`wording`] for pictures, and [`calendar`] for dates. It has no features.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The trait of a server.
+//! The trait of a server ([`Machine`]).
 
 use crate::clocks::Now;
 use crate::connection::ConnectionId;
@@ -6,38 +6,39 @@ use crate::input::{Input, OperatorAction};
 use crate::output::Outputs;
 use crate::wording::{self, Wording};
 
-/// A server without I/O: the same machine runs in unit tests, in both engines and behind real TCP.
+/// A server without I/O. The same machine runs in unit tests, in both engines and behind real TCP.
 pub trait Machine {
-    /// Handles one input at time `now` and appends the requested outputs.
+    /// Handles one input at time `now` and appends the requested outputs to `out`.
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs);
 
-    /// Returns whether the server supports an action. Faults with other actions are skipped.
+    /// Returns whether the server supports an action. The simulation skips faults with other
+    /// actions.
     fn supports(&self, _action: OperatorAction) -> bool {
         false
     }
 
-    /// Returns whether the server is fully operational. Drivers announce a server then.
+    /// Returns whether the server is fully operational. Drivers then announce it.
     fn is_ready(&self) -> bool {
         true
     }
 
-    /// Returns whether the server will send a client something unasked, such as an expiry.
+    /// Returns whether the server will send a client an unrequested message, such as an expiry.
     fn will_send(&self) -> bool {
         false
     }
 
-    /// Recognizes messages of a client that are only a sign of life.
+    /// Returns a function that recognises client messages which are only a sign of life.
     fn sign_of_life(&self) -> fn(&[u8]) -> bool {
         |_| false
     }
 
-    /// Announces the port of the next connection, for servers that listen at several ports.
+    /// Announces the port of the next connection, for servers that listen on several ports.
     fn dialled(&mut self, _connection: ConnectionId, _port: u16) {}
 
-    /// Cuts the power: data outside a [`crate::Disk`] reverts to its last sync.
+    /// Cuts the power, after which data outside a [`crate::Disk`] reverts to its last sync.
     fn lose_power(&mut self) {}
 
-    /// Renders the bytes of its connections, for pictures.
+    /// Returns the function that formats the machine's messages for pictures.
     fn wording(&self) -> Wording {
         wording::lines
     }

@@ -1,27 +1,28 @@
-//! Reports to the judge about roles in a deployment, invisible to the simulated processes.
+//! Reports to the judge about roles in a deployment, invisible to the simulated processes
+//! ([`Notice`]).
 
 /// A role change or observation in a deployment.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Notice {
-    /// The server now acts as a primary. Also sent at startup.
+    /// The server now acts as a primary. Servers also send this at startup.
     Leads,
-    /// The server now replicates another one. Also sent at startup.
+    /// The server now replicates another one. Servers also send this at startup.
     Follows {
-        /// Host of its primary.
+        /// Host of the server's primary.
         host: String,
     },
-    /// The server has replaced its data with another server's.
+    /// The server has replaced its data with its primary's.
     TookOver {
-        /// Host of its primary.
+        /// Host of the server's primary.
         host: String,
     },
     /// The Sentinel changed its view of whether a primary is down.
     Down {
         /// Host of the primary.
         host: String,
-        /// `true` if enough Sentinels agree, `false` for this one's own view.
+        /// `true` if enough Sentinels agree, `false` for this Sentinel's own view.
         objectively: bool,
-        /// `true` if it is down now.
+        /// `true` if the primary is now down.
         is_down: bool,
     },
     /// The Sentinel now reports this primary to clients.

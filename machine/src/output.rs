@@ -1,4 +1,4 @@
-//! Outputs of a server.
+//! Outputs of a server ([`Output`]).
 
 use crate::connection::ConnectionId;
 use crate::damage::Damage;
@@ -10,73 +10,77 @@ use bytes::Bytes;
 /// A request of a server to its driver.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Output {
-    /// Send one message.
+    /// Sends one message.
     Send {
-        /// The connection.
+        /// Id of the connection.
         connection: ConnectionId,
-        /// The bytes.
+        /// Bytes of the message.
         bytes: Bytes,
     },
-    /// Close the connection after everything already sent. Its id is not reused.
+    /// Closes the connection after all bytes already sent. Its id is not reused.
     Close {
-        /// The connection.
+        /// Id of the connection.
         connection: ConnectionId,
     },
-    /// Reset the connection immediately and discard unsent bytes. Its id is not reused.
+    /// Resets the connection immediately and discards unsent bytes. Its id is not reused.
     Abort {
-        /// The connection.
+        /// Id of the connection.
         connection: ConnectionId,
     },
-    /// Open a connection; answered by `Connected` or `ConnectFailed`. The server assigns ids down
-    /// from `u32::MAX`, the driver up from 0.
+    /// Opens a connection; the driver answers with `Connected` or `ConnectFailed`. The server
+    /// assigns ids down from `u32::MAX`, the driver up from 0.
     Connect {
-        /// The new connection.
+        /// Id of the new connection.
         connection: ConnectionId,
-        /// Host name or IP address.
+        /// Host name or IP address of the peer.
         host: String,
-        /// TCP port.
+        /// TCP port of the peer.
         port: u16,
     },
-    /// Send `Timer` after this time on the host's monotonic clock. Replaces any earlier request.
+    /// Requests an `Input::Timer` after this time on the host's monotonic clock. Replaces any
+    /// earlier request.
     WakeAfter {
         /// Delay in microseconds.
         micros: u64,
     },
-    /// Append to the append-only file. Survives a process crash, not a power loss.
+    /// Appends to the append-only file. The bytes survive a crash of the process, but not a power
+    /// loss.
     DiskAppend {
-        /// The bytes to append.
+        /// Bytes to append.
         bytes: Bytes,
     },
-    /// Sync the append-only file; answered by `DiskSynced`.
+    /// Syncs the append-only file; the driver answers with `DiskSynced`.
     DiskSync,
-    /// Atomically replace and sync snapshot and append-only file.
+    /// Atomically replaces and syncs the snapshot and the append-only file.
     DiskReplace {
-        /// The new contents. Its configuration file is ignored.
+        /// New contents of the files. The driver ignores the configuration file in it.
         image: DiskImage,
     },
-    /// Atomically replace and sync the configuration file.
+    /// Atomically replaces and syncs the configuration file.
     DiskConfig {
-        /// The new configuration, in the server's own format.
+        /// New configuration in the server's own format.
         config: Bytes,
     },
-    /// Tell the operator about a damaged file. A server that refuses it sets [`Outputs::stopped`].
+    /// Reports a damaged file to the operator. A server that refuses the file also sets
+    /// [`Outputs::stopped`].
     Damaged(Damage),
-    /// Report a key change to the judge, invisible to the simulated processes.
+    /// Reports a key change to the judge, invisible to the simulated processes.
     Tap(TapEvent),
-    /// Report a role change to the judge.
+    /// Reports a role change to the judge.
     Notice(Notice),
 }
 
-/// All outputs for one input. The driver clears and reuses it.
+/// All outputs for one input. The driver clears and reuses the buffer.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Outputs {
-    /// Outputs in the order to perform them.
+    /// Outputs in the order in which the driver performs them.
     pub list: Vec<Output>,
     /// Number of executed commands, each of which costs the host its service time.
     pub commands: u32,
-    /// A complete command is still buffered: send `Continue` after the service time.
+    /// `true` if a complete command is still buffered, so that the driver sends `Continue` after
+    /// the service time.
     pub more: bool,
-    /// The server has stopped (SHUTDOWN, or damaged files) and handles no more inputs.
+    /// `true` if the server has stopped (SHUTDOWN, or damaged files) and handles no more inputs.
     pub stopped: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Lines between servers and clients, on accepted connections and on those opened to peers.
+//! Lines from clients and between servers ([`Accepted`], [`Peers`]).
 
 use crate::connection::ConnectionId;
 use crate::output::Output;
@@ -9,16 +9,16 @@ const LINE_MAX: usize = 1_024;
 const PEER_LINE_MAX: usize = 64 << 20;
 const WAITING_MAX: usize = 8;
 
-/// An accepted connection.
+/// An accepted connection and its unread input.
 #[derive(Clone, Debug, Default)]
 pub struct Accepted {
     /// Received but unread bytes.
     pub input: BytesMut,
-    /// Number of the peer that opened it, once introduced.
+    /// Number of the peer that opened the connection, once the peer has introduced itself.
     pub peer: Option<u8>,
 }
 
-/// Reasons why there is no line.
+/// Reasons why no line could be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NoLine {
     /// The end of the line has not arrived.
@@ -28,7 +28,7 @@ pub enum NoLine {
 }
 
 impl Accepted {
-    /// Takes the next line, without its end.
+    /// Takes the next line without its end.
     pub fn line(&mut self) -> Result<Bytes, NoLine> {
         let max = if self.peer.is_some() { PEER_LINE_MAX } else { LINE_MAX };
         match self.input.iter().position(|byte| *byte == b'\n') {
@@ -54,8 +54,8 @@ struct Link {
     waiting: Vec<Bytes>,
 }
 
-/// Connections that a server opened, one to each peer, and on which it alone sends. Drops the
-/// oldest messages if too many wait for a connection to open.
+/// Connections that a server opened, one to each peer. Only this server sends on them. If too many
+/// messages wait for a connection to open, it drops the oldest.
 #[derive(Clone, Debug)]
 pub struct Peers {
     links: BTreeMap<u8, Link>,
@@ -69,7 +69,7 @@ impl Default for Peers {
 }
 
 impl Peers {
-    /// Sends a message to a peer. Connects first if necessary.
+    /// Sends a message to a peer, and connects first if necessary.
     pub fn send(
         &mut self,
         (to, host, port): (u8, &str, u16),
@@ -94,7 +94,7 @@ impl Peers {
         }
     }
 
-    /// Sends the introduction and the waiting messages.
+    /// Sends the introduction and the waiting messages on a connection that has opened.
     pub fn connected(
         &mut self,
         connection: ConnectionId,

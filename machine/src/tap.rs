@@ -1,4 +1,5 @@
-//! Key changes that a server reports to the judge, invisible to the simulated processes.
+//! Key changes that a server reports to the judge, invisible to the simulated processes
+//! ([`TapEvent`]).
 
 use crate::connection::ConnectionId;
 use bytes::Bytes;
@@ -6,13 +7,14 @@ use bytes::Bytes;
 /// A change of one key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TapEvent {
-    /// The key.
+    /// Changed key.
     pub key: Bytes,
-    /// The kind of change.
+    /// Kind of the change.
     pub change: KeyChange,
-    /// Value after the change, or before it if the key is gone. Only strings are rendered in full.
+    /// Value after the change, or before it if the key is gone. Only strings are complete.
     pub value: Option<Bytes>,
-    /// Connection that made the change; `None`: the server, its primary, its disk or an operator.
+    /// Connection that made the change; `None` means the server, its primary, its disk or an
+    /// operator.
     pub by: Option<ConnectionId>,
     /// Expiry in wall-clock milliseconds; `None` if the key never expires or is gone.
     pub expires_at_ms: Option<i64>,
@@ -22,23 +24,23 @@ pub struct TapEvent {
     pub token: Option<u64>,
 }
 
-/// The kind of change.
+/// The kind of a key change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KeyChange {
-    /// Created, or assigned a new value.
+    /// The key was created, or assigned a new value.
     Granted,
-    /// Only the time to live was changed.
+    /// Only the key's time to live changed.
     Extended,
-    /// Deleted by a command.
+    /// A command deleted the key.
     Removed,
-    /// Expired by the server's clock. Reported when the server notices.
+    /// The key expired by the server's clock. The server reports this when it notices.
     Expired,
-    /// Evicted to free memory.
+    /// The server evicted the key to free memory.
     Evicted,
-    /// Removed by a flush.
+    /// A flush removed the key.
     Flushed,
-    /// Discarded because the server copied another one's data.
+    /// The server discarded the key because it copied another server's data.
     Discarded,
-    /// Loaded from disk or copied from another server.
+    /// The server loaded the key from disk or copied it from another server.
     Restored,
 }

@@ -1,4 +1,4 @@
-//! Rendering of messages as text, for pictures.
+//! Formats messages as text for pictures ([`Wording`]).
 
 /// The sender of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -9,21 +9,21 @@ pub enum Speaker {
     Server,
 }
 
-/// Renders one message as text.
+/// A function that formats one message as text.
 pub type Wording = fn(Speaker, &[u8]) -> String;
 
-/// Renders a protocol of text lines, separated by ` | `.
+/// Formats a protocol of text lines, separated by ` | `.
 pub fn lines(_: Speaker, bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     text.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" | ")
 }
 
-/// Renders RESP as `SET lock a41f NX PX 10000`, `OK`, `(nil)`, separated by ` | `.
+/// Formats RESP as `SET lock a41f NX PX 10000`, `OK`, `(nil)`, separated by ` | `.
 pub fn resp(_: Speaker, bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = text.split("\r\n").filter(|line| !line.is_empty());
     let mut words: Vec<String> = Vec::new();
-    // Elements of the current array still to come.
+    // Number of elements of the current array that still follow.
     let mut left = 0_u64;
     while let Some(line) = lines.next() {
         let (head, rest) = line.split_at(line.chars().next().map_or(0, char::len_utf8));

@@ -1,4 +1,4 @@
-//! The real platform: TCP, the clocks of this computer, files in a folder.
+//! The real platform, with TCP, the clocks of this computer, and files in a folder.
 
 use crate::ServeError;
 use crate::event::Event;
@@ -31,14 +31,14 @@ pub(crate) fn running() -> Duration {
     ORIGIN.with(Instant::elapsed)
 }
 
-/// The wall clock of this computer.
+/// Reads the wall clock of this computer.
 #[expect(clippy::disallowed_methods, reason = "a real server lives by the real clock")]
 pub fn wall_clock() -> WallTime {
     let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     WallTime(since_epoch.map_or(0, |span| i64::try_from(span.as_micros()).unwrap_or(i64::MAX)))
 }
 
-/// Both clocks of this computer.
+/// Reads both clocks of this computer.
 pub fn clocks() -> Now {
     let running = running().as_micros();
     Now { wall: wall_clock(), monotonic: MonotonicTime(u64::try_from(running).unwrap_or(u64::MAX)) }
@@ -76,7 +76,7 @@ impl Platform for Computer {
         match damage.response {
             Response::Refused => Err(ServeError::Damaged { path, what }),
             Response::Repaired => {
-                // The receiver is gone while everything is being dropped.
+                // During shutdown the receiver of events may already be gone.
                 let _ = self.events.send(Event::Warning(format!("{}: {what}", path.display())));
                 Ok(())
             }
@@ -87,7 +87,7 @@ impl Platform for Computer {
         let Some(file) = file else { return Ok(()) };
         match tokio::task::spawn_blocking(move || file.sync_data()).await {
             Ok(synced) => synced.map_err(|error| self.files.borrow().failure(error)),
-            // The runtime is ending, and this task with it.
+            // The runtime is ending and will drop this task.
             Err(_) => std::future::pending().await,
         }
     }

@@ -1,4 +1,4 @@
-//! One connection: bytes in while the machine keeps up, bytes out as fast as the peer takes them.
+//! One connection, which reads while the machine keeps up and writes as fast as the peer reads.
 
 use crate::stream::Stream;
 use bytes::{Buf, Bytes};
@@ -10,8 +10,8 @@ use std::time::Duration;
 use tokio::io::Interest;
 use tokio::sync::Notify;
 
-/// A peer with more unread bytes is disconnected regardless of `client-output-buffer-limit`: one
-/// client must not take the process down.
+/// Limit of unread bytes, at which the host disconnects a peer regardless of
+/// `client-output-buffer-limit`, so that one client cannot exhaust the process's memory.
 const OUTGOING_BYTES_MAX: usize = 256 * 1024 * 1024;
 const SLICES_MAX: usize = 64;
 const LINGER: Duration = Duration::from_secs(5);
@@ -21,7 +21,7 @@ pub(crate) struct Connection<S> {
     outgoing: RefCell<VecDeque<Bytes>>,
     outgoing_bytes: Cell<usize>,
     told_bytes: Cell<usize>,
-    /// The machine has closed it: it ends when everything is written.
+    /// `true` if the machine has closed the connection, which ends when all bytes are written.
     closing: Cell<bool>,
     broken: Cell<bool>,
     changed: Notify,
@@ -49,8 +49,8 @@ impl<S: Stream> Connection<S> {
         self.outgoing.borrow_mut().push_back(bytes);
     }
 
-    /// Ends the connection once the queue is sent. With an empty queue the peer learns of it now,
-    /// not when the task runs.
+    /// Ends the connection once the queue is sent. With an empty queue the peer receives the end
+    /// immediately, not when the task runs.
     pub(crate) fn close(&self) {
         self.closing.set(true);
         if self.outgoing.borrow().is_empty() {
@@ -64,7 +64,7 @@ impl<S: Stream> Connection<S> {
         self.give_up();
     }
 
-    /// The backlog in bytes, if it differs from the last report to the machine.
+    /// Returns the backlog in bytes if it differs from the last report to the machine.
     pub(crate) fn news(&self) -> Option<usize> {
         let bytes = self.outgoing_bytes.get();
         (self.told_bytes.replace(bytes) != bytes).then_some(bytes)
@@ -118,7 +118,8 @@ impl<S: Stream> Connection<S> {
         }
     }
 
-    /// `None` if there are no bytes yet, an empty slice at the end of the stream.
+    /// Reads bytes; returns `None` if none have arrived yet, and an empty slice at the end of the
+    /// stream.
     pub(crate) fn read<'b>(&self, buffer: &'b mut [u8]) -> io::Result<Option<&'b [u8]>> {
         match self.stream.try_read(buffer) {
             Ok(length) => Ok(Some(&buffer[..length])),
@@ -127,8 +128,7 @@ impl<S: Stream> Connection<S> {
         }
     }
 
-    /// Waits until the connection can read, or write queued bytes; `false` if the connection has
-    /// ended.
+    /// Waits until the connection can read, or write queued bytes; returns `false` if it has ended.
     pub(crate) async fn goes_on(&self) -> bool {
         let is_over = || self.broken.get() || self.closing.get();
         !is_over() && self.ready().await.is_ok() && !is_over() && self.write().is_ok()

@@ -1,4 +1,4 @@
-//! Reports of a host's thread to its starter.
+//! Reports of a host's thread to the code that started it.
 
 use crate::ServeError;
 

@@ -1,7 +1,7 @@
-//! A server's files: a snapshot, a log of later writes, and a configuration file.
+//! A server's files ([`Files`]): a snapshot, a log of later writes, and a configuration file.
 //!
-//! The first two belong to a generation: `dump.N.rdb` and `appendonly.N.aof`. The file `generation`
-//! names the current one, so that renaming it replaces both atomically.
+//! The snapshot and the log belong to a generation: `dump.N.rdb` and `appendonly.N.aof`. The file
+//! `generation` names the current one, so renaming that file replaces both atomically.
 
 mod found;
 mod lock;
@@ -13,7 +13,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// A server's files; empty without a folder.
+/// The files of a server, or no files without a folder.
 #[derive(Debug)]
 pub struct Files {
     folder: Option<PathBuf>,
@@ -23,7 +23,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// No files.
+    /// Returns files that store nothing.
     pub fn none() -> Files {
         Files { folder: None, generation: 0, append_only: None, _lock: None }
     }
@@ -94,12 +94,12 @@ impl Files {
     }
 }
 
-/// Atomic even if the process or the power fails.
+/// Writes a file atomically, even if the process crashes or the power fails.
 fn write_at_once(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let draft = folder.join(format!("{name}.partial"));
     write_synced(&draft, bytes)?;
     fs::rename(draft, folder.join(name))?;
-    // Windows opens no folder.
+    // Windows cannot open a folder as a file.
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 

@@ -1,5 +1,5 @@
-//! A machine as one future, on the listener, connector, disk and clock of its caller: a host of a
-//! simulation such as turmoil's, or a task of any tokio runtime.
+//! A machine as one future ([`serve_guest`]), on the listener, connector, disk and clock of its
+//! caller, such as a host of a turmoil simulation, or a task of any tokio runtime.
 //!
 //! Dropping the future crashes the process: its connections end, and its [`SharedDisk`] loses the
 //! data that such a crash loses. Time is tokio's; random numbers are the machine's own, from its
@@ -25,27 +25,27 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::LocalSet;
 use tokio::time::Instant;
 
-/// An unbuffered byte stream: `TcpStream` of tokio or turmoil, and others.
+/// An unbuffered byte stream, such as `TcpStream` of tokio or turmoil.
 pub trait ByteStream: AsyncRead + AsyncWrite + Unpin + 'static {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + 'static> ByteStream for S {}
 
 /// The parts of a guest that survive its process.
 pub struct Hardware<K> {
-    /// Its files.
+    /// Files of the guest.
     pub disk: SharedDisk,
-    /// Its wall clock: the span since the Unix epoch.
+    /// Wall clock of the guest, which returns the duration since the Unix epoch.
     pub clock: K,
 }
 
-/// The state that a machine starts from.
+/// The state from which a machine starts.
 #[derive(Debug)]
 pub struct Beginning {
-    /// The content of the disk.
+    /// Contents of the disk.
     pub image: DiskImage,
-    /// Earlier starts of a machine on this disk.
+    /// Number of earlier starts of a machine on this disk.
     pub starts: u64,
-    /// The wall clock.
+    /// Reading of the wall clock.
     pub now: WallTime,
 }
 
@@ -58,8 +58,8 @@ struct Guest<A, C, K> {
 }
 
 /// Serves a machine until it ends by itself. Waits only for the given parts and tokio's clock, and
-/// starts no task outside of this future. Fails if another machine runs on the disk, or the machine
-/// refuses its content.
+/// starts no task outside this future. Fails if another machine runs on the disk, or the machine
+/// refuses its contents.
 pub async fn serve_guest<S: ByteStream>(
     boot: impl FnOnce(Beginning) -> Box<dyn Machine>,
     hardware: Hardware<impl Fn() -> Duration + 'static>,
@@ -71,7 +71,7 @@ pub async fn serve_guest<S: ByteStream>(
     let beginning =
         Beginning { image: life.image(), starts: life.starts(), now: wall_time(clock()) };
     let guest = Guest { accept, connect, clock, started: Instant::now(), life };
-    // Its tasks end when it is dropped.
+    // The local set ends its tasks when it is dropped.
     let tasks = LocalSet::new();
     tasks
         .run_until(async {

@@ -1,4 +1,4 @@
-//! A machine with its connections, its timer and its files, on any platform.
+//! A machine with its connections, its timer and its files on any platform ([`Host`]).
 
 mod carry;
 mod meanwhile;
@@ -17,11 +17,11 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
-/// `PROTO_IOBUF_LEN`
+/// Size of Redis's `PROTO_IOBUF_LEN`.
 const READ_BUFFER_SIZE: usize = 16 * 1024;
-/// The other sockets then get their turn.
+/// Number of commands after which the other sockets get their turn.
 const COMMANDS_PER_TURN: usize = 1_024;
-/// An accept mostly fails for lack of file descriptors.
+/// Pause after a failed accept, which usually lacks a file descriptor.
 pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 type Connections<S> = IndexMap<ConnectionId, Rc<Connection<S>>, FxBuildHasher>;
@@ -50,7 +50,7 @@ pub(crate) struct Host<P: Platform> {
     is_ready: Notify,
 }
 
-/// Builds a machine, with the driver that it may call during an input.
+/// A function that builds a machine with the driver that it may call during an input.
 pub type Boot = Box<dyn FnOnce(Rc<dyn Attendant>) -> Box<dyn Machine> + Send>;
 
 #[expect(clippy::disallowed_methods, reason = "a server is no part of our simulation here")]
@@ -170,7 +170,7 @@ impl<P: Platform> Host<P> {
         });
     }
 
-    /// As [`Host::handle`], during another input, on the parts that the machine lends out.
+    /// Handles an input during another one, on the parts that the machine lends out.
     pub(crate) fn handle_meanwhile(&self, input: Input<'_>, interlude: &mut dyn Interlude) {
         self.turn_of(input, COMMANDS_PER_TURN, |input, outputs| interlude.handle(input, outputs));
     }
@@ -189,7 +189,7 @@ impl<P: Platform> Host<P> {
             outputs.list.drain(..).for_each(|output| self.carry_out(output));
             if outputs.stopped {
                 self.stopped.set(true);
-                // The listener waits for it, and so does the end of the process.
+                // The listener and the end of the process wait for this notification.
                 self.has_stopped.notify_waiters();
             }
             if !outputs.more {
@@ -257,7 +257,7 @@ impl<P: Platform> Host<P> {
     fn write(&self, output: &Output) {
         match self.platform.write(output) {
             Ok(None) => {}
-            // The receiver is gone while the server stops, which syncs by itself.
+            // While the server stops, the receiver is gone, and the server syncs by itself.
             Ok(Some(sync)) => {
                 self.syncs_awaited.set(self.syncs_awaited.get() + 1);
                 drop(self.syncs.send(sync));

@@ -1,13 +1,13 @@
-//! Machines behind real TCP, on real files, by the real clock; or as guests of another world, on
+//! Machines behind real TCP, on real files and by the real clock; or as guests of another world, on
 //! its listeners, connections and clocks ([`serve_guest`]).
 //!
-//! Each machine has its own thread, and each connection a task that passes on at most one buffer at
-//! a time, so that a client that floods the server waits for its turn. During a long input the
-//! machine can ask for its sockets to be polled ([`fencepost_machine::Attendant`]).
+//! Each machine has its own thread. Each connection has a task that passes on at most one buffer at
+//! a time, so a client that floods the server waits for its turn. During a long input the machine
+//! can ask the driver to poll its sockets ([`fencepost_machine::Attendant`]).
 //!
-//! Entry points: [`listen`] at an address for each [`Member`], [`Serving`] is the running servers,
-//! and [`serve`] runs them until a signal arrives; [`serve_staged`] does so for servers that keep
-//! their own time. [`Files`] are a machine's files. The crate has no features.
+//! Entry points: [`listen`] opens a listener for each [`Member`], [`Serving`] is the running
+//! servers, and [`serve`] runs them until a signal arrives; [`serve_staged`] does so for servers
+//! that keep their own time. [`Files`] are a machine's files. The crate has no features.
 
 #![forbid(unsafe_code)]
 
@@ -37,31 +37,31 @@ use std::path::PathBuf;
 /// Reasons why servers cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// Contradictory options; the text says which would be valid.
+    /// Contradictory options, with a text that names the valid ones.
     #[error("{0}")]
     Options(String),
-    /// Listening at an address failed.
+    /// The server cannot listen at an address.
     #[error("cannot listen at {address}: {error}")]
     Listen {
-        /// The address.
+        /// Address of the listener.
         address: String,
-        /// The reason.
+        /// Error of the operating system.
         error: std::io::Error,
     },
     /// A file cannot be read or written.
     #[error("{}: {error}", .path.display())]
     File {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The reason.
+        /// Error of the operating system.
         error: std::io::Error,
     },
-    /// A file's content was not written by a server.
+    /// No server wrote the contents of a file.
     #[error("{}: {what}", .path.display())]
     Damaged {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The problem.
+        /// Description of the damage.
         what: String,
     },
     /// Another server uses the folder.
@@ -70,9 +70,9 @@ pub enum ServeError {
         .folder.display()
     )]
     InUse {
-        /// The folder.
+        /// Path of the folder.
         folder: PathBuf,
-        /// The id of that server's process.
+        /// Process id of the other server.
         holder: String,
     },
     /// The operating system refuses a resource that every server needs.

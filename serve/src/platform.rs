@@ -1,4 +1,4 @@
-//! The platform of a host: the source of its connections, its clocks and its files.
+//! The platform of a host, which provides its connections, its clocks and its files.
 
 use crate::ServeError;
 use crate::stream::Stream;

@@ -1,4 +1,4 @@
-//! Running servers: each machine on its own thread, behind a listener.
+//! Running servers ([`Serving`]), each machine on its own thread behind a listener.
 
 use crate::ServeError;
 use crate::event::Event;
@@ -12,22 +12,22 @@ use std::ops::ControlFlow;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::mpsc;
 
-/// As `tcp-backlog` of redis.conf.
+/// Default of `tcp-backlog` in redis.conf.
 const BACKLOG: u32 = 511;
 
 /// A server that is about to start.
 pub struct Member {
-    /// Its name in the ready line.
+    /// Name of the server in the ready line.
     pub role: &'static str,
-    /// Builds its machine.
+    /// Function that builds the server's machine.
     pub boot: Boot,
-    /// Its files.
+    /// Files of the server.
     pub files: Files,
-    /// Its listener.
+    /// Listener of the server.
     pub listener: TcpListener,
 }
 
-/// Running servers.
+/// A group of running servers.
 pub struct Serving {
     addresses: Vec<(&'static str, SocketAddr)>,
     threads: Vec<HostThread>,
@@ -39,7 +39,7 @@ pub struct Serving {
 pub enum Announcement<'a> {
     /// The ready line, announced once all servers answer requests.
     Ready(&'a str),
-    /// A problem that does not stop them.
+    /// A problem that does not stop the servers.
     Warning(&'a str),
 }
 
@@ -49,15 +49,15 @@ impl fmt::Display for Serving {
     }
 }
 
-/// `ready`, then each server as `role=address`.
+/// Returns `ready`, then each server as `role=address`.
 pub(crate) fn ready_line(addresses: &[(&'static str, SocketAddr)]) -> String {
     let all = addresses.iter().map(|(role, address)| format!(" {role}={address}"));
     format!("ready{}", all.collect::<String>())
 }
 
 impl Serving {
-    /// Starts servers, each on its own thread. Call within a tokio runtime. Fails if the operating
-    /// system refuses a resource.
+    /// Starts servers, each on its own thread. The caller must be in a tokio runtime. Fails if the
+    /// operating system refuses a resource.
     pub fn start(members: Vec<Member>) -> Result<Serving, ServeError> {
         let (report, events) = mpsc::unbounded_channel();
         let (mut addresses, mut threads) = (Vec::new(), Vec::new());
@@ -70,7 +70,7 @@ impl Serving {
         Ok(Serving { addresses, threads, events })
     }
 
-    /// The address of each server, in the order of the members.
+    /// Returns the address of each server, in the order of the members.
     pub fn addresses(&self) -> impl ExactSizeIterator<Item = SocketAddr> {
         self.addresses.iter().map(|(_, address)| *address)
     }
@@ -80,7 +80,8 @@ impl Serving {
         self.announcing(stop, |_| ControlFlow::Continue(())).await
     }
 
-    /// As [`Serving::until`], and announces events; `announce` may also end it.
+    /// Serves as [`Serving::until`] does, and announces events; `announce` may also end the
+    /// servers.
     pub async fn announcing(
         self,
         stop: impl Future<Output = ()>,
@@ -131,9 +132,9 @@ async fn all_ended(events: &mut mpsc::UnboundedReceiver<Event>) -> Result<(), Se
     Ok(())
 }
 
-/// Opens a listener for each server: at consecutive ports from `port`, or at free ones if it is 0.
-/// Connections inherit the keep-alive, which detects vanished peers. Call within a tokio runtime.
-/// Fails if an address is taken, or there are not enough ports.
+/// Opens a listener for each server, at consecutive ports from `port` on, or at free ports if it is
+/// 0. Connections inherit the keep-alive, which detects vanished peers. The caller must be in a
+/// tokio runtime. Fails if an address is taken, or too few ports remain.
 pub fn listen(bind: IpAddr, port: u16, count: u16) -> Result<Vec<TcpListener>, ServeError> {
     if port > 0 && u32::from(port) + u32::from(count) > 65_536 {
         let fit = "the ports of all servers do not fit below 65536: expected a smaller port, or 0";
@@ -156,7 +157,7 @@ fn at(bind: IpAddr, port: u16) -> Result<TcpListener, ServeError> {
     listen().map_err(|error| ServeError::Listen { address: address.to_string(), error })
 }
 
-/// The host name or address under which others reach a server that listens here.
+/// Returns the host name or address under which others reach a server that listens here.
 pub fn announced(bind: IpAddr) -> String {
     match bind {
         IpAddr::V4(Ipv4Addr::UNSPECIFIED) => Ipv4Addr::LOCALHOST.to_string(),

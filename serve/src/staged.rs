@@ -1,4 +1,4 @@
-//! Servers with their own clock behind real TCP, on one thread. Inputs are in order of arrival.
+//! Servers with their own clock behind real TCP, on one thread, with inputs in order of arrival.
 
 use crate::serving::{Announcement, ready_line};
 use crate::{ServeError, stop};
@@ -16,32 +16,32 @@ use tokio::task::LocalSet;
 
 const READ_BYTES: usize = 16 * 1024;
 
-/// Output for a socket.
+/// An output for a socket.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Sent {
     /// Bytes to send.
     Bytes(Bytes),
-    /// End of the stream, after earlier bytes.
+    /// The end of the stream, after earlier bytes.
     Close,
 }
 
-/// Servers with their own clock.
+/// Servers that keep their own time.
 pub trait Staged: 'static {
-    /// A client connected to this listener.
+    /// Handles a client's connection to the listener with this index.
     fn opened(&mut self, listener: usize, socket: u64, peer: &str);
-    /// Bytes arrived.
+    /// Handles bytes that arrived.
     fn received(&mut self, socket: u64, bytes: &[u8]);
-    /// The peer is gone. Also called for a socket whose end was sent.
+    /// Handles the loss of the peer, also for a socket whose end was sent.
     fn closed(&mut self, socket: u64);
-    /// Takes the due outputs, in order.
+    /// Takes the due outputs in order.
     fn take_sent(&mut self) -> Vec<(u64, Sent)>;
 }
 
-/// Servers that are about to listen.
+/// Servers and their listeners before the start.
 pub struct Staging<S> {
     /// Listeners with their names in the ready line.
     pub listeners: Vec<(&'static str, TcpListener)>,
-    /// The servers behind the sockets.
+    /// Servers behind the sockets.
     pub staged: S,
 }
 
@@ -67,7 +67,7 @@ pub fn serve_staged<S: Staged>(
     })
 }
 
-/// Serves until `stop`. Call within a [`LocalSet`]. Fails if a listener has no address.
+/// Serves until `stop`. The caller must be in a [`LocalSet`]. Fails if a listener has no address.
 pub async fn stage<S: Staged>(
     staging: Staging<S>,
     stop: impl Future<Output = ()>,
@@ -139,7 +139,7 @@ impl<S: Staged> Shared<S> {
             match sent {
                 Sent::Bytes(bytes) => {
                     if let Some(open) = sockets.get(&socket) {
-                        // A closing socket takes no more output.
+                        // A closing socket accepts no more output.
                         let _ = open.send(bytes);
                     }
                 }

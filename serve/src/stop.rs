@@ -1,4 +1,4 @@
-//! The signal that ends servers.
+//! The signals that end servers (SIGINT and SIGTERM).
 
 use std::future::Future;
 

@@ -1,4 +1,4 @@
-//! The stream under a connection, as a host needs it.
+//! The operations that a host needs from the stream of a connection.
 
 use socket2::SockRef;
 use std::future::Future;
@@ -8,7 +8,7 @@ use tokio::io::Interest;
 use tokio::net::TcpStream;
 
 pub(crate) trait Stream: 'static {
-    /// May be called outside the connection's task, unlike the other methods.
+    /// Sends bytes. Unlike the other methods it works outside the connection's task.
     fn send(&self, slices: &[IoSlice<'_>]) -> io::Result<usize>;
 
     fn try_write(&self, slices: &[IoSlice<'_>]) -> io::Result<usize>;
@@ -17,12 +17,13 @@ pub(crate) trait Stream: 'static {
 
     fn finish(&self);
 
-    /// Works within the connection's task.
+    /// Waits within the connection's task until the stream is ready.
     fn ready(&self, interest: Interest) -> impl Future<Output = io::Result<()>>;
 }
 
 impl Stream for TcpStream {
-    /// Asks the socket: tokio's state cannot change while its thread is inside the machine.
+    /// Sends through the socket itself, because tokio's state cannot change while its thread is
+    /// inside the machine.
     fn send(&self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
         SockRef::from(self).send_vectored(slices)
     }

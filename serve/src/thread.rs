@@ -40,7 +40,7 @@ impl HostThread {
         let told = leave.clone();
         let thread = std::thread::Builder::new().name("server".to_owned()).spawn(move || {
             let result = serve(beginning, &told, &events);
-            // The receiver is gone while everything is being dropped.
+            // During shutdown the receiver of events may already be gone.
             let _ = events.send(Event::Ended(result));
         })?;
         Ok(HostThread { leave, thread: Some(thread) })
@@ -88,7 +88,7 @@ fn serve(
         }
         host.platform.files.borrow().sync()
     });
-    // Ends all tasks, so that no file is written after this returns.
+    // Dropping the set ends all tasks, so that no file is written after the function returns.
     drop(local);
     result
 }

@@ -1,32 +1,32 @@
-//! Configuration of a replica.
+//! Configuration of a replica ([`Config`]).
 
 use crate::times::SESSION_LEASE_US;
 
-/// A replica of the cell.
+/// A replica of the cell and its address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Member {
-    /// Number, from 1.
+    /// Number of the replica, from 1.
     pub id: u8,
-    /// Host name or address.
+    /// Host name or address of the replica.
     pub host: String,
     /// Port for clients and the other replicas.
     pub port: u16,
 }
 
-/// Configuration of a replica.
+/// The configuration of a replica.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Number of this replica.
     pub me: u8,
-    /// All members, this one included. With fewer than two the cell has one replica.
+    /// All replicas of the cell, this one included. With fewer than two the cell has one replica.
     pub members: Vec<Member>,
-    /// Seed for the waits between elections.
+    /// Seed for the random waits between elections.
     pub seed: u64,
     /// Extension of a session's lease, in microseconds.
     pub session_lease_us: u64,
     /// Maximum number of connections.
     pub connections_max: usize,
-    /// Prefix of the locks reported to the judge; `None` reports none.
+    /// Prefix of the locks that the replica reports to the judge; `None` reports none.
     pub tap_prefix: Option<String>,
 }
 
@@ -44,7 +44,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The master answers a KeepAlive this long before the end of the lease.
+    /// Returns the time before the end of a lease at which the master answers a KeepAlive.
     pub(crate) fn answers_before_us(&self) -> u64 {
         self.session_lease_us / 3
     }

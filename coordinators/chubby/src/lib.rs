@@ -1,6 +1,6 @@
 //! A model of a Chubby cell, after the paper: Burrows, "The Chubby lock service for loosely-coupled
-//! distributed systems", OSDI 2006. No server exists outside Google to compare it with. The numbers
-//! in brackets are sections of the paper.
+//! distributed systems", OSDI 2006. No server is available outside Google for a comparison. The
+//! numbers in brackets are sections of the paper.
 //!
 //! | rule | section |
 //! | --- | --- |
@@ -23,17 +23,17 @@
 //! The client's side of these rules (the local lease, jeopardy, the grace period of 45 s) is in the
 //! `clients` crate, module `chubby`.
 //!
-//! **Our own choices**, which the paper leaves open: the protocol on the wire (see [`Chubby`]); an
-//! event announces a grant to a waiter; waiters are served in order of arrival, until a master
-//! fails; a KeepAlive is answered in the last third of the lease; the clocks of two hosts may
-//! differ in rate by a sixteenth. Agreement is Paxos for one value that is overwritten: each
-//! message has a ballot and the whole state.
+//! The paper leaves some points open, for which the model makes **its own choices**. The protocol
+//! on the wire is in [`Chubby`]. An event announces a grant to a waiter. Waiters are served in
+//! order of arrival, until a master fails. The master answers a KeepAlive in the last third of the
+//! lease. The clocks of two hosts may differ in rate by a sixteenth. Agreement is Paxos for one
+//! value that is overwritten, and each message has a ballot and the whole state.
 //!
-//! **Not modelled**: contents of files and their caches (2.7), since these locks read no file;
+//! **Not modelled**: contents of files and their caches (2.7), because these locks read no file;
 //! directories, ACLs, shared locks, ephemeral files, proxies, partitioning, backup.
 //!
-//! Entry points: [`Config`] and [`Chubby`], a [`Machine`](fencepost_machine::Machine). The crate
-//! has no features.
+//! The entry points are [`Config`] and [`Chubby`], a [`Machine`](fencepost_machine::Machine). The
+//! crate has no features.
 //!
 //! ```
 //! use fencepost_chubby::{Chubby, Config};

@@ -1,5 +1,5 @@
-//! A master serves clients. Replies about the state are sent once a majority has accepted it
-//! ([`Then`]); answers to KeepAlives immediately.
+//! A master, which serves clients. It sends replies about the state once a majority has accepted it
+//! ([`Then`]), and answers KeepAlives immediately.
 
 mod session;
 
@@ -32,7 +32,8 @@ pub(crate) struct Master {
 }
 
 impl Master {
-    /// Grants maximal leases and lock-delays, because it does not know the last master's (2.9).
+    /// Begins with maximal leases and lock-delays, because a new master does not know the last
+    /// one's (2.9).
     pub(crate) fn new(config: &Config, state: &State, now: u64) -> Master {
         let lease_us = config.session_lease_us;
         let lease_until = now.saturating_add(lengthened(lease_us));
@@ -118,7 +119,7 @@ impl Master {
     }
 
     fn keep_alive(&mut self, caller: Caller, call: (ConnectionId, u64), epoch: u64) {
-        // An earlier KeepAlive belongs to an abandoned connection, or came late.
+        // An earlier KeepAlive belongs to an abandoned connection, or arrived late.
         self.answer(caller.session, epoch);
         let Some(session) = self.sessions.get_mut(&caller.session) else { return };
         session.blocked = Some((call.0, self.now));

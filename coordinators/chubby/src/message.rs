@@ -1,11 +1,11 @@
-//! Messages between replicas: words on a line, with the state as JSON at the end.
+//! Messages between replicas, which are words on a line with the state as JSON at the end.
 
 use crate::state::State;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Accepted {
-    /// Ballot of the master that proposed it.
+    /// Ballot of the master that proposed the state.
     pub(crate) ballot: u64,
     /// Number of states that this master had proposed.
     pub(crate) index: u64,
@@ -20,20 +20,21 @@ impl Accepted {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Message {
-    /// Accept nothing of a lower ballot.
+    /// Asks the replica to accept nothing of a lower ballot.
     Prepare {
         ballot: u64,
     },
-    /// Includes the state accepted before.
+    /// Promises to accept nothing of a lower ballot; contains the state accepted before.
     Promise {
         ballot: u64,
         accepted: Accepted,
     },
-    /// A ballot as high as this one is promised already.
+    /// Refuses, because the replica has already promised an equal or higher ballot.
     Refuse {
         promised: u64,
     },
-    /// Accepting also promises to elect no other master for the duration of a master lease.
+    /// Asks the replica to accept a state. Accepting also promises to elect no other master for a
+    /// master lease.
     Accept {
         round: u64,
         committed: u64,
@@ -67,7 +68,7 @@ impl Message {
         }
     }
 
-    /// Reads a line; `None` if the line is no message.
+    /// Parses a line; returns `None` if it is no message.
     pub(crate) fn read(line: &str) -> Option<Message> {
         let (head, json) = line.split_at(line.find('{').unwrap_or(line.len()));
         let words: Vec<&str> = head.split_ascii_whitespace().collect();

@@ -1,9 +1,10 @@
-//! Agreement between replicas: Paxos for one value, the state, which a master overwrites.
+//! Agreement between replicas ([`Replica`]), by Paxos for one value, the state, which a master
+//! overwrites.
 //!
 //! A replica without a master for the duration of a master lease asks the others for promises, with
-//! a higher ballot than any it knows. With a majority it is the master, and starts from the latest
-//! state that any of them has accepted. A replica that accepts a state grants the master a lease by
-//! its own clock.
+//! a higher ballot than any it knows. With a majority it becomes the master, and starts from the
+//! latest state that any of them has accepted. A replica that accepts a state grants the master a
+//! lease by its own clock.
 
 mod leading;
 
@@ -13,7 +14,7 @@ use leading::Leading;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// A ballot modulo this number identifies its replica.
+/// Modulus by which a ballot identifies its replica.
 const REPLICAS_MAX: u64 = 64;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -35,7 +36,7 @@ pub(crate) struct Replica {
     others: Vec<u8>,
     pub(crate) saved: Saved,
     seen: u64,
-    /// Until then it elects no other master.
+    /// Time until which the replica elects no other master.
     loyal_until: u64,
     pub(crate) leader: Option<u8>,
     try_at: u64,
@@ -49,7 +50,8 @@ pub(crate) struct Replica {
 }
 
 impl Replica {
-    /// A restarted replica may have granted a master lease before.
+    /// Creates a replica, which waits for a master lease after a restart because it may have
+    /// granted one before.
     pub(crate) fn new(me: u8, others: Vec<u8>, saved: Saved, (now, seed): (u64, u64)) -> Replica {
         let may_be_loyal = saved.promised > 0 && !others.is_empty();
         let loyal_until = if may_be_loyal { now + lengthened(MASTER_LEASE_US) } else { now };
@@ -69,13 +71,12 @@ impl Replica {
             outbox: Vec::new(),
             is_unsaved: false,
         };
-        // A cell of one does not wait.
+        // A cell of one replica does not wait.
         let wait = if replica.others.is_empty() { 0 } else { replica.draw(ELECTION_US) };
         replica.try_at = loyal_until + wait;
         replica
     }
 
-    /// xorshift
     fn draw(&mut self, end: u64) -> u64 {
         self.jitter ^= self.jitter << 13;
         self.jitter ^= self.jitter >> 7;
@@ -138,7 +139,8 @@ impl Replica {
 
     fn count_promises(&mut self, now: u64) {
         let majority = self.majority();
-        // Counts its own promise last, so that an isolated replica does not raise its ballot.
+        // The replica counts its own promise last, so that an isolated replica does not raise its
+        // ballot.
         let is_elected = |standing: &Standing| standing.promises.len() + 1 >= majority;
         if !self.standing.as_ref().is_some_and(is_elected) {
             return;
@@ -222,7 +224,7 @@ impl Replica {
         self.learn((ballot, committed));
     }
 
-    /// Ignores a state that this replica does not have.
+    /// Marks a state as accepted by a majority, unless this replica does not have it.
     fn learn(&mut self, place: (u64, u64)) {
         if place == self.saved.accepted.place() && self.leading.is_none() {
             self.learned = self.learned.max(place);

@@ -15,7 +15,7 @@ pub(crate) struct Caller {
 pub(crate) enum Request {
     Master,
     Open,
-    /// The number is the total of events received.
+    /// A KeepAlive with the total number of events that the client has received.
     KeepAlive(Caller, u64),
     Acquire {
         caller: Caller,
@@ -23,7 +23,7 @@ pub(crate) enum Request {
         acquire: u64,
         delay_us: u64,
     },
-    /// A release also cancels earlier acquires, granted or waiting.
+    /// A release, which also cancels earlier acquires, granted or waiting.
     Release {
         caller: Caller,
         lock: String,

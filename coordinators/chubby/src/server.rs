@@ -1,4 +1,4 @@
-//! A replica as a machine: lines in, lines out.
+//! A replica as a machine that receives and sends lines ([`Chubby`]).
 
 use crate::config::Config;
 use crate::master::{Master, Then};
@@ -38,14 +38,15 @@ struct Proposed {
 /// | `close S E` | `closed` |
 ///
 /// `N` counts the acquires of a session. A release covers acquire `N` and earlier ones, so a
-/// delayed release does not affect a later acquire. An acquire that arrives after its release is
-/// void (`released`).
+/// delayed release does not affect a later acquire. An acquire that arrives after its release has
+/// no effect (`released`).
 ///
-/// All but `master` may also be answered by `expired` (the session has ended), `epoch E` (another
-/// master has taken over: send a KeepAlive), `busy` (it waits for all sessions to acknowledge it),
-/// `not-master`, `full`, and `error TEXT`. A KeepAlive contains the number of events that the
-/// client has received. Its answer contains how long it was held, the length of the lease from then
-/// on, the total number of events, and those that the client has not acknowledged.
+/// The master may also answer all requests but `master` by `expired` (the session has ended),
+/// `epoch E` (another master has taken over, and the client must send a KeepAlive), `busy` (the
+/// master waits for all sessions to acknowledge it), `not-master`, `full`, and `error TEXT`. A
+/// KeepAlive contains the number of events that the client has received. Its answer contains how
+/// long it was held, the length of the lease from then on, the total number of events, and those
+/// that the client has not acknowledged.
 #[derive(Debug)]
 pub struct Chubby {
     config: Config,
@@ -226,7 +227,8 @@ impl Chubby {
         }
     }
 
-    /// Closes the connections of a master that steps down, so its clients look for the next one.
+    /// Closes the connections of a master that steps down, so that its clients look for the next
+    /// one.
     fn change_role(&mut self) {
         match (self.replica.is_serving(), self.master.is_some()) {
             (true, false) => {

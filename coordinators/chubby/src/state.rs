@@ -1,5 +1,5 @@
-//! The agreed state: sessions and locks. Leases and events are only in the master's memory; a new
-//! master assumes the worst instead (2.9).
+//! The agreed state of sessions and locks ([`State`]). Leases and events are only in the master's
+//! memory, so a new master assumes the worst case (2.9).
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ pub(crate) struct State {
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Lock {
-    /// Counts transitions from free to held: the number in the sequencer.
+    /// Number of transitions from free to held, which is the number in the sequencer.
     pub(crate) generation: u64,
     pub(crate) hold: Hold,
 }
@@ -40,13 +40,13 @@ pub(crate) enum Hold {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Waiter {
     pub(crate) session: u64,
-    /// Number of its acquire, which distinguishes a delayed one from a later one.
+    /// Number of the holder's acquire, which distinguishes a delayed acquire from a later one.
     pub(crate) acquire: u64,
     pub(crate) delay_us: u64,
 }
 
 impl State {
-    /// Begins a session; `None` if there are too many.
+    /// Begins a session; returns `None` if the cell has too many.
     pub(crate) fn open(&mut self) -> Option<u64> {
         if self.sessions.len() >= COUNT_MAX {
             return None;
@@ -56,7 +56,8 @@ impl State {
         Some(self.session_last)
     }
 
-    /// `left` decides the new state of each lock that it held. Returns the names of the locks.
+    /// Ends a session and returns the names of its locks. `left` decides the new state of each
+    /// lock.
     pub(crate) fn end(&mut self, session: u64, left: fn(delay_us: u64) -> Hold) -> Vec<String> {
         self.sessions.remove(&session);
         let mut freed = Vec::new();
@@ -90,7 +91,7 @@ impl State {
         Some(lock.generation)
     }
 
-    /// Cancels this acquire and earlier ones of the session. One that arrives later is void.
+    /// Cancels this acquire and earlier ones of the session, even if they arrive later.
     pub(crate) fn release(&mut self, lock: &str, session: u64, last: u64) {
         if let Some(released) = self.sessions.get_mut(&session) {
             *released = last.max(*released);

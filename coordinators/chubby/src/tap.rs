@@ -1,4 +1,4 @@
-//! Reports to the judge: lock holders, named by session and generation, as `7-3`.
+//! Reports lock holders to the judge, named by session and generation as in `7-3`.
 
 use crate::state::{Hold, State};
 use bytes::Bytes;
@@ -61,7 +61,7 @@ impl Heads {
 
     fn event(&self, lock: &str, change: KeyChange, head: Head, primary: bool) -> TapEvent {
         let is_there = matches!(change, KeyChange::Granted | KeyChange::Restored);
-        // No client asked for the expiry.
+        // An expiry has no requesting client.
         let by = self.asked.get(&head.0).copied().filter(|_| change != KeyChange::Expired);
         TapEvent {
             key: Bytes::copy_from_slice(lock.as_bytes()),

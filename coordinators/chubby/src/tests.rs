@@ -1,4 +1,4 @@
-//! A cell in a small world, and one replica on a bench.
+//! Tests of a cell in a small world, and of one replica on a bench.
 
 mod anything;
 mod cell;

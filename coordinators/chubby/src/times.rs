@@ -1,4 +1,4 @@
-//! Durations, in microseconds of the local monotonic clock.
+//! Durations in microseconds of the local monotonic clock.
 
 /// Extension of a session's lease (2.8: "the default extension is 12s").
 pub const SESSION_LEASE_US: u64 = 12_000_000;
@@ -12,12 +12,13 @@ pub const MASTER_LEASE_US: u64 = 6_000_000;
 pub(crate) const RENEW_US: u64 = 2_000_000;
 pub(crate) const ELECTION_US: u64 = 200_000;
 
-/// Ends on the local clock before it ends on any other, whose rate may differ by a sixteenth.
+/// Shortens a duration so that it ends on the local clock before any other, whose rate may differ
+/// by a sixteenth.
 pub(crate) fn shortened(span: u64) -> u64 {
     span - span / 16
 }
 
-/// Ends on the local clock after it has ended on any other.
+/// Lengthens a duration so that it ends on the local clock after any other.
 pub(crate) fn lengthened(span: u64) -> u64 {
     span + span / 8
 }

@@ -78,7 +78,7 @@ impl Etcd {
         }
     }
 
-    /// Removes the call's timeout, because it waits for other clients.
+    /// Removes the timeout of a call that waits for other clients.
     pub(crate) fn wait_for_ever(&mut self, call: u64) {
         if let Some(pending) = self.calls.pending.get_mut(&call) {
             pending.deadline_ms = None;
@@ -237,7 +237,7 @@ impl Etcd {
         again.into_iter().for_each(|call| self.ask_lease(call));
     }
 
-    /// `parseProposeCtxErr`
+    /// Returns the refusal of a call after its timeout, as `parseProposeCtxErr` does.
     fn why_late(&self, call: u64) -> Refusal {
         let Some(pending) = self.calls.pending.get(&call) else { return Refusal::Timeout };
         let (started_ms, leader) = (pending.started_ms, self.raft.leader);

@@ -4,9 +4,9 @@ use crate::refusal::Refusal;
 use crate::request::{Call, DeleteRange, Op, Put, Range, Txn};
 use std::collections::BTreeSet;
 
-/// `--max-txn-ops`
+/// Default of `--max-txn-ops`.
 const OPS_MAX: usize = 128;
-/// `--max-request-bytes`
+/// Default of `--max-request-bytes`.
 const REQUEST_MAX: usize = 1_572_864;
 const MESSAGE_MAX: usize = REQUEST_MAX + (512 << 10);
 const PROPOSAL_EXTRA: usize = 16;
@@ -65,7 +65,7 @@ fn txn(txn: &Txn) -> Result<(), Refusal> {
     })
 }
 
-/// A branch may not write a key twice, nor put a key that it deletes.
+/// Checks that a branch neither writes a key twice nor puts a key that it deletes.
 fn intervals(ops: &[Op]) -> Result<(), Refusal> {
     let deletes = |key: &[u8]| {
         ops.iter().any(|op| match op {
@@ -87,7 +87,7 @@ fn intervals(ops: &[Op]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Exact for everything that can be long in gRPC's encoding.
+/// Returns the size in gRPC's encoding, which is exact for all fields that can be long.
 fn size(call: &Call) -> usize {
     match call {
         Call::Range(range) => field(&range.key) + field(&range.range_end),

@@ -1,4 +1,4 @@
-//! Client connections. Each serves one request at a time; a watch occupies it for its whole life.
+//! Client connections, which serve one request at a time. A watch occupies its connection for life.
 
 use crate::connection::{Connection, Doing, Stream};
 use crate::http::{self, Body, Parsed, Payload, Request, Style};
@@ -13,7 +13,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use fencepost_machine::{ConnectionId, Output};
 use std::collections::VecDeque;
 
-/// A client with more unsent bytes is disconnected.
+/// Limit of a client's unsent bytes, beyond which the server disconnects it.
 const UNSENT_MAX: usize = 64 << 20;
 
 impl Etcd {
@@ -29,7 +29,7 @@ impl Etcd {
     pub(crate) fn received(&mut self, connection: ConnectionId, bytes: &[u8]) {
         let Some(open) = self.connections.get_mut(&connection) else { return };
         match open.doing {
-            // A watching client's input is ignored.
+            // The server ignores the input of a watching client.
             Doing::Watching(..) => return,
             Doing::Nothing if open.input.is_empty() && bytes.starts_with(GREETING) => {
                 open.doing = Doing::Peer;

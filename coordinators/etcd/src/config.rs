@@ -1,34 +1,35 @@
-//! Configuration of a server.
+//! Configuration of a server ([`Config`]).
 
 /// A server of a cluster.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Member {
-    /// Member number, from 1.
+    /// Number of the member, from 1.
     pub id: u8,
-    /// Host name or address.
+    /// Host name or address of the member.
     pub host: String,
     /// Port for both clients and the other members.
     pub port: u16,
 }
 
-/// Configuration of a server.
+/// The configuration of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Member number of this server.
+    /// Number of this server among the members.
     pub me: u8,
     /// All members, this one included. With fewer than two the server is standalone.
     pub members: Vec<Member>,
-    /// Seed for election timeouts.
+    /// Seed for random election timeouts.
     pub seed: u64,
     /// Heartbeat interval, in milliseconds (`--heartbeat-interval`).
     pub heartbeat_ms: u64,
-    /// Heartbeats per election timeout (`--election-timeout`).
+    /// Number of heartbeats per election timeout (`--election-timeout`).
     pub election_ticks: u64,
-    /// The server-side lock checks its key after waiting, as etcd does since 3.5.0; 3.4 never did.
+    /// `true` if the server-side lock checks its key after waiting, as etcd does since 3.5.0; 3.4
+    /// never did.
     pub lock_checks_key: bool,
     /// Maximum number of connections. The real server has no limit.
     pub connections_max: usize,
-    /// Prefix of the locks reported to the judge; `None` reports none.
+    /// Prefix of the locks that the server reports to the judge; `None` reports none.
     pub tap_prefix: Option<String>,
 }
 
@@ -48,18 +49,19 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Minimum election timeout, in milliseconds.
+    /// Returns the minimum election timeout in milliseconds.
     pub fn election_ms(&self) -> u64 {
         self.heartbeat_ms * self.election_ticks
     }
 
-    /// In seconds: one and a half election timeouts (`minTTL` of `etcdserver.NewServer`).
+    /// Returns the minimum ttl in seconds, one and a half election timeouts (`minTTL` of
+    /// `etcdserver.NewServer`).
     pub fn ttl_min(&self) -> i64 {
         let ticks = 3 * self.election_ticks / 2;
         i64::try_from((ticks * self.heartbeat_ms).div_ceil(1_000)).unwrap_or(i64::MAX)
     }
 
-    /// `ReqTimeout`
+    /// Returns the timeout of a request in milliseconds (`ReqTimeout`).
     pub(crate) fn request_ms(&self) -> u64 {
         5_000 + 2 * self.election_ms()
     }

@@ -1,4 +1,4 @@
-//! Connections and what each is used for.
+//! Connections of a server, each with its current use.
 
 use crate::http::Style;
 use crate::watching::Watching;

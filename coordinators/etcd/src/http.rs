@@ -1,18 +1,18 @@
-//! HTTP/1.1 as spoken by the gateway. Texts and header order are those of Go's server.
+//! HTTP/1.1 as the gateway speaks it, with the texts and the header order of Go's server.
 
 use bytes::{Buf, Bytes, BytesMut};
 use fencepost_machine::WallTime;
 use std::fmt::Write as _;
 
-/// `DefaultMaxHeaderBytes`, with Go's slack.
+/// Maximum size of a head, `DefaultMaxHeaderBytes` with Go's slack.
 const HEAD_MAX: usize = (1 << 20) + 4096;
-/// The real server has no limit.
+/// Maximum number of headers; the real server has no limit.
 const HEADERS_MAX: usize = 256;
-/// The real server sets no limit here, but refuses more than 2 MiB later.
+/// Maximum size of a body; the real server has no limit here, but later refuses more than 2 MiB.
 const BODY_MAX: usize = 16 << 20;
-/// The port recognizes HTTP by its first line (`cmux`).
+/// Maximum length of the first line, by which the port recognises HTTP (`cmux`).
 const LINE_MAX: usize = 4096;
-/// Go sends a response that fits into this buffer in one piece, with Content-Length.
+/// Size of the buffer within which Go sends a response in one piece, with Content-Length.
 const BUFFER: usize = 2048;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -34,7 +34,8 @@ pub(crate) struct Style {
     chunks: bool,
     pub(crate) closes: bool,
     head_only: bool,
-    /// The client asked for it, or its version has no keep-alive. Go repeats only the former.
+    /// `true` if the response says `Connection: close`, which Go does not repeat to an old version
+    /// without keep-alive.
     says_close: bool,
 }
 
@@ -366,7 +367,7 @@ pub(crate) fn reason(status: u16) -> &'static str {
     }
 }
 
-/// Hinnant's `civil_from_days`.
+/// Formats the date, with Hinnant's `civil_from_days`.
 fn date(now: WallTime) -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
     const MONTHS: [&str; 12] =

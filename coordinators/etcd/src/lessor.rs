@@ -6,21 +6,21 @@ use crate::refusal::Refusal;
 use bytes::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// `MaxLeaseTTL`
+/// Longest ttl in seconds (`MaxLeaseTTL`).
 const TTL_MAX: i64 = 9_000_000_000;
 pub(crate) const LOOK_US: u64 = 500_000;
-/// `defaultExpiredleaseRetryInterval`
+/// Interval between revocations of an expired lease (`defaultExpiredleaseRetryInterval`).
 const RETRY_US: u64 = 3_000_000;
-/// `leaseRevokeRate / 2`
+/// Maximum number of revocations per check (`leaseRevokeRate / 2`).
 const REVOKES_MAX: usize = 500;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Lease {
-    /// In seconds.
+    /// Time to live in seconds.
     pub(crate) ttl: i64,
     pub(crate) keys: BTreeSet<Bytes>,
     expiry_us: Option<u64>,
-    /// Repeats after the expiry.
+    /// Time of the next revocation, which repeats after the expiry.
     revoke_us: u64,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Lease {
 pub(crate) struct Lessor {
     leases: BTreeMap<i64, Lease>,
     items: BTreeMap<Bytes, i64>,
-    /// Minimum ttl, in seconds.
+    /// Minimum ttl in seconds.
     ttl_min: i64,
     is_primary: bool,
 }
@@ -84,7 +84,7 @@ impl Lessor {
         Ok(lease.keys)
     }
 
-    /// An id of 0 detaches the key.
+    /// Attaches a key to a lease; an id of 0 detaches it.
     pub(crate) fn attach(&mut self, key: &Bytes, id: i64) {
         self.detach(key);
         if let Some(lease) = self.leases.get_mut(&id) {
@@ -100,7 +100,7 @@ impl Lessor {
         }
     }
 
-    /// `Err(true)` means expired but not revoked yet.
+    /// Renews a lease and returns its ttl; `Err(true)` means expired but not revoked yet.
     pub(crate) fn renew(&mut self, id: i64, now_us: u64) -> Result<i64, bool> {
         let lease = self.leases.get_mut(&id).ok_or(false)?;
         if lease.expiry_us.is_some_and(|expiry| expiry <= now_us) {

@@ -1,11 +1,11 @@
-//! etcd 3.4.23 as a pure state machine: JSON gateway over HTTP/1.1, keys with all revisions,
+//! etcd 3.4.23 as a pure state machine, with a JSON gateway over HTTP/1.1, keys with all revisions,
 //! leases, watches, and a cluster that agrees on every change with raft.
 //!
 //! A request passes through `clients` (HTTP), `calls` (waiting), `raft` (agreement) and `state`
-//! (its effects) and back to its connection. docs/fidelity.md lists what is not modelled.
+//! (its effects) and back to its connection. docs/fidelity.md lists what the model omits.
 //!
-//! Entry points: [`Config`] and [`Etcd`], a [`Machine`](fencepost_machine::Machine). The crate has
-//! no features.
+//! The entry points are [`Config`] and [`Etcd`], a [`Machine`](fencepost_machine::Machine). The
+//! crate has no features.
 //!
 //! ```
 //! use fencepost_etcd::{Config, Etcd};

@@ -1,11 +1,11 @@
-//! Progress of a call of the server-side lock.
+//! The progress of a call of the server-side lock.
 
 use crate::refusal::Refusal;
 use crate::request::{Compare, DeleteRange, Op, Put, Range, Txn};
 use crate::state::{Command, Outcome};
 use bytes::Bytes;
 
-/// In seconds, for a caller without a lease (`defaultSessionTTL`).
+/// Ttl in seconds for a caller without a lease (`defaultSessionTTL`).
 pub(crate) const TTL: i64 = 60;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -15,7 +15,7 @@ pub(crate) enum Stage {
     Looking,
     Waiting(Bytes),
     Checking,
-    /// Deleting its key because the call failed.
+    /// Deletes the caller's key, because the call failed.
     Leaving(Refusal),
     Unlocking,
 }
@@ -53,7 +53,7 @@ impl Locking {
             ..Range::of(self.prefix.clone().into())
         };
         match self.stage {
-            // `WithLastCreate`, `WithMaxCreateRev`.
+            // This range is `WithLastCreate` and `WithMaxCreateRev` in the Go client.
             Stage::Looking => {
                 Some(Range { sort_order: 2, max_create_revision: self.revision - 1, ..below() })
             }
@@ -70,10 +70,10 @@ impl Locking {
         self.key = format!("{}{}", self.prefix, hex(self.lease)).into();
         self.stage = Stage::Entering;
         let key = self.key.clone();
-        // Equal to no revision: the key does not exist.
+        // The comparison with no revision means that the key does not exist.
         let compare = Compare { target: 1, key: key.clone(), ..Compare::default() };
         let put = Put { key: key.clone(), lease: self.lease, ..Put::default() };
-        // `WithFirstCreate`.
+        // This range is `WithFirstCreate` in the Go client.
         let owner = Range {
             range_end: after_prefix(&self.prefix),
             limit: 1,

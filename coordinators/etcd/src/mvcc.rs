@@ -1,4 +1,4 @@
-//! The keys with all their revisions. None is compacted.
+//! The keys with all their revisions; the model never compacts them.
 
 use crate::refusal::Refusal;
 use crate::request::Range;
@@ -16,7 +16,7 @@ pub(crate) struct KeyValue {
     pub(crate) lease: i64,
 }
 
-/// A deletion only sets the key and the revision.
+/// A change of a key; a deletion has only the key and the revision.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Event {
     pub(crate) is_put: bool,
@@ -34,7 +34,7 @@ pub(crate) struct Found {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Span {
     pub(crate) key: Bytes,
-    /// Empty for a single key; a zero byte for all keys from `key` on.
+    /// End of the range, empty for a single key; a zero byte means all keys from `key` on.
     pub(crate) end: Bytes,
 }
 
@@ -208,7 +208,7 @@ fn sort(kvs: &mut [&KeyValue], wanted: &Range) {
         _ => {}
     }
     if wanted.sort_order == 2 {
-        // Equal ones keep their order.
+        // Equal keys keep their order.
         kvs.reverse();
         let same = |one: &&KeyValue, other: &&KeyValue| match wanted.sort_target {
             1 => one.version == other.version,

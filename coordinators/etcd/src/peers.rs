@@ -1,5 +1,5 @@
-//! Connections between members. Each member sends only on those that it opens. Messages beyond a
-//! short queue are dropped, as raft expects.
+//! Connections between members. Each member sends only on connections that it opens, and drops
+//! messages beyond a short queue, as raft expects.
 
 use crate::config::{Config, Member};
 use crate::raft::Message;
@@ -7,10 +7,10 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use fencepost_machine::{ConnectionId, Output};
 use std::collections::BTreeMap;
 
-/// No HTTP method starts like this.
+/// First bytes of a peer's connection, which differ from every HTTP method.
 pub(crate) const GREETING: &[u8] = b"\0etcd-peer\n";
 const FRAME_MAX: usize = 64 << 20;
-/// `pipelineBufSize`
+/// Maximum number of waiting messages (`pipelineBufSize`).
 const WAITING_MAX: usize = 64;
 
 #[derive(Clone, Debug)]

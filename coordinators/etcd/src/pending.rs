@@ -8,7 +8,7 @@ use crate::state::Command;
 use fencepost_machine::{ConnectionId, WallTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// `readIndexRetryTime`
+/// Interval between two requests for a read index (`readIndexRetryTime`).
 pub(crate) const READ_RETRY_MS: u64 = 500;
 
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub(crate) enum Task {
 pub(crate) struct Pending {
     pub(crate) connection: Option<ConnectionId>,
     pub(crate) started_ms: u64,
-    /// A call that waits for a lock has no deadline.
+    /// Time limit of the call in milliseconds; `None` for a call that waits for a lock.
     pub(crate) deadline_ms: Option<u64>,
     pub(crate) task: Task,
 }
@@ -44,12 +44,14 @@ pub(crate) struct Calls {
     pub(crate) next_id: u64,
     pub(crate) reading: Option<Reading>,
     pub(crate) waiting_reads: BTreeSet<u64>,
-    /// Renewals of an expired lease wait for its revocation. Last field: the member that asked.
+    /// Renewals of an expired lease that wait for its revocation. The last value is the requesting
+    /// member.
     pub(crate) ended: Vec<(i64, u64, Option<u8>)>,
 }
 
 impl Calls {
-    /// Ids are beyond those of this member's earlier lives (`idutil.Generator`).
+    /// Creates an empty set, whose ids are beyond those of this member's earlier lives
+    /// (`idutil.Generator`).
     pub(crate) fn new(member: u8, wall: WallTime) -> Calls {
         let time = u64::try_from(wall.as_millis()).unwrap_or(0) << 8 & 0xffff_ffff_ffff;
         Calls {

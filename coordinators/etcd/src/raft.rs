@@ -1,4 +1,5 @@
-//! Raft as in etcd 3.4 (`raft/raft.go`), with CheckQuorum and without PreVote. Does no I/O.
+//! Raft as in etcd 3.4 (`raft/raft.go`), with CheckQuorum and without PreVote. The module does no
+//! I/O.
 //!
 //! A member that hears from no leader for a random one to two election timeouts becomes a
 //! candidate. A leader that does not hear from a majority for an election timeout steps down. A
@@ -26,7 +27,7 @@ pub(crate) enum Role {
     Leader(Leading),
 }
 
-/// Member 0 is none.
+/// The raft state of one member; member 0 means none.
 #[derive(Clone, Debug)]
 pub(crate) struct Raft {
     pub(crate) me: u8,
@@ -39,7 +40,7 @@ pub(crate) struct Raft {
     pub(crate) leader: u8,
     tick_ms: u64,
     election_ticks: u64,
-    /// Last message of a leader, or last granted vote (`electionElapsed`).
+    /// Time of the last message of a leader, or of the last granted vote (`electionElapsed`).
     heard_ms: u64,
     election_due_ms: u64,
     random: u64,
@@ -125,7 +126,7 @@ impl Raft {
         self.election_due_ms = now_ms + ticks * self.tick_ms;
     }
 
-    /// Ignores the ticks of a pause of the process.
+    /// Shifts the timers by the length of a pause of the process, whose ticks do not count.
     pub(crate) fn shift(&mut self, by_ms: u64) {
         self.heard_ms += by_ms;
         self.election_due_ms += by_ms;
@@ -198,8 +199,8 @@ impl Raft {
                 _ => self.become_follower(term, 0, now_ms),
             }
         } else if term != 0 && term < self.hard.term {
-            // From an old leader, or from one whose followers include this member, which raised its
-            // term while it was cut off: the reply tells it the later term.
+            // The sender is an old leader, or one whose followers include this member, which raised
+            // its term while it was cut off. The reply contains the later term.
             if matches!(body, Body::Append { .. } | Body::Heartbeat { .. }) {
                 let index = self.last_index();
                 self.say(from, Body::AppendReply { index: 0, reject: true, hint: index });

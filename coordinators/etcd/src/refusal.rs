@@ -22,10 +22,10 @@ pub(crate) enum Refusal {
     Timeout,
     TimeoutLeaderFailed,
     TimeoutConnectionLost,
-    /// There was no leader for the whole timeout, so the change was never proposed.
+    /// The cluster had no leader for the whole timeout, so the server never proposed the change.
     DeadlineExceeded,
     SessionExpired,
-    /// The server-side lock loses the code of its internal client.
+    /// An error of the server-side lock, which loses the code of its internal client.
     Unknown(Box<Refusal>),
 }
 

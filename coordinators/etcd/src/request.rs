@@ -1,4 +1,4 @@
-//! Requests of clients, parsed from the gateway's JSON. The log stores them in the same structure.
+//! Requests of clients, parsed from the gateway's JSON. The log stores them in the same form.
 
 mod json;
 
@@ -195,7 +195,7 @@ pub(crate) enum Call {
 }
 
 impl Call {
-    /// Parses the path below `/v3` and the body; `None` if there is no such call.
+    /// Parses the path below `/v3` and the body; returns `None` for an unknown path.
     pub(crate) fn read(path: &str, body: &[u8]) -> Option<Read<Call>> {
         Some(match path {
             "/kv/range" => first(body).map(Call::Range),
@@ -223,7 +223,7 @@ impl Call {
     }
 }
 
-/// Ignores the rest of the body. An empty body is an empty message.
+/// Parses the first value of the body. An empty body is an empty message.
 fn first<T: Default + DeserializeOwned>(body: &[u8]) -> Read<T> {
     let first = serde_json::Deserializer::from_slice(body).into_iter().next();
     let message: Option<Option<T>> = first.transpose().map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! The server as a machine: dispatches inputs, applies the log and sets the timer.
+//! The server as a machine ([`Etcd`]), which dispatches inputs, applies the log and sets the timer.
 
 use crate::config::Config;
 use crate::connection::Connection;
@@ -17,7 +17,7 @@ use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, DiskImage, Input, KeyChange, Machine, Now, Output, Outputs};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// A later wake-up means that the server was paused.
+/// Lateness of a wake-up in milliseconds that shows a pause of the server.
 const LATE_MS: u64 = 100;
 
 /// An etcd server, alone or in a cluster. The driver sends [`Input::Timer`] when it boots.
@@ -39,7 +39,7 @@ pub struct Etcd {
     pub(crate) heads: Heads,
     pub(crate) leader: u8,
     pub(crate) leader_since_ms: u64,
-    /// Checks for expired leases happen at multiples of the period from here.
+    /// Boot time, from which checks for expired leases happen at multiples of their period.
     booted_us: u64,
     has_booted: bool,
     armed: Option<u64>,
@@ -96,7 +96,7 @@ impl Etcd {
 
     fn boot(&mut self) {
         self.has_booted = true;
-        // Committed entries are applied without replies.
+        // The server applies committed entries without replies.
         while let Some(command) = self.next_committed() {
             self.state.apply(&command.command, 0);
         }
@@ -200,7 +200,7 @@ impl Etcd {
         }
     }
 
-    /// Only a leader may send before its own disk has synced.
+    /// Sends messages that may be sent. Only a leader may send before its own disk has synced.
     fn say(&mut self) {
         let is_leader = self.raft.is_leader();
         for message in std::mem::take(&mut self.raft.outbox) {
@@ -283,7 +283,7 @@ impl Etcd {
         }
         self.armed = due;
         if let Some(due) = due {
-            // If the deadline has passed already, wake up in a microsecond.
+            // If the deadline has already passed, the timer is due in a microsecond.
             let micros = due.saturating_sub(self.now.monotonic.0).max(1);
             self.out.list.push(Output::WakeAfter { micros });
         }
@@ -308,7 +308,7 @@ impl Machine for Etcd {
         std::mem::swap(&mut self.out, out);
     }
 
-    /// As in `/health`: it knows its leader.
+    /// Returns whether the server knows its leader, as `/health` does.
     fn is_ready(&self) -> bool {
         self.raft.leader != 0
     }

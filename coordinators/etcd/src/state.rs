@@ -123,7 +123,7 @@ impl State {
         Ok(Outcome::Header { revision: self.store.written() })
     }
 
-    /// The branch is chosen before the transaction changes anything.
+    /// Executes a transaction; it chooses the branch before it changes anything.
     pub(crate) fn txn(&mut self, txn: &Txn) -> Result<Outcome, Refusal> {
         let is_success = txn.compare.iter().all(|compare| self.holds(compare));
         let branch = if is_success { &txn.success } else { &txn.failure };
@@ -147,7 +147,7 @@ impl State {
         let span = Span { key: compare.key.clone(), end: compare.range_end.clone() };
         let mut found = self.store.all(&span).peekable();
         if found.peek().is_none() {
-            // A missing value equals no other.
+            // A missing value equals no other value.
             return compare.target != 3 && compares(compare, &KeyValue::default());
         }
         found.all(|kv| compares(compare, kv))

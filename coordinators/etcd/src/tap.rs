@@ -1,16 +1,17 @@
-//! Reports to the judge: lock holders, according to the keys.
+//! Reports lock holders to the judge, according to the keys.
 //!
 //! A lock of `concurrency.Mutex` is named by its prefix: its contenders are the keys below
 //! `<lock>/`, named by their leases in hex, and the one created first holds it. A lock of etcd3gw
-//! is the key `/locks/<lock>`. If all keys are reported, any other key is a lock by itself; without
-//! a value, its owner is named by the lease. A holder's token is the revision that created its key.
+//! is the key `/locks/<lock>`. If the server reports all keys, any other key is also a lock; the
+//! owner of a key without a value is named by the lease. A holder's token is the revision that
+//! created its key.
 
 use crate::mvcc::{Span, Store};
 use bytes::Bytes;
 use fencepost_machine::{ConnectionId, KeyChange, TapEvent};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// `LOCK_PREFIX` of etcd3gw.
+/// Prefix of etcd3gw's locks (`LOCK_PREFIX`).
 const GATEWAY_PREFIX: &str = "/locks/";
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -20,7 +20,7 @@ pub(crate) struct Wal {
     syncing: Option<(u64, u64)>,
 }
 
-/// A malformed record panics; its checksum rules that out.
+/// Reads the log. A malformed record panics, but its checksum prevents that.
 pub(crate) fn load(records: &[Bytes]) -> (Hard, Vec<Entry>) {
     let (mut hard, mut log) = (Hard::default(), Vec::new());
     for record in records {

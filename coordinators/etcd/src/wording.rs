@@ -1,11 +1,11 @@
-//! Renders HTTP messages for pictures: requests with their JSON, and keys decoded.
+//! Formats HTTP messages for pictures: requests with their JSON, and keys decoded.
 
 use crate::peers::GREETING;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use fencepost_machine::wording::Speaker;
 
-/// Renders a message of a client, a server or a peer as text.
+/// Formats a message of a client, a server or a peer as text.
 pub fn etcd(_: Speaker, bytes: &[u8]) -> String {
     if bytes.starts_with(GREETING) || bytes.first() == Some(&0) {
         return member(bytes);
@@ -14,7 +14,7 @@ pub fn etcd(_: Speaker, bytes: &[u8]) -> String {
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or(("", &text));
     let first = head.lines().next().unwrap_or_default();
     let first = first.trim_end_matches(" HTTP/1.1").trim_start_matches("HTTP/1.1 ");
-    // The lengths of chunks are omitted.
+    // The text omits the lengths of chunks.
     let lines = body.lines().filter(|line| line.starts_with('{')).map(plain);
     let lines: Vec<String> = lines.collect();
     let words = [first.to_owned(), lines.join(" | ")];

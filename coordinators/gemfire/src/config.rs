@@ -1,31 +1,31 @@
-//! Configuration of a server.
+//! Configuration of a server ([`Config`]).
 
-/// `member-timeout` of a real member by default.
+/// Default `member-timeout` of a real member, in microseconds.
 pub const MEMBER_TIMEOUT_US: u64 = 5_000_000;
 
 /// A server and its address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Server {
-    /// Number, from 1.
+    /// Number of the server, from 1.
     pub id: u8,
-    /// Host name or address.
+    /// Host name or address of the server.
     pub host: String,
     /// Port for processes and the other servers.
     pub port: u16,
 }
 
-/// Configuration of a server.
+/// The configuration of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Number of this server.
     pub me: u8,
     /// All servers, this one included. With fewer than two the server is alone.
     pub servers: Vec<Server>,
-    /// `member-timeout`, in microseconds.
+    /// Setting `member-timeout`, in microseconds.
     pub member_timeout_us: u64,
     /// Maximum number of connections.
     pub connections_max: usize,
-    /// Prefix of the locks reported to the judge; `None` reports none.
+    /// Prefix of the locks that the server reports to the judge; `None` reports none.
     pub tap_prefix: Option<String>,
 }
 
@@ -46,13 +46,14 @@ impl Config {
         self.servers.iter().filter(|server| server.id != self.me)
     }
 
-    /// A silent member is suspected after one timeout, checked for another, and checked again by
-    /// the coordinator for half of one.
+    /// Returns the silence after which a member is removed. Servers suspect it after one timeout
+    /// and check it for another, and the coordinator checks it again for half of one.
     pub(crate) fn silence_us(&self) -> u64 {
         self.member_timeout_us / 2 * 5
     }
 
-    /// A member whose connection ended is suspected immediately.
+    /// Returns the shorter limit for a member whose connection ended, whom servers suspect
+    /// immediately.
     pub(crate) fn cut_off_us(&self) -> u64 {
         self.member_timeout_us / 2 * 3
     }

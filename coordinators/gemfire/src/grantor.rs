@@ -1,4 +1,4 @@
-//! The grantor: holders and waiters of each lock.
+//! The grantor, with the holders and waiters of each lock ([`Grantor`]).
 
 use fencepost_machine::{ConnectionId, KeyChange};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -9,7 +9,7 @@ const COUNT_MAX: usize = 10_000;
 pub(crate) struct Hold {
     pub(crate) process: String,
     pub(crate) serial: u64,
-    /// End of the lease by the grantor's wall clock.
+    /// End of the lease in milliseconds of the grantor's wall clock.
     pub(crate) expires_ms: Option<i64>,
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct Grantor {
 }
 
 impl Grantor {
-    /// Asks these members for their locks before it grants any.
+    /// Creates a grantor that waits for these members' reports of their locks before it grants any.
     pub(crate) fn new(version: u64, members: BTreeSet<String>) -> Grantor {
         Grantor {
             version,
@@ -73,7 +73,7 @@ impl Grantor {
         !self.recovering.is_empty()
     }
 
-    /// If two members claim a lock, the first to report it keeps it.
+    /// Records a member's locks. If two members claim a lock, the first to report it keeps it.
     pub(crate) fn recover(&mut self, process: &str, held: Vec<(String, Hold)>) {
         if !self.recovering.remove(process) {
             return;
@@ -133,7 +133,7 @@ impl Grantor {
         self.changes.push(Change { lock, what, hold, by: Some(connection) });
     }
 
-    /// Repeating a call has no effect.
+    /// Handles a lock call; repeating a call has no effect.
     pub(crate) fn lock(&mut self, name: String, call: Call, connection: ConnectionId) {
         let released = self.released.get(&call.process);
         if released.is_some_and(|(last, _)| call.serial <= *last) {

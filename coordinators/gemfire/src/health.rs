@@ -1,4 +1,4 @@
-//! Failure detection: when each member was heard last.
+//! Failure detection, which records when each member was last heard.
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Health {
@@ -6,7 +6,7 @@ pub(crate) struct Health {
     cut_off: Option<u64>,
 }
 
-/// Limits of a member's silence.
+/// The limits of a member's silence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     pub(crate) silence_us: u64,

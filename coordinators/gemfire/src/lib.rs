@@ -1,7 +1,7 @@
-//! A model of a GemFire server with its distributed lock service, after Apache Geode (the same code
-//! in the open), as Spring Integration's `GemfireLockRegistry` uses it through
-//! `Region.getDistributedLock`. Numbers in the table marked *measured* are of real members 1.15.1;
-//! class names are of Geode's source.
+//! A model of a GemFire server with its distributed lock service, after Apache Geode, the
+//! open-source edition of the same code. Spring Integration's `GemfireLockRegistry` uses the
+//! service through `Region.getDistributedLock`. Numbers in the table marked *measured* are of real
+//! members 1.15.1; class names are of Geode's source.
 //!
 //! | rule | from |
 //! | --- | --- |
@@ -15,17 +15,18 @@
 //! | If the grantor departs, the elder appoints another, which asks every member what it holds before it grants anything. Holders keep their locks. | `DLockRecoverGrantorProcessor` |
 //! | A put into a region is complete when every member has it; an older version does not replace a newer one. | `DistributedRegion`, concurrency checks |
 //!
-//! **Our own choices**: the protocol on the wire (see [`GemFire`]); processes are members without a
-//! vote, and never grantor; the youngest server is appointed (in Geode, the first that asks for a
-//! lock); a majority of the configured servers founds a system (a real locator does it alone); the
-//! smaller of two systems gives up.
+//! The model makes **its own choices** in these points. The protocol on the wire is in [`GemFire`].
+//! Processes are members without a vote, and never the grantor. The elder appoints the youngest
+//! server as grantor (in Geode, the first member that asks for a lock). A majority of the
+//! configured servers founds a system (a real locator does so alone). The smaller of two systems
+//! gives up.
 //!
 //! **Not modelled**: locators, a ring of neighbours that check each other (the coordinator checks
 //! all), suspension of a whole lock service, `becomeLockGrantor`, persistent regions, values other
-//! than numbers. A region with LOCAL scope refuses to lock, so there is nothing to model.
+//! than numbers. A region with LOCAL scope refuses to lock, so the model omits it.
 //!
-//! Entry points: [`Config`] and [`GemFire`], a [`Machine`](fencepost_machine::Machine). The crate
-//! has no features.
+//! The entry points are [`Config`] and [`GemFire`], a [`Machine`](fencepost_machine::Machine). The
+//! crate has no features.
 //!
 //! ```
 //! use fencepost_gemfire::{Config, GemFire};

@@ -1,4 +1,4 @@
-//! Membership: the coordinator proposes views, and servers agree.
+//! Membership, in which the coordinator proposes views and servers agree.
 //!
 //! A view is installed once servers that weigh more than half of the installed one have agreed. A
 //! server that has agreed to a view agrees only to views that follow it, so two coordinators cannot
@@ -37,7 +37,7 @@ pub(crate) struct Membership {
     patience: Patience,
     heartbeat_us: u64,
     now: u64,
-    /// The installed view; `None` while the server is no member.
+    /// Installed view; `None` while the server is not a member.
     pub(crate) view: Option<View>,
     agreed: Option<Agreed>,
     highest: u64,
@@ -78,7 +78,7 @@ impl Membership {
         }
     }
 
-    /// `forcedDisconnect`: the server starts again as another member.
+    /// Starts the server again as another member (`forcedDisconnect`).
     fn disconnect(&mut self, born: u64) {
         self.me.born = born.max(self.me.born + 1);
         (self.view, self.agreed, self.proposal) = (None, None, None);
@@ -110,7 +110,8 @@ impl Membership {
         }
     }
 
-    /// Checks the installed view, and a newer one that may be installed elsewhere.
+    /// Returns whether the majority is lost in the installed view, or in a newer one that may be
+    /// installed elsewhere.
     fn has_lost_majority(&self) -> bool {
         let Some(view) = &self.view else { return false };
         let is_here = |life: Life| !self.has_failed(life);
@@ -142,7 +143,7 @@ impl Membership {
         self.outbox.extend(self.peers.keys().map(|to| (*to, message.clone())));
     }
 
-    /// A member fails if it is silent for too long, or back as another member.
+    /// Returns whether a member was silent for too long, or is back as another member.
     fn has_failed(&self, life: Life) -> bool {
         let peer = self.peers.get(&life.id);
         self.is_over(life)
@@ -335,7 +336,7 @@ impl Membership {
         }
     }
 
-    /// Sends the view to a server that has an older one, or one of a smaller system.
+    /// Sends the view to a server that has an older one, or one of another system.
     fn compare(&mut self, with: u8, system: u64, number: u64) {
         let Some(view) = &self.view else { return };
         if view.system != system || number < view.number {
@@ -353,7 +354,7 @@ impl Membership {
             return;
         }
         self.highest = self.highest.max(number);
-        // Another founder replaces one that does not continue.
+        // Before a view is installed, another founder's proposal replaces the agreed one.
         let follows = self.agreed.as_ref().filter(|_| installed.is_some()).is_none_or(|agreed| {
             let since = proposed.chain.first().copied().unwrap_or_default();
             let known = agreed.view.number;
@@ -388,7 +389,7 @@ impl Membership {
             None => {}
             Some(own) if own.system == view.system && view.number <= own.number => return,
             Some(own) if own.system != view.system => {
-                // Systems do not merge: the smaller one gives up.
+                // Systems do not merge, so the smaller one gives up.
                 let rank = |view: &View| (view.servers.len(), view.system);
                 if rank(own) < rank(&view) {
                     self.disconnect(born);

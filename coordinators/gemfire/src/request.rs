@@ -1,4 +1,4 @@
-//! Requests of processes: words on a line.
+//! Requests of processes, as words on a line.
 
 use crate::grantor::{Call, Hold};
 

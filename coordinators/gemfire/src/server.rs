@@ -1,4 +1,4 @@
-//! A server as a machine: lines in, lines out.
+//! A server as a machine that receives and sends lines ([`GemFire`]).
 
 use crate::config::Config;
 use crate::grantor::{Change, Grantor, Hold};
@@ -21,8 +21,9 @@ struct Beat {
 /// A server of the distributed system.
 ///
 /// A process sends lines of words, and gets a line for each. `P` is the name of its membership,
-/// which it chooses and uses once; `V` the number of the view that it knows, `G` the version of the
-/// grantor. Waits are in microseconds, leases and their ends in milliseconds; zero means no lease.
+/// which it chooses and uses once; `V` is the number of the view that it knows, and `G` the version
+/// of the grantor. Waits are in microseconds, leases and their ends in milliseconds; zero means no
+/// lease.
 ///
 /// | request | answers |
 /// | --- | --- |
@@ -33,10 +34,10 @@ struct Beat {
 /// | `get P V KEY` | `value N` |
 /// | `put P V KEY N` | `done` |
 ///
-/// All but `join` may also be answered by `departed` (the process is no longer a member), `later`
-/// (this server does not know it yet, or knows another view), `not-grantor`, `busy` (the grantor
-/// recovers), `full`, and `error TEXT`. A process sends `alive` to every server, `put` to every
-/// server of its view, and `get` to any of them.
+/// The server may also answer all requests but `join` by `departed` (the process is no longer a
+/// member), `later` (this server does not know the process yet, or knows another view),
+/// `not-grantor`, `busy` (the grantor recovers), `full`, and `error TEXT`. A process sends `alive`
+/// to every server, `put` to every server of its view, and `get` to any of them.
 #[derive(Debug)]
 pub struct GemFire {
     config: Config,
@@ -52,7 +53,7 @@ pub struct GemFire {
 }
 
 impl GemFire {
-    /// Creates a server, which keeps nothing on disk.
+    /// Creates a server, which stores nothing on disk.
     pub fn new(config: Config, now: Now) -> GemFire {
         GemFire {
             membership: Membership::new(&config, born(now), now.monotonic.0),

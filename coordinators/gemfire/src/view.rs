@@ -1,14 +1,14 @@
-//! Membership views.
+//! Membership views ([`View`]).
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 const LEAD_WEIGHT: u32 = 15;
 const WEIGHT: u32 = 10;
-/// Numbers of views are multiples of this, plus the proposer's number.
+/// Modulus of view numbers, whose remainder is the proposer's number.
 const PROPOSERS_MAX: u64 = 256;
 
-/// A restarted server is another member.
+/// One life of a server; a restarted server is another member.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Life {
     pub(crate) id: u8,
@@ -23,10 +23,10 @@ pub(crate) struct Appointed {
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct View {
-    /// Differs between systems that were founded separately.
+    /// Number that differs between systems founded separately.
     pub(crate) system: u64,
     pub(crate) number: u64,
-    /// Oldest first. The first live one is the coordinator and elder.
+    /// Servers, oldest first. The first live one is the coordinator and elder.
     pub(crate) servers: Vec<Life>,
     pub(crate) processes: BTreeSet<String>,
     pub(crate) grantor: Option<Appointed>,

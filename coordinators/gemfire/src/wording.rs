@@ -1,4 +1,4 @@
-//! Renders messages as text for pictures.
+//! Formats messages as text for pictures.
 
 use fencepost_machine::wording::{Speaker, lines};
 

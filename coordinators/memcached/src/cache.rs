@@ -1,10 +1,10 @@
-//! The items by key, in order of use, within a memory limit.
+//! The items by key in order of use, within a memory limit.
 
 use crate::clock::{Clock, Expiry};
 use bytes::Bytes;
 use std::collections::BTreeMap;
 
-/// The header with cas number, the end of the key, and the line end.
+/// Bytes of the header with cas number, the end of the key, and the line end.
 const OVERHEAD: usize = 48 + 8 + 1 + 2;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,10 +23,10 @@ pub(crate) enum RemovedItem {
     Flushed(Item),
 }
 
-/// `oldest_live` and `oldest_cas` in memcached.c.
+/// The last flush, as in `oldest_live` and `oldest_cas` of memcached.c.
 #[derive(Clone, Copy, Debug)]
 struct Flush {
-    /// Items stored up to this clock reading, or with a smaller cas number, are gone.
+    /// Clock reading up to which stored items are gone, as are items with a smaller cas number.
     at: u64,
     cas: u64,
 }
@@ -68,7 +68,6 @@ impl Cache {
         None
     }
 
-    /// `item_is_flushed`.
     fn is_flushed(&self, item: &Item, clock: &Clock) -> bool {
         self.flush.is_some_and(|flush| {
             flush.at <= clock.shows && (item.stored_at <= flush.at || item.cas < flush.cas)
@@ -138,7 +137,7 @@ impl Cache {
         std::mem::take(&mut self.items).into_iter().collect()
     }
 
-    /// `flush_all`
+    /// Flushes the cache, as `flush_all` does.
     pub(crate) fn flush(&mut self, at: Expiry, clock: &Clock) {
         let at = match at {
             Expiry::Never => clock.shows,
@@ -154,7 +153,7 @@ impl Cache {
         self.items.keys().cloned().collect()
     }
 
-    /// `item_size_ok` with the default limit of 1 MB.
+    /// Returns the result of `item_size_ok` with the default limit of 1 MB.
     pub(crate) fn fits(key: &[u8], length: usize) -> bool {
         key.len() + length + OVERHEAD <= 1024 * 1024
     }

@@ -1,14 +1,14 @@
-//! memcached's clock: whole seconds, updated once a second (`clock_handler` in memcached.c). A
+//! memcached's clock in whole seconds, updated once a second (`clock_handler` in memcached.c). A
 //! ten-second lease that begins just before an update lasts little more than nine seconds.
 
 use fencepost_machine::Now;
 
 pub(crate) const TICK_US: u64 = 1_000_000;
 
-/// The first reading: `ITEM_UPDATE_INTERVAL` plus two seconds, so that items look younger.
+/// First reading, `ITEM_UPDATE_INTERVAL` plus two seconds, so that items look younger.
 const AT_START: u64 = 62;
 
-/// `REALTIME_MAXDELTA`: longer expiries are absolute times.
+/// Longest duration as an expiry (`REALTIME_MAXDELTA`); larger values are absolute times.
 const SPAN_MAX: i64 = 60 * 60 * 24 * 30;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,9 +19,9 @@ pub(crate) enum Expiry {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Clock {
-    /// The monotonic clock, in whole seconds, at reading zero.
+    /// Monotonic clock in whole seconds at reading zero.
     origin: i64,
-    /// The wall clock, in whole seconds, at reading zero.
+    /// Wall clock in whole seconds at reading zero.
     started: i64,
     pub(crate) shows: u64,
     read_us: u64,
@@ -49,8 +49,8 @@ impl Clock {
         self.read_us = now.monotonic.0;
     }
 
-    /// `realtime` in memcached.c: 0 means never, up to 30 days a duration, more a wall-clock time,
-    /// and a negative value is already expired.
+    /// Converts an expiry as `realtime` in memcached.c does: 0 means never, up to 30 days a
+    /// duration, more a wall-clock time, and a negative value is already expired.
     pub(crate) fn expiry(&self, given: i64) -> Expiry {
         match given {
             0 => Expiry::Never,
@@ -64,7 +64,7 @@ impl Clock {
         matches!(expiry, Expiry::At(at) if at <= self.shows)
     }
 
-    /// Returns when the reading will reach `expiry`, in wall-clock milliseconds, for the judge.
+    /// Returns the time of `expiry` in wall-clock milliseconds, for the judge.
     pub(crate) fn in_wall_ms(&self, expiry: Expiry) -> Option<i64> {
         let Expiry::At(at) = expiry else { return None };
         let readings = i64::try_from(at).ok()?.checked_sub(i64::try_from(self.shows).ok()?)?;

@@ -110,7 +110,7 @@ impl Memcached {
         Then::Reply(reply(said, quiet))
     }
 
-    /// The obsolete time argument must be 0.
+    /// Handles `delete`, whose obsolete time argument must be 0.
     fn delete(&mut self, arguments: &[&[u8]], quiet: bool) -> Then {
         let is_zero = arguments.get(1) == Some(&b"0".as_slice());
         let is_valid = match arguments.len() {
@@ -136,7 +136,7 @@ impl Memcached {
         Then::Reply(reply(said, quiet))
     }
 
-    /// `do_add_delta`. A shorter number is padded with spaces.
+    /// Handles `incr` and `decr` as `do_add_delta` does; a shorter number is padded with spaces.
     fn count(&mut self, arguments: &[&[u8]], delta: Delta, quiet: bool) -> Then {
         let said = |text: &str| Then::Reply(reply(text, quiet));
         let key = arguments[0];

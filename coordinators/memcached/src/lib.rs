@@ -1,14 +1,14 @@
-//! memcached 1.6.18 as a pure state machine: text protocol, one-second clock, and an evicting
+//! memcached 1.6.18 as a pure state machine, with its text protocol, one-second clock and evicting
 //! cache.
 //!
-//! Modelled is everything that a lock can observe: `add` and `cas`, expiry by a clock that advances
-//! once a second (so a lease ends up to a second early), LRU eviction, and the loss of all data on
-//! restart. Not modelled: the binary protocol, meta commands (`mg`, `ms`, ...), UDP, SASL, slab
-//! classes and the segmented LRU (another item may be evicted first), and commands that tune a
-//! running server. All of these are answered with `ERROR`.
+//! The model has everything that a lock can observe: `add` and `cas`, expiry by a clock that
+//! advances once a second (so a lease ends up to a second early), LRU eviction, and the loss of all
+//! data on restart. It does not have the binary protocol, meta commands (`mg`, `ms`, ...), UDP,
+//! SASL, slab classes and the segmented LRU (another item may be evicted first), or commands that
+//! tune a running server. It answers all of these with `ERROR`.
 //!
-//! Entry points: [`Config`] and [`Memcached`], a [`Machine`](fencepost_machine::Machine). The crate
-//! has no features.
+//! The entry points are [`Config`] and [`Memcached`], a [`Machine`](fencepost_machine::Machine).
+//! The crate has no features.
 //!
 //! ```
 //! use fencepost_machine::{ConnectionId, Input, Machine, Now, Output, Outputs};

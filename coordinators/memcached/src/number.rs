@@ -1,5 +1,5 @@
 //! Numbers in commands (`safe_strtol` and others in util.c). As with C's `strtol`, leading spaces
-//! and a sign are allowed, and the digits may be followed by a space and anything else.
+//! and a sign are allowed, and a space and any text may follow the digits.
 
 fn parse(text: &[u8]) -> Option<(bool, u128)> {
     let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;
@@ -19,19 +19,19 @@ fn parse(text: &[u8]) -> Option<(bool, u128)> {
     Some((negative, value))
 }
 
-/// `safe_strtol`: truncated to the lower 32 bits.
+/// Parses a number as `safe_strtol` does, which truncates it to the lower 32 bits.
 pub(crate) fn signed(text: &[u8]) -> Option<i32> {
     let (negative, value) = parse(text)?;
     let value = i128::try_from(value).ok()?;
     i64::try_from(if negative { -value } else { value }).ok().map(|value| value as i32)
 }
 
-/// A value beyond 32 bits may become negative, that is, already expired.
+/// Parses an expiry; a value beyond 32 bits may become negative, and so already expired.
 pub(crate) fn expiry(text: &[u8]) -> Option<i64> {
     signed(text).map(i64::from)
 }
 
-/// `safe_strtoull`: negative numbers wrap around and are accepted if the result is below 2^63.
+/// Parses a number as `safe_strtoull` does; negative numbers wrap around and are valid below 2^63.
 pub(crate) fn unsigned(text: &[u8]) -> Option<u64> {
     let (negative, value) = parse(text)?;
     let value = u64::try_from(value).ok()?;
@@ -39,7 +39,7 @@ pub(crate) fn unsigned(text: &[u8]) -> Option<u64> {
     (wrapped as i64 >= 0 || !negative).then_some(wrapped)
 }
 
-/// `safe_strtoflags`: the lower 32 of 64 bits.
+/// Parses flags as `safe_strtoflags` does, which takes the lower 32 of 64 bits.
 pub(crate) fn flags(text: &[u8]) -> Option<u32> {
     unsigned(text).map(|value| value as u32)
 }

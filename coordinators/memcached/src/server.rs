@@ -1,4 +1,4 @@
-//! The server as a machine: connections, lines and data blocks in, replies out.
+//! The server as a machine ([`Memcached`]), which receives lines and data blocks and sends replies.
 
 use crate::block::Storing;
 use crate::cache::{Cache, Item, RemovedItem};
@@ -9,17 +9,17 @@ use fencepost_machine::{
 };
 use std::collections::BTreeMap;
 
-/// A longer line that is not a `get` closes the connection.
+/// Length of a line beyond which a command other than `get` closes the connection.
 const LINE_MAX: usize = 2_048;
 
-/// Configuration of a server.
+/// The configuration of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Memory limit for items, in bytes (`-m`).
     pub memory_limit: usize,
     /// Maximum number of connections (`-c`).
     pub connections_max: usize,
-    /// Prefix of the keys whose changes are reported to the judge; `None` reports none.
+    /// Prefix of the keys whose changes the server reports to the judge; `None` reports none.
     pub tap_prefix: Option<Bytes>,
 }
 
@@ -29,7 +29,7 @@ impl Default for Config {
     }
 }
 
-/// A memcached server. The driver sends [`Input::Timer`] when it boots. A restart empties it.
+/// A memcached server. The driver sends [`Input::Timer`] when it boots. A restart loses all items.
 #[derive(Debug)]
 pub struct Memcached {
     config: Config,
@@ -199,7 +199,7 @@ impl Memcached {
         }
     }
 
-    /// Reports a value stored as already expired as a removal.
+    /// Stores a value. Reports a value that has already expired as a removal.
     pub(crate) fn put(&mut self, key: &[u8], flags: u32, value: Bytes, expiry: Expiry) {
         self.counts.sets += 1;
         let before = self.cache.get(key).cloned();

@@ -1,4 +1,4 @@
-//! Arbitrary bytes in arbitrary pieces.
+//! Tests with arbitrary bytes in arbitrary pieces.
 
 use crate::{Config, Memcached};
 use fencepost_testing::Bench;

@@ -1,8 +1,10 @@
-//! Random commands against a real memcached and against ours: replies must be byte-identical.
+//! Tests that send random commands to a real memcached and to the model, whose replies must be
+//! byte-identical.
 //!
-//! Skipped without memcached unless `FENCEPOST_REAL_MEMCACHED=1`. `FENCEPOST_DIFFERENTIAL_CASES`
-//! sets the number of sequences. No sequence depends on elapsed time; unit tests of the clock cover
-//! expiry, with measurements of the real server in docs/fidelity.md.
+//! Without memcached they are skipped unless `FENCEPOST_REAL_MEMCACHED=1`.
+//! `FENCEPOST_DIFFERENTIAL_CASES` sets the number of sequences. No sequence depends on elapsed
+//! time; unit tests of the clock cover expiry, with measurements of the real server in
+//! docs/fidelity.md.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -123,8 +125,8 @@ fn pick(choices: &'static [&'static str]) -> impl Strategy<Value = String> {
     prop::sample::select(choices).prop_map(str::to_owned)
 }
 
-/// A `get` with a key that is too long makes memcached drop its pending replies to earlier commands
-/// of the same packet, which ours has already sent.
+/// Generates keys that are not too long. A `get` with a key that is too long makes memcached drop
+/// its pending replies to earlier commands of the same packet, which the model has already sent.
 fn good_key() -> impl Strategy<Value = String> {
     prop_oneof![12 => pick(&["a", "b", "lock"]), 1 => Just("k".repeat(250))]
 }
@@ -138,8 +140,8 @@ fn expiry() -> impl Strategy<Value = String> {
     prop_oneof![8 => pick(&["0", "100", "2592000"]), 1 => pick(odd)]
 }
 
-/// Below 2^63: beyond it memcached looks for a minus sign past the end of the value, in
-/// uninitialized memory.
+/// Generates numbers below 2^63. For larger ones memcached looks for a minus sign past the end of
+/// the value, in uninitialised memory.
 fn number() -> impl Strategy<Value = String> {
     let odd = &["-1", "abc", "18446744073709551616", "5x", "+5"];
     prop_oneof![8 => (0..30_u64).prop_map(|n| n.to_string()), 1 => pick(odd)]
@@ -228,15 +230,17 @@ fn replies_are_those_of_a_real_memcached() {
     }
 }
 
-/// The real server's cas numbers continue across sequences, so the first one is the reference.
+/// Compares the replies. The real server's cas numbers continue across sequences, so the first one
+/// is the reference.
 fn check(real: &Real, commands: &[String]) -> Result<(), TestCaseError> {
     let mut stream = real.connect();
     let base = first_cas(&ask(&mut stream, &fresh()));
     let mut fake = Fake::start();
     let own = first_cas(&fake.ask(&fresh()));
     let mut answers = [Vec::new(), Vec::new()];
-    // One at a time: memcached's replies to a pipeline depend on what it has sent by then (it
-    // replaces an item that is being sent to a client, and otherwise changes it in place).
+    // Commands are sent one at a time, because memcached's replies to a pipeline depend on what it
+    // has sent by then: it replaces an item that is being sent to a client, and otherwise changes
+    // it in place.
     for command in commands {
         let request = |first| [with_ids(command, first).as_bytes(), b"\r\n", LAST].concat();
         answers[0].extend(ask(&mut stream, &request(base)));
@@ -252,7 +256,8 @@ fn check(real: &Real, commands: &[String]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Deletes keys too: flushed items may reappear in memcached after a later delayed `flush_all`.
+/// Returns commands that also delete the keys, because flushed items may reappear in memcached
+/// after a later delayed `flush_all`.
 fn fresh() -> Vec<u8> {
     let keys = ["a", "b", "lock", &"k".repeat(250)].map(|key| format!("delete {key}\r\n"));
     let ask = b"set zero 0 0 1\r\nz\r\ngets zero\r\ndelete zero\r\n";

@@ -1,4 +1,4 @@
-//! A test bench for one machine, with a disk, and clocks under the test's control.
+//! A test bench for one machine ([`Bench`]), with a disk and clocks that the test controls.
 
 use fencepost_machine::wording::Speaker;
 use fencepost_machine::{
@@ -12,19 +12,19 @@ const WALL_START_US: i64 = 1_700_000_000_000_000;
 /// A machine on a test bench. Its messages arrive immediately.
 #[derive(Debug)]
 pub struct Bench<M> {
-    /// The machine.
+    /// Machine under test.
     pub machine: M,
-    /// Its disk.
+    /// Disk of the machine.
     pub disk: Disk,
-    /// Its clocks.
+    /// Clocks of the machine.
     pub clock: Now,
     /// Reports to the judge since the test last took them.
     pub taps: Vec<TapEvent>,
-    /// Connections that it closed, in order.
+    /// Connections that the machine closed, in order.
     pub closed: Vec<u32>,
-    /// Connections that it asked to open, in order.
+    /// Connections that the machine requested, in order.
     pub asked: Vec<ConnectionId>,
-    /// `true` if syncs finish immediately, otherwise [`Bench::finish_sync`] finishes them.
+    /// `true` if syncs finish immediately; otherwise [`Bench::finish_sync`] finishes them.
     pub syncs_at_once: bool,
     /// Address of new clients.
     pub peer: &'static str,
@@ -35,7 +35,7 @@ pub struct Bench<M> {
 }
 
 impl<M: Machine> Bench<M> {
-    /// A machine booted from an empty disk.
+    /// Boots a machine from an empty disk.
     pub fn new(boot: impl FnOnce(&DiskImage, Now) -> M) -> Bench<M> {
         let clock = Now { wall: WallTime(WALL_START_US), monotonic: MonotonicTime(0) };
         let mut bench = Bench {
@@ -64,7 +64,7 @@ impl<M: Machine> Bench<M> {
         self.input(Input::Timer);
     }
 
-    /// Sends an input and handles everything that follows from it.
+    /// Sends an input, and handles all inputs that follow from it.
     pub fn input(&mut self, input: Input<'_>) {
         let (mut out, mut next) = (Outputs::default(), Some(input));
         while let Some(input) = next.take() {
@@ -131,7 +131,7 @@ impl<M: Machine> Bench<M> {
         self.clock.wall.0 += micros;
     }
 
-    /// Connects a client. Ids count from 1.
+    /// Connects a client and returns its id, counted from 1.
     pub fn connect(&mut self) -> u32 {
         self.next += 1;
         let (connection, peer) = (ConnectionId(self.next), self.peer);
@@ -154,7 +154,7 @@ impl<M: Machine> Bench<M> {
         self.closed.contains(&connection)
     }
 
-    /// Bytes sent to a client and not taken yet.
+    /// Returns the bytes sent to a client that the test has not taken yet.
     pub fn unread(&self, connection: u32) -> &[u8] {
         self.sent.get(&connection).map_or(&[], Vec::as_slice)
     }
@@ -164,7 +164,7 @@ impl<M: Machine> Bench<M> {
         self.sent.remove(&connection).unwrap_or_default()
     }
 
-    /// Takes the bytes sent to a client, as text; empty if there are none.
+    /// Takes the bytes sent to a client as text, which is empty if there are none.
     pub fn take_words(&mut self, connection: u32) -> String {
         let sent = self.take(connection);
         self.machine.wording()(Speaker::Server, &sent)

@@ -1,4 +1,4 @@
-//! Tests with damaged files.
+//! A test of machines with damaged files ([`check`]).
 
 use bytes::Bytes;
 use fencepost_machine::{Damage, Disk, DiskImage, Input, Machine, Now, Output, Outputs, Response};

@@ -1,4 +1,4 @@
-//! Comparisons with real servers: ports, processes that end with the test, and waiting.
+//! Helpers for comparisons with real servers: ports, processes that end with the test, and waiting.
 
 use std::fs::read_to_string;
 use std::net::TcpStream;
@@ -6,12 +6,12 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Outgoing connections get ports from 32768 (Linux) or 49152 (BSD) on. With lower ones for
-/// servers, no other test's outgoing connection takes a port that was free a moment ago.
+/// Range of the servers' ports. Outgoing connections get ports from 32768 (Linux) or 49152 (BSD)
+/// on, so no other test's outgoing connection takes a port of this range that was free.
 const PORTS: std::ops::Range<u32> = 15_000..32_000;
-/// Keeps the ports of processes with adjacent ids apart.
+/// Distance between the first ports of processes with adjacent ids.
 const PORTS_PER_PROCESS: u32 = 61;
-/// Two minutes in all, because CI machines may be busy.
+/// Number of polls, two minutes in all, because CI machines may be busy.
 const LOOKS_MAX: u32 = 2_400;
 const LOOK_PAUSE: Duration = Duration::from_millis(50);
 
@@ -23,7 +23,8 @@ pub fn free_port() -> u16 {
     for _ in PORTS {
         let step = start.wrapping_add(GIVEN.fetch_add(1, Ordering::Relaxed));
         let port = u16::try_from(PORTS.start + step % (PORTS.end - PORTS.start)).unwrap();
-        // A bound port could stay open in a child that another thread starts at the same time.
+        // The function does not bind the port, because a bound port could stay open in a child that
+        // another thread starts at the same time.
         if TcpStream::connect(("127.0.0.1", port)).is_err() {
             return port;
         }
@@ -57,8 +58,8 @@ pub fn wait_until_ready<R>(
     })
 }
 
-/// Sends a signal by name. After `STOP`, waits until all threads have stopped: on a busy machine
-/// they run for a while after kill(2) has returned. Panics if there is no such process.
+/// Sends a signal by name. After `STOP` it waits until all threads have stopped, because on a busy
+/// machine they run for a while after kill(2) has returned. Panics if the process does not exist.
 pub fn signal(pid: u32, name: &str) {
     let sent = Command::new("kill").args([format!("-{name}"), pid.to_string()]).status();
     assert!(sent.unwrap().success(), "kill -{name} {pid}");
@@ -67,7 +68,7 @@ pub fn signal(pid: u32, name: &str) {
     }
 }
 
-/// State T in `proc_pid_stat(5)`.
+/// Returns whether all threads are in state T of `proc_pid_stat(5)`.
 fn is_stopped(pid: u32) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
     // A thread that has exited meanwhile counts as stopped.

@@ -1,5 +1,5 @@
-//! A small deterministic world for tests of clusters: a network, disks, and hosts that crash and
-//! pause.
+//! A small deterministic world for tests of clusters ([`World`]), with a network, disks, and hosts
+//! that crash and pause.
 
 use bytes::{Bytes, BytesMut};
 use fencepost_machine::{
@@ -15,9 +15,9 @@ const START_US: u64 = 1_000_000_000;
 /// One end of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct End {
-    /// A server, or `None` for a client of the test.
+    /// Index of the server, or `None` for a client of the test.
     pub host: Option<usize>,
-    /// Connection id at that server, or among all clients.
+    /// Id of the connection at that server, or among all clients.
     pub connection: ConnectionId,
 }
 
@@ -51,9 +51,9 @@ type Start<M> = Box<dyn Fn(u8, &DiskImage, Now) -> M>;
 /// A kind of crash.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Crash {
-    /// The process ends.
+    /// The process ends, and written data survives.
     Process,
-    /// The power fails: unsynced data is lost.
+    /// The power fails, which loses unsynced data.
     Power,
 }
 
@@ -63,11 +63,11 @@ pub struct World<M> {
     pub now_us: u64,
     sequence: u64,
     agenda: BTreeMap<(u64, u64), Event>,
-    /// The servers.
+    /// Hosts of the servers.
     pub hosts: Vec<Host<M>>,
     start: Start<M>,
     first: usize,
-    /// The opposite end of each end.
+    /// Opposite end of each end of a connection.
     pub peers: BTreeMap<End, End>,
     cuts: BTreeSet<(usize, usize)>,
     held: Vec<(usize, usize, Event)>,
@@ -79,7 +79,7 @@ pub struct World<M> {
 }
 
 impl<M: Machine> World<M> {
-    /// `count` booted servers, numbered from `first`.
+    /// Boots `count` servers, numbered from `first`.
     pub fn started(count: usize, first: usize, start: Start<M>) -> World<M> {
         let mut world = World {
             now_us: START_US,
@@ -152,7 +152,7 @@ impl<M: Machine> World<M> {
         self.hosts[host].is_paused = true;
     }
 
-    /// Resumes a server and delivers what arrived during the pause.
+    /// Resumes a server and delivers the messages that arrived during the pause.
     pub fn resume(&mut self, host: usize) {
         self.hosts[host].is_paused = false;
         for event in std::mem::take(&mut self.hosts[host].waiting) {
@@ -181,7 +181,7 @@ impl<M: Machine> World<M> {
         }
     }
 
-    /// Advances time.
+    /// Advances time by a span in milliseconds.
     pub fn run(&mut self, span_ms: u64) {
         let until = self.now_us + span_ms * 1_000;
         while let Some(entry) = self.agenda.first_entry().filter(|entry| entry.key().0 <= until) {
@@ -340,12 +340,12 @@ impl<M: Machine> World<M> {
         }
     }
 
-    /// The server, unless it is down.
+    /// Returns the server, or `None` while it is down.
     pub fn server(&self, host: usize) -> Option<&M> {
         self.hosts[host].machine.as_ref()
     }
 
-    /// A server's disk.
+    /// Returns a server's disk.
     pub fn disk(&self, host: usize) -> &Disk {
         &self.hosts[host].disk
     }

@@ -8,14 +8,14 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// A folder without the file `generation` is new, or its server has never replaced its files.
+/// Returns the current generation, which is 0 if the server has never replaced its files.
 pub(super) fn generation(folder: &Path) -> Result<u64, ServeError> {
     let path = folder.join(GENERATION);
     match read(&path)? {
         Some(text) => std::str::from_utf8(&text)
             .ok()
             .and_then(|text| text.trim().parse().ok())
-            // The first generation is never written down.
+            // The server never writes the number of the first generation.
             .filter(|number| *number > 0)
             .ok_or_else(|| damaged(&path, "expected a number of at least 1")),
         None if has_later_files(folder)? => {
@@ -25,7 +25,8 @@ pub(super) fn generation(folder: &Path) -> Result<u64, ServeError> {
     }
 }
 
-/// The first log is created with the folder, and removed after `generation` was written.
+/// Returns whether the folder has logs of later generations. The first log is created with the
+/// folder, and removed after `generation` was written.
 fn has_later_files(folder: &Path) -> Result<bool, ServeError> {
     if append_only_path(folder, 0).exists() {
         return Ok(false);
@@ -55,7 +56,8 @@ fn damaged(path: &Path, what: &str) -> ServeError {
     ServeError::Damaged { path: path.to_owned(), what: what.to_owned() }
 }
 
-/// `None` if the file does not exist. Refuses devices and pipes, which may never end.
+/// Reads a file; returns `None` if it does not exist. Refuses devices and pipes, which may never
+/// end.
 fn read(path: &Path) -> Result<Option<Bytes>, ServeError> {
     let read = || -> io::Result<Option<Bytes>> {
         match fs::metadata(path) {

@@ -1,4 +1,5 @@
-//! The lock of a folder, so that no two servers write the same files. Ends with its process.
+//! The lock of a folder, which keeps two servers from writing the same files and ends with its
+//! process.
 
 use super::failed;
 use crate::ServeError;
@@ -10,8 +11,8 @@ use std::path::Path;
 pub(super) struct FolderLock(#[expect(dead_code, reason = "the lock ends with it")] File);
 
 impl FolderLock {
-    /// The file `lock` then holds the id of this process. Fails if another server has the lock, or
-    /// the file cannot be written. A file system without locks is no error.
+    /// Locks a folder; the file `lock` then contains the id of this process. Fails if another
+    /// server has the lock, or the file cannot be written. A file system without locks is no error.
     pub(super) fn take(folder: &Path) -> Result<FolderLock, ServeError> {
         let path = folder.join("lock");
         let mut options = OpenOptions::new();
@@ -19,7 +20,7 @@ impl FolderLock {
         let mut file = options.open(&path).map_err(|error| failed(&path, error))?;
         if is_locked_elsewhere(&file) {
             let mut holder = String::new();
-            // The file is only for people.
+            // Only people read the content of the file.
             let _ = file.read_to_string(&mut holder);
             let holder = holder.trim().to_owned();
             return Err(ServeError::InUse { folder: folder.to_owned(), holder });
@@ -37,7 +38,7 @@ fn is_locked_elsewhere(file: &File) -> bool {
     flock(file, FlockOperation::NonBlockingLockExclusive) == Err(rustix::io::Errno::WOULDBLOCK)
 }
 
-/// Windows has no such lock: two servers could write the same files.
+/// Windows has no such lock, so two servers could write the same files.
 #[cfg(not(unix))]
 fn is_locked_elsewhere(_: &File) -> bool {
     false

@@ -1,4 +1,4 @@
-//! The disk of a guest, which survives it.
+//! The disk of a guest, which survives the guest's crash ([`SharedDisk`]).
 
 use crate::ServeError;
 use fencepost_machine::{Disk, DiskImage, DiskReply, Output};
@@ -7,18 +7,18 @@ use std::time::Duration;
 
 const SYNC: Duration = Duration::from_millis(1);
 
-/// The kind of crash at the end of a guest's future.
+/// The kind of crash when a guest's future is dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Crash {
-    /// A power failure: unsynced data is lost.
+    /// A power failure, which loses unsynced data.
     #[default]
     PowerLoss,
-    /// The end of the process: written data survives in the operating system.
+    /// The end of the process, after which written data survives in the operating system.
     Process,
 }
 
-/// A server's files, kept outside of it. Clones are the same disk. [`SharedDisk::default`] is empty
-/// and loses unsynced data in a crash.
+/// A server's files, stored outside the server. Clones share one disk. [`SharedDisk::default`] is
+/// empty and loses unsynced data in a crash.
 #[derive(Clone, Debug, Default)]
 pub struct SharedDisk(Arc<Mutex<DiskState>>);
 
@@ -31,18 +31,18 @@ struct DiskState {
 }
 
 impl SharedDisk {
-    /// An empty disk with this kind of crash.
+    /// Creates an empty disk with this kind of crash.
     pub fn new(crash: Crash) -> SharedDisk {
         SharedDisk(Arc::new(Mutex::new(DiskState { crash, ..DiskState::default() })))
     }
 
-    /// A disk with these files, already synced.
+    /// Creates a disk with these files, already synced.
     pub fn holding(image: DiskImage, crash: Crash) -> SharedDisk {
         let kept = DiskState { disk: Disk::holding(image), crash, ..DiskState::default() };
         SharedDisk(Arc::new(Mutex::new(kept)))
     }
 
-    /// The files that the next server would read if this one ended in order now.
+    /// Returns the files that the next server would read after an orderly end of this one.
     pub fn image(&self) -> DiskImage {
         self.kept().disk.image()
     }
@@ -58,7 +58,7 @@ impl SharedDisk {
     }
 
     fn kept(&self) -> MutexGuard<'_, DiskState> {
-        // A panic leaves no partial update.
+        // A panic leaves no partial update, so the state of a poisoned mutex is valid.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,5 @@
-//! Adapts any asynchronous stream to the host: polls without waiting, or on readiness.
+//! Adapts any asynchronous stream to the host, with polls that return immediately or wait for
+//! readiness.
 
 use super::ByteStream;
 use crate::stream::Stream;
@@ -9,7 +10,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use tokio::io::{Interest, ReadBuf};
 
-/// Every poll registers the waker of the connection's task.
+/// A stream whose polls register the waker of the connection's task.
 pub(super) struct Polled<S> {
     stream: RefCell<S>,
     task: RefCell<Waker>,

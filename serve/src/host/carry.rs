@@ -1,4 +1,4 @@
-//! Carrying the bytes of one connection.
+//! Passes the bytes of one connection to the machine.
 
 use super::Host;
 use crate::connection::Connection;
@@ -22,7 +22,6 @@ impl<P: Platform> Host<P> {
             }
         }
         if connection.is_closing() {
-            // The machine already knows.
             connection.linger().await;
         } else {
             self.lost(id);

@@ -1,4 +1,4 @@
-//! Serves sockets during a long input of the machine. Polls them directly, since tokio's state
+//! Serves sockets during a long input of the machine. It polls them directly, because tokio's state
 //! cannot change while its thread is inside the machine. Tokio later gets a harmless `WouldBlock`.
 
 use super::Host;
@@ -56,7 +56,8 @@ impl Host<Computer> {
         }
     }
 
-    /// A reply must not leave before its writes are synced, and the sync task cannot run.
+    /// Syncs immediately, because a reply must not be sent before its writes are synced, and the
+    /// sync task cannot run.
     fn sync_at_once(&self, interlude: &mut dyn Interlude) {
         let awaited = self.syncs_awaited.take();
         if awaited == 0 {

@@ -1,4 +1,4 @@
-//! A session, as its master sees it.
+//! A session in the memory of its master.
 
 use crate::event::{Event, Events};
 use fencepost_machine::ConnectionId;

@@ -1,4 +1,4 @@
-//! A master proposes states and renews its lease.
+//! The leading role of a master, which proposes states and renews its lease.
 
 use super::Replica;
 use crate::message::Message;
@@ -16,7 +16,7 @@ pub(super) struct Leading {
 }
 
 impl Leading {
-    /// A majority must accept its first state within a lease.
+    /// Begins a mastership, whose first state a majority must accept within a lease.
     pub(super) fn new(now: u64) -> Leading {
         Leading {
             acks: BTreeMap::new(),

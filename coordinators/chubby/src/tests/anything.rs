@@ -1,4 +1,4 @@
-//! Arbitrary lines in arbitrary pieces, and damaged disks.
+//! Tests with arbitrary lines in arbitrary pieces, and with damaged disks.
 
 use crate::{Chubby, Config, Member};
 use fencepost_machine::Now;

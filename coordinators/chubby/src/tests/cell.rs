@@ -1,4 +1,4 @@
-//! Replicas that crash, pause and are isolated.
+//! Tests of replicas that crash, pause and are isolated.
 
 use super::world::World;
 use fencepost_testing::Crash;
@@ -33,7 +33,7 @@ fn locks_and_sessions_outlive_their_master_and_epochs_rise() {
     world.ask(old, &format!("acquire {a} lock 1 0"));
     world.crash(old, Crash::Power);
     let new = fail_over(&mut world, old);
-    // The old epoch is refused.
+    // The new master refuses the old epoch.
     assert_eq!(world.ask(new, &format!("check {a} lock 1")), "epoch 2");
     assert_eq!(world.ask(new, "open"), "busy", "a session has not heard of the new master");
     let alive = world.connect(new);

@@ -1,4 +1,4 @@
-//! Cells in a small world, and clients that send lines.
+//! A small world for tests, with cells and clients that send lines.
 
 use crate::{Chubby, Config, Member};
 use fencepost_machine::ConnectionId;
@@ -58,7 +58,7 @@ impl World {
         self.send(0, connection, &format!("{line}\n").into());
     }
 
-    /// Uses a new connection, and waits for 20 ms.
+    /// Sends a line on a new connection, and returns the answer after 20 ms.
     pub(super) fn ask(&mut self, at: usize, line: &str) -> String {
         let connection = self.connect(at);
         self.say(connection, line);

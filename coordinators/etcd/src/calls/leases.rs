@@ -1,4 +1,4 @@
-//! Renewal and lookup of leases, which bypass the log: only the leader tracks expiry.
+//! Renewal and lookup of leases, which bypass the log because only the leader tracks expiry.
 
 use crate::lease::LEASE_RETRY_MS;
 use crate::pending::{Pending, Task};
@@ -28,7 +28,7 @@ impl Etcd {
         }
     }
 
-    /// An expired lease is answered once it is revoked.
+    /// Answers a lookup; the answer about an expired lease waits for its revocation.
     fn look_at_lease(
         &mut self,
         (id, renews): (i64, bool),

@@ -1,4 +1,5 @@
-//! The leader: replicates, commits what a majority has on disk, and confirms reads by heartbeats.
+//! The leader, which replicates, commits entries that a majority has on disk, and confirms reads by
+//! heartbeats.
 
 use super::{Body, Entry, Message, Proposal, Raft, Role};
 use crate::state::Command;
@@ -11,7 +12,8 @@ pub(crate) struct Leading {
     progress: BTreeMap<u8, Progress>,
     reads: VecDeque<Read>,
     next_context: u64,
-    /// Before this index is committed, the leader does not know which entries are.
+    /// Index of the leader's first entry. Before it is committed, the leader does not know which
+    /// entries are.
     begins_at: u64,
     pub(super) heartbeat_due_ms: u64,
     pub(super) quorum_due_ms: u64,
@@ -154,7 +156,7 @@ impl Raft {
         let is_behind = leading.progress.get_mut(&from).is_some_and(|progress| {
             let is_behind = progress.matched < last;
             if is_behind {
-                // Messages may have been lost: resend from where the logs match.
+                // Messages may have been lost, so the leader resends from the last matching entry.
                 progress.next = progress.matched + 1;
             }
             is_behind

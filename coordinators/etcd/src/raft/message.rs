@@ -20,14 +20,14 @@ pub(crate) struct Entry {
 pub(crate) struct Message {
     pub(crate) from: u8,
     pub(crate) to: u8,
-    /// 0 for messages without a term: proposals and read indexes.
+    /// Term of the sender; 0 for proposals and read indexes, which have none.
     pub(crate) term: u64,
     pub(crate) body: Body,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Body {
-    /// `MsgVote`, with the end of the candidate's log.
+    /// The message `MsgVote`, with the end of the candidate's log.
     Vote {
         index: u64,
         log_term: u64,
@@ -35,20 +35,20 @@ pub(crate) enum Body {
     VoteReply {
         reject: bool,
     },
-    /// `MsgApp`
     Append {
         index: u64,
         log_term: u64,
         entries: Vec<Entry>,
         commit: u64,
     },
-    /// `MsgAppResp`: the logs match up to `index`; or they do not, and this one ends at `hint`.
+    /// The message `MsgAppResp`. The logs match up to `index`, or they do not match and the
+    /// sender's log ends at `hint`.
     AppendReply {
         index: u64,
         reject: bool,
         hint: u64,
     },
-    /// `MsgHeartbeat`: `context` numbers the reads that wait for the reply.
+    /// The message `MsgHeartbeat`; `context` numbers the reads that wait for the reply.
     Heartbeat {
         commit: u64,
         context: u64,
@@ -56,9 +56,7 @@ pub(crate) enum Body {
     HeartbeatReply {
         context: u64,
     },
-    /// `MsgProp`
     Propose(Proposal),
-    /// `MsgReadIndex`
     ReadIndex {
         id: u64,
     },

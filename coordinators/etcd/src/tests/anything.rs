@@ -1,4 +1,5 @@
-//! Arbitrary bytes: a server neither panics nor grows without bound, and serves other clients.
+//! Tests with arbitrary bytes, after which a server has not panicked or grown without bound, and
+//! serves other clients.
 
 use super::world::World;
 use crate::Etcd;

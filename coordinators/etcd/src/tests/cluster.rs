@@ -1,4 +1,4 @@
-//! Three members: elections, durability, leases and reads.
+//! Tests of three members: elections, durability, leases and reads.
 
 use super::world::World;
 use crate::config::Config;

@@ -1,4 +1,5 @@
-//! Three real members compared with three of ours: calls, a paused leader, an isolated member.
+//! Tests that compare three real members with three of the model: calls, a paused leader, an
+//! isolated member.
 
 use super::http::{Plain, items, post, whole};
 use super::real_cluster::RealCluster;
@@ -14,9 +15,9 @@ pub(crate) struct Pace {
     pub(crate) election_ms: u64,
 }
 
-/// For intended elections only: half a second was too short on a busy machine.
+/// Pace of tests with intended elections; half a second was too short on a busy machine.
 const FAST: Pace = Pace { heartbeat_ms: 100, election_ms: ELECTION_MS };
-/// For tests without elections, however busy the machine is.
+/// Pace of tests without elections, however busy the machine is.
 const CALM: Pace = Pace { heartbeat_ms: 100, election_ms: 3_000 };
 const ELECTION_MS: u64 = 1_500;
 const REQUEST_MS: u64 = 5_000 + 2 * ELECTION_MS;
@@ -138,7 +139,8 @@ fn roles(leader: usize) -> [usize; 3] {
 }
 
 const PUT: &str = "{\"key\":\"YQ==\",\"value\":\"MQ==\"}";
-/// A write without effect: whether a write without a response is executed depends on timing.
+/// A write without effect, because whether a write without a response is executed depends on
+/// timing.
 const WRITE: &str = "{\"compare\":[{\"key\":\"YQ==\",\"target\":\"VERSION\",\"version\":99}],\
     \"success\":[{\"request_put\":{\"key\":\"YQ==\"}}]}";
 const GET: &str = "{\"key\":\"YQ==\",\"range_end\":\"eg==\"}";
@@ -155,7 +157,7 @@ struct Script<'c, C: Cluster> {
 
 impl<C: Cluster> Script<'_, C> {
     fn note(&mut self, what: &str, said: &[u8]) {
-        // Only added if an election took long.
+        // This text appears only if an election took long.
         let shown = self.plain.show(said).replace(LEADER_FAILED, "");
         let is_size = |line: &&str| usize::from_str_radix(line, 16).is_ok();
         let shown = shown.lines().filter(|line| !is_size(line)).collect::<Vec<_>>().join("\n");
@@ -198,9 +200,10 @@ fn trouble<C: Cluster>(cluster: &mut C) -> (Vec<String>, Vec<(String, u64)>) {
     let bound = "{\"key\":\"Yw==\",\"lease\":7}";
     script.ask("a key of the lease", second, "kv/put", bound);
     script.ask("a read before", first, "kv/range", GET);
-    // The lease would end before the write below does, if the new leader had not extended it.
+    // The lease would end before the write below does if the new leader had not extended it.
     script.cluster.pass(2_500);
-    // Checked as late as possible: after another election the wrong member would be stopped.
+    // The roles are checked as late as possible, because after another election the test would stop
+    // the wrong member.
     let [leader, first, second] = roles(script.cluster.leader(&[0, 1, 2]));
     script.cluster.stop(leader);
     let calls = [
@@ -277,7 +280,7 @@ impl Both {
         let role = dice.roll(3) as usize;
         let [theirs, own] = self.members.map(|members| members[role]);
         let text = String::from_utf8_lossy(bytes).into_owned();
-        // These certainly see all from before they began; others may report an older revision.
+        // These calls see every earlier change; others may report an older revision.
         let is_sure = ["/v3/kv/put", "/v3/kv/deleterange", "/v3/kv/range"]
             .iter()
             .any(|path| text.contains(path) && !text.contains("serializable"));
@@ -310,7 +313,7 @@ fn random_calls_at_any_member_are_answered_as_by_a_real_cluster() {
         for call in clean() {
             pair.ask(&mut dice, &call);
         }
-        // A follower that has caught up.
+        // The watcher is a follower that has caught up.
         let watcher = 1 + dice.roll(2) as usize;
         let [theirs, own] = pair.members.map(|members| members[watcher]);
         pair.level([theirs, own]);

@@ -1,4 +1,4 @@
-//! Our server.
+//! The model's server in these tests.
 
 use super::http::Server;
 use fencepost_etcd::{Config, Etcd};

@@ -70,7 +70,7 @@ impl Plain {
         for name in ["ID", "lease"] {
             text = replace(&text, name, |value| self.lease(value));
         }
-        // The replacements change the lengths too.
+        // The replacements also change the lengths.
         if text.contains("\"N\"") {
             text = text
                 .lines()

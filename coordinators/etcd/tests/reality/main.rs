@@ -1,7 +1,7 @@
-//! Random requests against a real etcd and against ours.
+//! Tests that send random requests to a real etcd and to the model.
 //!
-//! Skipped without etcd unless `FENCEPOST_REAL_ETCD=1`. `FENCEPOST_DIFFERENTIAL_CASES` sets the
-//! number of sequences, `FENCEPOST_DIFFERENTIAL_SEED` varies them.
+//! Without etcd they are skipped unless `FENCEPOST_REAL_ETCD=1`. `FENCEPOST_DIFFERENTIAL_CASES`
+//! sets the number of sequences, `FENCEPOST_DIFFERENTIAL_SEED` varies them.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Invalid and rare requests.
+//! Tests with invalid and rare requests.
 
 use super::fake::Fake;
 use super::http::{Plain, Server, post};
@@ -139,7 +139,7 @@ fn calls() -> Vec<Vec<u8>> {
     calls
 }
 
-/// Go has its own messages for invalid JSON: only the status is compared.
+/// Returns only the status of an answer to invalid JSON, because Go has its own messages.
 fn wordless(answer: &str) -> &str {
     let is_unread = !answer.starts_with("HTTP/1.1 200")
         && answer.contains("\"error\"")
@@ -213,8 +213,8 @@ fn watches_from_the_past_are_told_what_the_real_server_tells() {
     }
 }
 
-/// etcd issue 11456: a waiter gets the server's lock even if its lease, and so its key, has expired
-/// meanwhile. Also tests a waiter that gives up first: its key is deleted too.
+/// A waiter gets the server's lock even if its lease, and so its key, has expired meanwhile (etcd
+/// issue 11456). The test also has a waiter that gives up first, whose key is deleted too.
 #[test]
 fn a_lock_is_granted_after_its_own_lease_has_ended_as_by_the_real_server() {
     let Some(mut real) = Real::start() else { return };

@@ -1,4 +1,4 @@
-//! A real etcd in its own folder, on the loopback only.
+//! A real etcd in its own folder, on loopback only.
 
 use super::http::{Server, whole};
 use fencepost_testing::{free_port, skip, wait_until_ready};
@@ -7,7 +7,7 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// The response is complete after this silence.
+/// Silence after which a response is complete.
 const SILENCE: Duration = Duration::from_millis(300);
 
 pub(crate) struct Real {

@@ -1,4 +1,4 @@
-//! Three real members on the loopback.
+//! Three real etcd members on loopback.
 
 use super::cluster::{Cluster, Pace};
 use super::real::{is_there, read, rest};

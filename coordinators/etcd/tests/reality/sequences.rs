@@ -5,7 +5,6 @@ use super::http::{Plain, Server, items, post};
 use super::real::{Real, read};
 use std::io::Write;
 
-/// SplitMix64.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
@@ -140,7 +139,7 @@ pub(crate) fn call(dice: &mut Dice, latest: u64) -> Vec<u8> {
         _ if dice.chance(50) => {
             ("/v3/lock/unlock", format!("{{\"key\":\"{}\"}}", dice.pick(&KEYS)))
         }
-        // All with one lease, so that none waits.
+        // All locks have the same lease, so no call waits.
         _ => ("/v3/lock/lock", "{\"name\":\"bQ==\",\"lease\":\"71\"}".to_owned()),
     };
     post(path, &body)
@@ -161,7 +160,7 @@ pub(crate) fn clean() -> Vec<Vec<u8>> {
 pub(crate) const WATCH: &str = "\
     {\"create_request\":{\"key\":\"AA==\",\"range_end\":\"AA==\",\"prev_kv\":true}}\
     {\"create_request\":{\"key\":\"YQ==\"}}";
-/// Put last: a watch that reports this has reported everything.
+/// Body of the last put; a watch that reports it has reported every earlier change.
 pub(crate) const LAST: &str = "{\"key\":\"enp6\"}";
 
 pub(crate) fn number(name: &str, default: u64) -> u64 {

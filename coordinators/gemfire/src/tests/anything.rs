@@ -1,4 +1,4 @@
-//! Arbitrary lines in arbitrary pieces.
+//! Tests with arbitrary lines in arbitrary pieces.
 
 use crate::{Config, GemFire, Server};
 use fencepost_testing::Bench;

@@ -1,4 +1,4 @@
-//! The lock service and the region.
+//! Tests of the lock service and the region.
 
 use super::world::World;
 use fencepost_testing::Crash;

@@ -1,8 +1,8 @@
-//! Compares the model with real members of Apache Geode 1.15.1: a locator and three members on
+//! Compares the model with real members of Apache Geode 1.15.1, a locator and three members on
 //! loopback. Outcomes must be equal, and times must differ by less than a member timeout.
 //!
-//! Needs `java`, `javac`, and the libraries that `ci/install.sh geode` puts into
-//! `.cache/java-geode`. Skipped without them unless `FENCEPOST_REAL_GEMFIRE=1`.
+//! The tests need `java`, `javac`, and the libraries that `ci/install.sh geode` puts into
+//! `.cache/java-geode`. Without them they are skipped unless `FENCEPOST_REAL_GEMFIRE=1`.
 
 mod members;
 mod model;
@@ -23,7 +23,7 @@ trait System {
     fn stop(&mut self, who: usize);
     fn resume(&mut self, who: usize);
     fn start(&mut self, who: usize);
-    /// Keeps processes 1 and 2 alive.
+    /// Kills the grantor and keeps processes 1 and 2 alive.
     fn kill_grantor(&mut self);
     /// Kills more than half of the system's weight at the same time, but not process 2.
     fn kill_majority(&mut self);

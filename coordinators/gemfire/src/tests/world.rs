@@ -1,4 +1,4 @@
-//! Servers in a small world, and processes that send lines.
+//! A small world for tests, with servers and processes that send lines.
 
 use crate::{Config, GemFire, Server};
 use fencepost_machine::ConnectionId;
@@ -6,7 +6,7 @@ use fencepost_testing::End;
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 
-/// Servers are numbered from 1. Their member timeout is 2 s.
+/// Servers numbered from 1, with a member timeout of 2 s.
 pub(super) struct World {
     world: fencepost_testing::World<GemFire>,
     beats: BTreeMap<(String, usize), ConnectionId>,
@@ -95,7 +95,7 @@ impl World {
         assert!(joined.starts_with("joined ") && joined.ends_with(" 2000000"), "{joined}");
     }
 
-    /// Sets the locks in a process's heartbeats: `LOCK SERIAL END`.
+    /// Sets the locks in a process's heartbeats, in the form `LOCK SERIAL END`.
     pub(super) fn holds(&mut self, process: &str, held: &str) {
         self.held.insert(process.to_owned(), held.to_owned());
     }
@@ -145,7 +145,7 @@ impl World {
         self.answers.get(&(process.to_owned(), at)).map_or("", String::as_str)
     }
 
-    /// `words` has the call number, the wait and the lease.
+    /// Sends a lock call to the grantor; `words` has the call number, the wait and the lease.
     pub(super) fn lock(&mut self, process: &str, words: &str) -> ConnectionId {
         let at = self.grantor().unwrap();
         let version = self.numbers(at).1;

@@ -44,7 +44,7 @@ pub(super) const GEODE: Libraries =
 pub(super) const SPRING: Libraries =
     Libraries { folder: ".cache/java-geode-spring", jar: "spring-integration-gemfire-5.5.20.jar" };
 
-/// A locator and three members. The first member is the grantor of [`System::kill_grantor`].
+/// A locator and three members, whose first member is the grantor of [`System::kill_grantor`].
 pub(super) struct Members {
     folder: PathBuf,
     classes: String,

@@ -1,4 +1,4 @@
-//! The model in simulated time: three servers and three processes.
+//! The model in simulated time, with three servers and three processes.
 
 use super::System;
 use crate::tests::world::World;
@@ -41,7 +41,7 @@ impl Model {
         Some(self.world.numbers(at).1)
     }
 
-    /// Repeats the call if the grantor departs.
+    /// Repeats the call if the grantor has departed.
     fn ask_again(&mut self) {
         let (now, version) = (self.now_ms(), self.version());
         for process in self.processes.iter_mut().filter(|process| process.is_alive) {
