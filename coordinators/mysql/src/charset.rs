@@ -1,4 +1,5 @@
-//! Character sets and collations of a connection: protocol numbers and character lengths.
+//! Character sets and collations of a connection, with their protocol numbers and character
+//! lengths.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Charset {

@@ -1,4 +1,5 @@
-//! One client. Its statements run one by one and may wait; meanwhile no more packets are read.
+//! One client. Its statements run one by one and may wait; while one waits, the server reads no
+//! more packets.
 
 mod commands;
 mod login;
@@ -15,9 +16,10 @@ use login::Login;
 use statements::Job;
 use std::collections::BTreeSet;
 
-/// Default of `connect_timeout`.
+/// Default of `connect_timeout` in microseconds.
 const LOGIN_MAX_US: u64 = 10_000_000;
-/// A waiting session checks at this interval whether its client is still connected.
+/// Interval in microseconds at which a waiting session checks whether its client is still
+/// connected.
 const LOOK_EVERY_US: i64 = 1_000_000;
 
 #[derive(Debug, Default)]
@@ -35,7 +37,8 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    /// Returns the sync to wait for, if any (default of `innodb_flush_log_at_trx_commit`).
+    /// Writes the log. Returns the sync that a commit must wait for (default of
+    /// `innodb_flush_log_at_trx_commit`).
     fn write_log(&mut self) -> Option<u64> {
         let records = std::mem::take(&mut self.store.unlogged);
         if records.is_empty() {
@@ -84,13 +87,13 @@ struct Wait {
     from: i64,
     until: i64,
     gone_at: Option<i64>,
-    /// Waits for a row do not check whether the client is still connected.
+    /// `true` for a wait for a row, during which the session does not check its client.
     is_for_row: bool,
 }
 
 impl Wait {
-    /// Returns `None` if the wait is over immediately. An end beyond 64 bits of nanoseconds
-    /// overflows in the real server.
+    /// Creates a wait, or returns `None` if it is over immediately. An end beyond 64 bits of
+    /// nanoseconds overflows in the real server.
     fn new(now: Now, micros: i128, is_for_row: bool) -> Option<Wait> {
         if micros <= 0 {
             return None;
@@ -223,7 +226,7 @@ impl Client {
             return None;
         }
         if let Some(wait) = self.wait {
-            // A step of the wall clock is noticed at the next check.
+            // The session notices a step of the wall clock at its next check.
             let left = wait.end().saturating_sub(now.wall.0).clamp(0, LOOK_EVERY_US);
             return Some(left as u64);
         }

@@ -1,10 +1,10 @@
-//! Errors as clients receive them: number, SQLSTATE and message.
+//! Errors as clients receive them, with number, SQLSTATE and message.
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct SqlError {
     pub(crate) code: u16,
     pub(crate) state: &'static str,
-    /// In the client's character set: it quotes what the client sent.
+    /// Message in the client's character set, because it quotes the client's text.
     pub(crate) message: Vec<u8>,
 }
 
@@ -69,7 +69,7 @@ impl SqlError {
         SqlError::new(1043, "08S01", "Bad handshake")
     }
 
-    /// The real server's error for an exhausted stack.
+    /// Returns the real server's error for an exhausted stack.
     pub(crate) fn too_deep() -> SqlError {
         let message = "Thread stack overrun:  267064 bytes used of a 299008 byte stack, and 32000 \
                        bytes needed. Consider increasing the thread_stack system variable.";

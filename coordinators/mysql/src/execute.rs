@@ -1,6 +1,6 @@
 //! Statements about tables, executed row by row.
 //!
-//! At a row that another transaction has locked a [`Run`] stops, and visits the same row again when
+//! A [`Run`] stops at a row that another transaction has locked, and visits the same row again when
 //! it resumes; locks that it already has are granted again. A statement that fails is undone but
 //! keeps its locks; a deadlock rolls back the whole transaction.
 
@@ -46,7 +46,7 @@ struct Target {
     id: TableId,
     definition: Rc<Definition>,
     now: Instant,
-    /// In microseconds; `None` skips locked rows.
+    /// Longest wait for a row lock in microseconds; `None` skips locked rows.
     patience: Option<i128>,
 }
 

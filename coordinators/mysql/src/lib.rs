@@ -1,21 +1,21 @@
 //! MariaDB 10.11 as a pure state machine with the parts that locks need: the MySQL protocol, the
 //! statements around `GET_LOCK`, and tables with row locks.
 //!
-//! A packet goes from [`Mysql`] to the client of its connection (`client`), is parsed (`sql`) and
-//! executed by a small stack machine (`run.rs`). The machine can stop in the middle of a statement
-//! and resume when it gets the lock (`locks.rs`), times out or is killed. A user lock belongs to
-//! its session: it is released when the server notices that the connection is closed, and does not
-//! survive the server.
+//! A packet goes from [`Mysql`] to the client of its connection (`client`). It is parsed (`sql`)
+//! and executed by a small stack machine (`run.rs`), which can stop in the middle of a statement.
+//! The statement resumes when it gets the lock (`locks.rs`), times out or is killed. A user lock
+//! belongs to its session. It is released when the server notices that the connection is closed,
+//! and does not survive the server.
 //!
 //! Statements about tables are executed row by row (`execute`). The `store` has row versions and
 //! locks as in InnoDB. Committed data is on disk.
 //!
-//! Everything else is refused: with error 1235, or 1295 for prepared statements. Only `root` may
-//! log in, without a password. docs/fidelity.md lists the limits and the differences between MySQL
-//! 8 and MariaDB.
+//! The server refuses everything else with error 1235, or 1295 for prepared statements. Only `root`
+//! may log in, without a password. docs/fidelity.md lists the limits and the differences between
+//! MySQL 8 and MariaDB.
 //!
-//! Entry points: [`Config`] and [`Mysql`], a [`Machine`](fencepost_machine::Machine). The crate has
-//! no features.
+//! The entry points are [`Config`] and [`Mysql`], a [`Machine`](fencepost_machine::Machine). The
+//! crate has no features.
 //!
 //! ```
 //! use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};

@@ -1,5 +1,5 @@
-//! User locks, like MariaDB's metadata locks: reentrant, first come first served. A deadlock
-//! refuses one session.
+//! User locks, which are reentrant and first come, first served, like MariaDB's metadata locks. A
+//! deadlock refuses one session.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -43,7 +43,7 @@ impl UserLocks {
         self.held.insert(name, Holder { by: session, times: 1 });
     }
 
-    /// Queues a session. A deadlock refuses one session; returns `false` if this one.
+    /// Queues a session. A deadlock refuses one session; returns `false` if it is this one.
     pub(crate) fn wait(&mut self, session: SessionId, name: &[u8]) -> bool {
         let circle = self.circle(session, name);
         if !circle.is_empty() {
@@ -74,7 +74,8 @@ impl UserLocks {
         Vec::new()
     }
 
-    /// The session with the fewest refusals, then the nearest to the one that closed the cycle.
+    /// Selects the session with the fewest refusals, and among several the nearest to the one that
+    /// closed the cycle.
     fn victim(&self, circle: &[SessionId]) -> SessionId {
         let times = |session: &SessionId| self.refused.get(session).copied().unwrap_or(0);
         circle.iter().copied().min_by_key(times).unwrap_or(0)

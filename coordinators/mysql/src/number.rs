@@ -1,4 +1,4 @@
-//! Numbers in texts, and texts of seconds in microseconds.
+//! Parses numbers in texts, and converts texts of seconds to microseconds.
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Decimal {

@@ -1,9 +1,9 @@
-//! Packets: three bytes of length, a sequence number, and a body.
+//! Packets, which consist of three bytes of length, a sequence number and a body.
 
 use crate::error::SqlError;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 
-/// A body of this length continues in the next packet.
+/// Length of a body that continues in the next packet.
 const PART_MAX: usize = 0xff_ffff;
 /// Default of `max_allowed_packet`.
 pub(crate) const BODY_MAX: usize = 16 * 1024 * 1024;

@@ -11,7 +11,7 @@ use crate::value::Value;
 use crate::variables::Setting;
 
 const NAME_MAX: usize = 192;
-/// From here on a number of seconds rounds to 2^63 as a double.
+/// Number of seconds from which on a double rounds to 2^63.
 const SECONDS_MAX: i128 = (1 << 63) - 512;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,9 +31,9 @@ pub(crate) struct Run {
     operations: Vec<Operation>,
     at: usize,
     stack: Vec<Value>,
-    /// Start of the statement, in microseconds since the Unix epoch.
+    /// Start of the statement in microseconds since the Unix epoch.
     now: i64,
-    /// DO reports errors as messages and continues with NULL.
+    /// `true` for DO, which reports errors as messages and continues with NULL.
     continues_after_errors: bool,
 }
 
@@ -164,7 +164,7 @@ fn compile(expression: &Expression, out: &mut Vec<Operation>) {
             compile(count, out);
             out.push(Operation::Later(*unit));
         }
-        // Refused earlier, when the shape was computed.
+        // The computation of the shape has already refused these.
         Expression::Column(..)
         | Expression::Field(_)
         | Expression::Inserted(_)
@@ -217,7 +217,7 @@ fn compare(comparison: Comparison, left: &Value, right: &Value) -> Value {
     }
 }
 
-/// The name ends at its first zero. An empty name counts as NULL.
+/// Returns the name of a lock, which ends at its first zero byte. An empty name counts as NULL.
 fn lock_name(value: &Value) -> Outcome<Option<Vec<u8>>> {
     let text = match value {
         Value::Text(text) if !text.is_empty() => text,

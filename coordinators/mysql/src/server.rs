@@ -1,4 +1,4 @@
-//! The server as a machine: connections and bytes in, replies out, one timer for all timeouts.
+//! The server as a machine ([`Mysql`]), with connections, replies, and one timer for all timeouts.
 
 use crate::client::{Client, Core, Wake};
 use crate::error::SqlError;
@@ -13,24 +13,25 @@ use fencepost_machine::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// MariaDB's default of `max_connections`; one more is accepted for an administrator.
+/// MariaDB's default of `max_connections`, beyond which the server accepts one administrator.
 const CLIENTS_MAX: usize = 151;
 const PURGE_EVERY_US: u64 = 1_000_000;
 const LOG_MAX: usize = 1 << 20;
-/// The server itself uses the lower ones.
+/// Id of the first session; the server itself uses the lower ids.
 const FIRST_SESSION: SessionId = 3;
 
-/// Configuration of a server.
+/// The configuration of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Maximum number of clients (`max_connections`).
     pub clients_max: usize,
-    /// Seed for the sessions' salts.
+    /// Seed for the random salts of sessions.
     pub seed: u64,
-    /// Prefix of the locks reported to the judge: user locks, and locked rows of tables named
-    /// `locks`, by their keys. If it is empty, also those of other tables, as `table/key`.
+    /// Prefix of the locks that the server reports to the judge: user locks, and locked rows of
+    /// tables named `locks`, by their keys. An empty prefix also reports rows of other tables, as
+    /// `table/key`. `None` reports none.
     pub watch: Option<String>,
-    /// Statements that create the tables of a server without any.
+    /// Statements that create the tables of a server that has none.
     pub schema: String,
 }
 
@@ -40,7 +41,7 @@ impl Default for Config {
     }
 }
 
-/// A MariaDB server. Committed data survives a restart, locks do not.
+/// A MariaDB server. Committed data survives a restart; locks do not.
 #[derive(Debug)]
 pub struct Mysql {
     core: Core,

@@ -1,4 +1,4 @@
-//! The store, modelled after InnoDB: tables with row versions, transactions and row locks.
+//! The store, modelled after InnoDB, with row versions, transactions and row locks.
 
 pub(crate) mod key;
 pub(crate) mod locks;

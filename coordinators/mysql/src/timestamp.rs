@@ -1,4 +1,4 @@
-//! Instants: microseconds since the Unix epoch, with a number of decimals, in UTC.
+//! Instants in microseconds since the Unix epoch, in UTC, with a number of decimals.
 
 use fencepost_machine::calendar::{date_of, days_from, days_in};
 

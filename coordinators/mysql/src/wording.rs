@@ -1,8 +1,8 @@
-//! Renders the protocol as text: statements, rows, errors.
+//! Formats the protocol as text: statements, rows and errors.
 
 use fencepost_machine::wording::Speaker;
 
-/// Renders the packets of a message as text.
+/// Formats the packets of a message as text.
 pub fn wording(speaker: Speaker, bytes: &[u8]) -> String {
     let mut words = Vec::new();
     let mut rest = bytes;

@@ -1,4 +1,4 @@
-//! Binding: resolves names and types of expressions.
+//! Binding, which resolves names and types of expressions.
 
 mod functions;
 mod operators;
@@ -14,9 +14,9 @@ pub(crate) struct Binder<'t> {
     pub(crate) table: Option<&'t Definition>,
     pub(crate) alias: Option<String>,
     pub(crate) has_excluded: bool,
-    /// Parameter types; `None` while unknown.
+    /// Parameter types; `None` means unknown so far.
     pub(crate) parameters: Vec<Option<Type>>,
-    /// Arguments of COUNT; `None` where it is not allowed.
+    /// Arguments of COUNT; `None` where COUNT is not allowed.
     pub(crate) counts: Option<Vec<Option<Bound>>>,
     loose_column: Option<(String, usize)>,
 }
@@ -205,7 +205,7 @@ impl<'t> Binder<'t> {
     }
 }
 
-/// An integer constant has the smallest type that fits, from four bytes on.
+/// Binds an integer constant, which has the smallest type that fits, from four bytes on.
 fn whole(digits: &str, position: usize) -> Typed {
     let (bound, kind) = match digits.parse::<i64>() {
         Ok(number) if i32::try_from(number).is_ok() => (Value::Integer(number), Type::Int4),

@@ -59,7 +59,7 @@ pub(crate) enum Function {
 }
 
 impl Function {
-    /// True if the result is the same for all rows of a statement, without side effects.
+    /// Returns `true` if the result is the same for all rows of a statement, without side effects.
     pub(crate) fn is_stable(self) -> bool {
         matches!(
             self,

@@ -1,4 +1,5 @@
-//! One client. Its statements run one by one and may wait; meanwhile no more messages are read.
+//! One client. Its statements run one by one and may wait; while one waits, the server reads no
+//! more messages.
 
 mod extended;
 mod query;
@@ -26,7 +27,7 @@ pub(crate) struct Client {
     pub(crate) blocked: Option<Stop>,
     pub(crate) timers: Timers,
     portals: BTreeMap<String, Portal>,
-    /// After an error, messages are skipped until the next Sync.
+    /// `true` after an error, when the session skips messages until the next Sync.
     is_skipping: bool,
     pub(crate) is_gone: bool,
     pub(crate) is_over: bool,
@@ -201,7 +202,7 @@ impl Client {
         }
     }
 
-    /// The commit remains. A terminated session only gets the warning.
+    /// Ends the wait for a standby; the commit remains. A terminated session only gets the warning.
     pub(crate) fn stop_waiting(&mut self, core: &mut Core, is_over: bool) {
         let what = match is_over {
             true => {

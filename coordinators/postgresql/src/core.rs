@@ -1,4 +1,4 @@
-//! State shared by all sessions.
+//! State shared by all sessions ([`Core`]).
 
 use crate::error::{Outcome, SqlError};
 use crate::sql::ast::Named;

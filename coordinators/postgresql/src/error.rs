@@ -1,4 +1,4 @@
-//! Errors as in PostgreSQL: severity, SQLSTATE, message and further fields.
+//! Errors as in PostgreSQL, with severity, SQLSTATE, message and further fields.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Severity {
@@ -26,7 +26,7 @@ pub(crate) struct SqlError {
     pub(crate) message: String,
     pub(crate) detail: Option<String>,
     pub(crate) hint: Option<String>,
-    /// In characters of the query, from 1.
+    /// Position of the error in characters of the query, from 1.
     pub(crate) position: Option<usize>,
     pub(crate) about: Option<Box<About>>,
 }
@@ -69,7 +69,7 @@ impl SqlError {
         SqlError::new("0A000", format!("{} is not supported by this server", what.into()))
     }
 
-    /// The real server's error for an exhausted stack.
+    /// Returns the real server's error for an exhausted stack.
     pub(crate) fn too_deep() -> SqlError {
         let hint = "Increase the configuration parameter \"max_stack_depth\" (currently 2048kB), \
                     after ensuring the platform's stack depth limit is adequate.";

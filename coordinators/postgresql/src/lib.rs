@@ -1,20 +1,20 @@
-//! PostgreSQL 15 as a pure state machine: its protocol, the SQL that lock tables need, and
+//! PostgreSQL 15 as a pure state machine, with its protocol, the SQL that lock tables need, and
 //! concurrent transactions.
 //!
-//! A message goes from [`Postgresql`] to the client of its connection (`client`), is parsed
+//! A message goes from [`Postgresql`] to the client of its connection (`client`). It is parsed
 //! (`sql`), planned (`bind`, `execute/plan.rs`) and executed row by row (`execute`) on row versions
-//! (`store/heap.rs`). A session that has to wait is queued (`store/locks.rs`) and resumes when the
-//! lock is released, or when it is canceled or found in a deadlock. A commit is in the log
+//! (`store/heap.rs`). A session that has to wait is queued (`store/locks.rs`). It resumes when the
+//! lock is released, or when it is cancelled or found in a deadlock. A commit is in the log
 //! (`wal.rs`) and on disk before the reply.
 //!
-//! Modelled is everything that a lock can observe: READ COMMITTED, which checks a changed row
+//! The model has everything that a lock can observe: READ COMMITTED, which checks a changed row
 //! again; REPEATABLE READ, which refuses to; SERIALIZABLE, which cancels transactions without a
 //! serial order (`store/serializable.rs`); unique keys that wait for each other; row, table and
-//! advisory locks; session timeouts; rollback when a connection ends. Not modelled, and refused
-//! with SQLSTATE 0A000: joins, subqueries, views, triggers, foreign keys, SQL cursors, COPY,
+//! advisory locks; session timeouts; rollback when a connection ends. It refuses with SQLSTATE
+//! 0A000 what is not modelled: joins, subqueries, views, triggers, foreign keys, SQL cursors, COPY,
 //! decimal numbers, time zones other than UTC. Every user may connect (`trust`).
 //!
-//! Entry points: [`Config`] and [`Postgresql`], a [`Machine`](fencepost_machine::Machine);
+//! The entry points are [`Config`] and [`Postgresql`], a [`Machine`](fencepost_machine::Machine);
 //! [`Watch`] and [`LockTable`] select the lock reported to the judge. The crate has no features.
 //!
 //! ```

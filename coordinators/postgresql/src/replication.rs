@@ -1,7 +1,8 @@
-//! Streaming replication from a primary to a standby, whose disk a synchronous commit waits for.
+//! Streaming replication from a primary to a standby. A synchronous commit waits for the standby's
+//! disk.
 //!
-//! Frames: `w` with a part of the log (in our own format), `r` with the standby's progress, `k` to
-//! request that. Both servers start as copies, as after pg_basebackup.
+//! The frames are `w` with a part of the log (in fencepost's own format), `r` with the standby's
+//! progress, and `k` to request that. Both servers start as copies, as after pg_basebackup.
 //!
 //! Source: PostgreSQL's documentation, "Streaming Replication Protocol". Not modelled: more than
 //! one timeline behind a standby, cascades, slots, and conflicts between queries and replay.

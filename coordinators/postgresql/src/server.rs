@@ -1,4 +1,5 @@
-//! The server as a machine: connections and bytes in, replies out, one timer for all timeouts.
+//! The server as a machine ([`Postgresql`]), with connections, replies, and one timer for all
+//! timeouts.
 
 mod late;
 
@@ -31,20 +32,21 @@ const FIRST_PID: u32 = 1_001;
 /// Process id of the first session on a standby, so that ids differ between servers.
 const FIRST_STANDBY_PID: u32 = 501_001;
 
-/// Configuration of a server.
+/// The configuration of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Commits reply only once they are on disk (`fsync` and `synchronous_commit`).
+    /// `true` if the server replies to a commit only once it is on disk (`fsync` and
+    /// `synchronous_commit`).
     pub syncs: bool,
-    /// Statements to run at startup if there is no table yet.
+    /// Statements that a server without tables runs at startup.
     pub schema: String,
     /// Maximum number of clients (`max_connections`).
     pub clients_max: usize,
-    /// Seed for the sessions' secrets.
+    /// Seed for the random secrets of sessions.
     pub seed: u64,
-    /// The lock reported to the judge; `None` reports none.
+    /// Locks that the server reports to the judge; `None` reports none.
     pub watch: Option<Watch>,
-    /// Role in replication.
+    /// Role of the server in replication.
     pub replication: Replication,
 }
 

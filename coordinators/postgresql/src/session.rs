@@ -1,4 +1,4 @@
-//! A session: the state of one client between statements.
+//! A session, which is the state of one client between statements.
 
 use crate::error::{Outcome, SqlError};
 use crate::settings::Settings;
@@ -13,9 +13,9 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) backend: Backend,
-    /// `None` for the session that creates the schema.
+    /// Connection of the client; `None` for the session that creates the schema.
     pub(crate) connection: Option<ConnectionId>,
-    /// A cancel request must contain the secret.
+    /// Secret that a cancel request must contain.
     pub(crate) secret: u32,
     pub(crate) user: String,
     pub(crate) database: String,

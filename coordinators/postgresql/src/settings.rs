@@ -1,4 +1,4 @@
-//! Session settings: those that affect locks, and those that clients set routinely.
+//! Session settings that affect locks, or that clients set routinely.
 
 use crate::error::{Outcome, SqlError};
 use crate::sql::ast::Isolation;
@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Settings {
-    /// In milliseconds; 0 disables.
+    /// Durations in milliseconds; 0 disables a timeout.
     spans: BTreeMap<&'static str, u64>,
     pub(crate) isolation: Isolation,
     pub(crate) read_only: bool,
     texts: BTreeMap<&'static str, String>,
 }
 
-/// Durations with their defaults, in milliseconds.
+/// Settings that are durations, with their defaults in milliseconds.
 const SPANS: &[(&str, u64)] = &[
     ("deadlock_timeout", 1_000),
     ("idle_in_transaction_session_timeout", 0),
@@ -22,7 +22,8 @@ const SPANS: &[(&str, u64)] = &[
     ("statement_timeout", 0),
 ];
 
-/// Stored without effect. Each must be one of the listed values, if any are listed.
+/// Settings stored without effect, with their default and their valid values; an empty list allows
+/// all.
 const TEXTS: &[(&str, &str, &[&str])] = &[
     ("DateStyle", "ISO, MDY", &["iso, mdy", "iso", "mdy"]),
     ("IntervalStyle", "postgres", &["postgres"]),
@@ -45,7 +46,7 @@ const FIXED: &[(&str, &str)] = &[
     ("server_version_num", "150018"),
 ];
 
-/// PostgreSQL reports them in this order.
+/// Settings in the order in which PostgreSQL reports them.
 pub(crate) const REPORTED: &[&str] = &[
     "application_name",
     "client_encoding",
@@ -205,7 +206,7 @@ fn shown(span: u64) -> String {
     }
 }
 
-/// Parses a duration; the default unit is milliseconds.
+/// Parses a duration, whose default unit is the millisecond.
 fn span_of(name: &str, value: &str) -> Outcome<u64> {
     let text = value.trim();
     let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());

@@ -1,4 +1,4 @@
-//! Scope of an advisory lock.
+//! The scope of an advisory lock.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Span {

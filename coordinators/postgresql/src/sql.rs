@@ -1,4 +1,4 @@
-//! Parses text into tokens and then a syntax tree, without names of tables or types resolved.
+//! Parses text into tokens and then a syntax tree with unresolved names of tables and types.
 
 pub(crate) mod ast;
 mod control;

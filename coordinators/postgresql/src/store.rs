@@ -1,4 +1,4 @@
-//! The store: tables with row versions, transactions, and locks.
+//! The store, with row versions, transactions and locks.
 
 pub(crate) mod heap;
 pub(crate) mod locks;

@@ -3,18 +3,18 @@
 use bytes::Bytes;
 use std::collections::VecDeque;
 
-/// Role in replication.
+/// The role of a server in replication.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Replication {
-    /// None.
+    /// The server is not replicated.
     #[default]
     None,
-    /// A primary.
+    /// The server is a primary.
     Primary {
-        /// Commits wait until a standby has them on disk (`synchronous_standby_names`).
+        /// `true` if commits wait until a standby has them on disk (`synchronous_standby_names`).
         synchronous: bool,
     },
-    /// A standby, until promoted.
+    /// The server is a standby until it is promoted.
     Standby {
         /// Host name and port of the primary.
         primary: (String, u16),
@@ -91,12 +91,12 @@ impl Log {
     }
 }
 
-/// `wal_sender_timeout`
+/// Default of `wal_sender_timeout` in microseconds.
 const SILENCE_US: u64 = 60_000_000;
 
 #[derive(Debug)]
 pub(crate) struct Sender {
-    /// `None` before the standby requests it.
+    /// Sent log position; `None` before the standby requests the log.
     pub(crate) sent: Option<u64>,
     pub(crate) heard_at: u64,
 }

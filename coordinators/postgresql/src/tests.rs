@@ -1,4 +1,4 @@
-//! The server through its messages, with a clock and a disk.
+//! Tests of the server through its messages, with a clock and a disk.
 
 mod anything;
 mod depth;

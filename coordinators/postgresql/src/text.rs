@@ -1,4 +1,4 @@
-//! Bytes as text.
+//! Conversion of bytes to text.
 
 use crate::error::{Outcome, SqlError};
 

@@ -73,7 +73,7 @@ impl Type {
             .contains(&word)
     }
 
-    /// `None` for a type that is not modelled.
+    /// Returns the type with this OID; `None` for a type that is not modelled.
     pub(crate) fn of_oid(oid: u32) -> Option<Type> {
         Some(match oid {
             16 => Type::Boolean,

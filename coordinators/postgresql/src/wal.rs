@@ -1,4 +1,5 @@
-//! The log: in our own format, one group of records per commit. A group without end is dropped.
+//! The log in fencepost's own format, with one group of records per commit. An incomplete group is
+//! dropped.
 
 use crate::bind::Binder;
 use crate::error::Outcome;
@@ -28,7 +29,8 @@ pub(crate) struct Field {
     default: Option<String>,
 }
 
-/// Rows in the log were committed before every running transaction.
+/// Transaction and command of rows in the log, which were committed before every running
+/// transaction.
 const BEFORE: (Xid, u32) = (Xid(2), 0);
 
 impl Record {
@@ -150,7 +152,7 @@ pub(crate) fn group(records: &[Record]) -> Bytes {
     journal::record(&body)
 }
 
-/// Parses the log. Each method returns `None` for an incomplete value.
+/// A parser of the log, whose methods return `None` for an incomplete value.
 struct Reader(Bytes);
 
 impl Reader {
@@ -253,7 +255,7 @@ pub(crate) fn groups(log: &Bytes) -> impl Iterator<Item = Vec<Record>> {
     journal::read(log).records.into_iter().map(commit)
 }
 
-/// A malformed commit panics; its checksum rules that out.
+/// Parses a commit. A malformed one panics, but its checksum prevents that.
 fn commit(group: Bytes) -> Vec<Record> {
     Reader(group).many(Reader::record).expect("a commit as it was written")
 }

@@ -1,4 +1,4 @@
-//! Reports to the judge: the owners of the watched locks, after each input.
+//! Reports the owners of the watched locks to the judge after each input.
 
 use crate::core::Core;
 use crate::sql::ast::{LockMode, Strength};
@@ -25,31 +25,32 @@ pub struct Watch {
 /// A table whose rows are locks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LockTable {
-    /// Table name.
+    /// Name of the table.
     pub table: &'static str,
     /// Column with the name of the lock.
     pub key: &'static str,
-    /// Condition for the lock to be held.
+    /// Condition under which the lock is held.
     pub held: HeldWhen,
 }
 
-/// Condition for a lock that is a row to be held.
+/// The condition under which a lock that is a row is held.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HeldWhen {
     /// The row exists, and a column names the owner.
     Present {
-        /// Owner column.
+        /// Column with the owner.
         owner: &'static str,
         /// Column with the start or the end of the lease.
         stamp: &'static str,
         /// Time after `stamp` until the lock may be taken over, in microseconds.
         ttl_us: i64,
     },
-    /// Taking the row sets all three columns; releasing it sets only `until`, to an earlier time.
+    /// All three columns are set when the lock is taken. A release sets only `until`, to an earlier
+    /// time.
     Taken {
-        /// Owner column.
+        /// Column with the owner.
         owner: &'static str,
-        /// Column with the time it was taken.
+        /// Column with the time when the lock was taken.
         at: &'static str,
         /// Column with the end of the lease.
         until: &'static str,
@@ -66,11 +67,11 @@ struct Holder {
     by: Option<ConnectionId>,
     version: Option<VersionId>,
     taken: Option<i64>,
-    /// In microseconds since the Unix epoch by the server's clock.
+    /// Expiry in microseconds since the Unix epoch by the server's clock.
     until: Option<i64>,
 }
 
-/// A table of [`Watch::tables`], [`ADVISORY`] or [`ANY_TABLE`]; and the lock's name.
+/// Name of a lock, and its table in [`Watch::tables`] or one of [`ADVISORY`] and [`ANY_TABLE`].
 type Place = (usize, String);
 type NamedRows<'c> = BTreeMap<String, (VersionId, &'c Version)>;
 const ADVISORY: usize = usize::MAX - 1;
@@ -86,7 +87,7 @@ pub(crate) struct Watching {
 
 pub(crate) trait Connections {
     fn of(&self, backend: Backend) -> Option<ConnectionId>;
-    /// Even if the session is closing.
+    /// Returns a backend's connection, even if the session is closing.
     fn last_of(&self, backend: Backend) -> Option<ConnectionId>;
 }
 

@@ -1,4 +1,5 @@
-//! The frontend/backend protocol 3.0: parses messages with all their errors, encodes replies.
+//! The frontend/backend protocol 3.0, with the parsing of messages, all their errors, and the
+//! encoding of replies.
 
 use crate::bound::Output;
 use crate::error::{Outcome, SqlError};
@@ -6,7 +7,7 @@ use crate::text::utf8;
 use crate::types::{Type, Value};
 use bytes::{BufMut, Bytes, BytesMut};
 
-/// Queries and messages with values may be longer.
+/// Maximum length of messages other than queries and messages with values.
 const SMALL_MAX: usize = 10_000;
 const LARGE_MAX: usize = 0x3fff_ffff;
 const STARTUP_MAX: usize = 10_000;
@@ -48,7 +49,7 @@ fn longest(kind: u8) -> Option<usize> {
     }
 }
 
-/// An unknown type is reported before its length is read.
+/// Takes a message. An unknown type is reported before its length is read.
 pub(crate) fn frame(input: &mut BytesMut) -> Frame {
     let Some(kind) = input.first().copied() else { return Frame::More };
     let Some(max) = longest(kind) else { return Frame::Unknown(kind) };

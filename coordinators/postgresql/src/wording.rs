@@ -1,8 +1,8 @@
-//! Renders the protocol as text: queries, values and replies.
+//! Formats the protocol as text: queries, values and replies.
 
 use fencepost_machine::wording::Speaker;
 
-/// Renders the messages of one side as text.
+/// Formats the messages of one side as text.
 pub fn wording(speaker: Speaker, bytes: &[u8]) -> String {
     let mut words = Vec::new();
     let mut rest = bytes;

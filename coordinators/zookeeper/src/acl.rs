@@ -1,4 +1,4 @@
-//! Access control lists: `world:anyone` is the only identity.
+//! Access control lists, whose only identity is `world:anyone`.
 
 use crate::code::Refusal;
 use crate::jute::{Read, Reader, Writer};

@@ -156,7 +156,7 @@ impl ZooKeeper {
     fn ask_for_session(&mut self, connection: ConnectionId, frame: &[u8]) {
         let asked = ConnectRequest::read(frame);
         let Some(asked) = asked.ok().filter(|asked| asked.last_zxid <= self.store.tree.zxid) else {
-            // This client has seen a later zxid than this server: it must use another server.
+            // The client has seen a later zxid than this server, so it must use another server.
             return self.hang_up(connection);
         };
         let timeout_ms = self.config.session_timeout(asked.timeout_ms);
@@ -233,7 +233,7 @@ impl ZooKeeper {
         let body = frame.slice_ref(reader.rest());
         let operation = Operation::of(number);
         if operation == Some(Operation::Auth) {
-            // No authentication scheme is known.
+            // The server knows no authentication scheme.
             self.send_to_client(connection, reply::refusal(cxid, 0, Refusal::AuthFailed));
             return self.hang_up(connection);
         }
@@ -242,7 +242,7 @@ impl ZooKeeper {
         else {
             return;
         };
-        // The session has expired: close the connection without a reply.
+        // The session has expired, so the server closes the connection without a reply.
         if !self.touch(session, timeout_ms) {
             return;
         }
@@ -254,7 +254,8 @@ impl ZooKeeper {
         self.submit_or_read(session, Waiting { connection, cxid, what }, kind);
     }
 
-    /// A follower assumes that the session is alive.
+    /// Records that the session is alive, and returns whether it exists. A follower assumes that it
+    /// does.
     fn touch(&mut self, session: i64, timeout_ms: i32) -> bool {
         let now_ms = self.now_ms();
         match &mut self.role {

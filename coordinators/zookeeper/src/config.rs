@@ -1,4 +1,4 @@
-//! Configuration of a server, as in `zoo.cfg`.
+//! Configuration of a server, as in `zoo.cfg` ([`Config`]).
 
 /// Number of a server in its ensemble (`myid`).
 pub type MemberId = u8;
@@ -6,26 +6,27 @@ pub type MemberId = u8;
 /// A server of an ensemble.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Member {
-    /// `myid`, from 1.
+    /// Number of the server from 1 (`myid`).
     pub id: MemberId,
-    /// Host name or address.
+    /// Host name or address of the server.
     pub host: String,
     /// Port for both clients and the other members.
     pub port: u16,
 }
 
-/// Configuration of a server.
+/// The configuration of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// `myid` of this server.
+    /// Number of this server (`myid`).
     pub me: MemberId,
     /// All members, this one included. With fewer than two the server is standalone.
     pub members: Vec<Member>,
     /// Unit of all timeouts, in milliseconds (`tickTime`).
     pub tick_ms: u64,
-    /// Ticks a follower may take to synchronize with a new leader (`initLimit`).
+    /// Number of ticks that a follower may take to synchronise with a new leader (`initLimit`).
     pub init_limit: u64,
-    /// Ticks of silence between a leader and a follower before either gives up (`syncLimit`).
+    /// Number of ticks of silence after which a leader or a follower gives up the other
+    /// (`syncLimit`).
     pub sync_limit: u64,
     /// Minimum session timeout, in milliseconds; `None` means two ticks.
     pub session_timeout_ms_min: Option<i32>,
@@ -37,7 +38,8 @@ pub struct Config {
     pub clients_max: usize,
     /// Maximum number of clients per host (`maxClientCnxns`); 0 means unlimited.
     pub clients_per_host_max: usize,
-    /// Prefix, after the leading slash, of paths whose lock queues the judge observes, if any.
+    /// Prefix, after the leading slash, of the paths whose lock queues the server reports; `None`
+    /// reports none.
     pub tap_prefix: Option<String>,
 }
 

@@ -1,13 +1,14 @@
-//! An accepted connection: its peer (client or member) and the bytes it has received.
+//! An accepted connection, with its peer (client or member) and its received bytes.
 
 use crate::code::PING_XID;
 use crate::config::MemberId;
 use bytes::{Buf, Bytes, BytesMut};
 
-/// As the length of a client's frame it would be far too large.
+/// First bytes of a member's connection, which would be too large as the length of a client's
+/// frame.
 pub(crate) const PEER_GREETING: &[u8; 4] = b"fpzk";
 
-/// The real server checks for idle connections at this interval.
+/// Interval in milliseconds at which the real server checks for idle connections.
 const IDLE_STEP_MS: u64 = 10_000;
 
 #[derive(Debug)]
@@ -37,7 +38,8 @@ pub(crate) struct Client {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
     Connecting,
-    /// No further frame is read until the reply is sent.
+    /// The session is being established, and the server reads no further frame until it has
+    /// replied.
     Establishing,
     Established,
 }

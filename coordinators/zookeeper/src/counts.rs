@@ -1,4 +1,4 @@
-//! Counters printed by `srvr`.
+//! Counters that the command `srvr` prints.
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {

@@ -1,4 +1,4 @@
-//! Agreement in an ensemble: members commit what a majority has on disk, in the same order.
+//! Agreement in an ensemble, whose members commit in the same order what a majority has on disk.
 //!
 //! Members use the client port and send a greeting first ([`links`](crate::member::links)). A
 //! leader and followers that do not hear from each other for too long start a new
@@ -17,11 +17,11 @@ use crate::server::{Role, ZooKeeper};
 use crate::watches::Watches;
 use fencepost_machine::{ConnectionId, Output};
 
-/// Snapshots are long.
+/// Maximum size of a frame, which may be a snapshot.
 const FRAME_MAX: usize = 1 << 30;
 
 impl ZooKeeper {
-    /// A member without an established leader serves no clients.
+    /// Begins an election. A member without an established leader serves no clients.
     pub(crate) fn look_for_leader(&mut self) {
         let before = std::mem::replace(&mut self.role, Role::Looking);
         let links: Vec<ConnectionId> = match &before {
@@ -34,7 +34,8 @@ impl ZooKeeper {
             self.out.list.push(Output::Abort { connection });
         }
         self.dismiss_clients();
-        // Apply the whole log, committed or not: the next leader decides what remains.
+        // The member applies its whole log, committed or not, because the next leader decides what
+        // remains.
         self.apply(i64::MAX);
         let epoch = self.store.epochs().current;
         let own = Vote { epoch, zxid: self.store.last_logged(), leader: self.config.me };

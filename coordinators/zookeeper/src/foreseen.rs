@@ -1,4 +1,4 @@
-//! The tree after all proposals, against which requests are checked.
+//! The tree after all proposals, against which the leader checks requests.
 
 use crate::acl::Acl;
 use crate::code::Refusal;
@@ -14,7 +14,7 @@ pub(crate) struct Record {
     pub(crate) acl: Vec<Acl>,
 }
 
-/// A node touched by a proposal, with its zxid; `None` if the proposal deletes it.
+/// Zxid of a node that a proposal changes, with the node; `None` if the proposal deletes it.
 type Entry = (i64, Option<Record>);
 
 #[derive(Clone, Debug, Default)]

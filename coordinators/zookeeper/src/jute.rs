@@ -1,4 +1,4 @@
-//! Jute, ZooKeeper's serialization. Integers are big-endian; a length of -1 means null.
+//! Jute, ZooKeeper's serialisation, with big-endian integers. A length of -1 means null.
 
 use bytes::Bytes;
 
@@ -7,7 +7,7 @@ pub(crate) struct Malformed;
 
 pub(crate) type Read<T> = Result<T, Malformed>;
 
-/// Never allocates more than the length of the input.
+/// A reader of records, which never allocates more than the length of the input.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
         self.length()?.map(|length| self.take(length)).transpose()
     }
 
-    /// Invalid UTF-8 becomes U+FFFD, as in Java.
+    /// Reads a string; invalid UTF-8 becomes U+FFFD, as in Java.
     pub(crate) fn string(&mut self) -> Read<Option<String>> {
         Ok(self.buffer()?.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
     }
@@ -141,7 +141,7 @@ impl Writer {
         self.buffer(Some(value.as_bytes()))
     }
 
-    /// Java's modified UTF-8: a surrogate pair takes three bytes per surrogate.
+    /// Writes Java's modified UTF-8, in which each surrogate of a pair takes three bytes.
     pub(crate) fn java_string(&mut self, value: &str) -> &mut Writer {
         let mut bytes = Vec::with_capacity(value.len());
         for unit in value.encode_utf16() {

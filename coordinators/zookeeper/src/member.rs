@@ -1,4 +1,4 @@
-//! State of an ensemble member in each role, and the messages between members.
+//! The state of an ensemble member in each role, and the messages between members.
 
 pub(crate) mod election;
 pub(crate) mod follower;

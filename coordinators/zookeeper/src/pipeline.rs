@@ -95,7 +95,7 @@ impl ZooKeeper {
             self.answer(&waiting, outcome);
             self.resume(session);
         } else if matches!(transaction.change, Change::CloseSession { .. }) {
-            // The session expired; its client did not close it.
+            // The session has expired without a request of its client.
             self.queues.remove(&session);
             if let Some(connection) = self.connection_of(session) {
                 self.hang_up(connection);
@@ -117,7 +117,7 @@ impl ZooKeeper {
             return self.establish(connection, *outcome == Outcome::SessionOpened);
         }
         if *outcome == Outcome::Checked {
-            // The real server fails to serialize this result and never replies.
+            // The real server fails to serialise this result and never replies.
             return;
         }
         let bytes = reply::outcome(waiting.cxid, self.store.tree.zxid, outcome);

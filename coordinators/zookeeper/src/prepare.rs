@@ -57,7 +57,7 @@ enum Part {
 }
 
 impl Preparation<'_> {
-    /// Only updates [`Foreseen`], and only on success.
+    /// Prepares an operation. Updates only [`Foreseen`], and only on success.
     pub(crate) fn operation(
         &mut self,
         operation: Operation,
@@ -195,7 +195,8 @@ impl Preparation<'_> {
         Ok(Change::Check)
     }
 
-    /// After a refusal, earlier parts are reported as rolled back and later parts as not tried.
+    /// Prepares a multi. After a refusal, earlier parts are reported as rolled back and later parts
+    /// as not tried.
     fn multi(&mut self, reader: &mut Reader<'_>) -> Result<Change, Refusal> {
         let parts = read_multi(reader)?;
         let before = self.foreseen.clone();
@@ -215,8 +216,8 @@ impl Preparation<'_> {
         Ok(Change::Multi(changes))
     }
 
-    /// Child counts of the parents only change on commit, so a request to delete a parent before
-    /// that is refused.
+    /// Prepares the end of a session. The child counts of the parents change only on commit, so the
+    /// server refuses a request to delete a parent before that.
     pub(crate) fn close_session(&mut self) -> Change {
         let paths = self.foreseen.ephemerals(self.tree, self.session);
         for path in &paths {

@@ -1,4 +1,5 @@
-//! Read requests, which each server answers from its own tree, possibly behind the leader's.
+//! Read requests, which each server answers from its own tree. The tree may lag behind the
+//! leader's.
 
 use crate::acl::{self, Permission};
 use crate::code::{Operation, Refusal};

@@ -1,4 +1,4 @@
-//! The server as a machine: dispatches inputs and schedules the timer.
+//! The server as a machine ([`ZooKeeper`]), which dispatches inputs and schedules the timer.
 
 use crate::config::Config;
 use crate::connection::{self, Connection, PEER_GREETING, Party, idle_until};
@@ -40,7 +40,7 @@ pub struct ZooKeeper {
     armed: Option<u64>,
 }
 
-/// A standalone server is its own leader.
+/// The role of a server; a standalone server is its own leader.
 #[derive(Debug)]
 pub(crate) enum Role {
     Looking,

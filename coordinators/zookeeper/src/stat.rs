@@ -2,7 +2,7 @@
 
 use crate::jute::{Read, Reader, Writer};
 
-/// Owner of container nodes, which are deleted after their last child.
+/// Owner of container nodes, which the server deletes after their last child.
 pub(crate) const CONTAINER_OWNER: i64 = i64::MIN;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -12,10 +12,10 @@ pub(crate) struct StoredStat {
     pub(crate) ctime_ms: i64,
     pub(crate) mtime_ms: i64,
     pub(crate) version: i32,
-    /// Children ever created. Clients see the number of child changes instead.
+    /// Number of children ever created. Clients get the number of child changes instead.
     pub(crate) created: i32,
     pub(crate) aversion: i32,
-    /// A session, [`CONTAINER_OWNER`], or 0.
+    /// Session that owns the node, [`CONTAINER_OWNER`], or 0.
     pub(crate) owner: i64,
     pub(crate) pzxid: i64,
 }
@@ -66,7 +66,8 @@ impl StoredStat {
 }
 
 impl Stat {
-    /// `cversion` counts creations and deletions of children; only ephemerals show their owner.
+    /// Writes the stat. `cversion` counts creations and deletions of children; only ephemeral nodes
+    /// show their owner.
     pub(crate) fn write(&self, writer: &mut Writer) {
         let Stat { kept, data_length, children } = self;
         writer.long(kept.czxid).long(kept.mzxid).long(kept.ctime_ms).long(kept.mtime_ms);

@@ -1,5 +1,5 @@
-//! A server's state: the log since the snapshot is the append-only file, the epochs are in the
-//! configuration file.
+//! A server's stored state. The append-only file is the log since the snapshot, and the
+//! configuration file has the epochs.
 
 use crate::jute::{Reader, Writer};
 use crate::transaction::Transaction;
@@ -9,7 +9,7 @@ use fencepost_machine::journal::{self, Files};
 use fencepost_machine::{DiskImage, Output};
 use std::collections::VecDeque;
 
-/// `snapCount`
+/// Default of `snapCount`.
 const LOG_MAX: usize = 100_000;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -35,7 +35,7 @@ pub(crate) struct Replaced {
 }
 
 impl Store {
-    /// As in the real server, every complete logged transaction counts.
+    /// Loads the state. Every complete logged transaction counts, as in the real server.
     pub(crate) fn load(files: &Files) -> Store {
         let base = files.snapshot.clone().unwrap_or_else(|| encode(&Tree::default()));
         let tree = Tree::read(&mut Reader::new(&base)).expect("a tree as it was written");
@@ -86,7 +86,7 @@ impl Store {
         self.log.push(transaction);
     }
 
-    /// One sync at a time; the next one covers writes during it.
+    /// Starts a sync unless one is pending; the next one covers writes during it.
     pub(crate) fn sync(&mut self, out: &mut Vec<Output>) {
         let last = self.last_logged();
         if self.syncing.is_empty() && self.synced < last {

@@ -1,11 +1,11 @@
-//! Reports lock holders to the judge: the heads of the queues that locks keep as children of a
-//! node.
+//! Reports lock holders to the judge. A holder is the head of the queue that a lock keeps as
+//! children of a node.
 //!
-//! A lock is named after the path of its node, without the leading slash; its contenders are the
-//! children whose names end in a sequence number. An ephemeral node at the lock's own path is a
-//! lock by itself. A semaphore's leases are below `leases`; the nodes below `locks` are another
-//! queue. A session's second contender in a queue is reported as `<queue>/twice`: its client may
-//! know of only one.
+//! A lock is named after the path of its node, without the leading slash. Its contenders are the
+//! children whose names end in a sequence number. An ephemeral node at the lock's own path is also
+//! a lock. A semaphore's leases are below `leases`; the nodes below `locks` are another queue. A
+//! session's second contender in a queue is reported as `<queue>/twice`, because its client may not
+//! know both.
 
 use crate::tree::{Node, Tree};
 use bytes::Bytes;
@@ -83,7 +83,7 @@ impl Heads {
                 && self.prefix.as_deref() == Some("")
                 && head.path.strip_prefix('/') == Some(&key)
             {
-                // Of a single node, only its session tells owners apart.
+                // Only the session distinguishes owners of a single node.
                 head.value = format!("session {:x}", head.session).into();
             }
             for (key, now) in [(key.clone(), first), (key + TWICE, twice)] {
@@ -111,7 +111,7 @@ impl Heads {
         changes
     }
 
-    /// A reattached session's connection is only known now.
+    /// Returns the reports about a reattached session, whose connection was unknown before.
     pub(crate) fn of_session(&self, session: i64) -> Vec<HeadChange> {
         let own = self.heads.iter().filter(|(_, head)| head.session == session);
         let changes = |(key, head): (&String, &Head)| {
@@ -122,7 +122,7 @@ impl Heads {
     }
 }
 
-/// The second is the first contender whose session has an earlier one.
+/// Returns the first contender, and the first contender whose session has an earlier one.
 fn heads(tree: &Tree, key: &str) -> (Option<Head>, Option<Head>) {
     let lock = format!("/{key}");
     if let Some(node) = tree.get(&lock)

@@ -1,4 +1,5 @@
-//! Transactions: the effects of requests, which an ensemble agrees on and logs, ordered by zxid.
+//! Transactions, the effects of requests, which an ensemble agrees on and logs in the order of
+//! zxids.
 
 use crate::acl::Acl;
 use crate::jute::{Malformed, Read, Reader, Writer};
@@ -6,7 +7,7 @@ use bytes::Bytes;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Transaction {
-    /// Upper half: the leader's epoch. Lower half: a counter.
+    /// Zxid of the transaction: the leader's epoch in the upper half, a counter in the lower half.
     pub(crate) zxid: i64,
     pub(crate) session: i64,
     pub(crate) cxid: i32,
@@ -53,7 +54,7 @@ impl Transaction {
     }
 }
 
-/// A multi cannot contain another one, which bounds the nesting of received bytes.
+/// Nesting of received bytes. A multi cannot contain another one, which limits the nesting.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Depth {
     Outer,

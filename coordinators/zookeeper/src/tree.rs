@@ -1,4 +1,4 @@
-//! The tree of nodes and the open sessions: equal on members that applied the same transactions.
+//! The tree of nodes and the open sessions, equal on members that applied the same transactions.
 
 use crate::acl::Acl;
 use crate::jute::{Malformed, Read, Reader, Writer};
@@ -8,11 +8,11 @@ use crate::transaction::{Change, Creation, Transaction, read_acl, write_acl};
 use bytes::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Keyed by path, which is empty for the root.
+/// A node of the tree, by its path, which is empty for the root.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Node {
     pub(crate) data: Option<Bytes>,
-    /// Empty for nodes of the server itself, which are open to all.
+    /// Access control list; empty for nodes of the server itself, which are open to all.
     pub(crate) acl: Vec<Acl>,
     pub(crate) kept: StoredStat,
     pub(crate) children: BTreeSet<String>,

@@ -1,4 +1,4 @@
-//! Watches. They belong to a connection; a reconnected client sets them again.
+//! Watches, which belong to a connection. A reconnected client sets them again.
 
 use crate::path;
 use crate::tree::Happening;
@@ -51,7 +51,8 @@ impl Watches {
         was_there
     }
 
-    /// Like the real server, does not check which connection watches.
+    /// Returns whether any connection watches the path. Like the real server, it does not check
+    /// which one.
     pub(crate) fn any(&self, of: Of, path: &str) -> bool {
         match of {
             Of::Data => self.data.contains_key(path),

@@ -1,4 +1,4 @@
-//! Renders messages of the protocol as text for pictures.
+//! Formats messages of the protocol as text for pictures.
 
 use crate::code::{NOTIFICATION_XID, Operation, PING_XID};
 use crate::connection::PEER_GREETING;
@@ -6,7 +6,8 @@ use crate::jute::{Read, Reader};
 use crate::member::message::Message;
 use fencepost_machine::wording::Speaker;
 
-/// Renders `create /lock-`, `reply 3: NoNode`, `event deleted /lock`, separated by ` | `.
+/// Formats messages as `create /lock-`, `reply 3: NoNode`, `event deleted /lock`, separated by ` |
+/// `.
 pub fn zookeeper(speaker: Speaker, bytes: &[u8]) -> String {
     let (mut reader, mut words) = (Reader::new(bytes), Vec::new());
     if bytes.starts_with(PEER_GREETING) {

@@ -50,7 +50,7 @@ impl Login {
 
 pub(crate) fn greeting(id: SessionId, salt: &[u8; 20]) -> BytesMut {
     let mut body = vec![10];
-    // Old replicas know no version above 9, so MariaDB adds a prefix.
+    // MariaDB adds a prefix, because old replicas reject versions above 9.
     body.put_slice(format!("5.5.5-{VERSION}\0").as_bytes());
     body.put_u32_le(id);
     body.put_slice(&salt[..8]);

@@ -1,4 +1,4 @@
-//! Statements. One text may hold several; each gets its own reply.
+//! Statements. One text may have several, each with its own reply.
 
 use super::{Client, Core, Wait, Wake};
 use crate::columns::{Shape, shape};
@@ -162,7 +162,7 @@ impl Client {
         Ok(())
     }
 
-    /// Replies only after the log is on disk.
+    /// Commits, and replies only after the log is on disk.
     fn commit(&mut self, core: &mut Core) {
         core.store.commit(self.session.id);
         self.session.end_transaction();
@@ -240,7 +240,7 @@ impl Client {
                 let message = format!("Truncated incorrect {name} value: '{wanted}'");
                 self.session.warn(1292, message);
             }
-            // Turning autocommit on commits the open transaction; turning it on again does nothing.
+            // Turning on autocommit commits the open transaction, unless autocommit is already on.
             if change == Change::Autocommit(true) && !self.session.variables.autocommit {
                 self.commit(core);
             }

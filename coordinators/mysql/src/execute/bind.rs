@@ -106,7 +106,7 @@ impl Scope<'_> {
         let mut first = None;
         for other in others {
             let (one, other) = self.pair(one, other)?;
-            // Lists that mix times and texts are compared differently.
+            // The real server compares lists that mix times and texts differently.
             if matches!(one, Expression::Literal(_)) {
                 return Err(SqlError::unsupported("IN of a value"));
             }
@@ -134,7 +134,7 @@ impl Scope<'_> {
         List::new(bound.collect::<Outcome<Vec<Expression>>>()?)
     }
 
-    /// A text compared with a time becomes a time.
+    /// Binds two operands; a text compared with a time becomes a time.
     fn pair(&self, left: &Expression, right: &Expression) -> Outcome<(Expression, Expression)> {
         let ((left, one), (right, other)) = (self.bind(left)?, self.bind(right)?);
         match (one, other) {

@@ -1,4 +1,4 @@
-//! Creates and drops databases and tables. Every such statement commits the open transaction first.
+//! Creates and drops databases and tables. Each such statement first commits the open transaction.
 
 use super::assign::Slot;
 use super::{Context, whole};

@@ -1,4 +1,5 @@
-//! Insertions. An existing row is locked; a new one waits until its gap is not locked by others.
+//! Insertions. An insertion locks an existing row; a new row waits until no other transaction has
+//! locked its gap.
 
 use super::assign::Slot;
 use super::bind::Scope;
@@ -187,7 +188,8 @@ impl Insertion {
         let rows = context.store.tables.get(&table).map(|table| &table.rows);
         let there = rows.and_then(|rows| rows.newest(&key)).and_then(|one| one.values.clone());
         let Some(there) = there else {
-            // The deleted row's place is reused; others may have locked it too.
+            // The new row reuses the place of the deleted one, which other transactions may also
+            // have locked.
             let mut wanted = Wanted { mode: Mode::Exclusive, ..wanted };
             if let Answer::Hindered(other) = context.store.ask(&mut wanted)
                 && let Locked::Wait(micros) = target.wait(context.store, wanted, other)?

@@ -1,4 +1,4 @@
-//! Queries, updates and deletions, in primary key order or of the one row the condition names.
+//! Queries, updates and deletions, in primary key order or of the one row that the condition names.
 
 use super::assign::Slot;
 use super::bind::{Scope, conjuncts, fields};
@@ -227,8 +227,8 @@ impl Scan {
         }
         let is_change = matches!(self.action, Action::Change(_));
         if is_change && !locks_gaps && self.only.is_none() {
-            // Semi-consistent read: a row whose last committed version does not match is not waited
-            // for.
+            // In a semi-consistent read, the statement does not wait for a row whose last committed
+            // version does not match.
             let is_taken = matches!(
                 context.store.ask(&mut wanted.clone()),
                 crate::store::transaction::Answer::Hindered(_)
@@ -377,7 +377,8 @@ pub(super) fn changed(
     Ok(new)
 }
 
-/// Refuses conditions that the real server's optimizer transforms: key ranges, and constant ones.
+/// Returns the key of the one row that the condition names. Refuses key ranges and constant
+/// conditions, which the real server's optimizer transforms.
 fn only(condition: Option<&Expression>, definition: &Definition) -> Outcome<Option<Key>> {
     let Some(condition) = condition else { return Ok(None) };
     let mut parts = Vec::new();

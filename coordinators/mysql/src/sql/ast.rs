@@ -1,4 +1,4 @@
-//! Syntax tree of statements.
+//! The syntax tree of statements.
 
 use super::expression::{Assignment, Expression, Item};
 use super::table_ast::TableStatement;
@@ -6,7 +6,7 @@ use crate::charset::Charset;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Statement {
-    /// `false` if its LIMIT drops the one row.
+    /// A SELECT; the flag is `false` if its LIMIT drops the one row.
     Select(Vec<Item>, bool),
     Do(Vec<Expression>),
     Set(Vec<Assignment>),

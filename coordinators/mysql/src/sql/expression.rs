@@ -1,4 +1,4 @@
-//! Syntax tree of expressions.
+//! The syntax tree of expressions.
 
 use crate::error::{Outcome, SqlError};
 use crate::value::Value;
@@ -24,8 +24,9 @@ pub(crate) struct Assignment {
     pub(crate) value: Option<Value>,
 }
 
-/// Measured on the real server with its `thread_stack`. Everything that descends recurses once per
-/// level; `tests/depth.rs` verifies that the deepest expression fits the stack.
+/// Depth limit of expressions, measured on the real server with its `thread_stack`. Every walk over
+/// an expression recurses once per level; `tests/depth.rs` verifies that the deepest expression
+/// fits the stack.
 const DEPTH_MAX: u32 = 593;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,9 +39,9 @@ pub(crate) enum Expression {
     Field(usize),
     Inserted(usize),
     Count,
-    /// The number of decimals; `true` in UTC.
+    /// Current time with this number of decimals; `true` means in UTC.
     Now(u8, bool),
-    /// The last field is the unit in microseconds, with its sign.
+    /// Sum of a time and an interval; the last field is the unit in microseconds, with its sign.
     Later(Inner, Inner, i64),
     And(List),
     Or(List),
@@ -147,7 +148,7 @@ pub(crate) enum Comparison {
     LessOrEqual,
     Greater,
     GreaterOrEqual,
-    /// `<=>`, which treats NULL as a value.
+    /// Operator `<=>`, which treats NULL as a value.
     Same,
 }
 
@@ -182,7 +183,7 @@ impl Function {
         })
     }
 
-    /// Number of arguments; `None` for one or more.
+    /// Returns the number of arguments; `None` means one or more.
     pub(crate) fn arguments(self) -> Option<usize> {
         match self {
             Function::GetLock => Some(2),

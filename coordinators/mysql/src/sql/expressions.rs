@@ -266,7 +266,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Adjacent texts are concatenated.
+    /// Reads adjacent texts, which are concatenated.
     fn texts(&mut self) -> Vec<u8> {
         let mut whole = Vec::new();
         while let Kind::Text(text) = self.peek().kind.clone() {
@@ -320,7 +320,7 @@ impl Parser<'_> {
         if let Some(time) = self.time_function(&lower)? {
             return Ok(time);
         }
-        // Reserved words that are also function names.
+        // These reserved words are also function names.
         let is_database = matches!(lower.as_str(), "database" | "schema");
         if RESERVED.contains(&lower.as_str()) && !is_database {
             return Err(self.wrong());

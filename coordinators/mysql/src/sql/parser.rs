@@ -1,4 +1,4 @@
-//! Parser state.
+//! The state of the parser ([`Parser`]).
 
 use super::token::Token;
 

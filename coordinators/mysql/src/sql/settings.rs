@@ -1,4 +1,4 @@
-//! Parses SET.
+//! Parses SET statements.
 
 use super::ast::Statement;
 use super::expression::{Assignment, Expression};

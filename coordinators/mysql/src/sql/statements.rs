@@ -1,4 +1,4 @@
-//! Parses statements.
+//! Parses statements other than SET and those about tables.
 
 use super::ast::Statement;
 use super::expression::{Expression, Item};

@@ -1,4 +1,4 @@
-//! Syntax tree of statements about tables.
+//! The syntax tree of statements about tables.
 
 use super::expression::{Expression, Item, Named};
 
@@ -36,12 +36,12 @@ pub(crate) enum Kind {
         bytes: u8,
         width: u32,
     },
-    /// A `CHAR` drops trailing spaces.
+    /// A text; `CHAR` drops trailing spaces.
     Text {
         characters: u32,
         is_char: bool,
     },
-    /// A `TIMESTAMP` has a smaller range than a `DATETIME`.
+    /// A time; `TIMESTAMP` has a smaller range than `DATETIME`.
     Time {
         places: u8,
         is_timestamp: bool,

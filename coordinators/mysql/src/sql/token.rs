@@ -1,4 +1,4 @@
-//! The tokenizer.
+//! Splits the text of statements into tokens.
 
 use crate::error::{Outcome, SqlError};
 
@@ -45,7 +45,7 @@ pub(crate) fn tokens(text: &[u8], at: usize) -> Outcome<(Vec<Token>, bool)> {
 
 pub(crate) fn rest(text: &[u8], at: usize) -> usize {
     let mut reader = Reader { text, at, has_comment: false };
-    // The error is reported when the token is read.
+    // The next read of a token reports this error.
     let _ = reader.skip_blanks();
     reader.at
 }
@@ -172,7 +172,7 @@ fn escaped(text: &mut Vec<u8>, letter: u8) {
         b'r' => text.push(b'\r'),
         b't' => text.push(b'\t'),
         b'Z' => text.push(26),
-        // LIKE interprets these, so they keep their backslash.
+        // LIKE interprets these letters, so they keep their backslash.
         b'%' | b'_' => text.extend([b'\\', letter]),
         _ => text.push(letter),
     }

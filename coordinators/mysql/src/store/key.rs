@@ -1,4 +1,4 @@
-//! Row keys.
+//! Keys of rows ([`Key`]).
 
 pub(crate) type Key = Vec<Part>;
 

@@ -1,9 +1,9 @@
 //! Locks on rows and on the gaps before them, as in InnoDB.
 //!
-//! One lock object may cover several rows, since locks of one kind are merged; the number of
+//! One lock object may cover several rows, because locks of one kind are merged; the number of
 //! objects matters for choosing a deadlock victim. A lock waits for the conflicting locks before it
 //! in its row's queue, granted or not, and remembers one of them. The place behind the last row
-//! (the supremum) has a lockable gap.
+//! (the supremum) has a gap that can be locked.
 
 use super::TableId;
 use super::key::Key;
@@ -18,7 +18,7 @@ pub(crate) enum Mode {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Extent {
-    /// Next-key lock: the row and the gap before it.
+    /// Next-key lock of the row and the gap before it.
     Both,
     Gap,
     Row,
@@ -56,7 +56,7 @@ pub(crate) struct RowLocks {
     waits: BTreeMap<SessionId, SessionId>,
 }
 
-/// Intention locks never conflict, but count for deadlocks.
+/// Intention locks, which never conflict but count for deadlocks.
 pub(crate) type Intents = BTreeSet<(SessionId, TableId, Mode)>;
 
 impl Lock {
@@ -91,7 +91,7 @@ impl Lock {
 }
 
 impl Wanted {
-    /// The supremum has only a gap.
+    /// Reduces a lock on the supremum to its gap, because the supremum is not a row.
     fn normal(mut self) -> Wanted {
         if self.place == Place::End && self.extent != Extent::Insertion {
             self.extent = Extent::Both;
@@ -171,7 +171,7 @@ impl RowLocks {
         self.locks.retain(|one| one.by != session);
     }
 
-    /// The object remains even if it covers no row.
+    /// Releases a lock on one row; the lock object remains even if it covers no row.
     pub(crate) fn release(&mut self, wanted: &Wanted) {
         let own = self.locks.iter_mut().find(|one| {
             one.by == wanted.by && one.mode == wanted.mode && one.is_at(wanted.table, &wanted.place)
@@ -211,8 +211,8 @@ impl RowLocks {
         self.inherit(table, next, new, |one| is_wide(&one));
     }
 
-    /// `keeps` selects, by session and mode, the locks that become gap locks on `next`. Returns the
-    /// sessions that were waiting for `gone`.
+    /// Moves the locks of the row `gone` to `next` as gap locks, if `keeps` selects them by session
+    /// and mode. Returns the sessions that were waiting for `gone`.
     pub(crate) fn merge(
         &mut self,
         table: TableId,

@@ -1,4 +1,5 @@
-//! The log: in our own format, one group of records per commit. A group without end is dropped.
+//! The log in fencepost's own format, with one group of records per commit. An incomplete group is
+//! dropped.
 
 use super::key::{Key, Part};
 use super::rows::Version;
@@ -204,7 +205,7 @@ impl Reader {
     }
 }
 
-/// A malformed group panics; its checksum rules that out.
+/// Replays the log. A malformed group panics, but its checksum prevents that.
 pub(crate) fn replay(groups: Vec<Bytes>) -> Store {
     let mut store = Store::default();
     for group in groups {
@@ -215,7 +216,7 @@ pub(crate) fn replay(groups: Vec<Bytes>) -> Store {
     store
 }
 
-/// Rows in the log were committed before every running transaction.
+/// Transaction id of rows in the log, which were committed before every running transaction.
 const BEFORE: Xid = Xid(0);
 
 fn restore(store: &mut Store, record: Record) {

@@ -1,4 +1,4 @@
-//! Rows of a table by key, each with its versions.
+//! The rows of a table by key, each with its versions.
 
 use super::key::Key;
 use super::xid::Xid;
@@ -15,10 +15,10 @@ pub(crate) struct Version {
     pub(crate) values: Option<Values>,
 }
 
-/// From oldest to newest; never empty.
+/// Versions of a row from oldest to newest, at least one.
 pub(crate) type Versions = Vec<Version>;
 
-/// Includes deleted rows that may still be visible to a view.
+/// Rows by key, including deleted rows that may still be visible to a view.
 #[derive(Debug, Default)]
 pub(crate) struct Rows(pub(crate) BTreeMap<Key, Versions>);
 

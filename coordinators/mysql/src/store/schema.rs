@@ -1,4 +1,4 @@
-//! Table definitions.
+//! Definitions of tables.
 
 use super::TableName;
 use super::key::{Key, Part};
@@ -30,7 +30,8 @@ pub(crate) enum Default {
 }
 
 impl Definition {
-    /// The key, behind the name of the table unless that is `locks`.
+    /// Returns a row's lock name, which is its key, with the table's name in front unless that is
+    /// `locks`.
     pub(crate) fn name_of_row(&self, row: Option<&Version>, key: &Key) -> String {
         let of_row =
             |values: &Values| self.key.iter().filter_map(|at| values[*at].text()).collect();
@@ -79,7 +80,8 @@ pub(crate) fn part(value: &Value) -> Outcome<Part> {
     }
 }
 
-/// Follows `utf8mb4_general_ci`: ignores case and trailing spaces. Refuses letters beyond ASCII.
+/// Folds a text as `utf8mb4_general_ci` does, which ignores case and trailing spaces. Refuses
+/// letters beyond ASCII.
 pub(crate) fn folded(text: &[u8]) -> Outcome<Vec<u8>> {
     if text.iter().any(|byte| !matches!(byte, b' '..=b'~')) {
         return Err(SqlError::unsupported("comparing letters beyond ASCII"));

@@ -1,4 +1,4 @@
-//! Transactions: views, undo, commit and rollback.
+//! Transactions with their views, undo, commit and rollback.
 
 use super::key::Key;
 use super::locks::{Extent, Mode, Place, Wanted};
@@ -103,8 +103,8 @@ impl Store {
         })
     }
 
-    /// A row changed by an active transaction is implicitly locked by it. A request for a row that
-    /// the session has already locked is reduced to the gap before it.
+    /// Requests a row lock. An active transaction has an implicit lock on each row that it changed.
+    /// A request for a row that the session has already locked is reduced to the gap before it.
     pub(crate) fn ask(&mut self, wanted: &mut Wanted) -> Answer {
         if let Some(owner) = self.changer(wanted.table, &wanted.place) {
             if owner == wanted.by {
@@ -141,7 +141,7 @@ impl Store {
         self.active.get(&newest.by).copied()
     }
 
-    /// Queues a session. A deadlock refuses one session; returns `false` if this one.
+    /// Queues a session. A deadlock refuses one session; returns `false` if it is this one.
     pub(crate) fn wait(&mut self, wanted: Wanted, behind: SessionId) -> bool {
         let session = wanted.by;
         self.locks.wait(wanted, behind);

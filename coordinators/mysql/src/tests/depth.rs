@@ -1,10 +1,11 @@
-//! Expressions of any depth get a result or the real server's error, and never crash the server.
+//! Tests that expressions of any depth get a result or the real server's error, and never crash the
+//! server.
 
 use super::world::World;
 use crate::Config;
 
 const TOO_DEEP: &str = "ERROR 1436: Thread stack overrun";
-/// The parser has its own limit for nested recursion.
+/// Error of the parser's own limit for nested recursion.
 const TOO_NESTED: &str = "ERROR 1235: ";
 const STACK_BYTES: usize = 1 << 20;
 const MANY: u32 = 10_000;

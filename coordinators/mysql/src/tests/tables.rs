@@ -1,4 +1,4 @@
-//! Tables and row locks over time, disconnects and restarts.
+//! Tests of tables and row locks over time, disconnects and restarts.
 
 use super::world::World;
 use crate::Config;

@@ -1,4 +1,4 @@
-//! Reports to the judge about a user lock.
+//! Tests of reports to the judge about a user lock.
 
 use super::world::World;
 use crate::Config;

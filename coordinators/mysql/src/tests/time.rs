@@ -1,4 +1,4 @@
-//! Timeouts and disconnects.
+//! Tests of timeouts and disconnects.
 
 use super::world::{World, query};
 use crate::Config;

@@ -1,4 +1,4 @@
-//! A server with sessions.
+//! A server with sessions for tests.
 
 use crate::{Config, Mysql};
 use fencepost_testing::Bench;

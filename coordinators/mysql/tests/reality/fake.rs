@@ -1,4 +1,4 @@
-//! Our server.
+//! The model's server in these tests.
 
 use super::packets::{is_whole, root};
 use fencepost_mysql::{Config, Mysql};

@@ -1,4 +1,4 @@
-//! Invalid packets: the reply, and whether the connection stays open.
+//! Tests with invalid packets, which compare the reply and whether the connection stays open.
 
 use super::fake::Fake;
 use super::packets::{

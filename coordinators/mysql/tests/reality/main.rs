@@ -1,8 +1,8 @@
-//! Random statements on several connections, and invalid packets, against a real MariaDB and
-//! against ours.
+//! Tests that send random statements on several connections, and invalid packets, to a real MariaDB
+//! and to the model.
 //!
-//! Skipped without MariaDB unless `FENCEPOST_REAL_MYSQL=1`. `FENCEPOST_DIFFERENTIAL_CASES` sets the
-//! number of sequences, `FENCEPOST_DIFFERENTIAL_SEED` varies them.
+//! Without MariaDB they are skipped unless `FENCEPOST_REAL_MYSQL=1`. `FENCEPOST_DIFFERENTIAL_CASES`
+//! sets the number of sequences, `FENCEPOST_DIFFERENTIAL_SEED` varies them.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

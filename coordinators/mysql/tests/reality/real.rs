@@ -1,4 +1,4 @@
-//! A real MariaDB in its own folder, on the loopback only.
+//! A real MariaDB in its own folder, on loopback only.
 
 use super::packets::{is_whole, query, root, split};
 use fencepost_testing::{free_port, skip, wait_until_ready};
@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// MariaDB refuses to run as root, so root runs it as nobody.
+/// Id of the user nobody, as whom root runs MariaDB, which refuses to run as root.
 const NOBODY: u32 = 65_534;
 
 pub(crate) struct Real {
@@ -35,8 +35,8 @@ fn programs() -> Option<(PathBuf, PathBuf)> {
     is_10_11.then_some((install, server))
 }
 
-/// Releases of 10.11 differ in their version string and in the display width of `TRUE`: one digit
-/// in 10.11.14, five in 10.11.19.
+/// Returns whether the release is the modelled one. Releases of 10.11 differ in their version
+/// string and in the display width of `TRUE`: one digit in 10.11.14, five in 10.11.19.
 pub(crate) fn is_release_modelled() -> bool {
     let said = program("mariadbd").and_then(|server| {
         let said = Command::new(server).arg("--version").output().ok()?;
@@ -49,7 +49,7 @@ fn command(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.arg("--no-defaults").arg(format!("--datadir={}", folder.join("data").display()));
-    // A starting server deletes the temporary tables it finds, including other servers'.
+    // A starting server deletes the temporary tables that it finds, including other servers'.
     command.env("TMPDIR", folder);
     if is_root() {
         command.uid(NOBODY).gid(NOBODY);
@@ -61,7 +61,7 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
-/// Needs a server: only one test at a time does it.
+/// Prepares an installation. This needs a server, so only one test at a time does it.
 fn prepare(install: &Path, folder: &Path) {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -134,7 +134,8 @@ impl Real {
         session(self.port).unwrap()
     }
 
-    /// Avoids information_schema, whose temporary table can crash MariaDB 10.11.19.
+    /// Lists the sessions without information_schema, whose temporary table can crash MariaDB
+    /// 10.11.19.
     fn sessions(&mut self) -> Vec<Seen> {
         let answer = self.say("SHOW PROCESSLIST");
         split(&answer).into_iter().filter_map(|(_, body)| seen(body)).collect()

@@ -1,4 +1,4 @@
-//! Sequences of statements over three sessions.
+//! Sequences of statements in three sessions.
 
 use super::fake::Fake;
 use super::packets::{is_misread, is_refused, query, shown};
@@ -131,7 +131,7 @@ pub(crate) struct Frame {
     pub(crate) setup: Vec<String>,
     pub(crate) first: Vec<String>,
     pub(crate) last: &'static [&'static str],
-    /// At most one session waits at a time: MariaDB resumes two in any order.
+    /// `true` if at most one session waits at a time, because MariaDB resumes two in any order.
     pub(crate) one_waits: bool,
 }
 
@@ -167,7 +167,7 @@ pub(crate) fn check(
             world.thin_out(*index)?;
         }
     }
-    // Every session that can releases its locks, until none waits.
+    // Every session that can do so releases its locks, until no session waits.
     for _ in 0..3 {
         for index in 0..world.pairs.len() {
             for sql in frame.last {
@@ -213,8 +213,8 @@ fn is_of_a_release(sql: &str) -> bool {
     ["VERSION", "TRUE", "FALSE"].iter().any(|word| sql.contains(word))
 }
 
-/// Skips statements that ours refuses as not modelled, and positions of syntax errors in random
-/// words.
+/// The comparison skips statements that the model refuses as not modelled, and positions of syntax
+/// errors in random words.
 #[test]
 fn statements_alone_are_answered_as_by_a_real_mariadb() {
     let Some(mut real) = Real::start() else { return };

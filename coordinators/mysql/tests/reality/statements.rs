@@ -1,4 +1,4 @@
-//! Random statements.
+//! Random statements for the comparison.
 
 use proptest::prelude::*;
 

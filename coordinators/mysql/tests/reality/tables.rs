@@ -1,5 +1,5 @@
-//! Statements about a table of locks. The real server runs without background threads, and ours
-//! finishes before its first purge of old row versions.
+//! Statements about a table of locks. The real server runs without background threads, and the
+//! model finishes before its first purge of old row versions.
 
 use super::fake::Fake;
 use super::packets::{is_refused, query, shown};
@@ -11,7 +11,7 @@ use std::cell::Cell;
 
 const CASES: u32 = 600;
 
-/// Keeps old row versions, and never waits for the disk.
+/// Arguments of a server that keeps old row versions and never waits for the disk.
 const ARGUMENTS: &[&str] =
     &["--innodb-force-recovery=2", "--innodb-flush-method=nosync", "--sync-frm=0"];
 

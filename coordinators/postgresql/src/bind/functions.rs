@@ -1,4 +1,4 @@
-//! Functions.
+//! Binding of function calls.
 
 use super::Binder;
 use super::values::base;
@@ -177,7 +177,8 @@ impl Binder<'_> {
         Ok((bound, kind))
     }
 
-    /// `timezone('utc', x)`: the server's time zone is UTC, so only the type changes.
+    /// Binds `timezone('utc', x)`, which changes only the type, because the server's time zone is
+    /// UTC.
     fn timezone(&mut self, typed: Vec<Typed>, position: usize) -> Option<Outcome<Typed>> {
         let [zone, time] = <[Typed; 2]>::try_from(typed).ok()?;
         let kind = match time.kind {

@@ -1,4 +1,4 @@
-//! Operator resolution, and conversion of operands.
+//! Resolution of operators, and conversion of their operands.
 
 use super::Binder;
 use crate::bound::{Bound, Typed};
@@ -78,7 +78,7 @@ impl Binder<'_> {
     ) -> Outcome<Typed> {
         use Operator::{Add, Multiply, Subtract};
         let (one, other) = (left.kind, right.kind);
-        // An unknown operand gets the other's type, if there is such an operator.
+        // An unknown operand gets the other's type, if such an operator exists.
         let (one, other) = match (one, other) {
             (Type::Unknown, Type::Unknown) => {
                 let symbol = operator.symbol();

@@ -1,4 +1,5 @@
-//! The extended query protocol: parse, bind and execute messages; a transaction lasts until Sync.
+//! The extended query protocol with its parse, bind and execute messages, in which a transaction
+//! lasts until Sync.
 
 use super::query::check_failed;
 use super::{Client, Job, Portal};

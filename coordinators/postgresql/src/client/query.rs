@@ -1,4 +1,4 @@
-//! The simple query protocol: the statements of a query are one transaction by default.
+//! The simple query protocol, in which the statements of a query are one transaction by default.
 
 use super::{Client, Job};
 use crate::core::Core;
@@ -122,7 +122,7 @@ impl Client {
         let Some(planned) = run.planned.clone() else { return };
         let Some(outputs) = &planned.outputs else { return };
         for row in run.rows.drain(..) {
-            // Every type has a text form.
+            // Every type has a text form, so the encoding succeeds.
             let _ = wire::data_row(&mut self.out, &row, outputs, &[]);
         }
     }

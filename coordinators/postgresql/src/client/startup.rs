@@ -1,4 +1,5 @@
-//! Start of a connection: declines encryption, executes cancel requests, and accepts every user.
+//! The start of a connection, which declines encryption, executes cancel requests, and accepts
+//! every user.
 
 use super::{Client, Stage};
 use crate::core::{Core, Signal};
@@ -38,7 +39,7 @@ impl Client {
                 self.out.put_u8(b'N');
             }
             version if version >> 16 < 3 => {
-                // As in protocol 2: a zero-terminated text.
+                // The error is a zero-terminated text, as in protocol 2.
                 let (major, minor) = (version >> 16, version & 0xffff);
                 let text = format!(
                     "EFATAL:  unsupported frontend protocol {major}.{minor}: server supports 3.0 \

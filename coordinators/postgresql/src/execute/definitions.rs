@@ -1,4 +1,4 @@
-//! Creates and drops tables, within transactions.
+//! Creates and drops tables within transactions.
 
 use super::{Done, Execution, Stop};
 use crate::bind::Binder;

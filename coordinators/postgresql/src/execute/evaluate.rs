@@ -75,7 +75,7 @@ impl Execution<'_> {
         })
     }
 
-    /// Evaluates constants first, as a planner does: their errors precede all rows.
+    /// Evaluates constants first, as a planner does, so their errors precede all rows.
     pub(super) fn check_constants(&mut self, bound: &Bound) -> Result<bool, Stop> {
         let parts: Vec<&Bound> = match bound {
             Bound::Constant(_) | Bound::Parameter(_) => return Ok(true),

@@ -1,4 +1,4 @@
-//! INSERT and ON CONFLICT.
+//! Executes INSERT and ON CONFLICT.
 
 use super::checks::check_not_null;
 use super::evaluate::Row;
@@ -140,7 +140,8 @@ impl Execution<'_> {
                 Some(Rival::Running(xid)) => return Err(self.await_end(xid)),
                 Some(Rival::Live(_)) => {
                     let error = duplicate(definition, known, &values);
-                    // Report a serialization conflict before the duplicate key that would hide it.
+                    // A serialization conflict is reported before the duplicate key that would hide
+                    // it.
                     self.check_readers(&leaf)?;
                     return Err(error.into());
                 }

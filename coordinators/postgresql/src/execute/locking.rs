@@ -1,4 +1,4 @@
-//! Locks on tables, rows and transactions.
+//! Requests locks on tables, rows and transactions.
 
 use super::{Execution, Stop};
 use crate::error::SqlError;

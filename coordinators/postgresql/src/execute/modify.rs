@@ -1,4 +1,5 @@
-//! UPDATE and DELETE. The filter checks the latest version of a row that was changed concurrently.
+//! Executes UPDATE and DELETE. The filter checks the latest version of a row that was changed
+//! concurrently.
 
 use super::checks::check_not_null;
 use super::evaluate::Row;

@@ -1,4 +1,4 @@
-//! Recorded reads of serializable transactions: a concurrent, invisible writer must follow them.
+//! Recorded reads of serializable transactions, which a concurrent, invisible writer must follow.
 
 use super::access::{Access, Search, access};
 use super::evaluate::Row;
@@ -148,7 +148,8 @@ impl Execution<'_> {
         Ok(sight.is_visible)
     }
 
-    /// PostgreSQL 15.18 did not count this as a read; 15.20 does.
+    /// Records a read of a conflicting row. PostgreSQL 15.18 did not count this as a read; 15.20
+    /// does.
     pub(super) fn read_rival(&mut self, table: TableId, version: VersionId) -> Result<(), Stop> {
         let tracked = self.session.transaction.as_ref().and_then(|open| open.tracked);
         let Some(id) = tracked else { return Ok(()) };

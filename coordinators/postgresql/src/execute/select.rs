@@ -1,4 +1,4 @@
-//! SELECT, with or without row locks.
+//! Executes SELECT, with or without row locks.
 
 use super::evaluate::Row;
 use super::locking::serialization;

@@ -1,4 +1,4 @@
-//! Start and end of transactions. A commit is visible once its log is on disk.
+//! The start and end of transactions. A commit is visible once its log is on disk.
 
 use super::Stop;
 use crate::core::Core;
@@ -134,7 +134,7 @@ fn finish(core: &mut Core, session: &mut Session) {
     core.locks.release_all(session.backend, Span::Transaction);
 }
 
-/// A failed block stays failed until COMMIT or ROLLBACK.
+/// Fails the open transaction, which stays failed until COMMIT or ROLLBACK.
 pub(crate) fn fail(core: &mut Core, session: &mut Session) {
     let Some(transaction) = &mut session.transaction else { return };
     if !transaction.is_block {

@@ -1,4 +1,4 @@
-//! Statements without a plan: transactions, settings, table locks.
+//! Executes statements without a plan: transactions, settings and table locks.
 
 use super::{Done, Execution, Stop, transactions};
 use crate::error::{Severity, SqlError};
@@ -10,7 +10,7 @@ fn done(tag: &str) -> Result<Done, Stop> {
 }
 
 impl Execution<'_> {
-    /// Executes a statement without a plan; `None` for one that needs a plan.
+    /// Executes a statement without a plan; returns `None` for one that needs a plan.
     pub(super) fn utility(&mut self, statement: &Statement) -> Result<Option<Done>, Stop> {
         if statement.takes_snapshot() {
             self.refuse_serializable()?;

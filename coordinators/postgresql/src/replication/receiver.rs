@@ -1,4 +1,5 @@
-//! The standby's end of replication (`walreceiver`): writes, acknowledges and replays the log.
+//! The standby's end of replication (`walreceiver`), which writes, acknowledges and replays the
+//! log.
 
 use super::replay::replay;
 use super::sender::stamp;
@@ -8,13 +9,14 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use fencepost_machine::{ConnectionId, Output};
 use std::collections::VecDeque;
 
-/// `wal_receiver_status_interval`
+/// Default of `wal_receiver_status_interval` in microseconds.
 const STATUS_US: u64 = 10_000_000;
-/// `wal_receiver_timeout`; it requests a reply after half of it.
+/// Default of `wal_receiver_timeout` in microseconds; the standby requests a reply after half of
+/// it.
 const SILENCE_US: u64 = 60_000_000;
-/// `wal_retrieve_retry_interval`
+/// Default of `wal_retrieve_retry_interval` in microseconds.
 const RETRY_US: u64 = 5_000_000;
-/// Longer than any commit.
+/// Maximum size of a message, greater than any commit.
 const MESSAGE_MAX: usize = 64 * 1024 * 1024;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,4 +1,4 @@
-//! Replay on a standby, each commit as one transaction, so that readers see all or nothing.
+//! Replay on a standby, with each commit as one transaction, so that readers see all or nothing.
 
 use crate::core::Core;
 use crate::sql::ast::Strength;

@@ -10,7 +10,7 @@ use crate::wire::{self, Body};
 use bytes::{BufMut, Bytes};
 use fencepost_machine::WallTime;
 
-/// 2000-01-01, the protocol's epoch, in microseconds since the Unix epoch.
+/// The protocol's epoch, 2000-01-01, in microseconds since the Unix epoch.
 const EPOCH_US: i64 = 946_684_800_000_000;
 /// System identifier of the cluster, which a standby must share.
 const SYSTEM: &str = "7338219457620161536";
@@ -76,7 +76,7 @@ impl Client {
         let end = Value::Text(shown(core.log.flushed()));
         let row = [Value::Text(SYSTEM.to_owned()), Value::Integer(1), end, Value::Null];
         wire::row_description(&mut self.out, &columns, &[]);
-        // Every type has a text form.
+        // Every type has a text form, so the encoding succeeds.
         let _ = wire::data_row(&mut self.out, &row, &columns, &[]);
         wire::text(&mut self.out, b'C', "IDENTIFY_SYSTEM");
         self.ready(core);
@@ -94,7 +94,7 @@ impl Client {
         if let Some(sender) = &mut self.sender {
             sender.sent = Some(from);
         }
-        // CopyBothResponse: no columns, all text.
+        // This CopyBothResponse declares a text format and no columns.
         wire::message(&mut self.out, b'W', |out| out.put_slice(&[0, 0, 0]));
         Ok(())
     }

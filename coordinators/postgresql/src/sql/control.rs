@@ -36,7 +36,7 @@ impl Parser {
         }
     }
 
-    /// `AND NO CHAIN`, which has no effect.
+    /// Skips `AND NO CHAIN`, which has no effect.
     fn no_chain(&mut self) -> Outcome<()> {
         if !self.take_word("and") {
             return Ok(());

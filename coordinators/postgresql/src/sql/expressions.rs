@@ -26,7 +26,7 @@ enum Power {
 }
 
 impl Power {
-    /// Comparisons do not chain.
+    /// Returns whether an operator may follow another one; comparisons do not chain.
     fn follows(self, last: Power) -> bool {
         self < last || self == last && self != Power::Comparison
     }
@@ -151,7 +151,7 @@ impl Parser {
                 Node::Binary { operator, left: Box::new(left), right }
             }
             Infix::IsNull { is_negated } => Node::IsNull { value: Box::new(left), is_negated },
-            // `x AT TIME ZONE z` is `timezone(z, x)`.
+            // The parser turns `x AT TIME ZONE z` into `timezone(z, x)`.
             Infix::Zone => {
                 let arguments = vec![self.climb(Some(Power::Zone))?, left];
                 Node::Call { name: "timezone".to_owned(), arguments, star: false }

@@ -1,4 +1,4 @@
-//! Parses statements: their type, and those that read and write rows.
+//! Parses the kind of a statement, and statements that read and write rows.
 
 use super::Parser;
 use super::ast::{

@@ -1,4 +1,4 @@
-//! The tokenizer.
+//! Splits the text of statements into tokens.
 
 use crate::error::{Outcome, SqlError};
 
@@ -30,7 +30,7 @@ impl Token {
     }
 }
 
-/// In bytes. Longer names are truncated.
+/// Longest name in bytes; the server truncates longer ones.
 const NAME_MAX: usize = 63;
 
 const LONG_SYMBOLS: &[&str] = &["::", "<=", ">=", "<>", "!=", "||", ":=", "=>"];

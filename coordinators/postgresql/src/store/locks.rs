@@ -1,4 +1,5 @@
-//! Locks on tables, rows and transactions, and advisory locks: holders, queues and deadlocks.
+//! Locks on tables, rows and transactions, and advisory locks, with their holders, queues and
+//! deadlocks.
 //!
 //! Source: src/backend/storage/lmgr/README, `ProcSleep`, `ProcLockWakeup` and `DeadLockCheck`. Not
 //! modelled: the real server may resolve a deadlock by reordering a queue.
@@ -102,7 +103,8 @@ impl Lock {
         }
     }
 
-    /// Holders of the lock precede other waiters. The flag is true if the lock can be granted.
+    /// Returns the place in the queue, and whether the lock can be granted. Holders of the lock
+    /// precede other waiters.
     fn place(&self, backend: Backend, mode: LockMode) -> (usize, bool) {
         let held: Vec<LockMode> =
             self.granted.iter().filter(|own| own.backend == backend).map(|own| own.mode).collect();

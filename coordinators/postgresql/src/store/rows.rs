@@ -15,7 +15,8 @@ pub(crate) enum Standing {
 }
 
 impl Strength {
-    /// Source: PostgreSQL's documentation, "Row-Level Locks".
+    /// Returns whether two row locks conflict. Source: PostgreSQL's documentation, "Row-Level
+    /// Locks".
     pub(crate) fn conflicts(self, other: Strength) -> bool {
         match self {
             Strength::KeyShare => other == Strength::Update,
@@ -25,7 +26,7 @@ impl Strength {
         }
     }
 
-    /// Waiters for the row lock queue for this lock.
+    /// Returns the mode of the lock for which waiters for the row queue.
     pub(crate) fn turn(self) -> LockMode {
         match self {
             Strength::KeyShare => LockMode::AccessShare,

@@ -1,15 +1,15 @@
-//! Serializable snapshot isolation: detects transactions without a serial order.
+//! Serializable snapshot isolation, which detects transactions without a serial order.
 //!
-//! A write finds earlier readers, and a read finds writers whose changes it does not see: the
-//! reader must precede the writer (a read-write conflict). Two consecutive conflicts, of which the
-//! last writer committed first, may be part of a cycle. One of the three transactions is canceled;
-//! it finds out at its next read, write or commit. Reads stay recorded after the commit until every
-//! concurrent transaction has ended.
+//! A write finds earlier readers, and a read finds writers whose changes it does not see. In both
+//! cases the reader must precede the writer (a read-write conflict). Two consecutive conflicts, of
+//! which the last writer committed first, may be part of a cycle. The server then cancels one of
+//! the three transactions, which notices at its next read, write or commit. Reads stay recorded
+//! after the commit until every concurrent transaction has ended.
 //!
 //! Sources: src/backend/storage/lmgr/README-SSI and predicate.c of PostgreSQL 15; Ports and
 //! Grittner, Serializable Snapshot Isolation in PostgreSQL, VLDB 2012. Not modelled: the summary of
 //! old transactions that a server makes when it runs out of space; locks on several pages of a
-//! table or an index, since lock tables have one page.
+//! table or an index, because lock tables have one page.
 
 mod conflicts;
 mod ending;
@@ -44,11 +44,12 @@ struct Entry {
     began: Moment,
     prepared: Option<Moment>,
     committed: Option<Moment>,
-    /// The earliest commit before its own among the transactions whose writes it did not see.
+    /// Earliest commit, before this transaction's own, among the transactions whose writes it did
+    /// not see.
     earliest_out: Option<Moment>,
     finished_before: u64,
     is_read_only: bool,
-    /// A doomed transaction must roll back, so it conflicts with no other.
+    /// `true` if the transaction must roll back, so it conflicts with no other.
     is_doomed: bool,
     has_written: bool,
     is_safe: bool,
@@ -69,15 +70,15 @@ pub(crate) struct Serializable {
     finished: VecDeque<Tracked>,
     last: Moment,
     writable: usize,
-    /// The number of transactions that share the oldest `xmin` is second.
+    /// Oldest `xmin`, and the number of transactions that share it.
     global_xmin: Option<(u64, usize)>,
-    /// Up to this commit everything was cleared that only matters to writers.
+    /// Commit up to which entries that matter only to writers have been cleared.
     clearable: Moment,
     cleared: Moment,
 }
 
 impl Serializable {
-    /// Tracks a transaction from its snapshot on; `None` if the transaction is read-only and safe.
+    /// Tracks a transaction from its snapshot on; returns `None` if it is read-only and safe.
     pub(crate) fn begin(
         &mut self,
         snapshot: &Snapshot,

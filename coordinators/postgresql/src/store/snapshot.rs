@@ -1,9 +1,10 @@
-//! Snapshots.
+//! Snapshots of the store ([`Snapshot`]).
 
 use super::Xid;
 use std::collections::BTreeSet;
 
-/// Sees all commits before it, and its own transaction's earlier statements.
+/// A snapshot, in which all earlier commits and the transaction's own earlier statements are
+/// visible.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
     pub(crate) next: Xid,

@@ -1,4 +1,4 @@
-//! Tables and row versions.
+//! Tables and their row versions.
 
 use super::snapshot::Snapshot;
 use super::{TableId, VersionId, Xid};
@@ -42,9 +42,11 @@ pub(crate) struct Version {
     pub(crate) ended: Option<Ended>,
     pub(crate) indexed: usize,
     pub(crate) lockers: Vec<(Xid, Strength)>,
-    /// The version it replaced, if no key changed: indexes lead to it through that one.
+    /// Version that this one replaced without a change of keys, through which indexes find this
+    /// one.
     pub(crate) follows: Option<VersionId>,
-    /// The first version of the same key, which indexes point to; determines the order of rows.
+    /// First version of the same key, which indexes point to and which determines the order of
+    /// rows.
     pub(crate) place: VersionId,
 }
 

@@ -1,4 +1,4 @@
-//! Transactions: snapshot, changes and undo.
+//! A transaction with its snapshot, changes and undo.
 
 use super::heap::Heap;
 use super::locks::{Locks, Tag};
@@ -26,7 +26,7 @@ pub(crate) struct Transaction {
     pub(crate) read_only: bool,
     pub(crate) is_block: bool,
     pub(crate) has_failed: bool,
-    /// Returned by `now()`.
+    /// Time that `now()` returns.
     pub(crate) began: i64,
     pub(crate) command: u32,
     pub(crate) has_looked: bool,
@@ -36,7 +36,7 @@ pub(crate) struct Transaction {
     pub(crate) settings_after: Option<Settings>,
     pub(crate) settings_before: Settings,
     pub(crate) flushing: Option<u64>,
-    /// Log position that a standby must confirm before the reply; 0 for none.
+    /// Log position that a standby must confirm before the reply; 0 means none.
     pub(crate) standby: u64,
 }
 

@@ -11,7 +11,7 @@ pub(crate) struct Transactions {
     seen: BTreeMap<Backend, Xid>,
 }
 
-/// The first transaction id after `initdb`.
+/// First transaction id after `initdb`.
 const FIRST: u64 = 731;
 
 impl Transactions {
@@ -54,7 +54,7 @@ impl Transactions {
         self.seen.remove(&backend);
     }
 
-    /// Transactions that ended before this are ended in every snapshot.
+    /// Returns the transaction id before which every transaction has ended in every snapshot.
     pub(crate) fn horizon(&self) -> Xid {
         let running = self.running.first().copied().unwrap_or(self.next);
         self.seen.values().copied().min().map_or(running, |seen| seen.min(running))

@@ -1,4 +1,4 @@
-//! Arbitrary bytes in arbitrary pieces.
+//! Tests with arbitrary bytes in arbitrary pieces.
 
 use super::world::{World, message, query, startup};
 use crate::{Config, Postgresql};

@@ -1,4 +1,5 @@
-//! Expressions of any depth get a result or the real server's error, and never crash the server.
+//! Tests that expressions of any depth get a result or the real server's error, and never crash the
+//! server.
 
 use super::world::World;
 

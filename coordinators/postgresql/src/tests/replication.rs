@@ -1,4 +1,4 @@
-//! A primary and a standby with a network under the test's control.
+//! Tests of a primary and a standby with a network that the test controls.
 
 use super::world::World;
 use crate::{Config, HeldWhen, LockTable, Replication, Watch};

@@ -1,4 +1,4 @@
-//! Transactions without a serial order, with PostgreSQL 15.18's messages.
+//! Tests of transactions without a serial order, with PostgreSQL 15.18's messages.
 
 use super::world::{World, query};
 
@@ -131,7 +131,7 @@ fn rejects_a_second_insert_of_a_key_that_both_had_looked_for() {
     assert!(last_of(&steps(false)).contains("23505"), "nobody has looked");
 }
 
-/// As in 15.20; 15.18 reports a concurrent update in both cases.
+/// The expected errors are those of 15.20; 15.18 reports a concurrent update in both cases.
 #[test]
 fn rejects_doing_nothing_because_of_a_row_of_a_pivot() {
     let steps = |looks: bool| {

@@ -1,4 +1,4 @@
-//! Reports to the judge about row, row-lock and advisory locks.
+//! Tests of reports to the judge about row, row-lock and advisory locks.
 
 use super::world::World;
 use crate::{Config, HeldWhen, LockTable, Watch};

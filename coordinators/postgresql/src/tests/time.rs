@@ -1,4 +1,5 @@
-//! Timeouts, which follow the monotonic clock, and `now()`, which follows the wall clock.
+//! Tests of timeouts, which follow the monotonic clock, and of `now()`, which follows the wall
+//! clock.
 
 use super::world::{World, message};
 

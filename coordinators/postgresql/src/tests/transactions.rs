@@ -1,4 +1,4 @@
-//! Concurrent transactions, closed connections, restarts.
+//! Tests of concurrent transactions, closed connections and restarts.
 
 use super::world::{World, query};
 

@@ -1,4 +1,4 @@
-//! Values: parsing, formatting, binary form, comparison.
+//! Parsing, formatting, binary form and comparison of values.
 
 use super::interval::Interval;
 use super::timestamp::{self, Wrong};
@@ -19,7 +19,7 @@ pub(crate) enum Value {
     Void,
 }
 
-/// 2000-01-01, the epoch of the binary form.
+/// The epoch of the binary form, 2000-01-01, in microseconds since the Unix epoch.
 const EPOCH: i64 = 946_684_800_000_000;
 
 fn invalid(kind: Type, text: &str) -> SqlError {
@@ -79,7 +79,7 @@ impl Value {
         }
     }
 
-    /// Fits text to its type's length: pads `char(n)`, and drops excess trailing spaces or, in a
+    /// Fits a text to its type's length. Pads `char(n)`, and drops excess trailing spaces or, in a
     /// cast, any excess.
     pub(crate) fn fitted(self, kind: Type, is_cast: bool) -> Outcome<Value> {
         let (length, pads) = match kind {
@@ -171,7 +171,7 @@ impl Value {
         })
     }
 
-    /// The binary form; `None` for NULL. Errors: 0A000.
+    /// Returns the binary form; `None` means NULL. Errors: 0A000.
     pub(crate) fn binary(&self, kind: Type) -> Outcome<Option<Vec<u8>>> {
         Ok(Some(match self {
             Value::Null => return Ok(None),
@@ -222,7 +222,8 @@ fn integer(text: &str, kind: Type) -> Outcome<Value> {
     }
 }
 
-/// NULL is greater than all, as in `ORDER BY`. Strings are ordered by bytes (collation "C").
+/// Compares values. NULL is the greatest, as in `ORDER BY`. Strings are ordered by bytes (collation
+/// "C").
 pub(crate) fn compare(left: &Value, right: &Value) -> Ordering {
     match (left, right) {
         (Value::Null, Value::Null) => Ordering::Equal,

@@ -1,4 +1,4 @@
-//! Our server.
+//! The model's server in these tests.
 
 use super::messages::{is_whole, startup};
 use fencepost_postgresql::{Config, Postgresql};

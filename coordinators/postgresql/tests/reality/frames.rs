@@ -1,4 +1,4 @@
-//! Invalid bytes: the reply, and whether the connection stays open.
+//! Tests with invalid bytes, which compare the reply and whether the connection stays open.
 
 use super::fake::Fake;
 use super::messages::{message, query, shown, startup};

@@ -1,8 +1,9 @@
-//! Random statements on several connections, and invalid frames, against a real PostgreSQL and
-//! against ours.
+//! Tests that send random statements on several connections, and invalid frames, to a real
+//! PostgreSQL and to the model.
 //!
-//! Skipped without PostgreSQL unless `FENCEPOST_REAL_POSTGRESQL=1`. `FENCEPOST_DIFFERENTIAL_CASES`
-//! sets the number of sequences, `FENCEPOST_DIFFERENTIAL_SEED` varies them.
+//! Without PostgreSQL they are skipped unless `FENCEPOST_REAL_POSTGRESQL=1`.
+//! `FENCEPOST_DIFFERENTIAL_CASES` sets the number of sequences, `FENCEPOST_DIFFERENTIAL_SEED`
+//! varies them.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

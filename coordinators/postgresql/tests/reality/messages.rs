@@ -1,4 +1,4 @@
-//! Encodes messages, and renders replies without the parts that differ between servers.
+//! Encodes messages, and formats replies without the parts that differ between servers.
 
 pub(crate) fn message(kind: u8, body: &[u8]) -> Vec<u8> {
     let length = (body.len() + 4) as u32;
@@ -50,7 +50,8 @@ fn one(kind: u8, body: &[u8]) -> String {
     format!("{} {text:?}", kind as char)
 }
 
-/// Debian's newer minor releases differ from the model only in name: only the major number counts.
+/// Formats a parameter. Only the major version counts, because Debian's newer minor releases differ
+/// from the model only in name.
 fn parameter(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body).into_owned();
     match text.strip_prefix("server_version\0").and_then(|version| version.split_once('.')) {

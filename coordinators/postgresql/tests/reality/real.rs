@@ -1,4 +1,4 @@
-//! A real PostgreSQL in its own folder, on the loopback only.
+//! A real PostgreSQL in its own folder, on loopback only.
 
 use super::messages::{is_whole, query, shown, split, startup};
 use fencepost_testing::{free_port, signal, skip, wait_until_ready};
@@ -18,7 +18,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// PostgreSQL refuses to run as root, so root runs it as nobody.
+/// Id of the user nobody, as whom root runs PostgreSQL, which refuses to run as root.
 const NOBODY: u32 = 65_534;
 
 pub(crate) struct Real {
@@ -112,9 +112,10 @@ impl Real {
             .map(str::to_owned),
         );
         settings.extend(["deadlock_timeout=10ms", "TimeZone=UTC"].map(str::to_owned));
-        // Interval at which a standby looks for its lost primary, also when promoted.
+        // This interval also applies when a promoted standby looks for its lost primary.
         settings.push("wal_retrieve_retry_interval=50ms".to_owned());
-        // In the data folder, so that a killed server leaves nothing in /dev/shm.
+        // The shared memory is in the data folder, so that a killed server leaves nothing in
+        // /dev/shm.
         settings.push("dynamic_shared_memory_type=mmap".to_owned());
         let mut server = command(&programs.join("postgres"), folder.path());
         server.arg("-D").arg(folder.path().join("data"));
@@ -163,7 +164,7 @@ impl Real {
         while instant() < deadline {
             let answer = shown(&self.observer.as_mut().unwrap().ask(&query(&ask)));
             if answer.contains("\\u{1}1\"") {
-                // Duration of a deadlock check.
+                // A deadlock check takes this long.
                 rest(25);
                 return !connection.has_answer();
             }
@@ -178,7 +179,7 @@ impl Real {
 impl Drop for Real {
     fn drop(&mut self) {
         if let Ok(None) = self.process.try_wait() {
-            // An immediate shutdown, which removes the server's shared memory.
+            // The signal requests an immediate shutdown, which removes the server's shared memory.
             signal(self.process.id(), "QUIT");
             let _ = self.process.wait();
         }

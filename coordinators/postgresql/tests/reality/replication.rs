@@ -1,4 +1,5 @@
-//! A primary and its standby, real ones and ours: replies, waiting commits, promotion.
+//! Tests that compare a real primary and standby with the model's: replies, waiting commits,
+//! promotion.
 
 use super::fake::Fake;
 use super::messages::{query, shown, startup};
@@ -168,7 +169,7 @@ fn a_standby_and_its_primary_answer_as_real_ones() {
     World::until(&mut reader.real, "SELECT v FROM t", "2");
     world.standby.ask(&mut reader, "SELECT v FROM t");
 
-    // While the standby gets nothing, a commit waits and is invisible to others. Canceling the
+    // While the standby gets nothing, a commit waits and is invisible to others. Cancelling the
     // wait, or terminating the session, does not roll it back.
     let sender = world.sender();
     signal(sender, "STOP");
@@ -214,7 +215,8 @@ fn a_standby_and_its_primary_answer_as_real_ones() {
 }
 
 fn own_pid(fake: &mut Fake, session: u32) -> u32 {
-    // The session is waiting, so derive its id from another one's: ids are assigned in order.
+    // The session is waiting, so the test derives its id from another one's; ids are assigned in
+    // order.
     let probe = fake.connect();
     fake.send(probe, &startup());
     let welcome = fake.answer(probe).unwrap();

@@ -1,4 +1,4 @@
-//! Sequences of statements over three sessions.
+//! Sequences of statements in three sessions.
 
 use super::fake::Fake;
 use super::messages::{is_whole, query, shown};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 const CASES: u32 = 1_000;
 const ALONE: u32 = 1_500;
-/// Longer than a deadlock stays undetected.
+/// Time in microseconds after which the server has detected every deadlock.
 const DEADLOCK_US: u64 = 1_100_000;
 
 struct Pair {
@@ -68,7 +68,7 @@ impl World<'_> {
             }
             return Ok(true);
         }
-        // The session waits, perhaps in a deadlock that is detected later.
+        // The session waits, perhaps in a deadlock that the server detects later.
         self.fake.pass(DEADLOCK_US);
         let is_resolved = (0..self.pairs.len())
             .any(|at| has_answer(&self.fake, at, &self.pairs) && self.pairs[at].waits.is_some());

@@ -1,4 +1,5 @@
-//! Random statements of SERIALIZABLE and other transactions: recorded reads, and cancellations.
+//! Random statements of SERIALIZABLE and other transactions, with their recorded reads and
+//! cancellations.
 
 use super::sequences::run;
 use super::statements::pick;
@@ -53,7 +54,7 @@ fn change() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Spring uses its lock table like this.
+/// Generates statements as Spring sends them for its lock table.
 fn lock_table() -> impl Strategy<Value = String> {
     let client = || pick(&["'c1'", "'c2'"]);
     let key = || pick(&["'a'", "'a'", "'b'"]);

@@ -1,4 +1,4 @@
-//! Random statements over two small tables.
+//! Random statements about two small tables.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,5 @@
-//! Following. A member serves clients from its own tree, which may lag behind the leader's.
+//! The work of a follower, which serves clients from its own tree. The tree may lag behind the
+//! leader's.
 
 use super::FRAME_MAX;
 use crate::config::MemberId;
@@ -60,7 +61,8 @@ impl ZooKeeper {
         self.send_to_leader(&Message::FollowerInfo { accepted });
     }
 
-    /// The leader may not know yet that it was elected, so the follower retries.
+    /// Handles the loss of the leader. A leader that does not know yet that it was elected gets
+    /// another try.
     pub(crate) fn leader_lost(&mut self, connection: ConnectionId) {
         let now_ms = self.now_ms();
         let Some(follower) = self.following().filter(|one| one.link == connection) else { return };

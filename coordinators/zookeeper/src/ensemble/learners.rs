@@ -60,7 +60,7 @@ impl ZooKeeper {
         true
     }
 
-    /// A follower that connects has given up any earlier connection.
+    /// Registers a follower. A follower that connects has given up any earlier connection.
     fn learner_came(&mut self, connection: ConnectionId, id: MemberId, accepted: u32) -> bool {
         let heard_at = self.now_ms();
         let Role::Leading(leader) = &mut self.role else { return false };
@@ -84,7 +84,7 @@ impl ZooKeeper {
         true
     }
 
-    /// Gives up leading if the follower's history is newer.
+    /// Handles an accepted epoch. Gives up leading if the follower's history is newer.
     fn epoch_accepted(&mut self, connection: ConnectionId, current: u32, progress: Progress) {
         let Role::Leading(leader) = &self.role else { return };
         match leader.stage() {

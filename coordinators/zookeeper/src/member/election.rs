@@ -1,12 +1,14 @@
-//! Leader election (FastLeaderElection): members switch to better votes until a majority agrees.
+//! Leader election (FastLeaderElection), in which members switch to better votes until a majority
+//! agrees.
 
 use super::message::{Notification, State, Vote};
 use crate::config::MemberId;
 use std::collections::BTreeMap;
 
-/// Time to wait for a better vote once a majority agrees (`finalizeWait`).
+/// Time to wait for a better vote once a majority agrees, in milliseconds (`finalizeWait`).
 const FINALIZE_MS: u64 = 200;
-/// First and longest (`minNotificationInterval`, `maxNotificationInterval`).
+/// First and longest interval between notifications in milliseconds (`minNotificationInterval`,
+/// `maxNotificationInterval`).
 const REPEAT_MS: (u64, u64) = (200, 60_000);
 
 #[derive(Clone, Debug)]
@@ -49,7 +51,7 @@ impl Election {
     }
 
     pub(crate) fn begin(&mut self, own: Vote, now_ms: u64) {
-        // A peer may claim the last possible round; the next round is then the first again.
+        // A peer may claim the last possible round, after which the rounds begin again.
         self.round = self.round.wrapping_add(1);
         (self.own, self.vote) = (own, own);
         self.votes.clear();
@@ -104,8 +106,8 @@ impl Election {
         if is_changed { Step::VoteToAll } else { Step::Nothing }
     }
 
-    /// Votes from members that already have a leader count as a majority only if the leader itself
-    /// is one of the voters.
+    /// Handles a vote from a member that already has a leader. Such votes count as a majority only
+    /// if the leader itself is one of the voters.
     fn hear_settled(&mut self, from: MemberId, heard: Notification) -> Step {
         if heard.round == self.round {
             self.votes.insert(from, heard);

@@ -1,4 +1,4 @@
-//! State of a follower.
+//! The state of a follower.
 
 use crate::config::MemberId;
 use bytes::BytesMut;
@@ -23,7 +23,7 @@ pub(crate) struct Follower {
     pub(crate) input: BytesMut,
     pub(crate) calls: u32,
     pub(crate) call_again_at: Option<u64>,
-    /// End of the allowed silence of the leader, in milliseconds.
+    /// End of the leader's allowed silence, in milliseconds.
     pub(crate) give_up_at: u64,
     pub(crate) acked: i64,
     pub(crate) touched: BTreeMap<i64, i32>,

@@ -1,4 +1,4 @@
-//! State of a leader.
+//! The state of a leader.
 
 use super::learners::Learners;
 use super::stage::LeaderStage;
@@ -10,7 +10,7 @@ use crate::transaction::{Change, Transaction};
 use fencepost_machine::ConnectionId;
 use std::collections::{BTreeMap, VecDeque};
 
-/// `znode.container.checkIntervalMs`
+/// Default of `znode.container.checkIntervalMs`.
 pub(crate) const CONTAINERS_MS: u64 = 60_000;
 
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ pub(crate) struct Leader {
     pub(crate) foreseen: Foreseen,
     pub(crate) sessions: Sessions,
     pub(crate) last_proposed: i64,
-    /// Deadline for a majority to synchronize, in milliseconds.
+    /// Deadline for a majority to synchronise, in milliseconds.
     pub(crate) give_up_at: u64,
     pub(crate) half_tick_at: u64,
     pub(crate) is_full_tick: bool,
@@ -87,7 +87,7 @@ impl Leader {
 
     pub(crate) fn check_session(&mut self, session: i64, me: MemberId) -> Result<(), Refusal> {
         self.sessions.check(session, me).map_err(|refusal| match refusal {
-            // In an ensemble an unknown session has expired.
+            // In an ensemble, an unknown session has expired.
             Refusal::UnknownSession if self.epoch > 0 => Refusal::SessionExpired,
             refusal => refusal,
         })
@@ -105,7 +105,7 @@ impl Leader {
             return Some(self.give_up_at.min(self.half_tick_at));
         }
         let sessions = self.sessions.next_expiry();
-        // A standalone server has no one to ping.
+        // A standalone server has no followers to ping.
         let tick = (self.epoch > 0).then_some(self.half_tick_at);
         [sessions, tick, Some(self.containers_at)].into_iter().flatten().min()
     }

@@ -1,4 +1,4 @@
-//! Followers, as the leader sees them.
+//! The state of followers at the leader.
 
 use super::message::{Message, Progress};
 use crate::config::{Config, MemberId};

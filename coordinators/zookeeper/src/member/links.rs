@@ -1,4 +1,5 @@
-//! Outgoing connections for votes. A member receives on the connections that others opened to it.
+//! Outgoing connections for votes. A member receives votes on the connections that others opened to
+//! it.
 
 use super::message::Message;
 use crate::config::{Config, MemberId};

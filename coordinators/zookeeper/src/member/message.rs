@@ -1,4 +1,4 @@
-//! Messages between members. Contents and order follow Zab; the encoding is our own.
+//! Messages between members. Contents and order follow Zab; the encoding is fencepost's own.
 
 use crate::code::Operation;
 use crate::config::MemberId;
@@ -7,7 +7,7 @@ use crate::prepare::{Kind, Request};
 use crate::transaction::Transaction;
 use bytes::Bytes;
 
-/// The later epoch wins, then the longer log, then the greater id.
+/// A vote. The later epoch wins, then the longer log, then the greater id.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Vote {
     pub(crate) epoch: u32,
@@ -32,7 +32,7 @@ pub(crate) struct Notification {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Progress {
     pub(crate) last: i64,
-    /// The log cannot be truncated further back than this zxid.
+    /// Earliest zxid to which the log can be truncated.
     pub(crate) base: i64,
 }
 
@@ -46,13 +46,13 @@ pub(crate) enum Message {
     LeaderInfo {
         epoch: u32,
     },
-    /// Omits the epoch of its history if it had accepted this epoch before.
+    /// Accepts an epoch. A member that had accepted it before omits the epoch of its history.
     AckEpoch {
         current: u32,
         is_new: bool,
         progress: Progress,
     },
-    /// The rest of the log was never agreed on.
+    /// Drops the log after this zxid, because the ensemble never agreed on it.
     Truncate {
         zxid: i64,
     },

@@ -1,4 +1,4 @@
-//! Stages of leadership.
+//! The stages of leadership.
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum LeaderStage {

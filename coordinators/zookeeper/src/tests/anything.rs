@@ -1,4 +1,5 @@
-//! Arbitrary bytes in arbitrary pieces: the server never panics and keeps serving other clients.
+//! Tests with arbitrary bytes in arbitrary pieces, in which the server never panics and keeps
+//! serving other clients.
 
 use super::client::Client;
 use super::world::World;

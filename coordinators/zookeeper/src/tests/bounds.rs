@@ -1,4 +1,4 @@
-//! Connection limits, and the connection closed when one is exceeded.
+//! Tests of connection limits, and of the connection that is closed when one is exceeded.
 
 use super::anything::feed;
 use crate::config::{Config, Member};

@@ -1,4 +1,4 @@
-//! A client for tests.
+//! A ZooKeeper client for tests.
 
 use crate::jute::{Reader, Writer};
 use crate::tests::world::World;

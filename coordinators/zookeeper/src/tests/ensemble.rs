@@ -1,4 +1,4 @@
-//! The ensemble under faults: elections, durability of acknowledged transactions, recovery.
+//! Tests of an ensemble under faults: elections, durability of acknowledged transactions, recovery.
 
 use super::client::{Client, DELETE};
 use super::world::World;

@@ -1,4 +1,5 @@
-//! Expiry of sessions and their nodes, by the monotonic clock, in the tick after the timeout.
+//! Tests of the expiry of sessions and their nodes, by the monotonic clock, in the tick after the
+//! timeout.
 
 use super::client::{Client, SET_DATA, TIMEOUT_MS};
 use super::world::World;
@@ -42,7 +43,7 @@ fn a_restart_keeps_nodes_and_sessions() {
     world.start(0);
     assert!(client.come_back(&mut world, 0));
     assert!(client.sees(&mut world, "/mine"));
-    // This session is never touched again.
+    // This session never sends another request.
     let mut gone = Client::enter(&mut world, 0);
     assert_eq!(gone.create(&mut world, "/gone", 1), Some(0));
     world.crash(0, Crash::Process);

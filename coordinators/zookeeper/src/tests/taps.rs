@@ -1,4 +1,5 @@
-//! Reports to the judge: the head of a lock's queue, with the zxid that created its node.
+//! Tests of reports to the judge about the head of a lock's queue, with the zxid that created its
+//! node.
 
 use super::client::{Client, DELETE};
 use super::world::World;

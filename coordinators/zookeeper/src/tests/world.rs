@@ -1,5 +1,5 @@
-//! ZooKeeper servers in a small world. Uses only the public API: `tests/reality` includes this
-//! file.
+//! ZooKeeper servers in a small world, which uses only the public API because `tests/reality`
+//! includes this file.
 
 use crate::{Config, Member, ZooKeeper};
 use bytes::Bytes;

@@ -1,4 +1,5 @@
-//! Three real servers compared with three of ours: expiry in a pause, moved sessions, stale reads.
+//! Tests that compare three real servers with three of the model: expiry in a pause, moved
+//! sessions, stale reads.
 
 use crate::both::Client;
 use crate::fake::Fake;

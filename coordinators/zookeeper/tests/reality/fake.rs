@@ -1,4 +1,4 @@
-//! Our servers in virtual time: standalone or as an ensemble.
+//! The model's servers in virtual time, standalone or as an ensemble.
 
 use crate::world::{End, World};
 use bytes::Bytes;

@@ -1,4 +1,5 @@
-//! Invalid frames: a real server and ours must reply alike or close the connection.
+//! Tests with invalid frames, to which a real server and the model must reply alike or close the
+//! connection.
 
 use crate::fake::Fake;
 use crate::protocol::*;

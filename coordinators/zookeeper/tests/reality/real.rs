@@ -1,4 +1,4 @@
-//! Real servers: Debian's ZooKeeper, each with its own folder and ports, stopped by process id.
+//! Real servers of Debian's ZooKeeper, each with its own folder and ports, stopped by process id.
 
 use fencepost_testing::{free_port, signal, skip, wait_for};
 use std::io::{Read, Write};
@@ -114,7 +114,7 @@ pub(crate) struct RealConnection {
 }
 
 impl RealConnection {
-    /// Ignores errors: a closed connection shows when the reply is read.
+    /// Sends bytes and ignores errors, because reading the reply reveals a closed connection.
     pub(crate) fn send(&mut self, bytes: &[u8]) {
         let _ = self.stream.write_all(bytes);
     }
@@ -146,7 +146,7 @@ impl RealConnection {
 
     pub(crate) fn rest(&mut self) -> Vec<u8> {
         let mut rest = Vec::new();
-        // A reset ends the connection too.
+        // A reset also ends the connection.
         let _ = self.stream.read_to_end(&mut rest);
         rest
     }

@@ -1,4 +1,5 @@
-//! Three real servers. The third one leads; a valve can hold back its messages to the first one.
+//! Three real servers, of which the third leads. A valve can hold back its messages to the first
+//! one.
 
 use crate::ensemble::{Ensemble, SYNC_LIMIT, TICK_MS};
 use crate::real::{Real, RealConnection};

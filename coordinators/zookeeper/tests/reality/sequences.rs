@@ -1,4 +1,5 @@
-//! Random requests of two clients: replies and watch events must be equal and in the same order.
+//! Random requests of two clients, whose replies and watch events must be equal and in the same
+//! order.
 
 use crate::fake::Fake;
 use crate::protocol::*;
@@ -204,7 +205,8 @@ struct Play<'a, S: Server> {
     bases: Bases,
     clients: Vec<Client<S::Connection>>,
     said: Vec<String>,
-    /// The real server deletes the nodes of a closed session in hash table order.
+    /// Index from which on events have no order, because the real server deletes the nodes of a
+    /// closed session in hash table order.
     unordered_from: Option<usize>,
 }
 
@@ -294,7 +296,7 @@ impl<'a, S: Server> Play<'a, S> {
         self.said.push(format!("{who} is gone: {is_closed}"));
     }
 
-    /// Events still in transit arrive before the reply to a ping.
+    /// Ends the sequence. Events still in transit arrive before the reply to a ping.
     fn end(mut self) -> Vec<String> {
         for who in 0..2 {
             self.await_all(who);

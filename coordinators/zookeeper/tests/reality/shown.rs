@@ -1,4 +1,5 @@
-//! Replies in a comparable form: relative zxids, numbered sessions, sorted children, no times.
+//! Replies in a comparable form, with relative zxids, numbered sessions, sorted children and no
+//! times.
 
 use crate::protocol::*;
 

@@ -1,10 +1,11 @@
-//! Read-write conflicts, and the transaction canceled in a dangerous structure of two of them.
+//! Read-write conflicts, and the transaction cancelled in a dangerous structure of two of them.
 
 use super::{Entry, Moment, Reason, Serializable, Target, Tracked};
 use crate::store::Xid;
 
 impl Serializable {
-    /// `is_concurrent` is true if the writer is not in the snapshot.
+    /// Records that a reader did not see a write; `is_concurrent` means that the writer is not in
+    /// the snapshot.
     pub(crate) fn conflict_out(
         &mut self,
         reader: Tracked,
@@ -27,7 +28,7 @@ impl Serializable {
         self.flag(reader, writer, reader)
     }
 
-    /// `forgets` is true if the writer's own read need not be recorded any more.
+    /// Records that a write follows earlier reads; `forgets` drops the writer's own recorded read.
     pub(crate) fn conflict_in(
         &mut self,
         writer: Tracked,
@@ -76,7 +77,8 @@ impl Serializable {
         Ok(())
     }
 
-    /// Two consecutive conflicts are dangerous if the last writer committed first.
+    /// Returns whether two consecutive conflicts are dangerous, because the last writer committed
+    /// first.
     fn is_dangerous(&self, reader: Tracked, writer: Tracked) -> bool {
         let (Some(first), Some(second)) = (self.get(reader), self.get(writer)) else {
             return false;
@@ -87,7 +89,7 @@ impl Serializable {
         let entries = |ids: &[Tracked]| -> Vec<&Entry> {
             ids.iter().filter_map(|id| self.get(*id)).collect()
         };
-        // The writer is the pivot.
+        // The writer is the pivot of the structure.
         let is_out = |third: &&Entry| {
             let by =
                 |moment: Option<Moment>| moment.is_none_or(|moment| third.prepared <= Some(moment));
@@ -99,7 +101,7 @@ impl Serializable {
         if entries(&second.outs).iter().any(is_out) {
             return true;
         }
-        // The reader is the pivot.
+        // The reader is the pivot of the structure.
         let Some(prepared) = second.prepared else { return false };
         let is_in = |before: &&Entry| {
             !before.is_doomed

@@ -1,4 +1,4 @@
-//! The end of serializable transactions, and how long they are remembered.
+//! The end of serializable transactions, and the time for which they are remembered.
 
 use super::{Entry, Serializable, Tracked};
 use crate::store::Xid;
@@ -140,7 +140,7 @@ impl Serializable {
             if self.global_xmin.is_none_or(|(oldest, _)| entry.finished_before <= oldest) {
                 self.remove(id);
             } else if committed > self.cleared && committed <= self.clearable {
-                // Only read-only transactions overlap it.
+                // Only read-only transactions overlap this one.
                 match entry.is_read_only {
                     true => self.remove(id),
                     false => {

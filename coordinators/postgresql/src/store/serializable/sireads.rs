@@ -1,4 +1,4 @@
-//! Recorded reads: a row, a page, a table, or an index leaf, which covers missing rows.
+//! Recorded reads of a row, a page, a table, or an index leaf, which covers missing rows.
 
 use super::{Serializable, Tracked};
 use crate::store::{TableId, VersionId};
@@ -8,11 +8,11 @@ pub(crate) enum Target {
     Row(TableId, VersionId),
     Page(TableId),
     Table(TableId),
-    /// All keys of an index are on one page. The number is the index's in the table.
+    /// The one page with all keys of an index, by the index's number in the table.
     Leaf(TableId, usize),
 }
 
-/// `max_pred_locks_per_page`
+/// Default of `max_pred_locks_per_page`.
 const ROWS_MAX: usize = 2;
 
 impl Target {
