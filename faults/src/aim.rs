@@ -1,6 +1,6 @@
-//! Moves an incident to where it can hurt a protocol: to one of the processes' [`Place`]s, so that
-//! its fault meets that command. Durations, magnitudes and counts stay as drawn; it collides with
-//! no other incident.
+//! Moves an incident to where it can break a protocol: [`AimContext::aimed`] moves it to the
+//! [`Place`] of a process, so that the fault hits that command. Durations, magnitudes and counts
+//! stay as drawn. A moved incident collides with no other incident.
 
 mod place;
 mod target;
@@ -26,7 +26,7 @@ const TRIES_MAX: u32 = 8;
 pub struct AimContext<'g> {
     /// The setting of the plan.
     pub setting: &'g Setting,
-    /// Faults begin at multiples of this.
+    /// The time step: faults begin at its multiples.
     pub quantum: Micros,
     /// The places of processes in the run of `others`.
     pub places: &'g [Place],
@@ -39,8 +39,8 @@ pub fn is_aimed(rng: &mut impl Rng, drawn: &DrawnIncident) -> bool {
     chance(rng, AIMED_PER_MILLE) && main_fault(&drawn.incident).is_some()
 }
 
-/// Moves the incident to a place within a part of the window: draws a phase, a command's number in
-/// it, and a place. `None` if there is no place for it.
+/// Moves the incident to a place within a part of the window. Draws a phase, the number of a
+/// command in that phase, and a place. Returns `None` if no place fits.
 pub fn aimed(
     rng: &mut impl Rng,
     drawn: &DrawnIncident,
@@ -62,7 +62,7 @@ pub fn aimed(
 }
 
 impl AimContext<'_> {
-    /// Returns an incident without a place as drawn, unless it collides with a moved one.
+    /// Returns an incident as drawn, for which no place fits, unless it collides with a moved one.
     pub fn unmoved(&self, drawn: &DrawnIncident) -> Option<DrawnIncident> {
         is_free(drawn, self).then(|| drawn.clone())
     }
@@ -73,7 +73,8 @@ fn main_fault(incident: &Incident) -> Option<&Fault> {
     incident.faults.iter().rev().find(|(begin, _)| *begin == at).map(|(_, fault)| fault)
 }
 
-/// No fault may begin before the part or after the window.
+/// Returns where the incident's start may be: no fault may begin before the part or after the
+/// window.
 fn room(incident: &Incident, part: Window, setting: &Setting) -> Option<Window> {
     let at = incident.at?;
     let first = incident.faults.iter().map(|(begin, _)| *begin).min()?;

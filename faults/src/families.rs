@@ -1,4 +1,4 @@
-//! The fault families that a run combines, written as `pause+failover`.
+//! The fault [`Families`] that a run combines, written as `pause+failover`.
 
 use crate::did_you_mean::did_you_mean;
 use crate::family::{Drawing, FAMILIES, Family};
@@ -10,27 +10,27 @@ use std::str::FromStr;
 /// Families combined in one plan, written as their names joined by `+`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Families {
-    /// In the order of [`FAMILIES`], without repetition; never empty.
+    /// The families in the order of [`FAMILIES`], without repetition; never empty.
     chosen: Vec<Family>,
 }
 
-/// A text that does not name families.
+/// The error for a text that does not name families.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum UnknownFamily {
-    /// A name that is not in [`FAMILIES`].
+    /// The text contains a name that is not in [`FAMILIES`].
     #[error("unknown fault '{name}'{hint}: expected one of {valid}, or several joined by \
      '+'", hint = hint(.name), valid = valid())]
     Name {
-        /// The name.
+        /// The unknown name.
         name: String,
     },
-    /// `none` or `all` in a combination.
+    /// The text combines `none` or `all` with other families.
     #[error(
         "fault '{name}' in '{text}' cannot be combined: expected '{name}' alone, or a combination \
          without it"
     )]
     NotAlone {
-        /// `none` or `all`.
+        /// The family that cannot be combined: `none` or `all`.
         name: &'static str,
         /// The whole text.
         text: String,
@@ -38,17 +38,17 @@ pub enum UnknownFamily {
 }
 
 impl Families {
-    /// The chosen families, in the order of [`FAMILIES`].
+    /// Returns the chosen families, in the order of [`FAMILIES`].
     pub fn chosen(&self) -> impl Iterator<Item = Family> + '_ {
         self.chosen.iter().copied()
     }
 
-    /// Returns whether the seed draws the families: `all`.
+    /// Returns whether the family is `all`, with which the seed draws the families.
     pub fn is_swarm(&self) -> bool {
         self.chosen().any(|family| matches!(family.drawing(), Drawing::Swarm))
     }
 
-    /// Adds a family; `none` adds nothing, and yields to any other.
+    /// Adds a family. Adding `none` has no effect, and any other family replaces `none`.
     #[must_use]
     pub fn with(mut self, family: Family) -> Families {
         self.chosen.push(family);

@@ -1,4 +1,5 @@
-//! Names of machines, which faults hit, and of the threads of a process, which request and believe.
+//! The [`Node`]s of a deployment: machines, which faults hit, and threads of processes, which
+//! request locks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -7,33 +8,33 @@ use std::fmt;
 use std::str::FromStr;
 
 /// A machine of the simulated deployment, or a thread of the process on one. Numbers start at 1:
-/// `redis-1`, `client-3`, `client-3.2`. The order is that of the variants, but a thread follows its
-/// process.
+/// `redis-1`, `client-3`, `client-3.2`. Nodes are ordered like the variants, but a thread follows
+/// its process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
     /// A Redis server. In a deployment with Sentinel, `redis-1` is the first primary.
     Redis(u16),
     /// A server of another coordinator.
     Server(u16),
-    /// A Sentinel.
+    /// A Sentinel process.
     Sentinel(u16),
     /// The protected storage that the lock guards.
     Storage,
-    /// A process that takes the lock: its machine, and its first thread.
+    /// A process that takes the lock. The name stands for its machine and its first thread.
     Client(u16),
-    /// A further thread of such a process; [`Node::of_thread`] makes it.
+    /// A further thread of a process, created by [`Node::of_thread`].
     Thread {
-        /// The number of its client; 0 for the probe.
+        /// The number of the thread's client; 0 for the probe.
         client: u16,
-        /// Thread number, from 2: the first thread is the client itself.
+        /// The thread's number, from 2. The first thread is the client itself.
         thread: u16,
     },
-    /// The process that tries the lock once after all faults healed; no fault ever hits it.
+    /// The process that tries the lock once after all faults have healed. No fault ever hits it.
     Probe,
 }
 
 impl Node {
-    /// The machine of a thread's process, or the machine itself.
+    /// Returns the machine of a thread's process, or the machine itself.
     pub const fn machine(self) -> Node {
         match self {
             Node::Thread { client: 0, .. } => Node::Probe,
@@ -42,7 +43,7 @@ impl Node {
         }
     }
 
-    /// Thread of this process, counted from 1. Returns other nodes unchanged.
+    /// Returns this process's thread with a number counted from 1. Returns other nodes unchanged.
     pub const fn of_thread(self, thread: u16) -> Node {
         match self.machine() {
             Node::Client(client) if thread > 1 => Node::Thread { client, thread },
@@ -51,7 +52,7 @@ impl Node {
         }
     }
 
-    /// Returns whether the node acquires the lock, rather than serves.
+    /// Returns whether the node is a process or thread that acquires the lock.
     pub const fn is_process(self) -> bool {
         matches!(self, Node::Client(_) | Node::Thread { .. } | Node::Probe)
     }
@@ -87,7 +88,7 @@ impl PartialOrd for Node {
     }
 }
 
-/// A name of no machine and no thread.
+/// The error for a name that is neither a machine nor a thread.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "unknown node '{0}': expected redis-N, server-N, sentinel-N, client-N, storage or probe, or a \

@@ -1,4 +1,4 @@
-//! The fault plan: all faults of a run.
+//! The [`FaultPlan`] with all faults of a run.
 
 use crate::fault::Fault;
 use crate::node::Node;
@@ -18,7 +18,7 @@ pub struct TimedFault {
     pub fault: Fault,
 }
 
-/// Latest end of a fault, and largest clock step: 100 days. Clocks have no room for more.
+/// Latest end of a fault, and largest clock step: 100 days. The range of the clocks allows no more.
 pub const LATEST: SimTime = SimTime(100 * 86_400 * 1_000_000);
 
 /// Everything that will go wrong in one run.
@@ -29,7 +29,8 @@ pub struct FaultPlan {
 }
 
 impl TimedFault {
-    /// End of the fault: its start if it is instantaneous, `None` if it never ends.
+    /// Returns the end of the fault, which is its start if it is instantaneous; `None` if it never
+    /// ends.
     pub fn ends_at(&self) -> Option<SimTime> {
         match (&self.fault, self.fault.duration()) {
             (Fault::Crash { .. } | Fault::PowerLoss { .. }, None) => None,
@@ -37,7 +38,8 @@ impl TimedFault {
         }
     }
 
-    /// Counts a clock step or a command's delay as a span; saturates.
+    /// Returns the latest time that the fault affects, at most [`SimTime::NEVER`]. A clock step or
+    /// a command's delay counts as its duration.
     fn reaches(&self) -> SimTime {
         let step = match self.fault {
             Fault::ClockJump { offset_us, .. } => Micros(offset_us.unsigned_abs()),
@@ -55,7 +57,7 @@ impl FaultPlan {
         FaultPlan { faults }
     }
 
-    /// Instant by which every fault that ends has ended.
+    /// Returns the instant by which every fault that ends has ended.
     pub fn ends_at(&self) -> SimTime {
         self.faults
             .iter()
@@ -64,14 +66,16 @@ impl FaultPlan {
             .unwrap_or(SimTime::ZERO)
     }
 
-    /// Instant by which every fault has ended and the last delayed message may have arrived.
+    /// Returns the instant by which every fault has ended and the last delayed message may have
+    /// arrived.
     pub fn heals_at(&self) -> SimTime {
         let healed =
             |timed: &TimedFault| timed.ends_at().unwrap_or(timed.at_us) + timed.fault.linger();
         self.faults.iter().map(healed).max().unwrap_or(SimTime::ZERO)
     }
 
-    /// Largest total backward step of a server's wall clock: a lease may outlive its ttl by it.
+    /// Returns the largest total backward step of a server's wall clock. A lease may outlive its
+    /// ttl by this much.
     pub fn server_clock_back_max(&self) -> Micros {
         let mut back: BTreeMap<Node, Micros> = BTreeMap::new();
         for timed in &self.faults {
@@ -85,12 +89,12 @@ impl FaultPlan {
         back.into_values().max().unwrap_or_default()
     }
 
-    /// Id of the first fault that extends beyond [`LATEST`].
+    /// Returns the id of the first fault that extends beyond [`LATEST`].
     pub fn beyond(&self) -> Option<u32> {
         self.faults.iter().find(|timed| timed.reaches() > LATEST).map(|timed| timed.id)
     }
 
-    /// First node in the plan that is not in the deployment, with the id of its fault.
+    /// Returns the first node in the plan that is not in the deployment, with the id of its fault.
     pub fn unknown_node(&self, deployment: &[Node]) -> Option<(u32, Node)> {
         self.faults.iter().find_map(|timed| {
             let node = timed.fault.nodes().into_iter().find(|node| !deployment.contains(node))?;

@@ -1,4 +1,4 @@
-//! Simulated time and spans of it, in whole microseconds.
+//! Simulated time ([`SimTime`]) and durations ([`Micros`]), in whole microseconds.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,40 +45,40 @@ pub struct Micros(pub u64);
 impl SimTime {
     /// The start of every run.
     pub const ZERO: SimTime = SimTime(0);
-    /// Later than any event of any run.
+    /// An instant later than any event of any run.
     pub const NEVER: SimTime = SimTime(u64::MAX);
 
-    /// The instant in microseconds.
+    /// Returns the instant in microseconds.
     pub const fn as_micros(self) -> u64 {
         self.0
     }
 
-    /// The span since `earlier`; zero if `earlier` is not earlier.
+    /// Returns the duration since `earlier`; zero if `earlier` is not earlier.
     pub const fn since(self, earlier: SimTime) -> Micros {
         Micros(self.0.saturating_sub(earlier.0))
     }
 }
 
 impl Micros {
-    /// No time at all.
+    /// A duration of zero.
     pub const ZERO: Micros = Micros(0);
 
-    /// A span of whole milliseconds.
+    /// Returns a duration of whole milliseconds.
     pub const fn from_millis(millis: u64) -> Micros {
         Micros(millis * 1_000)
     }
 
-    /// A span of whole seconds.
+    /// Returns a duration of whole seconds.
     pub const fn from_secs(secs: u64) -> Micros {
         Micros(secs * 1_000_000)
     }
 
-    /// The span in microseconds.
+    /// Returns the duration in microseconds.
     pub const fn as_micros(self) -> u64 {
         self.0
     }
 
-    /// The span in whole milliseconds, rounded down.
+    /// Returns the duration in whole milliseconds, rounded down.
     pub const fn as_millis(self) -> u64 {
         self.0 / 1_000
     }
@@ -117,7 +117,7 @@ impl Sub for Micros {
     }
 }
 
-/// To the millisecond or, below that, to the microsecond, so that decimal points in a column align:
+/// Writes milliseconds or, if necessary, microseconds, so that decimal points in a column align:
 /// `12ms`, `3.250s`, `3.250100s`.
 impl fmt::Display for SimTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -131,7 +131,7 @@ impl fmt::Display for SimTime {
     }
 }
 
-/// In the largest unit that fits: `250us`, `74.9ms`, `3.25s`.
+/// Writes the largest unit that fits: `250us`, `74.9ms`, `3.25s`.
 impl fmt::Display for Micros {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (per_unit, digits, unit) = match self.0 {

@@ -1,4 +1,4 @@
-//! A group of processes, and its scheduling.
+//! A [`Group`] of processes and the scheduling of its threads.
 
 mod end;
 mod looks;
@@ -26,13 +26,13 @@ use rand_core::SeedableRng;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-/// Lets loops end that wait for time to pass.
+/// Nanoseconds that each call takes, so that loops that wait for time to pass end.
 const CALL_NS: u64 = 100;
-/// A step may get ahead of the driver's clock by this much.
+/// Nanoseconds by which a step may get ahead of the driver's clock.
 pub(crate) const AHEAD_MAX_NS: u64 = 100_000;
 const OUTPUT_MAX: usize = 64 * 1024;
 pub(crate) const THREADS_MAX: usize = 256;
-/// Cost in calls, towards the limit for endless loops, of a signal and of a new process or program.
+/// Cost of a signal in calls, for the limit on endless loops. A new process costs more.
 pub(crate) const CALLS_OF_A_SIGNAL: u64 = 50;
 pub(crate) const CALLS_OF_A_PROCESS: u64 = 200;
 const LOG_MAX: usize = 4_000_000;
@@ -42,17 +42,18 @@ pub fn check(launch: &Launch) -> Result<(), StartError> {
     crate::start::find_program(launch).map(|_| ())
 }
 
-/// Searches `folders` (`PATH`) as a shell does; a path is relative to `folder`.
+/// Searches `folders` (a `PATH`) for a program as a shell does. A relative path is resolved against
+/// `folder`.
 pub fn find_program(name: &str, folder: &Path, folders: &str) -> Result<PathBuf, StartError> {
     crate::start::find(name, folder, folders)
 }
 
-/// The name of a system call, for messages.
+/// Returns the name of a system call, for messages.
 pub fn name_of_call(number: u16) -> &'static str {
     crate::names::name(i64::from(number))
 }
 
-/// A machine's processes: the started program and all its descendants.
+/// The processes of one machine: the started program and all its descendants.
 pub struct Group {
     pub(crate) launch: Launch,
     pub(crate) processes: BTreeMap<Number, Process>,
@@ -61,7 +62,7 @@ pub struct Group {
     pub(crate) requests: Vec<Request>,
     pub(crate) random: ChaCha8Rng,
     pub(crate) next_number: Number,
-    /// Our numbers by the real ones. Maps a reused real number to the latest process.
+    /// The group's process numbers by real process id. A reused id maps to the latest process.
     pub(crate) numbers: BTreeMap<i32, Number>,
     pub(crate) senders: BTreeMap<(Number, i32), Number>,
     pub(crate) next_socket: u32,
@@ -84,13 +85,13 @@ pub struct Group {
     pub(crate) synced: SyncedFiles,
     pub(crate) syncs: BTreeMap<Number, Sync>,
     pub(crate) waits: u64,
-    /// A removed segment leaves its number.
+    /// The shared memory segments by number. A removed segment leaves `None`.
     pub(crate) segments: Vec<Option<Segment>>,
     pub(crate) ending: Option<Ending>,
 }
 
 impl Group {
-    /// The program is stopped before its first instruction.
+    /// Starts a program and leaves it stopped before its first instruction.
     pub fn start(launch: &Launch) -> Result<Group, StartError> {
         stay_on_one_core();
         adopt_orphans();
@@ -152,7 +153,7 @@ impl Group {
         Ok(group)
     }
 
-    /// The next step acts on the news.
+    /// Stores news from the network for the next step.
     pub fn deliver(&mut self, news: News) {
         let (News::Connected(id)
         | News::Refused(id)
@@ -169,27 +170,28 @@ impl Group {
         self.files.rises(file);
     }
 
-    /// Output since the last call. A run's output is bounded; the end reports the excess.
+    /// Returns the output since the last call. The output of a run is limited.
     pub fn take_output(&mut self) -> Vec<Output> {
         std::mem::take(&mut self.output)
     }
 
-    /// Bytes of output that were dropped.
+    /// Returns the number of bytes of output that were dropped.
     pub fn output_dropped(&self) -> usize {
         self.output_dropped
     }
 
-    /// Every call at which a thread was stopped so far.
+    /// Returns every call so far at which a thread was stopped.
     pub fn calls(&self) -> &[CallMade] {
         &self.log
     }
 
-    /// The syncs since the last call, if [`Launch::sync_us`] enables them.
+    /// Returns the syncs since the last call, if [`Launch::sync_us`] enables them.
     pub fn take_synced(&mut self) -> SyncedFiles {
         std::mem::take(&mut self.synced)
     }
 
-    /// Times that a thread lost the processor to waiting others: the run may not be reproducible.
+    /// Returns how often a thread was forced to yield to waiting threads. If not zero, the run may
+    /// not be reproducible.
     pub fn preempted(&self) -> u32 {
         self.preempted
     }

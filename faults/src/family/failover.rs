@@ -1,8 +1,8 @@
-//! `failover`: the primary fails, and Sentinel promotes a replica that lacks the last writes, locks
-//! among them (asynchronous replication; Redis documentation, "Distributed Locks", section on
-//! failover-based implementations). The primary crashes, or is cut off with one client, or pauses
-//! and resumes as a primary. Meanwhile a Sentinel may pause, crash or have its clock stepped. The
-//! replicas and the Sentinels' quorum survive.
+//! Family `failover`: the primary fails, and Sentinel promotes a replica that lacks the last
+//! writes, including locks (asynchronous replication; Redis documentation, "Distributed Locks",
+//! section on failover-based implementations). The primary crashes, is isolated together with one
+//! client, or pauses and resumes as a primary. Meanwhile a Sentinel may pause, crash or have its
+//! clock stepped. The replicas and the Sentinels' quorum survive.
 
 mod promotion;
 mod sentinel;
@@ -19,9 +19,9 @@ use crate::setting::{Setting, Spans, Topology};
 use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
-/// A third strike would find few locks left to lose.
+/// After two failovers, few locks remain to be lost.
 const STRIKES_MAX: u16 = 2;
-/// Of a thousand primaries; the others crash or are cut off.
+/// Paused primaries per thousand. The others crash or are isolated.
 const FROZEN_PER_MILLE: u64 = 200;
 
 pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
@@ -65,14 +65,15 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// A paused primary resumes as if it were the primary: measured with Redis 7.0.15, it takes writes
-/// for another 10 s, until a Sentinel demotes it.
+/// Returns a pause of the primary. It resumes as if it were still the primary: measured with Redis
+/// 7.0.15, it accepts writes for another 10 s, until a Sentinel demotes it.
 fn freeze(rng: &mut ChaCha8Rng, setting: &Setting, node: Node, takeover: Micros) -> Fault {
     let longer = Spans::new(Micros::from_secs(1), setting.ttl_us.max(Micros::from_secs(1)));
     Fault::Pause { node, duration_us: takeover + span(rng, longer) }
 }
 
-/// Minimum downtime of a failed server: until a takeover or, without failover, beyond any lease.
+/// Returns the minimum downtime of a failed server: until a takeover or, without failover, beyond
+/// any lease.
 pub fn away_at_least(setting: &Setting) -> Micros {
     match setting.topology {
         Topology::Replicated { down_after_us, .. } => takeover(down_after_us),
@@ -80,9 +81,10 @@ pub fn away_at_least(setting: &Setting) -> Micros {
     }
 }
 
-/// Upper bound until the first write at the successor: each Sentinel waits for down-after, polls
-/// the others once a second, waits up to a second before it requests an election, and checks the
-/// replicas once a second (`sentinelFailoverStateMachine` in Redis's sentinel.c).
+/// Returns an upper bound on the time until the first write at the successor. Each Sentinel waits
+/// for down-after, polls the others once a second, waits up to a second before it requests an
+/// election, and checks the replicas once a second (`sentinelFailoverStateMachine` in Redis's
+/// sentinel.c).
 fn takeover(down_after_us: Micros) -> Micros {
     Micros(down_after_us.as_micros().saturating_mul(2)) + Micros::from_secs(2)
 }
@@ -105,15 +107,16 @@ fn lagged_crash(
     Incident { at: Some(crash_at), faults: vec![(lag_from, lagging), (crash_at, death)] }
 }
 
-/// Mostly from the upper half: a lag shorter than the takeover loses nothing.
+/// Draws a replication lag, mostly from the upper half of the range. A lag shorter than the
+/// takeover loses nothing.
 pub(super) fn lag(rng: &mut ChaCha8Rng, range: Spans) -> Micros {
     let half = Micros(range.max_us.as_micros() / 2).max(range.min_us);
     let least = if chance(rng, 800) { half } else { range.min_us };
     span(rng, Spans::new(least, range.max_us))
 }
 
-/// Clients on both sides get the lock and reach the storage. Half of the time the primary's
-/// minority has a Sentinel that still names it.
+/// Returns an isolation after which clients on both sides get the lock and reach the storage. In
+/// half of the cases, the primary's minority has a Sentinel that still names it.
 fn isolation(
     rng: &mut ChaCha8Rng,
     setting: &Setting,

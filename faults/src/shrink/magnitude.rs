@@ -1,4 +1,4 @@
-//! Magnitudes of a fault: spans, rates and distances, each a signed number.
+//! The [`Magnitude`]s of a fault: durations, rates and distances, each as a signed number.
 
 use crate::fault::Fault;
 use crate::node::Node;
@@ -29,7 +29,7 @@ pub enum Magnitude {
 }
 
 impl Magnitude {
-    /// The name of the field.
+    /// Returns the name of the magnitude's field.
     pub fn name(self) -> &'static str {
         match self {
             Magnitude::DurationUs => "duration_us",
@@ -42,13 +42,13 @@ impl Magnitude {
         }
     }
 
-    /// Step of minimization: a millisecond, or one part per million.
+    /// Returns the step of minimization: a millisecond, or one part per million.
     pub fn step(self) -> u64 {
         if self == Magnitude::RatePpm { 1 } else { 1_000 }
     }
 }
 
-/// Every magnitude of the fault with its value.
+/// Returns every magnitude of the fault with its value.
 pub fn magnitudes(fault: &Fault) -> Vec<(Magnitude, i64)> {
     let us = |span: &Micros| i64::try_from(span.as_micros()).unwrap_or(i64::MAX);
     match fault {
@@ -84,7 +84,7 @@ pub fn magnitudes(fault: &Fault) -> Vec<(Magnitude, i64)> {
     }
 }
 
-/// Sets one magnitude, if the fault has it.
+/// Returns the fault with one magnitude changed, if it has that magnitude.
 pub fn with_magnitude(fault: &Fault, magnitude: Magnitude, value: i64) -> Fault {
     let mut fault = fault.clone();
     let span = Micros(value.unsigned_abs());

@@ -1,4 +1,5 @@
-//! Pages, one per address space, from which a program reads the clocks without a stop.
+//! The [`ClockPages`], one for each address space, from which a program reads the clocks without a
+//! stop.
 
 use super::memory::file_in_memory;
 use std::arch::global_asm;
@@ -9,13 +10,13 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(crate) const PAGE: usize = 4096;
-/// More than a group's processes.
+/// Number of pages, which is more than a group's processes need.
 const PAGES: usize = 512;
 
-// Each read counts itself, and returns the clock as of the tracer's last resume plus a step for
+// Each read counts itself. It returns the clock as of the tracer's last resume plus one step for
 // each read since. When the budget of reads is spent, and for clocks of other processes, the
-// functions make the system call, which stops. The shared page precedes the image in memory; the
-// functions are at `CODE_AT` in it.
+// functions make the system call, which stops the thread. The shared page precedes the image in
+// memory; the functions are at `CODE_AT` in it.
 global_asm!(
     ".pushsection .text.fencepost_vdso, \"ax\", @progbits",
     ".hidden fencepost_vdso_clock_gettime, fencepost_vdso_gettimeofday, fencepost_vdso_time",
@@ -24,7 +25,7 @@ global_asm!(
     ".globl fencepost_vdso_getcpu, fencepost_vdso_end",
     "fencepost_vdso_clock_gettime:",
     "lea r8, [rip + fencepost_vdso_clock_gettime - {page} - {code_at}]",
-    "cmp edi, 11", // The clocks that everybody has.
+    "cmp edi, 11", // Clocks with higher numbers make the system call.
     "ja 3f",
     "mov rax, [r8 + 16]",
     "cmp rax, [r8 + 24]",
@@ -48,7 +49,7 @@ global_asm!(
     "3: mov eax, {call}",
     "syscall",
     "ret",
-    // `timespec` on the stack; then nanoseconds become microseconds.
+    // The function puts a `timespec` on the stack and converts nanoseconds to microseconds.
     "fencepost_vdso_gettimeofday:",
     "push rdi",
     "sub rsp, 16",
@@ -127,7 +128,7 @@ pub(crate) fn functions() -> (&'static [u8], [(&'static str, usize); 4]) {
     (bytes, functions)
 }
 
-/// The functions read this layout.
+/// The layout of the shared page, which the functions read.
 #[repr(C)]
 struct Shared {
     monotonic_ns: AtomicU64,
@@ -155,7 +156,7 @@ impl ClockPages {
     pub(crate) fn new() -> io::Result<ClockPages> {
         let file = file_in_memory()?;
         file.set_len((PAGES * PAGE) as u64)?;
-        // SAFETY: a new mapping of a file that is this long.
+        // SAFETY: the call creates a new mapping of a file that is this long.
         let mapped = unsafe {
             let protection = libc::PROT_READ | libc::PROT_WRITE;
             let descriptor = file.as_raw_fd();
@@ -192,8 +193,8 @@ impl ClockPages {
 
     fn shared(&self, page: usize) -> &Shared {
         assert!(page < PAGES, "page {page}");
-        // SAFETY: the page is mapped for as long as `self` lives, aligned, and only changed through
-        // atomics, here and by the functions.
+        // SAFETY: the page is aligned and mapped for as long as `self` lives. Here and in the
+        // functions, only atomics change it.
         unsafe { &*self.mapped.add(page * PAGE).cast::<Shared>() }
     }
 
@@ -213,7 +214,7 @@ impl ClockPages {
 
 impl Drop for ClockPages {
     fn drop(&mut self) {
-        // SAFETY: mapped once, and no reference outlives `self`.
+        // SAFETY: the memory is mapped once, and no reference outlives `self`.
         unsafe { libc::munmap(self.mapped.cast(), PAGES * PAGE) };
     }
 }

@@ -1,4 +1,4 @@
-//! A page of the gallery: one anomaly, shown by one pinned seed.
+//! A gallery [`page`] about one anomaly, shown by one pinned seed.
 
 use crate::show::format::exporters::markdown_cell::cell;
 use crate::show::format::text::{plan_text, timeline};
@@ -7,32 +7,32 @@ use crate::summary::violation::Violation;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// The parts of a page that the run does not show.
+/// The parts of a gallery page that the run does not provide.
 #[derive(Clone, Debug)]
 pub struct Page<'p> {
     /// The anomaly in a few words.
     pub title: &'p str,
-    /// The question that it answers.
+    /// The question that the page answers.
     pub question: &'p str,
-    /// The protocol, a line for each step.
+    /// The protocol, with one line for each step.
     pub protocol: &'p [&'p str],
-    /// The run that was minimized: lock, fault and seed in words.
+    /// Lock, fault and seed of the minimized run, in words.
     pub seen: String,
-    /// The command that replays that run.
+    /// The command that replays the minimized run.
     pub replay: String,
     /// The minimal numbers of processes and cycles, in words.
     pub workload: String,
-    /// For each tight magnitude: a value that suffices, and one that does not.
+    /// For each tight magnitude, a value that suffices and a value that does not.
     pub margins: Vec<String>,
-    /// The remedy.
+    /// The remedy in words.
     pub remedy: &'p str,
     /// The comparison with and without the remedy, if there is one.
     pub tried: Option<String>,
-    /// The source that described it.
+    /// The source that described the anomaly.
     pub source: &'p str,
 }
 
-/// The page as Markdown, about `violation` of the minimal run `run`.
+/// Returns a page in Markdown about `violation` in the minimal run `run`.
 pub fn page(page: &Page<'_>, run: &RunReport, violation: &Violation) -> String {
     let mut text = format!("# {}\n\n*{}*\n\n## The protocol\n\n", page.title, page.question);
     for (place, line) in page.protocol.iter().enumerate() {
@@ -85,7 +85,7 @@ fn timeline(run: &RunReport, violation: &Violation) -> String {
         .collect()
 }
 
-/// Removes escape sequences; ours are all of the form `ESC [ ... m`.
+/// Removes escape sequences, all of which have the form `ESC [ ... m`.
 fn plain(text: &str) -> String {
     let mut parts = text.split('\u{1b}');
     let first = parts.next().unwrap_or_default().to_owned();

@@ -1,45 +1,46 @@
-//! Rejudged histories: one alone, or those in a report.
+//! The results of judging recorded histories again ([`Judged`]): one history alone, or those in a
+//! report.
 
 use crate::show::view::View;
 use crate::summary::verdict::{Judgement, Verdict};
 use crate::summary::violation::Violation;
 use serde::{Deserialize, Serialize};
 
-/// The ways to write it.
+/// The output formats of the results.
 pub static VIEWS: &[View<Judged>] = &[View::new("text", text), View::JSON];
 
 /// The results of the checkers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Judged {
-    /// For the histories of a report.
+    /// The results for the histories of a report.
     Runs {
-        /// In the order of the report.
+        /// The runs, in the order of the report.
         runs: Vec<JudgedRun>,
     },
-    /// For one history.
+    /// The result for a single history.
     One(JudgedHistory),
 }
 
-/// A history with its results.
+/// The result for one history.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct JudgedHistory {
-    /// The violations.
+    /// The violations in the history.
     pub violations: Vec<Violation>,
-    /// `verdict`, and for `unknown` the `reason`.
+    /// The verdict as `verdict` and, for `unknown`, the `reason`.
     #[serde(flatten)]
     pub verdict: Verdict,
 }
 
-/// A run of a report with the results for its history.
+/// A run of a report with the result for its history.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct JudgedRun {
-    /// The results.
+    /// The result for the run's history.
     #[serde(flatten)]
     pub history: JudgedHistory,
-    /// The lock.
+    /// The lock used by the run.
     pub client: String,
-    /// The family or families.
+    /// The fault family or families of the run.
     pub fault: String,
 }
 
@@ -50,7 +51,7 @@ impl From<Judgement> for JudgedHistory {
 }
 
 impl Judged {
-    /// The verdicts, in report order.
+    /// Returns the verdicts, in report order.
     pub fn verdicts(&self) -> Vec<&Verdict> {
         match self {
             Judged::Runs { runs } => runs.iter().map(|run| &run.history.verdict).collect(),

@@ -1,6 +1,7 @@
-//! The story, step by step, in at most twelve sentences, each based on one event.
+//! The [`narrative`] of a violation: its story in at most twelve sentences, each based on one
+//! event.
 //!
-//! Rules make the sentences from the events alone, and each has the number of its event next to it.
+//! Rules make the sentences from the events alone. Each sentence has the number of its event.
 
 mod fault;
 mod wait;
@@ -76,7 +77,8 @@ impl Story<'_, '_> {
             .collect()
     }
 
-    /// Two conflicting acquisitions: the first grant, its loss, and the second entry.
+    /// Tells the story of two conflicting acquisitions: the first grant, its loss, and the second
+    /// entry.
     fn clash(&mut self, clash: Clash, finding: &Finding) {
         let timeline = self.timeline;
         let (holder, taker) =
@@ -108,7 +110,8 @@ impl Story<'_, '_> {
         self.leaves(clash);
     }
 
-    /// Returns whether the granting value is of that acquire itself, as of a script sent twice.
+    /// Returns whether the acquire itself wrote the granting value, as a script that was sent twice
+    /// does.
     fn created_itself(&self, one: &Acquisition<'_>, granted: Moment) -> bool {
         self.timeline.keys.iter().any(|span| {
             span.by == Some(one.process)
@@ -161,7 +164,7 @@ impl Story<'_, '_> {
                 })
         };
         let until = finding.at + finding.duration;
-        // An obstacle between a server and an uninvolved process does not affect these.
+        // A fault between a server and an uninvolved process does not affect the two processes.
         let concerns = |fault: &FaultSpan<'_>| {
             let is_process = |node: &&Node| node.is_process();
             let mut processes = fault.nodes.iter().filter(is_process).peekable();
@@ -169,7 +172,7 @@ impl Story<'_, '_> {
                 && (processes.peek().is_none() || processes.any(involved))
         };
         let acted = |fault: &&FaultSpan<'_>| fault.touches(from, until) && concerns(fault);
-        // The latest come first: earlier ones are background.
+        // The latest faults come first, because earlier ones are background.
         for fault in timeline.faults.iter().rev().filter(acted).take(FAULTS_MAX) {
             let weight = if fault.from.time < from { Weight::Detail } else { Weight::Turn };
             self.add(weight, fault.from.index, begins(fault));
@@ -189,7 +192,7 @@ impl Story<'_, '_> {
                 Some((at, KeyEnd::Changed { change, .. })) => Some((at, change == Change::Expired)),
                 _ => None,
             })
-            // An earlier end belongs to an earlier lock, if a lock writes the same value each time.
+            // If a lock always writes the same value, an earlier end belongs to an earlier lock.
             .filter(|(at, _)| held.moment < *at && *at < taken.moment)
             .collect();
         let section =
@@ -238,7 +241,7 @@ impl Story<'_, '_> {
         let (Some(held), Some(taken)) = (&holder.grant, &taker.grant) else { return };
         let servers = || held.servers.iter().chain(&taken.servers).map(|(server, _)| *server);
         let mut is_first_alarm = true;
-        // With two primaries the promotion may precede both grants.
+        // With two primaries, the promotion may precede both grants.
         let roles = &self.timeline.roles;
         let promoted = roles.promoted(taken.node, taken.moment);
         let promoted = promoted.max(roles.promoted(held.node, held.moment));
@@ -278,7 +281,7 @@ impl Story<'_, '_> {
         );
     }
 
-    /// The lease of a grant in words: as the server recorded it, or else as it is set.
+    /// Returns the lease of a grant in words, as the server recorded it or else as configured.
     fn lease_of(&self, grant: &Grant) -> String {
         let has_lease = |what: &What| matches!(what, What::Server { lease_us: Some(_), .. });
         let is_recorded = matches!(grant.node, Node::Redis(_))
@@ -293,13 +296,14 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Returns whether a later command gave the value of a grant an expiry.
+    /// Returns whether a later command gave the granted value its expiry.
     fn is_leased_later(&self, grant: &Grant) -> bool {
         let mut keys = self.timeline.keys.iter();
         keys.any(|key| key.from == grant.moment && key.runs_out.is_some())
     }
 
-    /// In the instant of the grant: a script that counts sets the expiry with a separate command.
+    /// Returns the last write in the instant of the grant. A script that counts sets the expiry
+    /// with a separate command.
     fn set_last_with(&self, grant: &Grant) -> Moment {
         let (timeline, granted) = (self.timeline, grant.moment);
         let later = (granted.index..timeline.history.events.len()).map(|at| timeline.moment(at));

@@ -1,4 +1,5 @@
-//! The order a violation needs: two events of its smallest run, and the result if swapped.
+//! The event order that a violation needs: two events of its smallest run, and the result if they
+//! are swapped.
 
 use crate::explain::narrate;
 use crate::record::history::History;
@@ -35,7 +36,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// The event at this position; panics if there is none.
+    /// Returns the event at an index of the history. Panics if the index is out of range.
     pub fn of(history: &History, index: usize) -> Step {
         let event = &history.events[index];
         let (sequence, time_us, process) = (event.sequence, event.time_us, event.node);

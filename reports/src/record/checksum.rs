@@ -1,46 +1,47 @@
 //! A checksum inside a JSON document, so that a flipped bit on a disk cannot become another result.
 //!
-//! It is SHA-256 over the document with the keys of every object sorted, without whitespace, and
-//! without the members in [`Uncovered`]; so it survives a tool that indents a document or sorts its
-//! keys.
+//! [`checksum`] computes SHA-256 over the document with the keys of every object sorted, without
+//! whitespace, and without the members in [`Uncovered`]. The checksum therefore survives a tool
+//! that indents a document or sorts its keys.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// The member that holds the checksum.
+/// Name of the member that contains the checksum.
 pub const FIELD: &str = "checksum";
 
-/// The result of a check.
+/// The result of a successful check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protection {
-    /// The checksum fits.
+    /// The checksum matches the content.
     Sound,
     /// The document has no checksum.
     Absent,
 }
 
-/// The members that a checksum does not cover, besides itself.
+/// The members that a checksum does not cover, in addition to the checksum itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Uncovered {
-    /// None.
+    /// The checksum covers all members.
     Nothing,
-    /// `measured`, at any depth: no two machines agree on it.
+    /// The checksum covers all members except `measured`, at any depth, because its values differ
+    /// between machines.
     Measured,
 }
 
-/// The document's checksum does not fit its content.
+/// The error for a checksum that does not match the document's content.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Damaged;
 
-/// The checksum of a document, in hex.
+/// Returns the checksum of a document in hex.
 pub fn checksum(document: &Value, uncovered: Uncovered) -> String {
     let mut hasher = Sha256::new();
     feed(&mut hasher, document, uncovered);
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Checks a document against its checksum.
+/// Checks a document against the checksum that it contains.
 pub fn verify(document: &Value, uncovered: Uncovered) -> Result<Protection, Damaged> {
     match document.get(FIELD) {
         None => Ok(Protection::Absent),
@@ -51,7 +52,7 @@ pub fn verify(document: &Value, uncovered: Uncovered) -> Result<Protection, Dama
     }
 }
 
-/// A number without a fraction is the same with and without a decimal point.
+/// Adds a value to the hash. An integral number has the same hash with and without a decimal point.
 fn feed(hasher: &mut Sha256, value: &Value, uncovered: Uncovered) {
     match value {
         Value::Object(members) => {

@@ -116,10 +116,10 @@ impl Default for Page {
 pub enum Detail {
     /// The first screen, which has the verdicts and a story for each cause.
     Brief,
-    /// Everything that the report holds about each violation.
+    /// Everything that the report contains about each violation.
     Full,
 }
-/// Escapes characters that JSON does not.
+/// Returns the document as JSON, and also escapes characters that JSON leaves unescaped.
 fn json<T: Serialize>(document: &T) -> String {
     let text = serde_json::to_string_pretty(document).unwrap_or_default();
     format!("{}\n", visible_json(&text))

@@ -1,20 +1,19 @@
-//! Checks whether a published matrix still agrees with a new one.
+//! Checks with [`stale`] whether a published matrix still agrees with a new one.
 //!
-//! With the same version and config, the same seeds must give the same counts, and for any number
-//! of seeds, the first seed of each kind must be the same within the shared range. Otherwise
-//! Fisher's exact test (Fisher 1922), at 5 % over all comparisons together (Bonferroni), compares
-//! the shares of violated runs, of each kind, and of runs that exercised nothing: a difference that
-//! chance explains is not stale. A cell that is published as quiet and is violated now is always
-//! stale.
+//! With the same version and config, the same seeds must give the same counts. For any number of
+//! seeds, the first seed of each kind must be the same within the shared range. Otherwise Fisher's
+//! exact test (Fisher 1922), at 5 % over all comparisons together (Bonferroni), compares the shares
+//! of violated runs, of each kind, and of runs that exercised nothing. A difference that chance
+//! explains is not stale. A cell that is published as quiet and is violated now is always stale.
 
 use super::{CellVerdict, Matrix, MatrixCell};
 use crate::judge::finding::Kind;
 use fencepost_faults::Seed;
 
-/// The share of false alarms over all comparisons.
+/// The probability of a false alarm over all comparisons.
 const FALSE_ALARMS: f64 = 0.05;
 
-/// The stale parts, a sentence each; empty if the published matrix holds.
+/// Returns a sentence for each stale part; empty if the published matrix still agrees.
 pub fn stale(published: &Matrix, now: &Matrix) -> Vec<String> {
     let mut told = Vec::new();
     for cell in &published.cells {
@@ -64,7 +63,7 @@ fn not_the_same(known: &MatrixCell, now: &MatrixCell) -> Option<String> {
     })
 }
 
-/// The first seed of each kind within the range of both matrices: before `end`.
+/// Returns how the first seeds of each kind differ below `end`, the end of the shared range.
 fn another_first_seed(known: &MatrixCell, now: &MatrixCell, end: Seed) -> Option<String> {
     let first = |cell: &MatrixCell, kind: Kind| {
         cell.first_seed.get(&kind).copied().filter(|seed| *seed < end)
@@ -113,7 +112,8 @@ fn beyond_chance(known: &MatrixCell, now: &MatrixCell, limit: f64) -> Option<Str
         })
 }
 
-/// The probability that chance makes two `(hits, trials)` differ by as much or more; two-sided.
+/// Returns the two-sided probability that chance makes two pairs of `(hits, trials)` differ by at
+/// least as much.
 fn fisher(one: (u64, u64), other: (u64, u64)) -> f64 {
     let (hits, trials) = (one.0 + other.0, one.1 + other.1);
     let chosen =
@@ -122,11 +122,11 @@ fn fisher(one: (u64, u64), other: (u64, u64)) -> f64 {
     let log_probability = |first: u64| chosen(one.1, first) + chosen(other.1, hits - first) - all;
     let seen = log_probability(one.0);
     let range = hits.saturating_sub(other.1)..=hits.min(one.1);
-    // The tolerance keeps rounding from excluding the observed outcome itself.
+    // The tolerance prevents rounding from excluding the observed outcome itself.
     range.map(log_probability).filter(|log| *log <= seen + 1e-7).map(f64::exp).sum::<f64>().min(1.0)
 }
 
-/// `ln n!` by Stirling's series for `n + 1`, which is exact enough from 10 on.
+/// Returns `ln n!` by Stirling's series for `n + 1`, which is accurate enough from 10 on.
 fn log_factorial(n: u64) -> f64 {
     if n < 10 {
         return (2..=n).map(|factor| (factor as f64).ln()).sum();
@@ -149,7 +149,8 @@ mod tests {
 
     #[test]
     fn the_exact_test_agrees_with_published_values() {
-        // Fisher's tea tasting, 3 of 4 against 1 of 4: 17/35. 1 of 11 against 9 of 12: 0.002759.
+        // Fisher's tea tasting, 3 of 4 against 1 of 4, gives 17/35. 1 of 11 against 9 of 12 gives
+        // 0.002759.
         assert!((fisher((3, 4), (1, 4)) - 17.0 / 35.0).abs() < 1e-6);
         assert!((fisher((1, 11), (9, 12)) - 0.002_759_456).abs() < 1e-6);
         assert!((fisher((0, 10_000), (0, 10)) - 1.0).abs() < 1e-6);

@@ -1,6 +1,6 @@
-//! How servers lost a lock before its lease had expired.
+//! Evidence of how servers lost a lock before its lease had expired, found by [`of_clash`].
 //!
-//! Considers the servers that granted both acquisitions.
+//! The module considers the servers that granted both acquisitions.
 
 use super::lease::{
     COARSE, GRANULARITY, is_given_short, last_lease, lost_at, own_spans, removed_by_replication,
@@ -14,7 +14,8 @@ use crate::record::history::Change;
 use fencepost_faults::{Micros, Node, SimTime};
 
 pub(crate) struct Lost<'t, 'h> {
-    /// Counts only if it also affects the other server: other losses there need not have mattered.
+    /// Loss at the server of the earlier grant. It counts only if the server of the later grant
+    /// lost the lock in the same way, because other losses need not have mattered.
     pub(crate) where_it_was_granted: Option<Loss<'t, 'h>>,
     pub(crate) there: Option<Loss<'t, 'h>>,
 }
@@ -26,7 +27,8 @@ struct Handover<'t, 'h> {
     granted_again: Moment,
 }
 
-/// Losses at each server that granted the later acquisition before the earlier lease expired there.
+/// Returns the losses at each server that granted the later acquisition before the earlier lease
+/// had expired there.
 pub(super) fn of_clash<'t, 'h>(timeline: &'t Timeline<'h>, clash: Clash) -> Vec<Lost<'t, 'h>> {
     let (holder, taker) =
         (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
@@ -70,9 +72,9 @@ impl<'t, 'h> Lost<'t, 'h> {
 impl<'t, 'h> Handover<'t, 'h> {
     /// Returns whether the lease, as last set at this server, had expired when the lock was granted
     /// again. A lock that renews its lease would have continued if the server had not lost it
-    /// before, and a holder that then waits to nest would have left in time. If the lease expired
-    /// up to a second early because the server counts in whole seconds, that second counts as
-    /// expired for a holder that stayed beyond the whole lease.
+    /// before. A holder that was only late because it waited to nest would have left in time. If
+    /// the server counts in whole seconds and ended the lease up to a second early, that second
+    /// counts as expired for a holder that stayed beyond the whole lease.
     fn lease_was_over(&self, node: Node) -> bool {
         if self.timeline.history.header.has_no_ttl() {
             return false;
@@ -81,7 +83,8 @@ impl<'t, 'h> Handover<'t, 'h> {
         let over = lease.ends();
         let lost_before = || {
             self.span_at(node).and_then(|span| span.to).is_some_and(|(to, how)| {
-                // A server that counts in whole seconds expires it up to one too early.
+                // A server that counts in whole seconds may expire the lease up to one second
+                // early.
                 let margin = match (how, node) {
                     (KeyEnd::Changed { change: Change::Expired, .. }, Node::Server(_)) => COARSE,
                     _ => GRANULARITY,
@@ -99,7 +102,8 @@ impl<'t, 'h> Handover<'t, 'h> {
         was_over && !lost_before()
     }
 
-    /// Returns whether only waiting to nest, from a moment on, kept the holder beyond its lease.
+    /// Returns whether the holder stayed beyond its lease only because it waited for a nested
+    /// acquire after `from`.
     fn is_late_by_nesting(&self, over: SimTime, from: Moment) -> bool {
         let section = self.timeline.acquisition_of(self.holder.operation);
         let section = section.and_then(|index| self.timeline.section_of(index));
@@ -109,7 +113,8 @@ impl<'t, 'h> Handover<'t, 'h> {
         })
     }
 
-    /// `true` if a server that counts whole seconds gave it less than the lease, and it expired.
+    /// Returns whether a server that counts in whole seconds granted less than the lease, which
+    /// then expired.
     fn ran_out_short(&self, node: Node) -> bool {
         let span = self.span_at(node).filter(|_| matches!(node, Node::Server(_)));
         span.is_some_and(|span| {
@@ -131,7 +136,8 @@ impl<'t, 'h> Handover<'t, 'h> {
             .or_else(|| own_spans(timeline, holder, node, before).last().copied())
     }
 
-    /// The loss at the server that granted both; `None` if the lease had expired.
+    /// Returns the loss at a server that granted both acquisitions; `None` if the lease had
+    /// expired.
     fn at(&self, node: Node) -> Option<Lost<'t, 'h>> {
         let there = self.span_at(node).and_then(|span| self.loss(span));
         (!self.lease_was_over(node)).then_some(Lost { where_it_was_granted: None, there })
@@ -161,7 +167,8 @@ impl<'t, 'h> Handover<'t, 'h> {
     }
 }
 
-/// The holder entered by an earlier lock of its process, still at the server that granted again.
+/// Returns the loss of an earlier lock of the holder's process. The holder entered because of that
+/// lock, which still existed at the server that granted again.
 fn of_a_copy<'t, 'h>(
     timeline: &'t Timeline<'h>,
     (holder, taker): (&'t Acquisition<'h>, &'t Acquisition<'h>),
@@ -173,7 +180,8 @@ fn of_a_copy<'t, 'h>(
     seen.loss(span).map(Lost::there)
 }
 
-/// Returns whether the one promoted later had been promoted before the other one granted.
+/// Returns whether the server that was promoted later had been promoted before the other server
+/// granted the lock.
 pub(super) fn two_primaries(timeline: &Timeline<'_>, held: &Grant, taken: (Node, Moment)) -> bool {
     let grants = [(held.node, held.moment), taken];
     let promoted = grants.map(|(node, at)| timeline.roles.promoted(node, at));
@@ -185,8 +193,8 @@ pub(super) fn two_primaries(timeline: &Timeline<'_>, held: &Grant, taken: (Node,
     latest.is_some_and(|latest| latest < granted_by_the_other)
 }
 
-/// Returns whether no server granted an acquisition, and an earlier lock of the process let it in,
-/// at a former replica of the holder's server that never received the holder's lock.
+/// Returns whether no server granted the taker's acquisition, and a former replica let the taker in
+/// because of an earlier lock of its process. That replica never received the holder's lock.
 fn let_in_by_a_copy(timeline: &Timeline<'_>, taker: &Acquisition<'_>, held_at: Node) -> bool {
     let Some(entered) = taker.completed else { return false };
     timeline.keys.iter().any(|span| {

@@ -1,4 +1,5 @@
-//! Leases as requested from the servers, and the spans of a holder's value there.
+//! Evidence about [`Lease`]s as requested from the servers, and about the spans of a holder's value
+//! there.
 
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline};
 use crate::record::history::{Action, Change, What};
@@ -7,9 +8,10 @@ use std::collections::BTreeMap;
 
 /// Redis counts whole milliseconds, and a key lives until the end of its last one.
 pub(super) const GRANULARITY: Micros = Micros::from_millis(2);
-/// The coarsest unit of a server's leases.
+/// The coarsest unit in which a server counts leases.
 pub(super) const COARSE: Micros = Micros::from_secs(1);
-/// Faster extensions are no renewals: a second command that completes a grant follows it sooner.
+/// Extensions within this fraction of the ttl are not renewals, because a second command that
+/// completes a grant follows within that time.
 const RENEWALS_MAX: u64 = 20;
 
 #[derive(Clone, Copy, Debug)]
@@ -24,8 +26,8 @@ impl Lease {
     }
 }
 
-/// The holder's last lease at one of many servers, or anywhere for a replicated lock. A lease set
-/// after the loss belongs to another lock, of a late nested acquire.
+/// Returns the holder's last lease at one of many servers, or at any server for a replicated lock.
+/// A lease set after the loss belongs to another lock, made by a late nested acquire.
 pub(crate) fn last_lease(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,
@@ -64,7 +66,7 @@ fn expired_before(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment)
     })
 }
 
-/// Returns whether a holder that removed its lock to take it again got it before any other process.
+/// Returns whether a holder that removed its lock to take it again was the next process to get it.
 pub(crate) fn is_taken_again(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,
@@ -98,10 +100,10 @@ pub(super) fn waited_to_nest(
     })
 }
 
-/// The span of the holder's value at a server that was lost before a moment: the first that ended
-/// during the holder's critical section without an immediate replacement by the holder, because a
-/// later value of its process was another lock. A removal replicated from a primary may concern a
-/// late copy of an earlier lock.
+/// Returns the holder's value at a server that lost it before a moment. The value is the first that
+/// ended during the holder's critical section and that the holder did not immediately replace,
+/// because a later value of its process is another lock. A removal replicated from a primary does
+/// not count, because it may concern a late copy of an earlier lock.
 pub(crate) fn lost_at<'t, 'h>(
     timeline: &'t Timeline<'h>,
     holder: &Acquisition<'h>,
@@ -132,9 +134,9 @@ pub(super) fn own_spans<'t, 'h>(
     here.filter(|span| timeline.is_lock_of(span, holder)).collect()
 }
 
-/// Returns whether the lock renews leases by itself: some process without an open call renewed
-/// leases, well after they were set, more often than its calls had unknown outcomes. Each of those
-/// may still be in transit, and extend a lease when it arrives.
+/// Returns whether the lock renews leases by itself: a process without an open call extended
+/// leases, well after they were set, more often than its calls had unknown outcomes. A call with an
+/// unknown outcome may still be in transit and extend a lease when it arrives.
 pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
     let mut open: BTreeMap<u64, Node> = BTreeMap::new();
     let mut unknown: BTreeMap<Node, usize> = BTreeMap::new();
@@ -173,8 +175,8 @@ pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
     })
 }
 
-/// Returns whether the server granted less than the requested lease, by its own clock; `None` if it
-/// did not report that.
+/// Returns whether the server granted less than the requested lease by its own clock; `None` if the
+/// server did not record the lease.
 pub(super) fn is_given_short(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Option<bool> {
     let given = span.runs_out?.since(span.set.last()?.time);
     Some(given + GRANULARITY < timeline.history.header.ttl_us)

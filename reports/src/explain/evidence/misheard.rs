@@ -1,4 +1,4 @@
-//! Why a process got a definite but wrong answer.
+//! Evidence of why a process got a definite but wrong answer ([`Misheard`]).
 
 use super::period::Period;
 use super::session;
@@ -10,18 +10,19 @@ use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Misheard {
-    /// The process waited with a second node, unaware of its first.
+    /// The process waited with a second node and did not know of its first.
     OfAnotherNode,
-    /// The process was refused, and a fault acted between it and a server.
+    /// The process was refused while a fault acted between it and a server.
     Refused(Obstacle),
-    /// The process's command was confirmed, and a fault acted between it and a server.
+    /// The process's command was confirmed while a fault acted between it and a server.
     Succeeded(Obstacle),
-    /// The grant arrived when the lease, or a part still counted, was over; a cut had delayed it.
+    /// A partition delayed the grant until the lease, or the stated validity, was over.
     CutOff,
-    /// The same, and another fault came between.
+    /// A fault other than a partition delayed the grant until the lease, or the stated validity,
+    /// was over.
     Late(Obstacle),
-    /// The process was wrongly refused or confirmed with no fault between it and the server. Only
-    /// for locks tied to no session or connection.
+    /// The process was wrongly refused or confirmed although no fault acted between it and the
+    /// server. Only for locks that belong to no session or connection.
     Unfounded,
 }
 
@@ -29,7 +30,7 @@ pub(crate) enum Misheard {
 pub(crate) enum Obstacle {
     /// A fault that loses a message or a connection, or blocks messages while it lasts.
     Loss,
-    /// Only slower messages or a slower server.
+    /// A fault that slows down messages or a server.
     Delay,
     Pause,
 }
@@ -60,9 +61,9 @@ pub(super) fn is_of_a_grant(timeline: &Timeline<'_>, finding: &Finding) -> bool 
     matches!(told, Some(What::Ok { operation, .. }) if timeline.acquisition_of(*operation).is_some())
 }
 
-/// The wrong answer: the process waited with a second node; or, during its call, a fault delayed or
-/// lost its traffic with a server of the finding, or one of the two paused or crashed. No fault
-/// creates a lock that no server has.
+/// Returns why a finding's answer was wrong. Either the process waited with a second node, or a
+/// fault acted during its call: it delayed or lost the process's traffic with a server of the
+/// finding, or paused or crashed one of them. No fault creates a lock that no server has.
 pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<Misheard> {
     let told = timeline.moment(*finding.witness.last()?);
     let events = &timeline.history.events;
@@ -75,7 +76,7 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<M
         }
         What::Ok { operation, .. } => (invoked(operation)?, Misheard::Succeeded),
         What::Fail { operation, .. } => (invoked(operation)?, Misheard::Refused),
-        // For a loss, the process last heard about its lock when the lock last changed.
+        // For a loss, the process last received correct information when the lock last changed.
         What::Lost => (events[*finding.witness.first()?].time_us, Misheard::Refused),
         _ => return None,
     };
@@ -93,7 +94,7 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<M
     obstacle.map(misheard).or(is_unfounded.then_some(Misheard::Unfounded))
 }
 
-/// Why a process heard of a grant or a validity that no quorum gave, or gave any more.
+/// Returns why a process was told of a grant or a validity that no quorum gave, or that had ended.
 fn of_grant(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> Misheard {
     let had: Vec<&KeySpan<'_>> = timeline
         .keys
@@ -105,7 +106,7 @@ fn of_grant(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> Mis
     let stands = had.iter().filter(|span| timeline.stands_at(span, told));
     let standing: BTreeSet<Node> = stands.map(|span| span.node).collect();
     let quorum = usize::from(timeline.history.header.quorum.max(1));
-    // A validity that the lease has, counted from the answer instead of the grant.
+    // The lease has the stated validity, but counted from the answer instead of the grant.
     let is_counted_late = one.valid_for.is_some_and(|stated| {
         had.iter().any(|span| span.runs_out.is_some_and(|end| stated <= end.since(span.from.time)))
     });
@@ -127,7 +128,7 @@ fn of_grant(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> Mis
     }
 }
 
-/// Returns whether no fault acted anywhere while it was open, so that it missed no answer.
+/// Returns whether no fault can have kept an answer from the process while the acquire was open.
 pub(super) fn is_unfounded(timeline: &Timeline<'_>, refused: &Acquisition<'_>) -> bool {
     let Some(completed) = refused.completed else { return false };
     let mut faults =

@@ -1,4 +1,5 @@
-//! Why a holder was still in its critical section when its lease had expired.
+//! Evidence of why a holder was still in its critical section when its lease had expired
+//! ([`Overrun`]).
 
 use super::flight;
 use super::lease::{Lease, last_lease, renews_by_itself};
@@ -8,8 +9,8 @@ use crate::record::history::{Action, What};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The holder whose lease was over while it was still there, and the relevant span: from the last
-/// setting of the lease until the holder left or its late write landed.
+/// A holder that outstayed its lease. The relevant span is from the last setting of the lease until
+/// the holder left or its late write arrived.
 pub(crate) struct Overrun<'t, 'h> {
     timeline: &'t Timeline<'h>,
     holder: &'t Acquisition<'h>,
@@ -19,7 +20,7 @@ pub(crate) struct Overrun<'t, 'h> {
 }
 
 impl<'t, 'h> Overrun<'t, 'h> {
-    /// A lock that lives with a session has no lease to overrun.
+    /// Returns `None` for a lock without a ttl, because such a lock has no lease to outstay.
     pub(super) fn of_clash(timeline: &'t Timeline<'h>, clash: Clash) -> Option<Overrun<'t, 'h>> {
         if timeline.history.header.has_no_ttl() {
             return None;
@@ -50,8 +51,8 @@ impl<'t, 'h> Overrun<'t, 'h> {
         paused > Micros::ZERO && (across || self.would_fit_without(paused))
     }
 
-    /// Returns whether a clock of the holder or a server ran wrong and the lease states its
-    /// validity: otherwise the holder leaves such a lease in time.
+    /// Returns whether a clock of the holder or a server drifted and the lease states its validity.
+    /// Without drift, the holder leaves such a lease in time.
     pub(crate) fn clock_ran_wrong(&self) -> bool {
         let servers = self.grant.servers.iter().map(|(node, _)| *node);
         let mut hosts = servers.chain([self.holder.process]);
@@ -65,14 +66,16 @@ impl<'t, 'h> Overrun<'t, 'h> {
         self.holder.valid_for.is_some() && hosts.any(drifts)
     }
 
-    /// Returns whether the answer took a tenth of the lease or more, without which it would fit.
+    /// Returns whether the answer took a tenth of the lease or more, and the holder would have left
+    /// in time without that delay.
     pub(crate) fn was_answered_late(&self) -> bool {
         let Some(heard) = self.holder.completed else { return false };
         let waited = heard.time.since(self.grant.moment.time);
         self.would_fit_without(waited) && waited.0 >= self.lease.lasts.0 / 10
     }
 
-    /// The same, and the network was cut between the two meanwhile.
+    /// Returns whether a partition between the holder and the server delayed an answer that was too
+    /// late.
     pub(crate) fn answer_was_cut_off(&self) -> bool {
         let Some(heard) = self.holder.completed else { return false };
         let mut cuts =
@@ -85,7 +88,8 @@ impl<'t, 'h> Overrun<'t, 'h> {
             })
     }
 
-    /// Returns whether a fault delayed the storage or requests to it, without which it would fit.
+    /// Returns whether a fault delayed storage requests, and the holder would have left in time
+    /// without that delay.
     pub(crate) fn waited_for_storage(&self) -> bool {
         self.is_too_long() && self.would_fit_without(self.waited_at_storage())
     }
@@ -94,13 +98,14 @@ impl<'t, 'h> Overrun<'t, 'h> {
         self.until.since(self.lease.from) > self.lease.lasts
     }
 
-    /// The same for a lock that renews itself, so that its holder need not leave in time.
+    /// Returns whether the holder of a self-renewing lock outstayed its lease. Such a holder need
+    /// not leave in time.
     pub(crate) fn missed_renewals(&self) -> bool {
         self.is_too_long() && (renews_by_itself(self.timeline) || self.lost_a_renewal())
     }
 
     /// Returns whether a command of the holder's process to a server was lost during the lease
-    /// while the process had no lock call open: only a renewal is sent then.
+    /// while the process had no open lock call. Only renewals are sent then.
     fn lost_a_renewal(&self) -> bool {
         let Some(heard) = self.holder.completed else { return false };
         let machine = self.holder.process.machine();
@@ -129,7 +134,8 @@ impl<'t, 'h> Overrun<'t, 'h> {
         })
     }
 
-    /// How long requests of the holder were in transit to the storage while a fault delayed them.
+    /// Returns for how long the holder's requests were in transit to the storage while a fault
+    /// delayed them.
     fn waited_at_storage(&self) -> Micros {
         let mut sent: BTreeMap<u64, SimTime> = BTreeMap::new();
         let mut waited = Micros::ZERO;

@@ -1,4 +1,5 @@
-//! Ineffective releases: lost, delayed, or executed at another server than the grant.
+//! Evidence about ineffective releases, which were lost, delayed, or executed at another server
+//! than the grant. See [`is_astray`].
 
 use crate::judge::finding::{Clash, Finding};
 use crate::judge::timeline::{Acquisition, KeyEnd, Moment, Timeline};
@@ -6,7 +7,8 @@ use crate::record::history::{Action, Change, What};
 use fencepost_faults::{Impact, Node};
 use std::collections::BTreeSet;
 
-/// The process's last release before a moment, if its outcome was unknown then or ever after.
+/// Returns the process's last release before a moment, if its outcome was still unknown at that
+/// moment.
 pub(super) fn unknown(timeline: &Timeline<'_>, process: Node, before: Moment) -> Option<Moment> {
     let mut unknown = None;
     for (index, event) in timeline.history.events[..before.index].iter().enumerate() {
@@ -26,13 +28,13 @@ pub(super) fn unknown(timeline: &Timeline<'_>, process: Node, before: Moment) ->
     unknown.map(|(_, index)| timeline.moment(index))
 }
 
-/// Returns whether a release may outlast its sender's wait, which gave up or crashed unanswered. A
-/// release in progress does not count.
+/// Returns whether a release may still arrive although its sender gave up or crashed without an
+/// answer. A release in progress does not count.
 pub(crate) fn is_astray(timeline: &Timeline<'_>, process: Node, before: Moment) -> bool {
     stray(timeline, process, before).is_some()
 }
 
-/// The last release that its process abandoned, or crashed with, without hearing the outcome.
+/// Returns the last release whose process gave up or crashed without learning the outcome.
 fn stray(timeline: &Timeline<'_>, process: Node, before: Moment) -> Option<Moment> {
     let (mut open, mut stray) = (None, None);
     for (index, event) in timeline.history.events[..before.index].iter().enumerate() {
@@ -54,8 +56,8 @@ fn stray(timeline: &Timeline<'_>, process: Node, before: Moment) -> Option<Momen
     stray.map(|(_, index)| timeline.moment(index))
 }
 
-/// Returns whether a stray release may arrive at a moment: it has removed nothing before. A removal
-/// by a process without an open release comes from an earlier release.
+/// Returns whether an abandoned release that has removed nothing so far may arrive at a moment. A
+/// removal by a process without an open release comes from an earlier release.
 pub(super) fn may_arrive(timeline: &Timeline<'_>, process: Node, at: Moment) -> bool {
     let (mut open, mut astray) = (None, 0_usize);
     for event in &timeline.history.events[..at.index] {
@@ -84,17 +86,19 @@ pub(super) fn may_arrive(timeline: &Timeline<'_>, process: Node, at: Moment) -> 
     astray > 0
 }
 
-/// The process's last release, if its outcome was unknown then, or an earlier stray one.
+/// Returns the process's last release if its outcome was unknown on arrival, or else its last
+/// abandoned one.
 pub(crate) fn sent(timeline: &Timeline<'_>, process: Node, arrived: Moment) -> Option<Moment> {
     unknown(timeline, process, arrived).or_else(|| stray(timeline, process, arrived))
 }
 
-/// Returns whether a release that a process began after one moment was unanswered at another.
+/// Returns whether a release that a process began after `from` was unanswered at `at`.
 pub(super) fn is_open(timeline: &Timeline<'_>, process: Node, from: Moment, at: Moment) -> bool {
     unknown(timeline, process, at).is_some_and(|sent| from < sent)
 }
 
-/// Servers do not tell a program's threads apart: of several, the one with an open release.
+/// Returns the thread that sent a command. If servers do not distinguish a program's threads, the
+/// sender is the only thread with an open release.
 pub(super) fn thread_of(timeline: &Timeline<'_>, by: Node, at: Moment) -> Node {
     let events = &timeline.history.events;
     let is_told = events
@@ -114,7 +118,7 @@ pub(super) fn thread_of(timeline: &Timeline<'_>, by: Node, at: Moment) -> Node {
     sender.filter(|_| releasing.next().is_none()).unwrap_or(by)
 }
 
-/// The moment at which a command of a process removed a lock before the process heard of the grant.
+/// Returns when a command of a process removed a lock before the process learned of the grant.
 pub(super) fn took_back(timeline: &Timeline<'_>, acquisition: &Acquisition<'_>) -> Option<Moment> {
     let (process, heard) = (acquisition.process, acquisition.completed?);
     timeline.keys.iter().find_map(|span| {
@@ -134,7 +138,8 @@ pub(crate) fn removal(timeline: &Timeline<'_>, finding: &Finding) -> Option<Mome
     witness.find(|moment| is_removal(&timeline.history.events[moment.index].what))
 }
 
-/// Returns whether a pause while the lock changed hands delayed its command, not the network.
+/// Returns whether a pause of the process while the lock changed hands delayed its command, rather
+/// than the network.
 fn stood_still(
     timeline: &Timeline<'_>,
     process: Node,
@@ -150,19 +155,20 @@ fn stood_still(
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum HeldUp {
     AtItsProcess,
-    /// The server was down before it answered: the process sent the release again.
+    /// The process sent the release again because the server was down before it answered.
     SentAgain,
     OnItsWay,
 }
 
-/// Messages of a dead connection are never delivered.
+/// Returns whether the server crashed or restarted in a span. Messages of its old connections are
+/// then never delivered.
 fn was_down_between(timeline: &Timeline<'_>, server: Node, from: Moment, until: Moment) -> bool {
     let mut meanwhile = timeline.history.events[from.index..until.index].iter();
     meanwhile
         .any(|event| event.node == server && matches!(event.what, What::Crashed | What::Started))
 }
 
-/// The delay of a finding's release; `None` if nothing delayed the release.
+/// Returns what delayed a finding's release; `None` if nothing did.
 pub(super) fn held_up(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> Option<HeldUp> {
     let (remover, removed) = (*finding.processes.first()?, removal(timeline, finding)?);
     let changed_hands = timeline.acquisitions[clash.later].grant.as_ref()?.moment;
@@ -175,7 +181,8 @@ pub(super) fn held_up(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) 
     })
 }
 
-/// Returns whether a process removed a lock, after a failover, where its own never was.
+/// Returns whether, after a failover, a process removed a lock at a server that never had the
+/// process's own lock.
 pub(crate) fn was_never_there(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> bool {
     let Some(removed) = removal(timeline, finding) else { return false };
     let own = &timeline.acquisitions[clash.earlier];

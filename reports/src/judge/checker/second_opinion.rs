@@ -1,12 +1,12 @@
 //! Compares the checkers of this crate with an independent linearizability checker, on random
-//! histories, correct and incorrect.
+//! correct and incorrect histories.
 //!
 //! A lock is an object with the operations *enter* and *leave*. An operation takes effect at one
 //! moment between its call and its return, so a process held the lock at least for the section
-//! `[ok, end)`: the acquire took effect no later than its ok, the leave no earlier than its call.
-//! Some order of effects satisfies the model exactly if no two sections of different processes
-//! overlap, which `overlap` checks without a search. Fencing tokens are a separate object
-//! (linearizability is local: objects may be judged one by one).
+//! `[ok, end)`: the acquire took effect no later than its ok, and the leave no earlier than its
+//! call. Some order of effects satisfies the model exactly if no two sections of different
+//! processes overlap, which `overlap` checks without a search. Fencing tokens are a separate
+//! object, because linearizability is local and objects may be judged one by one.
 
 mod histories;
 mod models;
@@ -24,7 +24,7 @@ fn accepts(checker: &Checker, history: &History) -> bool {
     (checker.check)(&Timeline::new(history)).is_empty()
 }
 
-/// How many histories of a style both accept and reject; panics where they differ.
+/// Returns how many histories of a style both checkers accept and reject. Panics if they disagree.
 fn agreed(style: Style, first: &Checker, second: fn(&History) -> bool) -> (u64, u64) {
     let (mut good, mut bad) = (0, 0);
     for number in 0..HISTORIES {
@@ -36,7 +36,7 @@ fn agreed(style: Style, first: &Checker, second: fn(&History) -> bool) -> (u64, 
     (good, bad)
 }
 
-/// Acceptance and rejection must both be frequent, or the checkers have not been compared.
+/// Acceptance and rejection must both be frequent for the comparison to be meaningful.
 fn assert_plenty((good, bad): (u64, u64)) {
     assert!(good > HISTORIES / 5 && bad > HISTORIES / 5, "{good} good and {bad} bad histories");
 }
@@ -65,7 +65,8 @@ fn token_regression_agrees_with_a_fenced_lock_whose_tokens_grow() {
     ));
 }
 
-/// The clients allow more orders: if tokens grow in none of them, they do not in grant order.
+/// The clients allow more orders. If no order has increasing tokens, the grant order does not
+/// either.
 #[test]
 fn tokens_that_no_order_of_the_acquires_explains_are_a_regression() {
     let seen = |number| random(Style::Fenced, number);

@@ -1,8 +1,8 @@
-//! Progress: after all faults are healed, some process acquires a free lock within the stated
-//! bound, each time that it becomes free.
+//! Checks progress: after all faults have healed, some process acquires a free lock within the
+//! stated bound, each time that the lock becomes free.
 //!
-//! A fresh probe process tries. The bound does not run while a process holds the lock: it restarts
-//! when the last holder leaves, or when the servers have lost its lock.
+//! A fresh probe process also tries. The bound does not run while a process holds the lock. It
+//! restarts when the last holder leaves, or when the servers have lost the holder's lock.
 
 use super::held_forever::kept_until;
 use super::{Checker, deadlock};
@@ -28,19 +28,20 @@ pub(super) const MEANING: Meaning = Meaning {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Progress {
-    /// Nothing was healed, so no progress is required.
+    /// The run did not reach healing, so no progress is required.
     NotDemanded,
-    /// A process got in within the bound, or holds the lock to the end.
+    /// A process got the lock within the bound, or held it until the end.
     Made,
-    /// No process got in although one wanted to for the whole bound: each such time, at least one.
+    /// In each of these waits no process got the lock, although a process tried for the whole
+    /// bound.
     Stuck(Vec<Finding>),
-    /// No process wanted to for long enough to tell.
+    /// No process tried for long enough to decide.
     Unjudged,
 }
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     let Progress::Stuck(mut findings) = progress(timeline) else { return Vec::new() };
-    // One that lasts to the end because nothing can happen any more is reported as a deadlock.
+    // A wait that lasts to the end because no event is pending is reported as a deadlock.
     if !deadlock::check(timeline).is_empty() {
         findings.retain(|one| one.at + one.duration < timeline.end);
     }
@@ -77,8 +78,8 @@ struct Gap {
     entered: Option<Moment>,
 }
 
-/// Every such time, and whether a process keeps the lock to the end: that is held-forever, not
-/// stuck.
+/// Returns every time in which no process held the lock, and whether a process holds it to the end.
+/// Such a holder breaks `held-forever`, not `stuck`.
 fn gaps(timeline: &Timeline<'_>, healed: Moment) -> (Vec<Gap>, bool) {
     let mut gaps = Vec::new();
     let mut free_from = healed.time;
@@ -95,8 +96,8 @@ fn gaps(timeline: &Timeline<'_>, healed: Moment) -> (Vec<Gap>, bool) {
     (gaps, false)
 }
 
-/// The end of a holder's exclusion after healing: when it left or its lock was gone, whichever was
-/// first; `None` if it lasted to the end.
+/// Returns when a holder stopped excluding others after healing, because it left or the servers
+/// lost its lock; `None` if it excluded them to the end.
 fn kept(timeline: &Timeline<'_>, section: &Section, healed: Moment) -> Option<SimTime> {
     if section.to.is_some_and(|to| to < healed) {
         return section.to.map(|to| to.time);
@@ -135,9 +136,9 @@ impl Waiting<'_, '_> {
         wanted.values().map(|(from, to)| to.since(*from)).max().unwrap_or_default()
     }
 
-    /// Returns whether two processes or more used up their attempts, at least two each, although no
-    /// owner had a quorum of servers, and no process got in to the end. With faults, only attempts
-    /// a bound after healing count.
+    /// Returns whether at least two processes used up their attempts (two or more each), although
+    /// no owner had a quorum of servers, and no process got the lock to the end. If the run had
+    /// faults, only attempts at least one bound after healing count.
     fn is_used_up(&self) -> bool {
         let settled = match self.timeline.faults.is_empty() {
             true => self.free_from,
@@ -211,7 +212,7 @@ mod tests {
     use super::*;
     use crate::record::story::Story;
 
-    /// Healed at 10 ms; the bound ends at 110 ms.
+    /// Returns a story with healing at 10 ms. The bound ends at 110 ms.
     fn healed() -> Story {
         Story::new().progress_bound(100).takes(1, 1, "a").releases(3, 1).healed(10)
     }

@@ -1,4 +1,4 @@
-//! When and where each fault acted.
+//! A [`FaultSpan`] states when and where a fault acted.
 
 use super::{Moment, moments};
 use crate::record::history::{History, What};
@@ -7,15 +7,15 @@ use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 /// A fault of the plan as injected.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FaultSpan<'h> {
-    /// Its id in the plan.
+    /// The fault's id in the plan.
     pub id: u32,
-    /// Its kind, as in the plan.
+    /// The fault's kind, as in the plan.
     pub kind: FaultKind,
-    /// Every machine that it names.
+    /// Every machine that the fault names.
     pub nodes: &'h [Node],
-    /// Its start.
+    /// Start of the fault.
     pub from: Moment,
-    /// Its end, if recorded.
+    /// End of the fault, if recorded.
     pub to: Option<Moment>,
 }
 
@@ -25,17 +25,17 @@ impl FaultSpan<'_> {
         self.nodes.contains(&node.machine())
     }
 
-    /// Returns whether the fault has this effect on the node: for a thread, on its machine.
+    /// Returns whether the fault has this effect on the node or, for a thread, on its machine.
     pub fn does(&self, impact: Impact, node: Node) -> bool {
         self.kind.impact() == impact && self.names(node)
     }
 
-    /// Returns whether the fault is of this kind and hits the node: for a thread, its machine.
+    /// Returns whether the fault is of this kind and hits the node or, for a thread, its machine.
     pub fn hits(&self, node: Node, kind: FaultKind) -> bool {
         self.kind == kind && self.names(node)
     }
 
-    /// How long it acted between two instants; a fault without an end continues.
+    /// Returns for how long the fault acted between two instants. A fault without an end continues.
     pub fn within(&self, from: SimTime, to: SimTime) -> Micros {
         let end = self.to.map_or(to, |end| end.time.min(to));
         end.since(self.from.time.max(from))
@@ -47,7 +47,8 @@ impl FaultSpan<'_> {
     }
 }
 
-/// A message loss ends when its process completes the next call, or all faults have ended.
+/// Returns the end of a message loss: when its process completes the next call, or when all faults
+/// have ended.
 fn after_loss(history: &History, span: &FaultSpan<'_>) -> Option<Moment> {
     let is_loss = matches!(span.kind.impact(), Impact::LosesReply | Impact::LosesRequest);
     let later = moments(history).skip(span.from.index + 1).filter(|_| is_loss);

@@ -1,44 +1,47 @@
-//! The values of the lock's key at each server, and their spans.
+//! A [`KeySpan`]: the time for which one server had one value of the lock's key.
 
 use super::{Moment, moments};
 use crate::record::history::{Change, History, What};
 use fencepost_faults::{Node, SimTime};
 use std::collections::BTreeMap;
 
-/// A span in which one server had one value of the lock's key.
+/// A span of time in which one server had one value of the lock's key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeySpan<'h> {
-    /// The server.
+    /// The server that had the value.
     pub node: Node,
     /// The owner value.
     pub value: Option<&'h str>,
-    /// The requester; absent on a replica.
+    /// The process that requested the value; `None` on a replica.
     pub by: Option<Node>,
-    /// The grantee and the time: at this server, or at its primary; absent if not recorded.
+    /// The process that was granted the lock, and the time of the grant at this server or its
+    /// primary; `None` if not recorded.
     pub granted: Option<(Node, Moment)>,
-    /// Its start.
+    /// Start of the span.
     pub from: Moment,
-    /// When commands set its time to live, in order; empty for replicated or loaded values.
+    /// The moments at which commands set the time to live, in order; empty for replicated or loaded
+    /// values.
     pub set: Vec<Moment>,
-    /// The end of the last lease if no clock is wrong; absent if it has none, or if not recorded.
+    /// End of the last lease if no clock is wrong; `None` if the value has no lease or it is not
+    /// recorded.
     pub runs_out: Option<SimTime>,
-    /// Its end, and how; `None` if not recorded before the history ended.
+    /// End of the span and the reason; `None` if the value remained when the history ended.
     pub to: Option<(Moment, KeyEnd)>,
 }
 
-/// Reason a key's value was removed or replaced.
+/// The reason why a key's value was removed or replaced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KeyEnd {
-    /// The server recorded it; `by` is the requester.
+    /// The server recorded a change of the key.
     Changed {
-        /// The server's action.
+        /// The kind of the change.
         change: Change,
-        /// The requester, if there was one.
+        /// The process that requested the change, if any.
         by: Option<Node>,
-        /// `true` if the server was acting as a primary.
+        /// `true` if the server acted as a primary.
         primary: bool,
     },
-    /// Another value replaced it.
+    /// Another value replaced the value.
     Replaced,
 }
 
@@ -102,8 +105,9 @@ pub(crate) fn of_key<'h>(history: &'h History, wanted: &str) -> Vec<KeySpan<'h>>
 struct Origins(BTreeMap<Node, usize>);
 
 impl Origins {
-    /// Replicas receive grants in order, often with one value: the next grant of the last primary,
-    /// or the latest of another server that granted that value since.
+    /// Returns the grant behind a replica's copy. Replicas receive grants in order, often with the
+    /// same value. The origin is the next grant of the last primary, or the latest grant of another
+    /// server that has granted the value since.
     fn of_copy(
         &mut self,
         spans: &[KeySpan<'_>],

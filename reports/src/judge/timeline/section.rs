@@ -1,45 +1,47 @@
-//! Critical sections: from an acquire's ok until a release, a noticed loss, or a crash.
+//! Critical sections: a [`Section`] lasts from an acquire's ok until a release, a noticed loss or a
+//! crash.
 
 use super::{Acquisition, Moment, Outcome, moments};
 use crate::record::history::{Action, Event, History, What};
 use fencepost_faults::{Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
-/// When a thread believed that it held the lock, pauses included; half-open, without `to`.
+/// A time in which a thread believed that it held the lock, pauses included. The span excludes
+/// `to`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Section {
-    /// Its acquisition, as an index into the timeline's acquisitions.
+    /// The section's acquisition, as an index into the timeline's acquisitions.
     pub acquisition: usize,
-    /// Its thread.
+    /// The thread in the critical section.
     pub process: Node,
-    /// The acquire's ok.
+    /// The ok of the acquire.
     pub from: Moment,
-    /// Its end; `None` if it was open when the history ended.
+    /// End of the section; `None` if it was open when the history ended.
     pub to: Option<Moment>,
-    /// How it ended.
+    /// The event that ended the section.
     pub ended_by: SectionEnd,
 }
 
-/// How a critical section ended.
+/// The way in which a critical section ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SectionEnd {
     /// The process invoked release.
     Release,
     /// The lock's own code noticed that the lock was lost.
     Lost,
-    /// The process crashed; a restarted process has lost its critical section too.
+    /// The process crashed. A restarted process is no longer in its critical section.
     Crash,
     /// The critical section was open when the history ended.
     Open,
 }
 
 impl Section {
-    /// The critical section's end, or that of the history.
+    /// Returns the critical section's end, or the history's end if it was open.
     pub fn ends(&self, history_end: SimTime) -> SimTime {
         self.to.map_or(history_end, |to| to.time)
     }
 
-    /// How long this critical section overlapped with another.
+    /// Returns for how long this critical section overlapped with another.
     pub fn shared_with(&self, other: &Section, history_end: SimTime) -> Micros {
         let from = self.from.time.max(other.from.time);
         self.ends(history_end).min(other.ends(history_end)).since(from)
@@ -51,7 +53,8 @@ impl Section {
     }
 }
 
-/// In order of start. A release ends the last section of its thread: they nest.
+/// Returns all critical sections, ordered by start. Sections nest, so a release ends the last
+/// section of its thread.
 pub(super) fn all(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Section> {
     let granted: BTreeMap<usize, usize> = acquisitions
         .iter()
@@ -83,7 +86,8 @@ pub(super) fn all(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Se
     sections
 }
 
-/// The way the event ends a section of its thread, or of all threads of its process, if it does.
+/// Returns how an event ends a section of its thread, or of all threads of its process; `None` if
+/// it ends none.
 fn ending(event: &Event) -> Option<SectionEnd> {
     match &event.what {
         What::Invoke { action: Action::Release, .. } => Some(SectionEnd::Release),

@@ -1,32 +1,32 @@
-//! The storage's answers.
+//! The storage's answers, as a list of [`StorageRequest`]s.
 
 use super::{Moment, moments};
 use crate::record::history::{Access, History, What};
 use fencepost_faults::Node;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An answered request.
+/// A request that the storage answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StorageRequest {
     /// The time of the answer.
     pub moment: Moment,
-    /// The operation of the process.
+    /// The number of the process's operation.
     pub operation: u64,
-    /// The thread that asked.
+    /// The thread that sent the request.
     pub process: Node,
-    /// Its acquisition, as an index into the timeline's acquisitions.
+    /// The thread's acquisition, as an index into the timeline's acquisitions.
     pub acquisition: Option<usize>,
-    /// Read or write.
+    /// The kind of the request: read or write.
     pub access: Access,
-    /// Its token.
+    /// The fencing token in the request, if any.
     pub token: Option<u64>,
-    /// `false` if the token was rejected.
+    /// `false` if the storage rejected the token.
     pub accepted: bool,
-    /// The value before it.
+    /// The guarded value before the request.
     pub before: i64,
-    /// The value after it.
+    /// The guarded value after the request.
     pub after: i64,
-    /// For a write: the value that the writer had read.
+    /// The value that a writer had read before; `None` for reads.
     pub based_on: Option<i64>,
 }
 
@@ -37,7 +37,8 @@ impl StorageRequest {
     }
 }
 
-/// In order of the answers. A repeated request changes nothing, so only the first counts.
+/// Returns the requests in the order of their answers. A repeated request changes nothing, so only
+/// the first counts.
 pub(super) fn all(history: &History, by_operation: &BTreeMap<u64, usize>) -> Vec<StorageRequest> {
     let mut seen = BTreeSet::new();
     let mut log = Vec::new();

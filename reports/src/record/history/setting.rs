@@ -1,17 +1,17 @@
-//! Properties of the storage and of the servers in a history.
+//! Properties of the storage ([`StorageRule`]) and of the servers in a history.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
-/// The storage's checks of tokens.
+/// The storage's checks of fencing tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Checks {
-    /// `true` if it checks those of reads.
+    /// `true` if the storage checks the tokens of reads.
     pub reads: bool,
-    /// `true` if it checks those of writes.
+    /// `true` if the storage checks the tokens of writes.
     pub writes: bool,
-    /// `true` if a checked write happens a moment later, without another check.
+    /// `true` if a checked write is executed a moment later, without another check.
     pub writes_late: bool,
 }
 
@@ -40,7 +40,7 @@ macro_rules! storage_rules {
         }
 
         impl StorageRule {
-            /// Its checks of tokens.
+            /// Returns the storage's checks of fencing tokens.
             pub const fn checks(self) -> Checks {
                 match self {
                     $(StorageRule::$member => $checks,)*

@@ -1,4 +1,4 @@
-//! A rate with its confidence interval.
+//! A [`Rate`] with its confidence interval.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,8 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// The rate of `hits` (at most `trials`) in `trials`; without trials 0, between 0 and 1.
+    /// Returns the rate of `hits` (at most `trials`) in `trials`. Without trials the rate is 0,
+    /// with an interval from 0 to 1.
     pub fn of(hits: u64, trials: u64) -> Rate {
         if trials == 0 {
             return Rate { point: 0.0, low: 0.0, high: 1.0 };
@@ -36,13 +37,14 @@ impl Rate {
     }
 }
 
-/// 95 % bound of a rate without hits: 3 in `trials`, at most 1 (Hanley, Lippman-Hand 1983).
+/// Returns the 95 % upper bound of a rate without hits, which is 3 / `trials` but at most 1
+/// (Hanley, Lippman-Hand 1983).
 pub fn quiet_bound(trials: u64) -> f64 {
     if trials <= 3 { 1.0 } else { rounded(3.0 / trials as f64) }
 }
 
 /// Rounds to six significant digits, so that a rate of one in 10^9 is not zero. Decimal conversion
-/// is exact in Rust, so it is the same on every machine.
+/// is exact in Rust, so the result is the same on every machine.
 fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
@@ -53,7 +55,8 @@ mod tests {
 
     #[test]
     fn wilson_agrees_with_the_closed_form() {
-        // Computed independently, from the closed form, for 0, 5 and 10 successes in 10.
+        // The expected values for 0, 5 and 10 successes in 10 were computed independently from the
+        // closed form.
         assert_eq!(Rate::of(0, 10), Rate { point: 0.0, low: 0.0, high: 0.277533 });
         assert_eq!(Rate::of(5, 10), Rate { point: 0.5, low: 0.236593, high: 0.763407 });
         assert_eq!(Rate::of(10, 10), Rate { point: 1.0, low: 0.722467, high: 1.0 });
@@ -64,7 +67,8 @@ mod tests {
         assert_eq!(quiet_bound(0), 1.0);
         assert_eq!(quiet_bound(300), 0.01);
         assert_eq!(quiet_bound(1_000_000_000), 3e-9);
-        // The exact bound is 1 - 0.05^(1/n): 0.0099360 for 300 runs, computed independently.
+        // The exact bound is 1 - 0.05^(1/n), which is 0.0099360 for 300 runs (computed
+        // independently).
         let exact = 1.0 - 0.05_f64.powf(1.0 / 300.0);
         assert!((exact - quiet_bound(300)).abs() < 1e-4, "{exact}");
     }

@@ -1,55 +1,55 @@
-//! Adds up the summaries of shards.
+//! Merges the sweeps of shards with [`merge`].
 
 use super::cell::Cell;
 use super::ranges::Ranges;
 use super::{FORMAT, Measured, SeedRange, Shard, Sweep, VERSION};
 
-/// How to treat missing seeds.
+/// The treatment of missing seeds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Gaps {
     /// A missing seed is an error.
     #[default]
     Refused,
-    /// The sum lists missing seeds, and is then not complete.
+    /// The sum lists missing seeds and is then incomplete.
     Allowed,
 }
 
-/// The reason why summaries cannot be merged, with the seeds at fault.
+/// A reason why sweeps cannot be merged, with the seeds concerned.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MergeError {
-    /// No summaries.
+    /// There are no sweeps to merge.
     #[error("no sweep summary given: merge takes at least one")]
     Nothing,
-    /// Two summaries have different settings.
+    /// Two sweeps have different settings.
     #[error(
         "seeds {0} and {1} differ at '{2}': only sweeps with the same configuration can be \
              merged"
     )]
     Config(SeedRange, SeedRange, String),
-    /// Two summaries have different clients or faults.
+    /// Two sweeps have different clients or faults.
     #[error(
         "seeds {0} have the cells {1}, but seeds {2} have {3}: only sweeps of the same clients and \
          faults can be merged"
     )]
     Cells(SeedRange, String, SeedRange, String),
-    /// Two summaries count the same seeds.
+    /// Two sweeps count the same seeds.
     #[error("seeds {0} and {1} overlap: expected each seed once")]
     Overlap(SeedRange, SeedRange),
-    /// Seeds are missing.
+    /// Seeds are missing between the sweeps.
     #[error("seeds {0} are missing: pass the summary that has them, or allow a partial sum")]
     Gap(SeedRange),
-    /// A summary was truncated.
+    /// A sweep was truncated.
     #[error(
         "the sweep of seeds {0} is incomplete and does not list its missing seeds: run it again"
     )]
     Incomplete(SeedRange),
-    /// A summary is a slice and does not name its seeds.
+    /// A sweep is a shard and does not name its seeds.
     #[error(
         "the sweep of seeds {0} is slice {1} of {2} and does not list its seeds: run it again with \
          this build, or allow a partial sum"
     )]
     Unstated(SeedRange, u32, u32),
-    /// A summary was interrupted before it explained its anomalies, and the others explain theirs.
+    /// A sweep was interrupted before it explained its anomalies, but other sweeps explain theirs.
     #[error(
         "the sweep of seeds {0} does not explain anomaly {1}: it was interrupted; resume it, or \
          allow a partial sum"
@@ -57,8 +57,8 @@ pub enum MergeError {
     Unexplained(SeedRange, String),
 }
 
-/// Adds up summaries, in any order. Sums may be added up again, in any grouping. A sum has shard
-/// 1/1 and no speed; the processor time of the cells adds up.
+/// Adds up sweeps in any order and grouping; sums may be merged again. A sum has shard 1/1 and no
+/// speed. The processor time of its cells adds up.
 pub fn merge(sweeps: &[Sweep], gaps: Gaps) -> Result<Sweep, MergeError> {
     let mut parts: Vec<&Sweep> = sweeps.iter().collect();
     parts.sort_by_key(|sweep| sweep.seeds);
@@ -116,7 +116,7 @@ fn covered(parts: &[&Sweep]) -> Result<Vec<SeedRange>, MergeError> {
     }
 }
 
-/// The seeds that a sweep ran: its range without its gaps, ascending.
+/// Returns the seeds that a sweep ran in ascending order: its range without its gaps.
 pub fn runs_of(sweep: &Sweep) -> Vec<SeedRange> {
     let mut from = sweep.seeds.from;
     let mut runs = Vec::new();
@@ -136,7 +136,8 @@ fn hull(ranges: impl Iterator<Item = SeedRange>, first: SeedRange) -> SeedRange 
     })
 }
 
-/// Checks what a sum must know: its gaps, its shard, and its anomalies' explanations.
+/// Checks the data that a sum needs from each part: its gaps, its shard, and the explanations of
+/// its anomalies.
 fn stands_alone(part: &Sweep, gaps: Gaps) -> Result<(), MergeError> {
     if part.whole.is_none() && !part.complete && part.gaps.is_empty() {
         return Err(MergeError::Incomplete(part.seeds));
@@ -263,7 +264,7 @@ mod tests {
         assert_eq!(merge(&[], Gaps::Allowed), Err(MergeError::Nothing));
     }
 
-    /// Slice m of 3 of the seeds 0..41.
+    /// Returns shard `index` of 3 of the seeds 0..41.
     fn slice(index: u32) -> Sweep {
         let whole = SeedRange { from: Seed(0), to: Seed(41) };
         let shard = Shard { index, count: 3 };

@@ -1,23 +1,23 @@
-//! Checks that runs can have produced a sum. Files are edited and disks fail, and an impossible sum
-//! is not added up.
+//! Checks that runs can have produced a sweep. Files are edited and disks fail, and sweeps with an
+//! [`Impossible`] part must not be merged.
 
 use super::merge::runs_of;
 use super::{Blocks, Cell, Fingerprint, SeedRange, Sweep};
 use fencepost_faults::Seed;
 
-/// An impossible part of a sum.
+/// An impossible part of a sweep.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Impossible {
-    /// Its seeds are out of order.
+    /// The seeds are out of order.
     #[error("seeds {0}: its gaps are not in ascending order, or some seeds are outside its slice")]
     Seeds(SeedRange),
-    /// Its claim of completeness is wrong.
+    /// The claim that the sweep is complete is wrong.
     #[error("seeds {0}: 'complete' contradicts the seeds and gaps")]
     Complete(SeedRange),
     /// A cell's counts contradict each other.
     #[error("{client} x {fault}: {what}")]
     Cell {
-        /// The lock.
+        /// The lock of the cell.
         client: String,
         /// The faults.
         fault: String,

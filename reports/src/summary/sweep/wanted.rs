@@ -1,4 +1,4 @@
-//! Compares expected with actual results.
+//! Compares the [`Wanted`] results with the actual ones.
 
 use super::Cell;
 use crate::judge::finding::Kind;
@@ -12,17 +12,17 @@ use std::fmt;
 /// The expected result of one client under one fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Wanted {
-    /// No violation, and something was exercised.
+    /// No run breaks a rule, and some run exercises the lock.
     Safe,
-    /// Any violation.
+    /// Some run breaks a rule.
     Violated,
-    /// Exactly these rules are broken.
+    /// The runs break exactly these rules.
     Kinds {
-        /// Each of these is broken.
+        /// Rules that must be broken.
         must: BTreeSet<Kind>,
-        /// Any of these may be broken: they are too rare to be certain.
+        /// Rules that may be broken, because they are too rare to be certain.
         may: BTreeSet<Kind>,
-        /// Accepted anomalies, by fingerprint; another cause of the same kind is not accepted.
+        /// Fingerprints of accepted anomalies. Another cause of the same kind is not accepted.
         accepts: BTreeSet<String>,
     },
 }
@@ -35,7 +35,7 @@ struct Found {
 }
 
 impl Wanted {
-    /// Compares a cell of a sweep with it.
+    /// Compares a cell of a sweep with the expected result.
     pub fn hold(&self, cell: &Cell) -> Expectation {
         let kinds = cell.violations_by_kind.iter();
         let found = kinds
@@ -50,7 +50,7 @@ impl Wanted {
         })
     }
 
-    /// Compares one run with it.
+    /// Compares one run with the expected result.
     pub fn hold_run(&self, run: &RunFacts, seed: Seed) -> Expectation {
         let kinds =
             run.violations.iter().map(|violation| (violation.kind, (1, Some(seed)))).collect();
@@ -129,8 +129,8 @@ mod tests {
     use super::*;
     use crate::samples;
 
-    /// single-node is violated (overlap, stale-write, lost-update), redlock is quiet, fencing
-    /// exercises nothing.
+    /// Compares with a sweep in which single-node is violated (overlap, stale-write, lost-update),
+    /// redlock is quiet, and fencing exercises nothing.
     fn deviations(wanted: &Wanted, place: usize) -> Vec<String> {
         wanted.hold(&samples::sweep(0, 9).cells[place]).deviations
     }

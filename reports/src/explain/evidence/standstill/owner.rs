@@ -1,4 +1,4 @@
-//! The fate of the process whose lock the servers still have.
+//! Finds what happened to the process whose lock the servers still have, as in [`of_owner`].
 
 use super::Standstill;
 use super::spans::{mostly, still_there};
@@ -12,7 +12,7 @@ use crate::record::history::{Change, What};
 use fencepost_faults::{Node, SimTime};
 use std::collections::BTreeMap;
 
-/// Fewer extensions may be retries.
+/// Minimum number of extensions that count as renewals. Fewer may be retries.
 const RENEWALS_MIN: usize = 3;
 
 pub(super) fn of_holder(
@@ -27,8 +27,8 @@ pub(super) fn of_holder(
     if died { Some(Standstill::OwnerDied) } else { lost_by(timeline, holder) }
 }
 
-/// Judges the owner's last acquire that had begun at the grant; it may have crashed or given up
-/// before.
+/// Finds the obstacle from the owner's last acquire that had begun at the grant. The owner may have
+/// crashed or given up since.
 pub(super) fn of_owner(
     timeline: &Timeline<'_>,
     span: &KeySpan<'_>,
@@ -59,8 +59,8 @@ pub(super) fn of_owner(
     }
 }
 
-/// Finds the obstacle between a process and its grant; at one of several servers it may have made
-/// the process give all of them up.
+/// Returns the obstacle that kept a grant from a process. An obstacle at one of several servers may
+/// have made the process give up the others too.
 pub(super) fn unaware(
     timeline: &Timeline<'_>,
     process: Node,
@@ -82,10 +82,10 @@ fn is_unheard(owner: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
     !is_own && owner.completed.is_some_and(|told| span.from < told)
 }
 
-/// Why a server still has a lock although its owner's release was confirmed. The release did not
-/// reach a value written before it: a quorum needs not all of many servers. A value written after
-/// it began comes from a late command unknown to the owner; or it is a count that such a command
-/// had raised, so that the release only lowered it.
+/// Returns why a server still has a lock although its owner's release was confirmed. If the value
+/// was written before the release, the release did not reach this server, because a quorum does not
+/// need every server. If the value was written after the release began, it comes from a late
+/// command unknown to the owner, or such a command had raised the count that the release lowered.
 fn left_behind(
     timeline: &Timeline<'_>,
     owner: &Acquisition<'_>,
@@ -102,13 +102,13 @@ fn left_behind(
     }
 }
 
-/// The owner of a lock that existed for most of the time without a critical section crashed, or
-/// still renews.
+/// Finds whether the owner of a lock that existed for most of the time outside a critical section
+/// crashed or still renews.
 pub(super) fn of_absent(timeline: &Timeline<'_>, period: Period) -> Option<Standstill> {
     let Period { from, until } = period;
     let span = mostly(timeline, period).next()?;
     let of = span.by?;
-    // The grant itself sets a time to live, and is no renewal.
+    // The grant itself also sets a time to live and does not count as a renewal.
     let mut renewals: BTreeMap<Node, usize> = BTreeMap::new();
     for set in span.set.iter().filter(|set| span.from < **set) {
         if let Some(by) = timeline.asked_by(*set).filter(|_| from < set.time && set.time <= until) {
@@ -134,7 +134,8 @@ fn died_between(timeline: &Timeline<'_>, process: Node, from: Moment, until: Sim
     meanwhile.any(|event| event.node == process.machine() && matches!(event.what, What::Crashed))
 }
 
-/// A lock removed at its primary remains at a former replica, which the removal never reached.
+/// Finds a lock that remains at a former replica because its removal at the primary was not
+/// replicated.
 pub(super) fn unheard_release(timeline: &Timeline<'_>, span: Period) -> Option<Standstill> {
     let mut standing = still_there(timeline, span);
     let released = |span: &KeySpan<'_>| {
@@ -168,7 +169,7 @@ pub(super) fn lost_release(timeline: &Timeline<'_>, span: Period) -> Option<Stan
 pub(super) fn lost_by(timeline: &Timeline<'_>, owner: &Acquisition<'_>) -> Option<Standstill> {
     let granted = owner.completed?;
     let end = Moment { time: timeline.end, index: timeline.history.events.len() };
-    // The owner's next release is that of this lock: a process holds one at a time.
+    // A process holds one lock at a time, so its next release concerns this lock.
     let next = timeline.acquisitions.iter().find(|one| {
         one.process == owner.process && granted < one.invoked && one.outcome == Outcome::Granted
     });

@@ -1,14 +1,14 @@
-//! Passes a history as calls and returns on its objects to stateright's
-//! linearizability tester.
+//! Passes the calls and returns of a history to stateright's [`LinearizabilityTester`].
 //!
-//! - An acquire spans its invocation to its ok. One whose outcome is unknown was called and never
-//!   returns; one that failed did not happen.
+//! - An acquire spans its invocation to its ok. An acquire with an unknown outcome is called and
+//!   never returns. An acquire that failed did not happen.
 //! - Leaving is called when release is invoked, when the loss is noticed, or when the process
-//!   crashes. A release returns with its completion, a noticed loss immediately, a crash never.
-//! - A process that does not know the outcome of an operation continues as another thread: a thread
-//!   has one operation at a time.
-//! - Sections are half-open: at one instant leaving comes before entering, and a section of no
-//!   length is ignored.
+//!   crashes. A release returns with its completion, a noticed loss returns immediately, and a
+//!   crash never returns.
+//! - A process that does not know the outcome of an operation continues as another thread, because
+//!   a thread has one operation at a time.
+//! - Critical sections are half-open: at one instant, leaving comes before entering, and an empty
+//!   critical section is ignored.
 
 use super::models::{Op, OwnerAware, Ret};
 use crate::record::history::{Action, Change, History, What};
@@ -16,7 +16,7 @@ use fencepost_faults::{Node, SimTime};
 use stateright::semantics::{ConsistencyTester, LinearizabilityTester, SequentialSpec};
 use std::collections::BTreeMap;
 
-/// A process, and its number of unknown outcomes so far.
+/// A process with its number of unknown outcomes so far.
 type Thread = (Node, u32);
 
 type At = (SimTime, usize);
@@ -40,7 +40,7 @@ where
     is_consistent(Model::default(), &reader.into_spans(end))
 }
 
-/// Returns whether the tokens fit a counter that issued each at the moment of its grant.
+/// Returns whether the tokens match a counter that issued each token at the moment of its grant.
 pub(super) fn tokens_at_grants<Model>(history: &History) -> bool
 where
     Model: SequentialSpec<Op = Op, Ret = Ret> + Clone + Default,
@@ -61,7 +61,7 @@ where
     model.is_valid_history(granted.filter_map(heard).map(|token| (Op::Issue, Ret::Token(token))))
 }
 
-/// Returns whether the tokens fit a counter that issued each during its acquire.
+/// Returns whether the tokens match a counter that issued each token during its acquire.
 pub(super) fn tokens_of_acquires<Model>(history: &History) -> bool
 where
     Model: SequentialSpec<Op = Op, Ret = Ret> + Clone + Default,
@@ -85,8 +85,8 @@ where
     is_consistent(Model::default(), &spans)
 }
 
-/// Returns whether the key's changes, at the times recorded, are consistent with a mutex that only
-/// its owner can release.
+/// Returns whether the key's recorded changes are consistent with a mutex that only its owner can
+/// release.
 pub(super) fn server_key(history: &History) -> bool {
     let op = |what: &What| match what {
         What::Server { change: Change::Granted, by: Some(by), .. } => Some(Op::Enter(*by)),
@@ -130,7 +130,7 @@ impl Reader {
             What::Ok { operation, .. } => self.completed(now, node, *operation, true),
             What::Fail { operation, .. } => self.completed(now, node, *operation, false),
             What::Info { .. } => self.unknown(node),
-            // No open operation reports this loss, or the process ended: a separate thread does.
+            // No open operation of the process reports the loss, so a separate thread leaves.
             What::Lost => {
                 self.leave(now, (node, u32::MAX), usize::MAX, Some((now, Ret::Done)));
             }
@@ -175,7 +175,7 @@ impl Reader {
         }));
     }
 
-    /// Returns the index of the span, if there is anything to leave.
+    /// Leaves critical sections and returns the index of the span, if there is any to leave.
     fn leave(
         &mut self,
         now: At,
@@ -208,7 +208,8 @@ fn entered((thread, call, ok): (Thread, At, At)) -> Span {
     Span { thread, op: Op::Enter(thread.0), call, ret: Some((ok, Ret::Done)) }
 }
 
-/// Feeds operations in real-time order; at one instant leaving precedes entering.
+/// Passes operations to the tester in real-time order. At one instant, leaving comes before
+/// entering.
 fn is_consistent<Model>(model: Model, spans: &[Span]) -> bool
 where
     Model: SequentialSpec<Op = Op, Ret = Ret> + Clone,

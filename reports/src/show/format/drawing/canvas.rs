@@ -1,7 +1,7 @@
-//! SVG elements with a position in time.
+//! A [`Canvas`] of SVG elements with a position in time.
 //!
-//! Each element carries its times in `data-a` and `data-b` (true microseconds), so that a script
-//! can move it when the window changes.
+//! Each element has its times in `data-a` and `data-b` (true microseconds), so that a script can
+//! move it when the window changes.
 
 use fencepost_faults::Node;
 use maud::Render;
@@ -11,20 +11,20 @@ pub(crate) const STYLE: &str = include_str!("picture.css");
 
 pub(crate) struct Canvas {
     pub(crate) out: String,
-    /// In true microseconds.
+    /// The times are in true microseconds.
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// In pixels.
+    /// The coordinates are in pixels.
     pub(crate) left: f64,
     pub(crate) right: f64,
     pub(crate) extent: Extent,
-    /// The node of the current lane, so that a script can hide it.
+    /// The node of the current lane, so that a script can hide the lane.
     pub(crate) lane: Option<Node>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Extent {
-    /// All of it: a script can move the window.
+    /// The whole run is drawn, because a script can move the window.
     Run,
     Window,
 }
@@ -33,13 +33,14 @@ pub(crate) enum Extent {
 pub(crate) struct Area {
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// In pixels.
+    /// The coordinates are in pixels.
     pub(crate) y: i32,
     pub(crate) height: i32,
 }
 
 impl Canvas {
-    /// Clamped to one window's width outside the window, so that no viewer gets huge numbers.
+    /// Returns the position of an instant. Positions are limited to one window's width outside the
+    /// window, so that no viewer gets huge numbers.
     pub(crate) fn x(&self, at: u64) -> f64 {
         let width = self.right - self.left;
         let span = self.to.saturating_sub(self.from).max(1) as f64;
@@ -59,7 +60,8 @@ impl Canvas {
         let _ = write!(self.out, "{markup}");
     }
 
-    /// A rectangle with a tooltip, at least 1.5 pixels wide so that it is visible.
+    /// Draws a rectangle with a tooltip. The rectangle is at least 1.5 pixels wide, so that it is
+    /// visible.
     pub(crate) fn bar(&mut self, area: Area, class: &str, title: &str) {
         if !self.shows(area.from, area.to) {
             return;
@@ -75,7 +77,7 @@ impl Canvas {
         ));
     }
 
-    /// The first wording that fits, from the longest to the shortest; none if none fits.
+    /// Writes the longest wording that fits; nothing if none fits.
     pub(crate) fn words(&mut self, area: Area, class: &str, wordings: &[&str]) {
         let Area { from, to, y, .. } = area;
         if !self.shows(from, to) {
@@ -94,7 +96,7 @@ impl Canvas {
         ));
     }
 
-    /// `attributes` go unchanged onto the group.
+    /// Draws a shape in a group with the given `attributes`, which are not escaped.
     pub(crate) fn mark(&mut self, at: u64, y: i32, attributes: &str, shape: &str) {
         if !self.shows(at, at) {
             return;
@@ -141,7 +143,7 @@ impl Canvas {
     }
 }
 
-/// The approximate width of a text in 11 pixel type.
+/// Returns the approximate width of a text in 11 pixel type.
 pub(crate) fn width_of(text: &str) -> f64 {
     text.chars().count() as f64 * 6.2
 }

@@ -1,4 +1,4 @@
-//! The space-time picture as SVG: the positions of the lanes and their elements.
+//! The space-time picture as SVG, with the positions of its lanes and elements.
 
 use super::axis;
 use super::canvas::{Area, Canvas, Extent, escaped};
@@ -9,9 +9,9 @@ use crate::summary::report::RunReport;
 use fencepost_faults::{Fault, Impact, Micros, Node};
 use std::collections::BTreeMap;
 
-/// The left edge of the lanes; their names are left of it.
+/// Left edge of the lanes in pixels. The names are to the left of it.
 pub(crate) const GUTTER: i32 = 84;
-/// The top of the first lane; the axis and the strip of holders are above it.
+/// Top of the first lane in pixels. The axis and the strip of holders are above it.
 const TOP: i32 = 66;
 const STRIP_Y: i32 = 28;
 const STRIP_HEIGHT: i32 = 26;
@@ -20,13 +20,13 @@ const CLOCK_HEIGHT: i32 = 26;
 pub(crate) struct Drawing<'r> {
     pub(crate) run: &'r RunReport,
     pub(crate) scene: &'r Scene,
-    /// The prefix of event names: empty, or `r2-` for the second run of a report.
+    /// The prefix of event names, which is empty or `r2-` for the second run of a report.
     pub(crate) prefix: &'r str,
     pub(crate) focus: usize,
-    /// In pixels.
+    /// The width is in pixels.
     pub(crate) width: i32,
     pub(crate) extent: Extent,
-    /// The maximum number of messages; drops those farthest from the picture's focus.
+    /// Maximum number of messages. Messages farthest from the picture's focus are dropped.
     pub(crate) messages_max: usize,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Drawing<'r> {
 pub(crate) struct Place {
     y: i32,
     height: i32,
-    /// The top of its strip of clock error, below the lane, if it has one.
+    /// Top of the node's strip of clock error below the lane, if it has one.
     clock: Option<i32>,
 }
 
@@ -62,7 +62,7 @@ fn places(scene: &Scene) -> (Places, i32) {
     (places, y)
 }
 
-/// In pixels.
+/// Returns the height in pixels.
 pub(crate) fn height(scene: &Scene) -> i32 {
     places(scene).1 + 4
 }
@@ -185,7 +185,8 @@ impl Drawing<'_> {
         }
     }
 
-    /// A fault that stops a node covers its lane; any other is a line along the upper edge.
+    /// Draws the faults. A fault that stops a node covers its lane, and any other fault is a line
+    /// along the upper edge.
     fn faults(&self, places: &Places, canvas: &mut Canvas) {
         for fault in &self.scene.faults {
             let words = self.fault_words(fault);
@@ -199,7 +200,7 @@ impl Drawing<'_> {
                     false => ("link-fault", place.y, 3),
                 };
                 canvas.bar(Area { from: fault.from, to: fault.to, y, height }, class, &words);
-                // An instantaneous fault has no width: its text may use the next second.
+                // An instantaneous fault has no width, so its text may extend over the next second.
                 let to = if fault.to == fault.from { fault.from + 1_000_000 } else { fault.to };
                 let y = if stops { place.y + 8 } else { place.y + place.height - 2 };
                 let label = self.label(fault, node.machine());
@@ -233,7 +234,7 @@ impl Drawing<'_> {
         format!("fault {}: {words}", fault.id)
     }
 
-    /// Below the lane of its host; the middle of the strip is true time.
+    /// Draws the clock errors below the lane of their host. The middle of the strip is true time.
     fn clocks(&self, places: &Places, canvas: &mut Canvas) {
         for line in &self.scene.clocks {
             let Some(y) = places.get(&line.node).and_then(|place| place.clock) else { continue };
@@ -289,7 +290,7 @@ impl Drawing<'_> {
                 mark.node,
                 escaped(&mark.text)
             );
-            // Marks of the nemesis are at the edge, where they hide no events of the lane.
+            // Marks of faults are at the edge, where they hide no events of the lane.
             let is_fault = matches!(mark.glyph, Glyph::FaultBegins | Glyph::FaultEnds);
             let y = if is_fault { place.y + 6 } else { place.middle() };
             canvas.mark(mark.at, y, &attributes, shape);

@@ -1,7 +1,7 @@
-//! The story of one cause on the first screen. Violations of a run that share their cause are one
-//! story: the first of them leads, and marks show where the others happen. Only the first story of
-//! a report lists events; a story that repeats an earlier lock's, with the same minimal faults of
-//! the same plan, refers to that.
+//! The [`Story`] of one cause on the first screen. Violations of a run that share their cause are
+//! one story. The first violation leads, and marks show where the others happen. Only the first
+//! story of a report lists events. A story that repeats another lock's story, with the same minimal
+//! faults of the same plan, refers to it.
 
 mod events;
 
@@ -18,12 +18,13 @@ use fencepost_faults::{SimTime, TimedFault};
 use std::io::{self, Write};
 
 const FAULTS_MAX: usize = 3;
-/// The column at which the lanes of a story begin, and the minimum width of the text after them.
+/// Columns before the lanes of a story, and the minimum width of the text after the lanes.
 const BEFORE_LANES: usize = 16;
 const WORDS_MIN: usize = 20;
 const VALUES: usize = 13;
 
-/// In order of start, abbreviated after an earlier one. Returns those written.
+/// Writes the stories in order of start and returns them. A story like an earlier one is
+/// abbreviated.
 pub(crate) fn write<'r>(
     page: Page,
     run: &'r RunReport,
@@ -47,7 +48,7 @@ struct Earlier<'a> {
     any: bool,
     of_this_lock: bool,
     of_this_cause: bool,
-    /// One of another lock with the same course.
+    /// An earlier story of another lock with the same course.
     like: Option<&'a Story<'a>>,
 }
 
@@ -83,7 +84,7 @@ fn write_story(
     let title = format!("{client}: {kind} by {cause}");
     let id = format!("[{id}]");
     write!(out, "\n{BOLD}{client}{BOLD:#}: {style}{kind}{style:#} by {cause}")?;
-    // The fingerprint is at the right edge, on the next line if the title leaves no room.
+    // The fingerprint is at the right edge, or on the next line if the title leaves no room.
     let room = match page.width.saturating_sub(title.chars().count()) {
         room if room > id.chars().count() => room,
         _ => {
@@ -108,7 +109,8 @@ fn write_story(
     write_rerun(page, story, earlier, out)
 }
 
-/// Prefers the faults of the minimal plan, then the last ones before the violation.
+/// Returns the faults of the minimal plan or else the last faults before the violation, and how
+/// many were left out.
 fn faults_shown<'r>(story: &Story<'r>) -> (Vec<&'r TimedFault>, usize) {
     let (run, lead) = (story.run, story.lead);
     let (_, last) = story.span();
@@ -245,7 +247,8 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
     Some(format!("{faults}{tight}{size}{no_length}"))
 }
 
-/// The nearest value without the violation: for a delay that must be short, a longer one.
+/// Returns the nearest value without the violation. For a delay that must be short, it is a longer
+/// one.
 fn tight(boundary: &Boundary, faults: usize) -> String {
     let value = rerun::amount(boundary, boundary.not_enough);
     let is_less = boundary.not_enough.unsigned_abs() < boundary.enough.unsigned_abs();
@@ -256,7 +259,7 @@ fn tight(boundary: &Boundary, faults: usize) -> String {
     }
 }
 
-/// Writes nothing without a value.
+/// Writes a labelled value, or nothing if the value is empty.
 fn field(page: Page, out: &mut dyn Write, label: &str, value: &str) -> io::Result<()> {
     let mut label = label;
     for line in wrapped_to(value, page.width - VALUES) {
@@ -279,7 +282,8 @@ impl Story<'_> {
         self.cause().is_beyond_leases() && !is_waiting
     }
 
-    /// The same rule, cause and plan, and the same faults of the minimal plan.
+    /// Returns whether both stories have the same rule, cause and plan, and the same faults of the
+    /// minimal plan.
     fn is_like(&self, other: &Story<'_>) -> bool {
         let least = |story: &Story<'_>| {
             let plan = story.lead.minimal_plan.as_ref()?;

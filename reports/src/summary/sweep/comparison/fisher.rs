@@ -1,12 +1,13 @@
-//! Fisher's exact test: whether two rates differ significantly.
+//! Fisher's exact test of whether two rates differ significantly, with its [`p_value`].
 
-/// The two-sided p-value of `hits` in `trials` against `hits` in `trials` (Fisher 1922): the
-/// probability, if both rates are the same, of a table with the same sums that is no more likely
-/// than this one. Without trials on a side it is 1. `hits` is at most `trials`.
+/// Returns the two-sided p-value of `hits` in `trials` against `other_hits` in `other_trials`
+/// (Fisher 1922): the probability, if both rates are the same, of a table with the same sums that
+/// is no more likely than this one. The p-value is 1 if a side has no trials. `hits` must not
+/// exceed `trials`.
 ///
-/// The weights of all tables follow from that of the likeliest by products and quotients alone,
-/// which IEEE 754 rounds alike on every machine; a crate that uses the logarithm of the gamma
-/// function would not.
+/// The weights of all tables follow from that of the likeliest table by products and quotients
+/// alone, which IEEE 754 rounds identically on every machine. A crate that uses the logarithm of
+/// the gamma function would not give identical results.
 pub(super) fn p_value((hits, trials): (u64, u64), (other_hits, other_trials): (u64, u64)) -> f64 {
     let all = hits + other_hits;
     let tables = Tables { all, trials, other_trials };
@@ -30,7 +31,7 @@ pub(super) fn p_value((hits, trials): (u64, u64), (other_hits, other_trials): (u
         weights.push((x, weight));
     }
     let own = weights.iter().find(|(x, _)| *x == hits).map_or(0.0, |(_, weight)| *weight);
-    // The tolerance counts a table of equal probability despite rounding.
+    // The tolerance includes tables whose probability is equal except for rounding.
     let bound = own * (1.0 + 1e-7);
     let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
     let extreme: f64 = weights.iter().map(|(_, weight)| weight).filter(|at| **at <= bound).sum();
@@ -44,7 +45,8 @@ struct Tables {
 }
 
 impl Tables {
-    /// The probability of `x + 1` hits on the first side, divided by that of `x`.
+    /// Returns the probability of `x + 1` hits on the first side divided by the probability of `x`
+    /// hits.
     fn ratio(&self, x: u64) -> f64 {
         let other = self.other_trials - (self.all - x);
         let more = (self.trials - x) as f64 * (self.all - x) as f64;
@@ -52,7 +54,8 @@ impl Tables {
     }
 }
 
-/// The likeliest number of hits on the first side: the mode of the hypergeometric distribution.
+/// Returns the likeliest number of hits on the first side, which is the mode of the hypergeometric
+/// distribution.
 fn likeliest(all: u64, trials: u64, other_trials: u64) -> u64 {
     let product = u128::from(all + 1) * u128::from(trials + 1);
     (product / (u128::from(trials) + u128::from(other_trials) + 2)) as u64
@@ -70,11 +73,12 @@ mod tests {
 
     #[test]
     fn agrees_with_tables_worked_out_by_hand() {
-        // A lady tasting tea (Fisher 1935): 3 of 4 against 1 of 4 is 34 of 70 tables.
+        // The lady tasting tea (Fisher 1935): 3 of 4 against 1 of 4 has a p-value of 34 / 70.
         check((3, 4), (1, 4), 34.0 / 70.0);
-        // 4 of 4 against 0 of 4: two of 70.
+        // A comparison of 4 of 4 with 0 of 4 includes two of 70 tables.
         check((4, 4), (0, 4), 2.0 / 70.0);
-        // 8 of 10 against 1 of 6: (C(10,8) C(6,1) + C(10,9) + C(10,3) C(6,6)) of C(16,9).
+        // For 8 of 10 against 1 of 6, the sum is C(10,8) C(6,1) + C(10,9) + C(10,3) C(6,6), out of
+        // C(16,9).
         check((8, 10), (1, 6), (270.0 + 10.0 + 120.0) / 11_440.0);
     }
 
