@@ -1,10 +1,11 @@
-//! Draws integers from a random stream. The draws of `rand` may change between versions.
+//! Draws integers from a random stream, as [`uniform`] does. The crate `rand` is not used for this
+//! because its draws may change between versions.
 
 use rand_core::Rng;
 use std::ops::RangeInclusive;
 
-/// Uniform, by widening multiplication (Lemire 2019) without the rejection step: the bias is below
-/// 2^-32 for every range used here. An empty range gives its start.
+/// Draws a uniform integer by widening multiplication (Lemire 2019) without the rejection step. The
+/// bias is below 2^-32 for every range used here. An empty range gives its start.
 pub fn uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     let (low, high) = (*range.start(), *range.end());
     let width = u128::from(high.saturating_sub(low)) + 1;
@@ -12,13 +13,13 @@ pub fn uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     low + u64::try_from(offset).unwrap_or(u64::MAX)
 }
 
-/// Log-uniform: each doubling is equally likely. Uses integers only, so it is the same on every
-/// machine. Raises `low` to 1.
+/// Draws a log-uniform integer: each doubling is equally likely. The function uses integers only,
+/// so the result is the same on every machine. It raises `low` to 1.
 pub fn log_uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     let low = (*range.start()).max(1);
     let high = (*range.end()).max(low);
-    // log2 in 16.16 fixed point, linear within an octave: exact at the powers of two, and monotone
-    // in between.
+    // Approximates log2 in 16.16 fixed point, linearly within an octave. The result is exact at the
+    // powers of two and monotone in between.
     let fixed_log2 = |x: u64| {
         let whole = u64::from(x.ilog2());
         let fraction = (u128::from(x) << 16 >> whole) as u64 - (1 << 16);
@@ -30,23 +31,23 @@ pub fn log_uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     value.clamp(low, high)
 }
 
-/// True with the given chance in a thousand.
+/// Returns `true` with the given chance in a thousand.
 pub fn chance(rng: &mut impl Rng, per_mille: u64) -> bool {
     uniform(rng, 0..=999) < per_mille
 }
 
-/// One of the items. Panics if there are none.
+/// Returns a random item. Panics if there are none.
 pub fn pick<'a, T>(rng: &mut impl Rng, items: &'a [T]) -> &'a T {
     let last = items.len().checked_sub(1).expect("pick needs at least one item");
     &items[uniform(rng, 0..=last as u64) as usize]
 }
 
-/// One of the items; `None`, without a draw, if there are none.
+/// Returns a random item; `None`, without a draw, if there are none.
 pub fn any<T: Copy>(rng: &mut impl Rng, items: &[T]) -> Option<T> {
     if items.is_empty() { None } else { Some(*pick(rng, items)) }
 }
 
-/// A random subset of at most `count` items, in their original order.
+/// Returns a random subset of at most `count` items, in their original order.
 pub fn subset<T: Copy>(rng: &mut impl Rng, items: &[T], count: usize) -> Vec<T> {
     let mut wanted = count.min(items.len());
     let mut chosen = Vec::with_capacity(wanted);

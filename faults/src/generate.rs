@@ -1,4 +1,4 @@
-//! Draws a fault plan from a seed.
+//! Draws a fault plan from a seed, with [`generate`].
 
 use crate::collision::collide;
 use crate::families::Families;
@@ -11,24 +11,24 @@ use crate::time::SimTime;
 
 /// Draws the fault plan of a seed. The same arguments always give the same plan.
 ///
-/// Of two colliding faults, the one that begins later is dropped; of two that begin together, the
-/// one whose family is later in the table. This happens first within each family, so a combination
-/// contains only faults that its families would have drawn alone.
+/// Of two colliding faults, the one that begins later is dropped. If both begin together, the one
+/// whose family is later in the table is dropped. Collisions within a family are resolved first, so
+/// a combination contains only faults that its families would have drawn alone.
 pub fn generate(seed: Seed, families: &Families, setting: &Setting) -> FaultPlan {
     let incidents = incidents(seed, families, setting);
     plan_of(incidents.into_iter().flat_map(|drawn| drawn.incident.faults).collect())
 }
 
-/// An incident and its family.
+/// An incident with the family that drew it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DrawnIncident {
-    /// The family.
+    /// The family that drew the incident.
     pub family: Family,
-    /// Faults that do not collide.
+    /// The incident's faults, which do not collide.
     pub incident: Incident,
 }
 
-/// Incidents of the plan of [`generate`].
+/// Returns the incidents of the plan that [`generate`] draws.
 pub fn incidents(seed: Seed, families: &Families, setting: &Setting) -> Vec<DrawnIncident> {
     let mut all: Vec<DrawnIncident> = Vec::new();
     for family in families.chosen() {
@@ -40,7 +40,7 @@ pub fn incidents(seed: Seed, families: &Families, setting: &Setting) -> Vec<Draw
     without_collisions(all)
 }
 
-/// Numbers faults from 1 in order of their start.
+/// Builds a plan from drawn faults, numbered from 1 in order of their start.
 pub fn plan_of(mut drawn: Drawn) -> FaultPlan {
     drawn.sort_by_key(|(at, _)| *at);
     let numbered = (1..).zip(drawn);

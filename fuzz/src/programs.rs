@@ -1,14 +1,15 @@
-//! Programs that use the whole script library, encoded in bytes.
+//! Decodes bytes into Lua programs that use the whole script library, with [`program`].
 
 use arbitrary::Unstructured;
 use std::fmt::Write;
 
-/// Functions that programs may use.
+/// The functions that programs may use.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// Anything, including slow and memory-hungry functions.
+    /// Programs may use any function, including slow and memory-hungry ones.
     Anything,
-    /// Only functions that a real server executes quickly and independently of its memory layout.
+    /// Programs use only functions that a real server executes quickly and independently of its
+    /// memory layout.
     Comparable,
 }
 
@@ -264,7 +265,7 @@ const COMMANDS: &[&str] = &[
     "'ECHO', 1e17",
 ];
 
-/// Decodes a program that may use anything.
+/// Decodes a program that may use any function.
 pub fn program(bytes: &mut Unstructured<'_>) -> String {
     Author { bytes, reach: Reach::Anything }.program()
 }

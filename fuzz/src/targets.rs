@@ -1,4 +1,4 @@
-//! The fuzz targets: one file each, and a line in [`TARGETS`].
+//! The fuzz [`TARGETS`], each with its own file.
 
 mod aof;
 mod chubby;
@@ -21,9 +21,9 @@ mod zookeeper;
 
 use arbitrary::{Arbitrary, Unstructured};
 
-/// A function that panics on an input that reveals a bug.
+/// A fuzz target, whose function panics on an input that reveals a bug.
 pub struct Target {
-    /// Name of the folder in `corpus`.
+    /// Name of the target's folder in `corpus`.
     pub name: &'static str,
     check: Check,
 }
@@ -46,12 +46,12 @@ impl Target {
     }
 }
 
-/// Decision about an input for the corpus.
+/// The decision whether an input belongs in the corpus.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Corpus {
-    /// Keep it.
+    /// The input is kept.
     Keep,
-    /// Drop an input that reaches nothing relevant.
+    /// The input is dropped, because it reaches nothing relevant.
     Reject,
 }
 

@@ -1,4 +1,4 @@
-//! Emulated open files: sockets, pipes, epoll sets and others.
+//! Emulated open files, such as sockets, pipes and epoll sets.
 
 use crate::interface::{Channel, SocketId};
 use std::collections::{BTreeMap, VecDeque};
@@ -7,7 +7,7 @@ use std::net::Ipv4Addr;
 pub(crate) type FileId = usize;
 pub(crate) type PipeId = usize;
 
-/// Writers wait when the pipe has this many bytes.
+/// Number of bytes in a pipe at which writers wait.
 pub(crate) const PIPE_CAPACITY: usize = 65_536;
 
 pub(crate) struct OpenFile {
@@ -31,7 +31,7 @@ pub(crate) enum Kind {
         write: PipeId,
     },
     Timer(Timer),
-    /// The mask of signals that readers have blocked.
+    /// A signal descriptor, with the mask of signals that its readers have blocked.
     Signals(u64),
     Random,
     Output(Channel),
@@ -58,7 +58,7 @@ pub(crate) struct Timer {
 pub(crate) struct Socket {
     pub(crate) stage: Stage,
     pub(crate) received: VecDeque<u8>,
-    /// The peer ended, or the program shut this direction.
+    /// `true` if the peer has ended the stream or the program has shut down this direction.
     pub(crate) has_ended: bool,
     pub(crate) reads_no_more: bool,
     pub(crate) is_shut: bool,
@@ -67,13 +67,13 @@ pub(crate) struct Socket {
     pub(crate) peer: Option<(Ipv4Addr, u16)>,
     pub(crate) receive_timeout_ns: Option<u64>,
     pub(crate) send_timeout_ns: Option<u64>,
-    /// Further connections get no answer.
+    /// Maximum number of pending connections. Further connections get no answer.
     pub(crate) backlog: usize,
 }
 
 #[derive(Default)]
 pub(crate) struct Datagrams {
-    /// `true` for netlink, `false` for UDP.
+    /// `true` for a netlink socket, `false` for UDP.
     pub(crate) is_netlink: bool,
     pub(crate) received: VecDeque<Receipt>,
     pub(crate) error: Option<i32>,

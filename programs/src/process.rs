@@ -1,4 +1,4 @@
-//! The processes and threads of a group, as the programs see them.
+//! Every [`Process`] and [`Thread`] of a group, as the programs see them.
 
 use crate::clock::Now;
 use crate::file::FileId;
@@ -18,7 +18,7 @@ pub(crate) struct Process {
     pub(crate) clock: Option<usize>,
     pub(crate) knows_number_at: BTreeSet<u64>,
     pub(crate) has_clock_of_parent: bool,
-    /// Kept until the parent waits for it.
+    /// The status of an ended process, kept until the parent waits for it.
     pub(crate) ended: Option<i32>,
     pub(crate) alarm_ns: Option<(u64, u64)>,
     pub(crate) timers: BTreeMap<i32, SignalTimer>,
@@ -30,7 +30,8 @@ pub(crate) struct SignalTimer {
     pub(crate) sends: Option<(i32, u64)>,
     pub(crate) thread: Option<Number>,
     pub(crate) is_wall: bool,
-    /// Such a timer never fires, since processor time does not advance.
+    /// `true` for a timer of processor time. It never fires, because processor time does not
+    /// advance.
     pub(crate) counts_work: bool,
     pub(crate) next_ns: Option<u64>,
     pub(crate) interval_ns: u64,
@@ -56,12 +57,12 @@ pub(crate) struct Thread {
     pub(crate) tracee: Tracee,
     pub(crate) process: Number,
     pub(crate) state: State,
-    /// The kernel zeroes this word at the thread's end and wakes its waiters.
+    /// Address of the word that the kernel zeroes at the thread's end to wake its waiters.
     pub(crate) clear_at: u64,
     pub(crate) number_at: u64,
     pub(crate) signals: Vec<i32>,
     pub(crate) registers: user_regs_struct,
-    /// If false, it is stopped after a call.
+    /// `false` if the thread is stopped after a call.
     pub(crate) is_before_call: bool,
     pub(crate) is_queued: bool,
     pub(crate) waits_since: u64,
@@ -72,7 +73,7 @@ pub(crate) enum State {
     Fresh,
     Ready,
     Blocked(Blocked),
-    /// The process waits in the kernel until a process that shares its memory has called exec.
+    /// The process waits in the kernel until the process that shares its memory has called exec.
     Lends(Number),
 }
 
@@ -80,7 +81,7 @@ pub(crate) enum State {
 pub(crate) struct Blocked {
     pub(crate) on: Interest,
     pub(crate) until: Option<Deadline>,
-    /// A restarting signal handler restarts the call.
+    /// `true` if a restarting signal handler restarts the call.
     pub(crate) restarts: bool,
 }
 

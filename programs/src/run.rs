@@ -1,4 +1,5 @@
-//! Steps: each thread runs until it waits, ends, or others must have their turn.
+//! The steps of a [`Group`]. In a step, each thread runs until it waits, ends, or must yield to
+//! others.
 
 use crate::calls::{Call, Outcome};
 use crate::group::{AHEAD_MAX_NS, CALLS_OF_A_PROCESS, Group, THREADS_MAX, Turn};
@@ -10,18 +11,22 @@ use crate::sys::ticker::Ticking;
 use crate::sys::trace::{Stop, Tracee};
 
 const CALLS_MAX: u64 = 1_000_000;
-/// Clock reads that a thread may make without waiting for anything: about 12.6 s of polling.
+/// Maximum number of clock reads by a group without waiting for anything, which is about 12.6 s of
+/// polling.
 const LOOKS_MAX: u32 = 300_000;
 
-/// The thread may be polling for the progress of others.
+/// Maximum number of calls in a turn. After that, the thread may be polling for the progress of
+/// others.
 const TURN_CALLS_MAX: u32 = 300;
 const TURN_CPU_NS: u64 = 200_000_000;
 const CPU_MAX_NS: u64 = 20_000_000_000;
-/// A thread without any processor time waits in the kernel.
+/// Number of ticks after which a thread that uses no processor time is considered to wait in the
+/// kernel.
 const IDLE_TICKS_MAX: u32 = 500;
 
 impl Group {
-    /// The monotonic clock never goes back.
+    /// Runs the group until every thread waits or the step gets ahead of the clocks. The monotonic
+    /// clock must never go back.
     pub fn step(&mut self, clocks: Clocks) -> Step {
         if clocks.monotonic_us != self.clocks.monotonic_us {
             self.ahead_ns = 0;
@@ -34,7 +39,8 @@ impl Group {
             let Some(number) = self.ready.pop_front() else { break };
             self.run(number);
         }
-        // The group was ahead of the driver when the news arrived.
+        // Threads may have become ready, because the group was ahead of the driver when the news
+        // arrived.
         self.wake_changed();
         drop(ticking);
         self.finish_step()
@@ -386,7 +392,8 @@ impl Group {
         tracee.set_registers(&registers);
     }
 
-    /// The process has called exec, or ended.
+    /// Resumes the process that lent its memory, because the borrowing process has called exec or
+    /// ended.
     pub(crate) fn returns_what_was_lent(&mut self, to: Number) {
         let lends = |thread: &Thread| matches!(thread.state, State::Lends(child) if child == to);
         let Some(number) =

@@ -1,4 +1,4 @@
-//! A folder's content after a power loss: each file as at its last sync.
+//! The content of a folder after a power loss, as [`SyncedFiles`]: each file as at its last sync.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
@@ -7,14 +7,14 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Servers reserve large files and fill them bit by bit.
+/// Size of a stored piece in bytes. Servers reserve large files and fill them piece by piece.
 const PIECE: usize = 4096;
 
-/// Tells a file from a later one with the same inode.
+/// Device, inode and creation time, which distinguish a file from a later one with the same inode.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Identity(u64, u64, Option<SystemTime>);
 
-/// Content of files at their last sync.
+/// The content of files at their last sync.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SyncedFiles(BTreeMap<Identity, Content>);
 
@@ -49,7 +49,7 @@ impl Pieces {
         Ok(Pieces { length, pieces })
     }
 
-    /// Writes in place, to keep the inode.
+    /// Writes the content in place, to keep the inode.
     fn write(&self, path: &Path) -> io::Result<()> {
         let file = File::options().write(true).open(path)?;
         file.set_len(0)?;
@@ -69,7 +69,7 @@ fn next_data(file: &File, at: u64) -> io::Result<u64> {
 pub(crate) struct Sync(Identity, Pieces);
 
 impl Sync {
-    /// Begins to sync a file; `None` if it is no regular file.
+    /// Begins to sync a file. Returns `None` if it is not a regular file.
     pub(crate) fn begin(path: &str) -> Option<Sync> {
         let about = fs::metadata(path).ok().filter(Metadata::is_file)?;
         Some(Sync(identity(&about), Pieces::read(&File::open(path).ok()?).ok()?))
@@ -86,7 +86,8 @@ impl SyncedFiles {
         self.0.extend(later.0);
     }
 
-    /// Restores a folder recursively. Files never synced become empty. Names are durable.
+    /// Restores a folder recursively. Files that were never synced become empty. File names are
+    /// always durable.
     pub fn restore(&self, folder: &Path) -> io::Result<()> {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
@@ -114,12 +115,13 @@ impl SyncedFiles {
         Ok(())
     }
 
-    /// `true` if nothing was synced.
+    /// Returns whether no file was synced.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Copies a folder, which must not change any more, into another one. The copies are synced.
+    /// Copies a folder into another one and records the copies as synced. The folder must not
+    /// change any more.
     pub fn copy_all(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         for entry in fs::read_dir(from)? {
             let entry = entry?;

@@ -1,6 +1,6 @@
-//! `partition`: cuts the network between clients and servers, or among servers and Sentinels, one
-//! way or both ways, once or several times in a row. `cut-off` cuts processes off from the storage
-//! instead.
+//! Family `partition`: cuts the network between clients and servers, or among servers and
+//! Sentinels, in one or both directions, once or several times in a row. With `cut-off`, processes
+//! are cut off from the storage instead.
 
 use super::timing::{span, starts};
 use super::{Drawn, Incident};
@@ -42,7 +42,7 @@ impl Cut {
     }
 }
 
-/// Draws one cut; `None` without a node to cut off.
+/// Draws one cut; `None` if there is no node to cut off.
 fn cut(rng: &mut ChaCha8Rng, setting: &Setting) -> Option<Cut> {
     let (side_a, side_b) = sides(rng, setting);
     let direction = if chance(rng, 500) { Direction::Both } else { Direction::AToB };
@@ -51,7 +51,8 @@ fn cut(rng: &mut ChaCha8Rng, setting: &Setting) -> Option<Cut> {
     is_cut.then_some(Cut { side_a, side_b, direction, lasts })
 }
 
-/// Two to five more cuts within the window. No link flaps if the setting allows only longer cuts.
+/// Draws two to five more cuts within the window. Returns none if the setting allows only longer
+/// cuts.
 fn flaps(rng: &mut ChaCha8Rng, setting: &Setting, from: SimTime) -> Vec<(SimTime, Micros)> {
     let Spans { min_us, max_us } = setting.knobs.partition;
     let shortest = FLAP.min_us.max(min_us);
@@ -69,7 +70,8 @@ fn flaps(rng: &mut ChaCha8Rng, setting: &Setting, from: SimTime) -> Vec<(SimTime
     if min_us > FLAP.max_us { Vec::new() } else { cuts }
 }
 
-/// Clients against servers half of the time, else servers and Sentinels among themselves.
+/// Draws the two sides of a cut. In half of the cases they are clients and servers, and otherwise
+/// servers and Sentinels.
 fn sides(rng: &mut ChaCha8Rng, setting: &Setting) -> (Vec<Node>, Vec<Node>) {
     let (servers, sentinels) = (setting.servers(), setting.sentinels());
     let mut some_servers = some(rng, &servers);

@@ -1,6 +1,6 @@
-//! Strikes hit several servers within one lease, half of the time while others are unreachable:
-//! `restart` and `clock-jump` need that to break a quorum. `struck-servers` limits how many are
-//! hit.
+//! Strikes, which hit several servers within one lease. In half of the cases other servers are
+//! unreachable meanwhile, because `restart` and `clock-jump` need that to break a quorum.
+//! `struck-servers` limits how many servers are hit.
 
 use super::timing::{before, span, starts, up_to};
 use crate::draw::{chance, subset, uniform};
@@ -12,8 +12,9 @@ use rand_chacha::ChaCha8Rng;
 
 pub(super) struct Strike {
     pub(super) hits: Vec<(SimTime, Node)>,
-    /// The masters beyond a quorum are unreachable until just after the first hit: the hit ones
-    /// alone granted the current lock, and the next grant cannot include the others.
+    /// A fault that keeps the masters beyond a quorum unreachable until just after the first hit.
+    /// Then the hit masters alone granted the current lock, and the next grant cannot include the
+    /// others.
     pub(super) shield: Option<(SimTime, Fault)>,
 }
 
@@ -54,7 +55,8 @@ fn strike(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime) -> Strike {
     Strike { hits, shield }
 }
 
-/// The first primary of a replicated deployment is usually hit, because it has the lock.
+/// Draws the servers to hit. The first primary of a replicated deployment is usually hit, because
+/// it has the lock.
 pub(super) fn victims(rng: &mut ChaCha8Rng, setting: &Setting, reachable: &[Node]) -> Vec<Node> {
     let count = uniform(rng, 1..=reachable.len().max(1) as u64) as usize;
     let mut victims = subset(rng, reachable, count);

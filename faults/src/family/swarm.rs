@@ -1,6 +1,6 @@
-//! `all`: swarm testing (Groce, Zhang, Eide, Chen and Regehr, "Swarm Testing", ISSTA 2012). A run
-//! with every kind of fault at full strength hides the effects of a few alone, so each seed leaves
-//! some out and weakens the rest.
+//! Family `all`: swarm testing (Groce, Zhang, Eide, Chen and Regehr, "Swarm Testing", ISSTA 2012).
+//! A run with every kind of fault at full strength hides the effects of each single one. Therefore
+//! each seed omits some families and weakens the rest.
 
 use super::{Drawing, FAMILIES, Family};
 use crate::draw::{chance, uniform};
@@ -8,16 +8,16 @@ use crate::seed::{Seed, Stream};
 use crate::setting::Setting;
 use crate::time::Micros;
 
-/// A family that the swarm switched on.
+/// A family that the swarm enables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Swarmed {
-    /// The family.
+    /// The enabled family.
     pub family: Family,
-    /// Strength in thousandths of each range, 250 to 1000.
+    /// The strength of the family, in thousandths of each range, from 250 to 1000.
     pub hardness_per_mille: u64,
 }
 
-/// Families that the seed switches on, each with even chance, at least one.
+/// Returns the families that the seed enables: each with a chance of one half, and at least one.
 pub fn swarm(seed: Seed) -> Vec<Swarmed> {
     let mut rng = seed.stream(Stream::Swarm);
     let fallback = uniform(&mut rng, 0..=u64::from(u16::MAX)) as usize;
@@ -37,7 +37,8 @@ pub fn swarm(seed: Seed) -> Vec<Swarmed> {
 }
 
 impl Swarmed {
-    /// The restart delay stays unchanged: it is a promise of the operator.
+    /// Returns the setting with weaker ranges. The restart delay does not change, because it is a
+    /// promise of the operator.
     pub(crate) fn soften(&self, setting: &Setting) -> Setting {
         let part = |min: u64, max: u64| {
             min + (max - min.min(max)).saturating_mul(self.hardness_per_mille) / 1_000

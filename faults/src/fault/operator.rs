@@ -1,4 +1,4 @@
-//! Commands that an operator types at a server's console.
+//! The commands that an operator types at a server's console, as [`OperatorCommand`].
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,10 +41,10 @@ pub enum OperatorCommand {
 }
 
 impl OperatorCommand {
-    /// Every command.
+    /// Every command, in order of declaration.
     pub const ALL: &[OperatorCommand] = OperatorCommand::VARIANTS;
 
-    /// The command line, for people.
+    /// Returns the command line as shown to people.
     pub fn typed(self) -> &'static str {
         match self {
             OperatorCommand::ScriptFlush => "SCRIPT FLUSH",

@@ -1,4 +1,4 @@
-//! How `failover` removes a primary.
+//! The ways in which `failover` removes a primary, as [`FailoverBy`].
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub enum FailoverBy {
 }
 
 impl FailoverBy {
-    /// Its name in a scenario.
+    /// Returns the name used in a scenario.
     pub fn name(self) -> &'static str {
         match self {
             FailoverBy::Drawn => "drawn",
@@ -33,7 +33,7 @@ impl FailoverBy {
         }
     }
 
-    /// Lets serde skip the default.
+    /// Returns whether the value is the default, which serde skips.
     pub fn is_drawn(&self) -> bool {
         *self == FailoverBy::Drawn
     }

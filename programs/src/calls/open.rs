@@ -1,5 +1,5 @@
-//! Opens files. Those that reveal the time, the machine or randomness are replaced; the kernel
-//! opens others.
+//! Emulates calls that open files. Files that reveal the time, the machine or randomness are
+//! replaced, and the kernel opens all others.
 
 use super::{Call, Outcome, fails};
 use crate::file::{FileId, Kind};
@@ -13,11 +13,12 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
-/// A JVM puts a file under its number here, and cleans up those of dead JVMs. JVMs of concurrent
-/// runs have the same numbers. Without the folder, a JVM has no such file.
+/// Folder in which a JVM creates a file named after its process id and removes those of dead JVMs.
+/// JVMs of concurrent runs have the same process ids. If the folder is missing, a JVM creates no
+/// such file.
 const SHARED_BY_JVMS: &str = "/tmp/hsperfdata_";
 
-/// The kernel's memory accounting differs between runs.
+/// Fixed contents for the kernel's memory accounting, which differs between runs.
 const MEMORY_USED: &str = "Rss: 12000 kB\nPrivate_Dirty: 4000 kB\nAnonHugePages: 0 kB\n";
 
 enum Other {
@@ -79,7 +80,7 @@ impl Group {
         from.map(|from| from.join(path))
     }
 
-    /// Follows all links. In `/proc`, the result has the real process number.
+    /// Returns the path with all links resolved. In `/proc`, the result has the real process id.
     fn leads_to(&self, process: Number, path: &Path) -> String {
         let real = self.process(process).memory.0;
         let plain = without_dots(path);
@@ -95,7 +96,7 @@ impl Group {
             return self.by_real_number(&plain.display().to_string());
         }
         let found = end_of_links(path).unwrap_or(plain).display().to_string();
-        // A link to /proc/self leads the tracer to itself.
+        // A link to `/proc/self` resolves to the tracer instead of the traced process.
         match found.strip_prefix(&format!("/proc/{}/", std::process::id())) {
             Some(rest) => format!("/proc/{real}/{rest}"),
             None => found,
@@ -153,14 +154,16 @@ impl Group {
     }
 }
 
-/// Returns the path by which a traced process opens the file while the tracer holds it.
+/// Returns the path by which a traced process opens the file, and the file that the tracer must
+/// keep open meanwhile.
 fn shown_to_others(text: &str) -> io::Result<(String, Option<File>)> {
     let file = file_with(text)?;
     let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
     Ok((path, Some(file)))
 }
 
-/// Such files reveal the limits and usage of the real machine.
+/// Returns whether the path is a control-group file, which would reveal limits and usage of the
+/// real machine.
 fn is_of_control_groups(found: &str) -> bool {
     let is_of_process = found.starts_with("/proc/") && found.ends_with("/cgroup");
     is_of_process || found == "/proc/cgroups" || found.starts_with("/sys/fs/cgroup")
@@ -177,7 +180,7 @@ fn own_descriptor_path(plain: &Path) -> Option<PathBuf> {
     Some(Path::new("/proc/self/fd").join(number))
 }
 
-/// Assumes that no folder in the path is a link.
+/// Removes `.` and `..` from a path, assuming that no folder in the path is a link.
 fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

@@ -1,5 +1,5 @@
-//! Creating, ending and waiting for threads and processes, and their signals: the kernel does the
-//! work.
+//! Calls that create, end and await threads and processes, and that send their signals. The kernel
+//! executes them.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;
@@ -43,8 +43,8 @@ impl Group {
         })
     }
 
-    /// Traces the new process regardless of the flags, and keeps it in the namespaces of the first
-    /// one.
+    /// Creates a traced thread or process regardless of the flags, in the namespaces of the first
+    /// process.
     fn clone_call(&mut self, call: &Call) -> Outcome {
         if call.arguments[0] & NAMESPACES as u64 != 0 {
             return fails(libc::EPERM);
@@ -145,7 +145,7 @@ impl Group {
             }
             let real = process.real.0;
             if target == call.process {
-                // The thread itself sends a signal to itself, so that it is delivered before the
+                // The thread sends the signal to itself, so that the kernel delivers it before the
                 // call returns.
                 self.inject(call.thread, (libc::SYS_kill, [real as u64, signal, 0, 0, 0, 0]));
                 self.check_signals(target);
@@ -187,7 +187,7 @@ impl Group {
     fn suspend(&mut self, call: &Call) -> Outcome {
         let [mask, ..] = call.arguments;
         if self.has_deliverable(call.thread, call.memory.u64(mask)) {
-            // The kernel returns immediately and delivers it.
+            // The kernel returns immediately and delivers the signal.
             return Outcome::Native;
         }
         call.blocks(Interest::Nothing, None)

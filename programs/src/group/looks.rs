@@ -7,14 +7,15 @@ use crate::vdso::image;
 use libc::{c_long, user_regs_struct};
 use std::cell::RefCell;
 
-/// The longer a program polls the clock, the coarser is its resolution.
+/// Numbers of clock reads after which a read takes more time, in nanoseconds. The longer a program
+/// polls the clock, the coarser is its resolution.
 const LOOKS: [(u32, u64); 2] = [(50_000, 50_000), (1_000, 2_000)];
-/// Other ready threads then get their turn.
+/// Maximum number of clock reads before other ready threads get their turn.
 const LOOKS_MAX_BESIDE_OTHERS: u64 = 100;
 const SCRATCH_PAGES: usize = 2;
 const SYSCALL: u64 = 0x050f;
 
-/// Stopped after a `syscall` instruction.
+/// A thread that is stopped after a `syscall` instruction and executes calls for the tracer.
 struct Hand<'a> {
     tracee: Tracee,
     registers: &'a user_regs_struct,
@@ -62,12 +63,14 @@ impl Group {
         looks as u32
     }
 
-    /// The new memory gets our clock page instead of the kernel's vDSO. Returns the address.
+    /// Maps the shared clock page into the new memory instead of the kernel's vDSO, and returns the
+    /// address.
     pub(crate) fn gives_clock(&mut self, number: Number) -> Option<u64> {
         let process = self.thread(number).process;
         self.takes_clock(process);
         let tracee = self.thread(number).tracee;
-        // The thread is in `execve`. It finishes that, and makes our calls at the program's entry.
+        // The thread is in `execve`. It finishes that call and executes the injected calls at the
+        // program's entry.
         tracee.end_of_call();
         let before = tracee.registers();
         let code = tracee.peek(before.rip);
@@ -120,7 +123,7 @@ impl Group {
         mapped == Some(at)
     }
 
-    /// A forked process still has its parent's page.
+    /// Gives a forked process its own clock page, because it still has its parent's.
     pub(crate) fn separates_clock(&mut self, number: Number) {
         let (process, tracee) = (self.thread(number).process, self.thread(number).tracee);
         let state = self.process(process);

@@ -1,10 +1,10 @@
-//! Signals: their effect on waiting emulated calls, and faults of instructions that reveal the
+//! Signals, with their effect on waiting emulated calls, and faults of instructions that reveal the
 //! time.
 
 use super::{Blocked, CALLS_OF_A_SIGNAL, Ending, Group, Interest, Number, State};
 use crate::sys::trace::SignalInfo;
 
-/// Ignored by default: SIGCHLD, SIGCONT, SIGURG, SIGWINCH.
+/// Signals that are ignored by default: SIGCHLD, SIGCONT, SIGURG and SIGWINCH.
 const IGNORED: u64 = 1 << 16 | 1 << 17 | 1 << 22 | 1 << 27;
 const SYS_SECCOMP: i32 = 1;
 const SA_RESTART: u64 = libc::SA_RESTART as u64;
@@ -38,7 +38,8 @@ impl Group {
         super::Turn::GoesOn
     }
 
-    /// Replaces real process numbers in signal information; `false` if the signal has none.
+    /// Replaces the real process id of the sender in signal information; `false` if the signal has
+    /// no sender.
     pub(crate) fn names_sender(&self, process: Number, info: &mut SignalInfo) -> bool {
         let Some(sender) = info.sender() else { return false };
         let known = match sender == std::process::id() as i32 {
@@ -55,7 +56,8 @@ impl Group {
         spared & bit == 0
     }
 
-    /// `rdtsc` and `rdtscp` fault; they read the monotonic clock.
+    /// Executes a faulting `rdtsc` or `rdtscp` with the monotonic clock. Returns `false` for other
+    /// instructions.
     fn emulates_instruction(&mut self, number: Number) -> bool {
         let thread = self.thread(number);
         let (tracee, memory) = (thread.tracee, self.process(thread.process).memory);
@@ -143,8 +145,8 @@ impl Group {
         (at != 0).then(|| memory.u64(at))
     }
 
-    /// The kernel finds the pending signal and delivers it with the call's mask. The call gets no
-    /// descriptors; a kernel epoll set is empty anyway.
+    /// Restarts the call in the kernel, which finds the pending signal and delivers it with the
+    /// call's mask. The call gets no descriptors, and a kernel epoll set is empty anyway.
     pub(crate) fn waits_in_the_kernel(&mut self, number: Number) {
         let thread = self.thread(number);
         let mut registers = thread.registers;

@@ -1,22 +1,22 @@
-//! The seccomp filter. A call that is on no list stops, and is refused by name. Calls of the 32-bit
-//! interface have other numbers: each is a `SIGSYS`.
+//! The seccomp filter for traced threads. A call that is on no list stops the thread and is refused
+//! by name. Calls of the 32-bit interface have other numbers, and each raises `SIGSYS`.
 
 use libc::{
     BPF_ABS, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, SECCOMP_RET_ALLOW,
     SECCOMP_RET_ERRNO, SECCOMP_RET_TRACE, SECCOMP_RET_TRAP, c_long, sock_filter,
 };
 
-/// `AUDIT_ARCH_X86_64`
+/// The value of `AUDIT_ARCH_X86_64`.
 const ARCHITECTURE: u32 = 0xc000_003e;
-/// Offsets in the filter's data; the last one is of the low halves of the arguments.
+/// Offsets in the filter's data. `ARGUMENTS_AT` is the offset of the low halves of the arguments.
 const NUMBER_AT: u32 = 0;
 const ARCHITECTURE_AT: u32 = 4;
 const ARGUMENTS_AT: u32 = 16;
 
-/// `ioctl` commands from here on may be about interfaces.
+/// First `ioctl` command that may query network interfaces.
 pub(crate) const FIRST_QUESTION: u64 = 0x8900;
 
-/// The first three descriptors may also be emulated.
+/// First descriptor number of the kernel's files. Below it, descriptors may be emulated.
 pub(crate) const FIRST_DESCRIPTOR: i32 = 256;
 
 #[rustfmt::skip]
@@ -24,8 +24,9 @@ const ON_DESCRIPTORS: &[c_long] = &[
     libc::SYS_read, libc::SYS_write, libc::SYS_close, libc::SYS_readv, libc::SYS_writev,
     libc::SYS_dup,
 ];
-/// Call, one command, and the first of a range of commands that stop. All other commands are about
-/// the kernel's descriptor, which keeps its own flags.
+/// Calls that act on descriptors, each with a single command and the first of a range of commands
+/// that stop the thread. All other commands concern the kernel's descriptor, which keeps its own
+/// flags.
 const COMMANDS_ON_DESCRIPTORS: &[(c_long, u32, u32)] = &[
     (libc::SYS_fcntl, libc::F_DUPFD as u32, libc::F_DUPFD_CLOEXEC as u32),
     (libc::SYS_ioctl, libc::FIONREAD as u32, FIRST_QUESTION as u32),
@@ -65,7 +66,8 @@ const NATIVE: &[c_long] = &[
     libc::SYS_pkey_free, libc::SYS_restart_syscall, libc::SYS_execve, libc::SYS_execveat,
 ];
 
-/// Calls that fail with `ENOSYS`; programs have a fallback. `rseq` would reveal the processor.
+/// Calls that fail with `ENOSYS`, for which programs have a fallback. `rseq` would reveal the
+/// processor.
 #[rustfmt::skip]
 const MISSING: &[c_long] = &[
     libc::SYS_io_uring_setup, libc::SYS_clone3, libc::SYS_pidfd_open,
@@ -75,7 +77,7 @@ const MISSING: &[c_long] = &[
     libc::SYS_memfd_secret, libc::SYS_add_key, libc::SYS_keyctl, libc::SYS_copy_file_range,
     libc::SYS_openat2, libc::SYS_sendmmsg, libc::SYS_recvmmsg, libc::SYS_rseq,
 ];
-/// Calls newer than the crate fail too.
+/// First number of the calls that are newer than the libc crate. These calls also fail.
 const FIRST_UNKNOWN: u32 = 449;
 
 fn statement(code: u32, k: u32) -> sock_filter {

@@ -1,23 +1,23 @@
-//! Reads and writes the memory of a traced process.
+//! The [`Memory`] of a traced process, with functions to read and write it.
 
 use libc::{c_void, iovec, pid_t};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
 
-/// Deleted with its last descriptor.
+/// Returns a file in memory that is deleted with its last descriptor.
 pub(crate) fn file_in_memory() -> io::Result<File> {
     // SAFETY: the name is zero-terminated.
     let descriptor = unsafe { libc::memfd_create(c"fencepost".as_ptr(), libc::MFD_CLOEXEC) };
     match descriptor {
         -1 => Err(io::Error::last_os_error()),
-        // SAFETY: the descriptor is new, and has no other owner.
+        // SAFETY: the descriptor is new and has no other owner.
         _ => Ok(unsafe { File::from_raw_fd(descriptor) }),
     }
 }
 
 pub(crate) fn next_data(file: &File, from: u64) -> io::Result<u64> {
-    // SAFETY: a call without pointers.
+    // SAFETY: `lseek` takes no pointers.
     match unsafe { libc::lseek(file.as_raw_fd(), from as i64, libc::SEEK_DATA) } {
         -1 => Err(io::Error::last_os_error()),
         at => Ok(at as u64),
@@ -38,20 +38,21 @@ impl Memory {
     fn read_into(self, at: u64, bytes: &mut [u8]) -> usize {
         let local = iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
         let remote = iovec { iov_base: at as *mut c_void, iov_len: bytes.len() };
-        // SAFETY: the local range is a live buffer of that length; the kernel checks the other.
+        // SAFETY: the local range is a live buffer of that length, and the kernel checks the remote
+        // range.
         let got = unsafe { libc::process_vm_readv(self.0, &local, 1, &remote, 1, 0) };
         usize::try_from(got).unwrap_or(0)
     }
 
-    /// `false` if the address is not writable.
+    /// Writes bytes and returns `false` if the address is not writable.
     pub(crate) fn write(self, at: u64, bytes: &[u8]) -> bool {
         if bytes.is_empty() {
             return true;
         }
         let local = iovec { iov_base: bytes.as_ptr() as *mut c_void, iov_len: bytes.len() };
         let remote = iovec { iov_base: at as *mut c_void, iov_len: bytes.len() };
-        // SAFETY: the local range is a live buffer of that length, only read; the kernel checks
-        // the other.
+        // SAFETY: the local range is a live buffer of that length that is only read. The kernel
+        // checks the remote range.
         let done = unsafe { libc::process_vm_writev(self.0, &local, 1, &remote, 1, 0) };
         usize::try_from(done) == Ok(bytes.len())
     }
@@ -76,7 +77,8 @@ impl Memory {
 
     /// Returns at most a page of the zero-terminated text.
     pub(crate) fn text(self, at: u64) -> Vec<u8> {
-        // A read that crosses into an unmapped page returns nothing, so it reads page by page.
+        // A read that crosses into an unmapped page returns nothing, so the text is read page by
+        // page.
         let first = 4096 - (at % 4096) as usize;
         let mut bytes = self.read(at, first);
         if !bytes.contains(&0) {

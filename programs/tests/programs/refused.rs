@@ -1,4 +1,4 @@
-//! Programs that cannot be emulated, or do not end, get an error with the reason.
+//! Tests that programs that cannot be emulated or do not end get an error with the reason.
 
 use crate::alone::{launch, run_alone};
 use crate::{not_emulated, python, run_c, shell, stuck};
@@ -73,7 +73,7 @@ fn a_program_that_allocates_without_end_is_told_that_there_is_no_more() {
                   while (got < 1 << 16 && malloc(64 << 20)) got++; \
                   printf(\"%d\\n\", got > 31 ? got < 65 : -1); return 3; }";
     let Some(run) = run_c(source) else { return };
-    // More than 2 GiB, and not more than 4 GiB.
+    // The limit is more than 2 GiB and at most 4 GiB.
     assert_eq!((run.ending, run.stdout.as_str()), (Ending::Exited(3), "1\n"));
 }
 
@@ -88,7 +88,7 @@ fn what_cannot_be_started_is_an_error() {
 
 #[test]
 fn a_32_bit_call_is_refused_by_name() {
-    // mov eax, 20; int 0x80; ret
+    // The machine code is `mov eax, 20; int 0x80; ret`.
     let Some(run) = python("old-9731", "code('b814000000cd80c3')()") else { return };
     assert!(not_emulated(&run).contains("32-bit system call 20"), "{}", not_emulated(&run));
 }
@@ -110,15 +110,15 @@ fn a_32_bit_program_is_refused_by_name() {
     assert!(not_emulated(&run).contains("a 32-bit program"), "{}", not_emulated(&run));
 }
 
-/// A 32-bit program of one page that ends with the status 3.
+/// Returns a 32-bit program of one page that exits with status 3.
 fn small_elf() -> Vec<u8> {
     let mut file = b"\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x03\0".to_vec();
-    // Header: version, entry, place of the only segment; sizes and counts.
+    // The header has the version, the entry, the offset of the only segment, sizes and counts.
     let header = [1u32, 0x0804_8054, 52, 0, 0, 52 | 32 << 16, 1, 0];
-    // The segment: all of the file, to be run.
+    // The only segment is executable and contains the whole file.
     let segment = [1u32, 0, 0x0804_8000, 0x0804_8000, 94, 94, 5, 4096];
     header.into_iter().chain(segment).for_each(|word| file.extend(word.to_le_bytes()));
-    // mov eax, 1; mov ebx, 3; int 0x80
+    // The machine code is `mov eax, 1; mov ebx, 3; int 0x80`.
     file.extend(*b"\xb8\x01\0\0\0\xbb\x03\0\0\0\xcd\x80");
     file
 }
@@ -136,7 +136,7 @@ fn shared_memory_does_not_outlive_a_run() {
 fn a_program_that_signals_itself_without_end_is_named() {
     let storm = "signal.signal(signal.SIGUSR1, lambda *_: None)\n\
                  while True: os.kill(os.getpid(), signal.SIGUSR1)";
-    // A handler that returns to the faulting instruction.
+    // The signal handler returns to the faulting instruction.
     let faults = "signal.signal(signal.SIGSEGV, lambda *_: None)\nctypes.string_at(8)";
     for script in [storm, faults] {
         let Some(run) = python("storm-9731", script) else { return };

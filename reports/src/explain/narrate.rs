@@ -1,4 +1,4 @@
-//! Events in words.
+//! Describes events in words, with [`text`].
 
 use crate::judge::timeline::{creator, is_lower_count, is_one_owner};
 use crate::record::history::{Access, Action, Change, Event, GivingUp, History, Turn, What};
@@ -58,7 +58,8 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
     }
 }
 
-/// The events before an event. The history of one of several locks has gaps in its sequence.
+/// Returns the events before an event. The history of one of several locks has gaps in its sequence
+/// numbers.
 fn before_event<'h>(history: &'h History, event: &Event) -> &'h [Event] {
     let at = history.events.partition_point(|earlier| earlier.sequence < event.sequence);
     &history.events[..at]
@@ -71,8 +72,8 @@ fn action_of(history: &History, operation: u64) -> Option<&Action> {
     })
 }
 
-/// The server that had granted an open acquire by the time of an event of its process, without a
-/// later removal.
+/// Returns the server that had granted an open acquire by the time of an event of its process, if
+/// the grant was not removed since.
 fn granting(history: &History, event: &Event, operation: u64) -> Option<Node> {
     let before = before_event(history, event);
     let is_invocation = |earlier: &&Event| matches!(earlier.what, What::Invoke { operation: invoked, .. } if invoked == operation);
@@ -231,8 +232,8 @@ fn stood<'h>(history: &'h History, event: &Event) -> Option<&'h str> {
     stood.flatten()
 }
 
-/// Returns whether a command sets a time to live at the instant in which its process was granted
-/// the lock there: both are of one script or transaction.
+/// Returns whether a command sets a time to live in the instant in which the server grants its
+/// process the lock. Both then belong to one script or transaction.
 fn completes_a_grant(history: &History, event: &Event) -> bool {
     let What::Server { key, by, .. } = &event.what else { return false };
     let before = before_event(history, event);
@@ -245,7 +246,7 @@ fn completes_a_grant(history: &History, event: &Event) -> bool {
     })
 }
 
-/// Returns whether the server had granted it without an expiry, and this is the first one.
+/// Returns whether the event sets the first expiry of a lock that was granted without one.
 fn sets_the_first_expiry(history: &History, event: &Event) -> bool {
     let What::Server { key, lease_us: Some(_), .. } = &event.what else { return false };
     let mut earlier =
@@ -280,9 +281,9 @@ fn queue(history: &History, event: &Event) -> String {
     }
 }
 
-/// The owner of the lock in a server's event: the process that was granted the value, at that
-/// server or at its primary. The value alone does not tell, because many locks write the same value
-/// for all.
+/// Returns the owner of the lock in a server's event: the process that was granted the value at
+/// that server or its primary. The value alone does not identify the owner, because many locks
+/// always write the same value.
 fn grantee(history: &History, event: &Event) -> Option<Node> {
     let What::Server { key, value: Some(value), .. } = &event.what else { return None };
     let before = before_event(history, event);

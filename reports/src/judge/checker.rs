@@ -1,4 +1,4 @@
-//! The table of checkers.
+//! The table of [`CHECKERS`].
 
 mod deadlock;
 mod duplicate_number;
@@ -26,14 +26,14 @@ use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::Timeline;
 
-/// One invariant with its judging function.
+/// One invariant with the function that checks it.
 #[derive(Clone, Copy, Debug)]
 pub struct Checker {
-    /// The name of the invariant, the `kind` of its violations.
+    /// The name of the invariant, which is the `kind` of its violations.
     pub name: &'static str,
-    /// A one-line description.
+    /// A one-line description of the invariant.
     pub about: &'static str,
-    /// All violations of the invariant, in order of time.
+    /// The function that returns all violations of the invariant, ordered by time.
     pub check: fn(&Timeline<'_>) -> Vec<Finding>,
 }
 
@@ -42,7 +42,7 @@ macro_rules! checkers {
         /// Every checker, in the order of judging.
         pub const CHECKERS: &[Checker] = &[$($file::CHECKER,)*];
 
-        /// The meaning of a violation of this rule.
+        /// Returns the meaning of a violation of this rule.
         pub fn meaning(kind: Kind) -> Meaning {
             match kind {
                 $($($(Kind::$kind => $file::$meaning,)+)?)*
@@ -70,7 +70,7 @@ checkers! {
     unavailable: Unavailable = MEANING;
 }
 
-/// The deciding grants, as indices into the history.
+/// Returns the deciding grants, as indices into the history.
 fn grants_of(timeline: &Timeline<'_>, clash: Option<Clash>) -> Vec<usize> {
     let both = clash.iter().flat_map(|clash| [clash.earlier, clash.later]);
     both.filter_map(|index| Some(timeline.acquisitions[index].grant.as_ref()?.moment.index))

@@ -1,7 +1,7 @@
-//! Processes that wait for each other's locks, judged over all locks of a run.
+//! Finds [`circles`] of processes that wait for each other's locks, over all locks of a run.
 //!
-//! Each lock is held by a process that waits for the next one, to the end of the run. For each lock
-//! by itself, its holder keeps it and nothing is wrong.
+//! Each lock is held by a process that waits for the next lock, to the end of the run. Seen alone,
+//! each lock breaks no rule, because its holder simply keeps it.
 
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::{Acquisition, Outcome, Section, Timeline};
@@ -11,12 +11,13 @@ use fencepost_faults::{Node, SimTime};
 struct Link {
     process: Node,
     wanted: usize,
-    /// When it had the one and wanted the other.
+    /// Time from which the process held its lock and asked for the other one.
     since: SimTime,
     entered: usize,
 }
 
-/// Every circle, with the lock by whose timeline its finding is told.
+/// Returns a finding for every circle, with the index of the lock to whose timeline the finding
+/// belongs.
 pub(crate) fn circles(timelines: &[Timeline<'_>]) -> Vec<(usize, Finding)> {
     let links: Vec<Option<Link>> = (0..timelines.len()).map(|held| link(timelines, held)).collect();
     let mut found = Vec::new();
@@ -30,14 +31,15 @@ pub(crate) fn circles(timelines: &[Timeline<'_>]) -> Vec<(usize, Finding)> {
     found
 }
 
-/// Turns a circle so that the process that closed it asks for the first lock.
+/// Rotates a circle so that the process that closed it asks for the first lock.
 fn close_last(links: &[Option<Link>], circle: &mut [usize]) {
     let since = |lock: &usize| links[*lock].as_ref().map(|link| link.since);
     let closing = (0..circle.len()).max_by_key(|place| since(&circle[*place]));
     circle.rotate_left(closing.map_or(0, |place| (place + 1) % circle.len()));
 }
 
-/// The locks of the circle that a lock is part of, from this one on; empty if it is in none.
+/// Returns the locks of the circle that contains a lock, starting with that lock; empty if there is
+/// no circle.
 fn circle(links: &[Option<Link>], first: usize) -> Vec<usize> {
     let mut circle = vec![first];
     loop {
@@ -50,7 +52,8 @@ fn circle(links: &[Option<Link>], first: usize) -> Vec<usize> {
     }
 }
 
-/// The last holder of a lock, if it keeps the lock to the end and does nothing but ask for another.
+/// Returns the last holder of a lock, if it keeps the lock to the end and only asks for another
+/// lock.
 fn link(timelines: &[Timeline<'_>], held: usize) -> Option<Link> {
     let section = timelines[held].sections.iter().rev().find(|section| section.to.is_none())?;
     let process = section.process.machine();

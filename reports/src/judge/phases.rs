@@ -1,15 +1,17 @@
-//! The phase of the protocol that each fault met: a record of how thorough a quiet cell was.
+//! The protocol phase in which each fault began ([`phases`]), which shows how thoroughly a quiet
+//! cell was tested.
 
 use crate::record::history::{Action, Event, History, What};
 use fencepost_faults::Node;
 use std::collections::BTreeMap;
 use strum::IntoStaticStr;
 
-/// The phases of the protocol in the order of a process.
+/// The phases of the protocol, in the order in which a process passes through them.
 pub const PHASES: [&str; 6] =
     ["before-acquire", "acquiring", "holding", "guarded-write", "releasing", "idle"];
 
-/// The faults that began in each phase, of any kind, in protocol order; empty for none.
+/// Returns the number of faults of any kind that began in each phase, in protocol order; empty if
+/// there are no counts.
 pub fn whatever_kind(counts: &BTreeMap<String, BTreeMap<String, u64>>) -> Vec<(&'static str, u64)> {
     let began = |phase| counts.values().filter_map(|phases| phases.get(phase)).sum::<u64>();
     let counts: Vec<_> = PHASES.into_iter().map(|phase| (phase, began(phase))).collect();
@@ -27,8 +29,8 @@ enum Phase {
     GuardedWrite,
 }
 
-/// For every fault that began, its kind and phase: the phase of the process that it names (of its
-/// most advanced thread), or else of the most advanced process.
+/// Returns the kind and the phase of every fault that began. The phase is that of the process that
+/// the fault names (of its most advanced thread), or else of the most advanced process.
 pub fn phases(history: &History) -> Vec<(String, String)> {
     let mut at: BTreeMap<Node, Phase> = BTreeMap::new();
     let mut met = Vec::new();
@@ -50,7 +52,7 @@ pub fn phases(history: &History) -> Vec<(String, String)> {
     met
 }
 
-/// A crash resets all threads of its process.
+/// Follows an event. A crash resets all threads of its process.
 fn follow(at: &mut BTreeMap<Node, Phase>, event: &Event) {
     let was = at.get(&event.node).copied();
     let now = match &event.what {

@@ -1,17 +1,18 @@
-//! The digest of a history: equal digests mean equal runs.
+//! The [`digest`] of a history. Equal digests mean equal runs.
 
 use crate::record::history::{History, What};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 
-/// The SHA-256 of some bytes, in hex.
+/// Returns the SHA-256 of some bytes, in hex.
 pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// SHA-256, in hex, over one line for each digested event: the JSON array `[sequence, time_us,
-/// node, what]` and a line feed, without the `lease_us` of server events. The sequence counts only
-/// digested events, so that faults and phases, which the digest leaves out, do not affect it.
+/// Returns SHA-256, in hex, over one line for each digested event: the JSON array `[sequence,
+/// time_us, node, what]` and a line feed, without the `lease_us` of server events. The sequence
+/// numbers count only digested events, so faults and other events that the digest omits do not
+/// affect it.
 pub fn digest(history: &History) -> String {
     let mut hasher = Sha256::new();
     let mut line = Vec::with_capacity(256);
@@ -27,7 +28,8 @@ pub fn digest(history: &History) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A key's time to live follows from the request, and histories of version 1 do not have it.
+/// Returns the event without its lease. A key's time to live follows from the request, and
+/// histories of version 1 do not have it.
 fn without_lease(what: &What) -> Cow<'_, What> {
     match what {
         What::Server { lease_us: Some(_), .. } => {
@@ -53,7 +55,7 @@ mod tests {
 
     #[test]
     fn the_digest_of_one_event_is_that_of_its_line() {
-        // printf '[0,3000,"client-1",{"event":"lost"}]\n' | sha256sum
+        // Shell command: `printf '[0,3000,"client-1",{"event":"lost"}]\n' | sha256sum`
         assert_eq!(
             digest(&Story::new().loses(3, 1).build()),
             "9bcb05aad3cb08c9eeeb9ca6c9ced7d58926e73f25b98789b02c150f3ce3c769"

@@ -1,4 +1,4 @@
-//! The messages of one run, if requested.
+//! The [`Trace`] of the messages of one run, if requested.
 
 use fencepost_faults::{Node, SimTime};
 use schemars::JsonSchema;

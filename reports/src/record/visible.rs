@@ -1,5 +1,6 @@
-//! Makes untrusted text safe for a terminal, a log or a page: names in files can hold line feeds,
-//! escape sequences that move the cursor, and marks that change the writing direction.
+//! Makes untrusted text safe for a terminal, a log or a page with [`visible`]. Names in files can
+//! contain line feeds, escape sequences that move the cursor, and marks that change the writing
+//! direction.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -23,14 +24,15 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Text in one line of at most this many characters; counts the omitted ones.
+/// Returns the text in one line of at most this many characters, with the number of omitted
+/// characters.
 pub fn one_line(text: &str, characters_max: usize) -> String {
     let text = visible(text.trim_end());
     let count = text.chars().count();
     if count <= characters_max {
         return text.into_owned();
     }
-    // The end often names the valid values.
+    // The end of the text often names the valid values.
     let tail = characters_max / 4;
     let head: String = text.chars().take(characters_max - tail).collect();
     let end: String = text.chars().skip(count - tail).collect();
@@ -48,7 +50,8 @@ pub fn visible_in<T: Clone + Serialize + DeserializeOwned>(
     serde_json::from_value(shown(value)).map(Cow::Owned)
 }
 
-/// Escapes hidden or turning characters that JSON does not escape; the value stays the same.
+/// Escapes hidden or direction-changing characters that JSON leaves unescaped. The value stays the
+/// same.
 pub fn visible_json(text: &str) -> Cow<'_, str> {
     let is_left_out = |letter: char| letter > '~' && is_hidden(letter);
     if !text.contains(is_left_out) {
@@ -67,7 +70,8 @@ pub fn visible_json(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Control characters, and those of Unicode's `Cf`, `Zl` and `Zp` that hide or turn text.
+/// Returns whether a character is a control character, or one of Unicode's `Cf`, `Zl` and `Zp` that
+/// hide text or change its direction.
 fn is_hidden(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,

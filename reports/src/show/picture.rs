@@ -1,4 +1,5 @@
-//! One run's picture as data: lanes, holders, values, faults, events, messages, clocks.
+//! The picture of one run as data ([`Scene`]): lanes, holders, values, faults, events, messages and
+//! clocks.
 
 mod clocks;
 mod focus;
@@ -18,9 +19,9 @@ use crate::record::trace::WireMessage;
 use crate::summary::report::{RunReport, TimelineEntry};
 use fencepost_faults::{Family, FaultKind, FaultPlan, Micros, Node, Seed};
 
-/// Times are true microseconds since the start of the run.
+/// A picture whose times are true microseconds since the start of the run.
 pub(crate) struct Scene {
-    /// From top to bottom.
+    /// The lanes from top to bottom.
     pub(crate) lanes: Vec<Lane>,
     pub(crate) end: u64,
     pub(crate) strip: Vec<HolderSpan>,
@@ -30,9 +31,9 @@ pub(crate) struct Scene {
     pub(crate) marks: Vec<Mark>,
     pub(crate) messages: Vec<WireMessage>,
     pub(crate) clocks: Vec<ClockLine>,
-    /// One for each violation, then the whole run.
+    /// One focus for each violation, then one for the whole run.
     pub(crate) focuses: Vec<Focus>,
-    /// `true` if all events were available, not only those around the violations.
+    /// `true` if all events were available; `false` if only those around the violations were.
     pub(crate) is_whole: bool,
 }
 
@@ -42,7 +43,7 @@ pub(crate) struct Span {
     pub(crate) from: u64,
     pub(crate) to: u64,
     pub(crate) ending: String,
-    /// `true` if a replica followed its primary, without a client's request.
+    /// `true` if a replica followed its primary without a client's request.
     pub(crate) is_copy: bool,
 }
 
@@ -55,7 +56,8 @@ pub(crate) struct FaultBar {
 }
 
 impl Scene {
-    /// Without its history it shows the report's timeline; `None` if that is empty too.
+    /// Returns the picture of a run. Without the run's history it shows the report's timeline;
+    /// `None` if that is empty too.
     pub(crate) fn new(run: &RunReport) -> Option<Scene> {
         let is_whole = run.history.is_some();
         let history = run.history.clone().unwrap_or_else(|| remembered(run));
@@ -93,7 +95,7 @@ impl Scene {
     }
 }
 
-/// From the report's timeline. Of the header, a picture needs the resource only.
+/// Builds a history from the report's timeline. A picture needs only the resource from the header.
 fn remembered(run: &RunReport) -> History {
     let resource = run.violations.first().map(|one| one.violation.resource.as_str());
     let resource = resource.or_else(|| run.timeline.iter().find_map(key_of)).unwrap_or("lock");

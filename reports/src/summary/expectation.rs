@@ -1,4 +1,4 @@
-//! The expected result of a run or of a cell, and its deviations.
+//! The [`Expectation`] for a run or a cell, and the deviations from it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub struct Expectation {
 }
 
 impl Expectation {
-    /// The expectation for a client and fault without an entry.
+    /// Returns the expectation for a client and fault without an entry.
     pub fn missing() -> Expectation {
         let expected = "an entry in the expectations file".to_owned();
         Expectation { expected, deviations: vec!["none".to_owned()] }

@@ -1,4 +1,5 @@
-//! Reads a certificate or exploration that may be edited, truncated, or of another version.
+//! Reads a certificate or an exploration that may be edited, truncated, or of another version. See
+//! [`read`].
 
 use super::unfinished::{self, Unfinished};
 use super::{Certificate, FORMAT, VERSION, VERSION_WITH_DELAYS};
@@ -6,37 +7,37 @@ use crate::record::checksum::{Damaged, Protection, Uncovered, verify};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// A text that is no document of this format and version.
+/// The error for a text that is not a document of this format and version.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidCertificate {
-    /// Invalid or truncated JSON.
+    /// The text is invalid or truncated JSON.
     #[error("not a JSON document, or truncated ({0}): expected a {1}")]
     Json(String, &'static str),
-    /// A different document.
+    /// The text is a different document.
     #[error("format '{0}': expected {1}")]
     Format(String, &'static str),
-    /// A different version of the format.
+    /// The document has a different version of the format.
     #[error(
         "{1} version {0}: expected {VERSION} or {VERSION_WITH_DELAYS}, which this build writes"
     )]
     Version(String, &'static str),
-    /// Its content was changed.
+    /// The checksum does not match, because the content was changed.
     #[error("the document was edited or damaged: its checksum does not match")]
     Damaged,
     /// The document has no checksum.
     #[error("the document has no checksum: expected it as fencepost explore wrote it")]
     Unsealed,
-    /// Sealed, but invalid.
+    /// The document has a valid checksum but invalid content.
     #[error("no {1}: {0}")]
     Content(String, &'static str),
 }
 
-/// Reads a certificate; refuses another format or version, or a changed text.
+/// Reads a certificate. Fails if the format or version is wrong, or the text was changed.
 pub fn read(text: &str) -> Result<Certificate, InvalidCertificate> {
     sealed(text, FORMAT)
 }
 
-/// Reads an exploration without a certificate.
+/// Reads an exploration that could not be certified.
 pub fn read_unfinished(text: &str) -> Result<Unfinished, InvalidCertificate> {
     sealed(text, unfinished::FORMAT)
 }

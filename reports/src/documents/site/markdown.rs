@@ -1,5 +1,5 @@
-//! Renders Markdown as the body of a page: links point to files of the site, headings get GitHub's
-//! anchors, pictures are embedded, and HTML is text.
+//! Renders Markdown as the body of a page. Links point to files of the site, headings get GitHub's
+//! anchors, pictures are embedded, and HTML is shown as text.
 
 use super::Entry;
 use super::path::{between, in_site, resolved};
@@ -51,7 +51,8 @@ impl Link {
         Link { path: Some(path.clone()), heading: String::new(), written: path }
     }
 
-    /// Other files keep their paths of the repository.
+    /// Returns the link's path in the site. Files without a page keep their paths of the
+    /// repository.
     pub(super) fn in_site(&self, repository: Repository<'_>) -> String {
         let path = self.path.as_deref().unwrap_or_default();
         match repository(path) {
@@ -93,7 +94,8 @@ struct Writer<'t, 'r> {
     headings: BTreeMap<String, u32>,
     links: Vec<Link>,
     sections: Vec<Section>,
-    /// Code is not indexed: timelines have the same words on every page.
+    /// `true` within code, which is not indexed because timelines have the same words on every
+    /// page.
     is_in_code: bool,
 }
 
@@ -132,7 +134,8 @@ impl<'t, 'r> Writer<'t, 'r> {
                 self.out.push(events[0].clone());
                 self.html("</div>\n".to_owned());
             }
-            // A column without a name gets no header cell, which a screen reader would announce.
+            // A column without a name gets no header cell, because a screen reader would announce
+            // it.
             Event::Start(Tag::TableCell)
                 if events.get(1) == Some(&Event::End(TagEnd::TableCell)) =>
             {
@@ -204,7 +207,8 @@ impl<'t, 'r> Writer<'t, 'r> {
         length
     }
 
-    /// GitHub's anchor: lower case, no punctuation, `-` for a space, a number if repeated.
+    /// Returns GitHub's anchor for a heading: lower case, no punctuation, `-` for a space, and a
+    /// number if the anchor is repeated.
     fn anchor(&mut self, words: &str) -> String {
         let letters = words.trim().to_lowercase();
         let kept =

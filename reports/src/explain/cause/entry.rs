@@ -1,4 +1,4 @@
-//! The definition of a cause in its file.
+//! The [`Entry`] that defines a cause in its own file.
 
 use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;
@@ -9,9 +9,9 @@ use fencepost_faults::{FaultKind, Impact, SimTime};
 pub(super) struct Entry {
     pub(super) meaning: Meaning,
     pub(super) needs: &'static [Need],
-    /// `true` if no lock with a lease prevents it.
+    /// `true` if no lock with a lease can prevent the cause.
     pub(super) is_beyond_leases: bool,
-    /// `true` if the holder worked longer than a lease that it did not renew.
+    /// `true` if the cause is a holder that worked longer than a lease that it did not renew.
     pub(super) is_long_work: bool,
     pub(super) between: Option<fn(&Scene<'_, '_>) -> String>,
     pub(super) alone: Option<fn(&Case<'_, '_>) -> String>,
@@ -62,18 +62,18 @@ impl Need {
 /// The magnitude of a fault that a cause depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Measure {
-    /// Length of a process's pause.
+    /// The length of a process's pause.
     Pause,
-    /// Size of a clock step.
+    /// The size of a clock step.
     ClockStep,
-    /// Rate of a clock.
+    /// The rate of a clock.
     ClockRate,
-    /// Delay of a message to the storage.
+    /// The delay of a message to the storage.
     StorageDelay,
-    /// Delay of a reply.
+    /// The delay of a reply.
     Latency,
-    /// Delay of a write to a replica.
+    /// The delay of a write to a replica.
     ReplicationLag,
-    /// Downtime of a server: the shorter, the worse.
+    /// The downtime of a server. A shorter downtime is worse.
     Absence,
 }

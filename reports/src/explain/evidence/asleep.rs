@@ -1,12 +1,13 @@
-//! Processes that sleep on although the lock became free, or wait on a dead connection.
+//! Finds processes that sleep although the lock became free, or that wait on a dead connection. See
+//! [`slept_on`].
 
 use crate::judge::finding::Finding;
 use crate::judge::timeline::{KeySpan, Moment, Timeline};
 use crate::record::history::{Keeping, Turn, What};
 use fencepost_faults::{Node, SimTime};
 
-/// Returns whether all still wait in a database's queue on connections that ended with the server:
-/// after a power loss it notifies no client.
+/// Returns whether all processes that still wait are in a database's queue on connections that
+/// ended with the server. A server that lost power notifies no client.
 pub(super) fn waits_for_the_dead(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let died = |from: Moment, told: Moment| {
         let meanwhile = &timeline.history.events[from.index..told.index];
@@ -30,7 +31,8 @@ pub(super) fn waits_for_the_dead(timeline: &Timeline<'_>, finding: &Finding) -> 
         && waiting.into_iter().all(is_dead)
 }
 
-/// Returns whether all still wait for a server that crashed before it answered, silent since.
+/// Returns whether all processes wait for a server that crashed before it answered, and have been
+/// silent since.
 pub(super) fn waits_for_an_answer(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let unanswered = |process: &Node| {
         let Some((since, told)) = last_silence(timeline, finding, *process) else { return false };
@@ -43,7 +45,8 @@ pub(super) fn waits_for_an_answer(timeline: &Timeline<'_>, finding: &Finding) ->
     !finding.processes.is_empty() && finding.processes.iter().all(unanswered)
 }
 
-/// Returns whether all are silent at the end although the lock became free while they waited.
+/// Returns whether all processes are silent at the end although the lock became free while they
+/// waited.
 pub(super) fn slept_on(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let mut processes = finding.processes.iter();
     processes.all(|process| {
@@ -54,7 +57,8 @@ pub(super) fn slept_on(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     })
 }
 
-/// The silence event of a finding may be earlier: another process may have the lock by its end.
+/// Returns the end of a finding if it is before the silence event, by which another process may
+/// have the lock.
 fn end_of(timeline: &Timeline<'_>, finding: &Finding, told: Moment) -> Moment {
     let end = finding.at + finding.duration;
     let mut events = timeline.history.events[..told.index].iter();
@@ -64,7 +68,8 @@ fn end_of(timeline: &Timeline<'_>, finding: &Finding, told: Moment) -> Moment {
     }
 }
 
-/// The last silence of a process in a finding: its open acquire's start and the silence event.
+/// Returns the last silence of a process in a finding: the start of its open acquire and the
+/// silence event.
 fn silence(timeline: &Timeline<'_>, finding: &Finding, process: Node) -> Option<(Moment, Moment)> {
     let (_, told) = last_silence(timeline, finding, process)?;
     let waits = timeline.acquisitions.iter().rev().find(|one| {
@@ -91,7 +96,7 @@ fn last_silence(
     silences.find(|(since, told)| *since <= until && from <= told.time)
 }
 
-/// Returns whether the lock went at a server between two moments and none exists at the second.
+/// Returns whether a server lost the lock between two moments and no server has it at the second.
 fn became_free(timeline: &Timeline<'_>, from: Moment, until: Moment) -> bool {
     let went = |span: &KeySpan<'_>| {
         let told = span.to.is_some_and(|(to, _)| from < to && to < until);

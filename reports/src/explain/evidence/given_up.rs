@@ -1,4 +1,4 @@
-//! Calls that the application cancelled or interrupted, and their lasting effects.
+//! Finds calls that the application cancelled or interrupted, and their lasting effects.
 
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Outcome, Timeline};
 use crate::record::history::What;
@@ -15,8 +15,8 @@ pub(super) fn call(timeline: &Timeline<'_>, invoked: Moment) -> bool {
     }
 }
 
-/// Returns whether an abandoned acquire of the lock's owner raised its count: one release is
-/// missing.
+/// Returns whether an acquire that the lock's owner gave up raised the count, so that one release
+/// is missing.
 pub(super) fn raised_a_count(timeline: &Timeline<'_>, standing: &KeySpan<'_>) -> bool {
     let mut acquires = timeline.acquisitions.iter();
     acquires.any(|one| {
@@ -34,9 +34,10 @@ fn went_between(timeline: &Timeline<'_>, standing: &KeySpan<'_>, from: Moment) -
     })
 }
 
-/// Returns whether the first node of a queue, unknown to every process, can only come from an
-/// acquire that the application gave up: by the owner of its session, or by any process if that is
-/// unknown. A fault that lost a reply or delayed a message leaves such a node too.
+/// Returns whether only an acquire that the application gave up can have left a queue's first node,
+/// which no process knows of. The acquire must be by the node's creator, or by any process if the
+/// creator is unknown. The result is `false` if a fault lost a reply or delayed a message, because
+/// such a fault leaves such a node too.
 pub(super) fn left_a_node(
     timeline: &Timeline<'_>,
     creator: Option<Node>,

@@ -1,10 +1,12 @@
-//! Compares the owners of two acquisitions, and the value that the later one's write was based on.
+//! Compares the owners of two acquisitions, and finds the value that the later one's write was
+//! based on.
 
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::Timeline;
 use crate::record::history::Keeping;
 
-/// Returns whether a server took the later one for the earlier: threads with one owner value.
+/// Returns whether two threads of a process have the same owner value, and a server admitted the
+/// later thread because of the earlier one's lock.
 pub(super) fn shares_owner(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let [one, other] = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
     let threads = one.process != other.process && one.process.machine() == other.process.machine();
@@ -13,7 +15,8 @@ pub(super) fn shares_owner(timeline: &Timeline<'_>, clash: Clash) -> bool {
     threads && one.owner == other.owner && found
 }
 
-/// Returns whether both belong to different processes that a database row does not distinguish.
+/// Returns whether the acquisitions belong to different processes that a database row does not
+/// distinguish.
 pub(super) fn shares_client_id(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let [one, other] = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
     let is_row = matches!(
@@ -23,9 +26,9 @@ pub(super) fn shares_client_id(timeline: &Timeline<'_>, clash: Clash) -> bool {
     is_row && one.process.machine() != other.process.machine() && one.owner == other.owner
 }
 
-/// Returns whether the lost or reissued write had been applied and its writer had left its critical
-/// section when the later process was granted the lock, and the later one wrote before it left: no
-/// process interfered, and its write was not based on the stored value.
+/// Returns whether no process interfered, and yet a write was not based on the stored value. The
+/// overwritten write had been applied and its writer had left its critical section when the later
+/// process was granted the lock, and the later process wrote before it left.
 pub(super) fn is_overwritten(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> bool {
     let builds_on =
         matches!(finding.kind, Kind::LostUpdate | Kind::DuplicateNumber | Kind::NumberRegression);

@@ -1,5 +1,5 @@
-//! Fencing admits the rightful holder: once all faults have been healed for the stated bound, the
-//! storage never rejects the newest acquisition while its servers still have the lock.
+//! Checks that fencing admits the rightful holder: when all faults have been healed for the stated
+//! bound, the storage never rejects the newest acquisition while its servers still have the lock.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -32,8 +32,8 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     found.into_iter().map(|request| finding(timeline, healed, request)).collect()
 }
 
-/// Returns whether the request is of the newest acquisition, whose process is in its critical
-/// section, and a quorum still has its key.
+/// Returns whether the request is by the newest acquisition, whose process is in its critical
+/// section and whose key still exists at a quorum of servers.
 fn is_rightful(timeline: &Timeline<'_>, request: &StorageRequest) -> bool {
     let Some(index) = request.acquisition else { return false };
     let acquisition = &timeline.acquisitions[index];
@@ -62,7 +62,7 @@ fn finding(timeline: &Timeline<'_>, healed: Moment, rejected: &StorageRequest) -
          {token}.",
         rejected.process
     );
-    // The acquisition whose token makes the storage reject this one.
+    // The acquisition whose higher token makes the storage reject the request.
     let highest = timeline
         .storage
         .iter()
@@ -92,7 +92,8 @@ mod tests {
     use super::*;
     use crate::record::story::Story;
 
-    /// The storage has seen token 50; the bound after healing ends at 110 ms.
+    /// Returns a story in which the storage has seen token 50. The bound after healing ends at 110
+    /// ms.
     fn after_the_bound() -> Story {
         let story = Story::new()
             .progress_bound(100)

@@ -1,9 +1,10 @@
-//! Only the owner releases: no process's command removes a lock granted to a different process.
+//! Checks that only the owner releases a lock: no process's command removes a lock granted to a
+//! different process.
 //!
-//! The owner of a value is the process last granted it at that server, or anywhere if that server
-//! never granted it: after a failover another server removes the lock. A thread may clean up after
-//! another thread of its process, because a lock may take them for one owner, but not while the
-//! other still uses the lock.
+//! The owner of a value is the process that was last granted it at that server. If that server
+//! never granted it, any server's last grant counts, because after a failover another server
+//! removes the lock. A thread may clean up after another thread of its process, because a lock may
+//! regard them as one owner, but not while the other thread still uses the lock.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -69,7 +70,8 @@ impl Removal {
             .position(|one| one.process.machine() == machine && belongs(one))
     }
 
-    /// A loser's GETSET may put its value over the holder's: the holder's deletion then harms none.
+    /// Returns whether the removal takes a lock from a process that was granted it. A value that a
+    /// refused process wrote over the holder's with GETSET is not such a lock.
     fn robs(&self, timeline: &Timeline<'_>) -> bool {
         let Some(theirs) = self.theirs(timeline) else { return false };
         let in_use =
@@ -87,7 +89,8 @@ fn finding(timeline: &Timeline<'_>, removal: Removal) -> Finding {
         "{remover} removed the lock at {server}, which {owner} had been granted {} earlier.",
         removed.time.since(granted.time)
     );
-    // The remover acts on its own last acquisition; the owner on the one of this grant.
+    // The remover acts on its own last acquisition. The owner acts on the acquisition of this
+    // grant.
     let own = timeline.acquisitions.iter().rposition(|one| {
         one.process == remover
             && one.completed.is_some_and(|at| at < removed)
@@ -149,7 +152,8 @@ mod tests {
     #[test]
     fn accepts_a_thread_that_clears_away_what_another_of_its_process_left_behind() {
         let second = Node::Client(1).of_thread(2);
-        // The first thread's release is lost; the second enters by its value, and releases that.
+        // The first thread's release is lost. The second thread enters by the same value, and
+        // releases it.
         let story = Story::new()
             .takes(1, 1, "a")
             .leaves(2, 1)

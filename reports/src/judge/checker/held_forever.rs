@@ -1,7 +1,8 @@
-//! No process keeps the lock beyond the stated bound. Applies only to runs whose header states one.
+//! Checks that no process keeps the lock beyond the stated bound. Applies only to runs whose header
+//! states one.
 //!
-//! A process keeps the lock while it is in its critical section and its servers have the lock:
-//! after its lease expires it blocks no other process.
+//! A process keeps the lock while it is in its critical section and its servers have the lock. A
+//! process whose lease has expired blocks no other process.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
@@ -34,8 +35,9 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     too_long.map(|(section, kept)| finding(section, kept, bound)).collect()
 }
 
-/// The process keeps the lock until it left or fewer than a quorum of servers had it; until `at` if
-/// already lost. Without a recorded grant, until it left.
+/// Returns when the process stopped keeping the lock: when it left or fewer than a quorum of
+/// servers had the lock. If the lock was already lost at `at`, returns `at`. Without a recorded
+/// grant, only leaving counts.
 pub(super) fn kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime) -> SimTime {
     let left = section.ends(timeline.end);
     let holder = &timeline.acquisitions[section.acquisition];
@@ -53,7 +55,7 @@ pub(super) fn kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime
     left.min(lost)
 }
 
-/// The last value of a gapless series under one owner: a counting lock changes its value.
+/// Returns the last value of a gapless series with one owner. A counting lock changes its value.
 fn last_of<'t, 'h>(timeline: &'t Timeline<'h>, span: &'t KeySpan<'h>) -> &'t KeySpan<'h> {
     let mut last = span;
     for next in timeline.keys.iter().filter(|next| next.node == span.node) {

@@ -1,7 +1,7 @@
-//! A flash sale: the stock never goes below zero, and no more is sold than existed.
+//! Checks a flash sale: the stock never falls below zero, and no more is sold than existed.
 //!
 //! The guarded value is the stock. A write sells the difference between the value that its writer
-//! had read and the written one: two sales that both turn 10 into 9 sell two pieces though the
+//! had read and the written one. Two sales that both turn 10 into 9 sell two pieces although the
 //! stock decreases by one.
 
 use super::Checker;

@@ -1,8 +1,9 @@
-//! Jobs: each is done once, whether two processes do it at once or one after the other.
+//! Checks that each job is done once, whether two processes do it at the same time or one after the
+//! other.
 //!
 //! If each lock belongs to a job, a process that leaves its critical section has done that job. If
-//! there is one lock, a process that sends the write of a number to the storage has done the job of
-//! that number, even if the storage rejects the write.
+//! there is a single lock, a process that sends the write of a number to the storage has done the
+//! job of that number, even if the storage rejects the write.
 
 use super::{Checker, grants_of};
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -50,7 +51,8 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Excludes critical sections that ended with a loss or a crash: the job may not be done.
+/// Returns the jobs done in critical sections. Sections that ended with a loss or a crash do not
+/// count, because the job may not be done.
 fn by_sections(timeline: &Timeline<'_>) -> Vec<Done> {
     let left = timeline
         .sections

@@ -1,7 +1,7 @@
-//! Fencing at the storage: once it has served an acquisition, it accepts no write of an earlier
-//! grant.
+//! Checks fencing at the storage: after it has served an acquisition, it accepts no write of an
+//! earlier grant.
 //!
-//! A late write that lands before the next holder touches the storage does no harm.
+//! A late write that arrives before the next holder uses the storage does no harm.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -90,7 +90,8 @@ mod tests {
         check(&Timeline::new(&story.build()))
     }
 
-    /// Client 1 holds and loses the lock without noticing, then client 2 holds it.
+    /// Returns a story in which client 1 loses the lock without noticing, and then client 2 holds
+    /// it.
     fn handover() -> Story {
         Story::new().takes(1, 1, "a").takes(5, 2, "b")
     }
@@ -127,7 +128,8 @@ mod tests {
 
     #[test]
     fn accepts_the_order_of_grants_even_if_completions_came_the_other_way_round() {
-        // The answer to client 1 was slow: it was granted first and learned of it last.
+        // Client 1 was granted the lock first, but learned of the grant last because the answer was
+        // slow.
         let story =
             Story::new().grants(1, 1, "a").grants(2, 2, "b").hears(3, 2, "b").hears(4, 1, "a");
         assert_eq!(stale_writes(story.writes(5, 1, 0, 1).writes(6, 2, 1, 2)), []);
@@ -161,7 +163,7 @@ mod tests {
 
     #[test]
     fn for_a_quorum_the_deciding_node_sets_the_order() {
-        // Client 1 got its first node first, but its third last.
+        // Client 1 got the lock at its first node first, but at its third node last.
         let story = Story::with_quorum(3)
             .grants_at(1, 1, 1, "a")
             .grants_at(2, 2, 2, "b")

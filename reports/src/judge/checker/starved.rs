@@ -1,9 +1,9 @@
-//! Every waiter is served. Judged after healing, in two ways:
+//! Checks that every waiter is served. The checker looks at the time after healing, in two ways:
 //!
-//! - A waiting process sends something within the bound on silences, unless the lock is taken: a
-//!   process that sleeps on a free lock is never woken.
-//! - If a lock promises an order, no process gets it before one that asked earlier by more than the
-//!   header's bound. A lock without that promise may admit any process first.
+//! - A waiting process sends something within the bound on silences, unless the lock is taken. A
+//!   process that sleeps while the lock is free is never woken.
+//! - If a lock promises an order, no process gets it before another one that asked earlier by more
+//!   than the header's bound. A lock without that promise may admit any process first.
 
 use super::{Checker, deadlock};
 use crate::judge::finding::{Finding, Kind};
@@ -34,7 +34,8 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Every process that slept on a free lock. For a deadlock, only those that woke up before it.
+/// Returns a finding for every process that slept while the lock was free. If the run ends in a
+/// deadlock, only processes that woke up before it count.
 fn asleep(timeline: &Timeline<'_>, healed: Moment) -> Vec<Finding> {
     let is_deadlock = !deadlock::check(timeline).is_empty();
     let silences = timeline.history.events.iter().enumerate();
@@ -76,7 +77,8 @@ fn asleep(timeline: &Timeline<'_>, healed: Moment) -> Vec<Finding> {
     findings
 }
 
-/// The longest part without the lock's key and without a critical section: start and length.
+/// Returns the start and length of the longest time without the lock's key and without a critical
+/// section.
 fn longest_free(timeline: &Timeline<'_>, from: SimTime, until: SimTime) -> (SimTime, Micros) {
     let end = timeline.end;
     let keys = timeline.keys.iter().map(|span| (span.from.time, timeline.stood_until(span)));
@@ -106,7 +108,7 @@ fn overtaken(timeline: &Timeline<'_>, first: &Acquisition<'_>, bound: Micros) ->
         let other = &timeline.acquisitions[section.acquisition];
         let waits = first.invoked < section.from
             && first.completed.is_none_or(|completed| section.from < completed);
-        // A process in its critical section takes no other's place.
+        // A process in its critical section takes no other process's place in the queue.
         let nested = timeline
             .sections
             .iter()
@@ -157,7 +159,7 @@ mod tests {
         check(&Timeline::new(&history)).iter().map(|finding| finding.duration.0 / 1_000).collect()
     }
 
-    /// Client 2 waits from 2 ms on; client 1 releases the lock at 5 ms.
+    /// Returns a story in which client 2 waits from 2 ms on and client 1 releases the lock at 5 ms.
     fn waits() -> Story {
         let story = Story::new().healed(0).takes(1, 1, "a").acquires(2, 2);
         story.leaves(5, 1).removed(5, "a", 1).left(6, 1)
@@ -230,7 +232,8 @@ mod tests {
         assert!(found(waits().silent(30, 2, 2, false)).is_empty());
     }
 
-    /// Client 2 asks at 2 ms, client 3 at `asks`, and client 3 gets the lock at 20 ms.
+    /// Returns a story in which client 2 asks at 2 ms, client 3 asks at `asks`, and client 3 gets
+    /// the lock at 20 ms.
     fn overtaken(asks: u64) -> Story {
         let story = Story::new().order_bound(10).healed(0).takes(1, 1, "a").acquires(2, 2);
         let story = story.releases(15, 1).removed(15, "a", 1);

@@ -1,4 +1,5 @@
-//! When each server was a primary, and the primary named by Sentinels, as recorded by the servers.
+//! The [`Roles`] of servers, as recorded: when each was a primary, and the primaries that Sentinels
+//! named.
 
 use super::{Moment, moments};
 use crate::record::history::{History, Turn, What};
@@ -9,20 +10,21 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Default, Debug)]
 pub struct Roles {
     primaries: Vec<Primary>,
-    /// A Sentinel, and its primary from that time on.
+    /// A time, a Sentinel, and the primary that it names from that time on.
     named: Vec<(SimTime, Node, Node)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Primary {
     node: Node,
-    /// Its promotion; `None` if it was a primary from the start.
+    /// Promotion of the server; `None` if it was a primary from the start.
     since: Option<Moment>,
     until: Option<Moment>,
 }
 
 impl Roles {
-    /// Older histories have no role events: there the role in key events counts.
+    /// Reads the roles from a history. Histories of older versions have no role events, so the role
+    /// in key events counts.
     pub(super) fn new(history: &History) -> Roles {
         let mut roles = Roles::default();
         let mut replicas = BTreeSet::new();
@@ -33,7 +35,7 @@ impl Roles {
                     roles.named.push((moment.time, node, *about));
                 }
                 What::Turn { turn: Turn::Promoted, .. } => roles.begin(node, Some(moment)),
-                // Servers other than Redis record no turns.
+                // Only Redis servers record role changes.
                 What::FaultBegan { kind: FaultKind::Promote, nodes, .. } => {
                     let promoted = nodes.iter().filter(|node| matches!(node, Node::Server(_)));
                     promoted.for_each(|node| roles.begin(*node, Some(moment)));
@@ -75,8 +77,8 @@ impl Roles {
         }
     }
 
-    /// The promotion of a node that is a primary at a moment; `None` for an initial primary or a
-    /// replica.
+    /// Returns the promotion of a node that is a primary at a moment; `None` for an initial primary
+    /// or a replica.
     pub(crate) fn promoted(&self, node: Node, at: Moment) -> Option<Moment> {
         let is_then = |one: &&Primary| {
             one.since.is_none_or(|since| since <= at) && one.until.is_none_or(|until| at < until)
@@ -84,7 +86,7 @@ impl Roles {
         self.primaries.iter().filter(is_then).find(|one| one.node == node)?.since
     }
 
-    /// Zero if the first primary is not known.
+    /// Returns the time without any primary; zero if the first primary is not known.
     pub(crate) fn without_primary(&self, from: SimTime, until: SimTime) -> Micros {
         self.sum(from, until, |at| self.primaries_at(at).next().is_none())
     }

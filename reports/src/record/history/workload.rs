@@ -1,4 +1,4 @@
-//! The guarded values.
+//! The [`Workload`]s, which define the guarded values.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -55,19 +55,19 @@ workloads! {
 }
 
 impl Workload {
-    /// The initial value in the storage.
+    /// Returns the initial value in the storage.
     pub fn initial(self) -> i64 {
         self.work().initial
     }
 
-    /// The value to write back after reading `value`; `None` if the stock is sold out.
+    /// Returns the value to write back after reading `value`; `None` if the stock is sold out.
     pub fn next(self, value: i64) -> Option<i64> {
         (self.work().next)(value)
     }
 }
 
 impl Workload {
-    /// `true` if each job is done once, so its lock is never needed again.
+    /// Returns whether each job is done once, so that its lock is never needed again.
     pub fn is_done_once(self) -> bool {
         self == Workload::Jobs
     }

@@ -1,4 +1,4 @@
-//! Selects the events of a run that a reader needs.
+//! Selects the events of a run that a reader needs, for the report's timeline.
 
 use crate::explain::narrate;
 use crate::judge::timeline::Timeline;
@@ -8,11 +8,12 @@ use crate::summary::violation::Violation;
 use fencepost_faults::{Impact, Node};
 use std::collections::BTreeSet;
 
-/// Besides its witness.
+/// Maximum number of events in addition to the witness.
 const SHOWN_MAX: usize = 40;
 const SHOWN_OF_QUIET_MAX: usize = 60;
 
-/// Of the first violation, or of the most often requested one.
+/// Returns the timeline of the first violation or, if there is none, of the lock that was requested
+/// most often.
 pub(super) fn most_telling<'t, 'h>(
     whole: &'t Timeline<'h>,
     locks: &'t [Timeline<'h>],
@@ -25,8 +26,8 @@ pub(super) fn most_telling<'t, 'h>(
     named.or_else(busiest).unwrap_or(whole)
 }
 
-/// Each witness, simultaneous actions of its processes, servers, storage, and faults; holders and
-/// gaps come from the whole history.
+/// Returns the witness events, simultaneous actions of the witness's processes, servers and
+/// storage, and faults. Holders and gaps come from the whole history.
 pub(super) fn timeline(whole: &Timeline<'_>, violations: &[Violation]) -> Vec<TimelineEntry> {
     let mut shown: BTreeSet<usize> = BTreeSet::new();
     let mut evidence: BTreeSet<u64> = BTreeSet::new();
@@ -56,7 +57,8 @@ fn entries(
     entries.collect()
 }
 
-/// Nearest to the starts and ends of its faults, or the first events without faults.
+/// Returns the events nearest to the starts and ends of the run's faults, or the first events if
+/// there are no faults.
 pub(super) fn around_faults(whole: &Timeline<'_>) -> Vec<TimelineEntry> {
     let events = whole.history.events.iter().enumerate();
     let faults: Vec<u64> = events
@@ -87,7 +89,7 @@ fn is_of_a_quiet_run(history: &History, event: &Event) -> bool {
     }
 }
 
-/// The event at `index`, `before` being the one that is shown before it.
+/// Returns the entry of the event at `index`. `before` is the entry shown before it.
 fn entry(
     whole: &Timeline<'_>,
     before: Option<usize>,

@@ -1,22 +1,23 @@
-//! The cells to report to CI, and their texts.
+//! The cells that are reported to CI, with their [`Standing`] and their texts.
 
 use super::{Cell, FindingState, Sweep};
 use crate::record::programs::{flags, lock_flags, shell_word as word};
 use fencepost_faults::Seed;
 
-/// The state of a cell.
+/// The state of a cell for CI.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Standing {
-    /// Quiet, or as expected.
+    /// The cell is quiet, or as expected.
     Passed,
-    /// Violated, or a deviation.
+    /// The cell is violated, or deviates from its expectation.
     Failed,
-    /// Nothing was exercised.
+    /// No run of the cell exercised the lock.
     Unknown,
 }
 
 impl Cell {
-    /// The state of the cell: by its expectation if there is one, else by its verdicts.
+    /// Returns the state of the cell, from its expectation if there is one, and else from its
+    /// verdicts.
     pub fn standing(&self) -> Standing {
         match &self.expectation {
             Some(held) if held.is_met() => Standing::Passed,
@@ -33,7 +34,7 @@ impl Cell {
         self.violated > 0 && !self.fingerprints.iter().all(|found| is_accepted(found.state))
     }
 
-    /// The cell in a sentence.
+    /// Describes the cell in a sentence.
     pub fn in_words(&self) -> String {
         let deviations: Vec<&str> =
             self.expectation.iter().flat_map(|held| &held.deviations).map(String::as_str).collect();
@@ -62,7 +63,7 @@ impl Cell {
         words + &failed
     }
 
-    /// How often and how a program of the user failed by itself, if it did.
+    /// Describes how often and how a user's program failed by itself, if it did.
     pub fn failure_in_words(&self) -> Option<String> {
         let failed = self.failed.as_ref()?;
         let (runs, seed, reason) = (failed.runs, failed.first_seed, &failed.reason);
@@ -72,14 +73,14 @@ impl Cell {
         ))
     }
 
-    /// The first seed to look at: the smallest run of any anomaly.
+    /// Returns the seed of the smallest run of any anomaly, which should be examined first.
     pub fn seed_to_show(&self) -> Option<Seed> {
         self.fingerprints.iter().map(|found| found.smallest).min().map(|smallest| smallest.seed)
     }
 }
 
 impl Sweep {
-    /// The command that replays one run of a cell.
+    /// Returns the command that replays one run of a cell.
     pub fn replay(&self, cell: &Cell, seed: Seed) -> String {
         let options =
             self.config.get("options").and_then(serde_json::Value::as_str).unwrap_or_default();

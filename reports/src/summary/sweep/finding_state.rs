@@ -1,4 +1,4 @@
-//! The state of a finding.
+//! The [`FindingState`] of an anomaly in the store of findings.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ impl FindingState {
     pub const ALL: [FindingState; 4] =
         [FindingState::New, FindingState::Known, FindingState::Accepted, FindingState::Fixed];
 
-    /// Its name in the store.
+    /// Returns the name used in the store.
     pub fn name(self) -> &'static str {
         match self {
             FindingState::New => "new",

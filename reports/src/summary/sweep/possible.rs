@@ -19,15 +19,15 @@ pub enum Impossible {
     Cell {
         /// The lock of the cell.
         client: String,
-        /// The faults.
+        /// The fault family or families of the cell.
         fault: String,
-        /// The counts.
+        /// Description of the contradictory counts.
         what: String,
     },
 }
 
 impl Sweep {
-    /// Checks the invariants of every sum of runs.
+    /// Checks the invariants that every sum of runs has.
     pub fn possible(&self) -> Result<(), Impossible> {
         self.seeds_ascend()?;
         let runs = runs_of(self);
@@ -92,7 +92,8 @@ fn check(cell: &Cell, seeds: u64, ran: &[SeedRange]) -> Result<(), String> {
     cell.seeds_to_first.blocks.iter().try_for_each(|blocks| block(blocks, runs))
 }
 
-/// Every count is of violated runs, and every violated run is in one of them.
+/// Checks counts of violated runs: no count is zero or above `violated`, and together they cover
+/// every violated run.
 fn counts<'c>(
     what: &str,
     counts: impl Iterator<Item = &'c u64> + Clone,
@@ -123,7 +124,7 @@ fn anomaly(one: &Fingerprint, violated: u64, ran: &[SeedRange]) -> Result<(), St
     }
 }
 
-/// The blocks of every length hold each run once.
+/// Checks that the blocks of every length contain each run once.
 fn block(blocks: &Blocks, runs: u64) -> Result<(), String> {
     let length = u128::from(blocks.length);
     let first: u128 = blocks.first.values().map(|count| u128::from(*count)).sum();

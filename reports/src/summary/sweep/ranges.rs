@@ -1,4 +1,5 @@
-//! The seeds that were run: disjoint ranges, joined where they touch, so that they stay few.
+//! The seeds that were run, as [`Ranges`]. They are disjoint and joined where they touch, so that
+//! they stay few.
 
 use super::SeedRange;
 use fencepost_faults::Seed;
@@ -7,12 +8,12 @@ use std::collections::BTreeMap;
 /// A set of seeds.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Ranges {
-    /// The end of each range by its start. No two touch, none is empty.
+    /// The end of each range by its start. No two ranges touch, and none is empty.
     ends: BTreeMap<Seed, Seed>,
 }
 
 impl Ranges {
-    /// Adds a range. Panics if one of its seeds was added before: the sum would be wrong.
+    /// Adds a range. Panics if one of its seeds was added before, because the sum would be wrong.
     pub fn insert(&mut self, range: SeedRange) {
         if range.is_empty() {
             return;
@@ -28,22 +29,22 @@ impl Ranges {
         self.ends.insert(from, to);
     }
 
-    /// The ranges, ascending.
+    /// Returns the ranges in ascending order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = SeedRange> + '_ {
         self.ends.iter().map(|(from, to)| SeedRange { from: *from, to: *to })
     }
 
-    /// One beyond the last seed; `None` if there is none.
+    /// Returns the seed after the last one; `None` if the set is empty.
     pub fn end(&self) -> Option<Seed> {
         self.ends.last_key_value().map(|(_, end)| *end)
     }
 
-    /// The number of seeds.
+    /// Returns the number of seeds.
     pub fn count(&self) -> u64 {
         self.iter().map(SeedRange::len).sum()
     }
 
-    /// The seeds of a range that are missing, ascending.
+    /// Returns the seeds of a range that are missing, in ascending order.
     pub fn missing(&self, within: SeedRange) -> Vec<SeedRange> {
         let mut at = within.from;
         let mut missing = Vec::new();

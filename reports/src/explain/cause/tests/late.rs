@@ -1,4 +1,4 @@
-//! Writes and releases in transit.
+//! Tests of the causes of late writes and releases.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn a_release_of_another_thread_that_was_not_late_took_one_for_the_other() {
     };
     assert_eq!(overlap(left(|story| story.info(3, 1))), Cause::LostRelease);
     assert_eq!(overlap(left(|story| story.left(3, 1))), Cause::SharedOwner);
-    // Still in progress, without a delay.
+    // The release is still in progress and was not delayed.
     let story = Story::new().takes(1, 1, "a").leaves(2, 1).acquires(4, thread);
     let story = story.hears(5, thread, "a").removed(6, "a", 1).left(7, 1).takes(7, 2, "b");
     assert_eq!(overlap(story.releases(8, thread).releases(9, 2)), Cause::SharedOwner);
@@ -91,7 +91,8 @@ fn a_foreign_release_has_the_cause_that_let_the_remover_overrun() {
     );
 }
 
-/// Client 1 releases in time; the network delays the release, which removes client 2's lock.
+/// Returns a story in which client 1 releases in time, but the network delays the release until it
+/// removes client 2's lock.
 fn late_release(sent: u64) -> Story {
     let story = Story::new().takes(1, 1, "1").leaves(sent, 1).info(sent + 1, 1).expires(11, "1");
     story.takes(12, 2, "1").removed(14, "1", 1).releases(15, 2)
@@ -100,7 +101,7 @@ fn late_release(sent: u64) -> Story {
 #[test]
 fn a_release_that_was_held_up_removes_the_lock_of_the_next_holder() {
     assert_eq!(cause(Kind::ForeignRelease, late_release(5)), Cause::LostRelease);
-    // A pause before the lock changes hands, or during which the release arrives, is no cause.
+    // A pause is no cause if it ends before the lock changes hands or after the release arrives.
     for (until, expected) in
         [(11, Cause::LostRelease), (13, Cause::HolderPause), (15, Cause::LostRelease)]
     {
@@ -120,7 +121,7 @@ fn a_release_that_was_held_up_removes_the_lock_of_the_next_holder() {
             "until {until}"
         );
     }
-    // If it had been sent after the lock changed hands, its sender would have overrun.
+    // A sender that releases after the lock has changed hands has outstayed its lease.
     let story =
         Story::new().takes(1, 1, "1").expires(11, "1").takes(12, 2, "1").leaves(13, 1).info(13, 1);
     assert_eq!(
@@ -144,7 +145,7 @@ fn a_release_of_an_earlier_lock_that_arrives_late_removes_the_next_lock_of_the_s
     };
     assert_eq!(overlap(story(true)), Cause::LostRelease);
     assert_eq!(overlap(story(false)), Cause::EarlyRelease, "every release was answered");
-    // The same, but it arrives while the process is in its critical section.
+    // The delayed release arrives while the process is in its critical section.
     let inside = |unheard: bool, gives_back: bool| {
         let story = Story::new().takes(1, 1, "id").leaves(2, 1);
         let story = if unheard { story.info(3, 1) } else { story.left(3, 1) };
@@ -211,7 +212,7 @@ fn who_is_refused_with_its_second_node_has_an_orphan_as_its_first() {
 
 #[test]
 fn a_release_that_arrives_late_is_late_though_an_inner_one_was_answered_meanwhile() {
-    // The first release is lost; the second acquire finds the lock that still exists.
+    // The first release is lost, and the second acquire finds the lock that still exists.
     let story = |answered: u64| {
         let story = Story::new().ttl(100).takes(1, 1, "a").leaves(2, 1).info(3, 1);
         let story = story.acquires(4, 1).server(5, 1, Change::Extended, "a", Some(CLIENT));

@@ -1,4 +1,4 @@
-//! A holder in its critical section when its lease expires.
+//! Tests of the causes of holders that are in their critical section when their lease expires.
 
 use super::*;
 use crate::record::story::KEY;
@@ -100,8 +100,9 @@ fn an_answer_that_took_most_of_the_lease_is_latency() {
     assert_eq!(overlap(story), Cause::Latency);
 }
 
-/// At a server that counts in whole seconds, client 1 takes the lock at 1 ms for a lease of 10 s;
-/// the server gives it `given` milliseconds. Client 2 takes it at 9.6 s.
+/// Returns the cause of a story at a server that counts in whole seconds. Client 1 takes the lock
+/// at 1 ms for a lease of 10 s, of which the server grants `given` milliseconds. Client 2 takes it
+/// at 9.6 s.
 fn coarse(given: u64, left: u64, how: impl FnOnce(Story) -> Story) -> Cause {
     let story = how(Story::new().ttl(10_000).takes(1, 1, "a")).takes(9_600, 2, "b");
     let story = story.with_recorded_leases_of(Micros::from_millis(given)).at_servers();
@@ -154,7 +155,8 @@ fn a_lease_that_the_lock_renews_by_itself_ends_by_a_missed_renewal() {
 
 #[test]
 fn a_lock_that_ran_out_in_a_pause_did_not_live_on_in_what_a_nested_acquire_put_there_later() {
-    // Client 1 takes and releases the lock again in its critical section, then client 2 takes it.
+    // Client 1 takes and releases the lock again in its critical section, and then client 2 takes
+    // it.
     let story = |paused: bool| {
         let story = Story::new().takes(1, 1, "a=1").expires(11, "a=1");
         let story = story.acquires(16, 1).grants(17, 1, "a=1").hears(18, 1, "a=1");
@@ -172,7 +174,8 @@ fn a_lock_that_ran_out_in_a_pause_did_not_live_on_in_what_a_nested_acquire_put_t
     assert_eq!(overlap(story(false)), Cause::HoldTooLong);
 }
 
-/// memcached: client 1 takes the lock at 1 s for 10 s, it expires, and client 2 takes it.
+/// Returns a story at memcached in which client 1 takes the lock at 1 s for 10 s, the lock expires,
+/// and client 2 takes it.
 fn on_memcached(expired_ms: u64) -> Story {
     const SERVER: Node = Node::Server(1);
     let told = |change, value: &str, by| {
@@ -212,7 +215,7 @@ fn the_last_second_of_a_lease_did_not_matter_to_one_that_had_left_before() {
 
 #[test]
 fn a_waiter_whose_earlier_release_is_under_way_has_not_taken_over() {
-    // Client 1 removes the lock of client 2 while waiting for it.
+    // Client 1 removes client 2's lock while it waits for the lock.
     let removes = |arrived: bool| {
         let story = Story::new().ttl(100).takes(1, 1, "a").leaves(2, 1).info(4, 1);
         let story = if arrived { story.removed(5, "a", 1) } else { story.expires(5, "a") };

@@ -1,4 +1,4 @@
-//! Replicas, and their promotion.
+//! Tests of the causes of violations with replicas and their promotion.
 
 use super::*;
 
@@ -22,7 +22,8 @@ fn a_replica_that_had_the_lock_and_let_it_run_out_early_did_so_by_a_clock() {
     let story = Story::new().takes(1, 1, "a").replicated(2, 2, "a").expires_at(3, 2, "a");
     let story = story.grants_at(4, 2, 2, "b").hears(4, 2, "b").releases(6, 1).releases(7, 2);
     assert_eq!(overlap(story.clone()), Cause::Unexplained);
-    // The replica's clock was stepped before the grant: it got the key with an absolute time.
+    // The replica's clock was stepped before the grant, and the replica received the key with an
+    // absolute expiry time.
     assert_eq!(overlap(story.fault_began(0, 1, "clock-jump", &[Node::Redis(2)])), Cause::ClockJump);
 }
 
@@ -36,7 +37,8 @@ fn after_a_failover_a_lease_that_had_run_out_is_no_replication_loss() {
     assert_eq!(overlap(story.releases(20, 1).releases(21, 2)), Cause::HoldTooLong);
 }
 
-/// Client 1 gets token 7, and client 2 a lower one later.
+/// Returns the cause of a story in which client 1 gets token 7, and client 2 later gets a lower
+/// token.
 fn tokens(how: impl FnOnce(Story) -> Story, redis: u16) -> Story {
     let story = how(Story::new().takes_with_token(1, 1, "a", 7).releases(2, 1).removed(2, "a", 1));
     story.grants_at(9, 2, redis, "b").hears_token(9, 2, "b", 3)
@@ -143,7 +145,8 @@ fn a_copy_of_an_earlier_lock_of_its_own_lets_a_process_in_after_a_failover() {
 
 #[test]
 fn two_servers_that_grant_as_primaries_at_once_are_a_split_brain() {
-    // redis-2 follows, is promoted and grants to client 2 before redis-1 grants to client 1.
+    // The replica redis-2 is promoted and grants the lock to client 2 before redis-1 grants it to
+    // client 1.
     let story = |promoted: bool| {
         let story = Story::new().takes(1, 3, "c").replicated(1, 2, "c").releases(2, 3);
         let story = story.removed(2, "c", 3).removed_on_replica(2, 2, "c");
@@ -164,7 +167,8 @@ fn two_servers_that_grant_as_primaries_at_once_are_a_split_brain() {
 
 #[test]
 fn counters_of_two_primaries_at_once_are_a_split_brain_too() {
-    // redis-2 follows, is promoted and grants to client 2 before or after redis-1 gives token 7.
+    // The replica redis-2 is promoted and grants the lock to client 2 before or after redis-1
+    // issues token 7.
     let story = |promoted: bool| {
         let story = Story::new().takes(1, 3, "c").replicated(1, 2, "c").releases(2, 3);
         let story = story.removed(2, "c", 3).removed_on_replica(2, 2, "c").acquires(3, 2);
@@ -182,7 +186,7 @@ fn counters_of_two_primaries_at_once_are_a_split_brain_too() {
 
 #[test]
 fn a_late_copy_of_an_earlier_lock_that_a_replica_removes_is_not_how_the_later_one_was_lost() {
-    // The new primary has the lock of client 1 as well; its own inner release removes it there.
+    // The new primary also has client 1's lock, and client 1's own inner release removes it there.
     let story = |copied: bool| {
         let story = Story::new().takes(1, 1, "a").replicated(2, 2, "a");
         let story = story.removed_on_replica(3, 2, "a");
@@ -197,7 +201,7 @@ fn a_late_copy_of_an_earlier_lock_that_a_replica_removes_is_not_how_the_later_on
 
 #[test]
 fn who_was_let_in_by_a_copy_of_its_own_loses_that_as_any_lock() {
-    // No server grants client 1 its second lock: the new primary still has its first.
+    // No server grants client 1 its second lock, because the new primary still has its first.
     let story = |removed: bool| {
         let story = Story::new().takes(1, 1, "a").replicated(2, 2, "a").leaves(3, 1).left(4, 1);
         let story = story.acquires(5, 1).hears(6, 1, "a");

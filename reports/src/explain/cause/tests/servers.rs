@@ -1,8 +1,9 @@
-//! A lock that its servers lost, or that was taken from them.
+//! Tests of the causes of locks that their servers lost, or that were taken from their holders.
 
 use super::*;
 
-/// Client 2 overwrites the row of client 1, whose lease of 10 ms is not over.
+/// Returns the cause of a story in which client 2 overwrites client 1's row, whose lease of 10 ms
+/// is not over.
 fn overwritten(keeping: Keeping, fault: &str, hit: Node) -> Cause {
     let rest = Story::kept_as(keeping).takes(1, 1, "a").takes(4, 2, "b");
     let story = rest.releases(6, 1).releases(7, 2).fault_began(2, 1, fault, &[hit]);
@@ -23,7 +24,7 @@ fn a_row_that_is_overwritten_by_the_clock_of_a_process_is_a_clock_skew() {
     assert_eq!(of_client, Cause::Unexplained, "the server looks at no clock of a process");
     assert_eq!(overwritten(Keeping::RowByServer, "clock-jump", server), Cause::ClockJump);
     assert_eq!(overwritten(Keeping::RowByServer, "clock-drift", server), Cause::ClockDrift);
-    // The transaction that wrote the row had read the clock before it was stepped.
+    // The transaction that wrote the row had read the clock before the clock was stepped.
     let stepped = Story::kept_as(Keeping::RowByServer).ttl(10_000).acquires(1, 1);
     let stepped = stepped.fault_began(2, 1, "clock-jump", &[server]).grants(3, 1, "a");
     let stepped = stepped.hears(4, 1, "a").takes(5, 2, "b").releases(6, 1).releases(7, 2);
@@ -139,7 +140,7 @@ fn a_removal_is_foreign_or_the_holders_own() {
     let lost_reply =
         early(|story| story.removed(3, "a", 1)).fault_began(1, 1, "lost-reply", &[REDIS, CLIENT]);
     assert_eq!(overlap(lost_reply), Cause::LostReply);
-    // The reply answered an earlier call.
+    // The lost reply answered an earlier call.
     let before = Story::new().fault_began(1, 1, "lost-reply", &[REDIS, CLIENT]);
     let before = before.takes(2, 1, "z").releases(3, 1).removed(3, "z", 1).takes(5, 1, "a");
     let before = before.removed(6, "a", 1).takes(7, 2, "b").releases(8, 1).releases(9, 2);
@@ -260,7 +261,7 @@ fn a_lock_whose_value_is_the_same_for_all_is_whose_grant_it_was() {
 
 #[test]
 fn a_lock_that_a_process_takes_again_and_again_under_one_value_is_lost_by_its_latest_grant() {
-    // The replica has seen the first of two locks of client 1, and never received the second.
+    // The replica received the first of client 1's two locks, but never the second.
     let story = Story::new()
         .takes(1, 1, "id=1")
         .replicated(1, 2, "id=1")

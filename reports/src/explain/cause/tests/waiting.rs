@@ -1,4 +1,4 @@
-//! A lock that no process gets, or that one keeps.
+//! Tests of the causes of locks that no process gets, or that one process keeps.
 
 use super::*;
 
@@ -68,7 +68,7 @@ fn a_lock_whose_release_was_lost_stands_for_ever() {
 
 #[test]
 fn what_was_in_the_way_is_what_stood_then_and_not_at_the_end_of_the_run() {
-    // From 21 ms to 150 ms no process gets in; then an operator frees the lock.
+    // No process gets the lock from 21 ms to 150 ms, when an operator frees it.
     let freed = |story: Story| {
         let story = story.progress_bound(100).healed(20).acquires(21, 2).fails(140, 2);
         let story = story.server(141, 1, Change::Flushed, "a", None).takes(150, 3, "c");
@@ -230,7 +230,7 @@ fn a_lock_that_is_renewed_by_nobody_in_its_section_is_an_orphan_renewal() {
     assert_eq!(nobody(story(&[80, 83, 86])), Cause::OrphanRenewal);
     assert_eq!(nobody(story(&[80])), Cause::LostRelease, "that may be a command sent again");
     assert_eq!(nobody(story(&[])), Cause::LostRelease);
-    // One is enough after an earlier renewal by a holder.
+    // A single renewal is enough if a holder has renewed the lock before.
     let renews = renewed(Story::new().takes(1, 1, "a"), &[4]).leaves(5, 1).info(6, 1);
     assert_eq!(nobody(renewed(renews, &[80])), Cause::OrphanRenewal);
 }
@@ -257,14 +257,14 @@ fn who_waits_for_a_server_that_lost_power_waits_on_a_lost_connection() {
     assert_eq!(waits(Keeping::RowByServer, 4), Cause::MissedWakeup, "nobody waits there");
 }
 
-/// Client 2 waits from 2 ms on; client 1 had the lock and released it, and client 3 takes it and
-/// releases it at healing. Then no process gets in.
+/// Returns the cause of a story in which client 2 waits from 2 ms on, client 1 releases the lock,
+/// and client 3 takes it and releases it at healing. After that, no process gets the lock.
 fn passed_by(keeping: Keeping, what: impl FnOnce(Story) -> Story) -> Cause {
     let story =
         Story::kept_as(keeping).progress_bound(50).takes(1, 1, "7").acquires(2, 2).leaves(5, 1);
     let story = what(story.removed(5, "7", 1).left(6, 1)).healed(7).takes(8, 3, "8");
     let story = story.leaves(9, 3).removed(9, "8", 3).left(10, 3);
-    // A waiter for a row asks repeatedly.
+    // A process that waits for a database row asks repeatedly and is never silent.
     let story = match keeping {
         Keeping::Connection => story.silent(99, 2, 2, true),
         Keeping::RowByClients
@@ -339,7 +339,8 @@ fn one_that_was_passed_over_lost_its_place() {
 
 #[test]
 fn a_lock_that_outlives_its_release_was_counted_twice_or_stands_where_the_release_did_not_come() {
-    // One server keeps it: the release only lowers a count raised twice, or never arrived.
+    // A single server keeps the lock because the release lowers a count that was raised twice, or
+    // because the release never arrives.
     let story = |lowered: bool| {
         let story = loses_reply(Story::with_quorum(2).acquires(1, 1), 1, 2);
         let story = story.grants_at(2, 1, 1, if lowered { "a=2" } else { "a=1" });
@@ -368,7 +369,7 @@ fn why_a_lock_that_is_free_is_not_had_is_told_by_what_acted_meanwhile() {
     assert_eq!(told(Some(("crash", Node::Redis(1)))), Cause::ServerOutage);
     assert_eq!(told(Some(("pause", Node::Redis(3)))), Cause::ServerOutage);
     assert_eq!(told(Some(("partition", Node::Redis(1)))), Cause::Partition);
-    // A fault of an uninvolved process does not explain it, nor does no fault.
+    // Neither a fault of an uninvolved process nor the absence of faults explains the wait.
     assert_eq!(told(Some(("pause", Node::Client(3)))), Cause::Unexplained);
     assert_eq!(told(None), Cause::Unexplained);
     let back_at_once = story(Some(("crash", Node::Redis(1))), 3);
@@ -423,7 +424,7 @@ fn a_lock_that_is_free_is_not_had_while_the_first_of_its_queue_stands_still() {
 
 #[test]
 fn locks_of_attempts_that_were_given_up_keep_everybody_from_a_majority() {
-    // The third server grants its votes and gets them back; the others keep one of each.
+    // The third server grants its votes and gets them back. The other servers keep one vote each.
     let story = |standing: &[u16], again: bool| {
         let mut story = Story::with_quorum(2).ttl(100).available_within(10, 1, 3);
         story = loses_reply(story.acquires(1, 1).acquires(1, 2), 1, 2);
@@ -454,7 +455,7 @@ fn who_sleeps_on_a_lock_that_became_free_was_not_woken_whatever_acted_meanwhile(
     assert_eq!(cause(Kind::Unavailable, asked), Cause::Unexplained, "the server was back at once");
     let slept = story.silent(40, 2, 2, true).grants(40, 2, "b").hears(41, 2, "b");
     assert_eq!(cause(Kind::Unavailable, slept), Cause::MissedWakeup);
-    // Client 2 is first in a queue, and client 3 asks again and again.
+    // Client 2 is first in a queue, and client 3 repeatedly asks for the lock.
     let queued = |since| {
         let story = Story::new().ttl(100).available_within(10, 1, 1).takes(1, 1, "a");
         let story = story.acquires(2, 2).releases(5, 1).removed(5, "a", 1).acquires(6, 3);

@@ -1,4 +1,4 @@
-//! Finds why no process got a free lock although enough servers ran.
+//! Finds why no process got a free lock although enough servers ran ([`of_outage`]).
 
 use super::Standstill;
 use super::clocks::clocks_differ;
@@ -33,7 +33,7 @@ pub(super) fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<St
     if asleep::slept_on(timeline, finding) || first_slept_on(timeline, span) {
         return Some(Standstill::NotTold);
     }
-    // Enough servers ran. If enough of them could be reached, too, the keys there decide.
+    // Enough servers ran. If a quorum of them was reachable too, their keys decide.
     let votes = || {
         of_standing_votes(timeline, span)
             .or_else(|| votes_are_split(timeline, span).then_some(Standstill::VotesSplit))
@@ -63,15 +63,16 @@ pub(super) fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<St
         })
 }
 
-/// A loser may have overwritten the last holder's lock.
+/// Returns how the last holder lost its lock, which a refused process may have overwritten.
 fn of_last_holder(timeline: &Timeline<'_>, at: SimTime) -> Option<Standstill> {
     let left = |to: Moment| to.time == at;
     let section = timeline.sections.iter().find(|section| section.to.is_some_and(left))?;
     lost_by(timeline, &timeline.acquisitions[section.acquisition])
 }
 
-/// Returns whether the first in the queue was paused for most of the outage, while another process
-/// wanted the lock. Without a promised order, the first is the one that got it in the end.
+/// Returns whether the first process in the queue was paused for most of the outage, while another
+/// process wanted the lock. If the lock promises no order, the first process is the one that
+/// finally got it.
 fn waiter_stood_still(timeline: &Timeline<'_>, period: Period) -> bool {
     let Period { from, until } = period;
     let stood_still = |process: &Node| {
@@ -94,7 +95,7 @@ fn waiter_stood_still(timeline: &Timeline<'_>, period: Period) -> bool {
     asked.iter().map(|one| &one.process).any(|process| is_first(process) && stood_still(process))
 }
 
-/// Returns whether the one that got the lock at last, first of a queue, had sent nothing.
+/// Returns whether the process that finally got the lock had sent nothing since before the outage.
 fn first_slept_on(timeline: &Timeline<'_>, Period { from, until }: Period) -> bool {
     timeline.history.events.iter().any(|event| {
         let What::Silent { since_us, .. } = event.what else { return false };
@@ -138,7 +139,8 @@ fn servers_were_away(timeline: &Timeline<'_>, period: Period) -> bool {
     period.is_mostly(sum)
 }
 
-/// Returns whether for most of a time cuts named so few of several servers that a quorum was left.
+/// Returns whether, for most of the time, partitions named so few of several servers that a quorum
+/// was reachable.
 fn reaches_a_quorum(timeline: &Timeline<'_>, period: Period) -> bool {
     let Period { from, until } = period;
     let header = &timeline.history.header;
@@ -162,7 +164,8 @@ fn reaches_a_quorum(timeline: &Timeline<'_>, period: Period) -> bool {
     header.quorum > 1 && !period.is_mostly(too_few)
 }
 
-/// Returns whether mostly no primary served clients: there was none, or Sentinels named another.
+/// Returns whether clients had no primary for most of the time, because there was none or Sentinels
+/// named another server.
 fn has_no_primary(timeline: &Timeline<'_>, period: Period) -> bool {
     let Period { from, until } = period;
     let roles = &timeline.roles;

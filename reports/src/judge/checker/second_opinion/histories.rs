@@ -1,4 +1,4 @@
-//! Random lock histories, some of them incorrect.
+//! Random lock histories, some of which are incorrect.
 
 use crate::record::history::History;
 use crate::record::story::Story;
@@ -10,7 +10,7 @@ use rand_core::Rng;
 pub(super) enum Style {
     /// The lock sometimes admits a process too early.
     Plain,
-    /// The same, and holders reacquire it while they hold it.
+    /// The lock sometimes admits a process too early, and holders reacquire it while they hold it.
     Nested,
     /// The lock sometimes issues a token twice, or an older one.
     Fenced,
@@ -57,7 +57,8 @@ impl<R: Rng> Telling<R> {
         self.story = self.story.take().map(with);
     }
 
-    /// One process takes the lock, perhaps after a failure; releases it, crashes, or never ends.
+    /// Lets one process take the lock, perhaps after a failure. The process then releases it,
+    /// crashes, or never ends.
     fn turn(&mut self, turn: u64) {
         let index = self.draw(0..=self.free_at.len() as u64 - 1) as usize;
         let client = index as u16 + 1;
@@ -92,7 +93,7 @@ impl<R: Rng> Telling<R> {
         let from =
             earliest.max(if too_early { self.draw(began..=ends) } else { ends + self.draw(0..=3) });
         let invoked = self.draw(earliest..=from);
-        // The server of a careless lock grants what is free now, not later.
+        // The server of a careless lock grants a free lock immediately.
         let granted = if self.style == Style::Careless { from } else { self.draw(invoked..=from) };
         let cheated = self.style == Style::Fenced && self.chance(120);
         let token = if cheated { self.draw(0..=self.token) } else { self.token + 1 };

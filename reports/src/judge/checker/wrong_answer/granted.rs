@@ -1,7 +1,9 @@
-//! A grant is backed by a quorum of servers when the caller hears of it, for its stated validity.
+//! Checks that a quorum of servers supports a grant when the caller learns of it, for its stated
+//! validity.
 //!
-//! Not judged: a process that was paused or had a faulty clock meanwhile, which cannot tell how
-//! late it is; and a lock that a server or another process removed meanwhile.
+//! The checker excludes a process that was paused or had a faulty clock meanwhile, because it
+//! cannot know how late it is. It also excludes a lock that a server or another process removed
+//! meanwhile.
 
 use super::{finding, machine_of};
 use crate::judge::finding::Finding;
@@ -10,7 +12,7 @@ use crate::record::history::Change;
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
-/// How much longer than its lease a validity may be: the time of a message.
+/// The time by which a validity may exceed its lease, which allows for the time of a message.
 const TOLERANCE: Micros = Micros(50_000);
 
 pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
@@ -49,7 +51,7 @@ fn granted_wrongly(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Fin
     let stated = one.valid_for?;
     let mut ends: Vec<SimTime> = ends.into_values().flatten().collect();
     ends.sort();
-    // Servers where it never expires support any validity.
+    // Servers at which the key never expires support any validity.
     let backed = ends.len().checked_sub(quorum).map(|place| ends[place])?;
     (backed + TOLERANCE < told.time + stated).then(|| {
         let what = format!(
@@ -93,7 +95,7 @@ fn is_excused(
     is_hit || own.iter().any(|span| taken(&span))
 }
 
-/// Returns whether the removal may be a delayed command of an earlier release of the process.
+/// Returns whether the removal may be a delayed command of an earlier release by the process.
 fn may_have_been_held_up(timeline: &Timeline<'_>, one: &Acquisition<'_>, at: Moment) -> bool {
     let since = SimTime(at.time.0.saturating_sub(timeline.history.header.ttl_us.0));
     timeline.faults.iter().any(|fault| {

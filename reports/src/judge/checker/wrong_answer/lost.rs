@@ -1,8 +1,9 @@
-//! A reported loss is real: the caller's lease does not continue, and the caller still had a lock
-//! to lose.
+//! Checks that a reported loss is real: the caller's lease does not continue, and the caller still
+//! had a lock to lose.
 //!
-//! A cautious library reports a loss once the lease that it knows of is over, although a renewal
-//! with a lost reply may have been applied. So only renewals count whose reply no fault prevented.
+//! A cautious library reports a loss when the lease that it knows of is over, although a renewal
+//! whose reply was lost may have been applied. Therefore only renewals count whose reply no fault
+//! prevented.
 
 use super::{finding, gone_elsewhere, may_be_another_server, never_expires};
 use crate::judge::finding::Finding;
@@ -28,14 +29,16 @@ pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     .collect()
 }
 
-/// A loss reported although a quorum has the lock, for a tenth of a lease or longer.
+/// Finds a loss that was reported although a quorum has the lock for another tenth of a lease or
+/// longer.
 fn while_it_stands(timeline: &Timeline<'_>, section: &Section, told: Moment) -> Option<Finding> {
     if may_be_another_server(timeline) {
         return None;
     }
     let process = section.process;
     let owner = timeline.acquisitions[section.acquisition].owner?;
-    // Any value that the process wrote in its critical section is its own, under another name too.
+    // Any value that the process wrote in its critical section is its own, even with another owner
+    // value.
     let own = |span: &&KeySpan<'_>| {
         let is_named = span.value.is_some_and(|value| is_one_owner(value, owner));
         span.by.map(Node::machine) == Some(process.machine())
@@ -56,8 +59,8 @@ fn while_it_stands(timeline: &Timeline<'_>, section: &Section, told: Moment) -> 
     })
 }
 
-/// Returns whether a tenth of the lease is left, by the last command that set it and whose reply
-/// no fault can have delayed.
+/// Returns whether a tenth of the lease remains, by the last command that set it and whose reply no
+/// fault can have delayed.
 fn outlasts(timeline: &Timeline<'_>, span: &KeySpan<'_>, process: Node, told: Moment) -> bool {
     if never_expires(timeline, span) {
         return true;

@@ -1,8 +1,8 @@
-//! Chrome's JSON trace, which ui.perfetto.dev opens: a process for each run, and for each node a
-//! track for each topic: beliefs or values, overlaps, faults, messages.
+//! Writes Chrome's JSON trace, which ui.perfetto.dev opens. Each run is a process, and each node
+//! has a track for each topic: beliefs or values, overlaps, faults, and messages.
 //!
 //! The format is that of "Trace Event Format" (Google, 2016): `X` is a span, `i` an instant, `s`
-//! and `f` the ends of an arrow, `M` a name.
+//! and `f` the ends of an arrow, and `M` a name.
 
 mod tracks;
 
@@ -82,7 +82,7 @@ fn add(run: &RunReport, process: u32, events: &mut Vec<Value>) {
     }
 }
 
-/// A message is a minimal span at each end, joined by an arrow.
+/// Returns the spans of a run. A message is a minimal span at each end, joined by an arrow.
 fn slices(run: &RunReport, scene: &Scene) -> Vec<Slice> {
     let mut slices = Vec::new();
     let mut add = |topic, node, (from, to), name: String| {

@@ -1,4 +1,5 @@
-//! The history as a log for ShiViz: two lines per event, the second with its vector clock.
+//! Writes the history as a log for ShiViz, with two lines per event. The second line has the
+//! event's vector clock.
 //!
 //! The parser's expression is ShiViz's default: `(?<event>.*)\n(?<host>\S*) (?<clock>{.*})`.
 
@@ -20,7 +21,7 @@ pub(crate) const FORMAT: Format = Format {
     sweeps: None,
 };
 
-/// ShiViz draws one execution: the first violated run, or the first.
+/// Writes the first violated run, or else the first run, because ShiViz draws one execution.
 fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let shown = report.runs.iter().find(|run| !run.violations.is_empty()).or(report.runs.first());
     match shown.and_then(|run| run.history.as_ref()) {
@@ -31,7 +32,7 @@ fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()>
 
 fn write_history(history: &History, out: &mut dyn Write) -> io::Result<()> {
     let mut clocks: BTreeMap<Node, Clock> = BTreeMap::new();
-    // Servers' work for a process since its last invocation.
+    // Clocks of work that servers did for a process since its last invocation.
     let mut done_for: BTreeMap<Node, Clock> = BTreeMap::new();
     for event in &history.events {
         let mut clock = clocks.remove(&event.node).unwrap_or_default();
@@ -52,7 +53,8 @@ fn write_history(history: &History, out: &mut dyn Write) -> io::Result<()> {
             What::Crashed | What::Started => threads_of(event.node, &clocks),
             _ => Vec::new(),
         };
-        // A process crashes after all events of its threads, and they continue after its start.
+        // A process crashes after all events of its threads, and its threads continue after its
+        // start.
         threads.iter().for_each(|thread| join(&mut clock, clocks.get(thread)));
         *clock.entry(event.node).or_default() += 1;
         for thread in threads {

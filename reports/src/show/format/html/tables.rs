@@ -1,4 +1,5 @@
-//! Below a picture: violations with stories, causes and remedies, plans, facts, events.
+//! The part of a page below a picture: violations with stories, causes and remedies, plans, facts
+//! and events.
 
 use super::page::heads;
 use crate::explain::literature::Expected;
@@ -22,7 +23,7 @@ pub(crate) fn violations(run: &RunReport, index: usize) -> Markup {
     }
 }
 
-/// There is no picture to link to.
+/// Renders a minimal violation, which has no picture to link to.
 pub(crate) fn minimal(report: &ViolationReport) -> Markup {
     let violation = &report.violation;
     let Some(plan) = &report.minimal_plan else { return Markup::default() };
@@ -73,7 +74,7 @@ fn card(run: &RunReport, report: &ViolationReport, prefix: &str) -> Markup {
     }
 }
 
-/// The witness if the report has no story.
+/// Renders the story, or the witness if the report has no story.
 fn story(run: &RunReport, violation: &Violation, prefix: &str) -> Markup {
     let entry =
         |number: u64| run.timeline.iter().find(|entry: &&TimelineEntry| entry.sequence == number);
@@ -172,7 +173,7 @@ pub(crate) fn plans(run: &RunReport) -> Markup {
     }
 }
 
-/// Every minimal plan once, with the kinds of violations that it shows.
+/// Returns every minimal plan once, with the kinds of violations that it shows.
 fn smallest(run: &RunReport) -> Vec<(Vec<&'static str>, &FaultPlan)> {
     let mut told: Vec<(Vec<&'static str>, &FaultPlan)> = Vec::new();
     for report in &run.violations {
@@ -237,8 +238,8 @@ pub(crate) fn literature(expected: &Expected) -> String {
     format!("{says}: {} ({})", expected.because, expected.source)
 }
 
-/// All events if the report has the history, else those around the violations: a table of the whole
-/// history would double the page.
+/// Renders the table of events: those around the violations, because a table of the whole history
+/// would double the page.
 pub(crate) fn events(run: &RunReport, index: usize) -> Markup {
     if run.timeline.is_empty() {
         return Markup::default();

@@ -1,7 +1,7 @@
-//! A column for each process of a violation, with its critical sections.
+//! The [`Lanes`] of a story: a column for each process of a violation, with its critical sections.
 //!
-//! Holders come from the whole history (`TimelineEntry::holding`), so a section whose events are
-//! not shown is drawn as well; a gap names the sections that began in it.
+//! Holders come from the whole history (`TimelineEntry::holding`), so a critical section is drawn
+//! even if its events are not shown. A gap names the sections that began in it.
 
 use crate::record::history::{Action, What};
 use crate::summary::report::TimelineEntry;
@@ -11,7 +11,7 @@ pub(crate) struct Lanes {
     nodes: Vec<Node>,
     held: Vec<Node>,
     stopped: Vec<Node>,
-    /// For lack of room.
+    /// Number of processes without a column, for lack of room.
     left_out: usize,
 }
 
@@ -22,7 +22,8 @@ pub(crate) struct Gap {
     pub(crate) stopped: Vec<Node>,
 }
 
-/// The most events that a gap may hide without being drawn, if no section of a column begins in it.
+/// Maximum number of events that a gap may hide without being drawn, if no section of a column
+/// begins in it.
 const SILENT_MAX: u64 = 6;
 
 impl Lanes {
@@ -70,7 +71,7 @@ impl Lanes {
         self.draw(|node| self.inside(node, &self.stopped))
     }
 
-    /// The columns of a gap and its text; `None` if the gap is too small to be drawn.
+    /// Returns the columns of a gap and its text; `None` if the gap is too small to be drawn.
     pub(crate) fn gap(&self, gap: &Gap) -> Option<(String, String)> {
         let hidden: Vec<Node> =
             self.nodes.iter().copied().filter(|node| gap.sections.contains(node)).collect();
@@ -135,7 +136,7 @@ fn opens_a_section(entry: &TimelineEntry) -> bool {
 }
 
 impl Gap {
-    /// The gap between two entries of a timeline, if those between them are hidden.
+    /// Returns the gap between two entries of a timeline, if events between them are hidden.
     pub(crate) fn between(
         shown: &TimelineEntry,
         hidden: &[&TimelineEntry],
@@ -154,7 +155,7 @@ impl Gap {
     }
 }
 
-/// The lines to draw: each chosen entry with the gap before it, without a gap before the first.
+/// Returns the lines to draw: each chosen entry with the gap before it. The first entry has no gap.
 pub(crate) fn with_gaps(
     timeline: &[TimelineEntry],
     is_chosen: impl Fn(&TimelineEntry) -> bool,

@@ -10,7 +10,7 @@ pub(crate) const RED: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const GREEN: Style = AnsiColor::Green.on_default().bold();
 pub(crate) const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 
-/// Prose is wrapped before this column.
+/// Column before which prose is wrapped.
 pub(crate) const WIDTH: usize = 100;
 
 pub(crate) fn verdict_style(verdict: &Verdict) -> Style {
@@ -28,7 +28,7 @@ pub(crate) fn severity_style(severity: Severity) -> Style {
     }
 }
 
-/// A count with its noun: `1 write`, `1,204 messages`.
+/// Returns a count with its noun: `1 write`, `1,204 messages`.
 pub(crate) fn counted(count: u64, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", thousands(count))
@@ -51,7 +51,7 @@ pub(crate) fn percent(share: f64) -> String {
     if points != 0.0 && points < 10.0 { format!("{points:.1} %") } else { format!("{points:.0} %") }
 }
 
-/// A frequency: `once`, `twice`, `12 times`.
+/// Returns a frequency in words: `once`, `twice`, `12 times`.
 pub(crate) fn times(count: u64) -> String {
     match count {
         1 => "once".to_owned(),
@@ -60,7 +60,7 @@ pub(crate) fn times(count: u64) -> String {
     }
 }
 
-/// A word that is too long gets its own line.
+/// Wraps indented prose at the width of a page. A word that is too long gets its own line.
 pub(crate) fn wrapped(text: &str, indent: usize) -> Vec<String> {
     wrapped_to(text, WIDTH.saturating_sub(indent))
 }

@@ -1,12 +1,13 @@
-//! The effect of each safeguard on a story, in a sentence: clear successes first.
+//! Describes the effect of each safeguard on a story in a sentence, with clear successes first. See
+//! [`render`].
 
 use super::rerun;
 use crate::summary::report::{OnThisPlan, Remedy, ViolationReport};
 use crate::summary::sweep::Rate;
 
-/// Every safeguard of the lead: the number of other seeds that still break its rule, and its effect
-/// in this run, if requested: there, for the `others`, the safeguards whose effects differ.
-/// `--verbose` shows intervals.
+/// Describes every safeguard of the lead: the number of other seeds that still break the lead's
+/// rule and, if `here_too`, its effect in this run. For the `others`, it names the safeguards whose
+/// effects differ. `--verbose` shows intervals.
 pub(crate) fn render(
     lead: &ViolationReport,
     others: &[&ViolationReport],
@@ -30,13 +31,14 @@ pub(crate) fn render(
 
 #[derive(Clone, Copy)]
 enum Unknown {
-    /// The same number with every safeguard and without: stated once.
+    /// The number is the same with every safeguard and without any, so it is stated once.
     Always(u64),
     Varies,
 }
 
 impl Unknown {
-    /// This many of all seeds, and the number of unknown ones.
+    /// Returns the number of seeds in words, with the number of unknown ones if it is always the
+    /// same.
     fn seeds(self, all: u64) -> String {
         match self {
             Unknown::Always(some) if some > 0 => format!("{all} other seeds ({some} unknown)"),
@@ -98,7 +100,7 @@ fn here(lead: &ViolationReport) -> String {
     format!("In this run: {}.", told.join("; "))
 }
 
-/// The safeguards that affect another violation of the story differently from its lead.
+/// Describes the safeguards that affect another violation of the story differently from its lead.
 fn differently(
     lead: &ViolationReport,
     other: &ViolationReport,
@@ -139,7 +141,8 @@ enum Effect {
 }
 
 impl Effect {
-    /// Clear if the 95 % intervals of both rates do not overlap.
+    /// Returns the effect of a remedy. It is clear if the 95 % intervals of both rates do not
+    /// overlap.
     fn of(remedy: &Remedy) -> Effect {
         let with = Rate::of(remedy.broken_with, remedy.seeds);
         let without = Rate::of(remedy.broken_without, remedy.seeds);

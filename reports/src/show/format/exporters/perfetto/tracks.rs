@@ -1,5 +1,5 @@
-//! Assigns spans to tracks. Perfetto nests the spans of a track and drops one that crosses another,
-//! so crossing spans of a topic go to separate tracks.
+//! Assigns spans to [`Tracks`]. Perfetto nests the spans of a track and drops a span that crosses
+//! another, so crossing spans of a topic go to separate tracks.
 
 use fencepost_faults::Node;
 use std::cmp::Reverse;
@@ -34,11 +34,11 @@ pub(super) enum End {
     Head,
 }
 
-/// The most tracks for a topic of a node; no run comes near it.
+/// Maximum number of tracks for a topic of a node, which no run comes near.
 const ROWS: usize = 1 << 12;
 
 impl Topic {
-    /// Perfetto's filter category.
+    /// Returns Perfetto's filter category.
     pub(super) fn category(self) -> &'static str {
         match self {
             Topic::Believed => "believed",
@@ -49,7 +49,8 @@ impl Topic {
         }
     }
 
-    /// A process's beliefs and a server's values are on the node's first track, with its events.
+    /// Returns the suffix of a track's name. A process's beliefs and a server's values are on the
+    /// node's first track, together with its events, without a suffix.
     fn suffix(self) -> &'static str {
         match self {
             Topic::Believed | Topic::Lock => "",
@@ -59,7 +60,8 @@ impl Topic {
         }
     }
 
-    /// The position among a node's tracks: topics with one number share theirs.
+    /// Returns the topic's position among a node's tracks. Topics with the same number share their
+    /// tracks.
     fn place(self) -> usize {
         match self {
             Topic::Believed | Topic::Lock => 0,
@@ -77,7 +79,8 @@ pub(super) struct Tracks {
 }
 
 impl Tracks {
-    /// Sorted by start, enclosing first; each gets its topic's first track where it crosses none.
+    /// Sorts the spans by start, enclosing spans first. Each span goes to the first track of its
+    /// topic on which it crosses no other.
     pub(super) fn of(nodes: &[Node], slices: &mut [Slice]) -> Tracks {
         slices.sort_by_key(|slice| (slice.from, Reverse(slice.to)));
         let mut tracks =
@@ -118,7 +121,8 @@ impl Tracks {
     }
 }
 
-/// Each row has the ends of its open spans, the innermost last.
+/// Returns the first row that has room. Each row contains the ends of its open spans, the innermost
+/// last.
 fn take_row(rows: &mut Vec<Vec<u64>>, from: u64, to: u64) -> usize {
     for (index, row) in rows.iter_mut().enumerate() {
         while row.last().is_some_and(|end| *end <= from) {

@@ -1,4 +1,4 @@
-//! The choice of the events of a story, and their texts.
+//! Chooses the events of a [`Story`] and writes their texts.
 
 use super::Story;
 use crate::judge::finding::Kind;
@@ -8,14 +8,16 @@ use crate::summary::report::{TimelineEntry, ViolationReport};
 use fencepost_faults::Node;
 use std::collections::BTreeSet;
 
-/// Besides its evidence.
+/// Maximum number of events in addition to the evidence.
 const EVENTS_MAX: usize = 9;
-/// The first, and the last that break no rule, as for a stuck lock with many failed attempts.
+/// Number of events shown from the start of much evidence. From the end, the last `EVIDENCE_LAST`
+/// events are shown, as for a stuck lock with many failed attempts.
 const EVIDENCE_FIRST: usize = 10;
 const EVIDENCE_LAST: usize = 2;
 
 impl Story<'_> {
-    /// The first and the last event: the evidence of the lead, and that of others in between.
+    /// Returns the first and the last event of the story. The lead's evidence limits the story,
+    /// with evidence of other violations in between.
     pub(super) fn span(&self) -> (u64, u64) {
         let of = |one: &ViolationReport| {
             let numbers = one.violation.witness.iter().map(|event| event.sequence);
@@ -54,7 +56,8 @@ impl Story<'_> {
         ends(&chosen, &broken.map(|entry| entry.sequence).collect())
     }
 
-    /// Returns whether a server became or remained a primary, and still is when the story begins.
+    /// Returns whether a server became or remained a primary, and still is one when the story
+    /// begins.
     fn stands(&self, entry: &TimelineEntry, first: u64) -> bool {
         let is_turn = |one: &TimelineEntry| {
             one.process == entry.process
@@ -66,7 +69,8 @@ impl Story<'_> {
             && !self.run.timeline.iter().filter(between).any(is_turn)
     }
 
-    /// When room is short; `None` for events that this story does not show.
+    /// Returns the priority of an event when room is short, 0 first; `None` for events that the
+    /// story does not show.
     fn rank(&self, entry: &TimelineEntry) -> Option<u8> {
         let lead = &self.lead.violation;
         let is_evidence = lead.witness.iter().any(|event| event.sequence == entry.sequence);
@@ -92,8 +96,8 @@ impl Story<'_> {
         }
     }
 
-    /// Returns whether in this event of the story a server granted the lock, lost it or changed its
-    /// role, or, if no process gets the lock, its last owner released it.
+    /// Returns whether the event decides the story: a server granted the lock, lost it or changed
+    /// its role. If no process gets the lock, the release by its last owner decides too.
     fn decides(&self, entry: &TimelineEntry) -> bool {
         let lead = &self.lead.violation;
         let mut story = lead.narrative.iter();
@@ -119,7 +123,7 @@ impl Story<'_> {
         })
     }
 
-    /// The text of an event, and whether it breaks a rule.
+    /// Returns the text of an event, and whether the event breaks a rule.
     pub(super) fn words(&self, entry: &TimelineEntry) -> (String, bool) {
         let text = match &entry.what {
             What::FaultBegan { .. } | What::FaultEnded { .. } | What::Healed => entry.text.clone(),
@@ -159,7 +163,7 @@ fn ends(chosen: &BTreeSet<u64>, needed: &BTreeSet<u64>) -> BTreeSet<u64> {
     chosen.iter().enumerate().filter(is_shown).map(|(_, event)| *event).collect()
 }
 
-/// An accepted write: the value that it replaced, and the one that the writer had read.
+/// Describes an accepted write: the value that it replaced, and the value that the writer had read.
 fn write_of(by: Node, what: &What) -> String {
     let What::Storage { token, before, after, based_on, .. } = what else { return String::new() };
     let token = token.map_or(String::new(), |token| format!(" with token {token}"));
