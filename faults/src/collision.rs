@@ -1,11 +1,13 @@
-//! Collisions: two faults on the same aspect of the same node or link at the same time.
+//! Detects a [`collision`](FaultPlan::collision): two faults on the same aspect of the same node or
+//! link at the same time.
 
 use crate::fault::{Fault, OperatorCommand};
 use crate::plan::{FaultPlan, TimedFault};
 use crate::time::SimTime;
 
 impl FaultPlan {
-    /// The first collision in plan order. Drawn plans have none; callers refuse others.
+    /// Returns the first collision in plan order. Drawn plans have none, and callers refuse other
+    /// plans with collisions.
     pub fn collision(&self) -> Option<(&TimedFault, &TimedFault)> {
         self.faults.iter().enumerate().find_map(|(index, later)| {
             let earlier = self.faults[..index].iter().find(|earlier| collide(earlier, later))?;
@@ -14,7 +16,7 @@ impl FaultPlan {
     }
 }
 
-/// Includes both ends.
+/// Returns whether two faults collide. Each fault includes both of its ends.
 pub(crate) fn collide(a: &TimedFault, b: &TimedFault) -> bool {
     let end = |timed: &TimedFault| timed.ends_at().unwrap_or(SimTime::NEVER);
     let together = a.at_us <= end(b) && b.at_us <= end(a);

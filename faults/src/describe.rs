@@ -1,4 +1,4 @@
-//! Text for faults and plans. Two plans that differ must have different texts.
+//! Writes faults and plans as text. Two plans that differ must have different texts.
 
 use crate::fault::{Direction, Fault};
 use crate::node::Node;
@@ -58,7 +58,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// `#3 at 12.345s: pause client-2 for 10.004s`.
+/// Writes a fault as `#3 at 12.345s: pause client-2 for 10.004s`.
 impl fmt::Display for TimedFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "#{} at {}: {}", self.id, self.at_us, self.fault)

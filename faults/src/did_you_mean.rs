@@ -1,7 +1,7 @@
-//! Suggestions for unknown names.
+//! Suggests valid names for unknown ones, with [`did_you_mean`].
 
-/// Returns ` (did you mean 'pause'?)` if a valid name is close, else an empty string. Of two
-/// equally close names, takes the first in the alphabet.
+/// Returns ` (did you mean 'pause'?)` if a valid name is similar, and otherwise an empty string. Of
+/// two equally similar names, the alphabetically first is suggested.
 pub fn did_you_mean<'n>(name: &str, valid: impl IntoIterator<Item = &'n str>) -> String {
     let near = valid.into_iter().map(|valid| (strsim::levenshtein(name, valid), valid)).min();
     match near {

@@ -1,7 +1,7 @@
 //! Seeds, virtual time and fault plans.
 //!
-//! Entry points: [`generate`](fn@generate) draws a plan for a [`Setting`] from [`FAMILIES`];
-//! [`incidents`] and [`aim`] are its steps, for callers that choose where faults strike.
+//! Entry points: [`generate`](fn@generate) draws a plan for a [`Setting`] from [`FAMILIES`]. Its
+//! steps are [`incidents`] and [`aim`], for callers that choose where faults strike.
 //! [`shrink`](fn@shrink) makes a plan smaller. The crate has no features.
 
 #![forbid(unsafe_code)]

@@ -1,10 +1,12 @@
-//! Fuzz targets. `run.sh` builds them with libFuzzer; `cargo test` replays their corpora.
+//! Fuzz targets, listed in [`targets::TARGETS`]. `run.sh` builds them with libFuzzer, and `cargo
+//! test` replays their corpora.
 
 pub mod bench;
 pub mod programs;
 pub mod targets;
 
-/// Pieces with a kind and a length, each a byte. For protocols that use every byte.
+/// Splits an input into pieces. Each piece has a byte for its kind and a byte for its length, so
+/// this is for protocols that use every byte.
 pub fn pieces(mut input: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     std::iter::from_fn(move || {
         let (&[kind, length], rest) = input.split_first_chunk()?;
@@ -14,7 +16,8 @@ pub fn pieces(mut input: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     })
 }
 
-/// Parts with a kind, their first byte. The separator never occurs in text.
+/// Splits an input into parts, the first byte of which is the kind. The separator never occurs in
+/// text.
 pub fn parts(input: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     input
         .split(|byte| *byte == 0xff)

@@ -1,4 +1,5 @@
-//! Emulates stopped calls. A call that must wait returns so, and is retried after an event.
+//! Emulates stopped calls, as [`Group::call`] decides. A call that must wait returns so, and is
+//! retried after an event.
 
 mod datagrams;
 mod descriptors;
@@ -38,7 +39,7 @@ pub(crate) struct Call {
 pub(crate) enum Outcome {
     Done(i64),
     Native,
-    /// Returns 0 after the other threads had their turn.
+    /// The call returns 0 after the other threads had their turn.
     Yields,
     Blocks(Blocked),
     EndsThread,
@@ -123,7 +124,7 @@ impl Group {
         }
     }
 
-    /// A pending signal that the call's own mask lets through ends its wait.
+    /// Ends the wait of a call if a pending signal is allowed by the call's own mask.
     fn unless_signalled(&mut self, call: &Call, outcome: Outcome) -> Outcome {
         let mask = self.mask_of_wait(call.thread);
         let is_signalled = mask

@@ -1,4 +1,4 @@
-//! The clocks.
+//! The simulated clocks of a group at one instant, as [`Now`].
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Now {

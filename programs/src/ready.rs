@@ -1,4 +1,4 @@
-//! The readiness of files for poll and epoll.
+//! The readiness of files for poll and epoll, computed by [`Files::readiness`].
 
 use crate::clock::Now;
 use crate::file::{FileId, Files, Kind, PIPE_CAPACITY, PipeId, Socket, Stage};
@@ -9,11 +9,12 @@ pub(crate) const ERR: u32 = libc::POLLERR as u32;
 pub(crate) const HUP: u32 = libc::POLLHUP as u32;
 pub(crate) const RDHUP: u32 = libc::POLLRDHUP as u32;
 
-/// The room in a pipe at which it is writable.
+/// Free bytes in a pipe from which on the pipe is writable.
 const ROOM: usize = 4096;
 
 impl Files {
-    /// Callers handle regular files, which are always ready.
+    /// Returns the poll events of an emulated file. Callers handle regular files, which are always
+    /// ready.
     pub(crate) fn readiness(&self, file: FileId, now: Now) -> u32 {
         match &self.get(file).kind {
             Kind::Socket(socket) => self.socket_readiness(socket),
@@ -61,7 +62,8 @@ impl Files {
         (if has_room { OUT } else { 0 }) | if pipe.readers == 0 { when_broken } else { 0 }
     }
 
-    /// The peer closes both directions together, or one by shutdown.
+    /// Returns the events of a stream with two directions. The peer closes both directions
+    /// together, or one by shutdown.
     fn both_ends(&self, read: PipeId, write: PipeId) -> u32 {
         let incoming = &self.pipes[read];
         let mut mask = if incoming.bytes.is_empty() { 0 } else { IN };

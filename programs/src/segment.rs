@@ -1,4 +1,4 @@
-//! A segment of System V shared memory.
+//! A [`Segment`] of System V shared memory.
 
 pub(crate) struct Segment {
     pub(crate) key: i32,

@@ -1,4 +1,4 @@
-//! Texts that replace the system's files. Each exists in memory only while it is open.
+//! Texts that replace the system's files. Each text is in memory only while it is open.
 
 use crate::interface::Launch;
 use crate::sys::memory::file_in_memory;

@@ -1,4 +1,4 @@
-//! From a command to a stopped process.
+//! Finds the program of a command and starts it as a stopped process, with [`start`].
 
 use crate::interface::{Launch, StartError};
 use crate::sys::spawn::{Image, is_executable, is_root, spawn};
@@ -49,7 +49,7 @@ pub(crate) fn find(name: &str, folder: &Path, folders: &str) -> Result<PathBuf, 
     }
 }
 
-/// Refuses an ELF of the 32-bit class or of another processor.
+/// Returns the path, or an error for an ELF file of the 32-bit class or for another processor.
 fn runnable(name: &str, path: PathBuf) -> Result<PathBuf, StartError> {
     let mut head = [0; 20];
     let is_read = File::open(&path).and_then(|mut file| file.read_exact(&mut head)).is_ok();

@@ -1,4 +1,4 @@
-//! System calls of the tracer. All unsafe code of this crate is in this folder.
+//! The tracer's own system calls. All unsafe code of the crate is in this folder.
 
 pub(crate) mod clock_pages;
 pub(crate) mod filter;

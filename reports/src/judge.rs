@@ -1,8 +1,8 @@
 //! Judges whether a history obeys the rules.
 //!
-//! In: a history. A [`timeline`] digests it once, each [`checker`] is a function from the timeline
-//! to [`finding`]s, `circle` finds those over several locks, and [`phases`] says where the faults
-//! met the protocol. Out: findings, without explanations.
+//! A [`timeline`] parses the history once. Each [`checker`] is a function from the timeline to
+//! [`finding`]s, and `circle` finds deadlocks over several locks. [`phases`] records in which phase
+//! of the protocol each fault began. Findings have no explanations.
 
 pub mod checker;
 pub(crate) mod circle;

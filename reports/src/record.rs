@@ -1,4 +1,4 @@
-//! The record of a run, before judgement.
+//! The record of a run before it is judged.
 
 pub mod checksum;
 pub mod digest;

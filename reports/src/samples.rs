@@ -1,4 +1,4 @@
-//! Realistic reports and sweeps, for tests of formats, schemas and reading.
+//! Realistic reports and sweeps for tests of formats, schemas and reading.
 
 use crate::explain::literature::{Conditions, expected};
 use crate::record::history::Change;
@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 
 const CLIENT: Node = Node::Client(1);
 
-/// A holder pauses across its lease and overwrites: overlap, stale write, lost update.
+/// Returns a story in which a holder pauses across its lease and then writes: overlap, stale write
+/// and lost update.
 pub(crate) fn paused_holder() -> Story {
     let story = Story::new().ttl(10_000).under("pause").progress_bound(20_000);
     story
@@ -39,7 +40,7 @@ pub(crate) fn paused_holder() -> Story {
         .probe_releases(16_010)
 }
 
-/// A failover before the lock has reached the replica, twice.
+/// Returns a story with two failovers, each before the lock has reached the replica.
 pub(crate) fn failover() -> Story {
     let redis = Node::Redis(1);
     let story = Story::new().ttl(10_000).under("failover").progress_bound(20_000);
@@ -62,7 +63,8 @@ pub(crate) fn failover() -> Story {
         .removed_at(9_002, 2, "77c0", 2)
 }
 
-/// Two threads of one process hold the lock under one grant, pause and crash together.
+/// Returns a story in which two threads of one process hold the lock by one grant, pause and crash
+/// together.
 pub(crate) fn threads() -> Story {
     let second = CLIENT.of_thread(2);
     let story = Story::new().ttl(10_000).under("pause").progress_bound(20_000);
@@ -173,7 +175,8 @@ fn report_of(runs: Vec<RunReport>) -> Report {
     }
 }
 
-/// Seeds `from..to`: every third run of single-node is violated, redlock is quiet.
+/// Returns a sweep of the seeds `from..to`, in which every third run of single-node is violated and
+/// redlock is quiet.
 pub(crate) fn sweep(from: u64, to: u64) -> Sweep {
     let (violated, valid, unknown) = (facts(paused_holder()), facts(quiet()), facts(lonely()));
     let mut cells = vec![

@@ -1,4 +1,4 @@
-//! Computes times and nodes with which a fault meets a place.
+//! Computes the times and nodes with which a fault hits a place, such as its [`instants`].
 
 use super::place::{Place, Stretch};
 use crate::draw::{chance, uniform};
@@ -12,7 +12,7 @@ use rand_core::Rng;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
-    /// The process then handles the previous reply.
+    /// The command is not sent yet, because the process handles the previous reply.
     Unsent,
     Asking,
     Unserved,
@@ -30,7 +30,8 @@ const STAGES: [Stage; 6] = [
     Stage::Unheard,
 ];
 
-/// Empty if the fault cannot meet the place. Of a quiet stretch, its first and its last instant.
+/// Returns the instants at which the fault hits the place; empty if it cannot. For a quiet stretch,
+/// these are its first and its last instant.
 pub(super) fn instants(
     fault: &Fault,
     place: &Place,
@@ -55,7 +56,8 @@ pub(super) fn instants(
     all
 }
 
-/// Draws an instant of a quiet stretch, in milliseconds: half of the time its first.
+/// Draws an instant of a quiet stretch in whole milliseconds. In half of the cases it is the first
+/// instant.
 pub(super) fn instant_between(rng: &mut impl Rng, ends: &[SimTime]) -> Option<SimTime> {
     let (first, last) = (ends.first()?.0, ends.last()?.0);
     if chance(rng, 500) {
@@ -133,7 +135,7 @@ impl Place {
     }
 }
 
-/// Swaps node names throughout the incident, so that its faults still fit together.
+/// Swaps node names throughout the incident, so that its faults still match each other.
 pub(super) fn moved_to(
     drawn: &DrawnIncident,
     main: &Fault,

@@ -1,4 +1,5 @@
-//! `client-crash`: processes die, some for good. Two of three or more survive, one of two.
+//! Family `client-crash`: processes crash, some of them for good. At least two of three or more
+//! processes survive, and one of two.
 
 use super::Incident;
 use super::timing::{span, starts};

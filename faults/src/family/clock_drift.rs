@@ -1,5 +1,5 @@
-//! `clock-drift`: clocks run fast or slow, within a bound for any two hosts, as the margin of a
-//! lock is.
+//! Family `clock-drift`: clocks run fast or slow. Any two hosts stay within a relative bound, like
+//! the margin of a lock.
 
 use super::Incident;
 use super::timing::{span, starts, up_to};
@@ -27,7 +27,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
         let faults = all.map(|(node, worst)| drift(node, rate(rng, worst), at, length)).collect();
         return vec![Incident { at: None, faults }];
     }
-    // All hosts drift in the same spells: only a difference between clocks matters.
+    // All hosts drift at the same times, because only differences between clocks matter.
     let mut drawn = Vec::new();
     for at in starts(rng, setting) {
         let length = span(rng, setting.knobs.spell) + up_to(rng, setting.ttl_us);
@@ -38,8 +38,9 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// The fastest rate `h` for which a clock that is fast by `h` gains no more than `drift_ppm` on one
-/// that is slow by `h`: `(1 + h) / (1 - h) <= 1 + drift`, so `h <= drift / (2 + drift)`.
+/// Returns the fastest rate `h` for which a clock that is fast by `h` gains no more than
+/// `drift_ppm` on a clock that is slow by `h`: `(1 + h) / (1 - h) <= 1 + drift`, so `h <= drift /
+/// (2 + drift)`.
 fn rate_max(drift_ppm: u32) -> i32 {
     let drift = u64::from(drift_ppm);
     i32::try_from(drift * 1_000_000 / (2_000_000 + drift)).unwrap_or(i32::MAX)

@@ -1,4 +1,5 @@
-//! `eviction`: servers evict keys that expire (locks first), or an operator flushes them.
+//! Family `eviction`: servers evict keys that have an expiry (locks first), or an operator flushes
+//! them.
 
 use super::Incident;
 use super::strike::victims;

@@ -1,15 +1,16 @@
-//! The incidents that families draw.
+//! The [`Incident`]s that families draw.
 
 use super::Drawn;
 use crate::fault::Fault;
 use crate::time::SimTime;
 
-/// Faults that move in time only together, such as a crash with the lag before it.
+/// Faults that can only move in time together, such as a crash with the lag before it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Incident {
-    /// Instant of the strike, after preparations. `None` if it fills the window: it cannot move.
+    /// Instant of the strike, after preparations. `None` if the incident fills the window and
+    /// cannot move.
     pub at: Option<SimTime>,
-    /// Faults with start times, in the order drawn.
+    /// The faults with their start times, in the order drawn.
     pub faults: Drawn,
 }
 

@@ -1,4 +1,5 @@
-//! `lost-reply`: a server applies a command and the connection is reset before the reply leaves.
+//! Family `lost-reply`: a server executes a command, and the connection is reset before the reply
+//! is sent.
 
 use super::Incident;
 use super::timing::traps;

@@ -1,4 +1,4 @@
-//! `lost-request`: the connection is reset before the server reads a command.
+//! Family `lost-request`: the connection is reset before the server reads a command.
 
 use super::Incident;
 use super::timing::traps;

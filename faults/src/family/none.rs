@@ -1,4 +1,4 @@
-//! `none`: no faults. Draws nothing.
+//! Family `none`: draws no faults.
 
 use super::Incident;
 use crate::setting::Setting;

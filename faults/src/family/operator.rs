@@ -1,5 +1,6 @@
-//! `operator`: an operator types commands that no lock expects. Not in `all`, because operators may
-//! have agreed on rules. Flushes are in `eviction`, stops in `restart`.
+//! Family `operator`: an operator types commands that no lock expects. The family is not in `all`,
+//! because operators may have agreed on rules. Flushes are in `eviction`, and stops are in
+//! `restart`.
 
 use super::Incident;
 use super::strike::victims;
@@ -9,7 +10,7 @@ use crate::fault::{Fault, OperatorCommand};
 use crate::setting::{Setting, Topology};
 use rand_chacha::ChaCha8Rng;
 
-/// At one server if the command changes the primary, else at one or several.
+/// Draws a command at one server if it changes the primary, and else at one or several servers.
 pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let servers = setting.servers();
     let known = commands(setting.topology);
@@ -25,7 +26,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// A single server has no other to follow.
+/// Returns the possible commands. A single server has no other server to follow.
 fn commands(topology: Topology) -> Vec<OperatorCommand> {
     let has_others = matches!(topology, Topology::Replicated { .. });
     let may = |command: &OperatorCommand| match command {

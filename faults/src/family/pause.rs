@@ -1,6 +1,6 @@
-//! `pause`: a process pauses, as in a stop-the-world collection (Kleppmann 2016). A replicated
-//! server pauses for less than its Sentinels notice, since the report would blame the damage of a
-//! failover on the pause.
+//! Family `pause`: a process pauses, as in a stop-the-world garbage collection (Kleppmann 2016). A
+//! replicated server pauses too briefly for its Sentinels to notice, because otherwise the report
+//! would attribute a failover's damage to the pause.
 
 use super::Incident;
 use super::timing::{span, span_often_past, starts};
@@ -18,7 +18,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
         .collect()
 }
 
-/// Mostly of a client, often past the end of its lease.
+/// Draws a pause, usually of a client and often past the end of its lease.
 fn pause(rng: &mut ChaCha8Rng, setting: &Setting) -> Option<Fault> {
     let server = chance(rng, 125);
     let nodes = if server { setting.servers() } else { setting.clients() };
@@ -30,7 +30,7 @@ fn pause(rng: &mut ChaCha8Rng, setting: &Setting) -> Option<Fault> {
     Some(Fault::Pause { node, duration_us })
 }
 
-/// Sentinel does not take these pauses for a crash.
+/// Returns the range of pauses that Sentinel does not take for a crash.
 fn unnoticed(setting: &Setting) -> Spans {
     let Spans { min_us, max_us } = setting.knobs.pause;
     let Topology::Replicated { down_after_us, .. } = setting.topology else {

@@ -1,4 +1,4 @@
-//! `replication-lag`: a primary's replication stream arrives late.
+//! Family `replication-lag`: a primary's replication stream arrives late.
 
 use super::Incident;
 use super::timing::{span, starts};
@@ -16,7 +16,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let servers = setting.servers();
     let starts = starts(rng, setting);
     let spell = |at| {
-        // Usually the first primary; after a failover it may be any server.
+        // The primary is usually the first one. After a failover it may be any server.
         let primary = if chance(rng, 750) { servers[0] } else { any(rng, &servers)? };
         let lag = span(rng, setting.knobs.replication_lag);
         let spell = span(rng, setting.knobs.spell);
@@ -25,7 +25,8 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     starts.into_iter().filter_map(spell).collect()
 }
 
-/// Delays are from three quarters of `lag` to `lag`. The setting may limit the number of servers.
+/// Returns delays from three quarters of `lag` to `lag`. The setting may limit the number of
+/// lagging servers.
 pub(super) fn lagging(
     rng: &mut ChaCha8Rng,
     setting: &Setting,

@@ -1,4 +1,4 @@
-//! `restart`: servers crash and return after the restart delay, with the data that their
+//! Family `restart`: servers crash and return after the restart delay, with the data that their
 //! persistence kept (Redis documentation, "Distributed Locks", section "Performance, crash recovery
 //! and fsync").
 

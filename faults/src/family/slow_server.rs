@@ -1,4 +1,4 @@
-//! `slow-server`: every command at a server takes longer, so that a queue builds up.
+//! Family `slow-server`: every command at a server takes longer, so that a queue builds up.
 
 use super::Incident;
 use super::timing::{span, starts};

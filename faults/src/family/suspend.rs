@@ -1,5 +1,6 @@
-//! `suspend`: freezes and thaws a client's virtual machine. Its monotonic clock stops too, so a
-//! validity check passes falsely. Servers are not hit: their leases end by the wall clock.
+//! Family `suspend`: freezes and thaws a client's virtual machine. Its monotonic clock stops too,
+//! so a check of the validity passes wrongly. Servers are not hit, because their leases end by the
+//! wall clock.
 
 use super::Incident;
 use super::timing::{span_often_past, starts};

@@ -1,5 +1,5 @@
-//! Draws of start times and spans. Spans from a millisecond on are whole milliseconds, for readable
-//! plans.
+//! Draws start times and durations. Durations of a millisecond or more are whole milliseconds, so
+//! that plans are readable.
 
 use super::Incident;
 use crate::draw::{any, chance, log_uniform, uniform};
@@ -47,7 +47,8 @@ pub(super) fn span(rng: &mut impl Rng, spans: Spans) -> Micros {
     whole_millis(Micros(drawn)).max(spans.min_us)
 }
 
-/// Half of the time at least `threshold`, for faults that matter only if they outlast something.
+/// Draws a duration that is at least `threshold` in half of the cases, for faults that matter only
+/// if they outlast something.
 pub(super) fn span_often_past(rng: &mut impl Rng, spans: Spans, threshold: Micros) -> Micros {
     let least =
         if chance(rng, 500) { threshold.min(spans.max_us).max(spans.min_us) } else { spans.min_us };

@@ -1,4 +1,4 @@
-//! Nodes from which `partition` separates processes.
+//! The nodes from which `partition` separates processes, as [`CutOff`].
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub enum CutOff {
 }
 
 impl CutOff {
-    /// Lets serde skip the default.
+    /// Returns whether the value is the default, which serde skips.
     pub fn is_servers(&self) -> bool {
         *self == CutOff::Servers
     }

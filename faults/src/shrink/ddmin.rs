@@ -1,7 +1,7 @@
-//! Delta debugging: the algorithm ddmin of Zeller and Hildebrandt ("Simplifying and Isolating
-//! Failure-Inducing Input", IEEE TSE 2002), preceded by a test of the empty list.
+//! Delta debugging with [`ddmin`](fn@ddmin), the algorithm of Zeller and Hildebrandt ("Simplifying
+//! and Isolating Failure-Inducing Input", IEEE TSE 2002), preceded by a test of the empty list.
 
-/// The result no longer fails without any one of its items. The whole list must fail.
+/// Returns items that fail together, but not without any one of them. The whole list must fail.
 pub(super) fn ddmin<T: Clone>(mut items: Vec<T>, mut fails: impl FnMut(&[T]) -> bool) -> Vec<T> {
     if items.is_empty() || fails(&[]) {
         return Vec::new();

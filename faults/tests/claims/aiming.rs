@@ -1,4 +1,4 @@
-//! Aimed incidents.
+//! Tests of aimed incidents.
 
 use crate::settings::{independent, replicated, standalone};
 use fencepost_faults::aim::{AimContext, Phase, Place, Stretch, aimed, is_aimed};

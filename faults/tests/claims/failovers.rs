@@ -1,4 +1,4 @@
-//! Failovers: the writes that they lose, and the servers that they spare.
+//! Tests of failovers: the writes that they lose, and the servers that they spare.
 
 use crate::plans::{node_of, plan};
 use crate::settings::{independent, replicated};
@@ -7,7 +7,8 @@ use fencepost_faults::{
 };
 use std::collections::BTreeSet;
 
-/// Counts the crash of a lagged failover with its lag, or the isolation.
+/// Returns whether the plan has a crash with the lag that belongs to it, and whether it has an
+/// isolation.
 fn failover_bites(plan: &FaultPlan) -> (bool, bool) {
     let lag_of = |timed: &TimedFault| match &timed.fault {
         Fault::Delay { from, extra_us_max, .. } => {
@@ -80,7 +81,7 @@ fn an_operator_promotes_the_standby_once_its_primary_is_dead_or_cut_off() {
 fn the_first_failover_hits_the_first_primary() {
     for seed in 0..200 {
         let plan = plan(seed, "failover", &replicated());
-        // The lead of a second strike may begin earlier.
+        // The lag before a second strike may begin earlier.
         let strikes = plan.faults.iter().filter(|timed| timed.fault.kind() != FaultKind::Delay);
         let at_servers = strikes.map(node_of).find(|node| node.is_server());
         assert_eq!(at_servers, Some(Node::Redis(1)), "{plan}");

@@ -1,4 +1,4 @@
-//! Draws of single families.
+//! Tests of the draws of single families.
 
 use crate::plans::{combined, node_of, plan};
 use crate::settings::{independent, replicated, standalone};

@@ -1,4 +1,4 @@
-//! Faults and plans as data.
+//! Tests of faults and plans as data.
 
 use fencepost_faults::{Direction, Fault, FaultPlan, Micros, Node, SimTime, TimedFault};
 

@@ -1,4 +1,4 @@
-//! The promises of the crate, one file per subject, through the public interface only.
+//! Tests of the crate's promises through the public interface only, with one file per subject.
 
 mod aiming;
 mod draws;

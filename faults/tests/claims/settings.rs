@@ -1,13 +1,13 @@
-//! Settings.
+//! The settings that the tests use, and tests of invalid ones.
 
 use fencepost_faults::{Counts, Micros, Node, Setting, SimTime, Spans, Topology, Window};
 
-/// Five independent masters, three processes, leases of 10 s.
+/// Returns five independent masters, three processes, and leases of 10 s.
 pub(crate) fn independent() -> Setting {
     Setting::new(Topology::Independent { masters: 5, quorum: 3 }, 3, Micros::from_secs(10))
 }
 
-/// A primary, two replicas and three Sentinels, three processes, leases of 10 s.
+/// Returns a primary, two replicas, three Sentinels, three processes, and leases of 10 s.
 pub(crate) fn replicated() -> Setting {
     let topology = Topology::Replicated {
         replicas: 2,

@@ -1,4 +1,4 @@
-//! Shrinking, with artificial predicates.
+//! Tests of shrinking with artificial predicates.
 
 use crate::settings::{independent, replicated};
 use fencepost_faults::{
@@ -240,7 +240,7 @@ fn a_start_is_as_round_as_the_violation_lets_it_be() {
 
 #[test]
 fn rounding_never_moves_a_fault_into_another_of_its_kind() {
-    // The roundest start near the second is the first's.
+    // The roundest time near the second fault's start is the start of the first fault.
     let plan = FaultPlan::new(vec![
         at(1, 1_000_000, pause(1, 400_000)),
         at(2, 1_490_000, pause(1, 700_000)),
@@ -300,7 +300,7 @@ fn no_plan_is_asked_about_twice() {
     assert_eq!(shrunk.map(|shrunk| shrunk.calls as usize), Some(asked.len()));
 }
 
-/// Predicates based on this hash are not monotone.
+/// Returns a hash of the plan. Predicates based on the hash are not monotone.
 fn scatter(plan: &FaultPlan, salt: u64) -> u64 {
     let text = format!("{salt}{plan}");
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {

@@ -1,4 +1,5 @@
-//! The meaning of seeds. A change here changes every published seed: it needs a new version.
+//! Snapshot tests of the meaning of seeds. A change here changes every published seed, so it needs
+//! a new version.
 
 use crate::settings::{independent, replicated};
 use fencepost_faults::{FAMILIES, Seed, Setting, generate};

@@ -1,4 +1,4 @@
-//! Seeds and their streams.
+//! Tests of seeds and their streams.
 
 use fencepost_faults::{Node, Seed, Stream};
 use proptest::prelude::*;

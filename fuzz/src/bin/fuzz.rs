@@ -1,4 +1,4 @@
-//! libFuzzer's entry point for the target named by `FUZZ_TARGET`.
+//! The entry point of libFuzzer for the target named by `FUZZ_TARGET`.
 
 #![no_main]
 

@@ -1,7 +1,7 @@
-//! Arbitrary bytes on three connections to a replica of Chubby (pieces 0 to 2), the first perhaps
-//! of another replica; elapsed time (3), disconnects (4). An input that begins with 5 tests one
-//! replica of five, any other a cell of one. The next client finds the master.
-//! `coordinators/chubby/src/tests/anything.rs` is a twin in `cargo test`.
+//! Sends arbitrary bytes to a replica of Chubby on three connections (pieces 0 to 2), the first of
+//! which may be another replica's; also elapsed time (3) and disconnects (4). An input that begins
+//! with 5 tests one replica of five, and any other input tests a cell of one. The next client must
+//! find the master. `coordinators/chubby/src/tests/anything.rs` is the same test in `cargo test`.
 
 use crate::bench::{Bench, START};
 use fencepost_chubby::{Chubby, Config, Member};

@@ -1,5 +1,5 @@
-//! Arbitrary commands with arbitrary arguments and elapsed time. The server then serves a new
-//! client. `fake-redis/src/tests/anything.rs` is a twin in `cargo test`.
+//! Sends arbitrary commands with arbitrary arguments and elapsed time. The server must then serve a
+//! new client. `fake-redis/src/tests/anything.rs` is the same test in `cargo test`.
 
 use crate::targets::typed;
 use arbitrary::Arbitrary;

@@ -1,7 +1,8 @@
-//! Arbitrary bytes on three connections to an etcd server (pieces 0 to 2) and on those it opened to
-//! other members (5); elapsed time (3), disconnects (4). An input that begins with 5 tests a member
-//! of three, any other a standalone server. The next client gets the version.
-//! `coordinators/etcd/src/tests/anything.rs` is a twin in `cargo test`.
+//! Sends arbitrary bytes to an etcd server on three connections (pieces 0 to 2) and on those that
+//! the server opened to other members (5); also elapsed time (3) and disconnects (4). An input that
+//! begins with 5 tests a member of three, and any other input tests a standalone server. The next
+//! client must get the version. `coordinators/etcd/src/tests/anything.rs` is the same test in
+//! `cargo test`.
 
 use crate::bench::{Bench, START};
 use crate::pieces;
@@ -9,7 +10,7 @@ use fencepost_etcd::{Config, Etcd, Member};
 use fencepost_machine::{DiskImage, Input, Now};
 
 const QUESTION: &[u8] = b"GET /version HTTP/1.1\r\nHost: etcd-1\r\n\r\n";
-/// Number and interval (in milliseconds) of wake-ups until a standalone server leads.
+/// Number of wake-ups until a standalone server leads, and their interval in milliseconds.
 const WAKES: (u32, u64) = (25, 100);
 
 pub(super) fn run(input: &[u8]) {

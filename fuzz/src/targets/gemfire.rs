@@ -1,7 +1,8 @@
-//! Arbitrary bytes on three connections to a GemFire server (pieces 0 to 2), the first perhaps of
-//! another server; elapsed time (3), disconnects (4). An input that begins with 5 tests one server
-//! of three, any other a server alone. The next client gets an answer.
-//! `coordinators/gemfire/src/tests/anything.rs` is a twin in `cargo test`.
+//! Sends arbitrary bytes to a GemFire server on three connections (pieces 0 to 2), the first of
+//! which may be another server's; also elapsed time (3) and disconnects (4). An input that begins
+//! with 5 tests one server of three, and any other input tests a single server. The next client
+//! must get an answer. `coordinators/gemfire/src/tests/anything.rs` is the same test in `cargo
+//! test`.
 
 use crate::bench::{Bench, START};
 use fencepost_gemfire::{Config, GemFire, Server};

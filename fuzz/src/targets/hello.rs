@@ -1,6 +1,6 @@
-//! A Sentinel that receives arbitrary messages: `h` hello messages, `i` replies to INFO, `r` and
-//! `s` bytes on the command and subscription connections, `c` a client's command; `t` advances
-//! time, `x` closes the connections.
+//! Sends arbitrary messages to a Sentinel: `h` is a hello message, `i` a reply to INFO, `r` and `s`
+//! are bytes on the command and subscription connections, and `c` is a client's command. `t`
+//! advances time, and `x` closes the connections.
 
 use crate::bench::{Bench, START, encode};
 use crate::parts;

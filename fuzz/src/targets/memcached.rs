@@ -1,5 +1,6 @@
-//! Arbitrary bytes on three connections to a memcached server, and elapsed time. Output ends with a
-//! complete line. `coordinators/memcached/src/tests.rs` is a twin in `cargo test`.
+//! Sends arbitrary bytes on three connections to a memcached server, and elapsed time. The output
+//! must end with a complete line. `coordinators/memcached/src/tests.rs` is the same test in `cargo
+//! test`.
 
 use crate::bench::{Bench, START};
 use crate::pieces;

@@ -1,4 +1,5 @@
-//! Arbitrary text as a fault plan is refused, or both engines run it to the same history.
+//! Reads arbitrary text as a fault plan, which is either refused, or run by both engines with the
+//! same history.
 
 use crate::targets::typed;
 use fencepost::{Engine, RunSpec, Scenario};

@@ -1,6 +1,7 @@
-//! Arbitrary bytes of two clients with a session (pieces 0 and 1) and of a stranger (2) at a
-//! PostgreSQL server; elapsed time (3), the stranger's disconnect (4). Clients get complete
-//! messages. `coordinators/postgresql/src/tests/anything.rs` is a twin in `cargo test`.
+//! Sends arbitrary bytes of two clients with a session (pieces 0 and 1) and of a stranger (2) to a
+//! PostgreSQL server; also elapsed time (3) and the stranger's disconnect (4). Clients must get
+//! complete messages. `coordinators/postgresql/src/tests/anything.rs` is the same test in `cargo
+//! test`.
 
 use crate::bench::{Bench, START};
 use fencepost_machine::{ConnectionId, DiskImage, Now};

@@ -1,12 +1,12 @@
-//! Arbitrary bytes on three connections to a Redis server, which sends only RESP.
-//! `fake-redis/src/tests/protocol.rs` is a twin in `cargo test`.
+//! Sends arbitrary bytes on three connections to a Redis server, which must send only RESP.
+//! `fake-redis/src/tests/protocol.rs` is the same test in `cargo test`.
 
 use crate::targets::typed;
 use fake_redis::{
     ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Now, Output, Outputs, WallTime,
 };
 
-/// 2023-11-14.
+/// Initial wall-clock time of the server: 2023-11-14.
 const START: WallTime = WallTime(1_700_000_000_000_000);
 const ROUNDS_MAX: usize = 1_000_000;
 

@@ -1,6 +1,6 @@
-//! A replica with an arbitrary primary, and a primary with an arbitrary replica: `T` advances time,
-//! `R` is a snapshot, `F` starts one, `P` comes from our own replica, `C` closes the connection;
-//! all other parts come from the primary unchanged.
+//! Tests a replica with an arbitrary primary, and a primary with an arbitrary replica. `T` advances
+//! time, `R` is a snapshot, `F` starts one, `P` comes from a replica of the same crate, and `C`
+//! closes the connection. All other parts come from the primary unchanged.
 
 use crate::bench::Bench;
 use crate::parts;

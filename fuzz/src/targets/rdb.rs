@@ -1,4 +1,5 @@
-//! Arbitrary bytes as a snapshot: refused without a write, or the next snapshot is read back equal.
+//! Reads arbitrary bytes as a snapshot, which is either refused without a write, or the next
+//! snapshot is read back equal.
 
 use crate::bench::Bench;
 use fake_redis::{DiskImage, NodeConfig, Persistence};
@@ -26,7 +27,7 @@ fn check(snapshot: &[u8]) {
 
 pub(super) fn run(snapshot: &[u8]) {
     check(snapshot);
-    // A checksum of 0 disables the check; mutations never find the correct one.
+    // A checksum of 0 disables the check. Mutations would never find the correct one.
     if let Some((content, _)) = snapshot.split_last_chunk::<8>() {
         check(&[content, &[0; 8]].concat());
     }

@@ -1,4 +1,5 @@
-//! Arbitrary text as a scenario is refused, or is valid and plans are drawn for it.
+//! Reads arbitrary text as a scenario, which is either refused, or valid so that plans can be drawn
+//! for it.
 
 use crate::targets::typed;
 use fencepost::{RunSpec, Scenario};

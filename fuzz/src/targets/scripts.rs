@@ -1,5 +1,5 @@
-//! Programs that use the whole script library, and arbitrary text as a script. The next script is
-//! unaffected. `src/bin/beside.rs` runs the same programs on a real server.
+//! Runs programs that use the whole script library, and arbitrary text as a script. The next script
+//! must be unaffected. `src/bin/beside.rs` runs the same programs on a real server.
 
 use crate::bench::Bench;
 use crate::programs::program;
@@ -7,7 +7,7 @@ use crate::targets::Corpus;
 use arbitrary::Unstructured;
 use fake_redis::{DiskImage, NodeConfig};
 
-/// Must not depend on earlier scripts.
+/// A script whose result must not depend on earlier scripts.
 const LOOK: &[u8] =
     b"local seen = {} for name, library in pairs(_G) do if type(library) == 'table' \
     then local count = 0 for key in pairs(library) do count = count + 1 end \

@@ -1,8 +1,8 @@
-//! Arbitrary bytes of a client with a session (piece 0), two strangers (1 and 2) and the members
-//! that an ensemble's server connects to (6); elapsed time (3), disconnects of strangers (4). An
-//! input that begins with 5 tests a member of three, any other a standalone server, which still
-//! serves the next client. `coordinators/zookeeper/src/tests/anything.rs` is a twin in `cargo
-//! test`.
+//! Sends arbitrary bytes to a ZooKeeper server from a client with a session (piece 0), two
+//! strangers (1 and 2) and the members that an ensemble's server connects to (6); also elapsed time
+//! (3) and disconnects of strangers (4). An input that begins with 5 tests a member of three, and
+//! any other input tests a standalone server, which must still serve the next client.
+//! `coordinators/zookeeper/src/tests/anything.rs` is the same test in `cargo test`.
 
 use crate::bench::{Bench, START};
 use crate::pieces;

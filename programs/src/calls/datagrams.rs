@@ -1,5 +1,5 @@
-//! Datagram sockets: UDP inside the group and to the resolver, and netlink, by which programs list
-//! the machine's interfaces. A datagram to another machine has no listener.
+//! Emulates datagram sockets: UDP inside the group and to the resolver, and netlink, through which
+//! programs list the machine's interfaces. No other machine listens for datagrams.
 
 use super::interfaces::{self, internet};
 use super::{Call, Outcome, fails};
@@ -9,7 +9,7 @@ use crate::stand_ins::RESOLVER;
 use std::net::Ipv4Addr;
 
 const DNS_PORT: u16 = 53;
-/// Type A.
+/// The DNS record type A.
 const DNS_ADDRESS: [u8; 2] = [0, 1];
 
 fn netlink(process: u32) -> Vec<u8> {
@@ -50,7 +50,7 @@ impl Group {
                 Outcome::Native
             }
             libc::SYS_getsockopt => Outcome::Native,
-            // No option changes the kernel's own networks.
+            // The options cannot affect the kernel's own networks.
             libc::SYS_setsockopt if a as i32 == libc::SOL_SOCKET => Outcome::Native,
             libc::SYS_setsockopt => Outcome::Done(0),
             _ => fails(libc::EOPNOTSUPP),
@@ -219,12 +219,13 @@ impl Group {
         let address = self.launch.hosts.get(&name.join("."));
         let told = address.filter(|_| asked[..2] == DNS_ADDRESS);
         let mut answer = question[..2].to_vec();
-        // Flags: an answer with recursion; no error, or no such name.
+        // The flags mark an answer with recursion, and no error or an unknown name.
         answer.extend([0x81, if address.is_some() { 0x80 } else { 0x83 }]);
         answer.extend([0, 1, 0, u8::from(told.is_some()), 0, 0, 0, 0]);
         answer.extend(&question[HEAD..at + 5]);
         if let Some(address) = told {
-            // A pointer to the name of the question, type A, class IN, 60 s, four bytes.
+            // The answer has a pointer to the question's name, type A, class IN, 60 s and four
+            // bytes.
             answer.extend([0xc0, HEAD as u8, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4]);
             answer.extend(address.octets());
         }

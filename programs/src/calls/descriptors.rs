@@ -1,5 +1,5 @@
-//! Descriptors. Each emulated file also has a kernel descriptor of the same kind, in the filter's
-//! range, so that numbers, `fstat` and inheritance by fork or exec are correct.
+//! Emulates calls on descriptors. Each emulated file also has a kernel descriptor of the same kind
+//! in the filter's range, so that numbers, `fstat` and inheritance by fork or exec are correct.
 
 use super::interfaces::QUESTIONS;
 use super::{Call, Outcome, fails};
@@ -33,7 +33,8 @@ impl Group {
         })
     }
 
-    /// Copies natively only between the kernel's own files; programs fall back to copying by hand.
+    /// Lets the kernel copy between its own files only. For emulated files, programs fall back to
+    /// reads and writes.
     fn native_unless(&self, descriptors: [u64; 2]) -> Outcome {
         let is_ours = |one: &u64| (*one as i32) < 3 || (*one as i32) >= FIRST_DESCRIPTOR;
         if descriptors.iter().any(is_ours) { fails(libc::EINVAL) } else { Outcome::Native }
@@ -132,7 +133,8 @@ impl Group {
         Outcome::Native
     }
 
-    /// The duplicate is in the filter's range, even if the program requested another number.
+    /// Duplicates a descriptor. The duplicate is in the filter's range, even if the program
+    /// requested another number.
     fn duplicates(&mut self, call: &Call, command: i32) -> Outcome {
         let Some(file) = self.file_of(call) else { return Outcome::Native };
         let least = match call.number {
@@ -182,7 +184,8 @@ impl Group {
         Outcome::Done(result)
     }
 
-    /// The kernel keeps this flag, since programs set it without a stop.
+    /// Returns whether a descriptor is non-blocking. The kernel keeps this flag, because programs
+    /// set it without a stop.
     pub(super) fn is_nonblocking(&self, call: &Call) -> bool {
         let path = format!("/proc/{}/fdinfo/{}", call.memory.0, call.descriptor());
         let text = std::fs::read_to_string(path).unwrap_or_default();

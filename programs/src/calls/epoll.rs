@@ -1,4 +1,4 @@
-//! epoll, level-triggered and edge-triggered.
+//! Emulates epoll, both level-triggered and edge-triggered.
 
 use super::poll::with_synonyms;
 use super::{Call, Outcome, fails};
@@ -41,7 +41,7 @@ impl Group {
             }
             _ => return fails(libc::EINVAL),
         }
-        // Wakes waiters on this set.
+        // The change wakes threads that wait on this set.
         self.files.has_changed = true;
         Outcome::Done(0)
     }

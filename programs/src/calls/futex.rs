@@ -1,4 +1,5 @@
-//! Futexes: words in memory on which threads wait, of one process or of all that share its memory.
+//! Emulates futexes, which are words in memory on which threads of one process, or of all processes
+//! that share the memory, wait.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;
@@ -64,7 +65,8 @@ impl Group {
         call.blocks(Interest::Futex { at, mask, is_woken: false }, until)
     }
 
-    /// Changes a word; wakes waiters of another, and of the first if its old value met a condition.
+    /// Changes the second word and wakes waiters of the first. Also wakes waiters of the second
+    /// word if its old value met a condition.
     fn futex_wake_op(&mut self, call: &Call) -> Outcome {
         let [word, _, value, most, second, encoded] = call.arguments;
         let encoded = encoded as u32;
@@ -101,14 +103,15 @@ impl Group {
     }
 }
 
-/// Without the private flag the word may be shared with another process.
+/// Returns the identity of a word. Without the private flag, another process may share the word.
 fn word_of(call: &Call, at: u64) -> Word {
     let is_private = call.arguments[1] as i32 & libc::FUTEX_PRIVATE_FLAG != 0;
     let shared = if is_private { None } else { shared_word(call.memory, at) };
     shared.unwrap_or(Word::Own { process: call.process, at })
 }
 
-/// `None` unless the mapping is shared. The kernel also has a file for anonymous shared memory.
+/// Returns the shared identity of a word; `None` unless the mapping is shared. The kernel also has
+/// a file for anonymous shared memory.
 fn shared_word(memory: Memory, at: u64) -> Option<Word> {
     let maps = std::fs::read_to_string(format!("/proc/{}/maps", memory.0)).ok()?;
     let hexadecimal = |text: &str| u64::from_str_radix(text, 16).ok();

@@ -1,15 +1,16 @@
-//! `getpid` without a stop, because client libraries call it before each command to detect a fork.
-//! After the first stop, the function's code in the process's memory returns the number itself.
+//! Executes `getpid` without a stop, because client libraries call it before each command to detect
+//! a fork. After the first stop, the function's code in the process's memory returns the process id
+//! itself.
 
 use super::Call;
 use crate::group::Group;
 use crate::process::Number;
 
-/// `mov eax, 39; syscall; ret`
+/// Machine code of the system call: `mov eax, 39; syscall; ret`
 const ASKS: u64 = 0xc305_0f00_0000_27b8;
 const BEFORE_STOP: u64 = 7;
 
-/// `mov eax, number; nop; nop; ret`
+/// Returns the machine code that returns the id: `mov eax, number; nop; nop; ret`
 fn knows(number: Number) -> u64 {
     0xc390_9000_0000_00b8 | u64::from(number) << 8
 }
@@ -41,7 +42,7 @@ impl Group {
         }
     }
 
-    /// The memory, with the old number, is a copy of the parent's.
+    /// Corrects the code of a forked process, whose memory is a copy with the parent's process id.
     pub(crate) fn corrects_number(&self, thread: Number) {
         let process = self.thread(thread).process;
         for at in &self.process(process).knows_number_at {

@@ -1,4 +1,4 @@
-//! The identity and location of a program, and randomness.
+//! Emulates calls about the identity and location of a program, and about randomness.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;
@@ -115,7 +115,7 @@ fn prctl(call: &Call) -> Outcome {
         libc::PR_SET_TSC => {
             Outcome::Refused("made rdtsc a fault by PR_SET_TSC, which is not emulated".to_owned())
         }
-        // The tracer reads the memory of every process, and reaps orphans.
+        // The tracer must be able to read the memory of every process, and to reap orphans.
         libc::PR_SET_DUMPABLE => Outcome::Done(0),
         libc::PR_SET_CHILD_SUBREAPER => fails(libc::EINVAL),
         _ => Outcome::Native,

@@ -1,4 +1,4 @@
-//! Signal descriptors, and syncs of files.
+//! Emulates signal descriptors and file syncs.
 
 use super::streams::Read;
 use super::{Call, Outcome, fails};

@@ -1,4 +1,4 @@
-//! poll and select, and their variants.
+//! Emulates poll, select and their variants.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;
@@ -7,7 +7,7 @@ use crate::ready::{ERR, HUP, IN, OUT};
 
 const INVALID: u32 = libc::POLLNVAL as u32;
 const PRIORITY: u32 = libc::POLLPRI as u32;
-/// Synonym of `POLLIN`.
+/// A synonym of `POLLIN`.
 const IN_TOO: u32 = libc::POLLRDNORM as u32;
 const OUT_TOO: u32 = libc::POLLWRNORM as u32;
 const DESCRIPTORS_MAX: u64 = 4096;
@@ -17,7 +17,7 @@ pub(super) fn with_synonyms(mask: u32) -> u32 {
 }
 
 impl Group {
-    /// The kernel's own files are always ready.
+    /// Returns the poll events of a descriptor. The kernel's own files are always ready.
     fn descriptor_readiness(&self, call: &Call, process: Number, descriptor: i32) -> u32 {
         if let Some(file) = self.file(process, descriptor) {
             return self.readiness_for(call, file);

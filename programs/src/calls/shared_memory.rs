@@ -1,10 +1,11 @@
-//! System V shared memory between a process and those it forks, without a name outside the group.
+//! Emulates System V shared memory between a process and the processes that it forks. A segment has
+//! no name outside the group.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;
 use crate::segment::Segment;
 
-/// `struct shmid_ds` has the segment's size and the number of attached processes at these offsets.
+/// Offsets in `struct shmid_ds` of the segment's size and of the number of attached processes.
 const INFORMATION: usize = 112;
 const SIZE_AT: usize = 48;
 const ATTACHED_AT: usize = 88;

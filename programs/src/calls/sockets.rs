@@ -1,5 +1,5 @@
-//! Sockets. Connections to other machines go to the driver; connections inside the group stay
-//! inside.
+//! Emulates sockets. Connections to other machines go to the driver, and connections inside the
+//! group stay inside.
 
 use super::interfaces::internet;
 use super::{Call, Outcome, fails};
@@ -9,7 +9,7 @@ use crate::interface::{News, Request, SocketId};
 use crate::process::Interest;
 use std::net::Ipv4Addr;
 
-/// The kernel's limit for an unresponsive machine.
+/// Time for which the kernel tries to connect to an unresponsive machine, in nanoseconds.
 const CONNECT_MAX_NS: u64 = 127_000_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -45,8 +45,8 @@ impl Socket {
         }
     }
 
-    /// Queues the message to the network. For the peer, a program that neither reads nor writes has
-    /// closed.
+    /// Shuts down one or both directions and returns the request to the network. To the peer, a
+    /// program that neither reads nor writes has closed the connection.
     fn shuts(&mut self, id: SocketId, reading: bool, writing: bool) -> Option<Request> {
         let was_closed = self.reads_no_more && self.is_shut;
         let ends = writing && !self.is_shut;
@@ -119,7 +119,7 @@ impl Group {
             (Stage::Open(_) | Stage::Local { .. }, true) => return Outcome::Done(0),
             (Stage::Connecting(id), true) if call.has_expired => {
                 if socket.send_timeout_ns.is_some() {
-                    // The kernel would keep trying.
+                    // The kernel would keep trying to connect.
                     return fails(libc::EINPROGRESS);
                 }
                 let id = *id;

@@ -1,4 +1,4 @@
-//! Clocks, sleeping, timers.
+//! Emulates the calls for clocks, sleeping and timers.
 
 use super::{Call, Outcome, fails};
 use crate::file::{Kind, Timer};
@@ -43,7 +43,7 @@ impl Group {
                 let (interval, first) = (us(b), us(b + 16));
                 self.alarm(call, first, interval, (c != 0).then_some(c))
             }
-            // Timers of processor time never fire: work takes no time here.
+            // Timers of processor time never fire, because work takes no simulated time.
             libc::SYS_setitimer => Outcome::Done(0),
             libc::SYS_getitimer => {
                 self.puts_alarm(call, (a as i32 == libc::ITIMER_REAL).then_some(call.process), b);
@@ -61,7 +61,7 @@ impl Group {
         })
     }
 
-    /// Clocks of processor time show the monotonic clock.
+    /// Returns a clock in nanoseconds. Clocks of processor time show the monotonic clock.
     fn clock_ns(&self, call: &Call, clock: i32) -> u64 {
         match clock {
             libc::CLOCK_REALTIME

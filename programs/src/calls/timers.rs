@@ -1,4 +1,5 @@
-//! Timers that send signals. Those of processor time never fire: work takes no time.
+//! Emulates timers that send signals. Timers of processor time never fire, because work takes no
+//! simulated time.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;

@@ -1,4 +1,4 @@
-//! The end of threads, processes and the group.
+//! Handles the end of threads, processes and the group.
 
 use super::{Ending, Group, Interest, Number, State};
 use crate::process::{Thread, Word};
@@ -89,7 +89,7 @@ impl Group {
         self.process_ended(process, signal);
     }
 
-    /// The kernel reports the first thread's end only after the others.
+    /// Waits for the first thread, whose end the kernel reports only after that of the others.
     fn buries(&mut self, process: Number) {
         let first = self.process(process).real;
         let mut numbers: Vec<Number> = self
@@ -171,7 +171,7 @@ impl Group {
             descriptors.into_values().for_each(|file| self.files.release(file));
             self.process_mut(number).ended.get_or_insert(libc::SIGKILL);
         }
-        // After the last of them the kernel has passed all zombies to the tracer.
+        // When the last process has ended, the kernel has passed all zombies to the tracer.
         self.processes.values().for_each(|process| process.real.reap());
         self.ready.clear();
     }

@@ -1,4 +1,5 @@
-//! Files that a group ran and read, recorded at exec and open, which stop anyway.
+//! Records the files that a group executed and read, at exec and open, which stop the thread
+//! anyway.
 
 use super::Group;
 use crate::interface::FilesUsed;
@@ -8,7 +9,7 @@ use std::path::PathBuf;
 const OPENED_MAX: usize = 8_192;
 
 impl Group {
-    /// Files run and read so far.
+    /// Returns the files that the group has executed and read so far.
     pub fn files_used(&self) -> &FilesUsed {
         &self.used
     }

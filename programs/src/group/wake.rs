@@ -1,11 +1,12 @@
-//! Wakes threads when time has passed or something has happened.
+//! Wakes threads when time has passed or an event has happened.
 
 use super::{Blocked, Deadline, Group, Interest, Number, State};
 use crate::clock::Now;
 use crate::process::{SignalTimer, Thread, Word};
 use crate::sys::spawn::{signal_of_timer, signal_process};
 
-/// A thread that waits for a wall clock time polls, since the clock may be stepped.
+/// Interval in nanoseconds at which a thread that waits for a wall-clock time is checked, because
+/// the wall clock may be stepped.
 const WALL_LOOK_NS: u64 = 100_000_000;
 
 impl Now {
@@ -70,7 +71,7 @@ impl Group {
         }
     }
 
-    /// A timer's signal that is still pending is not sent again.
+    /// Sends a timer's signal, unless the timer's last signal is still pending.
     fn timer_signals(&mut self, number: Number, id: i32, timer: SignalTimer, times: u64) {
         let Some((signal, value)) = timer.sends else { return };
         let process = self.process(number).real.0;

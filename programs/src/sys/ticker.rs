@@ -1,4 +1,4 @@
-//! A timer that interrupts the wait for a traced thread, to detect a spinning one.
+//! A timer ([`Ticking`]) that interrupts the wait for a traced thread, to detect a spinning one.
 
 use std::cell::OnceCell;
 use std::mem::zeroed;
@@ -23,7 +23,7 @@ fn signal() -> libc::c_int {
 impl Timer {
     fn new() -> Timer {
         HANDLER.call_once(|| {
-            // SAFETY: a zeroed sigaction is valid; the handler does nothing, and does not restart
+            // SAFETY: a zeroed `sigaction` is valid. The handler does nothing and does not restart
             // the call that it interrupts.
             unsafe {
                 let mut action: libc::sigaction = zeroed();
@@ -32,7 +32,7 @@ impl Timer {
             }
         });
         let mut timer: libc::timer_t = null_mut();
-        // SAFETY: a zeroed sigevent is valid; the timer signals the calling thread only.
+        // SAFETY: a zeroed `sigevent` is valid, and the timer signals only the calling thread.
         unsafe {
             let mut event: libc::sigevent = zeroed();
             event.sigev_notify = libc::SIGEV_THREAD_ID;
@@ -46,14 +46,14 @@ impl Timer {
     fn set(&self, interval_ns: i64) {
         let interval = libc::timespec { tv_sec: 0, tv_nsec: interval_ns };
         let value = libc::itimerspec { it_interval: interval, it_value: interval };
-        // SAFETY: the timer was created by this thread and lives as long.
+        // SAFETY: this thread created the timer, which lives as long as the thread.
         unsafe { libc::timer_settime(self.0, 0, &value, null_mut()) };
     }
 }
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        // SAFETY: it is deleted once.
+        // SAFETY: the timer is deleted only once.
         unsafe { libc::timer_delete(self.0) };
     }
 }

@@ -1,4 +1,4 @@
-//! Runs a group without a network: time jumps to its next event.
+//! Runs a group without a network, with [`run_alone`]. Time jumps to the group's next event.
 
 pub(crate) mod server;
 
@@ -42,7 +42,7 @@ pub(crate) fn launch(command: &[&str]) -> Launch {
     }
 }
 
-/// Refuses connections to other machines than the server.
+/// Runs a program alone. Connections to machines other than the server are refused.
 pub(crate) fn run_alone(launch: &Launch) -> Alone {
     let mut server = server::Simulated::default();
     let mut group = Group::start(launch).expect("the program starts");

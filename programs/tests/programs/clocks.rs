@@ -1,4 +1,4 @@
-//! Virtual time: clocks, sleeps and threads.
+//! Tests of virtual time: clocks, sleeps and threads.
 
 use crate::alone::{Alone, launch, run_alone};
 use crate::{python, run_c, shell};
@@ -77,7 +77,7 @@ fn a_program_that_looks_at_the_clock_without_end_is_named() {
 
 #[test]
 fn the_time_stamp_counter_stays_virtual_whatever_is_asked_for() {
-    // rdtsc; shl rdx, 32; or rax, rdx; ret
+    // The machine code is `rdtsc; shl rdx, 32; or rax, rdx; ret`.
     let script = "print(libc.prctl(26, 1, 0, 0, 0))\n\
                   ticks = code('0f3148c1e2204809d0c3')\n\
                   print(abs(ticks() - time.monotonic_ns()) < 1_000_000)";
@@ -102,7 +102,7 @@ fn looks_at_the_clock_need_no_stop_and_take_time() {
     let Some(run) = python("looks-9731", script) else { return };
     let (stops, looks) = looks_of(&run);
     assert!(stops < 100 && looks > 1_900, "{stops} {looks}");
-    // 100 ns each, and 2 us from the thousandth on.
+    // A clock read takes 100 ns, and 2 us from the thousandth read on.
     assert_eq!(run.stdout, "True True\nFalse\n", "{}", run.stderr);
 }
 

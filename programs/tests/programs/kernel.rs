@@ -1,4 +1,4 @@
-//! Compares the emulation with the kernel: C programs must print the same and end the same.
+//! Compares the emulation with the kernel. C programs must print the same and end in the same way.
 
 use crate::alone::{launch, run_alone, server};
 use fencepost_programs::Ending;

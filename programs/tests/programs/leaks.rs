@@ -1,4 +1,4 @@
-//! Possible differences between two runs: emulated, hidden, or found.
+//! Tests of possible differences between two runs, each of which is emulated, hidden, or found.
 
 use crate::alone::{launch, run_alone};
 use crate::{run_c, shell};
@@ -19,7 +19,7 @@ fn what_would_leak_is_emulated() {
 
 #[test]
 fn a_leak_that_is_not_emulated_shows_as_a_difference_between_two_runs() {
-    // The timestamp of a file created by the program is the real one.
+    // The timestamp of a file that the program creates is the real time.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("made").display().to_string();
     let script = format!("rm -f {path}; : > {path}; stat -c %y {path}");

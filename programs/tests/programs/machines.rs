@@ -1,4 +1,4 @@
-//! Several machines with clients, and a network with a latency of 300 us.
+//! Runs several machines with clients in a network with a latency of 300 us, as [`Machines`].
 
 use super::alone::EPOCH_US;
 use fencepost_programs::{

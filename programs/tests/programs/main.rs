@@ -1,4 +1,5 @@
-//! Programs of the system in virtual time: leaks are emulated, unsupported calls refused by name.
+//! Tests with programs of the system in virtual time: leaks are emulated, and unsupported calls are
+//! refused by name.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
@@ -22,7 +23,7 @@ fn shell(script: &str) -> Alone {
     run_alone(&launch(&["/bin/sh", "-c", script]))
 }
 
-/// Prints a message and returns `None` without a compiler.
+/// Compiles a C program. Prints a message and returns `None` if no compiler is installed.
 fn compiled(folder: &tempfile::TempDir, source: &str) -> Option<String> {
     let (text, program) = (folder.path().join("a.c"), folder.path().join("a"));
     std::fs::write(&text, source).unwrap();
@@ -41,8 +42,9 @@ fn run_c(source: &str) -> Option<Alone> {
     compiled(&folder, source).map(|program| run_alone(&launch(&[&program])))
 }
 
-/// Prints a message and returns `None` without Python. The script has `libc`, and `code`, which
-/// makes a function of machine code. The process table calls the program `name`.
+/// Runs a Python script. Prints a message and returns `None` if Python is not installed. The script
+/// has `libc`, and `code`, which makes a function of machine code. The process table shows the
+/// program as `name`.
 fn python(name: &str, script: &str) -> Option<Alone> {
     let prelude = format!(
         "import ctypes, mmap, os, signal, sys, time\n\

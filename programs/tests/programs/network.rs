@@ -1,4 +1,4 @@
-//! Datagrams and interfaces.
+//! Tests of datagrams and network interfaces.
 
 use crate::alone::{launch, run_alone};
 use crate::python;

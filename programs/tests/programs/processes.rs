@@ -1,4 +1,4 @@
-//! Processes, their children, numbers and signals.
+//! Tests of processes, their children, process ids and signals.
 
 use crate::{python, shell, stuck};
 use fencepost_programs::{CallMade, Ending};
@@ -20,7 +20,7 @@ fn nothing_is_left_running() {
     assert!(!left);
 }
 
-/// Includes zombies.
+/// Counts the processes with this name, including zombies.
 fn left_of(name: &str) -> usize {
     let has_name = |entry: &std::fs::DirEntry| {
         let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
@@ -67,7 +67,7 @@ fn a_parent_that_ignores_its_children_has_none_to_wait_for() {
 
 #[test]
 fn a_process_that_asks_not_to_be_traced_ends_with_the_run() {
-    // clone(CLONE_UNTRACED | SIGCHLD), and CLONE_PARENT.
+    // The script calls `clone` with CLONE_UNTRACED and SIGCHLD, then also with CLONE_PARENT.
     let script = "for flags in (0x00800011, 0x00808011):\n \
                   if libc.syscall(56, flags, 0, 0, 0, 0) == 0:\n  \
                    while True: time.sleep(1000)\n\
@@ -75,7 +75,7 @@ fn a_process_that_asks_not_to_be_traced_ends_with_the_run() {
     let Some(run) = python("untraced-9731", script) else { return };
     assert_eq!(run.ending, Ending::Exited(0), "{}", run.stderr);
     assert_eq!(left_of("untraced-9731"), 0);
-    // CLONE_NEWPID
+    // The flag is CLONE_NEWPID.
     let script = "print(libc.syscall(56, 0x20000011, 0, 0, 0, 0))";
     let Some(run) = python("untraced-9731", script) else { return };
     assert_eq!(run.stdout, "-1\n");

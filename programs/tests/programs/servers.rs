@@ -1,4 +1,5 @@
-//! The real redis-server in virtual time. Skipped, with a message, where it is not installed.
+//! Tests with the real redis-server in virtual time. They are skipped, with a message, if it is not
+//! installed.
 
 use crate::alone::launch;
 use crate::machines::{Connection, Machines};
@@ -11,14 +12,14 @@ const SECOND_US: u64 = 1_000_000;
 const RELEASE: &str = "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) \
                        end return 0";
 
-/// Prints a message and returns `None` if it is not installed.
+/// Returns how to start redis-server. Prints a message and returns `None` if it is not installed.
 fn redis(name: &str, folder: &Path, more: &[&str]) -> Option<Launch> {
     let path = std::env::var("PATH").unwrap_or_default();
     let Ok(program) = fencepost_programs::find_program("redis-server", folder, &path) else {
         skip("FENCEPOST_REAL_REDIS", "redis-server");
         return None;
     };
-    // The server reports the path of its program.
+    // The server's log contains the path of its program.
     let plain = [program.to_str().unwrap(), "--port", "6379", "--protected-mode", "no"];
     let words: Vec<&str> = plain.iter().chain(more).copied().collect();
     let mut launch = launch(&words);
@@ -54,13 +55,13 @@ fn one_life() -> Option<(Vec<String>, Vec<fencepost_programs::CallMade>)> {
     answers.push(does(&mut world, client, &set("b")));
     answers.push(does(&mut world, client, &["EVAL", RELEASE, "1", "lock", "a"]));
     answers.push(does(&mut world, client, &["EVAL", RELEASE, "1", "lock", "b"]));
-    // Frozen while a request waits.
+    // The server is paused while a request waits.
     does(&mut world, client, &set("c"));
     world.freeze(server);
     world.advance(11 * SECOND_US);
     world.resume(server);
     answers.push(does(&mut world, client, &["GET", "lock"]));
-    // The wall clock steps ahead.
+    // The wall clock steps forward.
     does(&mut world, client, &set("d"));
     world.step_wall(server, 3_600 * SECOND_US as i64);
     answers.push(does(&mut world, client, &["GET", "lock"]));

@@ -1,4 +1,4 @@
-//! The JSON Schemas of the published formats.
+//! The JSON Schemas of the published formats, returned by [`schema`].
 
 use crate::documents::boundary::BoundaryReport;
 use crate::documents::certificate::Certificate;
@@ -29,7 +29,8 @@ pub const NAMES: [&str; 12] = [
     "findings",
 ];
 
-/// The JSON Schema (2020-12) of a published format, one of [`NAMES`]; `None` for any other name.
+/// Returns the JSON Schema (2020-12) of a published format, one of [`NAMES`]; `None` for any other
+/// name.
 pub fn schema(name: &str) -> Option<Value> {
     let schema = match name {
         "plan" => schemars::schema_for!(FaultPlan),

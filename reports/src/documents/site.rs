@@ -1,4 +1,4 @@
-//! Renders the documentation as a web site with [`site`()]: every Markdown page of the repository
+//! Renders the documentation as a web site with [`site()`]: every Markdown page of the repository
 //! and the files that these link to, the matrix and the certificates as `--format html` renders
 //! them, the schemas, and a search.
 //!

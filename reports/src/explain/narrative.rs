@@ -1,4 +1,4 @@
-//! The [`narrative`] of a violation: its story in at most twelve sentences, each based on one
+//! The narrative of a violation: its story in at most twelve sentences, each based on one
 //! event.
 //!
 //! Rules make the sentences from the events alone. Each sentence has the number of its event.

@@ -1,4 +1,4 @@
-//! Describes a violation: the facts, the cause, and the evidence.
+//! Describes a violation with its facts, its cause and the evidence, as a [`summary`].
 
 use crate::explain::cause::Cause;
 use crate::judge::finding::{Finding, Kind};
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn of_a_release_that_was_late_it_is_told_when_it_had_been_sent() {
-        // The first release of client 1 is delayed; its second one is answered.
+        // The first release of client 1 is delayed, and its second release is answered.
         let story = Story::new().ttl(100).takes(1, 1, "a").leaves(2, 1).info(3, 1);
         let story = story.expires(4, "a").takes(5, 1, "c").leaves(6, 1).removed(7, "c", 1);
         let story = story.left(8, 1).takes(10, 2, "b").removed(12, "b", 1).releases(15, 2);

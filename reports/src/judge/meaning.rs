@@ -1,12 +1,12 @@
-//! The meaning of a name in a report, for a first-time reader.
+//! The [`Meaning`] of a name in a report, for a first-time reader.
 
 /// The meaning of one name, printed by `fencepost explain NAME`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Meaning {
-    /// The event, in a sentence.
+    /// A description of the event in one sentence.
     pub what: &'static str,
-    /// Its mechanism.
+    /// The mechanism that leads to the event.
     pub how: &'static str,
-    /// The measures that help, and those that do not.
+    /// Measures that help, and measures that do not.
     pub helps: &'static str,
 }

@@ -1,5 +1,5 @@
-//! Small histories for tests, in whole milliseconds. Events may be added in any order: they are
-//! sorted by time, and within one instant they keep their order.
+//! Small histories for tests ([`Story`]), in whole milliseconds. Events may be added in any order.
+//! They are sorted by time and keep their order within an instant.
 
 mod processes;
 mod servers;
@@ -121,7 +121,7 @@ impl Story {
         self
     }
 
-    /// A free lock must be granted within this many milliseconds while this many servers run.
+    /// Requires that a free lock is granted within this many milliseconds while enough servers run.
     pub(crate) fn available_within(mut self, ms: u64, needed: u16, servers: u16) -> Story {
         let bound_us = Micros::from_millis(ms);
         self.header.availability =
@@ -129,7 +129,7 @@ impl Story {
         self
     }
 
-    /// The bound on availability holds only while no fault acts.
+    /// Restricts the availability bound to times without an active fault.
     pub(crate) fn between_faults(mut self) -> Story {
         let rule = self.header.availability.as_mut().expect("a bound on availability");
         rule.between_faults = true;
@@ -187,7 +187,7 @@ impl Story {
     }
 }
 
-/// The actor of an event: the client of a number, or any node, like a thread of one.
+/// The actor of an event: a client, given by its number, or any node, such as a thread.
 pub(crate) trait Who: Copy {
     fn node(self) -> Node;
 }

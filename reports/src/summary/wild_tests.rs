@@ -1,4 +1,4 @@
-//! Properties of the judgement of any history.
+//! Tests of properties that the judgement of every history has.
 
 use crate::explain::cause::Cause;
 use crate::judge::finding::Kind;
@@ -48,7 +48,7 @@ fn with_a_stranger(mut history: History) -> History {
     history
 }
 
-/// Returns whether a run with this event may have a cause named after a fault or action.
+/// Returns whether a run with this event may have a cause named after a fault or an action.
 fn is_of(cause: Cause, event: &Event) -> bool {
     let fault = match &event.what {
         What::FaultBegan { kind, .. } => Some(*kind),

@@ -1,6 +1,7 @@
-//! A failover by an operator: the primary crashes ahead of a lagging standby, or is cut off with
-//! one client; later the operator promotes the standby. Unless the operator has stopped it, the old
-//! primary still acts as one. At most one per run, because no other standby is left.
+//! A failover by an operator ([`promotion`]): the primary crashes ahead of a lagging standby, or is
+//! isolated with one client, and later the operator promotes the standby. Unless the operator has
+//! stopped it, the old primary still acts as one. A run has at most one promotion, because no other
+//! standby is left.
 
 use super::{Incident, cut_off, lag};
 use crate::draw::{any, chance};
@@ -16,7 +17,7 @@ use rand_chacha::ChaCha8Rng;
 const PRIMARY: Node = Node::Server(1);
 const STANDBY: Node = Node::Server(2);
 
-/// An engineer on call, or a cautious script.
+/// Time that an engineer on call or a cautious script takes to promote the standby.
 const TAKEOVER: Spans = Spans::millis(500, 5_000);
 
 pub(super) fn promotion(
@@ -42,7 +43,7 @@ pub(super) fn promotion(
     Incident { at: Some(at), faults }
 }
 
-/// The operator turns the old primary off this long before the promotion.
+/// Time between the operator's stop of the old primary and the promotion.
 const MOMENT: Micros = Micros::from_millis(1);
 
 fn crash(

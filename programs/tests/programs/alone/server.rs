@@ -1,5 +1,5 @@
-//! A line server, real and simulated: answers `echo WORD` with the word, closes at `close`, and
-//! after `stay` outlives the client's end for a while, then sends `end` and closes.
+//! A line server, real and simulated. It answers `echo WORD` with the word and closes at `close`.
+//! After `stay` it outlives the client's end for a while, then sends `end` and closes.
 
 use fencepost_programs::{News, Request, SocketId};
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
-//! Explains by rule how the seeds' threshold differs from the computed one.
+//! Explains by rules how the seeds' threshold differs from the computed one, with [`explanation`].
 
 use super::{Bound, BoundaryReport, Found, Worse};
 
-/// A few sentences on the threshold. Ignores the stored explanation.
+/// Returns a few sentences on the threshold. Ignores the explanation stored in the report.
 pub fn explanation(report: &BoundaryReport) -> String {
     let mut said = vec![match &report.found {
         Some(found) => with_boundary(report, *found),
@@ -53,7 +53,7 @@ fn with_boundary(report: &BoundaryReport, found: Found) -> String {
     format!("{so_far} {compared}{beside}")
 }
 
-/// Returns whether a milder value than the bound allows is violated, by over a search step.
+/// Returns whether a value that is milder than the bound by more than a search step is violated.
 fn is_beyond(report: &BoundaryReport, bound: &Bound, found: Found) -> bool {
     report.quantity.is_worse(bound.value, found.violated)
         && bound.value.abs_diff(found.violated) > report.step

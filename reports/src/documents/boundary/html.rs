@@ -1,4 +1,4 @@
-//! A boundary as a self-contained page.
+//! Writes a boundary report as a self-contained page.
 
 use super::plot::plot;
 use super::{BoundaryReport, Probe, Worse};

@@ -1,4 +1,4 @@
-//! A boundary as a picture: the rate of violations against the value, with the bounds.
+//! Plots the rate of violations of a boundary report against the value, with the bounds.
 
 use super::{BoundaryReport, Unit};
 use crate::show::format::drawing::plot::{Axis, Mark, Plot, Point, Series, Span};

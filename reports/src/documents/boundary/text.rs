@@ -1,4 +1,4 @@
-//! A boundary as text.
+//! Writes a boundary report as text.
 
 use super::{BoundaryReport, Probe, Worse};
 use crate::show::format::text::layout::percent;

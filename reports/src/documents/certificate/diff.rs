@@ -1,9 +1,9 @@
-//! The differences between two certificates: a line for each value.
+//! Lists the differences between two certificates, with a line for each value. See [`diff`].
 
 use super::{Certificate, Slice};
 use serde_json::Value;
 
-/// A line for each difference; none if both certify the same in the same words.
+/// Returns a line for each difference; empty if both certify the same in the same words.
 pub fn diff(a: &Certificate, b: &Certificate) -> Vec<String> {
     let mut lines = Vec::new();
     let bounds = (serde_json::json!(a.bounds), serde_json::json!(b.bounds));
@@ -25,7 +25,7 @@ pub fn diff(a: &Certificate, b: &Certificate) -> Vec<String> {
     lines
 }
 
-/// A line for each difference between two values at this path.
+/// Returns a line for each difference between two values at this path.
 pub fn changed_values(path: &str, a: &Value, b: &Value) -> Vec<String> {
     let mut lines = Vec::new();
     values(path, a, b, &mut lines);
@@ -64,7 +64,8 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// One by one only if the bounds are the same: with other bounds almost all of them differ.
+/// Compares the slices one by one only if the bounds are the same, because with other bounds almost
+/// all slices differ.
 fn slices(a: &[Slice], b: &[Slice], is_one_by_one: bool) -> Vec<String> {
     let same = a.iter().filter(|slice| b.contains(slice)).count();
     let mut lines = Vec::new();

@@ -1,4 +1,4 @@
-//! A certificate as a self-contained page.
+//! Writes a certificate as a self-contained page.
 
 use super::text::{at_most, fired};
 use super::{Certificate, LeftOut, Runs, Slice, StatedBounds};

@@ -1,4 +1,4 @@
-//! A certificate as text.
+//! Writes a certificate as text.
 
 use super::{Certificate, Runs, StatedBounds};
 use fencepost_faults::{Families, Family};
@@ -79,7 +79,8 @@ pub(super) fn at_most(bounds: &StatedBounds) -> String {
     }
 }
 
-/// The name of the injected faults: a late message counts as a fault.
+/// Returns the term for the injected faults, which depends on whether plans delay messages. A late
+/// message counts as a fault.
 pub(super) fn fired(runs: &Runs) -> &'static str {
     match runs.by_delays {
         None => "a fault was fired",

@@ -1,11 +1,11 @@
-//! The store for people.
+//! Lists the store of findings for people.
 
 use super::{Finding, Findings};
 use crate::record::visible::one_line;
 use crate::show::view::View;
 use crate::summary::sweep::FindingState;
 
-/// The ways to write a store.
+/// The output formats of a store.
 pub static VIEWS: &[View<Findings>] =
     &[View::new("text", text), View::JSON, View::new("markdown", markdown)];
 

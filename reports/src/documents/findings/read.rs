@@ -1,10 +1,10 @@
-//! The store as lines.
+//! Reads and writes the store of findings as lines.
 
 use super::{FORMAT, Finding, Findings, Header, VERSION};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A line that cannot be read.
+/// The error for a line that cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct BadLine {
@@ -30,7 +30,7 @@ impl Findings {
         Ok(Findings { next_seed: header.next_seed, all })
     }
 
-    /// The store as lines, sorted by fingerprint.
+    /// Returns the store as lines, sorted by fingerprint.
     pub fn lines(&self) -> serde_json::Result<String> {
         let header =
             Header { format: FORMAT.to_owned(), version: VERSION, next_seed: self.next_seed };

@@ -1,4 +1,4 @@
-//! Findings over several sweeps, and damaged stores.
+//! Tests of findings over several sweeps, and of damaged stores.
 
 use super::*;
 use crate::samples;

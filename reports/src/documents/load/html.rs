@@ -1,4 +1,4 @@
-//! A load experiment as a self-contained page.
+//! Writes a load experiment as a self-contained page.
 
 use super::plot::plot;
 use super::text::{both, release_times};

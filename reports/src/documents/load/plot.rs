@@ -1,4 +1,4 @@
-//! The load on the server over time, a line for each way of waiting.
+//! Plots the load on the server over time, with a line for each way of waiting.
 
 use super::LoadReport;
 use crate::show::format::drawing::plot::{Axis, Plot, Point, Series, Span};

@@ -1,4 +1,4 @@
-//! A load experiment as text.
+//! Writes a load experiment as text.
 
 use super::{LoadCase, LoadReport};
 use crate::summary::report::Latency;

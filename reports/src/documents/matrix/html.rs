@@ -1,4 +1,4 @@
-//! The matrix as a self-contained page.
+//! Writes the matrix as a self-contained page.
 
 use super::{CellVerdict, Matrix, MatrixCell, findings, literature};
 use crate::show::format::drawing::heat_map::heat;

@@ -1,4 +1,4 @@
-//! The matrix as Markdown: an overview table, then one table for each lock.
+//! Writes the matrix as Markdown: an overview table, then one table for each lock.
 
 use super::{Agreement, CellVerdict, Matrix, MatrixCell, findings, literature};
 use crate::judge::checker::meaning;
@@ -92,7 +92,7 @@ fn linked(matrix: &Matrix, client: &str) -> String {
     }
 }
 
-/// GitHub's anchor of a heading.
+/// Returns GitHub's anchor of a lock's heading.
 fn anchor(client: &str) -> String {
     client
         .to_lowercase()

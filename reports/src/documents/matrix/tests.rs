@@ -1,4 +1,5 @@
-//! Counts, agreement with the literature, and the text of the pages.
+//! Tests of the matrix's counts, of its agreement with the literature, and of the text of its
+//! pages.
 
 use super::*;
 use crate::record::history::StorageRule;

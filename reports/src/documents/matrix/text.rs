@@ -1,4 +1,4 @@
-//! The matrix for a terminal: a row for each lock, a narrow column for each fault.
+//! Writes the matrix for a terminal, with a row for each lock and a narrow column for each fault.
 
 use super::{Agreement, CellVerdict, Matrix, MatrixCell, kinds, literature};
 use crate::show::format::text::layout::percent;

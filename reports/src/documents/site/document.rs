@@ -1,4 +1,4 @@
-//! Published documents, rendered as `--format html` does.
+//! Renders published documents as `--format html` does.
 
 use crate::documents::read::read_matrix;
 use crate::documents::{certificate, matrix};

@@ -1,4 +1,4 @@
-//! The frame of every page: a link home, the search, and the pages by purpose.
+//! The frame of every page of the site: a link home, the search, and the pages grouped by purpose.
 
 use super::path::between;
 use super::{SCHEMAS, SEARCH};
@@ -69,7 +69,7 @@ const NAVIGATION: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
-/// `out` is its path in the site.
+/// Renders a page with the frame. `out` is the page's path in the site.
 pub(super) fn framed(out: &str, title: &str, body: &Markup) -> Vec<u8> {
     page(out, title, body, "", &html! {})
 }

@@ -1,4 +1,4 @@
-//! Paths of the repository, and their places in the site.
+//! Maps paths of the repository to their paths in the site.
 
 pub(super) fn in_site(path: &str, is_folder: bool) -> String {
     if is_folder {
@@ -13,7 +13,7 @@ pub(super) fn in_site(path: &str, is_folder: bool) -> String {
     }
 }
 
-/// `None` if the target is outside of the site.
+/// Returns the target of a link as a path of the repository; `None` if it is outside of the site.
 pub(super) fn resolved(from: &str, link: &str) -> Option<String> {
     let mut names: Vec<&str> = from.split('/').collect();
     names.pop();

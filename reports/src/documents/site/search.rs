@@ -1,4 +1,4 @@
-//! A page that searches all others, without a server.
+//! Renders a page that searches all other pages without a server.
 
 use super::frame;
 use super::markdown::Page;

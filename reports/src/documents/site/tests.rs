@@ -1,4 +1,4 @@
-//! A small repository as a site.
+//! Tests that render a small repository as a site.
 
 use super::*;
 

@@ -1,4 +1,5 @@
-//! The write that granted or released the lock never reached a server.
+//! Cause `async-replication-loss`: the write that granted or released the lock never reached a
+//! server.
 
 use super::entry::{Entry, Measure};
 use crate::explain::scene::Scene;

@@ -1,4 +1,4 @@
-//! From a finding to its cause: the questions, in order.
+//! Finds the cause of a finding ([`classify`]) by asking questions in order.
 
 use super::Cause;
 use super::decision::{Question, Row, TABLE, Test};
@@ -6,7 +6,7 @@ use crate::explain::evidence::{Case, Loss, Lost};
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::Timeline;
 
-/// The cause of a finding; `unexplained` if no row of the table applies.
+/// Returns the cause of a finding; `unexplained` if no row of the table applies.
 pub fn classify(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
     let case = Case::new(timeline, finding);
     let decided = questions(finding).iter().find_map(|question| decided_at(*question, &case));
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn the_rows_of_a_question_stand_together_and_say_why_they_stand_in_this_order() {
         assert!(TABLE.is_sorted_by_key(|row| row.question));
-        // For these, the evidence gives a single answer.
+        // For these questions, the evidence gives a single answer.
         let exclusive = [Question::Standstill, Question::Misheard, Question::Session];
         for pair in TABLE.windows(2).filter(|pair| pair[0].question == pair[1].question) {
             let says = !pair[0].first.is_empty() || exclusive.contains(&pair[0].question);

@@ -1,4 +1,4 @@
-//! A clock ran at the wrong rate.
+//! Cause `clock-drift`: a clock ran at the wrong rate.
 
 use super::entry::{Entry, Measure, Need};
 use crate::explain::scene::Scene;

@@ -1,4 +1,4 @@
-//! A clock was stepped.
+//! Cause `clock-jump`: a clock was stepped.
 
 use super::entry::{Entry, Measure, Need};
 use crate::explain::scene::Scene;

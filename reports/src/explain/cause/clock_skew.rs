@@ -1,4 +1,4 @@
-//! The clocks of two processes differed.
+//! Cause `clock-skew`: the clocks of two processes differed.
 
 use super::entry::{Entry, Need};
 use crate::explain::evidence::Case;

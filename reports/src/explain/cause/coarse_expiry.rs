@@ -1,4 +1,4 @@
-//! The server counts leases in whole seconds.
+//! Cause `coarse-expiry`: the server counts leases in whole seconds.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

@@ -1,4 +1,4 @@
-//! The connection of a process ended.
+//! Cause `connection-lost`: the connection of a process ended without the process noticing.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

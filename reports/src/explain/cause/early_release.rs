@@ -1,4 +1,4 @@
-//! The holder's own command removed the lock.
+//! Cause `early-release`: the holder's own command removed the lock.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

@@ -1,4 +1,4 @@
-//! A server evicted a key.
+//! Cause `eviction`: a server evicted a key to free memory.
 
 use super::entry::{Entry, Need};
 use crate::explain::scene::Scene;

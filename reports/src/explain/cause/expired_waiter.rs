@@ -1,4 +1,5 @@
-//! The lease of a process ended while it waited.
+//! Cause `expired-waiter`: a process was granted the lock after its lease had ended while it
+//! waited.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

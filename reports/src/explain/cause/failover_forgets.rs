@@ -1,4 +1,4 @@
-//! A failover made another server the primary.
+//! Cause `failover-forgets`: a failover lost locks that belong to a connection.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

@@ -1,4 +1,4 @@
-//! An operator flushed a server.
+//! Cause `flush`: an operator flushed a server.
 
 use super::entry::{Entry, Need};
 use crate::judge::meaning::Meaning;

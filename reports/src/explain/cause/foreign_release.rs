@@ -1,4 +1,4 @@
-//! Another process removed the lock.
+//! Cause `foreign-release`: another process removed the lock.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

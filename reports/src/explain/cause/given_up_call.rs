@@ -1,4 +1,4 @@
-//! The application cancelled or interrupted a call, and its effects remained.
+//! Cause `given-up-call`: the application cancelled or interrupted a call whose effects remained.
 
 use super::entry::{Entry, Need};
 use crate::explain::evidence::Case;

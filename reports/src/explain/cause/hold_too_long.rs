@@ -1,4 +1,4 @@
-//! The holder worked longer than its lease.
+//! Cause `hold-too-long`: the holder worked longer than its lease.
 
 use super::entry::Entry;
 use crate::explain::evidence::Case;

@@ -1,4 +1,4 @@
-//! The holder crashed.
+//! Cause `holder-crash`: the holder crashed, and its lock was never freed.
 
 use super::entry::{Entry, Need};
 use crate::judge::meaning::Meaning;

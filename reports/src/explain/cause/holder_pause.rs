@@ -1,4 +1,5 @@
-//! The holder was paused.
+//! Cause `holder-pause`: the holder was paused while its lease expired, or while an answer was in
+//! transit.
 
 use super::entry::{Entry, Measure, Need};
 use crate::explain::evidence::Case;

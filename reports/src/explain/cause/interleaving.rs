@@ -1,4 +1,5 @@
-//! The steps of processes interleaved.
+//! Cause `interleaving`: the steps of two processes interleaved in an order that breaks the
+//! protocol.
 
 use super::entry::Entry;
 use crate::explain::evidence::Case;

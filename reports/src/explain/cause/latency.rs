@@ -1,4 +1,4 @@
-//! The answer of a server was late.
+//! Cause `latency`: the answer of a server was late.
 
 use super::entry::{Entry, Measure};
 use crate::explain::evidence::{Case, Misheard, Obstacle};

@@ -1,4 +1,5 @@
-//! Processes take several locks in different orders, and each waits for the next one's.
+//! Cause `lock-order`: processes take several locks in different orders, and each waits for another
+//! one's lock.
 
 use super::entry::Entry;
 use crate::judge::meaning::Meaning;

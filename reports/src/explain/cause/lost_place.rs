@@ -1,4 +1,4 @@
-//! A waiter lost its place in the queue.
+//! Cause `lost-place`: a waiter lost its place in the queue.
 
 use super::entry::Entry;
 use crate::judge::meaning::Meaning;

@@ -1,4 +1,4 @@
-//! A release never arrived, or arrived late.
+//! Cause `lost-release`: a release never arrived, or arrived late.
 
 use super::entry::Entry;
 use crate::explain::evidence::{Case, release};

@@ -1,4 +1,4 @@
-//! A command was applied, but its reply was lost.
+//! Cause `lost-reply`: a server executed a command, but its reply was lost.
 
 use super::entry::{Entry, Need};
 use crate::explain::evidence::Case;
@@ -46,7 +46,7 @@ fn alone(case: &Case<'_, '_>) -> String {
     said.to_owned()
 }
 
-/// The lock that a command without an answer left behind.
+/// Describes the lock that a command without an answer left behind.
 fn left(case: &Case<'_, '_>) -> String {
     if let Some((server, process)) = case.lost_a_request() {
         return format!(

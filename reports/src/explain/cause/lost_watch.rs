@@ -1,4 +1,4 @@
-//! A process was not notified of its turn.
+//! Cause `lost-watch`: no watch told a process that it was first in the queue.
 
 use super::entry::Entry;
 use crate::judge::meaning::Meaning;

@@ -1,4 +1,4 @@
-//! No renewal by the holder took effect in time.
+//! Cause `missed-renewal`: no renewal by the holder took effect in time.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;
@@ -26,7 +26,8 @@ fn between(scene: &Scene<'_, '_>) -> String {
     )
 }
 
-/// The last cut between the holder and the server that granted it the lock during its last lease.
+/// Describes the last partition during the holder's last lease between the holder and the server
+/// that granted the lock.
 fn cut(scene: &Scene<'_, '_>) -> Option<String> {
     let (holder, ends) = (scene.holder, scene.lease_ends()?);
     let server = holder.grant.as_ref()?.node;

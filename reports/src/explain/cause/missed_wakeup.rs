@@ -1,4 +1,4 @@
-//! A waiting process was not woken.
+//! Cause `missed-wakeup`: a waiting process was not woken.
 
 use super::entry::Entry;
 use crate::explain::evidence::Case;

@@ -1,4 +1,4 @@
-//! No server was a primary.
+//! Cause `no-primary`: clients were sent to servers that were not primaries.
 
 use super::entry::Entry;
 use crate::judge::meaning::Meaning;

@@ -1,4 +1,4 @@
-//! A process computed what it wrote from an older value.
+//! Cause `old-value`: the only holder computed its write from an older value.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

@@ -1,4 +1,4 @@
-//! No process knows of the first node in the queue.
+//! Cause `orphan-node`: no process knows of the first node in the queue.
 
 use super::entry::Entry;
 use crate::explain::evidence::Case;

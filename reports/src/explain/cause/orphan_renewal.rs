@@ -1,4 +1,4 @@
-//! A process that does not hold the lock renews it.
+//! Cause `orphan-renewal`: a process that does not hold the lock renews it.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

@@ -1,4 +1,4 @@
-//! The network was cut.
+//! Cause `partition`: a server was partitioned from the network.
 
 use super::entry::{Entry, Need};
 use crate::explain::evidence::Case;

@@ -1,4 +1,4 @@
-//! A server restarted without the counter of tokens.
+//! Cause `restart-data-loss`: a server restarted without the counter of fencing tokens.
 
 use super::entry::{Entry, Measure, Need};
 use crate::judge::meaning::Meaning;

@@ -1,4 +1,4 @@
-//! A server restarted without its grants.
+//! Cause `restart-without-delay`: a server restarted without its grants, within the lease.
 
 use super::entry::{Entry, Measure, Need};
 use crate::explain::scene::Scene;

@@ -1,4 +1,4 @@
-//! A server was down or paused.
+//! Cause `server-outage`: a server was down or paused.
 
 use super::entry::{Entry, Need};
 use crate::judge::meaning::Meaning;

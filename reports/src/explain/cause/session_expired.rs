@@ -1,4 +1,4 @@
-//! The session of the holder ended.
+//! Cause `session-expired`: the session of the holder ended.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

@@ -1,4 +1,4 @@
-//! Processes share one client id.
+//! Cause `shared-client-id`: processes share one client id.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

@@ -1,4 +1,4 @@
-//! Threads share one owner value.
+//! Cause `shared-owner`: threads of a process share one owner value.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

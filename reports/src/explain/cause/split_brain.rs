@@ -1,4 +1,4 @@
-//! Two servers acted as primary at the same time.
+//! Cause `split-brain`: two servers acted as primary at the same time.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

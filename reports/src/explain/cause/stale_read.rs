@@ -1,4 +1,4 @@
-//! A lagging server told a process that it has the lock.
+//! Cause `stale-read`: a lagging server told a process that it has the lock.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

@@ -1,4 +1,4 @@
-//! A write was in transit to the storage.
+//! Cause `storage-delay`: a write was in transit to the storage when the lock changed hands.
 
 use super::entry::{Entry, Measure};
 use crate::explain::scene::Scene;

@@ -1,4 +1,4 @@
-//! The smallest story of each cause, and the precedence of two causes.
+//! Tests with the smallest story of each cause, and of the precedence among causes.
 
 mod answers;
 mod late;
@@ -33,13 +33,14 @@ fn overlap(story: Story) -> Cause {
     cause(Kind::Overlap, story)
 }
 
-/// A reply of redis-1 to client 1 is lost between two instants.
+/// Adds the loss of a reply from redis-1 to client 1 between two instants.
 fn loses_reply(story: Story, from: u64, to: u64) -> Story {
     let story = story.fault_began(from, 9, "lost-reply", &[REDIS, CLIENT]);
     story.fault_ended(to, 9, "lost-reply", REDIS)
 }
 
-/// Client 1 takes the lock at 1 ms for 10 ms, and the lease expires before client 2 takes it.
+/// Returns a story in which client 1 takes the lock at 1 ms for 10 ms, and the lease expires before
+/// client 2 takes the lock.
 fn overrun(released_at: u64) -> Story {
     Story::new()
         .takes(1, 1, "a")
@@ -49,12 +50,14 @@ fn overrun(released_at: u64) -> Story {
         .releases(99, 2)
 }
 
-/// Client 1 takes the lock at 1 ms for 10 ms, loses it, and client 2 takes it at 4 ms.
+/// Returns the cause of a story in which client 1 takes the lock at 1 ms for 10 ms and loses it,
+/// and client 2 takes it at 4 ms.
 fn early(how: impl FnOnce(Story) -> Story) -> Story {
     how(Story::new().takes(1, 1, "a")).takes(4, 2, "b").releases(6, 1).releases(7, 2)
 }
 
-/// Client 1 gives up on a write and leaves; the write lands while client 2 holds.
+/// Returns a story in which client 1 gives up a write and leaves, and the write arrives while
+/// client 2 holds the lock.
 fn late_write() -> Story {
     let story = Story::new()
         .takes(1, 1, "a")
@@ -65,7 +68,7 @@ fn late_write() -> Story {
     story.late_write(7, 1, 2, 0, 9)
 }
 
-/// No process gets in from 21 ms on.
+/// Returns the cause of a story in which no process gets the lock from 21 ms on.
 fn nobody(story: Story) -> Cause {
     cause(Kind::Stuck, story.progress_bound(100).healed(20).probe_acquires(21).probe_fails(130))
 }

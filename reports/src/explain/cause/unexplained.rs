@@ -1,4 +1,4 @@
-//! The rules find no cause.
+//! Cause `unexplained`: the recorded events do not show the reason.
 
 use super::entry::Entry;
 use crate::judge::meaning::Meaning;

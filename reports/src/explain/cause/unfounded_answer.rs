@@ -1,4 +1,4 @@
-//! The lock's own code returned an answer that no server had given.
+//! Cause `unfounded-answer`: the lock's own code returned an answer that no server had given.
 
 use super::entry::Entry;
 use crate::explain::evidence::{Case, Standstill};

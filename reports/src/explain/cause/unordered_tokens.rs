@@ -1,4 +1,4 @@
-//! Servers without a common counter issued the tokens.
+//! Cause `unordered-tokens`: servers that share no counter issued the tokens.
 
 use super::entry::Entry;
 use crate::judge::meaning::Meaning;

@@ -1,4 +1,4 @@
-//! Nothing recorded that a job was done.
+//! Cause `unrecorded-job`: it was not recorded that a job was done.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

@@ -1,4 +1,4 @@
-//! A waiting process crashed.
+//! Cause `waiter-crash`: a waiting process crashed, and the queue kept its place.
 
 use super::entry::{Entry, Need};
 use crate::judge::meaning::Meaning;

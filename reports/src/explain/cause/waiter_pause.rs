@@ -1,4 +1,4 @@
-//! The first in the queue was paused.
+//! Cause `waiter-pause`: the first process in the queue was paused.
 
 use super::entry::{Entry, Need};
 use crate::judge::meaning::Meaning;

@@ -1,4 +1,4 @@
-//! A write in transit to the storage when the lock changed hands.
+//! Finds a write in transit to the storage when the lock changed hands ([`OnItsWay`]).
 
 use crate::judge::finding::Clash;
 use crate::judge::timeline::{FaultSpan, Timeline};
@@ -7,11 +7,12 @@ use fencepost_faults::{Impact, Micros, Node};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OnItsWay {
-    /// A fault of the storage or of the network to it.
+    /// A fault delayed the storage or messages to it.
     HeldUp,
-    /// The process paused after sending the write.
+    /// The process was paused after it had sent the write.
     OfOneWhoStoodStill,
-    /// No known delay; its process had left its critical section before the lock changed hands.
+    /// No fault delayed the write, and its process had left its critical section before the lock
+    /// changed hands.
     OfOneWhoHadLeft,
 }
 

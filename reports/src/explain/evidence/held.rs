@@ -1,4 +1,4 @@
-//! How a holder spent its critical section.
+//! Evidence of how a holder spent its critical section ([`LongSection`]).
 
 use crate::judge::finding::Finding;
 use crate::judge::timeline::{SectionEnd, Timeline};

@@ -1,4 +1,4 @@
-//! A stretch of a history's time.
+//! A [`Period`] of a history's time.
 
 use crate::judge::finding::Finding;
 use fencepost_faults::{Micros, SimTime};
@@ -14,7 +14,7 @@ impl Period {
         Period { from: finding.at, until: finding.at + finding.duration }
     }
 
-    /// Returns whether a span is more than half of it.
+    /// Returns whether a duration is more than half of the period.
     pub(super) fn is_mostly(self, span: Micros) -> bool {
         span.0 * 2 > self.until.since(self.from).0
     }

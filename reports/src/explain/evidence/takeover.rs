@@ -4,7 +4,8 @@ use super::release;
 use crate::judge::timeline::{Moment, Outcome, Timeline};
 use fencepost_faults::Node;
 
-/// `false` if an earlier command may have removed it: an unanswered release may arrive as late.
+/// Returns whether the remover was acquiring the lock. `false` if an earlier command of the remover
+/// may have removed it, because an unanswered release may arrive that late.
 pub(crate) fn is_stale_takeover(timeline: &Timeline<'_>, remover: Node, removed: Moment) -> bool {
     let mut acquisitions = timeline.acquisitions.iter();
     let acquiring = acquisitions.any(|one| {

@@ -1,12 +1,12 @@
-//! Answers by the lock's own code that no server gave.
+//! Finds answers by the lock's own code that no server gave.
 
 use crate::judge::finding::Clash;
 use crate::judge::timeline::{Acquisition, Timeline};
 use crate::record::history::{Change, What};
 
 /// Returns whether one of two conflicting processes entered without a server's grant in that
-/// acquire. Locks on many servers, and locks in a session or a connection, are covered elsewhere. A
-/// lock of which neither keys nor owners are known may be another key.
+/// acquire. Other modules cover locks on many servers and locks in a session or a connection. A
+/// lock without recorded keys and owners does not count, because it may have another key.
 pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let header = &timeline.history.header;
     let both = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);

@@ -1,4 +1,5 @@
-//! Verdicts of the sources for locks other than the three that they treat family by family.
+//! The sources' verdicts ([`verdict`]) on locks other than the three that they discuss family by
+//! family.
 //!
 //! Each rule is a sentence of a source with its locks. Without a sentence there is no verdict, even
 //! if it seems obvious.

@@ -1,9 +1,9 @@
-//! Faults in sentences.
+//! Describes faults in sentences.
 
 use crate::judge::timeline::FaultSpan;
 use fencepost_faults::{FaultKind, Node};
 
-/// A fault with the start of its effect.
+/// Describes a fault with the start of its effect.
 pub(super) fn begins(fault: &FaultSpan<'_>) -> String {
     let (nodes, id) = (names(fault.nodes), fault.id);
     match fault.kind {

@@ -1,4 +1,4 @@
-//! The story of a lock that no process gets.
+//! The part of a [`Story`] about a lock that no process gets.
 
 use super::{Story, Weight};
 use crate::judge::finding::Finding;
@@ -6,8 +6,8 @@ use crate::judge::timeline::{Acquisition, KeySpan, Moment};
 use crate::record::history::What;
 
 impl Story<'_, '_> {
-    /// The last lock before a finding, its end, what its owner heard of it, and the lock that then
-    /// stood in the way.
+    /// Describes the last lock before a finding, its end, what its owner learned of it, and the
+    /// lock that then blocked the others.
     pub(super) fn last_lock(&mut self, finding: &Finding) {
         let timeline = self.timeline;
         let begun = timeline.keys.iter().filter(|key| key.from.time <= finding.at);
@@ -25,7 +25,7 @@ impl Story<'_, '_> {
             self.plainly(Weight::Turn, blocking.from.index);
         }
         let mut owners = timeline.acquisitions.iter().rev();
-        // A server that lagged behind may have had a node first after its owner had left.
+        // At a lagging server, a node may have been first in the queue after its owner had left.
         let is_owner = |one: &Acquisition<'_>| one.owner.is_some() && one.owner == last.value;
         let has_queue = timeline.history.header.has_queue();
         let owner = owners.find(|one| timeline.is_lock_of(last, one) || has_queue && is_owner(one));
@@ -37,7 +37,7 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds that a process never learned the outcome of a release, if so.
+    /// Adds the event of a release whose outcome the process never learned, if there is one.
     fn unknown_outcome(&mut self, invoked: Moment) {
         let events = &self.timeline.history.events;
         let What::Invoke { operation: release, .. } = events[invoked.index].what else { return };

@@ -1,6 +1,6 @@
-//! No process waits forever. If a run ends with a waiter and no holder, some future event must be
-//! able to wake a process. The world knew whether there was one when the run ended, and recorded it
-//! ([`What::Silent`]).
+//! Checks that no process waits forever. If a run ends with a waiter and no holder, a pending event
+//! must be able to wake a process. When the run ended, the simulation knew whether there was such
+//! an event, and recorded it ([`What::Silent`]).
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
@@ -24,7 +24,7 @@ pub(super) const MEANING: Meaning = Meaning {
             sleeping.",
 };
 
-/// At most one, which lasts to the end.
+/// Returns at most one finding, which lasts to the end of the run.
 pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     let open = || timeline.acquisitions.iter().filter(|one| one.completed.is_none());
     let waiting: Vec<(&Acquisition<'_>, Moment)> =
@@ -74,7 +74,7 @@ mod tests {
         check(&Timeline::new(&history)).len()
     }
 
-    /// Client 2 waits from 2 ms on; client 1 releases the lock at 5 ms.
+    /// Returns a story in which client 2 waits from 2 ms on and client 1 releases the lock at 5 ms.
     fn waits() -> Story {
         Story::new().takes(1, 1, "a").acquires(2, 2).leaves(5, 1).removed(5, "a", 1).left(6, 1)
     }

@@ -1,6 +1,6 @@
-//! A global sequence: no number is issued twice, and numbers never decrease.
+//! Checks a global sequence: no number is issued twice, and numbers never decrease.
 //!
-//! The guarded value is the last number; an accepted write issues the number that it writes.
+//! The guarded value is the last number. An accepted write issues the number that it writes.
 
 use super::{Checker, lost_update};
 use crate::judge::finding::{Finding, Kind};

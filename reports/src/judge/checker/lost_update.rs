@@ -1,4 +1,4 @@
-//! No update is lost: a read-modify-write lands on the value that it read.
+//! Checks that no update is lost: a read-modify-write replaces exactly the value that it read.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -71,7 +71,7 @@ fn is_read_for(request: &StorageRequest, write: &StorageRequest) -> bool {
     !request.is_accepted_write() && request.accepted && request.acquisition == write.acquisition
 }
 
-/// The two acquisitions in grant order. The late write is that of the earlier one.
+/// Returns the two acquisitions in grant order. The late write belongs to the earlier one.
 pub(super) fn clash(
     timeline: &Timeline<'_>,
     first: &StorageRequest,
@@ -130,8 +130,8 @@ mod tests {
 
     #[test]
     fn rejects_an_overwritten_late_write_though_its_writer_was_the_newest_the_storage_had_seen() {
-        // Tokens on writes alone: the later one reads, the earlier's write lands and is
-        // overwritten.
+        // Only writes check tokens: the later process reads, and the earlier process's write
+        // arrives and is overwritten.
         let story =
             Story::new().takes(1, 1, "a").takes(3, 2, "b").reads(4, 2, 0).writes(5, 1, 0, 1);
         let found = lost_updates(story.writes(6, 2, 0, 1));

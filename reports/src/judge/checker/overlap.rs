@@ -1,8 +1,9 @@
-//! Mutual exclusion: no two processes are in their critical sections at the same true instant.
+//! Checks mutual exclusion: no two processes are in their critical sections at the same true
+//! instant.
 //!
-//! Sections are half-open, so one may begin at the end of another, and an empty section overlaps
-//! with none. Sections of one thread never clash: it may hold the lock more than once. Two threads
-//! of one process do, like two processes.
+//! Sections are half-open, so a section may begin at the end of another, and an empty section
+//! overlaps with none. Sections of one thread never conflict, because a thread may hold the lock
+//! more than once. Sections of two threads of one process conflict like those of two processes.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};

@@ -1,4 +1,5 @@
-//! Random histories: correct ones are never flagged, and an injected fault always is.
+//! Property tests with random histories: checkers never flag a correct history, and always flag an
+//! injected violation.
 
 use super::CHECKERS;
 use crate::judge::finding::Kind;
@@ -39,14 +40,14 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
     prop::collection::vec(turn, 2..40)
 }
 
-/// Records the turns one after the other; turn `cheated` does not wait for the end of the one
-/// before.
+/// Records the turns one after the other. The turn with index `cheated` does not wait for the end
+/// of the turn before it.
 fn history_of(turns: &[Turn], workload: &str, cheated: Option<usize>) -> History {
     let mut story = Story::of_workload(workload);
     let (mut now, mut value) = (1, if workload == "seckill" { 1_000 } else { 0 });
     for (index, turn) in turns.iter().enumerate() {
         let (owner, token) = (format!("owner-{index}"), index as u64 + 1);
-        // Half of the turns ask while the one before still runs.
+        // In half of the turns, the next process asks while the lock is still held.
         let from = if cheated == Some(index) { now - 1 } else { now + turn.waits };
         story = story.takes_with_token(from, turn.who, &owner, token);
         now = from + turn.holds;
@@ -94,7 +95,7 @@ proptest! {
     fn a_planted_overlap_is_always_found(turns in turns(), place in any::<prop::sample::Index>()) {
         let place = 1 + place.index(turns.len() - 1);
         prop_assume!(turns[place].who != turns[place - 1].who);
-        // Without updates, so that the overlap is the only violation.
+        // The turns make no updates, so that the overlap is the only violation.
         let turns = turns.into_iter().map(|turn| Turn { updates: false, ..turn });
         let turns: Vec<Turn> = turns.collect();
         prop_assert_eq!(found(&history_of(&turns, "register", Some(place))), [Kind::Overlap]);

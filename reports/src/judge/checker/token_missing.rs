@@ -1,5 +1,5 @@
-//! A lock that promises fencing tokens issues one with every lease: every storage accepts a request
-//! without a token unchecked.
+//! Checks that a lock that promises fencing tokens issues one with every lease. Otherwise the
+//! request has no token, and every storage accepts it unchecked.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};

@@ -1,6 +1,6 @@
-//! Fencing tokens grow strictly in the order of the servers' grants.
+//! Checks that fencing tokens grow strictly in the order of the servers' grants.
 //!
-//! Compares only acquisitions with a recorded grant: the order of others is unknown.
+//! Only acquisitions with a recorded grant are compared, because the order of others is unknown.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};

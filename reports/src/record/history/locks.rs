@@ -1,12 +1,13 @@
-//! Runs of several locks: a history for each.
+//! Splits the history of a run with several locks into a history for each lock.
 
 use super::{Action, Event, Header, History, What};
 use fencepost_faults::Node;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl History {
-    /// The history of each lock, by key; none if there is one lock. Keeps sequence numbers, and
-    /// omits storage requests: no single lock guards the storage's value.
+    /// Returns the history of each lock, ordered by key; empty if there is one lock. The histories
+    /// keep their sequence numbers and omit storage requests, because no single lock guards the
+    /// storage's value.
     pub fn by_lock(&self) -> Vec<History> {
         let named = self.events.iter().filter_map(|event| match &event.what {
             What::About { lock } => Some(lock.as_str()),
@@ -16,7 +17,7 @@ impl History {
         locks.into_iter().map(|lock| self.of_lock(lock)).collect()
     }
 
-    /// The history of one of several locks.
+    /// Returns the history of one of several locks.
     pub fn of_lock(&self, lock: &str) -> History {
         let mut about: BTreeMap<Node, &str> = BTreeMap::new();
         let mut storage: BTreeSet<u64> = BTreeSet::new();

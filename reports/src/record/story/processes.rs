@@ -1,4 +1,4 @@
-//! Story events of processes.
+//! Events of processes in a story.
 
 use super::{Story, Who, ok};
 use crate::record::history::{Action, Change, GivingUp, What};
@@ -65,7 +65,7 @@ impl Story {
         self.gives_up(ms, client, GivingUp::Cancelled).info(ms, client)
     }
 
-    /// An acquire that is invoked, granted by redis-1 and completed at one instant.
+    /// Adds an acquire that is invoked, granted by redis-1 and completed at one instant.
     pub(crate) fn takes(self, ms: u64, client: impl Who, owner: &str) -> Story {
         self.grants(ms, client, owner).hears(ms, client, owner)
     }
@@ -107,7 +107,7 @@ impl Story {
         self.event(ms, client.node(), What::Lost)
     }
 
-    /// A waiting process has sent nothing since an instant; the bound is 20 ms.
+    /// Adds that a waiting process has sent nothing since an instant. The bound is 20 ms.
     pub(crate) fn silent(self, ms: u64, client: impl Who, since_ms: u64, ahead: bool) -> Story {
         let (since_us, bound_us) = (SimTime(since_ms * 1_000), Micros::from_millis(20));
         self.event(ms, client.node(), What::Silent { since_us, bound_us, ahead })

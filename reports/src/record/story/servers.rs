@@ -1,4 +1,4 @@
-//! Story events of servers.
+//! Events of servers in a story.
 
 use super::{KEY, Story, Who};
 use crate::record::history::{Change, What};
@@ -75,7 +75,8 @@ impl Story {
         self
     }
 
-    /// redis-1 grants; invokes the acquire at that instant unless it is open already.
+    /// Adds a grant by redis-1, and the invocation of the acquire at that instant unless an acquire
+    /// is open already.
     pub(crate) fn grants(self, ms: u64, client: impl Who, owner: &str) -> Story {
         self.grants_at(ms, client, 1, owner)
     }

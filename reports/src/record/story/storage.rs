@@ -1,4 +1,4 @@
-//! Story events of the storage, under the last acquisition of the process.
+//! Events of the storage in a story, each under the last acquisition of its process.
 
 use super::{Story, Who, ok};
 use crate::record::history::{Access, Action, What};
@@ -30,7 +30,7 @@ impl Story {
         self.access(ms, node, acquisition, Request::Write { based_on, value, accepted: false })
     }
 
-    /// A write under the acquisition before the last, invoked at `sent`.
+    /// Adds a write under the acquisition before the last, invoked at `sent`.
     pub(crate) fn late_write(
         mut self,
         ms: u64,
@@ -80,7 +80,7 @@ impl Story {
         *self.held.get(&process).expect("the process was granted the lock")
     }
 
-    /// Just before an instant: of the last accepted write, or the initial value.
+    /// Returns the value of the last accepted write before an instant, or the initial value.
     fn value_at(&self, ms: u64) -> i64 {
         let writes = self.events.iter().filter(|event| event.time_us <= SimTime(ms * 1_000));
         let after = writes.filter_map(|event| match event.what {

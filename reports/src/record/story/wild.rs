@@ -1,4 +1,4 @@
-//! Random histories: any sequence that a run could have recorded.
+//! Random histories ([`stories`]) with any sequence of events that a run could have recorded.
 
 use super::{KEY, Story};
 use crate::record::history::{Action, Change, GivingUp, Keeping, Turn, What};
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use strum::VariantArray;
 
-/// One event: the delay, the node, and a number that determines the rest.
+/// One event, given by a delay, a node, and a number that determines the rest.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deed {
     after: u64,
@@ -97,7 +97,7 @@ struct Builder {
     leaving: BTreeSet<Node>,
 }
 
-/// Leaves out impossible deeds.
+/// Builds a story from the deeds that are possible.
 pub(crate) fn build(lock: Story, deeds: &[Deed]) -> Story {
     let (down, faults) = (BTreeSet::new(), BTreeMap::new());
     let mut builder = Builder {

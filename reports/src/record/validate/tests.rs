@@ -1,4 +1,4 @@
-//! Valid histories, and the errors for invalid ones.
+//! Tests of valid histories, and of the errors for invalid ones.
 
 use super::*;
 use crate::record::history::{GivingUp, Turn};
@@ -182,7 +182,8 @@ fn rejects_a_turn_of_a_thread() {
     assert!(said.contains("client-1.2"), "{said}");
 }
 
-/// Two threads, each with an operation open at their crash and one afterwards.
+/// Returns a story of two threads, each with an operation that is open at their crash and one
+/// afterwards.
 fn threaded() -> Story {
     let (first, second) = (Node::Client(1), Node::Client(1).of_thread(2));
     let story = Story::new().acquires(1, first).acquires(2, second).crashes(3, 1).starts(4, 1);

@@ -1,11 +1,12 @@
-//! Two locks, or two sweeps, side by side: as a document, and as a part of a sweep with a baseline.
+//! Writes two locks, or two sweeps, side by side, as a document or as part of a sweep with a
+//! baseline.
 
 use super::exporters::markdown_comparison;
 use super::{html, text};
 use crate::show::view::View;
 use crate::summary::sweep::Comparison;
 
-/// The ways to write a comparison.
+/// The output formats of a comparison.
 pub static VIEWS: &[View<Comparison>] = &[
     View::new("text", text::comparison::text),
     View::JSON,

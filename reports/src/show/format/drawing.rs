@@ -1,4 +1,4 @@
-//! Pictures: a run as a space-time diagram, a sweep as a heat map, a measure as a plot.
+//! Draws pictures: a run as a space-time diagram, a sweep as a heat map, and a measure as a plot.
 
 pub(crate) mod axis;
 pub(crate) mod canvas;

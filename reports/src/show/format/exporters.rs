@@ -1,4 +1,4 @@
-//! Formats that other tools read, one a file.
+//! The formats that other tools read, one per file.
 
 pub(crate) mod edn;
 pub(crate) mod github;

@@ -1,4 +1,5 @@
-//! Passes hostile names to every format: markup, scripts, terminal, shell and CI commands.
+//! Passes hostile names to every format: markup, scripts, terminal sequences, shell and CI
+//! commands.
 
 use super::exporter_tests::full;
 use super::{FORMATS, Format, Sweeps, compare};
@@ -12,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// The end of an attribute, of an element, of a script, of a comment, of a cell, of a line.
+/// A name that ends an attribute, an element, a script, a comment, a cell and a line.
 const HOSTILE: &str = "\"><img src=x onerror=alert(1)>'</script><script>alert(2)</script></title>\
                        ]]>--><svg onload=alert(3)>`|*_&lt;%%{init}%%;#\u{202e}\x1b[2J\r\n\
                        ::error::x\n";
@@ -103,7 +104,7 @@ fn check(name: &str, plain: &str, text: &str) {
     }
 }
 
-/// A page has the same elements as with plain names, and no event handlers.
+/// Checks that a page has the same elements as with plain names, and no event handlers.
 fn page(plain: &str, text: &str) {
     let all = scraper::Selector::parse("*").unwrap();
     let elements = |text: &str| -> Vec<String> {

@@ -1,5 +1,6 @@
-//! One self-contained page: it fetches nothing, opens from disk, and stays below a megabyte. Its
-//! content is complete without its script. `maud` writes all markup and escapes its input.
+//! Writes one self-contained page, which fetches nothing, opens from disk, and stays below a
+//! megabyte. Its content is complete without its script. `maud` writes all markup and escapes its
+//! input.
 
 pub(crate) mod comparison;
 pub(crate) mod measures;
@@ -19,7 +20,8 @@ use page::{Fill, heads, page};
 use std::io::{self, Write};
 
 const SIZE_MAX: usize = 1_000_000;
-/// From everything to the minimum that still tells the story.
+/// The contents of a page, from everything to the minimum that still tells the story. The first
+/// contents that fit are used.
 const FILLS: [Fill; 5] = [
     Fill { messages_max: 1_500, extent: Extent::Run, histories: true },
     Fill { messages_max: 1_000, extent: Extent::Run, histories: false },

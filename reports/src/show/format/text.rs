@@ -1,5 +1,5 @@
-//! Reports as text: the first screen, or everything. Colour only repeats the text; the owner of the
-//! terminal strips it.
+//! Writes reports as text: the first screen, or everything. Colour only repeats the text, and the
+//! terminal's owner strips it if it is unwanted.
 
 pub(crate) mod amount;
 pub(crate) mod brief;

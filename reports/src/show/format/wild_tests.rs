@@ -1,4 +1,4 @@
-//! Every format handles any history, and obeys its own rules.
+//! Tests that every format can write any history and follows its own rules.
 
 use super::exporter_tests::full_of;
 use super::{Detail, FORMATS, Format, HTML, Page, TEXT, format_named};

@@ -1,4 +1,5 @@
-//! The error of each host's wall clock: exact, because only injected faults set a clock.
+//! The error of each host's wall clock as a [`ClockLine`]. The error is exact, because only
+//! injected faults change a clock.
 
 use super::FaultBar;
 use fencepost_faults::{Fault, FaultPlan, Node};
@@ -6,7 +7,8 @@ use std::collections::BTreeMap;
 
 pub(crate) struct ClockLine {
     pub(crate) node: Node,
-    /// True time and error in microseconds, linear between points; a step has two at one time.
+    /// Points of true time and error in microseconds, with straight lines between them. A step has
+    /// two points at one time.
     pub(crate) points: Vec<(u64, i64)>,
 }
 
@@ -38,7 +40,7 @@ pub(super) fn lines(faults: &[FaultBar], plan: &FaultPlan, end: u64) -> Vec<Cloc
 struct Change {
     at: u64,
     step_us: i64,
-    /// Added to the rate from here on.
+    /// The change of the clock's rate from this point on.
     rate_ppm: i64,
 }
 

@@ -1,4 +1,4 @@
-//! The windows to look at.
+//! The windows of a picture that a reader should look at, as [`Focus`].
 
 use crate::summary::report::RunReport;
 

@@ -1,4 +1,4 @@
-//! The nodes with a lane, and their order.
+//! The nodes of a picture that have a [`Lane`], and their order.
 
 use crate::record::history::{History, What};
 use crate::record::trace::WireMessage;
@@ -10,7 +10,8 @@ pub(crate) struct Lane {
     pub(crate) node: Node,
 }
 
-/// The storage, the processes, the servers, the Sentinels: from the harmed to the responsible.
+/// Returns the lanes in the order storage, processes, servers, Sentinels, from the harmed to the
+/// responsible.
 pub(super) fn all(history: &History, messages: &[WireMessage]) -> Vec<Lane> {
     let mut nodes: BTreeSet<Node> = BTreeSet::new();
     for event in &history.events {

@@ -1,4 +1,4 @@
-//! Every event as a mark on a lane.
+//! Every event of a picture as a [`Mark`] on a lane.
 
 use crate::explain::narrate;
 use crate::record::history::{Access, Action, Change, Event, History, What};
@@ -13,7 +13,7 @@ pub(crate) struct Mark {
     pub(crate) glyph: Glyph,
     pub(crate) whose: Option<Node>,
     pub(crate) text: String,
-    /// The change of the guarded value by a write: `8→9`.
+    /// The change of the guarded value by a write, as in `8→9`.
     pub(crate) note: Option<String>,
     pub(crate) is_witness: bool,
 }

@@ -1,4 +1,4 @@
-//! The processes in critical sections at each instant.
+//! The strip of a picture: the processes in critical sections at each instant, as [`HolderSpan`]s.
 
 use super::Span;
 use fencepost_faults::Node;
@@ -11,7 +11,7 @@ pub(crate) struct HolderSpan {
     pub(crate) who: Vec<Node>,
 }
 
-/// Leaves out spans without holders or length.
+/// Returns the spans with their holders. Spans without holders or length are left out.
 pub(super) fn held(sections: &[Span]) -> Vec<HolderSpan> {
     let cuts: BTreeSet<u64> =
         sections.iter().flat_map(|section| [section.from, section.to]).collect();

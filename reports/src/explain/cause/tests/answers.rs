@@ -1,8 +1,9 @@
-//! Processes that get a wrong answer.
+//! Tests of the causes of wrong answers.
 
 use super::*;
 
-/// Client 1 hears of its grant, on so many of two servers, when its lease is over.
+/// Returns the cause of a story in which client 1 learns of its grant, by `granted` of two servers,
+/// when its lease is over.
 fn heard_late(granted: u16, kind: &str) -> Cause {
     let servers =
         |story| (1..=granted).fold(story, |story: Story, n| story.grants_at(2, 1, n, "a"));

@@ -1,4 +1,4 @@
-//! The sentences for each cause.
+//! Tests of the sentences for each cause.
 
 use super::*;
 use crate::judge::finding::Finding;

@@ -1,8 +1,10 @@
-//! Locks that live as long as a session or lease kept alive by its process.
+//! Tests of the causes of violations with locks that belong to a session or to a lease that their
+//! process keeps alive.
 
 use super::*;
 
-/// Client 1 has the lock from 1 ms on and loses it; client 2 takes it at 5 ms.
+/// Returns the cause of a story in which client 1 has the lock from 1 ms on and loses it, and
+/// client 2 takes it at 5 ms.
 fn retaken(story: Story) -> Cause {
     cause(Kind::Overlap, story.takes(5, 2, "b").releases(8, 1).releases(9, 2))
 }
@@ -27,7 +29,7 @@ fn a_node_that_a_process_heard_of_from_a_server_that_was_behind_is_a_stale_read(
 
 #[test]
 fn who_enters_though_its_key_was_never_the_first_is_a_waiter_whose_lease_had_ended() {
-    // Client 1 is granted a lock that no server has.
+    // Client 1 is told of a grant that no server made.
     let entered = |story: Story| retaken(story.acquires(1, 1).hears(3, 1, "a"));
     assert_eq!(entered(Story::with_leases()), Cause::ExpiredWaiter);
     assert_ne!(entered(Story::with_sessions()), Cause::ExpiredWaiter, "a node is no key");
@@ -90,7 +92,7 @@ fn a_first_node_whose_process_waits_on_lost_its_watch() {
     assert_eq!(nobody(waits), Cause::LostWatch);
     let unheard = Story::with_sessions().acquires(1, 1).replicated(2, 1, "a");
     assert_eq!(nobody(unheard), Cause::Unexplained, "it may be another's node");
-    // The process created a second node, and waits with that behind its first one.
+    // The process created a second node, with which it waits behind its first one.
     let waits = || Story::with_sessions().acquires(1, 1).grants(2, 1, "a");
     let told = |key: &str, client: u16| {
         let story = waits().keyed(3, &format!("{KEY}{key}"), Change::Granted, "b", client);

@@ -1,18 +1,18 @@
-//! Rows that processes compare with different clocks.
+//! Finds database rows that processes compare with clocks that differ.
 
 use crate::judge::finding::Finding;
 use crate::judge::timeline::{FaultSpan, Timeline};
 use crate::record::history::Keeping;
 use fencepost_faults::Impact;
 
-/// Returns whether a released row carries the release time of its owner's clock, and that process,
-/// or one of the finding, which compares the row with its own clock, has had a wrong clock.
+/// Returns whether a wrong clock can explain that a released row seems taken. The row contains the
+/// release time by its owner's clock, and a process of the finding compares it with its own clock.
 pub(super) fn clocks_differ(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     timeline.history.header.kept_as == Some(Keeping::RowByClients)
         && wrong_clock(timeline, finding).is_some()
 }
 
-/// The last clock fault of a waiter, or of the last to release the row.
+/// Returns the last clock fault of a waiter, or of the last process that released the row.
 pub(crate) fn wrong_clock<'t, 'h>(
     timeline: &'t Timeline<'h>,
     finding: &Finding,

@@ -1,11 +1,12 @@
-//! The values at the servers while no process acquired the lock.
+//! Finds the values at the servers while no process acquired the lock.
 
 use crate::explain::evidence::period::Period;
 use crate::judge::timeline::{KeySpan, Timeline};
 use crate::record::history::What;
 use fencepost_faults::Micros;
 
-/// Excludes the lock of the process that got in then.
+/// Returns the locks that remained at the end of the period, except that of the process that then
+/// got the lock.
 pub(super) fn still_there<'t, 'h>(
     timeline: &'t Timeline<'h>,
     Period { from, until }: Period,
@@ -20,7 +21,7 @@ pub(super) fn still_there<'t, 'h>(
     })
 }
 
-/// The locks that existed for most of the time in which no process got in.
+/// Returns the locks that existed for most of the time in which no process got the lock.
 pub(super) fn mostly<'t, 'h>(
     timeline: &'t Timeline<'h>,
     period: Period,

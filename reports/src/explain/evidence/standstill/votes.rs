@@ -1,4 +1,5 @@
-//! Processes that divide the servers among them, and what their attempts leave at the servers.
+//! Finds processes that split the servers among them ([`votes_are_split`]), and locks that their
+//! attempts leave at the servers.
 
 use super::Standstill;
 use super::owner::{of_owner, unaware};
@@ -9,7 +10,8 @@ use crate::record::history::Change;
 use fencepost_faults::{Node, SimTime};
 use std::collections::BTreeSet;
 
-/// Returns whether several were granted and released parts of a quorum, enough for one of them.
+/// Returns whether several processes were granted parts of a quorum and released them, although the
+/// parts together were enough for one process.
 pub(super) fn votes_are_split(timeline: &Timeline<'_>, Period { from, until }: Period) -> bool {
     let quorum = usize::from(timeline.history.header.quorum);
     let given_back = |span: &&KeySpan<'_>| {
@@ -29,7 +31,8 @@ pub(super) fn votes_are_split(timeline: &Timeline<'_>, Period { from, until }: P
     quorum > 1 && processes.len() > 1 && servers.len() >= quorum
 }
 
-/// `None` if no unused locks existed at a quorum of the servers for most of a time.
+/// Returns the obstacle if unused locks existed at a quorum of the servers for most of the period;
+/// otherwise `None`.
 pub(super) fn of_standing_votes(timeline: &Timeline<'_>, span: Period) -> Option<Standstill> {
     let quorum = usize::from(timeline.history.header.quorum);
     let votes: Vec<&KeySpan<'_>> = mostly(timeline, span).collect();
@@ -44,7 +47,8 @@ pub(super) fn of_standing_votes(timeline: &Timeline<'_>, span: Period) -> Option
     (quorum > 1 && servers.len() >= quorum).then(|| votes.iter().find_map(reason)).flatten()
 }
 
-/// Returns whether its owner retried under another name before any grant, unaware of this lock.
+/// Returns whether the owner of a vote retried under another name before any grant, and so does not
+/// know of the vote.
 fn was_given_up(timeline: &Timeline<'_>, vote: &KeySpan<'_>, until: SimTime) -> bool {
     let mut attempts = timeline.acquisitions.iter().rev();
     let attempt = attempts.find(|one| Some(one.process) == vote.by && one.invoked < vote.from);
@@ -58,7 +62,8 @@ fn was_given_up(timeline: &Timeline<'_>, vote: &KeySpan<'_>, until: SimTime) -> 
     })
 }
 
-/// A change during a release does not count: some locks decrement then what they incremented.
+/// Returns whether a change was made during an acquire. A change during a release does not count,
+/// because some locks then decrement what they incremented.
 fn is_attempt(timeline: &Timeline<'_>, span: &KeySpan<'_>, ended: Moment) -> bool {
     timeline.acquisitions.iter().any(|one| {
         Some(one.process) == span.by

@@ -1,6 +1,6 @@
 //! The locks that a source's sentence is about, grouped by their properties.
 
-/// With a lease on one primary, without tokens, released by a script or after an owner check.
+/// Locks with a lease on one primary, without tokens, released by a script or after an owner check.
 pub(super) const COMPARING: &[&str] = &[
     "set-px-get-del",
     "thread-id-get-del",
@@ -24,7 +24,7 @@ pub(super) const COMPARING: &[&str] = &[
     "redisson-lease",
     "spring-registry",
 ];
-/// The same, released by a DEL without an owner check.
+/// Locks with a lease on one primary, without tokens, released by a DEL without an owner check.
 pub(super) const PLAIN_DELETE: &[&str] = &[
     "set-ex-del",
     "setnx-expire",
@@ -68,7 +68,7 @@ pub(super) const WITH_CREATE_REVISION: &[&str] = &["etcd-mutex-fencing"];
 pub(super) const WITH_LOCK_DELAY: &[&str] = &["chubby", "chubby-sequencer"];
 pub(super) const WITHOUT_SEQUENCER: &[&str] = &["chubby", "chubby-no-delay", "chubby-checked"];
 pub(super) const ON_GEMFIRE: &[&str] = &["gemfire", "gemfire-lease"];
-/// Spring's locks in a table, with a separate id for each process.
+/// Spring's locks in a database table, with a separate id for each process.
 pub(super) const SPRING_ROWS: &[&str] = &["jdbc-4", "jdbc-5", "jdbc-7"];
 pub(super) const SHEDLOCK_ROWS: &[&str] = &["shedlock-jdbc", "shedlock-db-time"];
 /// Locks that wait for their replicas, according to their documentation.

@@ -1,4 +1,4 @@
-//! Sequential models of a lock.
+//! Sequential models of a lock, such as [`Mutex`].
 
 use fencepost_faults::Node;
 use stateright::semantics::SequentialSpec;
@@ -14,7 +14,7 @@ pub(super) enum Op {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Ret {
     Done,
-    /// The operation had no effect: the lock does not allow it now.
+    /// The operation had no effect, because the lock does not allow it in this state.
     Refused,
     Token(u64),
 }
@@ -29,7 +29,7 @@ pub(super) struct OwnerAware {
     owner: Option<Node>,
 }
 
-/// A re-entrant lock: free once the owner has released as often as it acquired.
+/// A re-entrant lock, which is free when the owner has released as often as it acquired.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Reentrant {
     owner: Option<(Node, usize)>,
@@ -103,7 +103,7 @@ impl SequentialSpec for Tokens {
     type Op = Op;
     type Ret = Ret;
 
-    /// An unheard token may be any or none, so it constrains nothing.
+    /// A token that no process learned may be any token or none, so it constrains nothing.
     fn invoke(&mut self, _: &Op) -> Ret {
         Ret::Refused
     }

@@ -1,9 +1,9 @@
-//! The axis of time.
+//! Draws the axis of time.
 
 use super::canvas::Canvas;
 use fencepost_faults::Micros;
 
-/// Draws a tick about every 120 pixels.
+/// Draws the axis with a tick about every 120 pixels.
 pub(crate) fn draw(canvas: &mut Canvas, bottom: i32) {
     let step = step(canvas.to - canvas.from, ((canvas.right - canvas.left) / 120.0) as u64);
     canvas.raw(format_args!("<g class=\"axis\" data-bottom=\"{bottom}\">"));
@@ -20,7 +20,8 @@ pub(crate) fn draw(canvas: &mut Canvas, bottom: i32) {
     canvas.raw("</g>");
 }
 
-/// The smallest of 1, 2, 5, 10, 20, ... microseconds with at most this many ticks in a span.
+/// Returns the smallest of 1, 2, 5, 10, 20, ... microseconds with at most this many ticks in a
+/// span.
 fn step(span: u64, ticks: u64) -> u64 {
     let least = (span / ticks.max(1)).max(1);
     let mut power = 1_u64;

@@ -1,9 +1,9 @@
-//! The shapes of marks, and the legend.
+//! The shapes of marks ([`glyph`]), and the legend.
 
 use crate::show::picture::Glyph;
 use fencepost_faults::Node;
 
-/// Around its own origin.
+/// Returns the class and the shape of a mark. The shape is drawn around its own origin.
 pub(crate) fn glyph(glyph: Glyph) -> (&'static str, &'static str) {
     match glyph {
         Glyph::Asks => ("hollow", "<circle r=\"2.5\"/>"),
@@ -25,7 +25,8 @@ pub(crate) fn glyph(glyph: Glyph) -> (&'static str, &'static str) {
     }
 }
 
-/// Eight colours that colour-blind people can distinguish; further threads are three further on.
+/// Returns one of eight colours that colour-blind people can distinguish. A process's further
+/// threads have the colour three places further on.
 pub(crate) fn colour(owner: Option<Node>) -> String {
     let place = match owner {
         Some(Node::Client(number)) => u32::from(number),
@@ -35,7 +36,7 @@ pub(crate) fn colour(owner: Option<Node>) -> String {
     format!("c{}", (place.max(1) - 1) % 8 + 1)
 }
 
-/// The legend: drawings of 30 by 16 pixels, and their texts.
+/// The legend: drawings of 30 by 16 pixels with their texts.
 pub(crate) const LEGEND: &[(&str, &str)] = &[
     (
         "<rect class=\"believed c1\" x=\"1\" y=\"2\" width=\"28\" height=\"12\"/>",

@@ -1,4 +1,5 @@
-//! The matrix of a sweep as SVG: locks by faults, redder where more runs are violated.
+//! The matrix of a sweep as SVG, with a row for each lock and a column for each fault. Cells with
+//! more violated runs are redder.
 
 use super::canvas::{STYLE, escaped};
 use crate::summary::sweep::{Cell, Rate, Sweep};
@@ -62,10 +63,12 @@ pub(crate) fn axes(sweep: &Sweep) -> (Vec<&str>, Vec<&str>) {
     (rows, columns)
 }
 
-/// A quiet cell with a higher upper end of its 95 % interval has too few runs.
+/// Threshold for the upper end of a quiet cell's 95 % interval. Above it, the cell has too few
+/// runs.
 const QUIET_RATE_MAX: f64 = 0.05;
 
-/// From effective runs: `unknown` without any, `none` or `few` unviolated, or 1 to 5 by fifths.
+/// Returns the class of a cell by its exercised runs: `unknown` if there are none, `none` or `few`
+/// if no run is violated, or `heat-1` to `heat-5` by fifths.
 pub(crate) fn heat(violated: u64, exercised: u64) -> String {
     match (violated, exercised) {
         (_, 0) => "unknown".to_owned(),

@@ -1,4 +1,4 @@
-//! A plot of numbers as SVG.
+//! A [`Plot`] of numbers as SVG.
 
 use super::canvas::{STYLE, escaped, width_of};
 
@@ -23,9 +23,9 @@ pub(crate) struct Plot {
 
 #[derive(Clone, Copy)]
 pub(crate) enum Span {
-    /// From 0 to 1, linear.
+    /// A linear axis from 0 to 1.
     Shares,
-    /// From 1 to above the greatest value, logarithmic. Values below 1 are at the bottom.
+    /// A logarithmic axis from 1 to above the greatest value. Values below 1 are at the bottom.
     Decades,
 }
 
@@ -155,7 +155,7 @@ struct Scale {
     from: f64,
     to: f64,
     span: Span,
-    /// Powers of ten on the vertical axis, if it is logarithmic.
+    /// Number of powers of ten on a logarithmic vertical axis.
     decades: f64,
 }
 

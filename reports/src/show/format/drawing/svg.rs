@@ -1,4 +1,4 @@
-//! The space-time picture as a separate file.
+//! Writes the space-time picture as a separate SVG file.
 
 use super::canvas::{Extent, STYLE, escaped};
 use super::glyphs::LEGEND;
@@ -13,7 +13,7 @@ use std::io::{self, Write};
 const WIDTH: i32 = 1_200;
 const TITLE_HEIGHT: i32 = 72;
 const LEGEND_HEIGHT: i32 = 52;
-/// More than this turn a picture grey.
+/// Maximum number of drawn messages. With more, a picture looks grey.
 pub(crate) const MESSAGES_MAX: usize = 1_500;
 
 pub(crate) const FORMAT: Format = Format {

@@ -1,4 +1,4 @@
-//! The history as Jepsen's operation maps, one a line, for Knossos and elle-cli.
+//! Writes the history as Jepsen's operation maps, one per line, for Knossos and elle-cli.
 
 use super::operations::{self, Operation};
 use crate::record::history::{Action, Event, History, What};

@@ -1,7 +1,8 @@
-//! GitHub annotations: workflow commands in a step's log that GitHub shows next to the run.
+//! Writes GitHub annotations: workflow commands in a step's log that GitHub shows next to the run.
 //!
-//! GitHub documentation, "Workflow commands for GitHub Actions": `::error title=T::message`;
-//! escaped as in actions/toolkit, `packages/core/src/command.ts` (`escapeData`, `escapeProperty`).
+//! The format is documented in "Workflow commands for GitHub Actions": `::error title=T::message`.
+//! Texts are escaped as in actions/toolkit, `packages/core/src/command.ts` (`escapeData`,
+//! `escapeProperty`).
 
 use crate::show::format::{Format, Needs, Page, Sweeps};
 use crate::show::view::View;

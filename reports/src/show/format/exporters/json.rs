@@ -1,4 +1,4 @@
-//! The published JSON.
+//! Writes the published JSON formats.
 
 use crate::record::visible::visible_json;
 use crate::show::format::{Format, Needs, Page, Sweeps};

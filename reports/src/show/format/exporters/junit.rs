@@ -1,4 +1,4 @@
-//! JUnit XML: one test case for each client and fault, which CI systems display.
+//! Writes JUnit XML, which CI systems display, with one test case for each client and fault.
 
 use crate::show::format::{Format, Needs, Page, Sweeps};
 use crate::show::view::View;
@@ -111,7 +111,8 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    /// `client fault outcome: message` for every test case, as read by an independent XML parser.
+    /// Returns `client fault outcome: message` for every test case, as read by an independent XML
+    /// parser.
     fn cases(xml: &str) -> Vec<String> {
         let document =
             roxmltree::Document::parse(xml).unwrap_or_else(|error| panic!("{error}: {xml}"));

@@ -1,4 +1,4 @@
-//! Reports for pull requests and wikis.
+//! Writes reports for pull requests and wikis as Markdown.
 
 use super::markdown_cell::cell;
 use super::markdown_comparison;
@@ -208,7 +208,7 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
     Ok(())
 }
 
-/// Text that cannot end its code span or table cell.
+/// Returns text that cannot end its code span or table cell.
 fn code(text: &str) -> String {
     text.replace(['\n', '\r'], " ").replace('`', "'").replace('|', "\\|")
 }

@@ -1,6 +1,6 @@
-//! Cells of tables in Markdown.
+//! Escapes text for the cells of Markdown tables.
 
-/// Text that cannot end a cell or start markup.
+/// Returns text that cannot end a cell or start markup.
 pub(crate) fn cell(text: &str) -> String {
     let mut cell = String::with_capacity(text.len());
     for letter in text.chars() {

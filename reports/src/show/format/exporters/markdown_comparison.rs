@@ -1,4 +1,4 @@
-//! A comparison for pull requests.
+//! Writes a comparison for pull requests as Markdown.
 
 use super::markdown_cell::cell;
 use crate::show::format::text::comparison::{

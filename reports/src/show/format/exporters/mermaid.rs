@@ -1,4 +1,4 @@
-//! A sequence diagram of the first violation.
+//! Writes a sequence diagram of the first violation for Mermaid.
 
 use crate::record::history::{Action, What};
 use crate::show::format::{Format, Needs, Page, Sweeps};
@@ -53,10 +53,11 @@ fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_entries(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
-    // Mermaid rejects the end of an inactive participant, so earlier sections are not ended.
+    // Mermaid rejects the end of an inactive participant, so earlier critical sections are not
+    // ended.
     let mut depth: BTreeMap<Node, u32> = BTreeMap::new();
     for entry in &run.timeline {
-        // A server's event is its answer: the arrow points to the requester.
+        // A server's event is its answer, so the arrow points to the requester.
         let (here, text) = (id(entry.process), plain(&entry.text));
         let mark = if entry.witness { "★ " } else { "" };
         let at = entry.time_us;

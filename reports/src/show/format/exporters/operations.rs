@@ -1,11 +1,11 @@
-//! Operations as pairs of invocation and completion, for other tools' checkers.
+//! Pairs invocations and completions into [`Operation`]s for other tools' checkers.
 
 use crate::record::history::{Action, Event, History, What};
 use fencepost_faults::Node;
 use std::collections::BTreeMap;
 
 pub(crate) struct Operation<'h> {
-    /// A process that did not learn an outcome gets a new logical thread, as in Jepsen.
+    /// The logical thread. As in Jepsen, a process that did not learn an outcome gets a new one.
     pub(crate) thread: u64,
     pub(crate) process: Node,
     pub(crate) action: &'h Action,

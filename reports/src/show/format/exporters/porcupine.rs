@@ -1,4 +1,4 @@
-//! The history as JSON for a small Go program around Porcupine: `examples/porcupine`.
+//! Writes the history as JSON for a small Go program around Porcupine, `examples/porcupine`.
 
 use super::operations::{self, Operation};
 use crate::judge::finding::Kind;
@@ -40,7 +40,7 @@ fn write(value: &Value, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
-/// Every operation, and a `leave` for every critical section that no release ended.
+/// Returns every operation, and a `leave` for every critical section that no release ended.
 fn values(history: &History) -> Vec<Value> {
     let operations = operations::all(history);
     let next = operations.iter().map(|one| one.thread + 1).max().unwrap_or(0);
@@ -54,7 +54,8 @@ fn values(history: &History) -> Vec<Value> {
     operations.iter().map(value).chain(leaves).collect()
 }
 
-/// A process that crashed, or heard that it had lost the lock, has left its critical section.
+/// Returns the operation by which a process that crashed or learned of its loss has left its
+/// critical section.
 fn leave(thread: u64, process: Node, at: SimTime) -> Value {
     json!({
         "ClientId": thread,
@@ -69,7 +70,8 @@ fn nanos(micros: u64) -> i64 {
     i64::try_from(u128::from(micros) * 1_000).unwrap_or(i64::MAX)
 }
 
-/// In nanoseconds. An operation without a known end returns at the end of time.
+/// Returns an operation with times in nanoseconds. An operation without a known end returns at the
+/// end of time.
 fn value(operation: &Operation<'_>) -> Value {
     let known = operation.completed.filter(|_| operation.is_known());
     let value = match operation.action {

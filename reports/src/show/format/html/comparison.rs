@@ -1,4 +1,4 @@
-//! A comparison as a self-contained page, and as a section of a sweep's.
+//! Writes a comparison as a self-contained page, and as a section of a sweep's page.
 
 use super::page::{heads, page};
 use crate::show::format::text::comparison::{

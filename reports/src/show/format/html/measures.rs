@@ -1,4 +1,5 @@
-//! Durations of acquires and sections next to the faults, and the phase that each fault met.
+//! Plots the durations of acquires and critical sections next to the faults, and lists the phase in
+//! which each fault began.
 
 use super::tables::table;
 use crate::judge::phases::phases;
@@ -93,7 +94,8 @@ fn plot(run: &RunReport, timeline: &Timeline<'_>, sorts: &[Sort]) -> Plot {
     }
 }
 
-/// A dot for each pixel position: a long run has more waits than a picture has pixels.
+/// Returns one dot for each pixel position, because a long run has more waits than a picture has
+/// pixels.
 fn points(took: &[Took], end: SimTime) -> Vec<Point> {
     let pixel = |one: &Took| {
         let ms = (one.long().0 as f64 / 1e3).max(1.0);
@@ -129,7 +131,7 @@ fn durations(timeline: &Timeline<'_>, sorts: &[Sort]) -> Markup {
 fn row(name: &str, when: &str, took: &[Took]) -> Vec<String> {
     let mut long: Vec<Micros> = took.iter().map(|one| one.long()).collect();
     long.sort_unstable();
-    // The quantile: the smallest value that this share of all does not exceed.
+    // The quantile is the smallest value that this share of all values does not exceed.
     let at_most = |percent: usize| {
         let rank = (long.len() * percent).div_ceil(100).max(1);
         long.get(rank - 1).map_or_else(String::new, ToString::to_string)

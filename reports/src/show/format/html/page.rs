@@ -1,4 +1,5 @@
-//! The common parts of every page: the document around its body, its style and script, table heads.
+//! The common parts of every [`page`]: the document around its body, its style and script, and
+//! table heads.
 
 use crate::record::visible::visible_json;
 use crate::show::format::drawing::canvas::Extent;
@@ -17,7 +18,7 @@ pub(crate) struct Fill {
 }
 
 pub(crate) fn page(title: &str, body: &Markup, json: &str) -> String {
-    // Inside a script element only `</` and `<!--` could end or change it.
+    // Within a script element, only `</` and `<!--` could end or change it.
     let json = visible_json(json).replace('<', "\\u003c");
     let page = html! {
         (DOCTYPE)
@@ -41,7 +42,7 @@ pub(crate) fn page(title: &str, body: &Markup, json: &str) -> String {
     page.into_string() + "\n"
 }
 
-/// Some names may be empty.
+/// Renders the head of a table, in which some names may be empty.
 pub(crate) fn heads(names: &[&str]) -> Markup {
     html! {
         thead {
@@ -54,7 +55,8 @@ pub(crate) fn heads(names: &[&str]) -> Markup {
     }
 }
 
-/// A defence if an escape is ever forgotten: only the page's script runs, nothing is fetched.
+/// Returns the content security policy, a defence in case an escape is forgotten: only the page's
+/// script runs, and nothing is fetched.
 fn policy() -> String {
     let script = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
     format!(

@@ -1,4 +1,4 @@
-//! The picture in a page, with the buttons that move it; the page's script implements them.
+//! The picture in a page, with the buttons that move it. The page's script implements the buttons.
 
 use super::page::Fill;
 use crate::show::format::drawing::canvas::Extent;
@@ -21,7 +21,7 @@ const BUTTONS: [(&str, &str, &str); 6] = [
 ];
 
 pub(crate) fn of(run: &RunReport, index: usize, fill: Fill) -> Markup {
-    // Without a violation there is no window to reduce the picture to.
+    // Without a violation, there is no window to which the picture could be reduced.
     if fill.extent == Extent::Window && run.violations.is_empty() {
         return missing("This run's picture is omitted to keep the page small.");
     }
@@ -73,7 +73,7 @@ fn view(scene: &Scene, drawing: &Drawing<'_>) -> Markup {
     }
 }
 
-/// A text alternative for screen readers.
+/// Returns a text alternative for screen readers.
 fn words(scene: &Scene) -> String {
     let overlaps: Vec<String> = scene
         .overlaps()

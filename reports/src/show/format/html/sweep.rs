@@ -1,4 +1,4 @@
-//! The page of a sweep: the matrix, and below it each cell with its distinct anomalies.
+//! Writes the page of a sweep: the matrix, then each cell with its distinct anomalies.
 
 use super::comparison;
 use super::page::{heads, page};
@@ -78,7 +78,7 @@ fn link(cell: &Cell) -> Markup {
     }
 }
 
-/// The anchor of a cell's section, with dots for pluses.
+/// Returns the anchor of a cell's section, with dots instead of plus signs.
 fn anchor(cell: &Cell) -> String {
     format!("{}.{}", cell.client, cell.fault).replace('+', ".")
 }

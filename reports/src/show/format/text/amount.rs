@@ -1,10 +1,11 @@
-//! Counts and spans for the first screen.
+//! Writes counts and durations for the first screen.
 
 use super::layout::counted;
 use crate::judge::finding::Kind;
 use fencepost_faults::Micros;
 
-/// A kind of violation with its count: `8 stale writes`; for stuck also the total duration.
+/// Returns a kind of violation with its count, as in `8 stale writes`. For stuck, the total
+/// duration is included.
 pub(crate) fn often(kind: Kind, count: u64, total: Micros) -> String {
     let name = kind.name().replace('-', " ");
     match kind {
@@ -17,7 +18,8 @@ pub(crate) fn often(kind: Kind, count: u64, total: Micros) -> String {
     }
 }
 
-/// A span with three digits: `74.9ms`, `14.8s`, rounded to less than half of its last digit.
+/// Returns a duration with three digits, as in `74.9ms` or `14.8s`. The rounding error is at most
+/// half of the last digit.
 pub(crate) fn about(span: Micros) -> String {
     let us = span.as_micros();
     let (value, unit) =

@@ -1,4 +1,4 @@
-//! The first screen of a run: parameters, verdicts, then a story for each cause.
+//! Writes the first screen of a run: parameters, verdicts, then a story for each cause.
 
 use super::amount::{about, often};
 use super::layout::{BOLD, DIM, counted, verdict_style, wrapped_to};
@@ -39,7 +39,8 @@ pub(crate) fn write_head(page: Page, report: &Report, out: &mut dyn Write) -> io
     writeln!(out)
 }
 
-/// Without the lease if the lock has none, a program has its own, or seeds draw it.
+/// Describes the simulated deployment. The lease is omitted if the lock has none, a program has its
+/// own, or seeds draw it.
 fn world(report: &Report) -> Option<String> {
     let scenario = report.config.get("scenario")?;
     let number = |name: &str| scenario.get(name)?.as_u64();
@@ -107,7 +108,7 @@ fn exclusion(run: &RunReport) -> String {
     }
 }
 
-/// For a valid run the faults that it met; for an unknown one the reason.
+/// Describes the faults that a valid run met, or the reason why a run is unknown.
 fn consequences(run: &RunReport) -> String {
     match &run.verdict {
         Verdict::Valid => return faults(run),
@@ -157,7 +158,7 @@ fn faults(run: &RunReport) -> String {
     format!("faults: {}{left}", told.join(", "))
 }
 
-/// With expectations, the caller prints the comparison.
+/// Writes the end of the screen. If there are expectations, the caller prints the comparison.
 fn write_end(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let any = |wanted: fn(&Verdict) -> bool| report.runs.iter().any(|run| wanted(&run.verdict));
     let ends = if report.runs.iter().any(|run| run.expectation.is_some()) {

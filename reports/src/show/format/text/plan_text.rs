@@ -1,4 +1,4 @@
-//! Descriptions of faults.
+//! Describes the faults of a plan.
 
 use crate::summary::report::RunReport;
 use fencepost_faults::{Direction, Fault, FaultPlan, Impact, Micros, Node, TimedFault};
@@ -74,7 +74,8 @@ pub(crate) fn fault(fault: &Fault) -> String {
     }
 }
 
-/// The effect of an empty fault at the end of a plan, as in a minimal one.
+/// Describes the effect of a fault without length at the end of a plan, as a minimal plan may have
+/// it.
 pub(crate) fn of_no_length(plan: &FaultPlan) -> Option<String> {
     let healed = plan.heals_at();
     let acts =
@@ -106,7 +107,7 @@ pub(crate) fn in_brief(fault: &Fault) -> String {
     }
 }
 
-/// Names with a common prefix written once: `redis-2,3 client-1`.
+/// Returns the nodes' names with each common prefix written once: `redis-2,3 client-1`.
 fn grouped(nodes: &[Node]) -> String {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for node in nodes {
@@ -137,7 +138,7 @@ fn names(nodes: &[Node]) -> String {
     names.join(", ")
 }
 
-/// Parts per million as per cent, exactly.
+/// Returns parts per million as per cent, without rounding.
 fn percent(ppm: u32) -> String {
     let text = format!("{}.{:04}", ppm / 10_000, ppm % 10_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -1,4 +1,4 @@
-//! The output and the end of programs, as text.
+//! Writes the output and the end of programs as text.
 
 use super::layout::{DIM, RED};
 use crate::record::programs::ProgramReport;
@@ -7,14 +7,14 @@ use crate::summary::verdict::Verdict;
 use fencepost_faults::SimTime;
 use std::io::{self, Write};
 
-/// The latest lines.
+/// Maximum number of lines shown, counted from the last one.
 const LINES_SHOWN: usize = 12;
-/// The first letters.
+/// Maximum number of characters shown of a line.
 const LETTERS_SHOWN: usize = 400;
 
 pub(crate) fn write_failures(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     write_difference(run, out)?;
-    // An unknown run names the first failure as its reason.
+    // An unknown run already names the first failure as its reason.
     let told = usize::from(matches!(run.verdict, Verdict::Unknown { .. }));
     for program in run.programs.iter().filter(|program| program.failed).skip(told) {
         let error =

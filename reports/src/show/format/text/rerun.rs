@@ -1,4 +1,4 @@
-//! The results of diagnostic runs, in wording shared by all formats for people.
+//! Describes the results of diagnostic runs, in wording shared by all formats for people.
 
 use crate::explain::literature::Expected;
 use crate::judge::finding::Kind;
@@ -6,8 +6,8 @@ use crate::summary::report::{Boundary, ButFor, MinimalRun, OnThisPlan, Remedy};
 use crate::summary::sweep::Rate;
 use fencepost_faults::Micros;
 
-/// A safeguard with its parameter: `lease 40s`. One that is another lock has that lock's name,
-/// once: `watchdog`, `database-time (shedlock-db-time)`.
+/// Returns a safeguard with its parameter, as in `lease 40s`. A safeguard that is another lock has
+/// that lock's name, once: `watchdog`, `database-time (shedlock-db-time)`.
 pub(crate) fn safeguard(remedy: &Remedy) -> String {
     let (name, setting) = (&remedy.name, &remedy.setting);
     match setting.strip_prefix("client=") {
@@ -41,7 +41,7 @@ pub(crate) fn other_seeds(remedy: &Remedy) -> String {
     )
 }
 
-/// `3 of 50 (2-16 %)`: a count with the 95 % interval of its rate.
+/// Returns a count with the 95 % interval of its rate, as in `3 of 50 (2-16 %)`.
 pub(crate) fn share(broken: u64, unknown: u64, seeds: u64) -> String {
     let rate = Rate::of(broken, seeds);
     let unknown = match unknown {

@@ -1,4 +1,4 @@
-//! The events around one violation, one per line, with a lane for each process involved.
+//! Writes the events around one violation, one per line, with a lane for each process involved.
 
 use super::lanes::{Gap, Lanes, with_gaps};
 use super::layout::{BOLD, DIM, RED};
@@ -10,7 +10,7 @@ use fencepost_faults::Node;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-/// If all entries were `told` before, writes only the evidence.
+/// Writes the events of a violation. If all of them were `told` before, writes only the evidence.
 pub(crate) fn write(
     run: &RunReport,
     violation: &Violation,
@@ -99,7 +99,7 @@ fn write_line(
     )
 }
 
-/// Empty for a fault.
+/// Returns the node of an event; empty for a fault.
 fn place(entry: &TimelineEntry) -> String {
     match &entry.what {
         What::FaultBegan { .. } | What::FaultEnded { .. } | What::Healed => "nemesis".to_owned(),
