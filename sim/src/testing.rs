@@ -57,11 +57,11 @@ use std::path::PathBuf;
 pub enum Expect {
     /// No rule is broken.
     Safe,
-    /// None of these rules is broken; others may be.
+    /// None of these rules is broken, but others may be.
     Never(Vec<Kind>),
-    /// Some seed breaks each of these rules; others may be broken too.
+    /// Some seed breaks each of these rules. Others may be broken too.
     Violates(Vec<Kind>),
-    /// Some seed breaks each of these rules for this cause; other rules and causes are allowed.
+    /// Some seed breaks each of these rules for this cause. Other rules and causes are allowed.
     ViolatesBy(Vec<(Kind, Cause)>),
 }
 
@@ -80,7 +80,8 @@ pub struct LockTest {
 }
 
 impl LockTest {
-    /// A test of this lock: no faults, seeds 0 to 99, the built-in scenario, expected to be safe.
+    /// Creates a test with no faults, seeds 0 to 99, the built-in scenario, and the expectation
+    /// that the lock is safe.
     pub fn new(lock: &'static Definition) -> LockTest {
         LockTest {
             lock,
@@ -94,23 +95,23 @@ impl LockTest {
         }
     }
 
-    /// The faults, as for `--fault`: `a,b` runs each; `a+b` combines them in one run.
+    /// Sets the faults, as for `--fault`. `a,b` runs each, and `a+b` combines them in one run.
     pub fn faults(self, faults: &str) -> LockTest {
         LockTest { faults: faults.to_owned(), ..self }
     }
 
-    /// The seeds, the end excluded.
+    /// Sets the seeds. The end of the range is excluded.
     pub fn seeds(self, seeds: Range<u64>) -> LockTest {
         LockTest { seeds, ..self }
     }
 
-    /// Changes the deployment, the workload or a number: see [`Scenario`].
+    /// Changes the deployment, the workload or a number of the [`Scenario`].
     pub fn scenario(mut self, change: impl FnOnce(&mut Scenario)) -> LockTest {
         change(&mut self.scenario);
         self
     }
 
-    /// The expected result.
+    /// Sets the expected result.
     pub fn expect(self, expect: Expect) -> LockTest {
         LockTest { expect, ..self }
     }
@@ -135,17 +136,19 @@ impl LockTest {
         LockTest { plan: Some(plan), ..self }
     }
 
-    /// The number of threads: by default as many as the machine has.
+    /// Sets the number of threads. The default is the number of processors.
     pub fn jobs(self, jobs: usize) -> LockTest {
         LockTest { jobs: jobs.max(1), ..self }
     }
 
-    /// The folder for reports of a failure: by default `fencepost` in cargo's target folder.
+    /// Sets the folder for reports of a failure. The default is `fencepost` in cargo's target
+    /// folder.
     pub fn reports(self, folder: impl Into<PathBuf>) -> LockTest {
         LockTest { reports: Some(folder.into()), ..self }
     }
 
-    /// Runs the test and returns the sum. Panics if unexpected, with the command to reproduce it.
+    /// Runs the test and returns the sum. Panics if the result is unexpected, with the command to
+    /// reproduce it.
     #[track_caller]
     pub fn run(self) -> Sweep {
         match self.check() {
@@ -158,12 +161,13 @@ impl LockTest {
         }
     }
 
-    /// As [`LockTest::run`], but returns the failure.
+    /// Runs the test as [`LockTest::run`] does, but returns the failure.
     pub fn check(&self) -> Result<Sweep, TestFailure> {
         self.check_with(&|name| std::env::var(name).ok())
     }
 
-    /// As [`LockTest::check`], with other variables than those of the process.
+    /// Runs the test as [`LockTest::check`] does, but with other variables than those of the
+    /// process.
     pub fn check_with(
         &self,
         variable: &dyn Fn(&str) -> Option<String>,

@@ -1,6 +1,6 @@
-//! `docs/gallery`: a page for each anomaly, made from pinned seeds.
+//! Makes `docs/gallery`, with a page for each anomaly from a pinned seed.
 //!
-//! All pages follow from the table of exhibits, so they are the same on every machine; a test makes
+//! All pages follow from the table of exhibits, so they are the same on every machine. A test makes
 //! them again and compares.
 
 mod chubby;
@@ -33,12 +33,12 @@ use fencepost_reports::summary::sweep::{SeedRange, Shard};
 use fencepost_reports::{Cell, RunReport, Stages};
 use std::rc::Rc;
 
-/// The number of seeds for a remedy, from the one after the pinned one on; and the number if the
-/// first of these show nothing, even without the remedy.
+/// Number of seeds with which a remedy is tried, starting after the pinned one. The larger number
+/// applies if the first seeds show nothing, even without the remedy.
 const TRIED: u64 = 20;
 const TRIED_IF_RARE: u64 = 400;
 
-/// Every page with the name of its file, and the index, which is the first.
+/// Returns every page with the name of its file. The index is the first.
 pub fn pages(jobs: usize) -> Result<Vec<(String, String)>, GalleryError> {
     let made = in_parallel(jobs, &all(), |exhibit| {
         Ok((format!("{}.md", exhibit.name), page_of(exhibit)?))
@@ -46,24 +46,24 @@ pub fn pages(jobs: usize) -> Result<Vec<(String, String)>, GalleryError> {
     std::iter::once(Ok(("README.md".to_owned(), index()))).chain(made).collect()
 }
 
-/// Why a page could not be made.
+/// The reason why a page could not be made.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum GalleryError {
-    /// The seed no longer shows what it was pinned for.
+    /// The pinned seed no longer shows the anomaly.
     #[error(
         "exhibit {0}: its seed no longer shows the anomaly: pin another seed in \
              sim/src/studies/gallery"
     )]
     NotShown(&'static str),
-    /// The table contains an unknown name.
+    /// The table of exhibits contains an unknown name.
     #[error("exhibit {exhibit}: {what}")]
     Wrong {
-        /// The exhibit.
+        /// Name of the exhibit.
         exhibit: &'static str,
-        /// The problem.
+        /// Description of the problem.
         what: String,
     },
-    /// The simulation failed.
+    /// A run of the simulation failed.
     #[error("seed {seed}, client {client}, fault {fault}: \
      {error}", seed = .0.seed, client = .0.client, fault = .0.fault, error = .0.error)]
     Run(FailedRun),
@@ -157,7 +157,8 @@ fn workload(minimal: &Minimal) -> String {
     format!("{processes}, {} each.", counted(u64::from(scenario.cycles), "cycle"))
 }
 
-/// The threshold of each magnitude, if a step less was tried and does not suffice.
+/// Describes the threshold of each magnitude, if a value one step smaller was tried and does not
+/// suffice.
 fn margins(minimal: &Minimal) -> Vec<String> {
     let margin = |found: &fencepost_faults::shrink::Boundary| {
         let (name, not_enough) = (found.magnitude.name(), found.not_enough?);
@@ -177,8 +178,8 @@ fn margins(minimal: &Minimal) -> Vec<String> {
     minimal.boundaries.iter().filter_map(margin).collect()
 }
 
-/// How often the rule is broken without the remedy and with it, over the same seeds. Excludes the
-/// pinned one, which was chosen because it breaks the rule.
+/// Describes how often the rule is broken without the remedy and with it, over the same seeds.
+/// Excludes the pinned seed, which was chosen because it breaks the rule.
 fn tried(exhibit: &'static Exhibit, fixed: &Fixed) -> Result<String, GalleryError> {
     let broken = |cell: &Cell| cell.violations_by_kind.get(&fixed.kind).copied().unwrap_or(0);
     let without = |seeds| counted(exhibit, (exhibit.client, exhibit.settings), seeds);

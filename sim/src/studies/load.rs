@@ -1,6 +1,6 @@
-//! Measures the cost of waiting: many processes ask one server for one lock, and wait between
-//! attempts in different ways. Modelled on an article that measured 1,000 requests of 100 processes
-//! with and without a sleep. Nothing is judged.
+//! Measures the cost of waiting. Many processes ask one server for one lock, and wait between
+//! attempts in different ways. The study is modelled on an article that measured 1,000 requests of
+//! 100 processes with and without a sleep. No rules are judged.
 
 mod holder;
 mod server;
@@ -25,30 +25,30 @@ use std::rc::Rc;
 use std::time::Duration;
 
 const LIMIT: SimTime = SimTime(3_600_000_000);
-/// Fine compared with a service time of tens of microseconds.
+/// Smallest step of time, which is fine compared with a service time of tens of microseconds.
 const QUANTUM: Micros = Micros(10);
 const PARTS: usize = 20;
 
-/// The parameters.
+/// The parameters of a measurement.
 #[derive(Clone)]
 pub struct Load {
-    /// The lock.
+    /// The lock to measure.
     pub client: &'static Definition,
-    /// The seed of every draw.
+    /// Seed of every draw.
     pub seed: Seed,
-    /// The number of processes.
+    /// Number of processes.
     pub processes: u16,
-    /// The total number of requests.
+    /// Total number of requests.
     pub requests: u32,
-    /// The server's time for a command.
+    /// Time that the server needs for a command.
     pub service_time: Span,
-    /// The latency of a message.
+    /// Latency of a message.
     pub latency: SpanRange,
-    /// The duration of a holder's work.
+    /// Duration of a holder's work.
     pub work: Span,
-    /// Further commands of a holder.
+    /// Number of further commands of a holder.
     pub holder_commands: u32,
-    /// How long a process tries.
+    /// Time for which a process tries to get the lock.
     pub patience: Span,
 }
 
@@ -147,7 +147,7 @@ impl Load {
         }
     }
 
-    /// Tries until the lock is granted; `None` after the time limit.
+    /// Tries until the lock is granted. Returns `None` after the time limit.
     async fn acquire(
         &self,
         env: &Env,
@@ -170,7 +170,7 @@ impl Load {
         None
     }
 
-    /// Allows one attempt at a time, unless the lock itself waits.
+    /// Returns settings that allow one attempt at a time, unless the lock itself waits.
     fn settings(&self, waiting: Waiting) -> Settings {
         let (own, patience) = (waiting == Waiting::Own, Duration::from(self.patience));
         let timeout = Duration::from_secs(60);
@@ -228,7 +228,8 @@ struct Book {
     hold: RefCell<Vec<u64>>,
     release: RefCell<Vec<u64>>,
     messages: Cell<u64>,
-    /// When the server executed commands, and how many, in microseconds since its start.
+    /// Times in microseconds since the server's start, each with the number of commands executed
+    /// then.
     commands: RefCell<Vec<(u64, u64)>>,
 }
 

@@ -1,4 +1,4 @@
-//! Plays a simulated violation's minimal plan against simulated and real servers.
+//! Repeats the minimal plan of a simulated violation on simulated and real servers.
 
 use crate::diagnosis::{Target, minimise};
 use crate::engine::Engine;
@@ -18,13 +18,14 @@ use std::rc::Rc;
 /// A lock under faults, in whose seeds a violation is searched.
 #[derive(Clone)]
 pub struct Case {
-    /// The lock.
+    /// The lock under test.
     pub client: &'static Definition,
-    /// The faults.
+    /// Fault families of the runs.
     pub families: Families,
 }
 
-/// Each case's first violation in these seeds, against real servers; `None` without one.
+/// Compares each case's first violation in these seeds with real servers. A case without a
+/// violation gives `None`.
 pub fn of_cases(
     cases: &[Case],
     (scenario, binaries): (&Scenario, &RealServers),
@@ -52,7 +53,7 @@ fn first(
     Ok(None)
 }
 
-/// Pages of the gallery, against real servers.
+/// Compares pages of the gallery with real servers.
 pub fn of_pages(
     pages: &[&'static Exhibit],
     binaries: &RealServers,
@@ -66,8 +67,8 @@ pub fn of_pages(
     rows.into_iter().collect()
 }
 
-/// The smallest run of a violation, played; if that does not show it, the whole run. `None` if the
-/// simulated servers do not show it.
+/// Repeats the smallest run of a violation and, if that does not show it, the whole run. Returns
+/// `None` if the simulated servers do not show the violation.
 fn row(page: Option<&str>, spec: &RunSpec, target: Target, binaries: &RealServers) -> Option<Row> {
     let minimal = minimise(spec, target)?.spec;
     let faults = minimal.plan.faults.len() as u64;

@@ -1,4 +1,4 @@
-//! One run, asked for one finding.
+//! Repeats one run to test whether it still shows one finding.
 
 use super::seed::{FailedRun, Ran};
 use crate::engine::Engine;

@@ -3,8 +3,8 @@
 //!
 //! The folder replays each client's requests in the recorded order, none earlier than its recorded
 //! time, and compares each reply with the recorded one. A client's decisions depend only on replies
-//! and time, so as long as the replies match, it believes what it believed in the recorded run.
-//! The violation is reproduced if two clients' beliefs conflict in real time.
+//! and time. As long as the replies match, it therefore believes what it believed in the recorded
+//! run. The violation is reproduced if two clients' beliefs conflict in real time.
 
 mod faults;
 mod step;
@@ -23,20 +23,20 @@ use serde_json::{Value, json};
 use step::{MARGIN_US, Span};
 use steps::{clash, steps};
 
-/// The program of every folder. It reads `run.json`.
+/// The program of every folder, which reads `run.json`.
 const SHOW: &str = include_str!("script/show.py");
 const RUN: &str = include_str!("script/run.sh");
 const README: &str = include_str!("script/README.md");
 
 /// A file of the folder.
 pub struct ScriptFile {
-    /// Its name.
+    /// Name of the file.
     pub name: &'static str,
-    /// Its content.
+    /// Content of the file.
     pub content: String,
 }
 
-/// Why a run cannot be shown on real servers.
+/// The reason why a run cannot be shown on real servers.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ScriptError {
     /// Real servers or a script cannot do this.
@@ -54,8 +54,8 @@ fn inexpressible<T>(what: impl Into<String>) -> Result<T, ScriptError> {
     Err(ScriptError::Inexpressible(what.into()))
 }
 
-/// The folder that shows this rule broken for this cause. Of the runs that show it, takes the first
-/// that leaves enough time for it in the real world.
+/// Returns the folder for a violation of this rule with this cause. Of the runs that show it, the
+/// first one is taken that leaves enough time for it in the real world.
 pub fn script(runs: &[RunSpec], shown: Target) -> Result<Vec<ScriptFile>, ScriptError> {
     if !shown.kind.is_about_clash() {
         return inexpressible(format!(
@@ -117,7 +117,7 @@ fn title(spec: &RunSpec, violation: &Violation) -> String {
     format!("{} by {}: {client} under {families}, seed {seed}", violation.kind, violation.cause)
 }
 
-/// The deployment and the steps. One line for each step.
+/// Formats the deployment and the steps, with one line for each step.
 fn run(spec: &RunSpec, (violation, clash): (&Violation, &[u64]), steps: &[Value]) -> String {
     let deployment = json!({
         "title": title(spec, violation),

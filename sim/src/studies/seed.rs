@@ -1,4 +1,4 @@
-//! One seed of a study: drawn, run, and reported.
+//! Draws, runs and reports one seed of a study.
 
 use crate::engine::{Engine, EngineError};
 use crate::run::verdicts::Findings;
@@ -14,13 +14,13 @@ pub(crate) struct Ran {
 /// A run that failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FailedRun {
-    /// The lock.
+    /// Name of the lock.
     pub client: String,
-    /// The faults.
+    /// Fault families of the run.
     pub fault: String,
-    /// The seed.
+    /// Seed of the run.
     pub seed: Seed,
-    /// The reason.
+    /// Error of the engine.
     pub error: EngineError,
 }
 

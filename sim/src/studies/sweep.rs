@@ -1,5 +1,5 @@
-//! Many seeds, over threads, added up. Addition commutes, so the sum does not depend on the
-//! threads.
+//! Runs many seeds in parallel and adds up the results. Addition commutes, so the sum does not
+//! depend on the threads.
 
 mod again;
 mod blind_spots;
@@ -33,23 +33,24 @@ use work::Work;
 /// The parameters of a sweep.
 #[derive(Clone)]
 pub struct SweepSpec {
-    /// Every lock under every combination of faults.
+    /// Each lock with each combination of faults.
     pub cells: Vec<(&'static Definition, Families)>,
-    /// The deployment, the workload and the habits.
+    /// The scenario of all runs.
     pub scenario: Scenario,
     /// The engine for the seeds.
     pub engine: Engine,
-    /// The seeds of the whole sweep, before it is divided into shards.
+    /// Seeds of the whole sweep, before it is divided into shards.
     pub seeds: SeedRange,
-    /// The slice of them to run.
+    /// The slice of the seeds to run.
     pub shard: Shard,
-    /// The number of threads.
+    /// Number of threads.
     pub jobs: usize,
-    /// `true` to stop at the first violation.
+    /// Whether to stop at the first violation.
     pub fail_fast: bool,
-    /// `true` to minimize and explain the smallest run of every anomaly.
+    /// Whether to minimize and explain the smallest run of every anomaly.
     pub explains: bool,
-    /// Violations kept per cell: [`fencepost_reports::summary::sweep::VIOLATIONS_MAX`] by default.
+    /// Maximum number of violations kept per cell;
+    /// [`fencepost_reports::summary::sweep::VIOLATIONS_MAX`] by default.
     pub violations_max: u64,
 }
 
@@ -60,22 +61,24 @@ impl SweepSpec {
     }
 }
 
-/// Listens to a sweep.
+/// A listener for the progress of a sweep.
 pub trait Listener: Sync {
     /// Called after a run.
     fn run_done(&self, facts: &RunFacts, seed: Seed);
 
-    /// The deadline for runs: one in progress then is abandoned and does not count.
+    /// Returns the deadline for runs. A run in progress at the deadline is abandoned and does not
+    /// count.
     fn deadline(&self) -> Option<Instant> {
         None
     }
 
-    /// Some seeds were added up; `sum` computes the sum so far while other threads wait.
+    /// Called after some seeds were added up. `sum` computes the sum so far while other threads
+    /// wait.
     fn added(&self, sum: &dyn Fn() -> Sweep) {
         let _ = sum;
     }
 
-    /// Called after all seeds, with the number of smallest runs that were run again.
+    /// Called during a stage, with the number of finished runs and their total.
     fn looked_closer(&self, stage: Stage, done: usize, of: usize) {
         let _ = (stage, done, of);
     }
@@ -89,7 +92,7 @@ impl Listener for Silent {
     fn run_done(&self, _: &RunFacts, _: Seed) {}
 }
 
-/// The treatment of every anomaly's smallest run after all seeds are done.
+/// A stage after all seeds, which repeats the smallest run of every anomaly.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
     /// The run is repeated under turmoil.
@@ -98,7 +101,7 @@ pub enum Stage {
     Explaining,
 }
 
-/// Asks a sweep to stop early: the finished runs are added up.
+/// A request to stop a sweep early. The finished runs are added up.
 #[derive(Debug, Default)]
 pub struct Stop {
     is_asked: AtomicBool,
@@ -106,17 +109,17 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// No request.
+    /// Creates the object without a request.
     pub const fn new() -> Stop {
         Stop { is_asked: AtomicBool::new(false), is_urgent: AtomicBool::new(false) }
     }
 
-    /// Makes the request: no more seeds are begun.
+    /// Requests the stop, after which no more seeds are begun.
     pub fn ask(&self) {
         self.is_asked.store(true, Ordering::Relaxed);
     }
 
-    /// Requests the stop; a second request skips the diagnosis of anomalies too.
+    /// Requests the stop. A second request also skips the diagnosis of anomalies.
     pub fn insist(&self) {
         if self.is_asked.swap(true, Ordering::Relaxed) {
             self.is_urgent.store(true, Ordering::Relaxed);
@@ -128,18 +131,18 @@ impl Stop {
         self.is_asked.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the request was escalated.
+    /// Returns whether the stop was requested twice.
     pub fn is_urgent(&self) -> bool {
         self.is_urgent.load(Ordering::Relaxed)
     }
 }
 
-/// The result of a sweep; after a failed run the valid sum lacks that one and those after it.
+/// The result of a sweep. After a failed run, the sum is valid but lacks that run and later ones.
 #[derive(Debug)]
 pub struct Swept {
     /// The sum of the finished runs.
     pub sum: Sweep,
-    /// The run that failed; the one of the lowest seed, if there were several.
+    /// The failed run with the lowest seed; `None` if no run failed.
     pub failed: Option<FailedRun>,
 }
 
@@ -170,7 +173,7 @@ pub fn sweep(
     swept
 }
 
-/// As [`sweep`], but only counts: it repeats no run under turmoil, and explains none.
+/// Runs the seeds as [`sweep`] does, but repeats no run under turmoil and explains none.
 pub fn count(spec: &SweepSpec, listener: &dyn Listener, stop: &Stop) -> Result<Sweep, FailedRun> {
     add_up(spec, None, listener, stop).whole()
 }

@@ -50,7 +50,7 @@ impl Repetition<'_> {
         Ok(Deviation { client: self.lock.name.to_owned(), fault: families.to_string(), what })
     }
 
-    /// Fails if it breaks a rule that should hold.
+    /// Runs and prints one seed. Fails if it breaks a rule that should hold.
     pub(super) fn show_seed(
         &self,
         seed: Seed,
@@ -64,7 +64,7 @@ impl Repetition<'_> {
             let mut cell = Cell::new(self.lock.name, &families.to_string());
             cell.add(&RunSummary { seed, run: &facts, phases: &phases(&outcome.history) });
             println!("{}", text(&self.report_of(seed, facts.into())));
-            // A single seed need not show what some seed should.
+            // A single seed need not break the rules that some seed should break.
             if let Some(unexpected @ Unexpected::Violated { .. }) = unexpected(&cell, expect) {
                 deviations.push(self.show(unexpected, families)?);
             }
@@ -217,7 +217,7 @@ fn target(executable: &Path) -> String {
     }
 }
 
-/// `fencepost` in cargo's target folder, or else in `target` here.
+/// Returns `fencepost` in cargo's target folder, or else in `target` of the current folder.
 fn folder() -> PathBuf {
     let executable = std::env::current_exe().unwrap_or_default();
     let inside = executable

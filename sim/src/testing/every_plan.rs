@@ -37,24 +37,24 @@ pub struct EveryPlan {
     jobs: usize,
 }
 
-/// Why a test of every plan fails.
+/// The reason why a test of every plan fails.
 #[derive(Debug, thiserror::Error)]
 pub enum EveryPlanFailure {
-    /// A plan breaks rules; none with fewer faults does.
+    /// A plan breaks rules. No plan with fewer faults does.
     #[error("{lock}: a plan with {level} breaks a rule: {kinds:?}; {conditions}; as JSON: {plan}")]
     Counterexample {
-        /// The lock.
+        /// Name of the lock.
         lock: String,
-        /// The size of the plan.
+        /// Size of the plan.
         level: Level,
-        /// The rules.
+        /// The broken rules.
         kinds: Vec<Kind>,
         /// The latencies and starts of the run, in words.
         conditions: String,
-        /// The plan, for [`super::LockTest::plan`].
+        /// The plan as JSON, for [`super::LockTest::plan`].
         plan: String,
     },
-    /// No run exercised the lock: the test is inconclusive.
+    /// The test is inconclusive, because no run exercised the lock.
     #[error("{0}: no run exercised the lock")]
     Unexercised(String),
     /// The test is invalid, or a run failed.
@@ -69,7 +69,7 @@ impl Progress for Silent {
 }
 
 impl EveryPlan {
-    /// Every plan without a fault.
+    /// Creates a test of every plan without a fault.
     pub fn new(lock: &'static Definition) -> EveryPlan {
         EveryPlan {
             lock,
@@ -80,35 +80,36 @@ impl EveryPlan {
         }
     }
 
-    /// The families of the faults, joined by `+`. See docs/explore.md for the valid ones.
+    /// Sets the families of the faults, joined by `+`. docs/explore.md lists the valid ones.
     pub fn faults(self, families: &str) -> EveryPlan {
         EveryPlan { families: families.to_owned(), ..self }
     }
 
-    /// Sets the most faults and late messages: by default one fault, if there are families.
+    /// Sets the maximum number of faults and late messages. The default is one fault, if there are
+    /// families.
     pub fn at_most(self, most: Level) -> EveryPlan {
         EveryPlan { most: Some(most), ..self }
     }
 
-    /// Changes the deployment, the workload or a number.
+    /// Changes the deployment, the workload or a number of the scenario.
     pub fn scenario(mut self, change: impl FnOnce(&mut Scenario)) -> EveryPlan {
         change(&mut self.scenario);
         self
     }
 
-    /// The number of threads.
+    /// Sets the number of threads.
     pub fn jobs(self, jobs: usize) -> EveryPlan {
         EveryPlan { jobs: jobs.max(1), ..self }
     }
 
-    /// Runs all plans and returns the certificate. Panics if a plan breaks a rule, or if nothing
-    /// was exercised.
+    /// Runs all plans and returns the certificate. Panics if a plan breaks a rule, or if no run
+    /// exercised the lock.
     #[track_caller]
     pub fn run(self) -> Certificate {
         self.check().unwrap_or_else(|failure| panic!("{failure}"))
     }
 
-    /// As [`EveryPlan::run`], but returns the failure.
+    /// Runs the test as [`EveryPlan::run`] does, but returns the failure.
     pub fn check(&self) -> Result<Certificate, EveryPlanFailure> {
         let bounds = self.bounds()?;
         let never = Stop::new();

@@ -1,4 +1,4 @@
-//! The failure of a lock's test, for its readers.
+//! The failure of a lock's test, as a message for developers.
 
 use crate::files::FileError;
 use crate::studies::sweep::FailedRun;
@@ -6,18 +6,18 @@ use fencepost_reports::{Cause, Kind};
 use std::fmt;
 use std::path::PathBuf;
 
-/// Why a test of a lock fails.
+/// The reason why a test of a lock fails.
 #[derive(Debug)]
 pub enum TestFailure {
-    /// The result was unexpected, under each of these faults.
+    /// The result was unexpected under each of these faults.
     Unexpected(Vec<Deviation>),
-    /// The test is invalid; names the bad value and the valid ones.
+    /// The test is invalid. The text names the wrong value and the valid ones.
     Wrong(String),
     /// A run failed.
     Run(FailedRun),
-    /// The engines' histories differ: the lock depends on something besides its `Env`.
+    /// The engines' histories differ, because the lock depends on more than its `Env`.
     Nondeterministic {
-        /// The seed and the faults.
+        /// Seed and faults of the run.
         run: String,
     },
     /// A report could not be written.
@@ -27,9 +27,9 @@ pub enum TestFailure {
 /// An unexpected result under one fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Deviation {
-    /// The lock.
+    /// Name of the lock.
     pub client: String,
-    /// The faults.
+    /// Fault families of the runs.
     pub fault: String,
     /// The unexpected result.
     pub what: What,
@@ -40,22 +40,22 @@ pub struct Deviation {
 pub enum What {
     /// A rule was broken that should hold.
     Violated {
-        /// The lowest seed that shows it.
+        /// Lowest seed that breaks the rule.
         seed: u64,
-        /// The rule.
+        /// The broken rule.
         kind: Kind,
-        /// The number of runs that break a rule that should hold, at least.
+        /// Minimum number of runs that break a rule that should hold.
         runs: u64,
-        /// Two or three sentences.
+        /// Summary in two or three sentences.
         summary: String,
-        /// The reports that were written.
+        /// Paths of the written reports.
         reports: Vec<PathBuf>,
-        /// The command that reproduces it.
+        /// The command that reproduces the violation.
         replay: String,
     },
-    /// A rule should be broken and was not, by this many seeds.
+    /// The rule should be broken, but none of this many seeds breaks it.
     Missing(Kind, u64),
-    /// A rule should be broken for a cause and was not, by this many seeds.
+    /// The rule should be broken for this cause, but none of this many seeds breaks it so.
     OtherCause(Kind, Cause, u64),
     /// No seed exercised the lock.
     Unexercised,

@@ -1,4 +1,4 @@
-//! The agenda of future events, ordered by (time, host, class, source, sequence).
+//! The agenda of future events, ordered by time, host, class, source and sequence number.
 
 use fencepost_faults::SimTime;
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ pub(crate) type HostIndex = u16;
 
 pub(crate) const NEMESIS: HostIndex = 0;
 
-/// Orders events of a host within one instant.
+/// The order of a host's events within one instant.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub(crate) enum Class {
@@ -20,12 +20,12 @@ pub(crate) enum Class {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Occurrence {
-    /// An index in the plan.
+    /// The beginning of a fault, with its index in the plan.
     FaultBegins(u32),
     FaultEnds(u32),
     Healed,
     Boot,
-    /// After a power loss, no peer is notified.
+    /// The crash of a host. After a power loss, no peer is notified.
     Crash,
     Resume,
     Timer(u32),
@@ -36,17 +36,18 @@ pub(crate) enum Occurrence {
     Retry(u32),
 }
 
-/// The agenda of a run: latest first, so that the next event is at the end. It holds few events,
-/// and new ones are usually soon: shifting the few earlier ones is cheaper than a heap.
+/// The agenda of a run, with the latest event first, so that the next event is at the end. It
+/// contains few events, and new ones are usually soon, so shifting the few earlier ones is cheaper
+/// than a heap.
 #[derive(Default)]
 pub(crate) struct Agenda {
     entries: Vec<Entry>,
     sequence: u64,
 }
 
-/// Packs time (48 bits), host (16), class (4), source (16) and sequence (43), so that one
-/// comparison orders two places. The last bit is always set, so that an absent place needs no extra
-/// space.
+/// The position of an event. It packs time (48 bits), host (16), class (4), source (16) and
+/// sequence number (43), so that one comparison orders two events. The last bit is always set, so
+/// that an absent place needs no extra space.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Place(NonZeroU128);
 
@@ -66,7 +67,8 @@ impl Place {
 }
 
 impl Agenda {
-    /// Adds an event. `source` is the host that caused it (the receiver's own, for its timers).
+    /// Adds an event. `source` is the host that caused it, which is the receiver itself for its
+    /// timers.
     pub(crate) fn enter(
         &mut self,
         at: SimTime,
@@ -83,7 +85,7 @@ impl Agenda {
         self.entries.iter().any(|entry| is_such(entry.occurrence))
     }
 
-    /// The place of an event decided now, for a later insertion.
+    /// Returns the place of an event that is decided now, for a later insertion.
     pub(crate) fn place(
         &mut self,
         at: SimTime,
@@ -109,7 +111,7 @@ impl Agenda {
         self.entries.last().map(|entry| (entry.place, entry.occurrence))
     }
 
-    /// Every host with an event at an instant, without repetition, in order.
+    /// Returns every host with an event at an instant, in order and without repetition.
     pub(crate) fn hosts_at(&self, at: SimTime) -> BTreeSet<HostIndex> {
         self.entries_at(at)
             .map(|entry| entry.place.host())

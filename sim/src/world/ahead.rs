@@ -1,4 +1,4 @@
-//! Looks for a future event that could wake a waiting process.
+//! Determines whether a future event could wake a waiting process.
 
 use super::agenda::{HostIndex, NEMESIS, Occurrence};
 use super::host::Software;

@@ -1,5 +1,5 @@
-//! Carries bytes between the ends of a connection. [`Direct`] keeps them in the message (the fast
-//! engine); the turmoil engine sends them through turmoil.
+//! Carries bytes between the ends of a connection. [`Direct`] keeps them in the message (fast
+//! engine), and the turmoil engine sends them through turmoil.
 
 use super::agenda::HostIndex;
 
@@ -8,11 +8,11 @@ pub(crate) trait Carrier {
     fn accept(&mut self, client: u32, server: u32);
     fn established(&mut self, client: u32);
     fn refused(&mut self, client: u32);
-    /// The returned bytes travel in the message.
+    /// Sends bytes. The returned bytes travel in the message.
     fn send(&mut self, socket: u32, message: u64, bytes: &[u8]) -> Vec<u8>;
     /// Appends the bytes of a message to `buffer`.
     fn receive(&mut self, socket: u32, sent: Vec<u8>, length: usize, buffer: &mut Vec<u8>);
-    /// The world notifies the peer with its own message, without bytes.
+    /// Closes the connection. The world notifies the peer with its own message, without bytes.
     fn close(&mut self, socket: u32);
 }
 

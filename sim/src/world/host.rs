@@ -11,7 +11,7 @@ use rand_core::Rng;
 use std::rc::Rc;
 
 pub(crate) enum Software {
-    /// Creates the first task at every start.
+    /// A program. The function creates the first task at every start.
     Program(Rc<dyn Fn(Env) -> TaskFuture>),
     Machine(Box<Server>),
 }
@@ -21,12 +21,12 @@ pub(crate) struct Host {
     pub(crate) clock: NodeClock,
     pub(crate) software: Software,
     pub(crate) pauses: u16,
-    /// The pauses that also stop its monotonic clock.
+    /// Number of pauses that also stop the monotonic clock.
     pub(crate) suspensions: u16,
     pub(crate) is_up: bool,
-    /// Without power, it neither receives nor answers.
+    /// Whether the host has no power, so that it neither receives nor answers.
     pub(crate) is_dark: bool,
-    /// In a power loss, no peer is notified.
+    /// Whether peers are not notified of the end, as in a power loss.
     pub(crate) dies_silently: bool,
     owner_values: Option<Box<ChaCha8Rng>>,
     jitter: Option<Box<ChaCha8Rng>>,

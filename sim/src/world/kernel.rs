@@ -1,5 +1,5 @@
-//! The kernel: gives hosts their turns, polls tasks, and is the [`World`] behind every [`Env`].
-//! Foreign code runs (polls, drops, boots) without a borrow of the state.
+//! The kernel, which gives hosts their turns, polls tasks, and is the [`World`] behind every
+//! [`Env`]. Foreign code (polls, drops, boots) runs without a borrow of the state.
 
 use super::agenda::{HostIndex, NEMESIS, Occurrence};
 use super::host::Software;
@@ -21,13 +21,13 @@ use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// Of one host within one instant; more is a livelock.
+/// Maximum number of polls of one host within one instant. More are a livelock.
 const POLLS_PER_TURN_MAX: u32 = 100_000;
 
 pub(crate) struct Kernel {
     state: RefCell<State>,
     this: Weak<Kernel>,
-    /// Set once a task spins without letting time pass.
+    /// The node of a task that runs without letting time pass, if there is one.
     livelock: Cell<Option<Node>>,
 }
 
@@ -51,7 +51,7 @@ impl Kernel {
         })
     }
 
-    /// Must not be nested.
+    /// Calls `f` with the state. Calls must not be nested.
     pub(crate) fn with<T>(&self, f: impl FnOnce(&mut State) -> T) -> T {
         f(&mut self.state.borrow_mut())
     }
@@ -60,7 +60,7 @@ impl Kernel {
         self.livelock.get()
     }
 
-    /// First all events of the host, then its reactions. Returns the next event of the world.
+    /// Handles all events of the host, and then its reactions. Returns the next event of the world.
     pub(crate) fn turn(&self, host: HostIndex) -> Option<Due> {
         let mut polls = 0;
         let mut step = self.with(|state| state.begin_turn(host));
@@ -84,10 +84,10 @@ impl Kernel {
         None
     }
 
-    /// Drops the rest of an ended task outside any borrow.
+    /// Polls a task, and drops the rest of an ended one outside any borrow.
     #[inline(always)]
     fn poll(&self, host: HostIndex, key: TaskKey, mut future: TaskFuture) -> Step {
-        // Our wakers own nothing.
+        // The world's wakers own nothing.
         let waker = ManuallyDrop::new(waker_of(key));
         let is_done = future.as_mut().poll(&mut Context::from_waker(&waker)).is_ready();
         if is_done {
@@ -165,7 +165,7 @@ impl Kernel {
         Env::new(world, HostKey(host))
     }
 
-    /// No future may outlive the run.
+    /// Drops all tasks, because no future may outlive the run.
     pub(crate) fn shut_down(&self) {
         let hosts = self.with(|state| state.hosts.len() as HostIndex);
         for host in 1..=hosts {

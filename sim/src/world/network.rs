@@ -1,27 +1,27 @@
-//! The network between hosts: latencies, and obstacles to messages.
+//! The network between hosts, with latencies and obstacles to messages.
 //!
-//! A message is one write. Its latency is a draw from the stream of its direction of its link;
+//! A message is one write. Its latency is a draw from the stream of its link and direction, and
 //! order is kept per connection and direction. At a cut or a dark host, the head of a flow is
-//! retried at 200 ms, doubling up to [`RETRY_CAP`] (a connect at 1 s, doubling up to
-//! [`CONNECT_RETRY_CAP`]), and later messages queue behind it. So a healed link may stay silent for
-//! up to the cap.
+//! retried after 200 ms, doubling up to [`RETRY_CAP`] (a connect after 1 s, doubling up to
+//! [`CONNECT_RETRY_CAP`]), and later messages queue behind it. A healed link may therefore stay
+//! silent for up to the cap.
 
 use super::priorities::Priorities;
 use fencepost_faults::{Micros, Node, Seed, SimTime, Stream, draw};
 use rand_chacha::ChaCha8Rng;
 
-/// Linux: `TCP_RTO_MIN`.
+/// Delay of the first retry of data, as Linux's `TCP_RTO_MIN`.
 pub(crate) const RETRY_FIRST: Micros = Micros::from_millis(200);
 pub(crate) const RETRY_CAP: Micros = Micros::from_millis(3_200);
-/// Linux: `TCP_TIMEOUT_INIT`.
+/// Delay of the first retry of a connect, as Linux's `TCP_TIMEOUT_INIT`.
 pub(crate) const CONNECT_RETRY_FIRST: Micros = Micros::from_secs(1);
 pub(crate) const CONNECT_RETRY_CAP: Micros = Micros::from_secs(4);
 
-/// Within the minimum and the maximum.
+/// The source of latencies between the minimum and the maximum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Pace {
     Drawn,
-    /// All other links have the minimum.
+    /// The maximum on this link, and the minimum on all others.
     SlowOnly([Node; 2]),
     Priorities,
 }
@@ -39,7 +39,7 @@ pub(crate) struct Network {
     pace: Paced,
     nodes: Vec<Node>,
     directions: Vec<Direction>,
-    /// A fast path while no host was ever cut off or dark.
+    /// Whether any host was ever cut off or dark. Until then, checks take a fast path.
     pub(crate) had_obstacles: bool,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Network {
 struct Direction {
     latency: Option<Box<ChaCha8Rng>>,
     cuts: u16,
-    /// Id of the fault, minimum, maximum.
+    /// The delays that faults add, each with the fault's id, the minimum and the maximum.
     delays: Vec<(u32, Micros, Micros)>,
 }
 
@@ -80,7 +80,7 @@ impl Network {
         Network { pace, ..self }
     }
 
-    /// In quanta.
+    /// Returns the range of latencies in quanta.
     fn range(&mut self, from: usize, to: usize) -> (u64, u64) {
         let (low, high) = self.latency_quanta;
         match &mut self.pace {

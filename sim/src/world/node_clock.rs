@@ -1,10 +1,11 @@
-//! The clocks of one host. Since an anchor a clock runs at one million plus `rate_ppm` parts per
-//! million; only steps separate wall and monotonic clock. Uses integers only.
+//! The clocks of one host. Since an anchor, a clock runs at one million plus `rate_ppm` parts per
+//! million. Only steps separate the wall clock from the monotonic clock. All computations use
+//! integers.
 
 use fencepost_faults::{Micros, SimTime};
 use fencepost_machine::{MonotonicTime, Now, WallTime};
 
-/// Equals 2026-01-01T00:00:00Z.
+/// Initial wall clock, which is 2026-01-01T00:00:00Z.
 pub(crate) const WALL_EPOCH_US: i64 = 1_767_225_600_000_000;
 
 const TRUE_RATE: u64 = 1_000_000;
@@ -13,11 +14,12 @@ const TRUE_RATE: u64 = 1_000_000;
 pub(crate) struct NodeClock {
     anchor: SimTime,
     monotonic_at_anchor: u64,
-    /// Wall clock minus monotonic clock, in microseconds. Only steps (and suspensions) change it.
+    /// Difference between the wall clock and the monotonic clock, in microseconds. Only steps and
+    /// suspensions change it.
     wall_offset: i64,
-    /// Positive if the clock runs fast.
+    /// Rate of the clock, which is positive if the clock runs fast.
     rate_ppm: i32,
-    /// The wall clock continues.
+    /// Whether the monotonic clock is stopped, while the wall clock continues.
     suspended: bool,
 }
 
@@ -32,7 +34,7 @@ impl NodeClock {
         }
     }
 
-    /// In microseconds.
+    /// Returns the monotonic clock in microseconds.
     pub(crate) fn monotonic(&self, now: SimTime) -> u64 {
         if self.suspended {
             return self.monotonic_at_anchor;
@@ -52,7 +54,7 @@ impl NodeClock {
         }
     }
 
-    /// The first true instant at which the clock shows at least `deadline`.
+    /// Returns the first true instant at which the clock shows at least `deadline`.
     pub(crate) fn reaches(&self, deadline: u64) -> Option<SimTime> {
         if self.suspended {
             return None;

@@ -6,7 +6,7 @@ use super::state::State;
 use fencepost_machine::wording::{self, Speaker, Wording};
 
 impl State {
-    /// Reads the bytes that are about to be sent from a socket, in the protocol of the server at
+    /// Parses the bytes that are about to be sent from a socket, in the protocol of the server at
     /// one of its ends.
     #[cold]
     pub(super) fn note_bytes(&mut self, socket: u32, bytes: &[u8]) {
@@ -26,7 +26,7 @@ impl State {
         }
     }
 
-    /// Logs a message at its sending; the socket at one end identifies the connection.
+    /// Logs a message when it is sent. The socket at one end identifies the connection.
     pub(super) fn note_sent(
         &mut self,
         serial: u64,
@@ -42,7 +42,7 @@ impl State {
         }
     }
 
-    /// The number of an end's connection: that of the end which connected.
+    /// Returns the number of a socket's connection, which is the number of the connecting end.
     fn connection(&self, socket: u32) -> u32 {
         match self.sockets.get(socket as usize) {
             Some(Socket { owner: Owner::Machine(id), peer, .. }) if id.was_accepted() => *peer,

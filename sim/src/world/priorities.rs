@@ -1,10 +1,10 @@
 //! Links with priorities, which order messages that are sent together.
 //!
-//! After Burckhardt, Kothari, Musuvathi and Nagarakatte, "A Randomized Scheduler with Probabilistic
-//! Guarantees of Finding Bugs" (ASPLOS 2010), where threads have priorities and at a few random
-//! steps the running one falls behind all others. Here links have them: a link's place determines
-//! the latency of its messages, and at [`CHANGES`] random messages the sending link falls behind
-//! all others.
+//! The scheme follows Burckhardt, Kothari, Musuvathi and Nagarakatte, "A Randomized Scheduler with
+//! Probabilistic Guarantees of Finding Bugs" (ASPLOS 2010). There, threads have priorities, and at
+//! a few random steps the running thread falls behind all others. Here, links have priorities. A
+//! link's place determines the latency of its messages, and at [`CHANGES`] random messages the
+//! sending link falls behind all others.
 
 use fencepost_faults::{Seed, Stream, draw};
 
@@ -13,10 +13,10 @@ const CHANGE_MAX: u64 = 4_096;
 
 pub(super) struct Priorities {
     nodes: usize,
-    /// By the numbers of both ends, the lower first. Place 0 is the first.
+    /// Places by the numbers of both ends, the lower first. Place 0 has the highest priority.
     places: Vec<usize>,
     sent: u64,
-    /// At these messages a link loses its priority; the next is last.
+    /// Numbers of the messages at which a link loses its priority. The next number is last.
     changes: Vec<u64>,
 }
 

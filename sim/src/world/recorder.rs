@@ -18,7 +18,7 @@ pub(crate) struct Recorder {
     events: RefCell<Vec<Event>>,
     operations: Cell<u64>,
     waiting: RefCell<Waiting>,
-    /// Detects losses after a restart.
+    /// Keys before a restart, which reveal lost data after it.
     held: RefCell<BTreeMap<Node, BTreeMap<String, String>>>,
     before_restart: RefCell<BTreeMap<Node, BTreeMap<String, String>>>,
     dead: RefCell<BTreeSet<Node>>,
@@ -34,7 +34,7 @@ impl Recorder {
         self.now.get()
     }
 
-    /// Longer than `bound` after healing, or than `always` at any time.
+    /// Enables records of silences longer than `bound` after healing, or than `always` at any time.
     pub(crate) fn tell_silences_beyond(&self, bound: Micros, always: Option<Micros>) {
         let mut waiting = self.waiting.borrow_mut();
         (waiting.bound, waiting.always) = (Some(bound), always);
@@ -48,7 +48,8 @@ impl Recorder {
         self.waiting.borrow().since_when().iter().any(|now| before.contains(now))
     }
 
-    /// Attributes a process's messages to all its waiting threads: the sender is unknown.
+    /// Attributes a process's messages to all its waiting threads, because the sending thread is
+    /// unknown.
     pub(crate) fn hears_of_machines_only(&self) {
         self.waiting.borrow_mut().by_machine = true;
     }
@@ -221,7 +222,7 @@ impl Recorder {
     }
 }
 
-/// In whole milliseconds.
+/// Returns the remaining time in whole milliseconds.
 fn left(at_ms: i64, wall: WallTime) -> Micros {
     let ms = at_ms.saturating_sub(wall.0.div_euclid(1_000));
     Micros::from_millis(u64::try_from(ms).unwrap_or(0))

@@ -1,5 +1,5 @@
-//! A host with a server's state machine. It handles one event at a time, and each command keeps it
-//! busy for its service time, after which its output leaves.
+//! A host with a server's state machine. The host handles one event at a time. Each command keeps
+//! it busy for its service time, after which the output is sent.
 
 use super::agenda::HostIndex;
 use crate::setup::scenario::Factory;
@@ -17,7 +17,7 @@ pub(crate) enum Arrival {
     Connected(ConnectionId),
     ConnectFailed(ConnectionId),
     Timer,
-    /// Another command of the same input.
+    /// The next command of the same input.
     Continue,
     DiskSynced,
     Operator(OperatorAction),
@@ -43,7 +43,7 @@ impl Arrival {
     }
 }
 
-/// Resets the connection at one command of a client.
+/// A trap that resets the connection at one command of a client.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Trap {
     pub(crate) fault: u32,
@@ -55,42 +55,44 @@ pub(crate) struct Trap {
 pub(crate) enum Loses {
     /// The command is never applied.
     Request,
-    /// The command is applied.
+    /// The command is applied, but its reply is lost.
     Reply,
 }
 
 pub(crate) struct Server {
     pub(crate) machine: Option<Box<dyn Machine>>,
     pub(crate) factory: Factory,
-    /// Set by the machine at its last start.
+    /// Names the server's messages. The machine sets it at each start.
     pub(crate) wording: Wording,
-    /// Set by the machine at its last start.
+    /// Recognizes heartbeats. The machine sets it at each start.
     pub(crate) sign_of_life: fn(&[u8]) -> bool,
     pub(crate) disk: Disk,
     pub(crate) inbox: VecDeque<Arrival>,
-    /// Leaves at this time, when the service time has passed.
+    /// Output with the time at which it is sent, when its service time has passed.
     pub(crate) outgoing: VecDeque<(SimTime, Vec<Output>)>,
     pub(crate) connections: BTreeMap<ConnectionId, u32>,
     pub(crate) next_connection: u32,
-    /// Connections whose peers send no more, but still get an answer that waits for the disk.
+    /// Connections whose peers send no more data, but still wait for an answer that depends on the
+    /// disk.
     pub(crate) leaving: Vec<ConnectionId>,
     pub(crate) timer_generation: u32,
     pub(crate) timer_deadline: Option<u64>,
-    /// A sync requested before a crash is not answered after it.
+    /// Number of starts. A sync requested before a crash is not answered after it.
     pub(crate) life: u32,
     pub(crate) service_time: Micros,
-    /// The fault's id and the service time that it adds.
+    /// Ids of faults, with the service time that each adds.
     pub(crate) slowed: Vec<(u32, Micros)>,
     pub(crate) traps: Vec<Trap>,
     pub(crate) busy_until: SimTime,
     pub(crate) wakes_when_done: bool,
     pub(crate) sync_time: Micros,
-    /// Reused between inputs.
+    /// Output buffer that is reused between inputs.
     pub(crate) scratch: Outputs,
 }
 
 impl Server {
-    /// Includes input in progress from these connections.
+    /// Returns whether the server will send to any of these connections, including input in
+    /// progress.
     pub(crate) fn will_send(&self, matters: impl Fn(ConnectionId) -> bool) -> bool {
         let is_asked = |arrival: &Arrival| match arrival {
             Arrival::Accepted(connection, _)
@@ -154,7 +156,7 @@ impl Server {
         self.life += 1;
     }
 
-    /// The world closes its sockets.
+    /// Stops the server. The world closes its sockets.
     pub(crate) fn stop(&mut self) {
         self.machine = None;
         self.inbox.clear();

@@ -100,7 +100,7 @@ impl State {
         peer.is_some_and(|peer| peer != NONE && self.sockets[peer as usize].is_shut)
     }
 
-    /// Handles the waiting ends after the answers of a sync.
+    /// Handles the waiting ends of connections after the answers of a sync.
     fn lets_leave(&mut self, host: HostIndex) {
         let Some(server) = self.server(host) else { return };
         server.inbox.extend(server.leaving.drain(..).map(Arrival::Closed));
@@ -132,7 +132,8 @@ impl State {
         }
     }
 
-    /// The requester is a fast path.
+    /// Adds the service time of the commands, and queues or sends the output. Output to the
+    /// requester takes a fast path.
     fn account(&mut self, host: HostIndex, asking: Option<Asking>, out: &mut Outputs) {
         let (now, quantum) = (self.now, self.quantum);
         self.commands += u64::from(out.commands);
@@ -145,7 +146,7 @@ impl State {
             self.wake_when_done(host);
             return;
         }
-        // The output is usually one answer, and draining a list costs more than sending that.
+        // The output is usually one answer, and draining a list costs more than sending one.
         match (out.list.len(), out.list.pop()) {
             (1, Some(Output::Send { connection, bytes }))
                 if asking.is_some_and(|asking| asking.0 == connection) =>
@@ -193,8 +194,8 @@ impl State {
         }
     }
 
-    /// Sends the machine's bytes. A failed write is followed by the end or reset of the connection,
-    /// of which the machine is notified.
+    /// Sends the machine's bytes. A failed write ends or resets the connection, of which the
+    /// machine is then notified.
     #[inline(always)]
     fn answer(&mut self, socket: u32, bytes: &[u8]) {
         let _ = self.write(socket, bytes);

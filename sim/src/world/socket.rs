@@ -34,20 +34,20 @@ pub(crate) struct Socket {
     pub(crate) stage: Stage,
     pub(crate) peer: u32,
     pub(crate) received: Vec<u8>,
-    /// The end follows `received`.
+    /// Whether the stream ends after `received`.
     pub(crate) ended: bool,
-    /// The owner sends no more and has notified the peer, but still reads.
+    /// Whether the owner has notified the peer that it sends no more, although it still reads.
     pub(crate) is_shut: bool,
-    /// The error follows `received`.
+    /// Whether a reset follows after `received`.
     pub(crate) reset: bool,
-    /// Messages in transit are lost.
+    /// Whether a power loss makes messages in transit disappear.
     pub(crate) lost_power: bool,
     pub(crate) waker: Option<Waker>,
-    /// Set from the first limit on.
+    /// Timer of the time limit, set from the first limit on.
     pub(crate) timer: Option<u32>,
     pub(crate) timed_out: bool,
     pub(crate) last_arrival: SimTime,
-    /// In order of sending.
+    /// Messages that are held up, in the order of sending.
     pub(crate) stalled: VecDeque<u32>,
     pub(crate) has_resent: bool,
     pub(crate) retry: Micros,
@@ -66,12 +66,12 @@ pub(crate) enum Kind {
 
 #[derive(Debug)]
 pub(crate) struct Message {
-    /// Unlike the slot in the store, it is never reused.
+    /// Number that, unlike the slot in the store, is never reused.
     pub(crate) serial: u64,
     pub(crate) kind: Kind,
     pub(crate) from: HostIndex,
     pub(crate) to: HostIndex,
-    /// [`NONE`] for an answer from a host without an end of the connection.
+    /// The sending end, or [`NONE`] for an answer from a host without an end of the connection.
     pub(crate) flow: u32,
     pub(crate) target: u32,
     pub(crate) bytes: Vec<u8>,

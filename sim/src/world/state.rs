@@ -1,5 +1,5 @@
-//! The state of the world, and the effect of each agenda entry. Tasks are polled by the kernel,
-//! outside any borrow.
+//! The state of the world, and the effect of each agenda entry. The kernel polls tasks outside any
+//! borrow of the state.
 
 use super::agenda::{Agenda, HostIndex, NEMESIS, Occurrence};
 use super::carrier::Carrier;
@@ -36,9 +36,9 @@ pub(crate) struct State {
     pub(crate) recorder: Rc<Recorder>,
     pub(crate) wire: Option<Box<WireLog>>,
     pub(crate) turns: Option<Vec<Due>>,
-    /// Recorded on request.
+    /// Times and links at which messages were held up, if they are recorded.
     pub(crate) held_up: Option<Vec<(SimTime, [HostIndex; 2])>>,
-    /// A fault has waited for a command: checked for each command.
+    /// Whether any fault has waited for a command. Until then, commands need no check.
     pub(crate) has_had_traps: bool,
     pub(crate) messages_sent: u64,
     pub(crate) events: u64,
@@ -124,7 +124,7 @@ impl State {
         self.hosts[usize::from(host) - 1].clock.both(self.now)
     }
 
-    /// Drops stale entries.
+    /// Returns the next event, and drops stale entries.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Due> {
         loop {
@@ -160,7 +160,8 @@ impl State {
         self.next().is_some_and(|(at, whose)| at <= self.now && whose == host)
     }
 
-    /// The kernel handles boots and crashes (foreign code); the nemesis has its own entries.
+    /// Applies an event. The kernel handles boots and crashes, which run foreign code, and the
+    /// nemesis has its own entries.
     #[inline(always)]
     pub(crate) fn apply(&mut self, host: HostIndex, occurrence: Occurrence) {
         debug_assert_ne!(host, NEMESIS, "the nemesis is not a host");

@@ -1,8 +1,8 @@
 //! The tasks of every host and the queue of ready ones.
 //!
-//! Waking puts the task's key on a list of the thread, so a waker needs no way back to the world;
-//! the world empties the list after every poll. A waker is the key itself instead of a pointer, so
-//! that cloning it costs nothing. Everything is single-threaded: a wake on a thread without a world
+//! Waking puts the task's key on a list of the thread, so a waker needs no reference to the world.
+//! The world empties the list after every poll. A waker is the key itself instead of a pointer, so
+//! that cloning it costs nothing. Everything is single-threaded. A wake on a thread without a world
 //! would be lost, and panics instead.
 
 use super::agenda::HostIndex;
@@ -18,7 +18,7 @@ pub(crate) type TaskFuture = Pin<Box<dyn Future<Output = ()>>>;
 
 thread_local! {
     static WOKEN: RefCell<Vec<TaskKey>> = const { RefCell::new(Vec::new()) };
-    /// Checked far more often than the list is read.
+    /// Whether the list is not empty. This flag is checked far more often than the list is read.
     static ANY_WOKEN: Cell<bool> = const { Cell::new(false) };
     static HAS_WORLDS: Cell<bool> = const { Cell::new(false) };
 }
@@ -59,7 +59,7 @@ pub(crate) fn waker_of(key: TaskKey) -> Waker {
 }
 
 impl Tasks {
-    /// Discards wakes that an earlier run may have left on the list.
+    /// Creates the queue, and discards wakes that an earlier run may have left on the list.
     pub(crate) fn new(hosts: usize) -> Tasks {
         WOKEN.with_borrow_mut(Vec::clear);
         HAS_WORLDS.set(true);
@@ -92,7 +92,7 @@ impl Tasks {
         WOKEN.with_borrow_mut(|woken| woken.drain(..).for_each(|key| self.queue(key)));
     }
 
-    /// In order with all other wakes.
+    /// Wakes a task in order with all other wakes.
     pub(crate) fn wake(&mut self, waker: Waker) {
         if ptr::eq(waker.vtable(), &WAKER) {
             self.queue_woken();
@@ -128,7 +128,7 @@ impl Tasks {
         None
     }
 
-    /// Returns an aborted task, to be dropped outside any borrow.
+    /// Returns the task if it was aborted, so that it is dropped outside any borrow.
     pub(crate) fn put_back(&mut self, key: TaskKey, future: TaskFuture) -> Option<TaskFuture> {
         match self.slot(key) {
             Some(slot) => {
@@ -139,7 +139,7 @@ impl Tasks {
         }
     }
 
-    /// Returns the task, to be dropped outside any borrow.
+    /// Removes and returns the task, so that it is dropped outside any borrow.
     pub(crate) fn remove(&mut self, key: TaskKey) -> Option<TaskFuture> {
         let slot = self.slot(key)?;
         slot.generation += 1;

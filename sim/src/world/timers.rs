@@ -1,14 +1,14 @@
-//! Timers by a host's own monotonic clock. The agenda holds true time, so a timer gets a new place
-//! when its host's clock changes (`set_timers.rs`).
+//! Timers by a host's own monotonic clock. The agenda contains true times, so a timer gets a new
+//! place when its host's clock changes (`set_timers.rs`).
 
 use super::agenda::{HostIndex, Place};
 use fencepost_clients::env::TimerKey;
 use std::collections::VecDeque;
 use std::task::Waker;
 
-/// Most timers are time limits that are cancelled early. So an agenda entry belongs to a slot: a
-/// cancelled timer's entry serves the slot's next timer, which gets its own place once the entry is
-/// due.
+/// The timers of all hosts. Most of them are time limits that are cancelled early. An agenda entry
+/// therefore belongs to a slot. A cancelled timer's entry serves the slot's next timer, which gets
+/// its own place once the entry is due.
 #[derive(Default)]
 pub(crate) struct Timers {
     pub(super) slots: Vec<Slot>,
@@ -25,9 +25,9 @@ pub(super) struct Slot {
     pub(super) deadline: u64,
     pub(super) is_active: bool,
     pub(super) is_due: bool,
-    /// `None` while its clock is stopped, and without a timer.
+    /// Place of the timer; `None` without a timer, or while its clock is stopped.
     pub(super) place: Option<Place>,
-    /// The slot's entry on the agenda is never after `place`.
+    /// The slot's entry in the agenda, which is never after `place`.
     pub(super) entry: Option<Place>,
     pub(super) listener: Option<Listener>,
 }
@@ -53,7 +53,7 @@ impl Timers {
         }
     }
 
-    /// A leftover entry must be due in an earlier instant.
+    /// Takes a free slot. Its leftover entry, if any, must be due in an earlier instant.
     #[inline(always)]
     pub(super) fn take_slot(&mut self, place: Option<Place>) -> u32 {
         let serves = |slot: &Slot| match (slot.entry, place) {
@@ -72,7 +72,8 @@ impl Timers {
         })
     }
 
-    /// Checks timers and not the agenda, whose entry may be earlier than the timer.
+    /// Returns whether any timer of such a host is pending. Agenda entries are no indication,
+    /// because they may be earlier than the timers.
     pub(crate) fn any_pending(&self, is_such: impl Fn(HostIndex) -> bool) -> bool {
         let will_be_due = |slot: &Slot| slot.is_active && !slot.is_due && slot.place.is_some();
         self.slots.iter().any(|slot| will_be_due(slot) && is_such(slot.host))
@@ -89,7 +90,8 @@ impl Timers {
         slot.place.filter(|_| was_its_own)
     }
 
-    /// Fires a timer, whose entry must have been removed from the agenda. Returns the listener.
+    /// Fires a timer and returns the listener. The timer's entry must have been removed from the
+    /// agenda.
     pub(crate) fn fire(&mut self, index: u32) -> Option<Listener> {
         let slot = &mut self.slots[index as usize];
         (slot.is_due, slot.place, slot.entry) = (true, None, None);

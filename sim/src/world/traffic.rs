@@ -1,5 +1,5 @@
-//! Connections and messages between hosts: connecting, sending, closing, holding up. `arrival`
-//! handles a due message.
+//! Connections and messages between hosts: connecting, sending, closing, and holding up messages.
+//! `arrival` handles a due message.
 
 mod arrival;
 
@@ -13,7 +13,7 @@ use std::io;
 use std::task::{Context, Poll};
 
 impl State {
-    /// Starts to connect for a thread of a host; `Err` if no host has that name.
+    /// Starts to connect for a thread of a host. Returns `Err` if no host has that name.
     pub(crate) fn connect(
         &mut self,
         (host, thread): (HostIndex, u16),
@@ -57,8 +57,8 @@ impl State {
         Ok(bytes.len())
     }
 
-    /// Records a thread's message. A message to a Sentinel, which grants nothing, is no attempt.
-    /// Nor is a mere heartbeat.
+    /// Records that a thread sent a message. A message to a Sentinel, which grants nothing, is no
+    /// attempt, and neither is a heartbeat.
     #[inline(always)]
     fn note_sent_by(&self, (from, thread): (HostIndex, u16), to: HostIndex, bytes: &[u8]) {
         let is_attempt = || match &self.hosts[usize::from(to) - 1].software {
@@ -70,7 +70,6 @@ impl State {
         }
     }
 
-    /// Reads received bytes.
     pub(crate) fn poll_read(
         &mut self,
         socket: u32,
@@ -97,7 +96,6 @@ impl State {
         Poll::Pending
     }
 
-    /// Waits for a connect to end.
     pub(crate) fn poll_connect(
         &mut self,
         socket: u32,
@@ -115,7 +113,8 @@ impl State {
         }
     }
 
-    /// Ends the owner's sending side, which still reads: the peer sees the end of the stream.
+    /// Ends the sending direction of a socket, whose owner still reads. The peer sees the end of
+    /// the stream.
     pub(crate) fn shutdown(&mut self, socket: u32) {
         let end = &mut self.sockets[socket as usize];
         if end.stage != Stage::Open || end.reset || end.is_shut {
@@ -127,7 +126,7 @@ impl State {
     }
 
     /// Closes an end. With unread bytes, or on request, the peer sees a reset (RFC 9293 section
-    /// 3.10.4), else an end, unless it has seen that already.
+    /// 3.10.4), and otherwise an end, unless it has already seen one.
     pub(crate) fn close(&mut self, socket: u32, how: Close) {
         let end = &mut self.sockets[socket as usize];
         let stage = std::mem::replace(&mut end.stage, Stage::Closed);
@@ -151,7 +150,6 @@ impl State {
         self.post(kind, (from, to), socket, peer, Vec::new(), 0);
     }
 
-    /// Handles the limit of an end.
     pub(crate) fn time_out(&mut self, socket: u32) {
         let end = &mut self.sockets[socket as usize];
         end.timed_out = true;
@@ -171,7 +169,6 @@ impl State {
         }
     }
 
-    /// Sends a message.
     #[inline(always)]
     fn post(
         &mut self,
@@ -195,8 +192,8 @@ impl State {
         }
     }
 
-    /// Holds up a message that cannot get through at present, or waits behind one that cannot.
-    /// Returns whether it is held up, or lost.
+    /// Holds up a message that cannot get through at present, or that waits behind such a message.
+    /// Returns whether it is held up or lost.
     fn hold_up(&mut self, id: u32) -> bool {
         let message = &self.messages[id as usize];
         let (from, to, flow) = (message.from, message.to, message.flow);
@@ -219,8 +216,8 @@ impl State {
         head.is_some_and(|head| self.messages[*head as usize].serial < message.serial)
     }
 
-    /// Inserts a message among the held-up ones of its flow, in order of sending: one already in
-    /// transit may be held up after a later one.
+    /// Inserts a message among the held-up ones of its flow, in order of sending, because a message
+    /// in transit may be held up after a later one.
     fn line_up(&mut self, flow: u32, id: u32) {
         let serial = |id: u32| self.messages[id as usize].serial;
         let stalled = &self.sockets[flow as usize].stalled;
@@ -228,7 +225,6 @@ impl State {
         self.sockets[flow as usize].stalled.insert(place, id);
     }
 
-    /// Decides when a message arrives.
     #[inline(always)]
     fn schedule(&mut self, id: u32) {
         let message = &self.messages[id as usize];
@@ -242,14 +238,14 @@ impl State {
         self.agenda.enter(at, to, Class::Message, from, Occurrence::Deliver(id));
     }
 
-    /// Returns whether this direction is blocked. Changes only at the nemesis's turn, which is
-    /// first in an instant.
+    /// Returns whether this direction is blocked. It changes only at the nemesis's turn, which is
+    /// the first of an instant.
     pub(crate) fn is_blocked(&self, from: HostIndex, to: HostIndex) -> bool {
         self.network.is_cut(usize::from(from) - 1, usize::from(to) - 1)
             || self.hosts[usize::from(to) - 1].is_dark
     }
 
-    /// Holds a message up; answers from a host without a connection are simply lost.
+    /// Holds up a message. Answers from a host without a connection are lost.
     fn stall(&mut self, id: u32) {
         let message = &self.messages[id as usize];
         let (kind, from, flow) = (message.kind, message.from, message.flow);
@@ -268,8 +264,8 @@ impl State {
     }
 
     /// Records that a message is held up, waits for an earlier one, or is retried. Leaves out
-    /// messages without effect: between two closed ends, and a connect or its answer without a
-    /// waiter, because the connection had no request.
+    /// messages without effect, which are those between two closed ends, and a connect without a
+    /// waiter with its answer.
     fn note_held_up(&mut self, id: u32) {
         let Some(all) = &mut self.held_up else { return };
         let Message { kind, from, to, flow, target, .. } = self.messages[id as usize];
@@ -304,8 +300,8 @@ impl State {
         self.agenda.enter(at, from, Class::Message, from, Occurrence::Retry(flow));
     }
 
-    /// Returns whether a due message will reach an open end or a listening host: those that an
-    /// engine has to carry.
+    /// Returns whether a due message will reach an open end or a listening host, so that an engine
+    /// has to carry it.
     pub(crate) fn will_arrive(&self, id: u32) -> bool {
         let message = &self.messages[id as usize];
         let is_held_up = self.is_blocked(message.from, message.to) || self.waits_behind(message);
@@ -324,14 +320,14 @@ impl State {
         }
     }
 
-    /// Returns whether a power loss of its host lost the data from an end: a delayed message waits
+    /// Returns whether a power loss of its host lost the data from an end. A delayed message waits
     /// in the buffers of the sending machine.
     fn is_lost(&self, flow: u32) -> bool {
         flow != NONE && self.sockets[flow as usize].lost_power
     }
 
-    /// Handles a power loss of a host, at the nemesis's turn, so that the arriving messages do not
-    /// depend on the order of hosts.
+    /// Handles a power loss of a host. It happens at the nemesis's turn, so that the arriving
+    /// messages do not depend on the order of hosts.
     pub(crate) fn lose_power(&mut self, host: HostIndex) {
         self.network.had_obstacles = true;
         for end in self.sockets.iter_mut().filter(|end| end.host == host) {
@@ -348,13 +344,13 @@ impl State {
     }
 }
 
-/// How to close an end.
+/// The way in which an end is closed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Close {
     /// The peer sees an end of the stream, or a reset if bytes were unread.
     End,
     /// The peer sees a reset.
     Reset,
-    /// The peer sees nothing: the power is gone.
+    /// The peer sees nothing, because the power is off.
     Silent,
 }

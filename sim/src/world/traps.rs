@@ -1,4 +1,4 @@
-//! Traps: lose a command that arrives at a server, or its reply, and the connection with it.
+//! Traps, which lose a command that arrives at a server, or its reply, and the connection with it.
 
 use super::agenda::HostIndex;
 use super::server::{Arrival, Loses, Trap};

@@ -1,4 +1,4 @@
-//! A host's turn: first its events, then its reactions. Foreign code runs between its steps.
+//! A host's turn: first its events, then its reactions. Foreign code runs between the steps.
 
 use super::agenda::{HostIndex, Occurrence};
 use super::host::Software;
@@ -42,7 +42,7 @@ impl State {
         self.end_turn(host)
     }
 
-    /// Unless another event has become due at this instant.
+    /// Ends the turn, unless another event has become due at this instant.
     #[inline(always)]
     fn end_turn(&mut self, host: HostIndex) -> Step {
         match self.next() {

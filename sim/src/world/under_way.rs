@@ -1,4 +1,4 @@
-//! Unfinished business at a crash.
+//! Records the messages in transit and the unanswered requests of a crashed node.
 
 use super::agenda::HostIndex;
 use super::host::Software;
@@ -39,7 +39,8 @@ impl State {
     }
 }
 
-/// Includes output that waits for the end of its service time.
+/// Returns the unanswered connections, including those whose output waits for the end of its
+/// service time.
 fn unanswered(server: &Server) -> BTreeSet<u32> {
     let asked = server.inbox.iter().filter_map(|arrival| match arrival {
         Arrival::Readable(_, socket) => Some(*socket),

@@ -1,35 +1,35 @@
-//! A log of messages as sent and as received, for pictures.
+//! A log of messages as sent and as received, for diagrams.
 
 use super::socket::Kind;
 use fencepost_faults::{Node, SimTime};
 use fencepost_reports::{Trace, WireMessage};
 use std::collections::BTreeMap;
 
-/// Further messages are only counted.
+/// Maximum number of messages in the log. Further ones are only counted.
 const KEPT_MAX: usize = 100_000;
-/// The maximum length of a label in characters.
+/// Maximum length of a label in characters.
 const LABEL_MAX: usize = 96;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Detail {
-    /// Everything, with their text.
+    /// All messages with their text.
     Words,
-    /// Everything, with their bytes.
+    /// All messages with their bytes.
     Bytes,
-    /// Times and ends of all messages.
+    /// The times and ends of all messages.
     Ways,
-    /// Times and ends of messages with content.
+    /// The times and ends of messages with content.
     Times,
 }
 
-/// What a connection carried, if recorded.
+/// The content of a message, if it was recorded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Carried {
-    /// The message, as an index into the trace.
+    /// Index of the message in the trace.
     pub message: usize,
-    /// Numbers the connections of a run.
+    /// Number of the connection within the run.
     pub connection: u32,
-    /// `None` if the sender closed the connection.
+    /// Bytes of the message; `None` if the sender closed the connection.
     pub bytes: Option<Vec<u8>>,
 }
 
@@ -38,11 +38,11 @@ pub(crate) struct WireLog {
     detail: Detail,
     trace: Trace,
     carried: Vec<Carried>,
-    /// The index in the trace of each message in transit, by its serial number.
+    /// Index in the trace of each message in transit, by its serial number.
     under_way: BTreeMap<u64, usize>,
-    /// The text of the next data message.
+    /// Text of the next data message.
     label: String,
-    /// The bytes of the next data message.
+    /// Bytes of the next data message.
     bytes: Vec<u8>,
 }
 
@@ -58,7 +58,6 @@ impl WireLog {
         }
     }
 
-    /// Returns whether the log needs the text or the bytes of messages.
     pub(super) fn wants_content(&self) -> bool {
         self.wants_bytes() || self.detail == Detail::Words
     }
@@ -67,12 +66,12 @@ impl WireLog {
         self.detail == Detail::Bytes
     }
 
-    /// Takes the bytes that are about to be sent.
+    /// Stores the bytes that are about to be sent.
     pub(super) fn takes(&mut self, bytes: &[u8]) {
         self.bytes = bytes.to_vec();
     }
 
-    /// Takes the text of the bytes that are about to be sent.
+    /// Stores the text of the bytes that are about to be sent.
     pub(crate) fn reads(&mut self, words: &str) {
         self.label = cut(words);
     }

@@ -1,4 +1,5 @@
-//! Modules use each other in one direction: between the rooms of a crate, and in every folder.
+//! Tests that modules use each other in one direction, both between the top-level modules of a
+//! crate and within every folder.
 
 use super::uses::{Use, uses_of, uses_of_crate};
 use super::{files, root};
@@ -75,7 +76,7 @@ fn a_circle_between_folders_is_found_whose_files_form_none() {
     assert!(circles(&edges(&within)).is_empty(), "a file is part of the module that declares it");
 }
 
-/// A server's methods are in many rooms, and no `use` line shows the calls.
+/// A server's methods are in many modules, and no `use` line shows the calls.
 #[test]
 fn no_room_of_fake_redis_calls_a_method_of_a_later_one() {
     let source = root().join("fake-redis/src");
@@ -107,7 +108,7 @@ fn a_call_of_a_later_method_is_found() {
     assert_eq!(calls_of_later_methods(&[("keys", above), ("keys", below)]), Vec::<String>::new());
 }
 
-/// A method counts if only later rooms have it, and no other type.
+/// Returns calls of methods that only later modules define, and no other type.
 fn calls_of_later_methods(texts: &[(&str, &str)]) -> Vec<String> {
     let code = |text: &str| text.split("#[cfg(test)]\nmod tests {").next().map(str::to_owned);
     let mut servers: BTreeMap<String, &str> = BTreeMap::new();

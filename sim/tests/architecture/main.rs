@@ -1,4 +1,4 @@
-//! The manifests obey the edges of ARCHITECTURE.md, and the sources the house style.
+//! Tests that the manifests obey the edges of ARCHITECTURE.md, and the sources the house style.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -159,15 +159,15 @@ fn modules_have_one_layout() {
     assert!(odd.is_empty(), "name.rs beside name/, not name/mod.rs: {odd:?}");
 }
 
-/// Places that may name members of closed sets. A folder ends with a slash. Tests, samples and the
-/// gallery may name any.
+/// Files and folders that may name members of closed sets. A folder ends with a slash. Tests,
+/// samples and the gallery may name any.
 const PLACES: &[(&str, &[&str])] = &[
     (
         "Workload",
         &[
             "reports/src/record/history/workload.rs",
             "reports/src/judge/checker/",
-            // The default.
+            // This file names the default member.
             "reports/src/show/picture.rs",
             "sim/src/setup/scenario/keys.rs",
         ],
@@ -175,9 +175,9 @@ const PLACES: &[(&str, &[&str])] = &[
     (
         "Cause",
         &[
-            // The neutral member.
+            // This file names the neutral member.
             "reports/src/explain/cause/classify.rs",
-            // The rows of the table.
+            // This file has the rows of the table.
             "reports/src/explain/cause/decision.rs",
         ],
     ),
@@ -185,18 +185,18 @@ const PLACES: &[(&str, &[&str])] = &[
         "Kind",
         &[
             "reports/src/judge/",
-            // The questions about each rule, and its texts.
+            // These files have the questions about each rule, and its texts.
             "reports/src/explain/",
             "reports/src/summary/facts.rs",
-            // Rules with special texts in columns and on the first screen.
+            // This file names rules with special texts in columns and on the first screen.
             "reports/src/show/format/text/amount.rs",
             "reports/src/show/format/text/brief.rs",
             "reports/src/show/format/text/story",
             "reports/src/show/format/text/rerun.rs",
             "reports/src/show/format/text.rs",
-            // Rules whose violation makes a lock unavailable.
+            // This file names the rules whose violation makes a lock unavailable.
             "sim/src/diagnosis/remedy.rs",
-            // Kinds of messages.
+            // This file names kinds of messages.
             "sim/src/engine/turmoil.rs",
             "sim/src/world/",
         ],
@@ -233,7 +233,7 @@ fn members_of_closed_sets_are_named_only_where_a_new_one_belongs() {
     assert!(strays.is_empty(), "{strays:#?}");
 }
 
-/// Causes are published, so no external crate can bring one. `ci/one-of-each.sh` adds one.
+/// Causes are published, so no external crate can add one. `ci/one-of-each.sh` adds one.
 #[test]
 fn a_cause_is_one_file_and_one_line() {
     let folder = root().join("reports/src/explain/cause");
@@ -249,7 +249,7 @@ fn a_cause_is_one_file_and_one_line() {
         assert!(text.contains("static ENTRY: Entry"), "{} says all of {member}", file.display());
         assert!(!text.contains("Cause::"), "{} names another cause", file.display());
     }
-    // Next to them are only shared code and tests.
+    // The other files in the folder are only shared code and tests.
     let files = files(vec![folder.clone()]);
     let own = files.iter().filter(|file| causes.iter().any(|(_, of)| of == *file));
     assert_eq!(own.count(), causes.len(), "no two causes share a file");
@@ -291,7 +291,8 @@ fn no_function_is_longer_than_seventy_lines() {
     }
 }
 
-/// Relies on rustfmt: a function ends at the first closing line at its own indentation.
+/// Returns the functions with their lines. The search relies on rustfmt, where a function ends at
+/// the first closing line at its own indentation.
 fn functions(text: &str) -> Vec<(usize, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();

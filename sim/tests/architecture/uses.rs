@@ -1,4 +1,4 @@
-//! Finds uses between the files of a crate in their tokens. Follows re-exports to the defining
+//! Finds uses between the files of a crate in their tokens. Re-exports are followed to the defining
 //! file.
 
 use super::files;
@@ -237,7 +237,8 @@ impl Crate {
                             return self.definer(&at, &import, through);
                         }
                         _ if self.0.contains_key(&child) => at = child,
-                        // No import: the module's own name, the prelude's or another crate's.
+                        // The name is not imported. It belongs to the module itself, to the prelude
+                        // or to another crate.
                         _ => return is_within.then_some(at),
                     }
                 }

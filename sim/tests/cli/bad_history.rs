@@ -1,4 +1,4 @@
-//! A hand-edited history is refused, and the message names the faulty line.
+//! Tests that a hand-edited history is refused, and that the message names the faulty line.
 
 use serde_json::Value;
 use std::path::PathBuf;

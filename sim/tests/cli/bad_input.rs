@@ -1,4 +1,5 @@
-//! Invalid input: exit status 2, empty stdout, one line with the bad value and the valid ones.
+//! Tests of invalid input, which gives exit status 2, empty stdout, and one line with the wrong
+//! value and the valid ones.
 
 use crate::answer::{fencepost, fencepost_in};
 use std::path::Path;
@@ -260,7 +261,8 @@ fn reports_that_are_none_are_refused() {
     let mut stranger = whole.clone();
     stranger["runs"][0]["plan"]["faults"][0]["fault"] =
         serde_json::json!({ "kind": "pause", "node": "client-99", "duration_us": 5 });
-    // No run reaches it. It used to panic; in release builds it garbled the events' order.
+    // No run reaches this time. It used to panic, and in release builds it garbled the events'
+    // order.
     let mut late = whole.clone();
     late["runs"][0]["plan"]["faults"][0]["at_us"] = u64::MAX.into();
     let mut threaded = whole.clone();

@@ -1,11 +1,11 @@
-//! `fencepost compare`, and `sweep --baseline`.
+//! Tests of `fencepost compare` and of `sweep --baseline`.
 
 use crate::answer::{Answer, fencepost, fencepost_in};
 use serde_json::Value;
 
 const SEEDS: &str = "0..30";
 
-/// Longer than a lease of 10 s, but not than one of 60 s.
+/// Settings with holds longer than a lease of 10 s, but not than one of 60 s.
 const LONG_HOLDS: [&str; 8] =
     ["--seeds", "0..40", "--client", "single-node", "--fault", "none", "--hold", "8s..14s"];
 
@@ -85,7 +85,7 @@ fn a_sweep_tells_what_changed_since_its_baseline() {
     let json = run("10s", &["--baseline", "old.json", "--format", "json"]).stdout;
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["baseline"]["pairs"][0]["difference"], "more");
-    // The output can be read again, and be a baseline itself.
+    // The output can be read again, and can itself be a baseline.
     std::fs::write(folder.path().join("new.json"), json.to_string()).unwrap();
     let merged = fencepost_in(folder.path(), &["merge", "new.json"]);
     assert_eq!((merged.status, merged.stderr.as_str()), (1, ""));

@@ -1,11 +1,12 @@
-//! `explore` from the command line: counterexamples, certificates, their checks, and refusals.
+//! Tests of `explore` from the command line: counterexamples, certificates, their checks, and
+//! refusals.
 
 use crate::answer::{Answer, fencepost, fencepost_in};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-/// One latency, and so two base runs.
+/// Options with a single latency, and therefore two base runs.
 const SMALL: &[&str] = &["explore", "--latency", "1ms", "--quiet"];
 
 fn explore(more: &[&str]) -> Answer {
@@ -116,7 +117,7 @@ fn two_certificates_are_compared_line_by_line() {
     assert_eq!(fencepost_in(folder.path(), &["explore", "--diff", "none.json"]).status, 2);
 }
 
-/// Certificates of more runs are only sampled.
+/// Number of runs above which certificates are only sampled.
 const RUNS_MAX: u64 = 3_000;
 const SAMPLED_MAX: u64 = 600_000;
 
@@ -189,7 +190,7 @@ fn an_interrupted_exploration_is_no_certificate() {
         .spawn()
         .expect("the binary runs");
     let mut stderr = BufReader::new(child.stderr.take().expect("it is piped"));
-    // `explore` reports that it places the first faults, and then the number of runs.
+    // `explore` first reports that it places the first faults, and then the number of runs.
     for _ in 0..2 {
         stderr.read_line(&mut String::new()).expect("it says what it does");
     }

@@ -1,5 +1,5 @@
-//! `fencepost export --as script`: folders that show violations on the installed redis-server.
-//! Those tests are skipped with a line where it or Python is not installed.
+//! Tests of `fencepost export --as script`, whose folders show violations on the installed
+//! redis-server. The tests are skipped with a message if redis-server or Python is not installed.
 
 use crate::answer::fencepost_in;
 use fencepost_testing::skip;
@@ -7,13 +7,13 @@ use std::fs;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// Violations that begin within five seconds and last for one.
+/// Options for violations that begin within five seconds and last for one.
 const PAUSE: &str = "--client single-node --fault pause --seed 2 --ttl 2s --hold 10ms..1800ms \
                      --cycles 6";
 const RESTART: &str = "--client single-node --fault restart --seed 54 --ttl 2s \
                        --hold 10ms..1800ms --cycles 6";
 
-/// The report of a run in `report.json` of a new folder.
+/// Creates a folder with the report of a run in `report.json`.
 fn reported(options: &str) -> TempDir {
     let folder = TempDir::new().unwrap();
     let words: Vec<&str> = options.split(' ').chain(["--format", "json"]).collect();

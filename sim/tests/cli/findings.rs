@@ -1,4 +1,5 @@
-//! The store of findings: written by sweeps and merges, accepted, retested, refused if damaged.
+//! Tests of the findings store, which sweeps and merges write, and whose findings are accepted,
+//! retested, or refused if damaged.
 
 use crate::answer::{Answer, fencepost_in};
 use serde_json::Value;
@@ -14,7 +15,7 @@ function release(key, owner)
 end
 "#;
 
-/// The lock waits forever, so no run is violated.
+/// A corrected lock, which waits forever, so that no run is violated.
 const FIXED: &str = r#"
 function acquire(key, ttl)
   if redis.call("SET", key, "1", "NX") then return "1" end

@@ -1,9 +1,9 @@
-//! A process with few resources: no stdout, small files, few descriptors, endless devices.
+//! Tests of a process with few resources: no stdout, small files, few descriptors, endless devices.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// The program is `$0`.
+/// Runs a shell script, in which `$0` is the program.
 fn shell(folder: &Path, script: &str) -> Output {
     let program = env!("CARGO_BIN_EXE_fencepost");
     let mut shell = Command::new("sh");

@@ -1,4 +1,4 @@
-//! `--lock FILE`: a lock written in Lua is a row like any other.
+//! Tests of `--lock FILE`, which makes a lock written in Lua a row like any other.
 
 use crate::answer::{fencepost, fencepost_in};
 use std::path::Path;
@@ -102,7 +102,7 @@ fn a_wrong_script_is_refused_in_one_line_before_anything_runs() {
     assert!(at("function acquire(").starts_with("error: lock.lua:1:18: "));
     assert!(at("function acquire() redis.cal() end").starts_with("error: lock.lua:1:26: unknown"));
     let release = "function release() return true end\n";
-    // Errors that appear only in a run.
+    // These errors appear only in a run.
     assert_eq!(
         at(&format!("{release}function acquire() return 5 > 4 end")),
         "error: lock.lua:2:1: acquire returned a boolean: expected the owner as a string, a \

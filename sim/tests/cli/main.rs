@@ -1,4 +1,4 @@
-//! The program as its users run it: arguments, files, output formats, exit codes.
+//! Tests of the program as its users run it: arguments, files, output formats, exit codes.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

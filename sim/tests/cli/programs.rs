@@ -1,4 +1,4 @@
-//! Users' own programs on the command line.
+//! Tests of users' own programs on the command line.
 
 use crate::answer::{Answer, fencepost, fencepost_in};
 use serde_json::Value;
@@ -80,7 +80,7 @@ fn a_worker_that_changed_is_refused_by_name_unless_it_is_allowed() {
     assert_eq!(ask(&["replay"]).status, 2);
 }
 
-/// Returns `None` without a compiler.
+/// Compiles the worker. Returns `None` without a compiler.
 fn compiled() -> Option<TempDir> {
     let folder = tempfile::tempdir().unwrap();
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/programs/plain.c");
@@ -109,7 +109,7 @@ fn the_boundary_of_a_program_is_found_within_its_runs() {
     let at = |key: &str| turns[key].as_u64().unwrap();
     // The longest hold leaves 2 s of a lease of 10 s.
     assert!(at("violated") > 1_990_000 && at("quiet") < at("violated"), "{turns}");
-    // By default, the seeds are as many as its runs allow.
+    // By default, the number of seeds is limited by the number of runs.
     let wide = ask(&["--parts", "100", "--step", "120ms", "--cycles", "1"]);
     let report = json(&wide.stdout);
     let probes = report["probes"].as_array().unwrap().len() as u64;
@@ -180,7 +180,7 @@ fn shards_of_a_program_add_up_and_go_on_and_a_changed_worker_does_neither() {
     assert_eq!(sum.status, 1, "{}", sum.stderr);
     assert_eq!(cells(&sum.stdout), cells(&read("whole.json")));
     assert_eq!(cells(&read("again.json")), cells(&read("2.json")));
-    // Bytes after its end do not change a binary's behaviour, but its identity.
+    // Additional bytes at the end do not change a binary's behaviour, but change its identity.
     let worker = folder.path().join("worker");
     let longer = [fs::read(&worker).unwrap(), b"another".to_vec()].concat();
     fs::write(&worker, longer).unwrap();
@@ -207,7 +207,7 @@ fn ci_is_told_of_a_program_that_is_broken_and_of_one_that_fails() {
         let told = ask(format);
         assert_eq!(told.status, 1, "{format}: {}", told.stderr);
         assert!(told.stdout.contains(broken), "{format}: {}", told.stdout);
-        // The program's own message.
+        // The message contains the program's own error.
         let failed = "the program failed in 3 of 3 runs: in seed 0, client-1 exited with status 3";
         let is_told = told.stdout.contains(failed) && told.stdout.contains("no such lock");
         assert!(is_told, "{format}: {}", told.stdout);

@@ -1,4 +1,5 @@
-//! `fencepost.toml`: found, chosen by profile, overridden by flags, refused by line.
+//! Tests of `fencepost.toml`, which is found, chosen by profile, overridden by flags, and refused
+//! by line.
 
 use crate::answer::{Answer, fencepost_in};
 use serde_json::Value;
@@ -165,7 +166,7 @@ fn a_file_above_starts_programs_only_in_the_same_repository() {
     let theirs = with_variables.path().join("locks");
     let refused = fencepost_in(&theirs, &["--program", "true", "--deployment", "single"]);
     assert!(refused.stderr.contains("../fencepost.toml: env: "), "{}", refused.stderr);
-    // It is started now: there is no such worker.
+    // The option allows the file to start programs, so the missing worker is reported.
     let asked = run(&["--config", "../fencepost.toml"]);
     assert!(asked.stderr.contains("worker"), "{}", asked.stderr);
     std::fs::create_dir(folder.path().join(".git")).unwrap();

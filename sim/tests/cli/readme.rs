@@ -1,4 +1,4 @@
-//! The screen in README.md is the program's output.
+//! Tests that the screen in README.md is the program's output.
 
 use crate::answer::fencepost;
 use std::fs;

@@ -1,4 +1,5 @@
-//! `--servers`: the real redis-server in a run; skipped with a line where it is not installed.
+//! Tests of `--servers` with the real redis-server. They are skipped with a message where it is not
+//! installed.
 
 use crate::answer::{Answer, fencepost, fencepost_in};
 use fencepost_testing::skip;
@@ -163,7 +164,7 @@ fn a_program_runs_against_the_real_server() {
     }
 }
 
-/// A script in a folder that says that it is a server, and then does something else.
+/// Creates a script that pretends to be a server, and then does something else.
 fn pretender(folder: &Path, name: &str, does: &str) {
     let says = "#!/bin/sh\n[ \"$1\" = --version ] && echo 'Redis server v=9.9.9 sha=0' && exit\n";
     fs::write(folder.join(name), format!("{says}{does}\n")).unwrap();
@@ -228,12 +229,12 @@ fn a_lock_whose_servers_are_not_real_ones_is_refused() {
     }
 }
 
-/// A run on the real servers of a coordinator, and what the simulated ones show.
+/// A run on the real servers of a coordinator, and the expected result on simulated ones.
 struct Comparison {
     coordinator: &'static str,
-    /// Demands its server in CI.
+    /// Environment variable that makes CI require the server.
     variable: &'static str,
-    /// Where Debian installs it.
+    /// Path of the server in Debian.
     program: &'static str,
     runs: &'static [(&'static str, &'static str, &'static str)],
 }
@@ -271,7 +272,7 @@ const COMPARISONS: &[Comparison] = &[
     },
 ];
 
-/// Few acquisitions, on one server: real servers take long.
+/// Options for few acquisitions on one server, because real servers take long.
 const SHORT: &[&str] = &["--cycles", "4", "--set", "ensemble=1", "--no-shrink", "--format", "json"];
 
 #[test]

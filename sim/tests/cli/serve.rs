@@ -1,4 +1,4 @@
-//! `fencepost serve` over real TCP, up to the signal that ends it.
+//! Tests of `fencepost serve` over real TCP, up to the signal that ends it.
 
 use crate::answer::fencepost;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Polls for a minute.
+/// Number of polls in a minute.
 const LOOKS_MAX: usize = 600;
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
 
@@ -84,11 +84,11 @@ fn a_mysql_greets_with_its_version() {
     assert!(served.interrupt());
 }
 
-/// Requests a session of four seconds; every client sends this first.
+/// Request for a session of four seconds, which every client sends first.
 const CONNECT: &[u8] = b"\0\0\0\x2d\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x0f\xa0\0\0\0\0\0\0\0\0\
     \0\0\0\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
-/// Returns the reply's error code, 0 for none.
+/// Sends a request. Returns the reply's error code, which is 0 for none.
 fn ask(address: &str, request: &[u8]) -> i32 {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(CONNECT).unwrap();

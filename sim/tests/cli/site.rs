@@ -1,4 +1,4 @@
-//! `fencepost docs`: the repository's own documentation as a site.
+//! Tests of `fencepost docs`, which shows the repository's own documentation as a site.
 
 use crate::answer::{fencepost, fencepost_in};
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Sweeps as CI runs them: resumed after a kill, with kept violations and expectations.
+//! Tests of sweeps as CI runs them: resumed after a kill, with kept violations and expectations.
 
 use crate::answer::{fencepost, fencepost_in};
 use std::path::Path;
@@ -180,7 +180,7 @@ fn the_exit_status_says_whether_it_came_out_as_expected() {
             .starts_with("not as expected: single-node x pause: expected safe, got overlap in "),
         "{lines:?}"
     );
-    // The last line is a command that reproduces it.
+    // The last line is a command that reproduces the violation.
     let command = lines.last().unwrap().trim().strip_prefix("see it: fencepost ").unwrap();
     let shown = fencepost_in(folder.path(), &command.split(' ').collect::<Vec<_>>());
     assert!(shown.status == 1 && shown.stdout.contains("overlap"), "{command}: {}", shown.stdout);
@@ -218,7 +218,7 @@ fn the_checked_in_matrix_is_accepted() {
     assert_eq!((answer.status, answer.stderr.as_str()), (0, ""));
 }
 
-/// Holder's clock was stopped too: it learns of its lost connection long before its write.
+/// The holder's clock was stopped too, so it learns of its lost connection long before its write.
 #[test]
 fn the_checked_in_matrix_knows_that_a_holder_that_leaves_writes_nothing_when_it_wakes() {
     let sweep = ["sweep", "--client", "curator-suspended", "--fault", "suspend", "--no-shrink"];
@@ -241,7 +241,7 @@ fn signalled(signal: &str, more: &[&str]) -> (Option<i32>, serde_json::Value) {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the binary runs");
-    // The first line of progress: it has begun.
+    // The first line of progress shows that the sweep has begun.
     let mut stderr = BufReader::new(child.stderr.take().expect("it is piped"));
     stderr.read_line(&mut String::new()).expect("it says how far it is");
     let sent =
@@ -398,7 +398,8 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     }
 }
 
-/// A file size limit simulates a full disk, which only root can make: a write fails in the middle.
+/// A file size limit simulates a full disk, which only root can create. A write fails in the
+/// middle.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
@@ -429,7 +430,8 @@ fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
     assert_eq!((after.status, after.stderr.as_str()), (1, ""));
 }
 
-/// A file instead of a read-only folder: CI runs the tests as root, which may write to those.
+/// The test uses a file instead of a read-only folder, because CI runs the tests as root, who may
+/// write to those.
 #[test]
 fn a_folder_that_cannot_be_written_to_is_named_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -449,7 +451,7 @@ fn a_folder_that_cannot_be_written_to_is_named_once() {
 fn a_sweep_that_holds_too_much_memory_stops_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let common = ["--seeds", "0..1000000", "--checkpoint", "at", "--max-memory"];
-    // The program itself takes more than half as much again.
+    // The program itself exceeds this limit by more than half.
     let stopped = sweep(folder.path(), &[&common[..], &["1mb"]].concat());
     assert_eq!(stopped.status, 2);
     assert!(stopped.stderr.contains("--max-memory: "), "{}", stopped.stderr);

@@ -106,7 +106,7 @@ pub(crate) fn reason(facts: &RunFacts) -> &str {
     }
 }
 
-/// Takes a key without an expiry and never releases it.
+/// A worker that takes a key without an expiry and never releases it.
 const FORGETS: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders")
@@ -130,7 +130,7 @@ fn processes_that_poll_in_silence_to_the_end_of_the_run_are_stuck() {
     }
 }
 
-/// Reports a loss while its key exists; with RENAME after changing its value.
+/// A worker that reports a loss while its key exists. With RENAME it first changes the key's value.
 const CRIES_LOST: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); take(value=f"{ME}-{cycle}")
@@ -152,7 +152,7 @@ fn a_loss_that_is_none_is_a_wrong_answer() {
     }
 }
 
-/// Does not release a possible grant after a timeout, unless RECLAIM is set.
+/// A worker that does not release a possible grant after a timeout, unless RECLAIM is set.
 const ORPHANS: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders")
@@ -193,7 +193,8 @@ fn a_grant_that_nobody_heard_of_keeps_the_lock_from_those_who_want_it() {
     assert_eq!(run(&[("RECLAIM", "1")]), Some(Vec::new()));
 }
 
-/// An uncaught timeout ends the thread that takes the lock, while another lives on.
+/// A worker in which an uncaught timeout ends the thread that takes the lock, while another thread
+/// lives on.
 const DIES_IN_A_THREAD: &str = r#"
 import threading
 threading.Thread(target=lambda: time.sleep(10**6)).start()
@@ -241,7 +242,7 @@ fn a_worker_that_dies_in_its_section_is_in_it_no_longer() {
     assert!(reason(&facts).ends_with(": a bug of the worker"), "{}", reason(&facts));
 }
 
-/// A Redlock with another owner at each master.
+/// A worker with a Redlock that has another owner at each master.
 const OWNER_PER_MASTER: &str = r#"
 masters = [Server(env(f"REDIS_{n}"), 0.2) for n in range(1, MASTERS + 1)]
 def each(ask):
@@ -275,7 +276,7 @@ fn an_owner_may_have_another_name_at_each_master() {
     assert_eq!(kinds(&facts), [Kind::WrongAnswer], "its validity is twice its lease");
 }
 
-/// Ignores the given key, and compares no owner.
+/// A worker that ignores the given key, and compares no owner.
 const OTHER_KEY: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); take(key="app:orders")
@@ -323,7 +324,7 @@ fn threads_that_name_themselves_are_judged_one_by_one() {
     assert!(kinds(&facts).contains(&Kind::Overlap), "{:?}", found(&facts));
 }
 
-/// Two counting scripts: the release of a lock that was taken twice leaves it taken.
+/// A worker with two counting scripts. The release of a lock that was taken twice leaves it taken.
 const COUNTS: &str = r#"
 TAKE = """if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
 redis.call('hincrby', KEYS[1], ARGV[1], 1) redis.call('pexpire', KEYS[1], ARGV[2]) return 1 end return 0"""

@@ -1,4 +1,4 @@
-//! Small workers against every coordinator, which speak its protocol by themselves.
+//! Small workers for every coordinator, which implement its protocol themselves.
 
 use crate::cases::{Case, case, found, kinds};
 use fencepost::hosts::programs::ProgramDeployment;

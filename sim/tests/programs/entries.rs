@@ -1,9 +1,9 @@
-//! Small workers that enter without a grant, or leave without a word.
+//! Small workers that enter without a grant, or leave without a report.
 
 use crate::cases::{case, found, kinds, reason};
 use fencepost_reports::{Cause, Kind};
 
-/// One process never requests the lock; with NOBODY none does.
+/// A worker of which one process never requests the lock. With NOBODY, no process does.
 const NEVER_ASKS: &str = r#"
 for cycle in range(CYCLES):
     value = f"{ME}-{cycle}"
@@ -28,7 +28,7 @@ fn whoever_enters_without_asking_was_given_a_wrong_answer() {
     assert!(found(&nobody).iter().all(|(_, cause)| *cause != Cause::Unexplained));
 }
 
-/// The keys cannot be guessed.
+/// A worker whose keys cannot be guessed.
 const SEVERAL_KEYS: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); redis("SET", "seen", ME); take(key=f"app:{int(ME) % 2}")
@@ -61,7 +61,7 @@ fn a_worker_that_ends_in_its_section_failed_whatever_its_status() {
     assert!(reason(&facts).starts_with(told), "{}", reason(&facts));
 }
 
-/// Two threads of one process, each of which believes that it has the process's lock.
+/// A worker with two threads, each of which believes that it has the process's lock.
 const ONE_OWNER: &str = r#"
 import threading
 def cycles(name):

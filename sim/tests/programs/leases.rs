@@ -23,7 +23,7 @@ fn first_broken(
     panic!("no {kind} in seeds {seeds:?}");
 }
 
-/// Extends its lease by releasing and reacquiring the lock.
+/// A worker that extends its lease by releasing and reacquiring the lock.
 const REACQUIRES: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); value = f"{ME}-{cycle}"; take(value=value)
@@ -60,7 +60,8 @@ fn the_removal_that_let_another_in_is_told_and_not_an_earlier_one() {
     }
 }
 
-/// Uses a lease of 3 s regardless of the requested one. Renews it each second with RENEW.
+/// A worker with a lease of 3 s regardless of the requested one, which it renews each second with
+/// RENEW.
 const OWN_LEASE: &str = r#"
 LEASE = 3000
 redis.timeout = None
@@ -105,7 +106,7 @@ fn a_cut_that_outlasts_a_renewed_lease_is_a_missed_renewal() {
     assert!(causes.iter().all(|cause| known.contains(cause)), "{causes:?}");
 }
 
-/// A lock in a sorted set, with the time of expiry as the score.
+/// A worker with a lock in a sorted set, whose score is the time of expiry.
 const SCORED: &str = r#"
 TAKE = """redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[2])
 if redis.call('ZCARD', KEYS[1]) > 0 then return 0 end
@@ -131,13 +132,13 @@ fn a_lease_that_is_the_score_of_a_member_is_read_off_the_wire() {
     let facts = first_broken(0..3, Kind::Overlap, long).unwrap();
     let overlap = facts.violations.iter().find(|one| one.kind == Kind::Overlap).unwrap();
     assert_eq!(overlap.cause, Cause::HoldTooLong, "{}", overlap.summary);
-    // The score is a time by which the command was on its way.
+    // The score depends on a time at which the command was already in transit.
     assert!(overlap.narrative[0].text.contains(" for 9.9"), "{:?}", overlap.narrative);
     let told = |text: &str| overlap.narrative.iter().any(|line| line.text.contains(text));
     assert!(told(" expires the lock of client-"), "{:?}", overlap.narrative);
 }
 
-/// Resends a command until its server is back, and waits for replies without a limit.
+/// A worker that resends a command until its server is back, and waits for replies without a limit.
 const NO_TIMEOUT: &str = r#"
 redis.timeout = None
 def call(*words):

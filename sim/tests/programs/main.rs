@@ -1,4 +1,5 @@
-//! Unmodified programs under test: `examples/programs`, skipped without their runtime or library.
+//! Tests of unmodified programs in `examples/programs`, which are skipped without their runtime or
+//! library.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -32,7 +33,8 @@ const FAULTS: &[&str] = &[
     "client-crash",
 ];
 
-/// All for the fast worker, or if `FENCEPOST_PROGRAM_FAULTS` is `all`; else three kinds.
+/// Returns the faults: all of them for the fast worker or if `FENCEPOST_PROGRAM_FAULTS` is `all`,
+/// and otherwise three kinds.
 fn faults_of(worker: &str) -> &'static [&'static str] {
     let all = std::env::var_os("FENCEPOST_PROGRAM_FAULTS").is_some_and(|which| which == "all");
     if all || worker == "cc -static" { FAULTS } else { &["none", "pause", "restart"] }
@@ -56,7 +58,8 @@ fn run(spec: &RunSpec) -> (RunOutcome, RunFacts) {
     (outcome, facts)
 }
 
-/// A busy machine interrupts threads, so that a run may not be reproducible.
+/// Runs a spec without interference. A busy machine interrupts threads, so that a run may not be
+/// reproducible.
 fn undisturbed(spec: &RunSpec) -> (RunOutcome, RunFacts) {
     let mut ran = (0..5).map(|_| run(spec));
     let is_undisturbed = |facts: &RunFacts| facts.programs.iter().all(|life| life.preempted == 0);
@@ -343,7 +346,7 @@ fn a_long_pause_in_the_middle_of_a_hold_loses_an_update() {
     assert!(found, "a lock without fencing is broken by pauses within twelve seeds");
 }
 
-/// Kills the command while its programs use the processor.
+/// The test kills the command while its programs use the processor.
 #[test]
 fn a_run_that_is_killed_leaves_no_process_and_no_file() {
     let folder = tempfile::tempdir().unwrap();

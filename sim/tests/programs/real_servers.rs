@@ -1,4 +1,5 @@
-//! Runs with the real redis-server, from the inside. `tests/cli/real_servers.rs` has more.
+//! Tests of runs with the real redis-server, through the library. `tests/cli/real_servers.rs` has
+//! more.
 
 use fencepost::setup::scenario::{RealServers, ServerBinary};
 use fencepost::{Engine, RunSpec, Scenario};

@@ -1,4 +1,5 @@
-//! Aimed plans, the default: half of the faults strike where the protocol can be hurt.
+//! Tests of aimed plans, the default, in which half of the faults strike where the protocol can be
+//! hurt.
 
 use crate::answer::{fencepost, fencepost_in};
 use fencepost::engine::Engine;
@@ -120,7 +121,8 @@ fn crashes_meet_writes_and_releases() {
     assert!(share(&aimed) > 5.0 * share(&uniform), "{uniform:?} {aimed:?}");
 }
 
-/// The bug of the oldest recipe: a client dies between SETNX and EXPIRE and leaves a lock forever.
+/// The bug of the oldest recipe is a client that dies between SETNX and EXPIRE and leaves a lock
+/// forever.
 #[test]
 fn a_crash_between_two_commands_is_found_again_and_again_and_by_uniform_faults_not_once() {
     let found = |strategy| {
@@ -158,7 +160,7 @@ fn a_report_carries_its_strategy_and_replays() {
     replays(&report);
 }
 
-/// Compatibility: a report that names no strategy has uniform faults.
+/// For compatibility, a report that names no strategy has uniform faults.
 #[test]
 fn a_report_of_uniform_faults_is_silent_on_them_and_its_command_is_not() {
     let (strategy, command, report) = reported("201", &["--strategy", "uniform"]);

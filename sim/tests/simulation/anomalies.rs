@@ -1,5 +1,5 @@
-//! Every anomaly of docs/protocols.md is found in a few seeds from 0, without selection, and its
-//! twin is quiet over the same seeds.
+//! Tests that every anomaly of docs/protocols.md is found in a few seeds from 0, without selection,
+//! and that its twin is quiet over the same seeds.
 //!
 //! `FENCEPOST_SEEDS` sets another number of seeds; docs/protocols.md has the quiet runs over 10,000
 //! seeds.
@@ -100,7 +100,7 @@ fn every_slow_lock_leaves_more_of_the_wanted_time_idle_than_its_twin() {
     }
 }
 
-/// All processes retry after the same delay; a random delay lets one be first.
+/// All processes retry after the same delay. A random delay would let one be first.
 #[test]
 fn processes_in_step_split_the_votes_again_and_again() {
     let (flawed, twin) =
@@ -112,8 +112,8 @@ fn processes_in_step_split_the_votes_again_and_again() {
     );
 }
 
-/// memcached counts whole seconds from its last clock reading: a lease of 10 s ends up to a second
-/// early, one of 11 s, which the lock requests to get 10, up to a second late.
+/// memcached counts whole seconds from its last clock reading. A lease of 10 s therefore ends up to
+/// a second early. A lease of 11 s, which the lock requests to get 10, ends up to a second late.
 #[test]
 fn a_whole_second_expiry_that_is_late_lets_waiters_wait_up_to_a_second_longer() {
     let longest = |client| progress(Case { client, scenario: Scenario::default }, "client-crash");
@@ -129,7 +129,8 @@ fn a_whole_second_expiry_that_is_late_lets_waiters_wait_up_to_a_second_longer() 
     }
 }
 
-/// Joining the queue takes a connection, and a script that the server does not know yet.
+/// Microseconds for joining the queue, which takes a connection and a script that the server does
+/// not know yet.
 const MARGIN_US: u64 = 20_000;
 
 fn overtakings_of(client: &'static str, until_s: u64) -> usize {
@@ -141,15 +142,16 @@ fn overtakings_of(client: &'static str, until_s: u64) -> usize {
     overtaken
 }
 
-/// A waiter leaves the queue when its time has passed: not before the first wait (30 s) is over.
+/// A waiter leaves the queue when its time has passed, which is not before the first wait (30 s) is
+/// over.
 #[test]
 fn a_fair_lock_serves_in_the_order_of_asking_for_a_while_and_an_unfair_one_does_not() {
     assert_eq!(overtakings_of("redisson-fair", 30), 0);
     assert!(overtakings_of("redisson", 30) > 0);
 }
 
-/// Each newcomer adds a wait to the time of the last, and each grant takes one off all of them, so
-/// the times stay constant.
+/// Each newcomer adds a wait to the time of the last waiter, and each grant subtracts one from all
+/// of them, so the times stay constant.
 #[test]
 fn a_fair_lock_throws_live_waiters_out_of_a_queue_that_is_never_empty() {
     assert!(overtakings_of("redisson-fair", 1_800) > 0);

@@ -1,4 +1,4 @@
-//! The availability of a free lock: judged only on request.
+//! Tests of the availability of a free lock, which is judged only on request.
 
 use fencepost::run::verdicts::Findings;
 use fencepost::setup::scenario::Strategy;
@@ -11,7 +11,8 @@ use std::rc::Rc;
 
 const SEEDS: u64 = 40;
 
-/// Any strategy will do: in these seeds a free lock is unavailable for that long.
+/// Returns the causes. Any strategy is suitable, because in these seeds a free lock is unavailable
+/// for that long.
 fn causes(client: &str, fault: &str, bound: Option<u64>) -> BTreeSet<Cause> {
     let client = fencepost_clients::find(client).expect("a lock");
     let availability = bound.map(Span::secs);
@@ -40,7 +41,7 @@ fn a_waiter_that_sleeps_after_a_restart_leaves_the_lock_unused_and_one_that_poll
 
 #[test]
 fn a_cut_keeps_a_lock_at_one_server_from_those_who_want_it_and_a_majority_does_not_need_all() {
-    // A cut delivers a SET after its sender gave up: unheard, it blocks the lock for a lease.
+    // A cut delivers a SET after its sender has given up, so the lock is blocked for a lease.
     let both = [Cause::Partition, Cause::LostReply];
     assert_eq!(causes("single-node", "partition", Some(8)), both.into());
     // A majority works without the servers that one cut isolates. Consecutive cuts of a majority

@@ -1,4 +1,4 @@
-//! Locks in a database: the clock that ends a lease, and locks that end with a connection.
+//! Tests of locks in a database: the clock that ends a lease, and locks that end with a connection.
 
 use fencepost::setup::scenario::{Servers, Standby};
 use fencepost::{Engine, RunSpec, Scenario};

@@ -97,7 +97,7 @@ struct Walk<'a> {
 struct Candidate {
     index: usize,
     stands: bool,
-    /// Created, rewrote or prolonged the value.
+    /// Whether the event created, rewrote or prolonged the value.
     rank: Rank,
 }
 
@@ -139,13 +139,13 @@ impl Walk<'_> {
         })
     }
 
-    /// The moment of a quorum, from the last suitable grant of each server.
+    /// Returns the moment of a quorum, from the last suitable grant of each server.
     fn decide(
         &self,
         met: &[Vec<Candidate>],
         will_do: impl Fn(&Candidate) -> bool,
     ) -> Option<usize> {
-        // A walk finds the latest first.
+        // A walk finds the latest grant first.
         let last = met.iter().filter_map(|met| met.iter().find(|met| will_do(met)));
         let last: Vec<&Candidate> = last.collect();
         let quorum = usize::from(self.history.header.quorum.max(1));
@@ -166,7 +166,8 @@ impl Walk<'_> {
             self.lock_events().filter(|(_, event)| event.node == server).collect();
         let mut found = Vec::new();
         let mut stands = true;
-        // Counts that the process lowered later withdraw one grant each; removing the key, all.
+        // A decrement by the process after its grant withdraws one grant, and a removal of the key
+        // withdraws all.
         let mut lowered = 0;
         let mut removed = false;
         for place in (0..here.len()).rev() {
@@ -217,8 +218,8 @@ impl Walk<'_> {
         found
     }
 
-    /// The server, or with replication any server, must have granted the value to the current
-    /// requester.
+    /// Returns whether the current requester was granted the value by the server or, with
+    /// replication, by any server.
     fn same_process(&self, here: &[(usize, &Event)], by: Option<Node>) -> bool {
         let Some(by) = by else { return true };
         let mut writes = here.iter().rev().filter(|(_, event)| is_write(event));

@@ -1,4 +1,4 @@
-//! Equal seeds and settings give equal bytes; and the tests would notice if they did not.
+//! Tests that equal seeds and settings give equal bytes, and that differences would be noticed.
 
 use crate::answer::fencepost;
 use fencepost::run::Recording;
@@ -139,7 +139,7 @@ fn a_replay_gives_the_same_history() {
     assert_eq!(digests(&run.stdout).len(), 3);
 }
 
-/// A lock that reads something that is not a function of the seed.
+/// Locks that read something that is not a function of the seed.
 mod leaky {
     use fencepost_clients::env::BoxFuture;
     use fencepost_clients::{Acquisition, Definition, Env, Lease, Lock, Release, find};
@@ -221,7 +221,8 @@ fn a_planted_leak_of_nondeterminism_is_caught() {
     }
 }
 
-/// Scripts that try to leave something on their thread: servers of many runs share a Lua state.
+/// Scripts that try to leave something on their thread, where servers of many runs share a Lua
+/// state.
 mod scripted {
     use fencepost_clients::env::BoxFuture;
     use fencepost_clients::{
@@ -282,8 +283,8 @@ mod scripted {
     }
 }
 
-/// The digests of four runs on separate threads, and of the same runs on one. Each thread begins
-/// with `prepare`.
+/// Returns the digests of four runs on separate threads, and of the same runs on one. Each thread
+/// begins with `prepare`.
 fn apart_and_together(prepare: fn()) -> [Vec<String>; 2] {
     let client = scripted::definition();
     let on_a_thread = move |seeds: std::ops::Range<u64>| {
@@ -314,7 +315,8 @@ fn a_planted_leak_between_scripts_is_caught() {
     assert_ne!(apart[1..], together[1..], "scripts leak and nobody notices");
 }
 
-/// `--seed 7 --fault failover`, one line per lock. `ci/digests.sh` compares another profile.
+/// Digests of `--seed 7 --fault failover`, one line per lock. `ci/digests.sh` compares another
+/// profile.
 const PINNED: &str = include_str!("../pinned-digests.txt");
 
 #[test]

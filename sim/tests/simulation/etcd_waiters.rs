@@ -1,4 +1,5 @@
-//! Etcd issue 11456: a waiter whose lease has ended is granted the lock, in affected versions only.
+//! Tests of etcd's issue 11456, in which a waiter is granted the lock after its lease has ended, in
+//! affected versions only.
 
 use fencepost::setup::scenario::{ClientCalls, Hold};
 use fencepost::setup::span::{Span, SpanRange};

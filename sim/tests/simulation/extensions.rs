@@ -1,5 +1,5 @@
-//! An external crate can bring its own checker, remedy and quantity: each is one value, without a
-//! change in fencepost.
+//! Tests that an external crate can add its own checker, remedy and quantity. Each is one value,
+//! without a change in fencepost.
 
 use fencepost::diagnosis::{Extent, Rates, Safeguard, Trials};
 use fencepost::setup::span::Span;
@@ -37,7 +37,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     .collect()
 }
 
-/// Every hold lasts at most half a second.
+/// A safeguard that limits every hold to half a second.
 static SHORT_HOLDS: &[Safeguard] = &[Safeguard {
     name: "short-holds",
     about: "holders that work for at most half a second",
@@ -51,7 +51,7 @@ static SHORT_HOLDS: &[Safeguard] = &[Safeguard {
     setting: |_| "500ms".to_owned(),
 }];
 
-/// The lease, while every pause lasts for twelve seconds.
+/// The lease as a quantity, while every pause lasts for twelve seconds.
 static LEASE: Varied = Varied {
     name: "lease-against-pauses",
     about: "how long the lease is that a pause of twelve seconds meets",

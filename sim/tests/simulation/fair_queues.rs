@@ -1,4 +1,4 @@
-//! The queues of ZooKeeper keep their order, and the checker notices a late entry.
+//! Tests that the queues of ZooKeeper keep their order, and that the checker notices a late entry.
 
 use super::waiting::{is_quiet, shown};
 use fencepost::Scenario;
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 const LATE: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(120);
 
-/// Every process joins Curator's queue some time after its request.
+/// A lock in which every process joins Curator's queue some time after its request.
 static LATE_COMER: Definition = Definition {
     name: "late-comer",
     build: |env, servers, settings| {
@@ -57,7 +57,7 @@ fn busy() -> Scenario {
 
 #[test]
 fn a_lock_that_takes_its_place_late_is_passed_over_and_curators_is_not() {
-    // A process that waits outside while the lock is free also sleeps on it.
+    // A process that waits outside the queue also sleeps while the lock is free.
     let found = shown(&LATE_COMER, 3, &busy());
     assert!(found.contains(&(Kind::Starved, Cause::LostPlace)), "{found:?}");
     is_quiet(mutex(), 3, &busy());

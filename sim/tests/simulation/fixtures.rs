@@ -1,4 +1,4 @@
-//! Pins the first seed of every cell that must be found: its plan, its witness, its digest.
+//! Pins the plan, witness and digest of the first seed of every cell that must be found.
 
 use crate::pinned::{PINNED, Pinned};
 use fencepost::Engine;

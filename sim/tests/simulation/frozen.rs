@@ -1,4 +1,5 @@
-//! Runs once judged wrongly, frozen with plans and histories, which changed draws do not affect.
+//! Tests of runs that were once judged wrongly. Their plans and histories are frozen, so changed
+//! draws do not affect them.
 
 use fencepost_faults::FaultPlan;
 use fencepost_reports::documents::read::read_history;
@@ -25,7 +26,7 @@ fn found(name: &str) -> Vec<(Kind, Cause)> {
 
 #[test]
 fn an_acquisition_is_dated_by_the_grant_that_still_stood_and_not_by_one_that_was_taken_back() {
-    // client-1 had released before client-2 was granted the lock: no stale write.
+    // client-1 had released the lock before client-2 was granted it, so there is no stale write.
     assert_eq!(found("redisson-wait-failover-5000000"), []);
 }
 

@@ -1,4 +1,4 @@
-//! The pages of `docs/gallery` match their pinned seeds.
+//! Tests that the pages of `docs/gallery` match their pinned seeds.
 
 use fencepost::studies::gallery::pages;
 use std::collections::BTreeSet;

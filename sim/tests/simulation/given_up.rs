@@ -1,4 +1,5 @@
-//! Applications that cancel or interrupt calls of their lock (`cancel`, `interrupt`, `patience`).
+//! Tests of applications that cancel or interrupt calls of their lock (`cancel`, `interrupt`,
+//! `patience`).
 
 use bytes::{Bytes, BytesMut};
 use fencepost::engine::Engine;
@@ -96,7 +97,8 @@ fn an_acquire_that_is_interrupted_between_two_commands_locks_for_ever_and_one_co
     );
 }
 
-/// The node lives with the session: a library that notices deletes it, a dropped call leaves it.
+/// The node lives with the session. A library that notices the interruption deletes it, and a
+/// dropped call leaves it.
 #[test]
 fn a_node_of_an_acquire_that_is_dropped_stays_and_one_that_is_interrupted_is_deleted() {
     for lock in ["zookeeper-naive", "curator-mutex"] {
@@ -107,9 +109,9 @@ fn a_node_of_an_acquire_that_is_dropped_stays_and_one_that_is_interrupted_is_del
     }
 }
 
-/// A lock with one connection. The flawed one reuses it after a dropped call and reads that call's
-/// reply as the next one (as redis-py's asyncio client did before 4.5.5). Any reply but nil counts
-/// as yes.
+/// A lock with one connection. The flawed variant reuses it after a dropped call, and takes that
+/// call's reply for the next one, as redis-py's asyncio client did before 4.5.5. Any reply except
+/// nil counts as a grant.
 struct Raw {
     env: Env,
     settings: Settings,

@@ -1,4 +1,5 @@
-//! Locks tested through `fencepost::testing`: false claims fail with a report and a replay command.
+//! Tests of locks through `fencepost::testing`. False claims fail with a report and a replay
+//! command.
 
 use fencepost::clients::find;
 use fencepost::testing::{
@@ -141,7 +142,7 @@ fn variables_choose_seeds_and_faults() {
     );
 }
 
-/// Fails on purpose; the next test replays it by its printed command.
+/// The test fails on purpose, and the next test replays it by its printed command.
 #[test]
 #[ignore = "fails on purpose: replayed by the_command_of_a_failure_shows_the_seed_again"]
 fn fails_under_pauses() {

@@ -1,4 +1,4 @@
-//! Locks in Lua give the same histories as their Rust twins, in both engines.
+//! Tests that locks in Lua give the same histories as their Rust twins, in both engines.
 
 use fencepost::clients::lua::Script;
 use fencepost::setup::scenario::LockScript;

@@ -1,4 +1,4 @@
-//! Whole runs and their reports: determinism, required findings, causes, minimal plans.
+//! Tests of whole runs and their reports: determinism, required findings, causes, minimal plans.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -34,7 +34,7 @@ mod turns;
 mod waiting;
 mod wrong_answers;
 
-/// A run allocates often.
+/// Allocator of the tests, because a run allocates often.
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

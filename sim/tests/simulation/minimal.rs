@@ -1,4 +1,5 @@
-//! Minimal plans are minimal, show their violation, and replay; their diagnosis is true.
+//! Tests that minimal plans are minimal, show their violation and replay, and that their diagnosis
+//! is true.
 
 use crate::answer::{fencepost, fencepost_in};
 use crate::pinned::PINNED;
@@ -54,7 +55,8 @@ fn diagnosis(fixture: Fixture) -> RunReport {
     let spec = spec(fixture);
     let mut facts = facts(&spec);
     assert!(!facts.violations.is_empty(), "{fixture:?} is no fixture: nothing is violated");
-    // The first hazard and the first harm; later ones mostly have the same minimal run.
+    // The first hazard and the first harm suffice, because later ones mostly have the same minimal
+    // run.
     facts.violations.truncate(2);
     Stages { diagnosis: diagnose(&spec, &facts), ..facts.into() }.into()
 }
@@ -92,7 +94,8 @@ fn minimal_of_pinned(pinned: &crate::pinned::Pinned) -> Shown {
     Shown { name, target, spec: minimal.spec }
 }
 
-/// Without one of its faults, with less of one, or with a cycle less it shows no violation.
+/// Asserts that the run shows no violation without one of its faults, with less of one, or with a
+/// cycle less.
 fn is_locally_minimal(Shown { name, target, spec }: &Shown) {
     assert!(target.is_shown_by(spec), "{name}");
     let with = |plan: FaultPlan| RunSpec { plan, ..spec.clone() };
@@ -260,7 +263,7 @@ fn what_arithmetic_demands_is_never_more_than_what_runs_find() {
 
 #[test]
 fn fencing_never_lets_more_stale_writes_through_and_does_not_end_overlaps() {
-    // Excludes failovers: both sides of a split brain count tokens up.
+    // Failovers are excluded, because both sides of a split brain increment tokens.
     let counts_once =
         |(client, fault, _): &(&str, &str, u64)| *client == "single-node" && *fault != "failover";
     let mut told = 0;
@@ -289,7 +292,7 @@ fn a_restart_delayed_beyond_the_lease_is_quieter_than_an_early_one() {
         };
         let (delayed, lease) = (tried("delayed-restart"), tried("lease"));
         let kind = violation.violation.kind;
-        // A longer downtime changes the crashes of this plan: only the rates are comparable.
+        // A longer downtime changes the crashes of this plan, so only the rates are comparable.
         assert_eq!(delayed.on_this_plan, OnThisPlan::NotComparable, "{kind}");
         assert_eq!((delayed.nearby.plans, delayed.nearby.broken), (20, 0), "{kind}");
         assert_eq!((delayed.seeds, delayed.broken_with), (50, 0), "{kind}");

@@ -1,5 +1,5 @@
-//! Violations that fencepost must find within a hundred seeds from 0, and those that it must never
-//! find: the table of the README.
+//! Tests of violations that fencepost must find within a hundred seeds from 0, and of those that it
+//! must never find, as in the table of the README.
 //!
 //! `FENCEPOST_SEEDS` sets another number of seeds; `cargo test --release --test simulation
 //! must_find -- --nocapture --include-ignored` prints the findings of each cell.

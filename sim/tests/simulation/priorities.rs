@@ -1,4 +1,4 @@
-//! `--strategy pct`: link priorities order messages.
+//! Tests that link priorities order messages with `--strategy pct`.
 
 use crate::answer::fencepost;
 use fencepost::engine::Engine;

@@ -1,11 +1,11 @@
-//! Redlock as a small abstract model, searched breadth first for the shortest way to two holders,
-//! to compare our minimal runs.
+//! Redlock as a small abstract model, which is searched breadth first for the shortest way to two
+//! holders and compared with minimal runs.
 //!
-//! The model follows the Specl project's (`showcase/redlock.specl`): a client asks the masters one
-//! after the other, a separate step may expire a master's lock once true time has reached its end,
-//! and a client checks its validity by its own clock, which may lag. That model is reported to be
-//! violated "in 15 steps" for three masters, two clients and a ttl of 3: 15 states, so 14
-//! transitions.
+//! The model follows the Specl project's (`showcase/redlock.specl`). A client asks the masters one
+//! after the other. A separate step may expire a master's lock once true time has reached its end.
+//! A client checks its validity by its own clock, which may lag. That model is reported to be
+//! violated "in 15 steps" for three masters, two clients and a ttl of 3, which are 15 states and
+//! therefore 14 transitions.
 
 use fencepost::diagnosis::{Target, minimise};
 use fencepost::setup::scenario::Servers;
@@ -17,7 +17,7 @@ use fencepost_reports::{Cause, Change, Kind, judge};
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
-/// The published model bounds its search by this.
+/// Maximum time in ticks, which bounds the search as in the published model.
 const TIME_MAX: u8 = 8;
 const TTL: u8 = 3;
 
@@ -41,7 +41,8 @@ impl Model {
         Model { time: 0, clients: [(0, Phase::Idle); 2], masters: vec![None; masters] }
     }
 
-    /// Four bits for every time, and more than enough for everything else.
+    /// Packs the state into a number, with four bits for every time and more than enough for
+    /// everything else.
     fn key(&self) -> u128 {
         let pack = |key: u128, (bits, value): (u32, usize)| key << bits | value as u128;
         let mut key = pack(0, (4, self.time.into()));
@@ -150,7 +151,7 @@ fn shortest(masters: usize, time_max: u8) -> Option<u32> {
 #[test]
 fn the_shortest_way_to_two_holders_has_14_transitions_with_3_masters_and_18_with_5() {
     assert_eq!(shortest(3, TIME_MAX), Some(14));
-    // One tick more than a lease lasts.
+    // This is one tick more than a lease lasts.
     assert_eq!(shortest(5, TTL + 1), Some(18));
 }
 
@@ -162,7 +163,8 @@ fn more_time_makes_no_shorter_way_with_5_masters() {
 
 #[test]
 fn a_master_that_never_forgets_in_time_lets_nobody_else_in() {
-    // With a ttl beyond the end of time nothing expires: the model has no other way to two holders.
+    // With a ttl beyond the end of time no lock expires, and the model has no other way to two
+    // holders.
     let mut model = Model::new(3);
     model.masters = vec![Some((0, TIME_MAX + 1)); 3];
     model.clients[0].1 = Phase::Holding;
@@ -177,7 +179,8 @@ fn a_master_that_never_forgets_in_time_lets_nobody_else_in() {
     assert!(seen.len() > 10);
 }
 
-/// In the model's measure: how many masters had lost the first holder at the other's admission.
+/// Returns how many masters had lost the first holder when the second one was admitted, in the
+/// model's measure.
 fn forgetting(masters: u16) -> usize {
     let scenario = Rc::new(Scenario {
         servers: Servers { masters, ..Servers::default() },
@@ -218,7 +221,8 @@ fn forgetting(masters: u16) -> usize {
     timeline.keys.iter().filter(expired).count()
 }
 
-/// Longer than the model's, because a lease that expires at one master expires at all.
+/// The run is longer than the model's path, because a lease that expires at one master expires at
+/// all.
 #[test]
 fn a_minimal_run_is_longer_than_the_optimum_by_the_masters_that_forget_besides_one() {
     for (masters, optimum) in [(3, 14), (5, 18)] {

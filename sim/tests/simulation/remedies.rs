@@ -1,4 +1,4 @@
-//! Reports on remedies are true: replaying the run with the safeguard confirms them.
+//! Tests that reports on remedies are true, by replaying the run with the safeguard.
 
 use crate::anomalies::rows::coordinators::{
     alone, cut_from_the_cell, slow_and_alone, slow_and_away,
@@ -38,7 +38,7 @@ const CELLS: &[(&str, &str)] = &[
     ("fencing", "all"),
 ];
 const SEEDS: std::ops::Range<u64> = 1_000_000..1_000_040;
-/// At least 100 over all cells.
+/// Number of violations per cell, which is at least 100 over all cells.
 const PER_CELL: usize = 8;
 const PER_RUN: usize = 2;
 

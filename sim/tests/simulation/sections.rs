@@ -1,4 +1,5 @@
-//! Kinds of critical sections (`section`), and operators' commands during one (`operator`).
+//! Tests of the kinds of critical sections (`section`), and of operators' commands during one
+//! (`operator`).
 
 use fencepost::engine::Engine;
 use fencepost::setup::scenario::{Hold, Section};
@@ -13,7 +14,8 @@ use fencepost_reports::{Action, Change, History, What, judge};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// A pause of 4 s, one second after client-1 has entered a critical section of 7 s.
+/// Returns the history of a pause of 4 s, one second after client-1 has entered a critical section
+/// of 7 s.
 fn paused(section: Section) -> History {
     let hold = Hold::Drawn(SpanRange::new(Span::secs(7), Span::secs(7)));
     let scenario = Scenario { section, hold, processes: 1, cycles: 1, ..Scenario::default() };
@@ -37,9 +39,11 @@ fn released_at(history: &History) -> SimTime {
 #[test]
 fn a_pause_makes_work_late_by_all_of_it_and_waiting_by_what_outlasts_it() {
     let seconds = |section| released_at(&paused(section)).0 / 1_000_000;
-    // The first half was over at 3.5 s and is noticed at 5 s; the second takes its full time.
+    // The first half was over at 3.5 s, which is noticed at 5 s. The second half takes its full
+    // time.
     assert_eq!(seconds(Section::Wait), 8);
-    // Half-way, 4 s late, it checks the clock: its lease would not outlast the other half.
+    // Half-way and 4 s late, the process checks the clock. Its lease would not outlast the other
+    // half.
     assert!((9..=10).contains(&seconds(Section::Work)), "{}", seconds(Section::Work));
     assert!([8, 9, 10].contains(&seconds(Section::Either)));
 }
@@ -83,7 +87,8 @@ fn what_an_operator_types_breaks_a_lock_that_has_to_be_renewed_and_none_that_sto
     assert_eq!(broken("fencing"), 0);
 }
 
-/// A process that is cut off from its cell of Chubby 1 s after it entered, and works for long.
+/// Returns the history of a process that is cut off from its cell of Chubby 1 s after it entered,
+/// and works for long.
 fn cut_off(client: &str) -> History {
     let hold = Hold::Drawn(SpanRange::new(Span::secs(50), Span::secs(50)));
     let scenario = Scenario { hold, processes: 1, cycles: 1, ..Scenario::default() };

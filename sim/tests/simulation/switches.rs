@@ -1,4 +1,4 @@
-//! A Sentinel client's reaction to a new primary (`switches`).
+//! Tests of a Sentinel client's reaction to a new primary (`switches`).
 
 use fencepost::engine::Engine;
 use fencepost::setup::scenario::{Hold, Servers, Switches};
@@ -11,7 +11,8 @@ use fencepost_faults::{
 use fencepost_reports::{Change, What};
 use std::rc::Rc;
 
-/// From 5 s to 25 s the primary is cut off from replicas and Sentinels, not from clients.
+/// Counts the grants of the old primary, which from 5 s to 25 s is cut off from replicas and
+/// Sentinels, but not from clients.
 fn granted_by_the_old(switches: Switches, seed: u64) -> usize {
     let hold = Hold::Drawn(SpanRange::new(Span::millis(500), Span::millis(500)));
     let scenario = Scenario {

@@ -1,4 +1,4 @@
-//! Several threads of one process: separated or not, and paused together.
+//! Tests of several threads in one process, which are distinguished or not, and paused together.
 
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{delete_if_owned, fresh_owner};
@@ -16,7 +16,8 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// `spring-registry` without its lock inside the process: its threads share one id.
+/// The lock `spring-registry` without its lock inside the process, so that its threads share one
+/// id.
 static LEAKY: Definition = Definition {
     name: "leaky-registry",
     about: "one owner id per process in Redis by Lua, and no lock inside the process",
@@ -128,7 +129,7 @@ fn a_registry_without_it_lets_two_threads_in_under_one_owner() {
             overlap.summary
         );
     }
-    // One process of two threads is enough.
+    // One process with two threads suffices.
     let alone =
         threads(&LEAKY).scenario(|scenario| (scenario.threads, scenario.processes) = (2, 1));
     alone.seeds(0..3).expect(Expect::Violates(vec![Kind::Overlap])).run();
@@ -161,8 +162,9 @@ fn hit(client: &'static Definition, fault: Fault, at: u64) -> RunOutcome {
     outcome
 }
 
-/// A millisecond after the first instant from `from` on at which both threads of client-1 have an
-/// open acquire or a critical section. Until a fault then, a run equals one without.
+/// Returns a time one millisecond after the first instant from `from` on at which both threads of
+/// client-1 have an open acquire or a critical section. Before a fault at that time, the run equals
+/// one without faults.
 fn both_busy(client: &'static Definition, from: u64) -> u64 {
     let quiet =
         hit(client, Fault::Pause { node: Node::Client(2), duration_us: Micros(1) }, 60_000_000);

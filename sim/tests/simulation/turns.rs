@@ -1,4 +1,4 @@
-//! The record of a failover: roles of servers and Sentinels, in a possible order.
+//! Tests that the record of a failover has the roles of servers and Sentinels in a possible order.
 
 use fencepost::clients::find;
 use fencepost::{Engine, RunSpec, Scenario};

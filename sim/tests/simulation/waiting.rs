@@ -1,4 +1,4 @@
-//! Locks that leave a waiter behind, written over the public API, each with its twin.
+//! Tests of locks that leave a waiter behind, written over the public API, each with its twin.
 
 mod both;
 mod by_message;
@@ -34,7 +34,8 @@ fn granted(resource: &str, owner: &[u8]) -> Acquisition {
     Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None })
 }
 
-/// Processes contend, since there is little time between critical sections.
+/// Returns a scenario in which processes contend, because there is little time between critical
+/// sections.
 fn busy() -> Scenario {
     let ms = Span::millis;
     Scenario {
@@ -123,7 +124,7 @@ fn two_processes_that_tie_over_two_masters_use_up_their_attempts() {
 
 #[test]
 fn servers_and_sentinels_that_tick_are_nothing_that_could_wake_a_waiter() {
-    // Faults bring Sentinels; the run then continues until its time limit.
+    // Faults require Sentinels, and the run then continues until its time limit.
     static MISSES: Definition = by_message::definition(by_message::Habit::Trusts);
     let mut hung = 0;
     for seed in 0..30 {
@@ -135,7 +136,7 @@ fn servers_and_sentinels_that_tick_are_nothing_that_could_wake_a_waiter() {
             What::Silent { ahead, .. } => Some((event.time_us, ahead)),
             _ => None,
         });
-        // No sleeper has set a timer.
+        // No sleeping process has set a timer.
         let Some((_, ahead)) = sleeps.filter(|told| events.last().unwrap().time_us == told.0)
         else {
             continue;

@@ -1,4 +1,4 @@
-//! Locks that resend a command when its reply is late, and believe the second answer.
+//! Tests of locks that resend a command when its reply is late, and believe the second answer.
 
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{delete_if_owned, fresh_owner, set_if_absent};
@@ -19,7 +19,7 @@ const SEEDS: u64 = 60;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Habit {
     Believes,
-    /// The first command may have been applied.
+    /// A process considers that the first command may have been applied.
     Doubts,
 }
 
@@ -55,7 +55,7 @@ impl Resender {
         Resender { env, redis, ttl_ms: settings.ttl.as_millis().to_string(), habit }
     }
 
-    /// Returns whether a no is certain after this first failure.
+    /// Returns whether a refusal is certain after this first failure.
     fn is_certain(&self, first: &CallError) -> bool {
         self.habit == Habit::Believes || !first.may_have_applied()
     }
@@ -160,7 +160,7 @@ fn the_textbook_locks_tell_nothing_that_is_not_so() {
     }
 }
 
-/// Seed 91: the majority removes a member while the network separates it from the grantor.
+/// In seed 91, the majority removes a member while the network separates it from the grantor.
 #[test]
 fn a_gemfire_member_that_departed_does_not_say_that_a_grantor_that_missed_it_released_its_lock() {
     let client = find("gemfire").unwrap();

@@ -1,4 +1,5 @@
-//! Explorations of small cells, compared with plans at every quantum, and unpruned ones.
+//! Tests explorations of small cells, which are compared with plans at every quantum and with
+//! unpruned explorations.
 
 use super::certificate::{Checked, Extent, certificate, check, chosen, parts_of};
 use crate::engine::Engine;
@@ -119,7 +120,7 @@ fn flawed_locks_have_a_counterexample_with_one_fault_or_none() {
 #[test]
 fn a_restart_that_forgets_breaks_redlock_and_one_that_comes_late_does_not() {
     let mut bounds = bounds("redlock", "restart", 1);
-    // Every link is slow in turn: only split votes leave a lock with the barest majority.
+    // Every link is slow in turn. Only split votes leave a lock with the barest majority.
     bounds.scenario.timing.latency = SpanRange::new(Span(Micros(200)), Span::millis(2));
     let planned = counterexample(&bounds);
     assert_eq!(planned.plan.faults.len(), 1, "{planned:?}");
@@ -186,9 +187,9 @@ fn a_failover_that_cannot_be_is_refused() {
     assert_eq!(bounds("zookeeper-naive", "failover", 1).validate(), Ok(()));
 }
 
-/// Of the lease's 10 s, the holder takes 8 s and seven messages of 2 ms; a pause may take the rest,
-/// and the reply to the next process: 1.988 s. It breaks four quanta later. `boundary --vary pause`
-/// counts the seven messages too.
+/// The holder takes 8 s and seven messages of 2 ms from the lease of 10 s. A pause may take the
+/// remaining 1.986 s and the reply to the next process, which adds up to 1.988 s. The rule breaks
+/// four quanta later. `boundary --vary pause` counts the seven messages too.
 #[test]
 fn the_shortest_pause_that_breaks_a_rule_is_what_arithmetic_leaves_of_the_lease() {
     let mut bounds = bounds("single-node", "pause", 1);
@@ -236,7 +237,7 @@ fn pruning_loses_no_violation() {
     }
 }
 
-/// Ranges of quanta at which a permanent crash of a process breaks a rule.
+/// Returns the ranges of quanta at which a permanent crash of a process breaks a rule.
 fn windows(bounds: &Bounds, base: &Base, until: SimTime) -> Vec<(SimTime, SimTime)> {
     let quantum = bounds.scenario.timing.quantum.0;
     let mut windows: Vec<(SimTime, SimTime)> = Vec::new();
@@ -283,7 +284,7 @@ fn every_message_and_every_event_is_a_place() {
     let base = &bases(&bounds)[1];
     let calm = FaultPlan::default();
     let places = boundaries(&bounds, &calm, &scout(&bounds, base, &calm).expect("it runs"));
-    // The probe of a run without faults begins immediately; a clock step of zero delays it.
+    // The probe of a run without faults begins immediately. A clock step of zero delays it.
     let nothing = Fault::ClockJump { node: Node::Storage, offset_us: 0 };
     let late = TimedFault { id: 1, at_us: SimTime(120_000_000), fault: nothing };
     let spec = bounds.spec(base, FaultPlan::new(vec![late]));

@@ -4,41 +4,41 @@ use fencepost_reports::{Cause, Kind};
 
 /// An anomaly with the run that shows it.
 pub struct Exhibit {
-    /// The name of its file.
+    /// Name of the page's file.
     pub name: &'static str,
-    /// A short title.
+    /// Short title of the anomaly.
     pub title: &'static str,
-    /// A newcomer's question about it.
+    /// Question that a newcomer would ask about it.
     pub question: &'static str,
-    /// The protocol, in five lines.
+    /// The protocol of the lock in five lines.
     pub protocol: [&'static str; 5],
-    /// The lock.
+    /// Name of the lock.
     pub client: &'static str,
-    /// The faults.
+    /// Fault families of the run.
     pub fault: &'static str,
     /// Changes to the built-in scenario, as for `--set`.
     pub settings: &'static [(&'static str, &'static str)],
-    /// The seed.
+    /// Seed that shows the anomaly.
     pub seed: u64,
     /// The broken rule.
     pub kind: Kind,
-    /// The cause.
+    /// The cause of the violation.
     pub cause: Cause,
-    /// The remedy.
+    /// Text of the remedy.
     pub remedy: &'static str,
-    /// The lock in which it is fixed, if one is built in.
+    /// The built-in lock that avoids the anomaly; `None` if there is none.
     pub fixed: Option<Fixed>,
-    /// The source that described it.
+    /// The source that described the anomaly.
     pub source: &'static str,
 }
 
-/// A lock and settings that keep a rule which the exhibit breaks.
+/// A lock and settings that keep a rule that the exhibit breaks.
 pub struct Fixed {
-    /// The lock.
+    /// Name of the lock.
     pub client: &'static str,
     /// Changes to the built-in scenario.
     pub settings: &'static [(&'static str, &'static str)],
-    /// The rule.
+    /// The rule that is kept.
     pub kind: Kind,
 }
 

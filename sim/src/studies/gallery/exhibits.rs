@@ -1,11 +1,11 @@
-//! All exhibits.
+//! The list of all exhibits.
 
 use super::exhibit::Exhibit;
 use super::{
     chubby, etcd, gemfire, memcached, mysql, postgresql, protocols, redis, steps, zookeeper,
 };
 
-/// Every exhibit, in the order of the index.
+/// Returns every exhibit in the order of the index.
 pub fn all() -> Vec<&'static Exhibit> {
     let tables = [
         redis::EXHIBITS,

@@ -1,9 +1,9 @@
-//! Exhibits of the articles' locks on Redis.
+//! Exhibits of locks on Redis that are known from articles.
 
 use super::exhibit::{Exhibit, FENCING, Fixed, KLEPPMANN, REDIS, REDLOCK, SETNX, SINGLE};
 use fencepost_reports::{Cause, Kind};
 
-/// The storage ignores tokens.
+/// The protocol if the storage ignores tokens.
 const UNCHECKED: [&str; 5] = [
     FENCING[0],
     FENCING[1],
@@ -12,7 +12,7 @@ const UNCHECKED: [&str; 5] = [
     FENCING[4],
 ];
 
-/// The storage checks the tokens of writes.
+/// The protocol if the storage checks the tokens of writes.
 const PUBLISHED: [&str; 5] = [
     "Acquire: a script creates a hash with the thread as field, and a ttl. Granted if the key did \
      not exist.",

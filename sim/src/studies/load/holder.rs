@@ -1,4 +1,4 @@
-//! The holder's work at the server: one command, of a kind that each server has.
+//! The holder's work at the server, which is one command of a kind that each server has.
 
 use fencepost_clients::zookeeper::ensemble::{Client, Ensemble};
 use fencepost_clients::zookeeper::shared::Habits;
@@ -19,7 +19,7 @@ pub(super) enum Holder {
 }
 
 impl Holder {
-    /// `None` without a server.
+    /// Returns `None` without a server.
     pub(super) fn new(
         coordinator: Coordinator,
         (env, servers): (&Env, &Servers),
@@ -54,7 +54,7 @@ impl Holder {
         }
     }
 
-    /// Any answer counts: it was the server's work.
+    /// Sends the command. Any answer counts, because only the server's work matters.
     pub(super) async fn work(&mut self) {
         match self {
             Holder::Redis(session) => drop(session.call(&[b"INCR", b"sequence"]).await),
@@ -65,7 +65,7 @@ impl Holder {
             Holder::PostgreSql(session) => drop(session.run("SELECT 1", &[]).await),
             Holder::MySql(session) => drop(session.run("SELECT 1", Duration::ZERO).await),
             Holder::Etcd(gateway) => {
-                // `a`, in base64.
+                // `YQ==` is `a` in base64.
                 drop(gateway.call("kv/range", &serde_json::json!({"key": "YQ=="})).await);
             }
             Holder::Chubby(cell) => drop(cell.call("master").await),

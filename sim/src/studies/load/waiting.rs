@@ -1,4 +1,4 @@
-//! Ways to wait between two attempts, one variant each.
+//! The ways to wait between two attempts, one variant each.
 
 use crate::setup::span::{Span, SpanRange};
 use fencepost_clients::Env;
@@ -8,22 +8,23 @@ use std::time::Duration;
 
 pub(super) const OWN_RETRY: SpanRange = SpanRange::new(Span::millis(10), Span::millis(30));
 
-/// How a process waits between two attempts.
+/// The way in which a process waits between two attempts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Waiting {
-    /// No wait: the next attempt follows the reply to the last one.
+    /// No wait. The next attempt follows the reply to the last one.
     None,
     /// The same span every time.
     Fixed(Span),
-    /// Uniformly drawn.
+    /// A span drawn uniformly from a range.
     Random(SpanRange),
-    /// Uniform up to a bound that doubles with every attempt, from the range's start to its end.
+    /// A uniform span up to a bound that doubles with every attempt, from the range's start to its
+    /// end.
     Exponential(SpanRange),
-    /// The lock's own way: by publish/subscribe, if it has that.
+    /// The lock's own way, by publish/subscribe if it has that.
     Own,
 }
 
-/// Text that names no way of waiting.
+/// The error for a text that names no way of waiting.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "waiting '{0}': expected none, fixed:20ms, random:10ms..30ms, exponential:10ms..320ms or own"

@@ -1,7 +1,7 @@
-//! What the faults of a run are to real servers.
+//! Converts the faults of a run to actions on real servers.
 //!
-//! Faults of clients and of their links need no step: they decide what clients send, when, and
-//! which replies arrive. A line says when they act.
+//! Faults of clients and of their links need no step, because they only decide what clients send,
+//! when, and which replies arrive. A note states when they act.
 
 use super::step::{Class, Span, Step};
 use super::{ScriptError, inexpressible};
@@ -20,7 +20,7 @@ pub(super) struct Faults<'r> {
 }
 
 impl Faults<'_> {
-    /// A step for each beginning and end of a fault.
+    /// Returns a step for each beginning and end of a fault.
     pub(super) fn steps(&self) -> Result<Vec<Step>, ScriptError> {
         let mut steps = Vec::new();
         let begun = self.history.events.iter().filter(|event| event.time_us <= self.span.until);
@@ -40,7 +40,7 @@ impl Faults<'_> {
         Ok(steps)
     }
 
-    /// `None` if no server has to do anything.
+    /// Returns the action at the beginning of a fault, or `None` if no server has to act.
     fn begin(&self, fault: &Fault) -> Result<Option<Value>, ScriptError> {
         Ok(Some(match fault {
             Fault::Pause { node, .. } | Fault::Suspend { node, .. } if serves(*node) => {
@@ -51,7 +51,7 @@ impl Faults<'_> {
             }
             Fault::PowerLoss { node, .. } if serves(*node) => {
                 match self.spec.scenario.servers.persistence {
-                    // The killed server loses the same.
+                    // The killed server loses the same data.
                     Persistence::None | Persistence::AofAlways => {}
                     Persistence::Rdb | Persistence::AofEverysec => {
                         let what = "loses power and with it what was not synced";
@@ -107,7 +107,7 @@ impl Faults<'_> {
         }
     }
 
-    /// The number of the next server, cyclically.
+    /// Returns the number of the next server, cyclically.
     fn next_to(&self, node: Node) -> u16 {
         let servers = self.spec.scenario.setting(self.spec.topology()).servers();
         let place = servers.iter().position(|server| *server == node).unwrap_or_default();
@@ -122,7 +122,7 @@ fn serves(node: Node) -> bool {
     node.is_server() || matches!(node, Node::Sentinel(_))
 }
 
-/// What a fault of the network is between servers. `None` if it is not between any.
+/// Returns the action for a network fault between servers, or `None` for any other fault.
 fn between(fault: &Fault, begins: bool) -> Option<Value> {
     let pairs = |from: &[Node], to: &[Node]| {
         let from = from.iter().filter(|node| serves(**node));
@@ -148,7 +148,7 @@ fn between(fault: &Fault, begins: bool) -> Option<Value> {
     (!pairs.is_empty()).then_some(step)
 }
 
-/// A line about a fault that only decides what clients do.
+/// Returns a note about a fault that only affects clients.
 fn note(fault: &Fault, begins: bool) -> Value {
     let nodes: Vec<String> = fault.nodes().iter().map(Node::to_string).collect();
     let verb = if begins { "begins" } else { "ends" };

@@ -4,9 +4,9 @@ use fencepost_faults::SimTime;
 use fencepost_reports::Violation;
 use serde_json::Value;
 
-/// How long the script goes on after the violation began.
+/// Time for which the script continues after the violation began, in microseconds.
 pub(super) const MARGIN_US: u64 = 500_000;
-/// The part of a run that a script repeats: from its start to a moment after the violation began.
+/// The part of a run that a script repeats, from its start to a moment after the violation began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Span {
     pub(super) until: SimTime,
@@ -22,7 +22,7 @@ impl Span {
     }
 }
 
-/// A step at its time. Of an instant's steps, arrivals come before what a client concludes.
+/// A step at its time. Within an instant, arrivals precede the conclusions of clients.
 pub(super) struct Step {
     pub(super) at: SimTime,
     pub(super) class: Class,

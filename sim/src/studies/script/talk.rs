@@ -1,4 +1,4 @@
-//! What clients and servers said to each other.
+//! Extracts the requests and replies between clients and servers.
 
 use super::step::{Class, Span, Step};
 use super::{ScriptError, inexpressible};
@@ -16,25 +16,24 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Commands whose replies differ between two servers, or between two runs.
 const INCOMPARABLE: &[&str] =
     &["INFO", "HELLO", "CLIENT", "COMMAND", "ROLE", "TIME", "CONFIG", "LASTSAVE", "MEMORY"];
-/// Commands after which a connection's messages are no replies.
+/// Commands after which a connection's messages are not replies.
 const SUBSCRIBES: &[&str] = &["SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "MONITOR"];
 /// Options and commands with a time of the simulated clock.
 const ABSOLUTE: &[&str] = &["PXAT", "EXAT", "PEXPIREAT", "EXPIREAT"];
 
-/// A connection of a client.
 #[derive(Default)]
 struct Connection {
-    /// Received by the server, but no whole command yet.
+    /// Bytes that the server received, but that are no complete command yet.
     asked: BytesMut,
-    /// Received by the client, but no whole reply yet.
+    /// Bytes that the client received, but that are no complete reply yet.
     answered: BytesMut,
-    /// The command of each reply, and whether it is compared.
+    /// Whether to compare the reply, for each command.
     commands: Vec<bool>,
     replies: usize,
     has_subscribed: bool,
 }
 
-/// The commands that reached servers, and the replies that reached clients.
+/// Returns the commands that reached servers, and the replies that reached clients.
 pub(super) fn talk(
     spec: &RunSpec,
     outcome: &RunOutcome,
@@ -78,7 +77,7 @@ pub(super) fn talk(
     Ok(steps)
 }
 
-/// The messages between processes and servers that arrived, by their arrival.
+/// Returns the messages between processes and servers in the order of their arrival.
 fn in_order_of_arrival<'c>(trace: &[WireMessage], all: &'c [Carried]) -> Vec<&'c Carried> {
     let is_server = |node: Node| node.is_server() || matches!(node, Node::Sentinel(_));
     let is_wanted = |carried: &&Carried| {
@@ -87,7 +86,7 @@ fn in_order_of_arrival<'c>(trace: &[WireMessage], all: &'c [Carried]) -> Vec<&'c
         is_talk && (arrived_us.is_some() || carried.bytes.is_none())
     };
     let mut wanted: Vec<&Carried> = all.iter().filter(is_wanted).collect();
-    // A host takes what arrives in one instant in the order of the senders.
+    // A host handles the arrivals of one instant in the order of the senders.
     let arrival = |carried: &&Carried| {
         let message = &trace[carried.message];
         let at = message.arrived_us.unwrap_or(message.sent_us);
@@ -97,7 +96,8 @@ fn in_order_of_arrival<'c>(trace: &[WireMessage], all: &'c [Carried]) -> Vec<&'c
     wanted
 }
 
-/// The requests that a fault took away in the instant of their arrival: time, server, client.
+/// Returns the requests that a fault removed in the instant of their arrival, by time, server and
+/// client.
 fn lost_requests(spec: &RunSpec, outcome: &RunOutcome) -> BTreeSet<(SimTime, Node, Node)> {
     let taken = outcome.history.events.iter().filter_map(|event| match &event.what {
         What::FaultBegan { fault, kind: FaultKind::LostRequest, .. } => {
@@ -142,7 +142,7 @@ impl Connection {
         }
     }
 
-    /// The replies that count, with their numbers.
+    /// Returns the replies to compare, with their numbers.
     fn answers(
         &mut self,
         bytes: &[u8],

@@ -1,4 +1,4 @@
-//! Repeats the smallest run of every anomaly, over threads.
+//! Repeats the smallest run of every anomaly in parallel.
 
 use super::{FailedRun, Listener, Stage, Stop, SweepSpec};
 use crate::run::parallel::in_parallel;

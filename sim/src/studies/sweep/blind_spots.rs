@@ -1,4 +1,5 @@
-//! Blind spots of a cell: mistakes that no number of seeds shows, far from its faults' threshold.
+//! Blind spots of a cell: mistakes that no number of seeds shows, because its faults are far from
+//! the threshold.
 
 use crate::run::fit;
 use crate::setup::lengths::{Length, drawn_for};
@@ -23,7 +24,7 @@ const RULES: &[(Family, Rule)] = &[
     (Family::Failover, away_for_long),
 ];
 
-/// `all` draws its settings, and has no blind spots.
+/// Returns the blind spots. `all` draws its settings, and has none.
 pub(super) fn blind_spots(
     scenario: &Scenario,
     client: &Definition,
@@ -48,7 +49,8 @@ fn no_replicas(case: &Case<'_>) -> Option<String> {
     }
 }
 
-/// A section ends before its lease even with the slowest process and the fastest server clock.
+/// Returns a note if every critical section ends before its lease, even with the slowest process
+/// and the fastest server clock.
 fn short_holds(case: &Case<'_>) -> Option<String> {
     let Case { scenario, client, families } = case;
     let Hold::Drawn(hold) = scenario.hold else { return None };
@@ -68,7 +70,8 @@ fn short_holds(case: &Case<'_>) -> Option<String> {
     })
 }
 
-/// A ZooKeeper session has its own timeout, and a program its own timing.
+/// Returns a note if waits are too short. A ZooKeeper session has its own timeout, and a program
+/// its own timing.
 fn impatient(case: &Case<'_>) -> Option<String> {
     let Case { scenario, client, families } = case;
     if client.deployment.coordinator() == Coordinator::ZooKeeper

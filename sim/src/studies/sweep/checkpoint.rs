@@ -1,4 +1,4 @@
-//! The progress of a sweep, to resume it after the process was killed.
+//! The progress of a sweep, which allows to resume it after the process was killed.
 
 use super::{SweepSpec, config};
 use crate::run::verdicts::tool;
@@ -8,7 +8,8 @@ use fencepost_reports::summary::sweep::{Impossible, SeedRange};
 use serde::{Deserialize, Serialize};
 
 const FORMAT: &str = "fencepost.checkpoint";
-/// The format is unpublished: only the build that wrote a checkpoint resumes from it.
+/// Version of the format, which is not published. Only the build that wrote a checkpoint resumes
+/// from it.
 const VERSION: u32 = 1;
 
 /// The state that a sweep needs to resume.
@@ -16,18 +17,18 @@ const VERSION: u32 = 1;
 pub struct Checkpoint {
     format: String,
     version: u32,
-    /// Before the sweep was divided into shards.
+    /// Seeds before the sweep was divided into shards.
     asked: SeedRange,
-    /// The smallest runs are confirmed at the end.
+    /// The sum so far. The smallest runs are confirmed only at the end.
     sum: Sweep,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     checksum: Option<String>,
 }
 
-/// Why a sweep cannot resume from a checkpoint.
+/// The reason why a sweep cannot resume from a checkpoint.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidCheckpoint {
-    /// The file is no checkpoint.
+    /// The file is not a checkpoint.
     #[error("not a checkpoint: {0}")]
     NotOne(String),
     /// The checkpoint belongs to another sweep.
@@ -36,20 +37,20 @@ pub enum InvalidCheckpoint {
          or start over without --resume"
     )]
     Other {
-        /// The parameter that differs.
+        /// Name of the parameter that differs.
         what: &'static str,
-        /// Its value in the checkpoint.
+        /// Value in the checkpoint.
         found: String,
-        /// Its requested value.
+        /// Requested value.
         asked: String,
     },
-    /// Its content was changed.
+    /// The content does not match its checksum.
     #[error(
         "its checksum does not match its content: the file was damaged or edited; start over \
          without --resume"
     )]
     Damaged,
-    /// Runs cannot have produced its sum.
+    /// No runs can have produced the sum.
     #[error("its sum is inconsistent: {0}")]
     Impossible(#[from] Impossible),
 }
@@ -63,7 +64,8 @@ impl Checkpoint {
         Ok(Checkpoint { checksum: Some(checksum), ..open })
     }
 
-    /// Reads a checkpoint of this sweep: the finished work, and whether a checksum protected it.
+    /// Reads a checkpoint of this sweep. Returns the finished work, and whether a checksum
+    /// protected it.
     pub fn read(text: &str, spec: &SweepSpec) -> Result<(Sweep, Protection), InvalidCheckpoint> {
         let (read, protection) = Checkpoint::parse(text)?;
         read.belongs_to(spec)?;

@@ -8,7 +8,8 @@ use fencepost_faults::Seed;
 use fencepost_reports::Sweep;
 use std::rc::Rc;
 
-/// A different history is a failure of the simulation: returns the first, after all others.
+/// Confirms the runs. A different history is a failure of the simulation. The first failure is
+/// returned after all other runs.
 pub(super) fn confirm(
     spec: &SweepSpec,
     sum: &mut Sweep,

@@ -1,6 +1,7 @@
-//! The processor time of a thread, where available; displayed, and never in a history.
+//! The processor time of a thread, where available. It is only displayed, and is not part of a
+//! history.
 
-/// The processor time of the current thread at one moment, in microseconds.
+/// A stopwatch for the processor time of the current thread.
 pub struct ThreadClock(Option<u64>);
 
 impl ThreadClock {
@@ -9,13 +10,14 @@ impl ThreadClock {
         ThreadClock(thread_micros())
     }
 
-    /// The thread's time since the start; `None` where the system cannot tell.
+    /// Returns the thread's processor time since the start in microseconds, or `None` if the system
+    /// does not report it.
     pub fn micros(&self) -> Option<u64> {
         Some(thread_micros()?.saturating_sub(self.0?))
     }
 }
 
-/// POSIX `CLOCK_THREAD_CPUTIME_ID`.
+/// Reads POSIX's `CLOCK_THREAD_CPUTIME_ID`.
 #[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
 fn thread_micros() -> Option<u64> {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);

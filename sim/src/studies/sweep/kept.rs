@@ -1,4 +1,5 @@
-//! Reports of the violations that a sweep keeps. It holds no reports, so it runs their seeds again.
+//! Reports the violations that a sweep keeps. The sweep stores no reports, so their seeds are run
+//! again.
 
 use super::{FailedRun, SweepSpec};
 use crate::run::parallel::in_parallel;
@@ -17,8 +18,8 @@ struct Showing {
     ids: Vec<String>,
 }
 
-/// Repeats the kept runs and passes on a report for each violation: at most `violations_max` per
-/// cell, the smallest of each anomaly first, in any order.
+/// Repeats the kept runs and passes on a report for each violation, in any order. There are at most
+/// `violations_max` per cell, and the smallest of each anomaly have priority.
 pub fn kept<E: From<FailedRun> + Send>(
     spec: &SweepSpec,
     sum: &Sweep,

@@ -1,4 +1,4 @@
-//! The threads of a sweep: the distribution of seeds, and the sum of the results.
+//! The threads of a sweep: distributes the seeds, and adds up the results.
 
 use super::blind_spots::blind_spots;
 use super::cpu::ThreadClock;
@@ -17,10 +17,11 @@ use fencepost_reports::{RunFacts, Verdict};
 use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Few enough for threads to finish together. Chunks end at multiples, as for `seeds_to_first`.
+/// Number of seeds in a chunk, small enough for threads to finish together. Chunks end at its
+/// multiples, as `seeds_to_first` requires.
 const CHUNK: u64 = 16;
 
-/// The largest chunk, halved repeatedly, of which every thread gets one.
+/// Returns the chunk size, which is halved until every thread gets a chunk.
 fn chunk(seeds: u64, jobs: usize) -> u64 {
     let share = seeds / u64::try_from(jobs.max(1)).unwrap_or(u64::MAX);
     std::iter::successors(Some(CHUNK), |chunk| Some(chunk / 2))
@@ -28,7 +29,7 @@ fn chunk(seeds: u64, jobs: usize) -> u64 {
         .unwrap_or(1)
 }
 
-/// Independent of the number of seeds.
+/// The shared state of the threads. Its size does not depend on the number of seeds.
 pub(super) struct Work<'s> {
     pub(super) spec: &'s SweepSpec,
     pub(super) listener: &'s dyn Listener,
@@ -152,7 +153,7 @@ impl<'s> Work<'s> {
     fn fail(&self, failed: FailedRun) {
         self.stop.ask();
         let mut done = lock(&self.done);
-        // Keeps the failure of the lowest seed, whichever thread found it.
+        // The failure of the lowest seed is kept, whichever thread found it.
         if done.failed.as_ref().is_none_or(|known| failed.seed < known.seed) {
             done.failed = Some(failed);
         }
@@ -197,7 +198,8 @@ fn empty_cells(spec: &SweepSpec) -> Vec<Cell> {
     spec.cells.iter().map(cell).collect()
 }
 
-/// A panicking thread leaves its state consistent; the panic resumes once all threads have ended.
+/// Locks the mutex, even after a panic. A panicking thread leaves its state consistent, and the
+/// panic resumes once all threads have ended.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,5 +1,5 @@
-//! Roles in a deployment, as servers report them at a start and after a change. The initial roles
-//! are no events.
+//! The roles of servers in a deployment, as they report them after a start and a change. The
+//! initial roles are not events.
 
 use fencepost_faults::Node;
 use fencepost_machine::Notice;
@@ -13,7 +13,7 @@ pub(super) struct Parts {
     known: BTreeMap<Node, Part>,
     up: BTreeSet<Node>,
     synchronised: BTreeSet<Node>,
-    /// Independent masters are all primaries, and replace none.
+    /// Whether a primary was replaced. Independent masters are all primaries and replace none.
     replaced: bool,
 }
 

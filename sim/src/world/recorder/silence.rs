@@ -1,5 +1,5 @@
-//! Silences of waiting threads. Recorded after healing, when progress is required; also at any time
-//! if a free lock must be available then.
+//! Detects silences of waiting threads. They are recorded after healing, when progress is required,
+//! and at any time if a free lock must be available then.
 
 use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_reports::{Action, What};
@@ -7,10 +7,10 @@ use fencepost_reports::{Action, What};
 #[derive(Default)]
 pub(super) struct Waiting {
     threads: Vec<Waiter>,
-    /// `true` if only machines are known to send, not threads.
+    /// Whether only the sending machine of a message is known, and not the thread.
     pub(super) by_machine: bool,
     pub(super) bound: Option<Micros>,
-    /// A bound that also applies before the faults have ended.
+    /// Bound that also applies before the faults have ended; `None` if there is none.
     pub(super) always: Option<Micros>,
     healed: Option<SimTime>,
 }
@@ -76,7 +76,7 @@ impl Waiting {
         self.threads.iter().map(|one| (one.node, one.began)).collect()
     }
 
-    /// After healing, or at any time.
+    /// Returns whether a silence exceeds its bound, after healing or at any time.
     fn is_long(&self, since: SimTime, now: SimTime) -> bool {
         if self.always.is_some_and(|bound| now.since(since) > bound) {
             return true;
@@ -85,8 +85,8 @@ impl Waiting {
         after_healing.zip(self.bound).is_some_and(|(span, bound)| span > bound)
     }
 
-    /// Ends the run: returns every silence that must be recorded then. Without future events, that
-    /// of all waiting threads.
+    /// Ends the run, and returns every silence to record then. If there are no future events, these
+    /// are the silences of all waiting threads.
     pub(super) fn end(&mut self, now: SimTime, ahead: bool) -> Vec<Silence> {
         let Some(bound_us) = self.bound else { return Vec::new() };
         let threads = std::mem::take(&mut self.threads).into_iter();

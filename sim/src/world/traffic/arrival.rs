@@ -1,4 +1,5 @@
-//! A due message at its receiver: lost, held up, or it changes a connection and wakes a waiter.
+//! Handles a due message at its receiver. The message is lost, held up, or changes a connection and
+//! wakes a waiter.
 
 use super::super::agenda::{Class, Occurrence};
 use super::super::server::Arrival;
@@ -44,7 +45,7 @@ impl State {
         overtakes
     }
 
-    /// A message that was held up and resent may be slower than a later one.
+    /// Returns whether a message would overtake an earlier one, which was held up and resent.
     fn overtakes(&self, id: u32) -> bool {
         let message = &self.messages[id as usize];
         let earlier = |other: &Message| other.flow == message.flow && other.serial < message.serial;
@@ -53,7 +54,7 @@ impl State {
             && self.messages.iter().any(|(_, other)| earlier(other))
     }
 
-    /// Separate from data, whose path must be fast.
+    /// Handles messages other than data, whose path must be fast.
     #[inline(never)]
     fn signal_arrives(&mut self, message: &Message) {
         match message.kind {
@@ -130,7 +131,7 @@ impl State {
         });
     }
 
-    /// The kernel answers for an end that is gone.
+    /// Answers data for an end that no longer exists, as the kernel of a host does.
     #[cold]
     fn data_arrives_too_late(&mut self, message: &Message) {
         self.post(Kind::Reset, (message.to, message.from), NONE, message.flow, Vec::new(), 0);
@@ -158,8 +159,8 @@ impl State {
         }
     }
 
-    /// Delivers an arrival to the server that owns the socket. Does nothing if a task owns it; the
-    /// caller has already woken the task.
+    /// Delivers an arrival to the server that owns the socket. Does nothing if a task owns it,
+    /// because the caller has already woken the task.
     fn put_into_inbox(&mut self, socket: u32, arrival: impl FnOnce(ConnectionId) -> Arrival) {
         let end = &self.sockets[socket as usize];
         let (host, owner) = (end.host, end.owner);

@@ -1,11 +1,11 @@
-//! Finds overtakings.
+//! Finds acquisitions that overtake earlier requests.
 
 use super::progress::ends;
 use fencepost_faults::SimTime;
 use fencepost_reports::History;
 use fencepost_reports::judge::timeline::{Acquisition, Outcome, Timeline};
 
-/// Ignores acquires of a holder.
+/// Counts the overtakings, without acquires of a holder.
 pub(crate) fn overtakings(history: &History, margin_us: u64, until: SimTime) -> usize {
     let timeline = Timeline::new(history);
     let nested = |one: &Acquisition<'_>| {

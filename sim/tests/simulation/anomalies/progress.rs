@@ -1,4 +1,5 @@
-//! The progress of a lock: the times in which a process wanted it and no process had it.
+//! The progress of a lock, measured by the times in which a process wanted it and no process had
+//! it.
 
 use super::rows::Case;
 use fencepost::{Engine, RunSpec};
@@ -24,7 +25,7 @@ pub(crate) struct Progress {
     pub(crate) granted: u64,
     pub(crate) missed: u64,
     pub(crate) attempts: u64,
-    /// Too few masters were free.
+    /// Number of attempts that failed because too few masters were free.
     pub(crate) split: u64,
 }
 
@@ -64,7 +65,7 @@ impl Progress {
         self.split += voted.difference(&won).count() as u64;
     }
 
-    /// Only of attempts with a vote.
+    /// Returns the rate per thousand, among attempts with a vote.
     pub(crate) fn split_permille(&self) -> u64 {
         self.split * 1_000 / self.attempts.max(1)
     }

@@ -19,7 +19,7 @@ pub(crate) struct Row {
     pub(crate) flawed: Case,
     pub(crate) twin: Option<Case>,
     pub(crate) fault: &'static str,
-    /// The flawed lock shows one or more of these, the twin none.
+    /// Rules of which the flawed lock breaks one or more, and the twin none.
     pub(crate) kinds: &'static [Kind],
     pub(crate) seeds: u64,
 }
@@ -73,7 +73,7 @@ fn overrun() -> Scenario {
     Scenario { hold, ..Scenario::default() }
 }
 
-/// A process is stuck for ten minutes; the maximum hold is eight leases.
+/// A process is stuck for ten minutes, and the maximum hold is eight leases.
 fn hanging() -> Scenario {
     Scenario {
         hang: Some(Span::secs(600)),
@@ -82,12 +82,12 @@ fn hanging() -> Scenario {
     }
 }
 
-/// Holders stay until the lease ends; clocks drift apart by up to 3 %.
+/// Holders stay until the lease ends, and clocks drift apart by up to 3 %.
 fn to_the_end() -> Scenario {
     Scenario { hold: Hold::UntilValidity, ..Scenario::default() }
 }
 
-/// Clocks drift apart by up to 1 %.
+/// Holders stay until the lease ends, and clocks drift apart by up to 1 %.
 fn to_the_end_within_the_margin() -> Scenario {
     Scenario { faults: FaultSizes { drift_ppm: 10_000, ..to_the_end().faults }, ..to_the_end() }
 }
@@ -115,7 +115,7 @@ fn unchecked() -> Scenario {
     Scenario { storage: StorageRule::Unchecked, ..Scenario::default() }
 }
 
-/// Holders write at the end of their lease; the storage checks a moment before it writes.
+/// Holders write at the end of their lease, and the storage checks a moment before it writes.
 fn check_then_write() -> Scenario {
     Scenario { storage: StorageRule::CheckThenWrite, ..at_the_end() }
 }
@@ -125,7 +125,7 @@ fn at_the_end() -> Scenario {
     Scenario { processes: 6, hold, ..Scenario::default() }
 }
 
-/// Few acquisitions, so that few random tokens interfere.
+/// There are few acquisitions, so that few random tokens interfere.
 fn few_fenced_writes() -> Scenario {
     Scenario {
         cycles: 2,
@@ -168,7 +168,7 @@ fn slow_messages() -> Scenario {
     with_latency(5, 60)
 }
 
-/// Short compared with a master's reply time.
+/// The lease is short compared with a master's reply time.
 fn short_lease() -> Scenario {
     let ms = Span::millis;
     Scenario {
@@ -201,7 +201,7 @@ fn in_step() -> Scenario {
     }
 }
 
-/// The random delay is equally long on average.
+/// The retry delay is random and on average equally long.
 fn out_of_step() -> Scenario {
     let retry = SpanRange::new(Span::millis(0), Span::millis(100));
     Scenario { calls: ClientCalls { retry, ..in_step().calls }, ..in_step() }
@@ -227,7 +227,8 @@ pub(crate) const IN_STEP: Slow = Slow {
     fault: "none",
 };
 
-/// Aimed faults cost a lock and its twin so much that ten seeds do not distinguish them.
+/// The faults are uniform, because aimed ones cost a lock and its twin so much that ten seeds do
+/// not distinguish them.
 pub(super) fn anywhere() -> Scenario {
     Scenario { strategy: Strategy::Uniform, ..Scenario::default() }
 }

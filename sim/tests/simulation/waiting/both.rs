@@ -1,4 +1,5 @@
-//! Takes two masters one after the other, and releases the first if the second is taken.
+//! A lock that takes two masters one after the other, and releases the first if the second is
+//! taken.
 
 use super::*;
 

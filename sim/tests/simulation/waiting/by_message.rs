@@ -1,4 +1,4 @@
-//! Waits for a message that the lock is free.
+//! A lock that waits for a message that it is free.
 
 use super::*;
 

@@ -1,8 +1,10 @@
-//! A queue at the server: a refused process is appended and notified of its turn.
+//! A lock with a queue at the server, to which a refused process is appended and in which it is
+//! notified of its turn.
 
 use super::*;
 
-/// KEYS: the lock, the queue. ARGV: the owner, the ttl, the number of places to remove on a grant.
+/// Script that asks for the lock. KEYS are the lock and the queue. ARGV are the owner, the ttl, and
+/// the number of places to remove on a grant.
 static ASK: Script = Script::new(
     "local head = redis.call('lindex', KEYS[2], 0) \
      if redis.call('exists', KEYS[1]) == 0 and (not head or head == ARGV[1]) then \
@@ -22,7 +24,8 @@ static ASK_ANYHOW: Script = Script::new(
        redis.call('rpush', KEYS[2], ARGV[1]) end \
      return 0",
 );
-/// KEYS: the lock, the queue. ARGV: the owner, the place of the queue to notify.
+/// Script that leaves the lock. KEYS are the lock and the queue. ARGV are the owner and the place
+/// of the queue to notify.
 static LEAVE: Script = Script::new(
     "if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end \
      redis.call('del', KEYS[1]) \
@@ -58,7 +61,7 @@ macro_rules! definition {
 }
 pub(super) static SOUND: Definition = definition!(ASK, "1", "0");
 pub(super) static DROPS_A_PLACE: Definition = definition!(ASK, "2", "0");
-/// Notifies the last in the queue first.
+/// A lock that notifies the last in the queue first.
 pub(super) static LAST_FIRST: Definition = definition!(ASK_ANYHOW, "1", "-1");
 
 impl Queued {

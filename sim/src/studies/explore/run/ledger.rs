@@ -115,7 +115,7 @@ impl Ledger {
         })
     }
 
-    /// Returns `false` if there is no such unit, or it was run before.
+    /// Enters a result. Returns `false` if the unit does not exist or was run before.
     #[must_use]
     pub(crate) fn enter(&mut self, level: Level, number: usize, unit: Unit) -> bool {
         let Some(place) = self.part(level, number) else { return false };
@@ -128,7 +128,8 @@ impl Ledger {
         is_new
     }
 
-    /// Returns `false` if the work is divided differently, or some of it was run before.
+    /// Enters a slice. Returns `false` if the work is divided differently, or if some of the slice
+    /// was run before.
     #[must_use]
     pub(crate) fn enter_slice(&mut self, slice: Slice) -> bool {
         let Some(place) = self.part(slice.level, slice.units.start) else { return false };
@@ -178,7 +179,7 @@ pub(crate) fn parts(units: &Units) -> Vec<(Level, Range<usize>)> {
     units.iter().flat_map(of).collect()
 }
 
-/// Makes at most `parts` nonempty parts of about the same size.
+/// Divides units into at most `parts` nonempty parts of about the same size.
 fn cut(units: Range<usize>, parts: usize) -> Vec<Range<usize>> {
     let parts = parts.min(units.len());
     let edge = |part: usize| units.start + units.len() * part / parts.max(1);

@@ -5,24 +5,24 @@ use crate::studies::explore::plan::level::Level;
 use crate::studies::explore::plan::prune::Pruned;
 use fencepost_reports::Verdict;
 
-/// The sum of results.
+/// The results of some plans, added up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sum {
-    /// Runs by number of faults: none, one, two.
+    /// Number of runs with no fault, one and two faults.
     pub runs: [u64; 3],
-    /// Runs by number of delayed messages.
+    /// Number of runs with no delayed message, one and two.
     pub by_delays: [u64; 3],
-    /// Runs that kept every rule and exercised the lock.
+    /// Number of runs that kept every rule and exercised the lock.
     pub valid: u64,
-    /// Runs that kept every rule, but exercised nothing.
+    /// Number of runs that kept every rule, but did not exercise the lock.
     pub unknown: u64,
-    /// Runs that broke a rule.
+    /// Number of runs that broke a rule.
     pub violated: u64,
-    /// Runs in which a fault was injected.
+    /// Number of runs in which a fault was injected.
     pub fired: u64,
-    /// Runs in which at least two processes acquired the lock.
+    /// Number of runs in which at least two processes acquired the lock.
     pub contended: u64,
-    /// Pruned plans.
+    /// Numbers of pruned plans.
     pub pruned: Pruned,
 }
 
@@ -59,7 +59,7 @@ impl Sum {
         self.pruned.same_order += pruned.same_order;
     }
 
-    /// All runs.
+    /// Returns the number of all runs.
     pub fn all_runs(&self) -> u64 {
         self.runs.iter().sum()
     }

@@ -1,4 +1,5 @@
-//! Estimates the work for bounds from a sample in advance: a thousand plans or a hundred years.
+//! Estimates the work for bounds from a sample, because it may be a thousand plans or a hundred
+//! years.
 
 use super::trial::trial;
 use super::work::{Exploration, FailedPlan};
@@ -11,23 +12,25 @@ use fencepost_faults::{FaultPlan, TimedFault};
 
 const BASES: usize = 4;
 const FIRSTS: usize = 16;
-/// Kinds and targets of a fault.
+/// Maximum number of sampled sites, which are kinds of faults with their targets.
 const SITES: usize = 64;
 const PLACES: usize = 4;
-/// Sampled plans with a late message.
+/// Maximum number of sampled plans with a late message.
 const ORDERS: usize = 512;
-/// Beyond this processor time for one plan the sample takes no other target: long runs have many.
+/// Processor time for one plan, in microseconds, beyond which the sample takes no other target,
+/// because long runs have many.
 const SAMPLE_US_MAX: u64 = 250_000;
 const TRIALS: usize = 32;
 
-/// The estimate.
+/// The estimated work for some bounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Survey {
-    /// Plans without additions, with one fault or delay, with two, and with three.
+    /// Number of plans without additions, with one fault or delay, with two, and with three.
     pub runs: [u128; 4],
-    /// Plans to keep: those with one addition, if they are extended.
+    /// Number of plans to keep in memory, which are those with one addition if they are extended.
     pub kept: u128,
-    /// Processor time of one run in microseconds, with the search for its place; `None` if unknown.
+    /// Processor time of one run in microseconds, including the search for its place; `None` if
+    /// unknown.
     pub run_us: Option<u64>,
 }
 
@@ -59,18 +62,18 @@ impl Sample {
 }
 
 impl Survey {
-    /// The estimate for one of this many shards. Each keeps all first faults.
+    /// Returns the estimate for one of this many shards. Each shard keeps all first faults.
     pub fn of_shards(self, count: u32) -> Survey {
         let share = |runs: u128| runs.div_ceil(u128::from(count.max(1)));
         Survey { runs: self.runs.map(share), ..self }
     }
 
-    /// All runs.
+    /// Returns the number of all runs.
     pub fn all_runs(&self) -> u128 {
         self.runs.iter().fold(0, |sum, runs| sum.saturating_add(*runs))
     }
 
-    /// The memory of the kept plans in bytes.
+    /// Returns the memory of the kept plans in bytes.
     pub fn bytes(&self) -> u128 {
         let plan = size_of::<(usize, FaultPlan)>() + size_of::<TimedFault>();
         self.kept.saturating_mul(plan as u128)
@@ -78,7 +81,7 @@ impl Survey {
 }
 
 impl Exploration<'_> {
-    /// Estimates the work in a bounded number of runs, for any bounds.
+    /// Estimates the work for any bounds in a bounded number of runs.
     pub fn survey(&self, stop: &Stop) -> Result<Survey, FailedPlan> {
         let calm = |base| Planned { base, level: Level::default(), plan: FaultPlan::default() };
         let bases: Vec<Planned> = spread(self.bases.len(), BASES).map(calm).collect();
@@ -126,7 +129,7 @@ impl Exploration<'_> {
         Ok(())
     }
 
-    /// Estimated from the first base run.
+    /// Returns the number of first additions, estimated from the first base run.
     fn roots_of_about(&self, about: u128, stop: &Stop) -> Result<u128, FailedPlan> {
         if !self.bounds.rules.contains(&Rule::Order) {
             return Ok(about);
@@ -156,7 +159,7 @@ impl Exploration<'_> {
         let numbers: Vec<usize> = (0..prefixes.len()).collect();
         let samples = in_parallel(self.jobs, &numbers, |number| {
             let prefix = &prefixes[*number];
-            // Each prefix has its own sites, so that together they cover all.
+            // Each prefix samples other sites, so that together they cover all.
             let first = number * all / prefixes.len();
             let sites = spread(all, most).map(|place| (first + place) % all).collect::<Vec<_>>();
             self.sample_of(prefix, (kind, &sites), stop)

@@ -1,4 +1,4 @@
-//! One plan: run and judged.
+//! Runs one plan and judges it.
 
 use crate::engine::{Engine, EngineError};
 use crate::studies::explore::plan::base::Base;

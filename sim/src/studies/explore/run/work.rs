@@ -1,8 +1,8 @@
-//! All plans of the bounds, over threads: those with fewer faults first.
+//! Runs all plans of the bounds in parallel, those with fewer faults first.
 //!
 //! Units, in an order that does not depend on the threads, are the base runs, the sites of each
 //! base run for plans with one addition, and the first additions for larger plans. Threads take
-//! units chunk by chunk; in a chunk the first unit with a violation counts. A ledger records
+//! units chunk by chunk. In a chunk the first unit with a violation counts. A ledger records
 //! finished units, which are not repeated.
 
 use super::ledger::{Ledger, Slice, Unit};
@@ -27,7 +27,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A checkpoint waits for at most this many units.
+/// Returns the number of units for which a checkpoint waits at most.
 fn chunk(level: Level) -> usize {
     match level.depth() {
         0 | 1 => 64,
@@ -35,12 +35,12 @@ fn chunk(level: Level) -> usize {
     }
 }
 
-/// Listens to the runs.
+/// A listener for the runs of an exploration.
 pub trait Progress: Sync {
     /// Called after a run.
     fn run_done(&self, is_violated: bool);
 
-    /// Called after some units.
+    /// Called after some units, with all finished runs.
     fn added(&self, ledger: &Ledger) {
         let _ = ledger;
     }
@@ -53,29 +53,30 @@ pub struct Exploration<'b> {
     pub(crate) bases: Vec<Base>,
     pub(crate) sites: [Vec<Site>; 2],
     pub(crate) calm: Vec<OnceLock<Scout>>,
-    /// By [`Added`], base run and site. Empty unless they are extended: each unit places its own.
+    /// First additions by [`Added`], base run and site. Empty unless plans are extended, because
+    /// otherwise each unit places its own.
     pub(crate) firsts: [Vec<(usize, Placed)>; 2],
-    /// Later additions are counted only if the first are complete.
+    /// Whether the first additions are complete, so that later additions can be counted.
     pub(crate) has_all_firsts: bool,
 }
 
 /// The result of all runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// The first plan that breaks a rule; none with fewer faults does.
+    /// The first plan that breaks a rule. No plan with fewer faults does.
     Counterexample(Planned),
     /// No plan breaks a rule.
     Quiet(Ledger),
-    /// The work was stopped; the finished runs.
+    /// The work was stopped after these runs.
     Stopped(Ledger),
 }
 
 /// A plan that could not be run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FailedPlan {
-    /// The plan.
+    /// The failed plan.
     pub planned: Planned,
-    /// The reason.
+    /// Error of the engine.
     pub error: EngineError,
 }
 
@@ -94,7 +95,7 @@ enum End {
 }
 
 impl<'b> Exploration<'b> {
-    /// The work for some bounds, without placed plans.
+    /// Creates the work for some bounds, without placed plans.
     pub fn unplaced(bounds: &'b Bounds, jobs: usize) -> Exploration<'b> {
         let sites = match bounds.delays {
             0 => [Vec::new(), all_sites(bounds)],
@@ -106,7 +107,8 @@ impl<'b> Exploration<'b> {
         Exploration { bounds, jobs, bases, sites, calm, firsts, has_all_firsts: false }
     }
 
-    /// Places all extended first faults and delays; incomplete, and unusable, if stopped meanwhile.
+    /// Places all extended first faults and delays. If stopped meanwhile, the result is incomplete
+    /// and cannot be used.
     pub fn new(
         bounds: &'b Bounds,
         jobs: usize,
@@ -117,18 +119,18 @@ impl<'b> Exploration<'b> {
         Ok(work)
     }
 
-    /// The run of a plan.
+    /// Returns the run of a plan.
     pub fn spec(&self, planned: &Planned) -> RunSpec {
         self.bounds.spec(&self.bases[planned.base], planned.plan.clone())
     }
 
-    /// The conditions of each base run, in words.
+    /// Returns the conditions of each base run, in words.
     pub fn conditions(&self) -> Vec<String> {
         self.bases.iter().map(|base| base.name.clone()).collect()
     }
 
-    /// Runs the missing plans of a shard, until a violation or a stop. The ledger is one of
-    /// [`Exploration::units`].
+    /// Runs the missing plans of a shard, until a violation or a stop. The ledger must have the
+    /// units of [`Exploration::units`].
     pub fn explore(
         &self,
         shard: Shard,
@@ -152,7 +154,8 @@ impl<'b> Exploration<'b> {
         Ok(Answer::Quiet(ledger))
     }
 
-    /// Repeats a part of the work. `None` if it is stopped, or if one of its plans breaks a rule.
+    /// Repeats a part of the work. Returns `None` if it is stopped, or if one of its plans breaks a
+    /// rule.
     pub fn again(
         &self,
         part: &Slice,
@@ -340,7 +343,8 @@ struct Running<'r> {
 }
 
 impl Running<'_> {
-    /// Returns whether a plan breaks a rule, here or in an earlier unit, or it was stopped.
+    /// Returns whether to end: a plan breaks a rule, here or in an earlier unit, or the work was
+    /// stopped.
     fn is_over(&mut self) -> bool {
         let is_beaten = self.earliest.load(Ordering::Relaxed) < self.number;
         if self.done.found.is_none() && (is_beaten || self.stop.is_asked()) {

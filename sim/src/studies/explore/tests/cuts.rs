@@ -1,9 +1,10 @@
-//! Cuts: all starts and ends between two checks of the network give the same run.
+//! Tests that all starts and ends of a cut between two checks of the network give the same run.
 
 use super::*;
 use fencepost_reports::Event;
 
-/// Before the probe begins, without the fault and connection numbers, which name holders in MySQL.
+/// Returns the events before the probe begins, without the numbers of faults and connections.
+/// Connection numbers name holders in MySQL.
 fn told(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Vec<Event> {
     let mut spec = bounds.spec(base, plan.clone());
     let nothing = Fault::ClockJump { node: Node::Storage, offset_us: 0 };
@@ -66,7 +67,8 @@ fn a_cut_is_the_same_wherever_it_begins_and_ends_between_two_looks() {
             let classes = classes(&origin, site);
             for [from, earliest, latest] in classes.iter().step_by(7) {
                 let one = told(&bounds, base, &cut(site, *from, *earliest));
-                // Any instant between these is equivalent, and any start after the previous check.
+                // Any end between these two instants is equivalent, and any start after the
+                // previous check.
                 let middle = SimTime(earliest.0.midpoint(latest.0) / 100 * 100).max(*earliest);
                 for end in [middle, *latest] {
                     assert_eq!(one, told(&bounds, base, &cut(site, *from, end)), "{site:?}");

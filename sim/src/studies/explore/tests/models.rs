@@ -1,5 +1,5 @@
-//! Compares the explorer with models independent of the simulator: it must find a violation exactly
-//! if the model breaks.
+//! Compares the explorer with models that are independent of the simulator. It must find a
+//! violation exactly if the model breaks.
 
 mod world;
 
@@ -10,9 +10,10 @@ use world::{Lock, Mistake, Trouble};
 struct Cell {
     lock: Lock,
     is_broken: bool,
-    /// Up to renaming of servers and processes; `None` for a broken one: the search ends there.
+    /// Number of states up to renaming of servers and processes; `None` for a broken cell, where
+    /// the search ends.
     states: Option<usize>,
-    /// The same on the engine: the fault, and whether a server returns only after a lease.
+    /// Fault family on the engine.
     fault: &'static str,
 }
 
@@ -41,10 +42,11 @@ fn cells() -> Vec<Cell> {
     ]
 }
 
-/// Of one server: without trouble, with a crash, a lost reply, and a restart after a lease.
+/// Numbers of states with one server: without trouble, with a crash, a lost reply, and a restart
+/// after a lease.
 const STATES_ONE: [usize; 4] = [278, 599, 1_186, 1_927];
-/// Without trouble and, with one attempt for each process, with a lost reply, a restart after a
-/// lease, and a crash.
+/// Numbers of states with three servers: without trouble, and with one attempt for each process
+/// with a lost reply, a restart after a lease, and a crash.
 const STATES_THREE: [usize; 4] = [51_941, 29_306, 79_290, 21_727];
 
 fn checked(lock: &Lock) -> (bool, usize) {
@@ -111,7 +113,7 @@ fn a_mistake_in_the_model_is_noticed() {
     }
 }
 
-/// Borrows the name of a lock that has a certificate.
+/// Returns a lock under the name of another that has a certificate.
 fn disguised(name: &'static str, as_is: &str) -> &'static Definition {
     let own = find(as_is).expect("the lock is in the table");
     let Definition { about, deployment, has_tokens, is_fair, models, build, .. } = *own;

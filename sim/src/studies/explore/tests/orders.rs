@@ -1,4 +1,4 @@
-//! Message orders: those that are placed, those that are pruned, and their results.
+//! Tests of message orders: those that are placed, those that are pruned, and their results.
 
 use super::*;
 use crate::setup::scenario::Hold;
@@ -71,7 +71,8 @@ fn every_message_is_made_to_pass_its_next_neighbour_and_a_delay_left_out_is_noti
         let missing = |plans: &[FaultPlan]| {
             let mut missing = Vec::new();
             for (link, place, at) in arrivals(&calm) {
-                // Each pair of messages to the same machine within reach of each other.
+                // The loop tries each pair of messages to the same machine that can pass each
+                // other.
                 for (other, _, next) in arrivals(&calm) {
                     let is_probe =
                         [link, other].iter().any(|link| [link.0, link.1].contains(&Node::Probe));
@@ -199,7 +200,7 @@ fn leaving_out_equal_orders_loses_no_violation() {
     }
 }
 
-/// If the holder's delete arrives late, the lease is over and the lock belongs to another.
+/// If the holder's delete arrives late, the lease is over and the lock belongs to another process.
 #[test]
 fn a_late_message_shows_what_the_same_run_without_it_does_not() {
     let mut bounds = ordered("set-px-get-del", "none", (0, 1));

@@ -1,4 +1,4 @@
-//! Work in parts: shards, and stops.
+//! Tests of work in parts: shards, and stops.
 
 use super::*;
 use crate::studies::explore::certificate::partial::{
@@ -8,7 +8,7 @@ use fencepost_reports::documents::certificate::unfinished::Unfinished;
 use fencepost_reports::summary::sweep::Gaps;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A few hundred runs, with no fault, one and two.
+/// Returns bounds with a few hundred runs, with no fault, one and two.
 fn small() -> Bounds {
     bounds("single-node", "lost-reply", 2)
 }
@@ -135,8 +135,8 @@ impl Progress for Stopping<'_> {
     }
 }
 
-/// With one job it stops after exactly this many runs. With two, only a stop at least two runs
-/// before the end is certain to take effect.
+/// With one job the exploration stops after exactly this many runs. With two, only a stop at least
+/// two runs before the end is certain to take effect.
 #[test]
 fn what_is_stopped_after_any_run_goes_on_to_the_same_certificate() {
     let bounds = small();

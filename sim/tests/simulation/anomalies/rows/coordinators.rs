@@ -1,5 +1,5 @@
-//! The rows of memcached (E1), ZooKeeper (E2, E3), databases (E5), etcd (E7), Chubby (E8), GemFire
-//! (E9).
+//! The rows of memcached (E1), ZooKeeper (E2, E3), databases (E5), etcd (E7), Chubby (E8) and
+//! GemFire (E9).
 
 use super::{
     FOREIGN, HARM, HELD, OVERLAP, Row, STUCK, Slow, TOKENS, anywhere, case, delayed_restart,
@@ -20,7 +20,7 @@ pub(crate) fn almost_a_lease() -> Scenario {
     }
 }
 
-/// The maximum hold is one and a half ttls; pauses may take twice as long.
+/// The maximum hold is one and a half ttls, and pauses may take twice as long.
 fn long_pauses() -> Scenario {
     Scenario {
         held_bound: Some(Span::secs(15)),
@@ -66,17 +66,19 @@ pub(crate) fn cut_from_the_cell() -> Scenario {
     cut(20, (36_000, 39_900), (35, 45))
 }
 
-/// Leases of a minute, as of an overloaded master; holders work beyond that and the grace period.
+/// Leases take a minute, as with an overloaded master, and holders work beyond that and the grace
+/// period.
 pub(crate) fn cut_beyond_the_grace_period() -> Scenario {
     Scenario { cycles: 3, ..cut(60, (115_000, 119_000), (130, 150)) }
 }
 
-/// Every lost reply is from this server.
+/// The only server is the source of every lost reply.
 pub(crate) fn alone() -> Scenario {
     Scenario { servers: Servers { ensemble: 1, ..Servers::default() }, ..Scenario::default() }
 }
 
-/// Message latencies are close to the holds: much is in transit when a reply is lost.
+/// Message latencies are close to the holds, so that many messages are in transit when a reply is
+/// lost.
 pub(crate) fn slow_and_alone() -> Scenario {
     Scenario {
         cycles: 60,
@@ -114,7 +116,7 @@ pub(crate) fn away_for_long() -> Scenario {
     }
 }
 
-/// Servers are cut off for about a session, and catch up later; a client reads in the meantime.
+/// Servers are cut off for about a session, and catch up later, while a client reads from them.
 pub(crate) fn behind() -> Scenario {
     Scenario {
         processes: 6,
@@ -145,7 +147,7 @@ pub(crate) fn cut_off() -> Scenario {
     }
 }
 
-/// Cuts that leave a client any server end no session; cuts among the servers may.
+/// Cuts that leave a client any server end no session, but cuts among the servers may.
 pub(crate) fn cut_off_from_three() -> Scenario {
     Scenario { servers: Servers { ensemble: 3, ..cut_off().servers }, ..cut_off() }
 }
@@ -334,7 +336,8 @@ pub(super) const LOCK_DELAY: Slow = Slow {
     fault: "client-crash",
 };
 
-/// The lock that asks for one second more, so that none ends early, waits up to a second longer.
+/// The lock requests one second more, so that no lease ends early, and therefore waits up to a
+/// second longer.
 pub(super) const LATE_EXPIRY: Slow = Slow {
     id: "E1",
     flawed: within("memcached-cas", anywhere),

@@ -1,4 +1,5 @@
-//! Anomalies of two faults in quick succession, which drawn plans rarely have: hand-written plans.
+//! Hand-written plans for anomalies of two faults in quick succession, which drawn plans rarely
+//! have.
 
 use super::{Case, OVERLAP, within};
 use fencepost::Scenario;
@@ -14,7 +15,7 @@ pub(crate) struct Written {
     pub(crate) plan: fn() -> FaultPlan,
     pub(crate) families: &'static str,
     pub(crate) about: &'static str,
-    /// The flawed lock shows one or more of these, the twin none.
+    /// Rules of which the flawed lock breaks one or more, and the twin none.
     pub(crate) kinds: &'static [Kind],
     pub(crate) cause: Cause,
     pub(crate) seeds: u64,
@@ -46,8 +47,8 @@ fn often_idle() -> Scenario {
 }
 
 /// The client does not reach the server again until it considers its session of 10 s expired. The
-/// server expires it at its next tick, up to 2 s later; in between the client is back with a new
-/// session, and looks for the node.
+/// server expires the session at its next tick, up to 2 s later. Before that, the client is back
+/// with a new session and looks for the node.
 fn reply_lost_and_cut_off() -> FaultPlan {
     let (server, client) = (Node::Server(1), Node::Client(1));
     let lost = Fault::LostReply { server, client, duration_us: Micros::from_millis(1_500) };

@@ -1,19 +1,19 @@
-//! A separate model of a lock on servers that forget a key once its lease is over: the single-node
-//! lock on one server, Redlock on several.
+//! A separate model of a lock on servers that forget a key once its lease is over. It is the
+//! single-node lock on one server and Redlock on several.
 //!
-//! Time is in ticks. Each process takes the lock once: it asks every server together, enters its
-//! critical section if a majority grants the lock while the lease is still valid, stays there for a
-//! tick and releases the lock; a failed attempt is undone, and retried while attempts remain. A
-//! message takes no tick or one, and events due in a tick happen before the next. All other events
-//! are actions, in every order.
+//! Time is in ticks. Each process takes the lock once. It asks all servers at the same time, and
+//! enters its critical section if a majority grants the lock while the lease is still valid. It
+//! stays there for a tick and releases the lock. A failed attempt is undone, and retried while
+//! attempts remain. A message takes no tick or one, and events due in a tick happen before the
+//! next. All other events are actions, in every order.
 
 use stateright::{Model, Property};
 
 const LEASE: u8 = 4;
 const HOLD: u8 = 1;
-/// Longer than a lease.
+/// Longest pause in ticks, which exceeds a lease.
 const PAUSE_MAX: u8 = 6;
-/// The server returns late.
+/// Downtime in ticks of a server that returns after the lease.
 const AWAY: u8 = LEASE + 1;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,14 +22,14 @@ pub(super) enum Trouble {
     Crash,
     Forget,
     ForgetLate,
-    /// A reply is lost: its process sees a broken connection.
+    /// A reply is lost, and its process sees a broken connection.
     LoseReply,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mistake {
     None,
-    /// One server less than a majority is enough.
+    /// One server less than a majority suffices.
     Quorum,
     Delete,
     /// The key is set without a check for an owner.
@@ -49,7 +49,7 @@ pub(super) struct Lock {
 pub(super) struct State {
     processes: Vec<Process>,
     servers: Vec<Server>,
-    /// With their longest remaining time.
+    /// Messages in transit, with the maximum time until their arrival.
     messages: Vec<(Message, u8)>,
     has_trouble: bool,
 }
@@ -63,12 +63,12 @@ struct Process {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Phase {
-    /// Asks not before `wait`, and within `within`.
+    /// The process asks between `wait` and `within` ticks from now.
     Idle {
         wait: u8,
         within: u8,
     },
-    /// Asked `since` ticks ago.
+    /// The process asked `since` ticks ago.
     Asking {
         since: u8,
         granted: u8,
@@ -132,7 +132,8 @@ impl State {
             }
     }
 
-    /// A paused process reads nothing, and an absent server does not exist.
+    /// Returns whether a message can arrive. A paused process reads nothing, and an absent server
+    /// does not exist.
     fn can_arrive(&self, message: &Message) -> bool {
         match message.what {
             MessageKind::Ask | MessageKind::Free => true,
@@ -178,13 +179,14 @@ impl State {
         }
     }
 
-    /// Represents all states that differ only in the names of servers or processes.
+    /// Returns the representative of all states that differ only in the names of servers or
+    /// processes.
     fn representative(self) -> State {
         let orders = permutations(self.processes.len());
         orders.iter().map(|order| self.renamed(order)).min().unwrap_or(self)
     }
 
-    /// Process `i` becomes `order[i]`; its servers are sorted by state.
+    /// Renames process `i` to `order[i]`, and sorts its servers by state.
     fn renamed(&self, order: &[u8]) -> State {
         let name = |process: u8| order[usize::from(process)];
         let mut processes = self.processes.clone();
@@ -229,7 +231,7 @@ impl State {
         }
     }
 
-    /// An absent server breaks the connection.
+    /// Executes a request. An absent server breaks the connection.
     fn serve(&mut self, lock: &Lock, message: Message) {
         let own = (message.process, message.attempt);
         let Server { key, away } = &mut self.servers[usize::from(message.server)];
