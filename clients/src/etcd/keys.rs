@@ -35,8 +35,8 @@ pub async fn enter(
     Ok(Place { revision, is_first: owner == 0 || owner == revision })
 }
 
-/// Returns the last key created before a revision, and the cluster's revision at the read. The key
-/// is `None` if none is older.
+/// Returns the last key created before a revision, and the cluster's revision at the read; `None`
+/// if no key is older.
 pub async fn last_before(
     gateway: &Gateway,
     prefix: &str,

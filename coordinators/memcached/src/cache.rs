@@ -26,7 +26,7 @@ pub(crate) enum RemovedItem {
 /// The last flush, as in `oldest_live` and `oldest_cas` of memcached.c.
 #[derive(Clone, Copy, Debug)]
 struct Flush {
-    /// Clock reading up to which stored items are gone, as are items with a smaller cas number.
+    /// Clock reading of the flush, which deletes items stored up to then or with a smaller `cas`.
     at: u64,
     cas: u64,
 }

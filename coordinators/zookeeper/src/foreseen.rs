@@ -14,7 +14,7 @@ pub(crate) struct Record {
     pub(crate) acl: Vec<Acl>,
 }
 
-/// Zxid of a node that a proposal changes, with the node; `None` if the proposal deletes it.
+/// Zxid of a proposal, with the node that it changes; `None` if it deletes the node.
 type Entry = (i64, Option<Record>);
 
 #[derive(Clone, Debug, Default)]

@@ -1,4 +1,4 @@
-//! Parses statements other than SET and those about tables.
+//! Dispatches on the first word of a statement, and parses simple statements.
 
 use super::ast::Statement;
 use super::expression::{Expression, Item};

@@ -1,4 +1,4 @@
-//! Parses the kind of a statement, and statements that read and write rows.
+//! Dispatches on the first word of a statement, and parses statements that read and write rows.
 
 use super::Parser;
 use super::ast::{

@@ -26,7 +26,7 @@ impl Strength {
         }
     }
 
-    /// Returns the mode of the lock for which waiters for the row queue.
+    /// Returns the lock mode with which a transaction queues for a row.
     pub(crate) fn turn(self) -> LockMode {
         match self {
             Strength::KeyShare => LockMode::AccessShare,

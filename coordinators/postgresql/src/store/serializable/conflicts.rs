@@ -28,7 +28,7 @@ impl Serializable {
         self.flag(reader, writer, reader)
     }
 
-    /// Records that a write follows earlier reads; `forgets` drops the writer's own recorded read.
+    /// Records a write, which must follow earlier reads of its targets by other transactions.
     pub(crate) fn conflict_in(
         &mut self,
         writer: Tracked,
