@@ -159,7 +159,6 @@ impl Base {
     }
 }
 
-/// Builds the result of an acquire; these locks have no validity and no token.
 fn acquisition(resource: &str, attempt: Result<Bytes, NotTaken>) -> Acquisition {
     match attempt {
         Ok(owner) => Acquisition::Granted(Lease {

@@ -115,7 +115,6 @@ struct Chubby {
 #[derive(Clone, Copy, Default)]
 struct HeldSequencer {
     acquire: u64,
-    /// Number in the sequencer.
     generation: u64,
 }
 

@@ -71,8 +71,7 @@ pub async fn expire_ms(session: &mut Session, key: &str, ttl: Duration) -> Resul
     yes_or_no(session.call(&[b"PEXPIRE", key.as_bytes(), ttl_ms.as_bytes()]).await?)
 }
 
-/// Sends `TIME`; returns the server's wall clock in milliseconds since the Unix epoch, rounded
-/// down.
+/// Sends `TIME`; returns the server's wall clock in milliseconds since the Unix epoch.
 pub async fn server_time_ms(session: &mut Session) -> Result<i64, CallError> {
     let reply = session.call(&[b"TIME"]).await?;
     let number = |index: usize| -> Option<i64> {

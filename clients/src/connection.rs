@@ -118,8 +118,7 @@ impl Future for Exchange<'_> {
 /// a plain version, which clears the buffer and extends it, takes 440 instructions more
 /// (docs/speed.md).
 fn encode(output: &mut Vec<u8>, words: &[&[u8]]) -> usize {
-    /// Bytes besides a word itself, which are its header and the command's end, or the command's
-    /// header.
+    /// Bytes of space for a header and a line end.
     const SPARE: usize = 32;
     if output.len() < SPARE {
         output.resize(SPARE, 0);
@@ -140,7 +139,6 @@ fn encode(output: &mut Vec<u8>, words: &[&[u8]]) -> usize {
     end + 2
 }
 
-/// Writes a line end and a bulk string header to the front; returns the number of bytes.
 #[inline(always)]
 fn put_header(output: &mut [u8], length: usize) -> usize {
     if let Some(header) = SHORT_HEADERS.get(length) {
@@ -248,7 +246,6 @@ impl Subscription {
     }
 }
 
-/// Returns the first word of a push, such as `message` or `subscribe`.
 fn kind_of(reply: &Reply) -> Option<&[u8]> {
     reply.as_array()?.first()?.as_bytes()
 }

@@ -44,14 +44,12 @@ impl PrimaryFinder {
         }
     }
 
-    /// Sets whether the finder follows changes of the primary, or keeps one until its connection
-    /// ends.
+    /// Sets whether the finder follows switches, or keeps a primary until its connection ends.
     pub fn listening(mut self, listens: bool) -> PrimaryFinder {
         self.listens = listens;
         self
     }
 
-    /// Sets the time limit of each call; returns the previous limit.
     pub(crate) fn limit(&mut self, timeout: Duration) -> Duration {
         std::mem::replace(&mut self.timeout, timeout)
     }
@@ -75,8 +73,7 @@ impl PrimaryFinder {
         verified
     }
 
-    /// Performs steps 1 and 2: takes the first answer of any Sentinel, and asks that Sentinel first
-    /// next time.
+    /// Performs steps 1 and 2, and moves the Sentinel that answered to the front.
     async fn ask_sentinels(&mut self) -> Result<Address, CallError> {
         for index in 0..self.sentinels.len() {
             let asked = ask(&self.env, &self.sentinels[index], &self.name, self.timeout).await;
@@ -92,7 +89,7 @@ impl PrimaryFinder {
         )))
     }
 
-    /// Performs step 3: connects, and verifies with ROLE that the server is a master.
+    /// Performs step 3.
     async fn connect_to_master(&self, address: &Address) -> Result<Connection, CallError> {
         let connection = Connection::open(&self.env, address, self.timeout).await?;
         let no_primary = |reason: &str| CallError::NoPrimary(format!("{address} {reason}"));
@@ -126,8 +123,7 @@ impl Drop for PrimaryFinder {
     }
 }
 
-/// Sends `SENTINEL get-master-addr-by-name NAME`; returns `None` if the Sentinel does not know the
-/// name.
+/// Returns `None` if the Sentinel does not know the name.
 async fn ask(
     env: &Env,
     sentinel: &Address,
@@ -147,7 +143,6 @@ fn address_of(reply: &Reply) -> Option<Address> {
     Some(Address { host, port })
 }
 
-/// Counts the switches until the finder or the host ends.
 async fn count_switches(
     env: Env,
     name: String,
@@ -160,8 +155,7 @@ async fn count_switches(
         if let Ok(mut subscription) =
             Subscription::open(&env, sentinel, &[b"+switch-master"], timeout).await
         {
-            // The client may miss a switch while it has no subscription, so a renewed subscription
-            // counts as one.
+            // The client may have missed a switch while it was not subscribed.
             if subscribed_before {
                 switches.set(switches.get() + 1);
             }
@@ -176,8 +170,7 @@ async fn count_switches(
     }
 }
 
-/// Returns whether a payload `NAME OLD-HOST OLD-PORT NEW-HOST NEW-PORT` announces a switch of that
-/// primary.
+/// Compares the name in a payload `NAME OLD-HOST OLD-PORT NEW-HOST NEW-PORT`.
 fn tells_of(payload: &[u8], name: &str) -> bool {
     payload.split(|byte| *byte == b' ').next() == Some(name.as_bytes())
 }

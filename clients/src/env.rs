@@ -71,8 +71,7 @@ pub enum Draw {
 /// A fact that the judge needs and only the lock's own code knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Note {
-    /// The lock's code noticed that the lock was lost, such as a watchdog after a refused
-    /// extension.
+    /// The lock's code noticed the loss of the lock, as when a server refuses an extension.
     LockLost,
 }
 
@@ -99,8 +98,8 @@ pub trait World {
     /// Starts to connect. The world attributes data sent over the connection to the caller. Errors:
     /// `NotFound` for an unknown name.
     fn connect(&self, caller: Caller, address: &Address) -> io::Result<SocketKey>;
-    /// Polls until the connection is open or refused (`ConnectionRefused`); stays pending while the
-    /// peer is unreachable.
+    /// Polls until the connection is open or refused (`ConnectionRefused`); a dark peer never
+    /// answers.
     fn poll_connect(&self, socket: SocketKey, context: &mut Context<'_>) -> Poll<io::Result<()>>;
     /// Makes reads and writes fail with `TimedOut` after a duration on the host's monotonic clock.
     fn limit(&self, socket: SocketKey, after: Duration);
@@ -114,7 +113,7 @@ pub trait World {
         context: &mut Context<'_>,
         buffer: &mut BytesMut,
     ) -> Poll<io::Result<usize>>;
-    /// Sends bytes as one message and returns their number. Errors: `BrokenPipe`,
+    /// Sends bytes: one call that returns `n` sends one message of `n` bytes. Errors: `BrokenPipe`,
     /// `ConnectionReset`, `TimedOut`.
     fn poll_write(
         &self,
@@ -122,8 +121,7 @@ pub trait World {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>>;
-    /// Ends the sending side: the peer reads all written bytes, then the end of the stream. Reading
-    /// continues.
+    /// Ends the sending side; the peer reads all written bytes, and reading continues.
     fn shutdown(&self, socket: SocketKey);
     /// Closes the socket and invalidates its key.
     fn close(&self, socket: SocketKey);
@@ -150,8 +148,7 @@ impl Env {
         Env { world, host, thread: 1, interrupt: Rc::default() }
     }
 
-    /// Returns the handle of another thread of the process. Threads share clocks and random
-    /// numbers, but not requests, noticed losses and interrupts.
+    /// Returns another thread's handle, with its own requests, noticed losses and interrupts.
     pub fn of_thread(&self, thread: u16) -> Env {
         Env { thread, interrupt: Rc::default(), ..self.clone() }
     }
@@ -219,8 +216,7 @@ impl Env {
         .await
     }
 
-    /// Connects to a server. Waits while the server is unreachable, so callers wrap it in
-    /// [`Env::timeout`].
+    /// Connects to a server. Waits while the server is dark, so wrap it in [`Env::timeout`].
     pub async fn connect(&self, address: &Address) -> io::Result<Socket> {
         let socket = Socket {
             key: self.world.connect(self.caller(), address)?,
@@ -304,8 +300,7 @@ impl Socket {
         self.world.lift_limit(self.key);
     }
 
-    /// Sends at least one byte and returns the number of bytes sent. After an error no byte was
-    /// sent.
+    /// Sends at least one byte and returns the number. After an error no byte was sent.
     pub async fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         std::future::poll_fn(|context| self.poll_write(context, bytes)).await
     }
@@ -329,8 +324,7 @@ impl Socket {
         Ok(())
     }
 
-    /// Ends the sending side: the peer reads all written bytes, then the end of the stream. Reading
-    /// continues; later writes fail with `BrokenPipe`.
+    /// Ends the sending side; later writes fail with `BrokenPipe`, but reading continues.
     pub fn shutdown(&mut self) {
         self.world.shutdown(self.key);
     }

@@ -185,8 +185,7 @@ pub trait Lock {
     /// write belongs to the outer acquisition.
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition>;
 
-    /// Releases the lock. The application calls it once per lease, also when the lease may have
-    /// expired.
+    /// Releases the lock. The application calls this once per lease, even after the lease's end.
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release>;
 
     /// Extends the lease, if the algorithm can.
@@ -225,8 +224,8 @@ pub trait Lock {
         Box::pin(std::future::pending())
     }
 
-    /// Returns the lock for another thread of the process, with that thread's [`Env`]; `None`
-    /// without support.
+    /// Returns the lock for another thread of the process; `None` if the lock does not support
+    /// threads.
     fn of_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
         let _ = env;
         None
@@ -325,7 +324,7 @@ impl Deployment {
         }
     }
 
-    /// Returns whether a lock of this deployment lives as long as its process's session and has no
+    /// Returns whether a lock of this deployment lives as long as its process's session, without a
     /// ttl.
     pub const fn lives_with_session(self) -> bool {
         matches!(
@@ -403,8 +402,7 @@ pub enum Servers {
 pub struct ReplicaWait {
     /// Minimum number of replicas.
     pub replicas: u16,
-    /// Time limit that the server enforces, in whole milliseconds. It is at least one, because zero
-    /// means no limit.
+    /// Time limit that the server enforces, in whole milliseconds, at least one.
     pub timeout: Duration,
 }
 
@@ -419,8 +417,8 @@ pub struct Settings {
     pub acquire_timeout: Duration,
     /// Time limit for the reply of a single server, and for a connection to it.
     pub command_timeout: Duration,
-    /// Time limit for one of several masters, small compared to the ttl, so that a dead master
-    /// costs little time.
+    /// Time limit for one of several masters, small compared to the ttl because a master may be
+    /// dead.
     pub node_timeout: Duration,
     /// Replicas that must acknowledge a grant, if the lock supports that.
     pub wait: Option<ReplicaWait>,
@@ -446,7 +444,6 @@ pub struct Definition {
     pub is_fair: bool,
     /// Library and version that the lock models, if any.
     pub models: Option<&'static str>,
-    /// Builds the lock for a process's first thread. Panics if the servers do not fit the
-    /// deployment.
+    /// Builds the lock for a process's first thread. Panics if the servers do not fit.
     pub build: fn(Env, &Servers, &Settings) -> Box<dyn Lock>,
 }

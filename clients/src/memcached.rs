@@ -57,7 +57,6 @@ impl Base {
         }
     }
 
-    /// Sends `gets`; returns the item of a key with its cas id.
     async fn gets(&mut self, key: &str) -> Result<Option<Item>, CallError> {
         match self.server.call(format!("gets {key}\r\n").as_bytes()).await? {
             Answer::Items(items) => Ok(items.into_iter().next()),
@@ -65,8 +64,7 @@ impl Base {
         }
     }
 
-    /// Replaces the item by an expired value with `cas`. Returns whether the item still had this
-    /// id, and so is deleted.
+    /// Returns whether the item still had this id, and so is deleted.
     async fn expire(&mut self, key: &str, id: u64) -> Result<bool, CallError> {
         match self.server.call(format!("cas {key} 0 -1 0 {id}\r\n\r\n").as_bytes()).await? {
             Answer::Line(line) if line == "STORED" => Ok(true),

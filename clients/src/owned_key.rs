@@ -123,8 +123,7 @@ pub async fn undo(session: &mut Session, key: &str, owner: &[u8]) -> bool {
     delete_if_owned(session, key, owner).await == Ok(true)
 }
 
-/// Releases by compare-and-delete. Retries after a lost reply, which is harmless with a fresh owner
-/// value.
+/// Releases by compare-and-delete, and retries after a lost reply.
 pub async fn release(
     env: &Env,
     settings: &Settings,

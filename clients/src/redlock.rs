@@ -67,8 +67,7 @@ impl Redlock {
         // Step 2 asks all instances one after the other, with the same key and random value.
         let votes = self.masters.lock_in_turn(resource, &owner).await;
 
-        // Step 3 requires a majority within the validity time. In step 4 the validity is the rest
-        // of the ttl.
+        // Step 3 requires a majority in time. In step 4 the rest of the ttl is the validity.
         let valid_until = start.plus(min_validity(self.settings.ttl));
         let is_in_time = valid_until > self.env.monotonic_clock();
         if votes.are_majority() && is_in_time {

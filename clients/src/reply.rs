@@ -7,8 +7,7 @@ use redis_protocol::resp2::types::RangeFrame;
 /// Maximum size of a reply. Locks read numbers, addresses and short values.
 const REPLY_BYTES_MAX: usize = 1024 * 1024;
 
-/// Maximum depth of nested arrays. The decoder recurses, so a server could exhaust its client's
-/// stack.
+/// Maximum depth of arrays, because a server could exhaust the recursive decoder's stack.
 const DEPTH_MAX: usize = 8;
 
 /// Number of digits that always fit into 64 bits.
@@ -69,7 +68,6 @@ impl Reply {
         }
     }
 
-    /// Takes any reply, using redis-protocol's decoder.
     #[cold]
     fn take_any_from(buffer: &mut BytesMut) -> Result<Option<Reply>, Nonsense> {
         if !nests_within_bound(buffer) {
@@ -113,7 +111,6 @@ fn take_plain(buffer: &mut BytesMut) -> Option<Reply> {
     Some(reply)
 }
 
-/// Splits `length` bytes off the buffer and converts them to a reply.
 fn take_frame(frame: &RangeFrame, length: usize, buffer: &mut BytesMut) -> Reply {
     let plain = match frame {
         RangeFrame::Integer(number) => Some(Reply::Integer(*number)),
@@ -132,7 +129,6 @@ fn take_frame(frame: &RangeFrame, length: usize, buffer: &mut BytesMut) -> Reply
     }
 }
 
-/// Converts a frame to a reply whose strings are views into `bytes`.
 fn reply_of(frame: &RangeFrame, bytes: &Bytes) -> Reply {
     match frame {
         RangeFrame::SimpleString((start, end)) => Reply::Status(bytes.slice(*start..*end)),
@@ -180,7 +176,6 @@ fn nests_within_bound(bytes: &[u8]) -> bool {
     true
 }
 
-/// Ends an element and every array that ends with it; returns the number of open arrays.
 fn depth_after_element(open: &mut [usize; DEPTH_MAX], mut depth: usize) -> usize {
     while depth > 0 {
         open[depth - 1] -= 1;
@@ -192,8 +187,7 @@ fn depth_after_element(open: &mut [usize; DEPTH_MAX], mut depth: usize) -> usize
     depth
 }
 
-/// Splits off the first line. Returns its kind byte, its number if it has one, and the bytes after
-/// the line.
+/// Returns the first line's kind byte, its number if it has one, and the later lines.
 fn split_line(bytes: &[u8]) -> Option<(u8, Option<usize>, &[u8])> {
     let kind = *bytes.first()?;
     let end = bytes.windows(2).position(|pair| pair == b"\r\n")?;
@@ -277,8 +271,7 @@ mod tests {
         assert!(matches!(take(b"-\xff\xfe\r\n"), Ok(Some(Reply::Error(_)))));
     }
 
-    /// Generates valid and invalid pieces of RESP, so that random concatenations get past the first
-    /// byte.
+    /// Generates pieces of RESP, so that random concatenations get past the first byte.
     fn pieces() -> impl Strategy<Value = Vec<u8>> {
         let piece = prop_oneof![
             Just(b"*2\r\n".to_vec()),

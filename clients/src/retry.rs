@@ -28,8 +28,7 @@ impl Retry {
         }
     }
 
-    /// Retries until granted or out of time; after an unknown outcome the result is never a
-    /// refusal.
+    /// Retries until granted or out of time. After an unknown outcome it never returns a refusal.
     pub async fn until_granted(
         mut self,
         mut attempt: impl AsyncFnMut() -> Acquisition,
@@ -41,8 +40,7 @@ impl Retry {
                 Acquisition::Refused(reason) => reason,
                 Acquisition::Unknown(reason) => standing.insert(reason).clone().into(),
             };
-            // This loop does not call `again`, because that future would be part of every poll of
-            // every lock.
+            // The future of `again` would be part of every poll of every lock.
             let Some(delay) = self.delay() else {
                 return standing.map_or(Acquisition::Refused(reason), Acquisition::Unknown);
             };

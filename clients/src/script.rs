@@ -32,16 +32,14 @@ impl Script {
         self.source
     }
 
-    /// Returns the SHA-1 of the source in lower-case hexadecimal digits, the script's name on a
-    /// server.
+    /// Returns the SHA-1 of the source in lower-case hexadecimal, the script's name on a server.
     pub fn digest(&self) -> &str {
         self.digest.get_or_init(|| {
             Sha1::digest(self.source).iter().map(|byte| format!("{byte:02x}")).collect()
         })
     }
 
-    /// Runs the script with these KEYS and ARGV by EVALSHA, and by EVAL if the server does not know
-    /// it.
+    /// Runs the script by EVALSHA, and by EVAL if the server does not know it.
     pub async fn call(
         &self,
         session: &mut Session,

@@ -36,8 +36,7 @@ impl Session {
         }
     }
 
-    /// Creates a session with the one server, or Sentinel's primary. Panics if the servers are
-    /// independent masters.
+    /// Creates a session with the one server or Sentinel's primary. Panics for independent masters.
     pub fn primary(env: &Env, servers: &Servers, settings: &Settings) -> Session {
         let timeout = settings.command_timeout;
         match servers {
@@ -111,14 +110,12 @@ impl Session {
         Subscription::over(open.connection, channels).await
     }
 
-    /// Makes a call, and restarts it once if `again` is set and nothing was sent. It is a single
-    /// future because every command is polled through it.
+    /// Starts over once if `again` is set and nothing was sent.
     async fn attempt(&mut self, words: &[&[u8]], mut again: bool) -> Result<Reply, CallError> {
         loop {
             if !self.leads_to_the_right_server() {
                 self.open = None;
-                // The connect future is on the heap, because it is rare and would enlarge the
-                // future of every call.
+                // A connect is rare, so its future is on the heap and does not enlarge every call.
                 match Box::pin(self.target.connect()).await {
                     Ok(open) => self.open = Some(open),
                     Err(CallError::Unsent(_)) if std::mem::take(&mut again) => continue,
@@ -214,8 +211,6 @@ mod tests {
 
     const USUAL: Duration = Duration::from_millis(500);
 
-    /// Returns whether a 2 s call succeeds within `limit`, and whether the next one does within the
-    /// usual limit.
     fn within(limit: Duration) -> [bool; 2] {
         let world = TestWorld::new();
         world.serve("redis", |_| Answer::Late(2_000));

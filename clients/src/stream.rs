@@ -40,7 +40,6 @@ pub(crate) async fn connect(
     }
 }
 
-/// Returns the error of a request that was not sent because no connection could be opened.
 pub(crate) fn no_connection(address: &Address, reason: String) -> CallError {
     CallError::NoConnection { address: address.clone(), reason }
 }

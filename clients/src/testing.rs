@@ -63,7 +63,6 @@ pub(crate) fn three_keepers(
     (world, lock)
 }
 
-/// Returns two Sentinels, `s1` and `s2`, that watch `mymaster`.
 pub(crate) fn sentinels() -> Servers {
     Servers::Sentinels { name: "mymaster".to_owned(), sentinels: ["s1", "s2"].map(at).to_vec() }
 }

@@ -49,8 +49,7 @@ fn released(outcome: Result<bool, ZooKeeperError>) -> Release {
     }
 }
 
-/// Returns the result of a failed acquire; unless the server refused the request, a node may
-/// remain.
+/// Unless the server refused the request, a node may remain.
 fn failed(error: &ZooKeeperError) -> Acquisition {
     match error {
         ZooKeeperError::ConnectionLoss

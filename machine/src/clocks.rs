@@ -1,7 +1,6 @@
 //! The wall clock and the monotonic clock of a server ([`Now`]).
 
-/// Reading of the wall clock in microseconds since the Unix epoch. The clock may be stepped in
-/// either direction.
+/// Reading of the wall clock in microseconds since the Unix epoch; it may be stepped either way.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct WallTime(pub i64);
 
@@ -12,8 +11,7 @@ impl WallTime {
     }
 }
 
-/// Reading of the monotonic clock in microseconds since a time before the server's start. The clock
-/// runs fast or slow, and stops in a suspend.
+/// Reading of the monotonic clock in microseconds. It runs fast or slow and stops in a suspend.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct MonotonicTime(pub u64);
 
@@ -27,8 +25,8 @@ pub struct Now {
 }
 
 impl Now {
-    /// Returns the readings of a host whose wall clock was never stepped; both clocks count from
-    /// the epoch.
+    /// Returns the readings of a host whose wall clock was never stepped; both clocks count from the
+    /// epoch.
     pub fn unstepped(wall: WallTime) -> Now {
         Now { wall, monotonic: MonotonicTime(u64::try_from(wall.0).unwrap_or(0)) }
     }

@@ -9,7 +9,6 @@ pub struct DiskImage {
     pub snapshot: Option<Bytes>,
     /// Contents of the append-only file.
     pub append_only: Bytes,
-    /// Contents of the configuration file in the server's own format, which override the initial
-    /// configuration.
+    /// Contents of the configuration file in the server's format, which override the configuration.
     pub config: Option<Bytes>,
 }

@@ -12,19 +12,16 @@ pub enum Input<'a> {
         /// Address of the client as `host:port`.
         peer: &'a str,
     },
-    /// Bytes have arrived. The server executes at most one command, and sets
-    /// [`Outputs::more`](crate::Outputs::more) if others wait.
+    /// Bytes have arrived, of which the server executes at most one command at once.
     Received {
         /// Id of the connection.
         connection: ConnectionId,
         /// Received bytes.
         bytes: &'a [u8],
     },
-    /// The driver continues with the next buffered command, because the server has set
-    /// `Outputs::more`.
+    /// The driver continues with the next buffered command, after `Outputs::more`.
     Continue,
-    /// The peer has closed or reset the connection. Drivers do not send this for connections that
-    /// the server closed.
+    /// The peer has closed or reset the connection; not sent if the server closed it.
     Closed {
         /// Id of the closed connection.
         connection: ConnectionId,

@@ -11,8 +11,7 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use crc::{CRC_32_ISCSI, Crc};
 
 const CHECKSUM: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
-/// Version of the format, mixed into a length's checksum so that files of other versions do not
-/// match.
+/// Format version, part of a length's checksum so that other versions do not match.
 const VERSION: u8 = 2;
 const HEADER_BYTES: usize = 12;
 
@@ -40,7 +39,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// Reports damage once and repairs what it can. Returns `true` if the server must refuse its
+    /// Reports damage once, and repairs what it can. Returns `true` if the server must refuse its
     /// files.
     pub fn report(&mut self, out: &mut Outputs) -> bool {
         if let Some(damage) = self.damage.take() {

@@ -11,8 +11,7 @@ pub trait Machine {
     /// Handles one input at time `now` and appends the requested outputs to `out`.
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs);
 
-    /// Returns whether the server supports an action. The simulation skips faults with other
-    /// actions.
+    /// Returns whether the server supports an action; otherwise its faults are skipped.
     fn supports(&self, _action: OperatorAction) -> bool {
         false
     }

@@ -37,14 +37,12 @@ pub enum Output {
         /// TCP port of the peer.
         port: u16,
     },
-    /// Requests an `Input::Timer` after this time on the host's monotonic clock. Replaces any
-    /// earlier request.
+    /// Requests an `Input::Timer` after this time, and replaces any earlier request.
     WakeAfter {
         /// Delay in microseconds.
         micros: u64,
     },
-    /// Appends to the append-only file. The bytes survive a crash of the process, but not a power
-    /// loss.
+    /// Appends to the append-only file. The bytes survive a process crash, but not a power loss.
     DiskAppend {
         /// Bytes to append.
         bytes: Bytes,
@@ -61,8 +59,7 @@ pub enum Output {
         /// New configuration in the server's own format.
         config: Bytes,
     },
-    /// Reports a damaged file to the operator. A server that refuses the file also sets
-    /// [`Outputs::stopped`].
+    /// Reports a damaged file to the operator.
     Damaged(Damage),
     /// Reports a key change to the judge, invisible to the simulated processes.
     Tap(TapEvent),
@@ -77,8 +74,7 @@ pub struct Outputs {
     pub list: Vec<Output>,
     /// Number of executed commands, each of which costs the host its service time.
     pub commands: u32,
-    /// `true` if a complete command is still buffered, so that the driver sends `Continue` after
-    /// the service time.
+    /// `true` if a complete command is still buffered, for which the driver sends `Continue`.
     pub more: bool,
     /// `true` if the server has stopped (SHUTDOWN, or damaged files) and handles no more inputs.
     pub stopped: bool,

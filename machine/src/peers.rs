@@ -54,7 +54,7 @@ struct Link {
     waiting: Vec<Bytes>,
 }
 
-/// Connections that a server opened, one to each peer. Only this server sends on them. If too many
+/// Connections that a server opened, one to each peer, and on which only it sends. If too many
 /// messages wait for a connection to open, it drops the oldest.
 #[derive(Clone, Debug)]
 pub struct Peers {

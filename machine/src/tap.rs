@@ -13,8 +13,7 @@ pub struct TapEvent {
     pub change: KeyChange,
     /// Value after the change, or before it if the key is gone. Only strings are complete.
     pub value: Option<Bytes>,
-    /// Connection that made the change; `None` means the server, its primary, its disk or an
-    /// operator.
+    /// Connection that made the change; `None` if a server, the disk or an operator did.
     pub by: Option<ConnectionId>,
     /// Expiry in wall-clock milliseconds; `None` if the key never expires or is gone.
     pub expires_at_ms: Option<i64>,

@@ -49,8 +49,7 @@ impl<S: Stream> Connection<S> {
         self.outgoing.borrow_mut().push_back(bytes);
     }
 
-    /// Ends the connection once the queue is sent. With an empty queue the peer receives the end
-    /// immediately, not when the task runs.
+    /// Ends the connection once the queue is sent, and immediately if the queue is empty.
     pub(crate) fn close(&self) {
         self.closing.set(true);
         if self.outgoing.borrow().is_empty() {
@@ -118,8 +117,7 @@ impl<S: Stream> Connection<S> {
         }
     }
 
-    /// Reads bytes; returns `None` if none have arrived yet, and an empty slice at the end of the
-    /// stream.
+    /// Returns `None` if no bytes have arrived yet, and an empty slice at the end of the stream.
     pub(crate) fn read<'b>(&self, buffer: &'b mut [u8]) -> io::Result<Option<&'b [u8]>> {
         match self.stream.try_read(buffer) {
             Ok(length) => Ok(Some(&buffer[..length])),

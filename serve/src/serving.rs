@@ -80,8 +80,7 @@ impl Serving {
         self.announcing(stop, |_| ControlFlow::Continue(())).await
     }
 
-    /// Serves as [`Serving::until`] does, and announces events; `announce` may also end the
-    /// servers.
+    /// Serves as [`Serving::until`] does, and passes events to `announce`, which may end it.
     pub async fn announcing(
         self,
         stop: impl Future<Output = ()>,

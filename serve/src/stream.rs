@@ -22,8 +22,7 @@ pub(crate) trait Stream: 'static {
 }
 
 impl Stream for TcpStream {
-    /// Sends through the socket itself, because tokio's state cannot change while its thread is
-    /// inside the machine.
+    /// Asks the socket, because tokio's state cannot change while its thread is in the machine.
     fn send(&self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
         SockRef::from(self).send_vectored(slices)
     }

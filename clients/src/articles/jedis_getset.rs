@@ -192,8 +192,6 @@ mod tests {
         }
     }
 
-    /// Lets a holder overrun, a second process take over, the first one release, and a third one
-    /// try.
     fn after_an_overrun(name: &str) -> (Acquisition, Rc<TestWorld>) {
         let (world, mut first) = one_redis(name, normal);
         let mut others = [0, 1].map(|_| world.lock(name, &one(), &settings()));
@@ -237,7 +235,6 @@ mod tests {
         assert_eq!(third, Acquisition::Refused(HELD.into()), "{}", world.trace());
     }
 
-    /// Lets the holder overrun, and then release between a waiter's GET and its GETSET.
     fn release_before_getset(name: &str) -> (Acquisition, Rc<TestWorld>, Box<dyn Lock>) {
         let mut gets = 0;
         let (world, mut holder) = one_redis(name, move |call: &Call<'_>| {

@@ -163,7 +163,6 @@ impl Steps for Variation {
 }
 
 impl Clock {
-    /// Returns the `<current unix time>` of the article.
     async fn now(self, base: &mut Base) -> Result<i64, CallError> {
         match self {
             Clock::ClientMillis => Ok(now_ms(&base.env)),

@@ -101,7 +101,6 @@ fn has_passed(value: Option<&[u8]>, env: &Env) -> Result<bool, NotTaken> {
     Ok(now_seconds(env) > end)
 }
 
-/// Runs `if now() < GET lock.foo: DEL lock.foo` and returns whether a key was deleted.
 async fn delete_while_ahead(base: &mut Base, resource: &str) -> Result<bool, CallError> {
     let end = get(&mut base.redis, resource).await?.as_deref().and_then(time_of);
     match end.is_some_and(|end| now_seconds(&base.env) < end) {
@@ -173,8 +172,6 @@ mod tests {
         }
     }
 
-    /// Lets a holder overrun, a second process take over and the first one release. Returns whether
-    /// a third process then acquires the lock.
     fn third_gets_in(name: &str) -> (bool, String) {
         let (world, mut first) = one_redis(name, normal);
         let mut others = [0, 1].map(|_| world.lock(name, &one(), &one_attempt()));

@@ -64,7 +64,6 @@ impl Steps for Removal {
     }
 }
 
-/// Returns the written value, or `None` if the key already exists.
 async fn set_now(base: &mut Base, resource: &str) -> Result<Option<Bytes>, NotTaken> {
     let value = bare(now_ms(&base.env));
     Ok(set_nx(&mut base.redis, resource, &value).await?.then_some(value))

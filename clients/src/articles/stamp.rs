@@ -58,7 +58,6 @@ pub fn bare(time: i64) -> Bytes {
     Bytes::from(time.to_string())
 }
 
-/// Returns the value that consists of a time and a fresh random owner.
 fn owned(time: i64, env: &Env) -> Bytes {
     Bytes::from([time.to_string().as_bytes(), b":", &fresh_owner(env)].concat())
 }

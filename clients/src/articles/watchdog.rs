@@ -171,8 +171,7 @@ struct Dog {
     owner: Bytes,
     ttl: Duration,
     granted: Monotonic,
-    /// Time at which the last confirmed request was sent; the lock lives for at least one ttl from
-    /// it.
+    /// Time at which the client sent the last confirmed request.
     confirmed: Monotonic,
 }
 
@@ -227,14 +226,12 @@ impl Watched {
 }
 
 impl Dog {
-    /// Renews until the release stops the watchdog, the lock is lost, or the host ends.
     async fn keep_renewing(mut self) {
         let mut pause = self.habits.first;
         loop {
             self.env.sleep(pause).await;
             if self.is_past_its_cap() {
-                // The watchdog ends a hundredth of the ttl early, so that a drifting clock does not
-                // make it late.
+                // The watchdog ends early by a hundredth of the ttl, in case the clock drifts.
                 let end = self.confirmed.plus(self.ttl * 99 / 100);
                 self.env.sleep(end.since(self.env.monotonic_clock())).await;
                 return self.env.note(Note::LockLost);

@@ -61,8 +61,7 @@ impl Cell {
         to.exchange(request).await
     }
 
-    /// Finds the master through the last known master, and then through the replicas from a random
-    /// one on.
+    /// Tries the last known master first, and then all replicas from a random one on.
     pub(super) async fn find(&self) -> Result<Stream, CallError> {
         let known = self.master.borrow_mut().take();
         let count = self.members.len();

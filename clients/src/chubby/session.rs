@@ -43,8 +43,7 @@ pub enum Failure {
     },
     /// The master refused the call permanently, with this reason.
     Refused(String),
-    /// No answer arrived in time, and the cell may have executed the call. Contains the last
-    /// failure.
+    /// No answer arrived in time, and the cell may have executed the call. Names the last failure.
     Late(String),
 }
 
@@ -124,9 +123,9 @@ impl Session {
         }
     }
 
-    /// Repeats a call until the cell answers it. The call waits while the session is in jeopardy,
-    /// and while another master takes over. Repetition is safe, because the cell knows the locks of
-    /// this session.
+    /// Repeats a call until the cell answers it, and waits while the session is in jeopardy or
+    /// another master takes over. Repetition is safe, because the cell knows the locks of this
+    /// session.
     pub async fn call(
         &self,
         verb: &str,
@@ -204,7 +203,6 @@ impl Attempts {
         }
     }
 
-    /// Waits after an answer that requests another try.
     async fn pass(&self, cell: &Cluster, answer: &[String]) -> Result<(), Failure> {
         self.wait(cell, format!("the cell answered {}", answer.join(" "))).await
     }
@@ -230,7 +228,6 @@ impl Shared {
         }
     }
 
-    /// Returns the time until the lease or the grace period ends.
     fn left(&self, now: Monotonic) -> Duration {
         let end = match self.status.get() {
             Status::Safe => self.lease_until.get(),
@@ -239,7 +236,6 @@ impl Shared {
         end.since(now)
     }
 
-    /// Changes the status at the end of the local lease or of the grace period.
     fn lapse(&self) {
         self.become_status(match self.status.get() {
             Status::Safe => Status::Jeopardy,
@@ -247,8 +243,7 @@ impl Shared {
         });
     }
 
-    /// Handles the answer to a KeepAlive. Returns `None` if the library must wait before the next
-    /// one.
+    /// Returns `None` if the library must wait before the next KeepAlive.
     fn answered(&self, sent: Monotonic, answer: &[String]) -> Option<()> {
         let number = |at: usize| answer.get(at)?.parse::<u64>().ok();
         match answer.first()?.as_str() {
@@ -286,7 +281,6 @@ async fn keep_alive(cell: Rc<Cluster>, shared: Rc<Shared>) {
     }
 }
 
-/// Sends a KeepAlive over the previous connection if that connection is intact.
 async fn send_keep_alive(
     cell: &Cluster,
     shared: &Shared,

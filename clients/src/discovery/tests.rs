@@ -13,7 +13,6 @@ const SWITCH: &str =
 const OTHER_SWITCH: &str =
     "*3\r\n$7\r\nmessage\r\n$14\r\n+switch-master\r\n$19\r\nother a 6379 b 6379\r\n";
 
-/// Returns a Sentinel that always names the same primary.
 fn says(primary: &'static str) -> impl FnMut(&Call<'_>) -> Answer {
     move |call| if call.name() == "SENTINEL" { Answer::Says(primary) } else { Answer::Normal }
 }

@@ -19,7 +19,6 @@ enum Stage {
     Pending,
     /// The call has not noticed the interrupt and is being polled.
     Polled,
-    /// The call has noticed the interrupt.
     Heard,
 }
 

@@ -121,7 +121,6 @@ impl Gateway {
         };
         let mut outcome = link.ask(path, body).await;
         if let Err(CallError::Unsent(_)) = outcome {
-            // The connection broke while it was idle.
             link = self.link().await?;
             outcome = link.ask(path, body).await;
         }
@@ -173,8 +172,7 @@ impl Gateway {
         }
     }
 
-    /// Waits before another try; returns `false` if that would pass the deadline, or after an
-    /// interrupt.
+    /// Returns `false` if the delay would pass the deadline, or after an interrupt.
     async fn again(&self, deadline: Monotonic) -> bool {
         let delay = self.env.jitter(&BACKOFF);
         if self.env.is_interrupted() || self.env.monotonic_clock().plus(delay) >= deadline {
@@ -185,8 +183,8 @@ impl Gateway {
     }
 
     /// Waits until a key is deleted at a revision or later (`waitDelete`). A watch whose connection
-    /// ends restarts at another member. A watch on a silent member blocks, because the library sets
-    /// no time limit and does not ask the member whether it has a leader.
+    /// ends restarts at another member. A watch on a silent member blocks, because the library has
+    /// no timeout.
     pub async fn wait_for_deletion(&self, key: &str, revision: i64) -> Result<(), Failure> {
         let (key, start_revision) = (coded(key), revision.to_string());
         let create = json!({"key": key, "start_revision": start_revision});

@@ -33,8 +33,7 @@ pub enum Failure {
     },
     /// The server refused the call permanently, with this reason.
     Refused(String),
-    /// No answer arrived in time, and a server may have executed the call. Contains the last
-    /// failure.
+    /// No answer arrived in time, and a server may have executed the call. Names the last failure.
     Late(String),
 }
 
@@ -233,7 +232,6 @@ impl Member {
         self.shared.view.borrow().version
     }
 
-    /// Sends a call to the grantor, and repeats it if necessary.
     async fn ask_grantor(
         &self,
         verb: &str,
@@ -381,7 +379,6 @@ impl Shared {
         Some(())
     }
 
-    /// Returns whether servers with more than half of the view's weight answered recently.
     fn hears_majority(&self, now: Monotonic) -> bool {
         let (view, heard) = (self.view.borrow(), self.heard.borrow());
         let weigh = |at: usize| if at == 0 { 15 } else { 10 };
@@ -401,7 +398,6 @@ async fn beat(shared: Rc<Shared>, id: u8) {
     }
 }
 
-/// Sends a heartbeat over the previous connection if that connection is intact.
 async fn send_heartbeat(
     shared: &Shared,
     id: u8,

@@ -50,7 +50,6 @@ impl System {
     }
 }
 
-/// Returns the result of a call, or `None` if the notification comes first.
 pub(super) async fn first<T>(
     mut call: Pin<&mut impl Future<Output = T>>,
     changed: Notified,

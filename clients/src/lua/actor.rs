@@ -105,7 +105,6 @@ impl Actor {
         tickets.into_iter().map(|ticket| self.process.adopt(ticket)).collect()
     }
 
-    /// Runs the function as a separate task with its own connections.
     fn spawn(&self, function: HostRootTicket, arguments: Vec<HostRootTicket>) -> Reply {
         let actor = Actor::new(&self.process, &self.place);
         let (function, arguments) = (self.process.adopt(function), self.adopt(arguments));
@@ -122,8 +121,7 @@ impl Actor {
         Reply::Values(vec![LuaValue::Int(number)])
     }
 
-    /// Calls the function for all items in parallel. Returns the first result of each call, or its
-    /// failure.
+    /// Returns the first result of each call, or its failure.
     async fn all(&self, function: HostRootTicket, items: Vec<HostRootTicket>) -> Reply {
         let function = self.process.adopt(function);
         let items = self.adopt(items).into_iter();
@@ -145,7 +143,6 @@ impl Actor {
         Reply::Values(vec![LuaValue::List(results), LuaValue::List(failures)])
     }
 
-    /// Limits the time of a call.
     async fn timeout(
         &self,
         function: HostRootTicket,

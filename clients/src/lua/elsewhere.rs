@@ -86,7 +86,6 @@ impl CallArguments<'_> {
         }
     }
 
-    /// Parses milliseconds, which may have a fraction.
     fn span(&self, number: usize) -> Result<Duration, Reply> {
         let milliseconds = match self.arguments.get(number - 1) {
             Some(Datum::Int(value)) => *value as f64,

@@ -23,7 +23,6 @@ pub(super) struct Place {
     pub(super) deployment: Deployment,
     pub(super) keeper: Option<Keeper>,
     pub(super) cluster: Option<Cluster>,
-    /// SHA-1 digests of scripts in hexadecimal, by source.
     pub(super) digests: RefCell<BTreeMap<bytes::Bytes, Rc<str>>>,
 }
 
@@ -84,7 +83,6 @@ impl Elsewhere {
 /// A connection to reuse. A request that finds the slot in use opens another connection.
 pub(super) struct Slot<T>(RefCell<Option<T>>);
 
-/// A connection in use, which returns to its slot when it is dropped.
 pub(super) struct SlotGuard<'s, T> {
     slot: &'s Slot<T>,
     value: Option<T>,
@@ -199,7 +197,6 @@ impl Place {
         }
     }
 
-    /// Runs a script by EVALSHA, and by EVAL if the server does not know it.
     pub(super) async fn run_script(
         &self,
         session: &mut Session,

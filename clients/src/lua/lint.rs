@@ -7,8 +7,7 @@ use luna_core::frontend::token::{Token, TokenInfo};
 use luna_core::version::LuaVersion;
 use std::collections::BTreeSet;
 
-/// Returns an error for a call of an undefined name. Ignores names that the script also uses in
-/// other ways, because it may define them.
+/// Ignores names with uses other than calls, because the script may define them.
 pub(super) fn unknown_call(source: &Source, machine: &mut Machine) -> Option<String> {
     let tokens = tokens(&source.text);
     let defined = defined(&tokens);
@@ -42,7 +41,6 @@ fn tokens(text: &str) -> Vec<TokenInfo> {
     std::iter::from_fn(next).collect()
 }
 
-/// Returns names that are used other than in calls, or that follow `function`.
 fn defined(tokens: &[TokenInfo]) -> BTreeSet<&str> {
     let mut defined = BTreeSet::new();
     for (place, token) in tokens.iter().enumerate() {

@@ -30,7 +30,6 @@ struct Scripted {
     place: Rc<Place>,
     /// Runs the script's functions, or contains the reason why the script cannot run.
     actor: Result<Actor, String>,
-    /// Renewal tasks by the owner of their lease.
     renewals: BTreeMap<Bytes, Spawned>,
 }
 
@@ -49,8 +48,7 @@ impl Scripted {
         vec![LuaValue::from(lease.resource.as_str()), LuaValue::Bytes(lease.owner.clone())]
     }
 
-    /// Calls a function of the script. Returns the error of a background task instead of the result
-    /// if one has occurred.
+    /// Returns an earlier error of a background task instead of the result.
     async fn call(
         &self,
         function: Function,
@@ -182,11 +180,9 @@ impl Scripted {
     }
 }
 
-/// A task that renews every third of the ttl until the release or the loss of the lock.
 struct Renewal {
     actor: Actor,
     lease: Lease,
-    /// Time at which the last confirmed renewal was sent.
     confirmed: Monotonic,
 }
 
@@ -302,7 +298,6 @@ fn granted(
     }
 }
 
-/// Reads the end of a lease in milliseconds of the monotonic clock.
 fn valid_until(
     machine: &mut super::machine::Machine,
     table: Value,

@@ -27,8 +27,6 @@ pub(super) const PARTS: usize = 6;
 pub(super) struct Machine {
     vm: Vm,
     digest: [u8; 20],
-    /// Function of prelude.lua that runs the script with separate globals; pinned like the next
-    /// three values.
     instantiate: Value,
     knows: Value,
     names: Value,
@@ -115,7 +113,6 @@ impl Machine {
         }
     }
 
-    /// Runs the script with separate globals. Returns its table `lock` and its functions.
     pub(super) fn instantiate(&mut self, masters: i64) -> Result<[Value; PARTS], String> {
         self.arm(INSTRUCTIONS);
         let arguments = [self.factory, Value::Int(masters)];
@@ -162,7 +159,6 @@ impl Machine {
         }
     }
 
-    /// Resumes a coroutine. Returns the number of instructions left.
     pub(super) fn resume(
         &mut self,
         coroutine: HostRootTicket,
@@ -212,7 +208,6 @@ impl Machine {
         Value::Table(list.build())
     }
 
-    /// Returns a field of a table; nil for values other than tables.
     pub(super) fn field(&mut self, table: Value, name: &str) -> Value {
         let Value::Table(table) = table else { return Value::Nil };
         let name = self.string(name.as_bytes());
@@ -230,8 +225,7 @@ impl Machine {
     }
 }
 
-/// Native function `order(table)`: returns the keys in an order independent of memory addresses,
-/// nil for an empty table, and false for other values.
+/// Native function that returns a table's keys in an order independent of memory addresses.
 fn order(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     let Value::Table(table) = vm.nat_arg(slot, count, 0) else {
         return Ok(vm.nat_return(slot, &[Value::Bool(false)]));
@@ -251,7 +245,6 @@ fn order(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     Ok(vm.nat_return(slot, &[list]))
 }
 
-/// Sorts numbers before strings, and strings before booleans.
 fn rank(key: Value) -> Option<u8> {
     match key {
         Value::Int(_) | Value::Float(_) => Some(0),
@@ -275,7 +268,6 @@ fn compare(a: Value, b: Value) -> Ordering {
     }
 }
 
-/// Native function `is_over()`: returns whether the script has used up its instructions or memory.
 fn is_over(vm: &mut Vm, slot: u32, _: u32) -> Result<u32, LuaError> {
     let is_over = vm.instr_budget_remaining().is_none() || vm.memory_used() > MEMORY;
     Ok(vm.nat_return(slot, &[Value::Bool(is_over)]))

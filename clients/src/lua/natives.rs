@@ -36,7 +36,6 @@ pub(super) const NATIVES: [Native; 5] = [
 ];
 
 thread_local! {
-    /// Host of the script that runs on this thread.
     static HOST: RefCell<Option<Rc<Host>>> = const { RefCell::new(None) };
 }
 
@@ -63,7 +62,6 @@ fn answer(
     Ok(vm.nat_return(slot, &[value]))
 }
 
-/// Returns random bytes in hexadecimal digits.
 fn random_hex(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     let bytes = match vm.nat_arg(slot, count, 0) {
         Value::Int(bytes @ 1..=1024) => bytes.unsigned_abs() as usize,

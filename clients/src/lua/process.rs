@@ -19,7 +19,6 @@ pub(super) struct Process {
     source: Arc<Source>,
     machine: RefCell<Option<Machine>>,
     functions: [HostRootTicket; PARTS],
-    /// Time of the last instruction budget, and its remaining instructions.
     budget: Cell<(Monotonic, i64)>,
     /// Error of a background task, which the next call returns.
     pub(super) complaint: RefCell<Option<String>>,
@@ -242,7 +241,6 @@ pub(super) fn failed(error: &CallError) -> Reply {
     Reply::Failed { message: error.to_string(), is_unknown, code }
 }
 
-/// Converts the arguments of the first resumption, or the results of a request for a later one.
 fn values_of(machine: &mut Machine, reply: &Reply, is_first: bool) -> Vec<Value> {
     let mut values = Vec::with_capacity(4);
     match reply {

@@ -76,8 +76,7 @@ impl Script {
         self.facts.ttl_ms
     }
 
-    /// Returns the shortest and longest delay between two attempts that the script requests, in
-    /// milliseconds.
+    /// Returns the shortest and longest retry delay that the script requests, in milliseconds.
     pub fn retry_ms(&self) -> Option<(u64, u64)> {
         self.facts.retry_ms
     }

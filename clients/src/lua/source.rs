@@ -9,7 +9,6 @@ pub(super) const CHUNK: &str = "?lua";
 
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Source {
-    /// File name for error messages.
     pub(super) file: String,
     pub(super) text: String,
     pub(super) digest: [u8; 20],
@@ -114,7 +113,6 @@ fn parted(raw: &str) -> (Option<usize>, &str) {
     }
 }
 
-/// Finds a whole word in a line, if possible in the use that the message describes.
 fn find_use(line: &str, word: &str, message: &str) -> Option<usize> {
     let used: &[char] = match message {
         call if call.starts_with("attempt to call") => &['('],

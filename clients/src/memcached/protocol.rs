@@ -64,8 +64,7 @@ impl Answer {
     }
 }
 
-/// Returns the first line and its length in bytes if its end has arrived. Replaces invalid UTF-8,
-/// which may change the text's length.
+/// Replaces invalid UTF-8, which may change the text's length.
 fn line(input: &[u8]) -> Result<Option<(String, usize)>, CallError> {
     let end = input.windows(2).take(LINE_MAX).position(|pair| pair == b"\r\n");
     match end {

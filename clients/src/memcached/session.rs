@@ -6,8 +6,8 @@ use crate::env::{Address, Env};
 use crate::stream::{Stream, connect};
 use std::time::Duration;
 
-/// A client of one server, with one connection at a time. After a failure the next call opens a new
-/// connection, so that the client never takes a late answer for that of the next command.
+/// A client of one server, with one connection at a time. A failure closes the connection, so that
+/// the client never takes a late answer for that of the next command.
 pub struct Session {
     env: Env,
     address: Address,

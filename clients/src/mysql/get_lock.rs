@@ -106,8 +106,7 @@ impl GetLock {
         }
     }
 
-    /// Releases the lock on the connection that has it, because other connections cannot release
-    /// it.
+    /// Uses the connection that has the lock, because others cannot release it.
     async fn give_back(&mut self, lease: &Lease) -> Release {
         if !self.is_same(lease) {
             return Release::NotHeld;

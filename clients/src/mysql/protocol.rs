@@ -7,7 +7,8 @@ use std::fmt;
 
 /// Maximum size of an answer, which no lock needs.
 const BODY_MAX: usize = 1024 * 1024;
-/// Long passwords, protocol 4.1, transactions, secure passwords, plugin authentication.
+/// Flags for long passwords, protocol 4.1, transactions, secure passwords and plugin
+/// authentication.
 const CAPABILITIES: u32 = 1 | 1 << 9 | 1 << 13 | 1 << 15 | 1 << 19;
 const UTF8MB4: u8 = 45;
 
@@ -84,8 +85,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Reads a packet. Returns the rows or the refusal once the answer is whole. Errors:
-    /// [`CallError::Malformed`].
+    /// Reads a packet; returns the rows or the refusal once the answer is whole.
     pub fn read(&mut self, body: &[u8]) -> Result<Option<Result<Rows, Refusal>>, CallError> {
         let malformed = |what: &str| Err(CallError::Malformed(what.to_owned()));
         let is_end = body.first() == Some(&0xfe) && body.len() < 9;

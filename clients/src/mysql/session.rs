@@ -28,8 +28,7 @@ struct Open {
 pub type Failure = stream::Failure<Refusal>;
 
 impl Session {
-    /// Creates a session; `timeout` limits each connect and each statement that does not wait for a
-    /// lock.
+    /// Creates a session; `timeout` limits each connect, and each statement outside a lock's queue.
     pub fn new(env: &Env, address: &Address, timeout: Duration) -> Session {
         Session { env: env.clone(), address: address.clone(), timeout, open: None }
     }
@@ -58,8 +57,7 @@ impl Session {
         self.attempt(sql, Duration::ZERO).await
     }
 
-    /// Makes the call with the connection moved out, so that a drop or any error but a refusal
-    /// closes it.
+    /// Moves the connection out, so that a drop or any error but a refusal closes it.
     async fn attempt(&mut self, sql: &str, wait: Duration) -> Result<Rows, Failure> {
         let mut open = match self.open.take() {
             Some(open) => open,

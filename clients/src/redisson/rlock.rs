@@ -57,8 +57,7 @@ struct Watch {
 
 enum Attempt {
     Locked,
-    /// Another process holds the lock. Contains the longest wait for a message; `None` means no
-    /// limit.
+    /// Longest wait for a message about the taken lock; `None` means no limit.
     Held(Option<Duration>),
 }
 
@@ -112,8 +111,7 @@ impl RLock {
             if messages.is_none() {
                 messages = self.subscribe(key, self.env.left(deadline)).await;
                 if messages.is_some() {
-                    // The subscription missed earlier messages, so the client checks the lock
-                    // again.
+                    // The client missed earlier messages, so it checks the lock again.
                     continue;
                 }
             }
@@ -283,8 +281,7 @@ impl RLock {
         }
     }
 
-    /// Stops the watchdog of the last hold. The library counts holds separately, and reaches zero
-    /// even if the unlock fails.
+    /// The library counts holds separately, down to zero even if the unlock fails.
     fn stop_renewing(&mut self) {
         self.watch.holds = self.watch.holds.saturating_sub(1);
         if self.watch.holds == 0

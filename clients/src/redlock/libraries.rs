@@ -82,8 +82,7 @@ impl Library {
         Library { env, settings, masters }
     }
 
-    /// Retries the attempt. After an attempt that may have left a key, the result is never a
-    /// refusal.
+    /// After an attempt that may have left a key, the result is never a refusal.
     async fn attempts(
         &mut self,
         attempts_max: usize,
@@ -121,8 +120,7 @@ impl Lock for Python {
             let start = env.wall_clock();
             let votes = masters.lock_in_turn(resource, owner).await;
             let elapsed = env.wall_clock().0.saturating_sub(start.0);
-            // The lease is valid by the monotonic clock, although another clock may have timed the
-            // calls.
+            // The lease uses the monotonic clock, even if another clock timed the calls.
             let now = env.monotonic_clock();
             let start = Monotonic(now.0.saturating_add_signed(elapsed.saturating_neg()));
             let valid_until = start.plus(min_validity(settings.ttl));

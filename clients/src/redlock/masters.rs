@@ -24,8 +24,7 @@ pub(super) enum Vote {
 pub(super) enum Removal {
     Removed,
     Absent,
-    /// The master no longer has the key, but a reply was lost, so it removed the key or the key
-    /// expired.
+    /// The master no longer has the key; a lost reply hides whether it removed the key.
     Gone,
     /// The master did not answer; `reached` means that the request may have arrived.
     Unanswered {
@@ -70,8 +69,7 @@ impl Votes {
         })
     }
 
-    /// Returns the result of a failed attempt; `may_stand` means that a master may still hold the
-    /// key.
+    /// Describes a failed attempt; `may_stand` means that a master may still hold the key.
     pub(super) fn failed(&self, is_in_time: bool, may_stand: bool) -> Acquisition {
         let late = if is_in_time { "" } else { ", too late" };
         let reason = format!("locked {} of {}{late}", self.locked(), self.len());
@@ -128,8 +126,7 @@ impl Masters {
         standing
     }
 
-    /// Unlocks only masters that confirmed the lock. Returns `true` if a master may still hold the
-    /// key.
+    /// Unlocks like [`Masters::unlock_all`], but asks only masters that confirmed the lock.
     pub(super) async fn unlock_answered(
         &mut self,
         resource: &str,
@@ -146,8 +143,7 @@ impl Masters {
         standing
     }
 
-    /// Asks every master to remove the key, and repeats the request to silent masters a bounded
-    /// number of times.
+    /// Asks all masters to remove the key, and silent ones a bounded number of times.
     pub(super) async fn release(&mut self, lease: &Lease) -> Release {
         let removals = vec![Removal::Unanswered { reached: false }; self.sessions.len()];
         self.release_where(lease, removals).await
@@ -198,7 +194,6 @@ impl Vote {
     }
 }
 
-/// Returns whether a master may hold the key after the client tried to remove it.
 fn may_stand(vote: Vote, removal: &Result<bool, CallError>) -> bool {
     match (vote, removal) {
         (_, Ok(true)) | (Vote::NotLocked | Vote::Unreached, _) | (Vote::Locked, Ok(false)) => false,
@@ -234,7 +229,6 @@ pub(super) fn judge(removals: &[Removal], quorum: usize) -> Release {
     }
 }
 
-/// Waits for all futures, polling them in order at each wake-up.
 async fn join_all<T>(mut futures: Vec<BoxFuture<'_, T>>) -> Vec<T> {
     let mut outputs: Vec<Option<T>> = futures.iter().map(|_| None).collect();
     poll_fn(|context| {

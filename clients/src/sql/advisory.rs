@@ -52,8 +52,7 @@ impl Advisory {
         Advisory { env, settings: settings.clone(), timeout, server }
     }
 
-    /// Tries once. If the outcome is unknown, it closes the connection, which makes the server drop
-    /// the lock.
+    /// Closes the connection after an unknown outcome, which makes the server drop the lock.
     async fn attempt(&mut self, resource: &str) -> Acquisition {
         let key = Parameter { kind: Kind::Int8, text: number(resource).to_string() };
         match self.server.run("SELECT pg_try_advisory_lock($1)", &[key]).await {
@@ -67,8 +66,7 @@ impl Advisory {
         }
     }
 
-    /// Releases the lock on the connection that has it, because other connections cannot release
-    /// it.
+    /// Uses the connection that has the lock, because others cannot release it.
     async fn give_back(&mut self, lease: &Lease) -> Release {
         if self.server.backend().map(|backend| backend.to_string()).as_deref().map(str::as_bytes)
             != Some(&lease.owner[..])

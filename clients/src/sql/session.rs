@@ -69,8 +69,7 @@ impl Session {
         self.fresh(&[(begin, &[]), (sql, parameters)], self.timeout).await
     }
 
-    /// Runs a statement on the open connection within a time limit. Fails as unsent if none is
-    /// open.
+    /// Runs a statement on the open connection within a time limit. Fails as unsent without one.
     pub async fn bound(
         &mut self,
         sql: &str,
@@ -88,8 +87,7 @@ impl Session {
         self.bound(sql, parameters, self.timeout).await
     }
 
-    /// Commits. Returns `false` if the transaction had failed and was rolled back. Errors:
-    /// [`Failure::Lost`] if unknown.
+    /// Commits. Returns `false` if the transaction had failed and was rolled back.
     pub async fn commit(&mut self) -> Result<bool, Failure> {
         Ok(self.go_on("COMMIT", &[]).await?.tag == "COMMIT")
     }
@@ -101,7 +99,6 @@ impl Session {
         }
     }
 
-    /// Runs statements that do not depend on earlier ones.
     async fn fresh(
         &mut self,
         statements: &[(&str, &[Parameter])],
@@ -119,8 +116,7 @@ impl Session {
         }
     }
 
-    /// Makes the call with the connection moved out, so that a drop or any error but a refusal
-    /// closes it.
+    /// Moves the connection out, so that a drop or any error but a refusal closes it.
     async fn attempt(
         &mut self,
         statements: &[(&str, &[Parameter])],

@@ -174,8 +174,7 @@ impl ShedLock {
         }
     }
 
-    /// Releases the lock. Retries only after a refusal, because a lost answer is an exception in
-    /// the library.
+    /// Retries only after a refusal, because a lost answer is an exception in the library.
     async fn unlock(&mut self, lease: &Lease) -> Release {
         let mut last = String::new();
         for _ in 0..UNLOCK_ATTEMPTS {

@@ -358,8 +358,7 @@ impl Jdbc {
     }
 }
 
-/// Returns whether Spring treats the error as a `TransientDataAccessException`, such as a lost race
-/// between transactions.
+/// Returns whether Spring throws a `TransientDataAccessException` for the error.
 fn is_transient(error: &Failure) -> bool {
     match error {
         Failure::Refused(refusal) => refusal.code.starts_with("40"),

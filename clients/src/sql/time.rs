@@ -12,8 +12,7 @@ fn text(micros: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{fraction:06}")
 }
 
-/// Returns the Gregorian date of a day since the Unix epoch. Years begin in March, so that the leap
-/// day is the last of its year.
+/// Years begin in March, so that the leap day is the last of its year.
 fn date(days: i64) -> (i64, i64, i64) {
     let since_march_0000 = days + 719_468;
     let (era, day_of_era) =
@@ -27,8 +26,7 @@ fn date(days: i64) -> (i64, i64, i64) {
     (era * 400 + year_of_era + i64::from(month <= 2), month, day)
 }
 
-/// Returns a parameter for a `java.util.Date`, in whole milliseconds with a type that the server
-/// infers.
+/// Formats a `java.util.Date` in whole milliseconds; the server infers the type.
 pub(super) fn date_time(micros: i64) -> Parameter {
     let millis = micros.div_euclid(1_000) * 1_000;
     Parameter { kind: Kind::Unspecified, text: format!("{}+00", text(millis)) }

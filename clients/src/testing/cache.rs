@@ -54,7 +54,6 @@ impl Cache {
         format!("{reply}\r\n")
     }
 
-    /// Stores an item for another client, for this many seconds.
     pub(super) fn put(&mut self, key: &str, value: &str, seconds: i64, now: u64) {
         self.store(key, value, &seconds.to_string(), now);
     }

@@ -80,7 +80,6 @@ impl Store {
         self.keys.insert(key.to_owned(), (value.to_owned(), expiry));
     }
 
-    /// Deletes all keys, as a restart without persistence does.
     pub(crate) fn clear(&mut self) {
         *self = Store::default();
     }

@@ -48,7 +48,6 @@ impl TestWorld {
         Env::new(self.clone(), HostKey(0))
     }
 
-    /// Sets a host's wall clock ahead of true time, or back.
     pub(crate) fn skew(&self, host: u16, ahead_ms: i64) {
         self.state.borrow_mut().wall_ahead.insert(HostKey(host), ahead_ms * 1_000);
     }
@@ -84,7 +83,6 @@ impl TestWorld {
         address
     }
 
-    /// Stores an item for another client of memcached, for this many seconds.
     pub(crate) fn store_item(&self, key: &str, value: &str, seconds: i64) {
         let now = self.now();
         self.state.borrow_mut().cache.put(key, value, seconds, now);
@@ -111,13 +109,11 @@ impl TestWorld {
         act(&mut self.state.borrow_mut().servers.get_mut(&at(host)).unwrap().store)
     }
 
-    /// Returns the value of a key at a server, unless it has expired.
     pub(crate) fn value(&self, host: &str, key: &str) -> Option<String> {
         let now = self.now();
         self.store(host, |store| store.get(key, now).map(str::to_owned))
     }
 
-    /// Sends bytes from a server to all subscribers.
     pub(crate) fn publish(&self, host: &str, resp: &str) {
         let mut state = self.state.borrow_mut();
         let address = at(host);

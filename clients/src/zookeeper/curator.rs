@@ -123,8 +123,7 @@ impl Curator {
         self.0.core.session.borrow().clone()
     }
 
-    /// Executes an operation with the current session. Repeats it after a lost connection or
-    /// session while the policy allows.
+    /// Executes an operation with the current session, and repeats it while the policy allows.
     pub async fn call<T>(
         &self,
         mut operation: impl AsyncFnMut(Session) -> Result<T, ZooKeeperError>,

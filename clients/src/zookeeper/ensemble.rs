@@ -19,8 +19,7 @@ pub struct Ensemble {
 }
 
 impl Ensemble {
-    /// Creates an ensemble with the ttl as session timeout. Panics if the servers are not an
-    /// ensemble.
+    /// Creates an ensemble with the ttl as session timeout. Panics for other servers.
     pub fn new(env: &Env, servers: &Servers, settings: &Settings, habits: Habits) -> Ensemble {
         let Servers::Ensemble(members) = servers else {
             panic!("an ensemble is needed, but the servers are {servers:?}")
@@ -47,8 +46,7 @@ impl Client {
         Client { ensemble, current }
     }
 
-    /// Returns the current session, or a new one if the client knows that the current one has
-    /// ended.
+    /// Returns the current session, or a new one if the client knows that the old one has ended.
     pub fn session(&self) -> Session {
         let mut current = self.current.borrow_mut();
         if current.is_over() {

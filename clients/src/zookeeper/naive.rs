@@ -202,7 +202,6 @@ impl Naive {
         Ok(())
     }
 
-    /// Retries after a lost connection, or with a new session, until the acquire is over.
     async fn until_answered<T>(
         &self,
         deadline: Monotonic,

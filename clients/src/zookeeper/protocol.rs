@@ -58,7 +58,6 @@ pub enum CreateMode {
 }
 
 impl CreateMode {
-    /// Returns the code of `CreateMode.toFlag`.
     fn flag(self) -> i32 {
         match self {
             CreateMode::Persistent => 0,
@@ -145,7 +144,6 @@ impl Request {
         .finish()
     }
 
-    /// Returns the code of `ZooDefs.OpCode`.
     fn code(&self) -> i32 {
         match self {
             Request::Create { mode: CreateMode::Container, .. } => 19,
@@ -196,8 +194,7 @@ pub enum Response {
 /// The stat of a node, without fields that no lock reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stat {
-    /// Zxid of the creating transaction, numbered in the order of all servers, and so a fencing
-    /// token.
+    /// Zxid of the creating transaction, which serves as a fencing token.
     pub czxid: i64,
     /// Session that owns the node; 0 for a persistent node.
     pub ephemeral_owner: i64,

@@ -10,8 +10,7 @@ use crate::env::{Address, Env, Spawned};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// A session shared by its clones; dropping the last clone closes the connection, and the session
-/// expires.
+/// A session shared by its clones; it expires after the last clone is dropped.
 #[derive(Clone)]
 pub struct Session(Rc<Owner>);
 
@@ -29,8 +28,7 @@ impl Drop for Owner {
 }
 
 impl Session {
-    /// Opens a session that outlives its last heartbeat by about `timeout`; `watcher` receives its
-    /// events.
+    /// Opens a session. It outlives its last heartbeat by about `timeout`.
     pub fn open(
         env: &Env,
         servers: &[Address],
@@ -110,7 +108,7 @@ impl Session {
         self.0.shared.state.borrow().timeout
     }
 
-    /// Ends the session for this client only; at the servers it lives on
+    /// Ends the session for this client, but not at the servers
     /// (`Testable.injectSessionExpiration`).
     pub fn give_up(&self) {
         self.0.shared.close();

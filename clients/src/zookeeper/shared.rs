@@ -11,8 +11,7 @@ use std::time::Duration;
 /// What a client does with its watches when it loses its server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AfterLoss {
-    /// Sets the watches at the next server, which reports missed events
-    /// (`SendThread.primeConnection`).
+    /// Sets the watches at the next server, which reports missed events (`primeConnection`).
     SetAgain,
     /// Notifies each watcher of the lost connection and forgets it, as
     /// `zookeeper.disableAutoWatchReset` and kazoo's `_reset_watchers` do.
@@ -24,8 +23,7 @@ pub enum AfterLoss {
 pub enum Queued {
     /// Queued requests fail with the next failed attempt to connect (`SendThread.cleanup`).
     FailWithTheAttempt,
-    /// Requests wait until a server is connected or the session has ended
-    /// (`KazooClient._session_callback`).
+    /// Requests wait until a server is connected or the session has ended (`_session_callback`).
     UntilConnected,
 }
 
@@ -137,8 +135,7 @@ impl Shared {
         answer
     }
 
-    /// Handles a new connection, and first sets the watches again (`primeConnection`,
-    /// `onConnected`).
+    /// Handles a new connection, which first sets the watches (`primeConnection`, `onConnected`).
     pub(super) fn connect(&self, timeout: Duration, credentials: Credentials) {
         let state = &mut *self.state.borrow_mut();
         state.status = Status::Connected;
@@ -182,7 +179,6 @@ impl Shared {
 }
 
 impl State {
-    /// Returns the next frame to send; its request then waits for the answer.
     pub(super) fn next_frame(&mut self) -> Option<Vec<u8>> {
         let packet = self.outgoing.pop_front()?;
         let xid = self.xid;

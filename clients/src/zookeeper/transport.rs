@@ -39,8 +39,7 @@ const PING_MARGIN: Duration = Duration::from_secs(1);
 /// Longest pause before an attempt (`Thread.sleep(nextLong(1000))`).
 const RECONNECT_DELAY_MAX: Duration = Duration::from_millis(999);
 
-/// Returns a fraction in whole milliseconds, as in the library, and at least the clock's
-/// resolution.
+/// Returns a fraction in whole milliseconds, as in the library.
 fn fraction(timeout: Duration, numerator: u32, denominator: u32) -> Duration {
     let ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
     Duration::from_millis(ms.saturating_mul(numerator.into()) / u64::from(denominator))
@@ -55,8 +54,7 @@ pub(super) struct Transport {
 }
 
 enum End {
-    /// The connection broke, was silent for too long, or sent malformed data; another server may
-    /// work.
+    /// The connection broke, was silent or sent malformed data; another server may work.
     Lost,
     Expired,
 }

@@ -33,8 +33,7 @@ pub(crate) enum Message {
     Refuse {
         promised: u64,
     },
-    /// Asks the replica to accept a state. Accepting also promises to elect no other master for a
-    /// master lease.
+    /// Asks the replica to accept a state, and to elect no other master for a master lease.
     Accept {
         round: u64,
         committed: u64,
@@ -68,7 +67,6 @@ impl Message {
         }
     }
 
-    /// Parses a line; returns `None` if it is no message.
     pub(crate) fn read(line: &str) -> Option<Message> {
         let (head, json) = line.split_at(line.find('{').unwrap_or(line.len()));
         let words: Vec<&str> = head.split_ascii_whitespace().collect();

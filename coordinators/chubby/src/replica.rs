@@ -50,8 +50,7 @@ pub(crate) struct Replica {
 }
 
 impl Replica {
-    /// Creates a replica, which waits for a master lease after a restart because it may have
-    /// granted one before.
+    /// Waits for a master lease after a restart, because it may have granted one.
     pub(crate) fn new(me: u8, others: Vec<u8>, saved: Saved, (now, seed): (u64, u64)) -> Replica {
         let may_be_loyal = saved.promised > 0 && !others.is_empty();
         let loyal_until = if may_be_loyal { now + lengthened(MASTER_LEASE_US) } else { now };
@@ -139,8 +138,7 @@ impl Replica {
 
     fn count_promises(&mut self, now: u64) {
         let majority = self.majority();
-        // The replica counts its own promise last, so that an isolated replica does not raise its
-        // ballot.
+        // Counts its own promise last, so that an isolated replica does not raise its ballot.
         let is_elected = |standing: &Standing| standing.promises.len() + 1 >= majority;
         if !self.standing.as_ref().is_some_and(is_elected) {
             return;
@@ -224,7 +222,7 @@ impl Replica {
         self.learn((ballot, committed));
     }
 
-    /// Marks a state as accepted by a majority, unless this replica does not have it.
+    /// Ignores a state that this replica does not have.
     fn learn(&mut self, place: (u64, u64)) {
         if place == self.saved.accepted.place() && self.leading.is_none() {
             self.learned = self.learned.max(place);

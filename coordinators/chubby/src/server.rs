@@ -227,8 +227,7 @@ impl Chubby {
         }
     }
 
-    /// Closes the connections of a master that steps down, so that its clients look for the next
-    /// one.
+    /// Closes a former master's connections, so that its clients look for the next one.
     fn change_role(&mut self) {
         match (self.replica.is_serving(), self.master.is_some()) {
             (true, false) => {

@@ -46,7 +46,6 @@ pub(crate) struct Waiter {
 }
 
 impl State {
-    /// Begins a session; returns `None` if the cell has too many.
     pub(crate) fn open(&mut self) -> Option<u64> {
         if self.sessions.len() >= COUNT_MAX {
             return None;
@@ -56,8 +55,7 @@ impl State {
         Some(self.session_last)
     }
 
-    /// Ends a session and returns the names of its locks. `left` decides the new state of each
-    /// lock.
+    /// Returns the names of the session's locks; `left` decides their new states.
     pub(crate) fn end(&mut self, session: u64, left: fn(delay_us: u64) -> Hold) -> Vec<String> {
         self.sessions.remove(&session);
         let mut freed = Vec::new();

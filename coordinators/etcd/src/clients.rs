@@ -101,7 +101,6 @@ impl Etcd {
         }
     }
 
-    /// Serves the next request of a connection. Returns `false` if none is complete.
     fn serve(&mut self, connection: ConnectionId) -> bool {
         let Some(open) = self.connections.get_mut(&connection) else { return false };
         if !matches!(open.doing, Doing::Nothing) || open.input.is_empty() {

@@ -24,8 +24,7 @@ pub struct Config {
     pub heartbeat_ms: u64,
     /// Number of heartbeats per election timeout (`--election-timeout`).
     pub election_ticks: u64,
-    /// `true` if the server-side lock checks its key after waiting, as etcd does since 3.5.0; 3.4
-    /// never did.
+    /// `true` if the server-side lock checks its key after waiting, as it does since 3.5.0.
     pub lock_checks_key: bool,
     /// Maximum number of connections. The real server has no limit.
     pub connections_max: usize,
@@ -54,8 +53,7 @@ impl Config {
         self.heartbeat_ms * self.election_ticks
     }
 
-    /// Returns the minimum ttl in seconds, one and a half election timeouts (`minTTL` of
-    /// `etcdserver.NewServer`).
+    /// Returns the minimum ttl in seconds (`minTTL` of `etcdserver.NewServer`).
     pub fn ttl_min(&self) -> i64 {
         let ticks = 3 * self.election_ticks / 2;
         i64::try_from((ticks * self.heartbeat_ms).div_ceil(1_000)).unwrap_or(i64::MAX)

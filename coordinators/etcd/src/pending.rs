@@ -50,8 +50,7 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    /// Creates an empty set, whose ids are beyond those of this member's earlier lives
-    /// (`idutil.Generator`).
+    /// Creates an empty set with ids beyond those of earlier lives (`idutil.Generator`).
     pub(crate) fn new(member: u8, wall: WallTime) -> Calls {
         let time = u64::try_from(wall.as_millis()).unwrap_or(0) << 8 & 0xffff_ffff_ffff;
         Calls {

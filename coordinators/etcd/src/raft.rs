@@ -222,7 +222,6 @@ impl Raft {
         if grants {
             self.hard.vote = from;
             self.heard_ms = now_ms;
-            // The timeout starts now.
             let ticks = self.election_ticks + self.draw() % self.election_ticks;
             self.election_due_ms = now_ms + ticks * self.tick_ms;
         }

@@ -6,7 +6,6 @@ pub(crate) struct Health {
     cut_off: Option<u64>,
 }
 
-/// The limits of a member's silence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     pub(crate) silence_us: u64,

@@ -110,8 +110,7 @@ impl Membership {
         }
     }
 
-    /// Returns whether the majority is lost in the installed view, or in a newer one that may be
-    /// installed elsewhere.
+    /// Checks the installed view, and a newer one that may be installed elsewhere.
     fn has_lost_majority(&self) -> bool {
         let Some(view) = &self.view else { return false };
         let is_here = |life: Life| !self.has_failed(life);

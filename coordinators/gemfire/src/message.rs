@@ -29,8 +29,7 @@ pub(crate) enum Message {
     Ack {
         number: u64,
     },
-    /// Refuses a proposal, because the sender has agreed to another view, which follows the last of
-    /// `chain`.
+    /// The sender has agreed to another view, which follows the last of `chain`.
     Refuse {
         chain: Vec<u64>,
         view: View,

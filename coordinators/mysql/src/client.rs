@@ -18,8 +18,7 @@ use std::collections::BTreeSet;
 
 /// Default of `connect_timeout` in microseconds.
 const LOGIN_MAX_US: u64 = 10_000_000;
-/// Interval in microseconds at which a waiting session checks whether its client is still
-/// connected.
+/// Interval in microseconds at which a waiting session checks its client's connection.
 const LOOK_EVERY_US: i64 = 1_000_000;
 
 #[derive(Debug, Default)]
@@ -37,8 +36,7 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    /// Writes the log. Returns the sync that a commit must wait for (default of
-    /// `innodb_flush_log_at_trx_commit`).
+    /// Returns the sync that a commit waits for (default of `innodb_flush_log_at_trx_commit`).
     fn write_log(&mut self) -> Option<u64> {
         let records = std::mem::take(&mut self.store.unlogged);
         if records.is_empty() {

@@ -74,8 +74,8 @@ impl UserLocks {
         Vec::new()
     }
 
-    /// Selects the session with the fewest refusals, and among several the nearest to the one that
-    /// closed the cycle.
+    /// Selects the session with the fewest refusals, then the nearest to the one that closed the
+    /// cycle.
     fn victim(&self, circle: &[SessionId]) -> SessionId {
         let times = |session: &SessionId| self.refused.get(session).copied().unwrap_or(0);
         circle.iter().copied().min_by_key(times).unwrap_or(0)

@@ -35,8 +35,7 @@ const FIRST_STANDBY_PID: u32 = 501_001;
 /// The configuration of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// `true` if the server replies to a commit only once it is on disk (`fsync` and
-    /// `synchronous_commit`).
+    /// `true` if commits reply only once they are on disk (`fsync`, `synchronous_commit`).
     pub syncs: bool,
     /// Statements that a server without tables runs at startup.
     pub schema: String,

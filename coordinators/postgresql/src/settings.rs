@@ -22,8 +22,7 @@ const SPANS: &[(&str, u64)] = &[
     ("statement_timeout", 0),
 ];
 
-/// Settings stored without effect, with their default and their valid values; an empty list allows
-/// all.
+/// Settings without effect, each with its default and its valid values if they are limited.
 const TEXTS: &[(&str, &str, &[&str])] = &[
     ("DateStyle", "ISO, MDY", &["iso, mdy", "iso", "mdy"]),
     ("IntervalStyle", "postgres", &["postgres"]),

@@ -29,8 +29,7 @@ pub(crate) struct Field {
     default: Option<String>,
 }
 
-/// Transaction and command of rows in the log, which were committed before every running
-/// transaction.
+/// Transaction and command of logged rows, which precede every running transaction.
 const BEFORE: (Xid, u32) = (Xid(2), 0);
 
 impl Record {

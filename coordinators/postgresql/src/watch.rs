@@ -45,8 +45,7 @@ pub enum HeldWhen {
         /// Time after `stamp` until the lock may be taken over, in microseconds.
         ttl_us: i64,
     },
-    /// All three columns are set when the lock is taken. A release sets only `until`, to an earlier
-    /// time.
+    /// Taking the lock sets all three columns; a release sets only `until`, to an earlier time.
     Taken {
         /// Column with the owner.
         owner: &'static str,

@@ -25,8 +25,7 @@ pub struct Config {
     pub tick_ms: u64,
     /// Number of ticks that a follower may take to synchronise with a new leader (`initLimit`).
     pub init_limit: u64,
-    /// Number of ticks of silence after which a leader or a follower gives up the other
-    /// (`syncLimit`).
+    /// Number of ticks of silence after which leader and follower give up each other (`syncLimit`).
     pub sync_limit: u64,
     /// Minimum session timeout, in milliseconds; `None` means two ticks.
     pub session_timeout_ms_min: Option<i32>,
@@ -38,8 +37,7 @@ pub struct Config {
     pub clients_max: usize,
     /// Maximum number of clients per host (`maxClientCnxns`); 0 means unlimited.
     pub clients_per_host_max: usize,
-    /// Prefix, after the leading slash, of the paths whose lock queues the server reports; `None`
-    /// reports none.
+    /// Prefix, after the slash, of paths whose lock queues are reported; `None` reports none.
     pub tap_prefix: Option<String>,
 }
 

@@ -4,8 +4,7 @@ use crate::code::PING_XID;
 use crate::config::MemberId;
 use bytes::{Buf, Bytes, BytesMut};
 
-/// First bytes of a member's connection, which would be too large as the length of a client's
-/// frame.
+/// First bytes of a member's connection, too large as the length of a client's frame.
 pub(crate) const PEER_GREETING: &[u8; 4] = b"fpzk";
 
 /// Interval in milliseconds at which the real server checks for idle connections.
@@ -38,8 +37,7 @@ pub(crate) struct Client {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
     Connecting,
-    /// The session is being established, and the server reads no further frame until it has
-    /// replied.
+    /// The server reads no further frame until it has answered the connect request.
     Establishing,
     Established,
 }

@@ -66,8 +66,7 @@ impl StoredStat {
 }
 
 impl Stat {
-    /// Writes the stat. `cversion` counts creations and deletions of children; only ephemeral nodes
-    /// show their owner.
+    /// Writes child changes as `cversion`, and the owner of ephemeral nodes only.
     pub(crate) fn write(&self, writer: &mut Writer) {
         let Stat { kept, data_length, children } = self;
         writer.long(kept.czxid).long(kept.mzxid).long(kept.ctime_ms).long(kept.mtime_ms);

@@ -51,8 +51,7 @@ impl Watches {
         was_there
     }
 
-    /// Returns whether any connection watches the path. Like the real server, it does not check
-    /// which one.
+    /// Does not check which connection watches, like the real server.
     pub(crate) fn any(&self, of: Of, path: &str) -> bool {
         match of {
             Of::Data => self.data.contains_key(path),

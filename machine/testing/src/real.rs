@@ -23,8 +23,7 @@ pub fn free_port() -> u16 {
     for _ in PORTS {
         let step = start.wrapping_add(GIVEN.fetch_add(1, Ordering::Relaxed));
         let port = u16::try_from(PORTS.start + step % (PORTS.end - PORTS.start)).unwrap();
-        // The function does not bind the port, because a bound port could stay open in a child that
-        // another thread starts at the same time.
+        // A bound port could stay open in a child that another thread starts meanwhile.
         if TcpStream::connect(("127.0.0.1", port)).is_err() {
             return port;
         }

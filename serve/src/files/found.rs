@@ -25,8 +25,7 @@ pub(super) fn generation(folder: &Path) -> Result<u64, ServeError> {
     }
 }
 
-/// Returns whether the folder has logs of later generations. The first log is created with the
-/// folder, and removed after `generation` was written.
+/// The first log is created with the folder, and removed after `generation` was written.
 fn has_later_files(folder: &Path) -> Result<bool, ServeError> {
     if append_only_path(folder, 0).exists() {
         return Ok(false);
@@ -56,8 +55,7 @@ fn damaged(path: &Path, what: &str) -> ServeError {
     ServeError::Damaged { path: path.to_owned(), what: what.to_owned() }
 }
 
-/// Reads a file; returns `None` if it does not exist. Refuses devices and pipes, which may never
-/// end.
+/// Returns `None` if the file does not exist. Refuses devices and pipes, which may never end.
 fn read(path: &Path) -> Result<Option<Bytes>, ServeError> {
     let read = || -> io::Result<Option<Bytes>> {
         match fs::metadata(path) {

@@ -56,8 +56,7 @@ impl Host<Computer> {
         }
     }
 
-    /// Syncs immediately, because a reply must not be sent before its writes are synced, and the
-    /// sync task cannot run.
+    /// A reply must not precede the sync of its writes, and the sync task cannot run now.
     fn sync_at_once(&self, interlude: &mut dyn Interlude) {
         let awaited = self.syncs_awaited.take();
         if awaited == 0 {

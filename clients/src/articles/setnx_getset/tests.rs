@@ -17,7 +17,6 @@ fn one_attempt() -> Settings {
     }
 }
 
-/// Returns a server that delays its reply to one GET, counted from 1.
 fn late_get(number: usize, late_ms: u64) -> impl FnMut(&Call<'_>) -> Answer {
     let mut gets = 0;
     move |call: &Call<'_>| {
@@ -147,7 +146,6 @@ fn early_third(name: &str) -> (bool, String) {
     (matches!(third, Acquisition::Granted(_)), world.trace())
 }
 
-/// Lets the holder overrun, and then release between a waiter's GET and its GETSET.
 fn release_before_getset(name: &str) -> (Acquisition, Rc<TestWorld>) {
     let (world, mut holder) = one_redis(name, late_get(1, 2));
     let mut waiter = world.lock(name, &one(), &one_attempt());
@@ -241,7 +239,6 @@ fn get_nil_leaves_a_new_holder_alone_where_nil_is_taken_for_what_it_means() {
     assert_eq!(value.unwrap().as_bytes(), next.owner);
 }
 
-/// Lets a holder with a correct clock acquire, and then a waiter whose clock is 11 s ahead.
 fn fast_waiter(name: &str) -> (Acquisition, String) {
     let (world, mut holder) = one_redis(name, normal);
     world.skew(1, 11_000);
@@ -334,7 +331,6 @@ fn two_acquisitions_within_one_second_look_the_same_to_the_check_by_whole_second
         let (world, mut first) = one_redis(name, normal);
         let mut second = world.lock(name, &one(), &one_attempt());
         let lease = granted(world.run(first.acquire("lock")));
-        // The key disappears, as when a holder that overran its lease deletes it.
         world.store("redis", |store| store.clear());
         granted(world.run(second.acquire("lock")));
         assert_eq!(world.run(first.check(&lease)), check, "{name}");

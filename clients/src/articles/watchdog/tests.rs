@@ -3,7 +3,6 @@
 use crate::lock::{Acquisition, Release};
 use crate::testing::{Answer, Call, granted, normal, one, one_redis, settings};
 
-/// Drops all renewals by Lua, which follow the first two calls by digest or source.
 fn dark_after_grant(call: &Call<'_>) -> Answer {
     if call.words.iter().any(|word| word.contains("pexpire")) || call.name() == "EVALSHA" {
         Answer::Dropped

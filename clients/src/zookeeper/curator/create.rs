@@ -17,7 +17,7 @@ pub enum Protection {
     None,
     /// A GUID in the name; a node with this GUID counts as the created one.
     AnySession,
-    /// A GUID in the name; the client deletes a node of another session
+    /// A GUID of which the client deletes other sessions' nodes
     /// (`ProtectedMode.validateFoundNode`).
     SameSession,
 }
@@ -122,7 +122,6 @@ fn find_and_delete_in_background(curator: &Curator, parent: &str, prefix: &str) 
     });
 }
 
-/// Returns a random GUID of 36 characters.
 fn fresh_guid(env: &Env) -> String {
     let [high, low] = env.randoms(Draw::Owner);
     let digits = format!("{high:016x}{low:016x}");

@@ -33,8 +33,7 @@ impl LockInternals {
         LockInternals { curator, base_path, protection, deletion, watcher: Rc::default() }
     }
 
-    /// Waits at most `wait` for the head of the queue. Returns the node's path, or `None` on
-    /// timeout.
+    /// Waits at most `wait` for the head of the queue; returns the node's path or `None`.
     pub async fn attempt_lock(&self, wait: Duration) -> Result<Option<String>, ZooKeeperError> {
         let mut patience = Patience { left: wait, since: self.curator.env().wall_clock() };
         let mut retries = 0;
@@ -94,7 +93,6 @@ impl LockInternals {
         }
     }
 
-    /// Returns the names of all nodes in the order of their numbers.
     async fn queue(&self) -> Result<Vec<String>, ZooKeeperError> {
         let base_path = &self.base_path;
         let children = async |session: Session| session.get_children(base_path, None).await;
@@ -129,8 +127,7 @@ struct Patience {
 }
 
 impl Patience {
-    /// Subtracts the elapsed time and returns whether time is left. A clock that was set back adds
-    /// time.
+    /// Returns whether time is left; a clock that was set back adds time.
     fn lasts(&mut self, now: WallClock) -> bool {
         let passed_us = now.0 - self.since.0;
         let span = Duration::from_micros(passed_us.unsigned_abs());
@@ -140,7 +137,6 @@ impl Patience {
     }
 }
 
-/// Returns the part of a name after its last `lock-`.
 fn number_of(name: &str) -> &str {
     name.rfind(LOCK_NAME).map_or(name, |at| &name[at + LOCK_NAME.len()..])
 }

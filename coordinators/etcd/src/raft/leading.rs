@@ -12,8 +12,7 @@ pub(crate) struct Leading {
     progress: BTreeMap<u8, Progress>,
     reads: VecDeque<Read>,
     next_context: u64,
-    /// Index of the leader's first entry. Before it is committed, the leader does not know which
-    /// entries are.
+    /// Index before whose commit the leader does not know which entries are committed.
     begins_at: u64,
     pub(super) heartbeat_due_ms: u64,
     pub(super) quorum_due_ms: u64,

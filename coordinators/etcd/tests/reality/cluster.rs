@@ -221,7 +221,6 @@ fn trouble<C: Cluster>(cluster: &mut C) -> (Vec<String>, Vec<(String, u64)>) {
     script.cluster.leader(&[leader, first, second]);
     script.ask("a read of the old leader", leader, "kv/range", GET);
     script.ask("a write at the old leader", leader, "kv/put", PUT);
-    // No majority is left.
     script.cluster.kill(leader);
     let last = script.cluster.leader(&[first, second]);
     let lone = first + second - last;

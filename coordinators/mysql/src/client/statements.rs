@@ -286,7 +286,6 @@ impl Client {
                 let wait = Wait::new(core.now, micros, is_for_row);
                 let is_over = wait.is_none();
                 let gone_at = self.is_gone.then_some(core.now.wall.0);
-                // A wait that is over immediately ends like any other.
                 let now = Wait { from: 0, until: 0, gone_at, is_for_row };
                 self.wait = Some(Wait { gone_at, ..wait.unwrap_or(now) });
                 self.job = Some(job);

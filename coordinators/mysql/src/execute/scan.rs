@@ -227,8 +227,8 @@ impl Scan {
         }
         let is_change = matches!(self.action, Action::Change(_));
         if is_change && !locks_gaps && self.only.is_none() {
-            // In a semi-consistent read, the statement does not wait for a row whose last committed
-            // version does not match.
+            // A semi-consistent read skips a locked row whose last committed version does not
+            // match.
             let is_taken = matches!(
                 context.store.ask(&mut wanted.clone()),
                 crate::store::transaction::Answer::Hindered(_)
@@ -377,8 +377,7 @@ pub(super) fn changed(
     Ok(new)
 }
 
-/// Returns the key of the one row that the condition names. Refuses key ranges and constant
-/// conditions, which the real server's optimizer transforms.
+/// Refuses key ranges and constant conditions, which the real server's optimizer transforms.
 fn only(condition: Option<&Expression>, definition: &Definition) -> Outcome<Option<Key>> {
     let Some(condition) = condition else { return Ok(None) };
     let mut parts = Vec::new();

@@ -266,7 +266,6 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads adjacent texts, which are concatenated.
     fn texts(&mut self) -> Vec<u8> {
         let mut whole = Vec::new();
         while let Kind::Text(text) = self.peek().kind.clone() {

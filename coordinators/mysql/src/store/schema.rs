@@ -30,8 +30,7 @@ pub(crate) enum Default {
 }
 
 impl Definition {
-    /// Returns a row's lock name, which is its key, with the table's name in front unless that is
-    /// `locks`.
+    /// Returns the row's key, with the table's name in front unless that is `locks`.
     pub(crate) fn name_of_row(&self, row: Option<&Version>, key: &Key) -> String {
         let of_row =
             |values: &Values| self.key.iter().filter_map(|at| values[*at].text()).collect();

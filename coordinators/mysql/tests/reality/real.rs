@@ -134,8 +134,7 @@ impl Real {
         session(self.port).unwrap()
     }
 
-    /// Lists the sessions without information_schema, whose temporary table can crash MariaDB
-    /// 10.11.19.
+    /// Avoids information_schema, whose temporary table can crash MariaDB 10.11.19.
     fn sessions(&mut self) -> Vec<Seen> {
         let answer = self.say("SHOW PROCESSLIST");
         split(&answer).into_iter().filter_map(|(_, body)| seen(body)).collect()

@@ -167,7 +167,6 @@ pub(crate) fn check(
             world.thin_out(*index)?;
         }
     }
-    // Every session that can do so releases its locks, until no session waits.
     for _ in 0..3 {
         for index in 0..world.pairs.len() {
             for sql in frame.last {

@@ -12,8 +12,7 @@ use crate::store::transaction::Undo;
 use crate::types::Value;
 
 impl Execution<'_> {
-    /// Calls a function. A function with side effects is called once, even if its statement
-    /// restarts.
+    /// A function with side effects is called once, even if its statement restarts.
     pub(super) fn call(&mut self, function: Function, values: &[Value]) -> Result<Value, Stop> {
         let began = self.session.transaction.as_ref().map_or(self.run.began, |open| open.began);
         match function {

@@ -148,8 +148,7 @@ impl Execution<'_> {
         Ok(sight.is_visible)
     }
 
-    /// Records a read of a conflicting row. PostgreSQL 15.18 did not count this as a read; 15.20
-    /// does.
+    /// PostgreSQL 15.18 did not count this as a read; 15.20 does.
     pub(super) fn read_rival(&mut self, table: TableId, version: VersionId) -> Result<(), Stop> {
         let tracked = self.session.transaction.as_ref().and_then(|open| open.tracked);
         let Some(id) = tracked else { return Ok(()) };

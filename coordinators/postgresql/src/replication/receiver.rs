@@ -11,8 +11,7 @@ use std::collections::VecDeque;
 
 /// Default of `wal_receiver_status_interval` in microseconds.
 const STATUS_US: u64 = 10_000_000;
-/// Default of `wal_receiver_timeout` in microseconds; the standby requests a reply after half of
-/// it.
+/// Default of `wal_receiver_timeout`; the standby requests a reply after half of it.
 const SILENCE_US: u64 = 60_000_000;
 /// Default of `wal_retrieve_retry_interval` in microseconds.
 const RETRY_US: u64 = 5_000_000;

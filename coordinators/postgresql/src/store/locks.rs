@@ -103,8 +103,7 @@ impl Lock {
         }
     }
 
-    /// Returns the place in the queue, and whether the lock can be granted. Holders of the lock
-    /// precede other waiters.
+    /// Returns the place in the queue, where holders precede others, and whether it can be granted.
     fn place(&self, backend: Backend, mode: LockMode) -> (usize, bool) {
         let held: Vec<LockMode> =
             self.granted.iter().filter(|own| own.backend == backend).map(|own| own.mode).collect();

@@ -15,8 +15,7 @@ pub(crate) enum Standing {
 }
 
 impl Strength {
-    /// Returns whether two row locks conflict. Source: PostgreSQL's documentation, "Row-Level
-    /// Locks".
+    /// Follows the table in PostgreSQL's documentation, "Row-Level Locks".
     pub(crate) fn conflicts(self, other: Strength) -> bool {
         match self {
             Strength::KeyShare => other == Strength::Update,

@@ -44,8 +44,7 @@ struct Entry {
     began: Moment,
     prepared: Option<Moment>,
     committed: Option<Moment>,
-    /// Earliest commit, before this transaction's own, among the transactions whose writes it did
-    /// not see.
+    /// Earliest commit before its own among transactions whose writes it did not see.
     earliest_out: Option<Moment>,
     finished_before: u64,
     is_read_only: bool,

@@ -3,8 +3,7 @@
 use super::Xid;
 use std::collections::BTreeSet;
 
-/// A snapshot, in which all earlier commits and the transaction's own earlier statements are
-/// visible.
+/// Shows all earlier commits and the transaction's own earlier statements.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
     pub(crate) next: Xid,

@@ -42,11 +42,9 @@ pub(crate) struct Version {
     pub(crate) ended: Option<Ended>,
     pub(crate) indexed: usize,
     pub(crate) lockers: Vec<(Xid, Strength)>,
-    /// Version that this one replaced without a change of keys, through which indexes find this
-    /// one.
+    /// Version that this one replaced without a change of keys; indexes lead to both through it.
     pub(crate) follows: Option<VersionId>,
-    /// First version of the same key, which indexes point to and which determines the order of
-    /// rows.
+    /// First version of the same key, to which indexes point and by which rows are ordered.
     pub(crate) place: VersionId,
 }
 

@@ -222,8 +222,7 @@ fn integer(text: &str, kind: Type) -> Outcome<Value> {
     }
 }
 
-/// Compares values. NULL is the greatest, as in `ORDER BY`. Strings are ordered by bytes (collation
-/// "C").
+/// Sorts NULL last, as in `ORDER BY`, and strings by bytes (collation "C").
 pub(crate) fn compare(left: &Value, right: &Value) -> Ordering {
     match (left, right) {
         (Value::Null, Value::Null) => Ordering::Equal,

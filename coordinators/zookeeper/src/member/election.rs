@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// Time to wait for a better vote once a majority agrees, in milliseconds (`finalizeWait`).
 const FINALIZE_MS: u64 = 200;
-/// First and longest interval between notifications in milliseconds (`minNotificationInterval`,
+/// First and longest interval between notifications, in milliseconds (`minNotificationInterval`,
 /// `maxNotificationInterval`).
 const REPEAT_MS: (u64, u64) = (200, 60_000);
 
@@ -106,8 +106,7 @@ impl Election {
         if is_changed { Step::VoteToAll } else { Step::Nothing }
     }
 
-    /// Handles a vote from a member that already has a leader. Such votes count as a majority only
-    /// if the leader itself is one of the voters.
+    /// Counts such votes as a majority only if the leader itself is one of the voters.
     fn hear_settled(&mut self, from: MemberId, heard: Notification) -> Step {
         if heard.round == self.round {
             self.votes.insert(from, heard);

@@ -139,7 +139,6 @@ impl System for Model {
     }
 
     fn kill_majority(&mut self) {
-        // Two servers are left.
         let view = self.world.view(0);
         assert_eq!(view, [1, 2]);
         self.world.crash(0, Crash::Process);

@@ -4,8 +4,7 @@ use super::{Entry, Moment, Reason, Serializable, Target, Tracked};
 use crate::store::Xid;
 
 impl Serializable {
-    /// Records that a reader did not see a write; `is_concurrent` means that the writer is not in
-    /// the snapshot.
+    /// Records that a reader did not see a write; `is_concurrent` means not in the snapshot.
     pub(crate) fn conflict_out(
         &mut self,
         reader: Tracked,
@@ -77,8 +76,7 @@ impl Serializable {
         Ok(())
     }
 
-    /// Returns whether two consecutive conflicts are dangerous, because the last writer committed
-    /// first.
+    /// Returns whether the last writer of two consecutive conflicts committed first.
     fn is_dangerous(&self, reader: Tracked, writer: Tracked) -> bool {
         let (Some(first), Some(second)) = (self.get(reader), self.get(writer)) else {
             return false;
