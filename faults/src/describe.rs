@@ -58,7 +58,6 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Writes a fault as `#3 at 12.345s: pause client-2 for 10.004s`.
 impl fmt::Display for TimedFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "#{} at {}: {}", self.id, self.at_us, self.fault)

@@ -80,7 +80,6 @@ impl Stream {
     }
 }
 
-/// Returns a code of at most 24 bits for a machine.
 fn code(node: Node) -> u64 {
     let (kind, number) = match node.machine() {
         Node::Redis(n) => (1, n),

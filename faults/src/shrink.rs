@@ -191,10 +191,9 @@ fn round_starts<F: FnMut(&FaultPlan) -> bool>(
         else {
             return best;
         };
-        let rounded = rounder(at).map(|rounded| with_start(&best, id, rounded)).find(|candidate| {
-            // The new start must not be within another fault of the same kind.
-            candidate.collision().is_none() && oracle.violates(candidate)
-        });
+        let rounded = rounder(at)
+            .map(|rounded| with_start(&best, id, rounded))
+            .find(|candidate| candidate.collision().is_none() && oracle.violates(candidate));
         rounded.unwrap_or(best)
     })
 }

@@ -7,7 +7,6 @@ use std::net::Ipv4Addr;
 pub(crate) type FileId = usize;
 pub(crate) type PipeId = usize;
 
-/// Number of bytes in a pipe at which writers wait.
 pub(crate) const PIPE_CAPACITY: usize = 65_536;
 
 pub(crate) struct OpenFile {

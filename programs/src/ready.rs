@@ -43,7 +43,6 @@ impl Files {
                 let clock = if timer.is_wall { now.wall_ns } else { now.monotonic_ns };
                 if timer.next_ns.is_some_and(|next| next <= clock) { IN } else { 0 }
             }
-            // `Group::readiness_for` knows the pending signals of the reader.
             Kind::Signals(_) => 0,
             Kind::Random => IN | OUT,
             Kind::Output(_) => OUT,

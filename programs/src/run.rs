@@ -392,8 +392,6 @@ impl Group {
         tracee.set_registers(&registers);
     }
 
-    /// Resumes the process that lent its memory, because the borrowing process has called exec or
-    /// ended.
     pub(crate) fn returns_what_was_lent(&mut self, to: Number) {
         let lends = |thread: &Thread| matches!(thread.state, State::Lends(child) if child == to);
         let Some(number) =

@@ -69,7 +69,6 @@ fn next_data(file: &File, at: u64) -> io::Result<u64> {
 pub(crate) struct Sync(Identity, Pieces);
 
 impl Sync {
-    /// Begins to sync a file. Returns `None` if it is not a regular file.
     pub(crate) fn begin(path: &str) -> Option<Sync> {
         let about = fs::metadata(path).ok().filter(Metadata::is_file)?;
         Some(Sync(identity(&about), Pieces::read(&File::open(path).ok()?).ok()?))

@@ -13,8 +13,6 @@ use std::collections::BTreeMap;
 
 const CLIENT: Node = Node::Client(1);
 
-/// Returns a story in which a holder pauses across its lease and then writes: overlap, stale write
-/// and lost update.
 pub(crate) fn paused_holder() -> Story {
     let story = Story::new().ttl(10_000).under("pause").progress_bound(20_000);
     story
@@ -40,7 +38,6 @@ pub(crate) fn paused_holder() -> Story {
         .probe_releases(16_010)
 }
 
-/// Returns a story with two failovers, each before the lock has reached the replica.
 pub(crate) fn failover() -> Story {
     let redis = Node::Redis(1);
     let story = Story::new().ttl(10_000).under("failover").progress_bound(20_000);
@@ -63,8 +60,6 @@ pub(crate) fn failover() -> Story {
         .removed_at(9_002, 2, "77c0", 2)
 }
 
-/// Returns a story in which two threads of one process hold the lock by one grant, pause and crash
-/// together.
 pub(crate) fn threads() -> Story {
     let second = CLIENT.of_thread(2);
     let story = Story::new().ttl(10_000).under("pause").progress_bound(20_000);
@@ -175,8 +170,6 @@ fn report_of(runs: Vec<RunReport>) -> Report {
     }
 }
 
-/// Returns a sweep of the seeds `from..to`, in which every third run of single-node is violated and
-/// redlock is quiet.
 pub(crate) fn sweep(from: u64, to: u64) -> Sweep {
     let (violated, valid, unknown) = (facts(paused_holder()), facts(quiet()), facts(lonely()));
     let mut cells = vec![

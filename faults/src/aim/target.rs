@@ -56,8 +56,6 @@ pub(super) fn instants(
     all
 }
 
-/// Draws an instant of a quiet stretch in whole milliseconds. In half of the cases it is the first
-/// instant.
 pub(super) fn instant_between(rng: &mut impl Rng, ends: &[SimTime]) -> Option<SimTime> {
     let (first, last) = (ends.first()?.0, ends.last()?.0);
     if chance(rng, 500) {

@@ -10,7 +10,6 @@ use crate::fault::{Fault, OperatorCommand};
 use crate::setting::{Setting, Topology};
 use rand_chacha::ChaCha8Rng;
 
-/// Draws a command at one server if it changes the primary, and else at one or several servers.
 pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let servers = setting.servers();
     let known = commands(setting.topology);

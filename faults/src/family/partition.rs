@@ -42,7 +42,6 @@ impl Cut {
     }
 }
 
-/// Draws one cut; `None` if there is no node to cut off.
 fn cut(rng: &mut ChaCha8Rng, setting: &Setting) -> Option<Cut> {
     let (side_a, side_b) = sides(rng, setting);
     let direction = if chance(rng, 500) { Direction::Both } else { Direction::AToB };
@@ -51,8 +50,6 @@ fn cut(rng: &mut ChaCha8Rng, setting: &Setting) -> Option<Cut> {
     is_cut.then_some(Cut { side_a, side_b, direction, lasts })
 }
 
-/// Draws two to five more cuts within the window. Returns none if the setting allows only longer
-/// cuts.
 fn flaps(rng: &mut ChaCha8Rng, setting: &Setting, from: SimTime) -> Vec<(SimTime, Micros)> {
     let Spans { min_us, max_us } = setting.knobs.partition;
     let shortest = FLAP.min_us.max(min_us);
@@ -70,8 +67,6 @@ fn flaps(rng: &mut ChaCha8Rng, setting: &Setting, from: SimTime) -> Vec<(SimTime
     if min_us > FLAP.max_us { Vec::new() } else { cuts }
 }
 
-/// Draws the two sides of a cut. In half of the cases they are clients and servers, and otherwise
-/// servers and Sentinels.
 fn sides(rng: &mut ChaCha8Rng, setting: &Setting) -> (Vec<Node>, Vec<Node>) {
     let (servers, sentinels) = (setting.servers(), setting.sentinels());
     let mut some_servers = some(rng, &servers);

@@ -18,7 +18,6 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
         .collect()
 }
 
-/// Draws a pause, usually of a client and often past the end of its lease.
 fn pause(rng: &mut ChaCha8Rng, setting: &Setting) -> Option<Fault> {
     let server = chance(rng, 125);
     let nodes = if server { setting.servers() } else { setting.clients() };

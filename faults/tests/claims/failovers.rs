@@ -7,8 +7,6 @@ use fencepost_faults::{
 };
 use std::collections::BTreeSet;
 
-/// Returns whether the plan has a crash with the lag that belongs to it, and whether it has an
-/// isolation.
 fn failover_bites(plan: &FaultPlan) -> (bool, bool) {
     let lag_of = |timed: &TimedFault| match &timed.fault {
         Fault::Delay { from, extra_us_max, .. } => {

@@ -2,12 +2,10 @@
 
 use fencepost_faults::{Counts, Micros, Node, Setting, SimTime, Spans, Topology, Window};
 
-/// Returns five independent masters, three processes, and leases of 10 s.
 pub(crate) fn independent() -> Setting {
     Setting::new(Topology::Independent { masters: 5, quorum: 3 }, 3, Micros::from_secs(10))
 }
 
-/// Returns a primary, two replicas, three Sentinels, three processes, and leases of 10 s.
 pub(crate) fn replicated() -> Setting {
     let topology = Topology::Replicated {
         replicas: 2,

@@ -50,7 +50,6 @@ impl Group {
                 Outcome::Native
             }
             libc::SYS_getsockopt => Outcome::Native,
-            // The options cannot affect the kernel's own networks.
             libc::SYS_setsockopt if a as i32 == libc::SOL_SOCKET => Outcome::Native,
             libc::SYS_setsockopt => Outcome::Done(0),
             _ => fails(libc::EOPNOTSUPP),

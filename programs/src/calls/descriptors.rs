@@ -133,8 +133,6 @@ impl Group {
         Outcome::Native
     }
 
-    /// Duplicates a descriptor. The duplicate is in the filter's range, even if the program
-    /// requested another number.
     fn duplicates(&mut self, call: &Call, command: i32) -> Outcome {
         let Some(file) = self.file_of(call) else { return Outcome::Native };
         let least = match call.number {

@@ -41,7 +41,6 @@ impl Group {
             }
             _ => return fails(libc::EINVAL),
         }
-        // The change wakes threads that wait on this set.
         self.files.has_changed = true;
         Outcome::Done(0)
     }

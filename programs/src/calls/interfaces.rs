@@ -178,8 +178,6 @@ impl Group {
     }
 }
 
-/// Writes the list of interfaces or, if the program passes no buffer, the space that the list
-/// needs.
 fn lists(call: &Call, all: &[Interface], at: u64) -> Outcome {
     let (room, place) = (call.memory.u32(at) as usize, call.memory.u64(at + 8));
     let mut bytes = Vec::new();

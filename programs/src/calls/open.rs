@@ -162,8 +162,6 @@ fn shown_to_others(text: &str) -> io::Result<(String, Option<File>)> {
     Ok((path, Some(file)))
 }
 
-/// Returns whether the path is a control-group file, which would reveal limits and usage of the
-/// real machine.
 fn is_of_control_groups(found: &str) -> bool {
     let is_of_process = found.starts_with("/proc/") && found.ends_with("/cgroup");
     is_of_process || found == "/proc/cgroups" || found.starts_with("/sys/fs/cgroup")

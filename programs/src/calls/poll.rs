@@ -17,7 +17,6 @@ pub(super) fn with_synonyms(mask: u32) -> u32 {
 }
 
 impl Group {
-    /// Returns the poll events of a descriptor. The kernel's own files are always ready.
     fn descriptor_readiness(&self, call: &Call, process: Number, descriptor: i32) -> u32 {
         if let Some(file) = self.file(process, descriptor) {
             return self.readiness_for(call, file);

@@ -57,7 +57,6 @@ impl Group {
         Outcome::Native
     }
 
-    /// Finds an ended child; `Err` if no such child exists.
     fn ended_child(&self, parent: Number, awaited: Awaited) -> Result<Option<Number>, i32> {
         let is_awaited = |number: Number| match awaited {
             Awaited::Any => true,
@@ -187,7 +186,6 @@ impl Group {
     fn suspend(&mut self, call: &Call) -> Outcome {
         let [mask, ..] = call.arguments;
         if self.has_deliverable(call.thread, call.memory.u64(mask)) {
-            // The kernel returns immediately and delivers the signal.
             return Outcome::Native;
         }
         call.blocks(Interest::Nothing, None)

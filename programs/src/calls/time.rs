@@ -61,7 +61,6 @@ impl Group {
         })
     }
 
-    /// Returns a clock in nanoseconds. Clocks of processor time show the monotonic clock.
     fn clock_ns(&self, call: &Call, clock: i32) -> u64 {
         match clock {
             libc::CLOCK_REALTIME

@@ -89,7 +89,6 @@ impl Group {
         self.process_ended(process, signal);
     }
 
-    /// Waits for the first thread, whose end the kernel reports only after that of the others.
     fn buries(&mut self, process: Number) {
         let first = self.process(process).real;
         let mut numbers: Vec<Number> = self

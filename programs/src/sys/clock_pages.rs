@@ -10,7 +10,6 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(crate) const PAGE: usize = 4096;
-/// Number of pages, which is more than a group's processes need.
 const PAGES: usize = 512;
 
 // Each read counts itself. It returns the clock as of the tracer's last resume plus one step for
@@ -49,7 +48,6 @@ global_asm!(
     "3: mov eax, {call}",
     "syscall",
     "ret",
-    // The function puts a `timespec` on the stack and converts nanoseconds to microseconds.
     "fencepost_vdso_gettimeofday:",
     "push rdi",
     "sub rsp, 16",

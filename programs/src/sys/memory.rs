@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
 
-/// Returns a file in memory that is deleted with its last descriptor.
 pub(crate) fn file_in_memory() -> io::Result<File> {
     // SAFETY: the name is zero-terminated.
     let descriptor = unsafe { libc::memfd_create(c"fencepost".as_ptr(), libc::MFD_CLOEXEC) };
@@ -44,7 +43,6 @@ impl Memory {
         usize::try_from(got).unwrap_or(0)
     }
 
-    /// Writes bytes and returns `false` if the address is not writable.
     pub(crate) fn write(self, at: u64, bytes: &[u8]) -> bool {
         if bytes.is_empty() {
             return true;
@@ -75,7 +73,6 @@ impl Memory {
         u16::from_le_bytes(bytes)
     }
 
-    /// Returns at most a page of the zero-terminated text.
     pub(crate) fn text(self, at: u64) -> Vec<u8> {
         // A read that crosses into an unmapped page returns nothing, so the text is read page by
         // page.

@@ -95,7 +95,6 @@ impl Tracee {
         let _ = self.request(libc::PTRACE_SYSCALL, 0);
     }
 
-    /// Waits for the thread's next stop; `None` if the ticker interrupted the wait.
     pub(crate) fn wait_once(self) -> Option<Stop> {
         let mut status = 0;
         // SAFETY: the status is a live integer.
@@ -201,7 +200,6 @@ impl Tracee {
         word
     }
 
-    /// Writes a word into the thread's memory, even where it is write-protected, such as in code.
     pub(crate) fn poke(self, at: u64, word: u64) {
         // SAFETY: the kernel checks the address in the other process.
         unsafe { libc::ptrace(libc::PTRACE_POKEDATA, self.0, at, word) };

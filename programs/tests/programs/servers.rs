@@ -61,7 +61,6 @@ fn one_life() -> Option<(Vec<String>, Vec<fencepost_programs::CallMade>)> {
     world.advance(11 * SECOND_US);
     world.resume(server);
     answers.push(does(&mut world, client, &["GET", "lock"]));
-    // The wall clock steps forward.
     does(&mut world, client, &set("d"));
     world.step_wall(server, 3_600 * SECOND_US as i64);
     answers.push(does(&mut world, client, &["GET", "lock"]));

@@ -22,7 +22,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const FORMAT: &str = "fencepost.findings";
 /// Version of the format that this build reads and writes.
 pub const VERSION: u32 = 1;
-/// Number of runs that the store keeps for each finding.
 const SHOWN_MAX: usize = 5;
 
 /// One line of the store.

@@ -85,7 +85,6 @@ fn timeline(run: &RunReport, violation: &Violation) -> String {
         .collect()
 }
 
-/// Removes escape sequences, all of which have the form `ESC [ ... m`.
 fn plain(text: &str) -> String {
     let mut parts = text.split('\u{1b}');
     let first = parts.next().unwrap_or_default().to_owned();

@@ -174,7 +174,6 @@ fn sound_sweep(document: Value) -> Result<Sweep, ReadError> {
 
 fn parse(text: &str) -> Result<Value, ReadError> {
     serde_json::from_str(text).map_err(|error| match error.classify() {
-        // Empty text is not reported as truncated.
         Category::Eof if !text.trim().is_empty() => {
             ReadError::CutShort { line: error.line(), column: error.column() }
         }

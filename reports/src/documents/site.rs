@@ -54,7 +54,6 @@ fn describe(links: &[DeadLink]) -> String {
 
 const STARTS: [&str; 6] =
     ["README.md", "docs", "SECURITY.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
-/// File name of the search page, which no page of the repository has.
 const SEARCH: &str = "search.html";
 const SCHEMAS: &str = "schemas/index.html";
 

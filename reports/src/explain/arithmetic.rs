@@ -89,13 +89,10 @@ impl Case<'_, '_> {
         !self.has_no_ttl() && self.timeline.history.header.kept_as.is_none()
     }
 
-    /// Returns whether the lock has no ttl. A session's lock ends a fixed time after its last
-    /// heartbeat, which no event records.
     fn has_no_ttl(&self) -> bool {
         self.timeline.history.header.has_no_ttl()
     }
 
-    /// Returns the shortest pause that, with the remaining work, outlasts the lease.
     fn pause(&self, node: Node) -> Option<i64> {
         if node != self.holder.process || self.others_than(&[]) {
             return None;
@@ -106,7 +103,6 @@ impl Case<'_, '_> {
         Some((span(self.began(), self.lease_end(None)?) - work_left - self.tick()).max(0))
     }
 
-    /// Returns the smallest jump that covers the rest of the lease when the holder leaves.
     fn clock_jump(&self, node: Node) -> Option<i64> {
         let applies = self.is_about(Measure::ClockStep)
             && !self.others_than(&[FaultKind::Partition, FaultKind::Crash, FaultKind::PowerLoss]);
@@ -242,8 +238,6 @@ mod tests {
     use super::*;
     use crate::record::story::Story;
 
-    /// Returns the bound on a pause of client 1 from 2 ms to 19 ms, if client 2 gets the lock
-    /// because of it.
     fn of_pause(story: Story, cause: Cause) -> Option<i64> {
         let (node, duration_us) = (Node::Client(1), Micros::from_millis(17));
         let fault = Fault::Pause { node, duration_us };

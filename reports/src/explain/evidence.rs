@@ -52,8 +52,6 @@ impl<'t, 'h> Case<'t, 'h> {
         Case { timeline, finding, losses, overrun, standstill }
     }
 
-    /// Returns how the servers lost the lock of the earlier acquisition before the end of its
-    /// lease.
     pub(super) fn losses(&self) -> &[Lost<'t, 'h>] {
         let clash = self.finding.clash;
         self.losses.get_or_init(|| {
@@ -74,20 +72,15 @@ impl<'t, 'h> Case<'t, 'h> {
         *self.standstill.get_or_init(standstill) == Some(wanted)
     }
 
-    /// Returns the process whose node was first in the queue for most of a wait.
     pub(super) fn first_in_queue(&self) -> Option<Node> {
         let first = session::first_node(self.timeline, Period::of_finding(self.finding))?;
         creator(self.timeline.history, first.value?)
     }
 
-    /// Returns a server that kept a lock for most of a wait because a release only lowered its
-    /// count, and the lock's owner.
     pub(super) fn counted_once_too_often(&self) -> Option<(Node, Node)> {
         standstill::counted_once_too_often(self.timeline, self.finding)
     }
 
-    /// Returns a server that kept a lock for most of a wait and never received a request that the
-    /// owner sent while it acquired, and the lock's owner.
     pub(super) fn lost_a_request(&self) -> Option<(Node, Node)> {
         standstill::lost_a_request(self.timeline, self.finding)
     }
@@ -106,7 +99,6 @@ impl<'t, 'h> Case<'t, 'h> {
         Counter::of_clash(self.timeline, self.finding.clash?)
     }
 
-    /// Returns the critical section of a holder that kept the lock beyond the bound.
     pub(super) fn held(&self) -> Option<LongSection> {
         LongSection::of_finding(self.timeline, self.finding)
     }
@@ -115,24 +107,19 @@ impl<'t, 'h> Case<'t, 'h> {
         misheard::of_finding(self.timeline, self.finding) == Some(wanted)
     }
 
-    /// Returns whether the wrong answer states that a process has the lock.
     pub(super) fn is_of_a_grant(&self) -> bool {
         misheard::is_of_a_grant(self.timeline, self.finding)
     }
 
-    /// Returns whether one of the two processes entered although no server had granted it the lock.
     pub(super) fn is_entered_ungranted(&self) -> bool {
         self.finding.clash.is_some_and(|clash| unfounded::of_clash(self.timeline, clash))
     }
 
-    /// Returns what delayed a release that removed another process's lock.
     pub(super) fn held_up(&self) -> Option<HeldUp> {
         let clash = self.finding.clash.filter(|_| self.finding.kind == Kind::ForeignRelease)?;
         release::held_up(self.timeline, self.finding, clash)
     }
 
-    /// Returns whether two threads share an owner value, and a server admitted the later thread
-    /// with it.
     pub(super) fn shares_owner(&self) -> bool {
         self.finding.clash.is_some_and(|clash| owners::shares_owner(self.timeline, clash))
     }
@@ -141,14 +128,11 @@ impl<'t, 'h> Case<'t, 'h> {
         self.finding.clash.is_some_and(|clash| owners::shares_client_id(self.timeline, clash))
     }
 
-    /// Returns whether the later process was the only holder and overwrote a value that it had not
-    /// read.
     pub(super) fn is_overwritten(&self) -> bool {
         let is_overwritten = |clash| owners::is_overwritten(self.timeline, self.finding, clash);
         self.finding.clash.is_some_and(is_overwritten)
     }
 
-    /// Returns whether the earlier acquisition had been released when the later one was granted.
     pub(super) fn is_repeated_later(&self) -> bool {
         self.finding.clash.is_some_and(|clash| {
             let left = self.timeline.section_of(clash.earlier).and_then(|section| section.to);
@@ -158,7 +142,6 @@ impl<'t, 'h> Case<'t, 'h> {
         })
     }
 
-    /// Returns whether a process removed a lock at a server that never had the process's own lock.
     pub(super) fn was_never_there(&self) -> bool {
         let never = |clash| release::was_never_there(self.timeline, self.finding, clash);
         self.finding.clash.is_some_and(never)

@@ -130,7 +130,6 @@ fn of_family(client: &str, family: Family, conditions: Conditions) -> Option<(Ve
     Some((kinds, grounds))
 }
 
-/// Returns the rules that two simultaneous holders break at the storage.
 fn harm(client: &str, conditions: Conditions) -> Vec<Kind> {
     match (client, conditions.storage) {
         ("fencing", StorageRule::Fenced) => vec![],
@@ -157,8 +156,6 @@ const PARTITION: Grounds = ("a partition costs availability, not mutual exclusio
 const CRASH: Grounds =
     ("the lock of a crashed holder is freed when its lease expires", REDIS_GUARANTEES);
 
-/// Returns whether two processes can hold a lock on one Redis, or on one primary with replicas, and
-/// why.
 fn primary(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
     Some(match family {
         Family::None => (
@@ -214,7 +211,6 @@ fn primary(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
         Family::Eviction => {
             (true, ("under volatile-ttl, locks are the first keys to be evicted", EVICTION))
         }
-        // The documentation does not mention other families.
         _ => return None,
     })
 }
@@ -279,7 +275,6 @@ fn redlock(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
         Family::Eviction => {
             (true, ("a master that evicts its grant grants the lock again", EVICTION))
         }
-        // The documentation does not mention other families.
         _ => return None,
     })
 }

@@ -72,8 +72,6 @@ fn action_of(history: &History, operation: u64) -> Option<&Action> {
     })
 }
 
-/// Returns the server that had granted an open acquire by the time of an event of its process, if
-/// the grant was not removed since.
 fn granting(history: &History, event: &Event, operation: u64) -> Option<Node> {
     let before = before_event(history, event);
     let is_invocation = |earlier: &&Event| matches!(earlier.what, What::Invoke { operation: invoked, .. } if invoked == operation);
@@ -246,7 +244,6 @@ fn completes_a_grant(history: &History, event: &Event) -> bool {
     })
 }
 
-/// Returns whether the event sets the first expiry of a lock that was granted without one.
 fn sets_the_first_expiry(history: &History, event: &Event) -> bool {
     let What::Server { key, lease_us: Some(_), .. } = &event.what else { return false };
     let mut earlier =

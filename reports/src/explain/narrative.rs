@@ -1,5 +1,4 @@
-//! The narrative of a violation: its story in at most twelve sentences, each based on one
-//! event.
+//! The narrative of a violation: its story in at most twelve sentences, each based on one event.
 //!
 //! Rules make the sentences from the events alone. Each sentence has the number of its event.
 
@@ -77,8 +76,6 @@ impl Story<'_, '_> {
             .collect()
     }
 
-    /// Tells the story of two conflicting acquisitions: the first grant, its loss, and the second
-    /// entry.
     fn clash(&mut self, clash: Clash, finding: &Finding) {
         let timeline = self.timeline;
         let (holder, taker) =
@@ -172,7 +169,6 @@ impl Story<'_, '_> {
                 && (processes.peek().is_none() || processes.any(involved))
         };
         let acted = |fault: &&FaultSpan<'_>| fault.touches(from, until) && concerns(fault);
-        // The latest faults come first, because earlier ones are background.
         for fault in timeline.faults.iter().rev().filter(acted).take(FAULTS_MAX) {
             let weight = if fault.from.time < from { Weight::Detail } else { Weight::Turn };
             self.add(weight, fault.from.index, begins(fault));
@@ -296,7 +292,6 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Returns whether a later command gave the granted value its expiry.
     fn is_leased_later(&self, grant: &Grant) -> bool {
         let mut keys = self.timeline.keys.iter();
         keys.any(|key| key.from == grant.moment && key.runs_out.is_some())

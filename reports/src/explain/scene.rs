@@ -66,8 +66,6 @@ impl<'t, 'h> Scene<'t, 'h> {
         lost.or_else(|| self.timeline.gone(self.holder))
     }
 
-    /// Returns the servers at which the holder's lock ended in a matching way before the other
-    /// grant.
     fn servers_where(&self, ended: impl Fn(KeyEnd) -> bool) -> BTreeSet<Node> {
         let until = self.taker.grant.as_ref().map_or(self.at, |taken| taken.moment.time);
         let own =
@@ -108,8 +106,6 @@ impl<'t, 'h> Scene<'t, 'h> {
         (listed(&servers), servers.len() == 1)
     }
 
-    /// Returns the servers that restarted without the holder's lock and granted the other one, as
-    /// the start of a sentence.
     pub(super) fn forgetful(&self) -> Option<String> {
         let taken = self.taker.grant.as_ref()?;
         let is_forgotten = |how| matches!(how, KeyEnd::Changed { change: Change::Forgotten, .. });
@@ -181,7 +177,6 @@ impl<'t, 'h> Scene<'t, 'h> {
         }
     }
 
-    /// Returns the end of the holder's last lease, in true time.
     pub(super) fn lease_ends(&self) -> Option<SimTime> {
         self.last_lease().map(Lease::ends)
     }
@@ -191,8 +186,6 @@ impl<'t, 'h> Scene<'t, 'h> {
         Some(last_lease(self.timeline, self.holder, held.node, taken.moment))
     }
 
-    /// Returns the earlier holder that replaced the lock by renewing its own lease, and the time of
-    /// the renewal.
     pub(super) fn renewed_over(&self) -> Option<(Node, SimTime)> {
         let (at, _) = self.gone().filter(|(_, how)| *how == KeyEnd::Replaced)?;
         Some((renewed_over(self.timeline, self.holder, at)?, at.time))
@@ -234,7 +227,6 @@ fn server(acquisition: &Acquisition<'_>) -> String {
     grant.map_or("the server".to_owned(), |grant| grant.node.to_string())
 }
 
-/// Lists nodes as the subject of a sentence.
 fn listed(nodes: &[Node]) -> String {
     match nodes {
         [first @ .., last] if !first.is_empty() => format!("{} and {last}", names(first)),

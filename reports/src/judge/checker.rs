@@ -70,7 +70,6 @@ checkers! {
     unavailable: Unavailable = MEANING;
 }
 
-/// Returns the deciding grants, as indices into the history.
 fn grants_of(timeline: &Timeline<'_>, clash: Option<Clash>) -> Vec<usize> {
     let both = clash.iter().flat_map(|clash| [clash.earlier, clash.later]);
     both.filter_map(|index| Some(timeline.acquisitions[index].grant.as_ref()?.moment.index))

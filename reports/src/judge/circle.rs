@@ -11,7 +11,6 @@ use fencepost_faults::{Node, SimTime};
 struct Link {
     process: Node,
     wanted: usize,
-    /// Time from which the process held its lock and asked for the other one.
     since: SimTime,
     entered: usize,
 }
@@ -31,15 +30,12 @@ pub(crate) fn circles(timelines: &[Timeline<'_>]) -> Vec<(usize, Finding)> {
     found
 }
 
-/// Rotates a circle so that the process that closed it asks for the first lock.
 fn close_last(links: &[Option<Link>], circle: &mut [usize]) {
     let since = |lock: &usize| links[*lock].as_ref().map(|link| link.since);
     let closing = (0..circle.len()).max_by_key(|place| since(&circle[*place]));
     circle.rotate_left(closing.map_or(0, |place| (place + 1) % circle.len()));
 }
 
-/// Returns the locks of the circle that contains a lock, starting with that lock; empty if there is
-/// no circle.
 fn circle(links: &[Option<Link>], first: usize) -> Vec<usize> {
     let mut circle = vec![first];
     loop {
@@ -52,8 +48,6 @@ fn circle(links: &[Option<Link>], first: usize) -> Vec<usize> {
     }
 }
 
-/// Returns the last holder of a lock, if it keeps the lock to the end and only asks for another
-/// lock.
 fn link(timelines: &[Timeline<'_>], held: usize) -> Option<Link> {
     let section = timelines[held].sections.iter().rev().find(|section| section.to.is_none())?;
     let process = section.process.machine();

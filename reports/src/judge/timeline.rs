@@ -205,7 +205,6 @@ impl<'h> Timeline<'h> {
             && acquisition.grant.as_ref().is_none_or(began)
     }
 
-    /// Returns when and how an acquisition's lock ended, at the server where it ended first.
     pub(crate) fn gone(&self, acquisition: &Acquisition<'_>) -> Option<(Moment, KeyEnd)> {
         let own = self.keys.iter().filter(|span| self.is_lock_of(span, acquisition));
         let kept_as = self.history.header.kept_as;
@@ -228,7 +227,6 @@ impl<'h> Timeline<'h> {
             Some((_, KeyEnd::Changed { change: Change::Expired, .. })) => {
                 span.runs_out.or_else(|| self.after_ttl(span))
             }
-            // A command found the value when it removed it.
             Some((_, KeyEnd::Changed { by: Some(_), .. })) => None,
             _ => span.runs_out,
         };
@@ -317,7 +315,6 @@ pub(crate) fn creator(history: &History, node: &str) -> Option<Node> {
     })
 }
 
-/// Splits a value into the owner and, for a counting lock, the count.
 fn owner_and_count(value: &str) -> (&str, Option<u64>) {
     let counted = |(owner, count): (&'_ str, &str)| {
         let digits = !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());

@@ -130,7 +130,6 @@ impl Header {
         self.lives_with_session || self.kept_as == Some(Keeping::Connection)
     }
 
-    /// Returns whether the lock is a queue of nodes or keys whose first entry holds the lock.
     pub(crate) fn has_queue(&self) -> bool {
         let has_none = matches!(self.kept_as, Some(Keeping::Session | Keeping::Membership));
         self.lives_with_session && !has_none

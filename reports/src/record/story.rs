@@ -121,7 +121,6 @@ impl Story {
         self
     }
 
-    /// Requires that a free lock is granted within this many milliseconds while enough servers run.
     pub(crate) fn available_within(mut self, ms: u64, needed: u16, servers: u16) -> Story {
         let bound_us = Micros::from_millis(ms);
         self.header.availability =
@@ -129,7 +128,6 @@ impl Story {
         self
     }
 
-    /// Restricts the availability bound to times without an active fault.
     pub(crate) fn between_faults(mut self) -> Story {
         let rule = self.header.availability.as_mut().expect("a bound on availability");
         rule.between_faults = true;

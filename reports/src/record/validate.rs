@@ -251,7 +251,6 @@ impl<'h> Past<'h> {
     }
 
     fn crash(&mut self, node: Node) -> Result<(), String> {
-        // Open operations of a crashed process's threads never get an outcome.
         self.open.retain(|open, _| open.machine() != node);
         match self.down.insert(node) {
             true => Ok(()),

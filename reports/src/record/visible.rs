@@ -70,8 +70,6 @@ pub fn visible_json(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns whether a character is a control character, or one of Unicode's `Cf`, `Zl` and `Zp` that
-/// hide text or change its direction.
 fn is_hidden(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,

@@ -21,7 +21,6 @@ use fencepost_faults::{Family, FaultKind, FaultPlan, Micros, Node, Seed};
 
 /// A picture whose times are true microseconds since the start of the run.
 pub(crate) struct Scene {
-    /// The lanes from top to bottom.
     pub(crate) lanes: Vec<Lane>,
     pub(crate) end: u64,
     pub(crate) strip: Vec<HolderSpan>,
@@ -43,7 +42,6 @@ pub(crate) struct Span {
     pub(crate) from: u64,
     pub(crate) to: u64,
     pub(crate) ending: String,
-    /// `true` if a replica followed its primary without a client's request.
     pub(crate) is_copy: bool,
 }
 

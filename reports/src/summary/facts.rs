@@ -223,7 +223,6 @@ mod tests {
         let reason = "client-1 exited with status 1".to_owned();
         assert_eq!(facts(samples::quiet()).verdict, Verdict::Valid);
         assert_eq!(of(samples::quiet()), Verdict::Unknown { reason: reason.clone() });
-        // A failed program takes precedence over a lack of contention.
         assert!(matches!(facts(samples::lonely()).verdict, Verdict::Unknown { .. }));
         assert_eq!(of(samples::lonely()), Verdict::Unknown { reason });
         assert_eq!(of(samples::paused_holder()), Verdict::Violated);

@@ -285,7 +285,6 @@ pub struct Nearby {
     pub broken_without: u64,
 }
 
-/// Reads the remedies of version 2 and drops those of version 1.
 fn remedies_of_any_version<'de, D: Deserializer<'de>>(reader: D) -> Result<Vec<Remedy>, D::Error> {
     /// Serde tries the variants from the top, so the current version comes first.
     #[derive(Deserialize)]

@@ -64,7 +64,6 @@ pub fn judge_by(checkers: &[Checker], history: &History) -> Judgement {
     }
 }
 
-/// Judges parsed histories like [`judge`], with one timeline for each lock.
 pub(crate) fn judge_timelines(timelines: &[Timeline<'_>]) -> Judgement {
     judged(CHECKERS, timelines)
 }
@@ -118,7 +117,6 @@ fn together(violations: Vec<Violation>) -> Vec<Violation> {
     all
 }
 
-/// Builds a violation from a group that is not empty.
 fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violation {
     let first = group.iter().min_by_key(|finding| finding.at).unwrap_or(&group[0]);
     let header = &timeline.history.header;
@@ -196,7 +194,6 @@ fn uncontended(timeline: &Timeline<'_>) -> Option<String> {
     Some(format!("{who} acquired the lock; {advice}"))
 }
 
-/// Returns a reason if no planned fault began while a process held or acquired the lock.
 fn no_fault_met(timeline: &Timeline<'_>) -> Option<String> {
     let header = &timeline.history.header;
     if header.fault.is_none() && header.faults_planned == 0 {
@@ -270,7 +267,6 @@ fn misjudged(timeline: &Timeline<'_>) -> Option<String> {
     None
 }
 
-/// Returns a reason if no process got the lock after healing and none tried for the whole bound.
 fn unfinished(timeline: &Timeline<'_>) -> Option<String> {
     let bound = timeline.history.header.progress_bound_us;
     (progress(timeline) == Progress::Unjudged).then(|| {
@@ -286,7 +282,6 @@ mod tests {
     use super::*;
     use crate::record::story::Story;
 
-    /// Returns a story in which two processes hold the lock one after the other.
     fn quiet() -> Story {
         Story::new()
             .takes(1, 1, "a")
@@ -372,7 +367,6 @@ mod tests {
         assert_eq!(judgement.violations[0].kind, Kind::Overlap);
     }
 
-    /// Returns a story in which two processes enter without a recorded grant.
     fn ghosts() -> Story {
         let story = Story::new().acquires(1, 1).hears(2, 1, "a").releases(3, 1);
         story.acquires(4, 2).hears(5, 2, "b")

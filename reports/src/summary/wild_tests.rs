@@ -48,7 +48,6 @@ fn with_a_stranger(mut history: History) -> History {
     history
 }
 
-/// Returns whether a run with this event may have a cause named after a fault or an action.
 fn is_of(cause: Cause, event: &Event) -> bool {
     let fault = match &event.what {
         What::FaultBegan { kind, .. } => Some(*kind),

@@ -53,7 +53,6 @@ fn with_boundary(report: &BoundaryReport, found: Found) -> String {
     format!("{so_far} {compared}{beside}")
 }
 
-/// Returns whether a value that is milder than the bound by more than a search step is violated.
 fn is_beyond(report: &BoundaryReport, bound: &Bound, found: Found) -> bool {
     report.quantity.is_worse(bound.value, found.violated)
         && bound.value.abs_diff(found.violated) > report.step

@@ -79,8 +79,6 @@ pub(super) fn at_most(bounds: &StatedBounds) -> String {
     }
 }
 
-/// Returns the term for the injected faults, which depends on whether plans delay messages. A late
-/// message counts as a fault.
 pub(super) fn fired(runs: &Runs) -> &'static str {
     match runs.by_delays {
         None => "a fault was fired",

@@ -92,7 +92,6 @@ fn linked(matrix: &Matrix, client: &str) -> String {
     }
 }
 
-/// Returns GitHub's anchor of a lock's heading.
 fn anchor(client: &str) -> String {
     client
         .to_lowercase()

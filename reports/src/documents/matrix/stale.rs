@@ -63,7 +63,6 @@ fn not_the_same(known: &MatrixCell, now: &MatrixCell) -> Option<String> {
     })
 }
 
-/// Returns how the first seeds of each kind differ below `end`, the end of the shared range.
 fn another_first_seed(known: &MatrixCell, now: &MatrixCell, end: Seed) -> Option<String> {
     let first = |cell: &MatrixCell, kind: Kind| {
         cell.first_seed.get(&kind).copied().filter(|seed| *seed < end)
@@ -112,8 +111,6 @@ fn beyond_chance(known: &MatrixCell, now: &MatrixCell, limit: f64) -> Option<Str
         })
 }
 
-/// Returns the two-sided probability that chance makes two pairs of `(hits, trials)` differ by at
-/// least as much.
 fn fisher(one: (u64, u64), other: (u64, u64)) -> f64 {
     let (hits, trials) = (one.0 + other.0, one.1 + other.1);
     let chosen =

@@ -69,7 +69,6 @@ const NAVIGATION: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
-/// Renders a page with the frame. `out` is the page's path in the site.
 pub(super) fn framed(out: &str, title: &str, body: &Markup) -> Vec<u8> {
     page(out, title, body, "", &html! {})
 }

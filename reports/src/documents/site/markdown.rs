@@ -196,7 +196,6 @@ impl<'t, 'r> Writer<'t, 'r> {
             self.out.push(Event::Start(Tag::Heading { level: *level, id, classes, attrs }));
         }
         self.sections.push(Section { heading: words, anchor, text: String::new() });
-        // Links in a heading are checked too.
         let mut at = 1;
         while at < length {
             at += self.event(&events[at..length]);

@@ -64,7 +64,6 @@ fn first(
 
 fn decided_at(question: Question, case: &Case<'_, '_>) -> Option<&'static Row> {
     if question == Question::EarlyLoss {
-        // The reason further up in the table counts.
         let reasons: Vec<&Row> =
             case.losses().iter().filter_map(|lost| reason(case, lost)).collect();
         return first(question, case, |row| reasons.iter().any(|one| std::ptr::eq(*one, row)));

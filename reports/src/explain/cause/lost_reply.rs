@@ -46,7 +46,6 @@ fn alone(case: &Case<'_, '_>) -> String {
     said.to_owned()
 }
 
-/// Describes the lock that a command without an answer left behind.
 fn left(case: &Case<'_, '_>) -> String {
     if let Some((server, process)) = case.lost_a_request() {
         return format!(

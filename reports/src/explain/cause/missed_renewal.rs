@@ -26,8 +26,6 @@ fn between(scene: &Scene<'_, '_>) -> String {
     )
 }
 
-/// Describes the last partition during the holder's last lease between the holder and the server
-/// that granted the lock.
 fn cut(scene: &Scene<'_, '_>) -> Option<String> {
     let (holder, ends) = (scene.holder, scene.lease_ends()?);
     let server = holder.grant.as_ref()?.node;

@@ -33,7 +33,6 @@ fn overlap(story: Story) -> Cause {
     cause(Kind::Overlap, story)
 }
 
-/// Adds the loss of a reply from redis-1 to client 1 between two instants.
 fn loses_reply(story: Story, from: u64, to: u64) -> Story {
     let story = story.fault_began(from, 9, "lost-reply", &[REDIS, CLIENT]);
     story.fault_ended(to, 9, "lost-reply", REDIS)
@@ -56,8 +55,6 @@ fn early(how: impl FnOnce(Story) -> Story) -> Story {
     how(Story::new().takes(1, 1, "a")).takes(4, 2, "b").releases(6, 1).releases(7, 2)
 }
 
-/// Returns a story in which client 1 gives up a write and leaves, and the write arrives while
-/// client 2 holds the lock.
 fn late_write() -> Story {
     let story = Story::new()
         .takes(1, 1, "a")

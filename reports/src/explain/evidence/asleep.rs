@@ -45,8 +45,6 @@ pub(super) fn waits_for_an_answer(timeline: &Timeline<'_>, finding: &Finding) ->
     !finding.processes.is_empty() && finding.processes.iter().all(unanswered)
 }
 
-/// Returns whether all processes are silent at the end although the lock became free while they
-/// waited.
 pub(super) fn slept_on(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let mut processes = finding.processes.iter();
     processes.all(|process| {
@@ -68,8 +66,6 @@ fn end_of(timeline: &Timeline<'_>, finding: &Finding, told: Moment) -> Moment {
     }
 }
 
-/// Returns the last silence of a process in a finding: the start of its open acquire and the
-/// silence event.
 fn silence(timeline: &Timeline<'_>, finding: &Finding, process: Node) -> Option<(Moment, Moment)> {
     let (_, told) = last_silence(timeline, finding, process)?;
     let waits = timeline.acquisitions.iter().rev().find(|one| {
@@ -96,7 +92,6 @@ fn last_silence(
     silences.find(|(since, told)| *since <= until && from <= told.time)
 }
 
-/// Returns whether a server lost the lock between two moments and no server has it at the second.
 fn became_free(timeline: &Timeline<'_>, from: Moment, until: Moment) -> bool {
     let went = |span: &KeySpan<'_>| {
         let told = span.to.is_some_and(|(to, _)| from < to && to < until);

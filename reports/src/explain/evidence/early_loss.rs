@@ -113,8 +113,6 @@ impl<'t, 'h> Handover<'t, 'h> {
         })
     }
 
-    /// Returns whether a server that counts in whole seconds granted less than the lease, which
-    /// then expired.
     fn ran_out_short(&self, node: Node) -> bool {
         let span = self.span_at(node).filter(|_| matches!(node, Node::Server(_)));
         span.is_some_and(|span| {
@@ -136,8 +134,6 @@ impl<'t, 'h> Handover<'t, 'h> {
             .or_else(|| own_spans(timeline, holder, node, before).last().copied())
     }
 
-    /// Returns the loss at a server that granted both acquisitions; `None` if the lease had
-    /// expired.
     fn at(&self, node: Node) -> Option<Lost<'t, 'h>> {
         let there = self.span_at(node).and_then(|span| self.loss(span));
         (!self.lease_was_over(node)).then_some(Lost { where_it_was_granted: None, there })

@@ -7,9 +7,7 @@ use fencepost_faults::{Impact, Micros, Node};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OnItsWay {
-    /// A fault delayed the storage or messages to it.
     HeldUp,
-    /// The process was paused after it had sent the write.
     OfOneWhoStoodStill,
     /// No fault delayed the write, and its process had left its critical section before the lock
     /// changed hands.

@@ -15,8 +15,6 @@ pub(super) fn call(timeline: &Timeline<'_>, invoked: Moment) -> bool {
     }
 }
 
-/// Returns whether an acquire that the lock's owner gave up raised the count, so that one release
-/// is missing.
 pub(super) fn raised_a_count(timeline: &Timeline<'_>, standing: &KeySpan<'_>) -> bool {
     let mut acquires = timeline.acquisitions.iter();
     acquires.any(|one| {

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 
 /// Redis counts whole milliseconds, and a key lives until the end of its last one.
 pub(super) const GRANULARITY: Micros = Micros::from_millis(2);
-/// The coarsest unit in which a server counts leases.
 pub(super) const COARSE: Micros = Micros::from_secs(1);
 /// Extensions within this fraction of the ttl are not renewals, because a second command that
 /// completes a grant follows within that time.
@@ -52,7 +51,6 @@ pub(crate) fn last_lease(
     Lease { from, lasts: asked.unwrap_or(timeline.history.header.ttl_us) }
 }
 
-/// Returns whether the lock expired at a primary while its holder was in its critical section.
 fn expired_before(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment) -> bool {
     let index = timeline.acquisition_of(holder.operation);
     let Some(section) = index.and_then(|index| timeline.section_of(index)) else { return false };
@@ -66,7 +64,6 @@ fn expired_before(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment)
     })
 }
 
-/// Returns whether a holder that removed its lock to take it again was the next process to get it.
 pub(crate) fn is_taken_again(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,

@@ -18,15 +18,8 @@ pub(crate) struct Loss<'t, 'h> {
 
 #[derive(Clone, Copy)]
 pub(super) enum How<'t, 'h> {
-    Ended {
-        span: &'t KeySpan<'h>,
-        at: Moment,
-        how: KeyEnd,
-    },
-    /// The holder's process removed the lock before it received the grant.
-    TakenBack {
-        removed: Moment,
-    },
+    Ended { span: &'t KeySpan<'h>, at: Moment, how: KeyEnd },
+    TakenBack { removed: Moment },
     TwoPrimaries,
     NeverReceived,
 }
@@ -44,7 +37,6 @@ pub(crate) enum RanOut {
     InWholeSeconds,
     /// The server is a former replica that had not received the extension of the lease.
     AsFirstSet,
-    /// Another process had set a shorter lease.
     AsAnotherSet,
     Unknown,
 }
@@ -109,8 +101,6 @@ impl Loss<'_, '_> {
         self.removed().is_some_and(is_takeover)
     }
 
-    /// Returns whether a delayed release by `process` of an earlier lock may have removed this
-    /// lock.
     pub(crate) fn may_be_a_late_release_of(&self, process: Node) -> bool {
         self.removed().is_some_and(|at| release::is_astray(self.timeline, process, at))
     }
@@ -129,13 +119,10 @@ impl Loss<'_, '_> {
             .any(|fault| fault.hits(process, FaultKind::LostReply) && fault.touches(from, at.time))
     }
 
-    /// Returns whether the lock ended in its holder's critical section, or before the holder
-    /// entered.
     pub(crate) fn is_in_use(&self) -> bool {
         matches!(self.how, How::TakenBack { .. }) || self.section_then().is_some()
     }
 
-    /// Returns whether the holder's release was in progress when the lock ended.
     fn is_given_back(&self) -> bool {
         let process = self.holder.process;
         self.section_then()
@@ -150,8 +137,6 @@ impl Loss<'_, '_> {
         sections.find(|section| section.process == process && section.covers(at))
     }
 
-    /// Returns whether the server returned without the lock, or crashed before another value
-    /// replaced it.
     pub(crate) fn was_forgotten(&self) -> bool {
         self.ended_by(Change::Forgotten)
             || self.replaced_after_a_crash()
@@ -165,13 +150,11 @@ impl Loss<'_, '_> {
         matches!(kept_as, Some(Keeping::Membership | Keeping::MemberLease))
     }
 
-    /// Returns whether another value replaced the lock without a clock fault or a crash.
     pub(crate) fn was_replaced(&self) -> bool {
         matches!(self.how, How::Ended { how: KeyEnd::Replaced, .. })
             && self.ran_out() == Some(RanOut::Unknown)
     }
 
-    /// Returns whether a former holder renewed its own lock and thereby replaced this one.
     pub(crate) fn is_renewed_over(&self) -> bool {
         let How::Ended { at, how: KeyEnd::Replaced, .. } = self.how else { return false };
         renewed_over(self.timeline, self.holder, at).is_some()
@@ -265,13 +248,10 @@ impl Loss<'_, '_> {
             || self.overwritten_by_clock(Keeping::RowByServer) == Some(kind)
     }
 
-    /// Returns whether a process overwrote a row as expired because its own or the holder's clock
-    /// was wrong.
     pub(crate) fn is_by_clocks_of_processes(&self) -> bool {
         self.overwritten_by_clock(Keeping::RowByClients).is_some()
     }
 
-    /// Returns the clock fault that made a process overwrite a row.
     fn overwritten_by_clock(&self, keeping: Keeping) -> Option<FaultKind> {
         let How::Ended { span, at, how: KeyEnd::Replaced } = self.how else { return None };
         if self.timeline.history.header.kept_as != Some(keeping) {

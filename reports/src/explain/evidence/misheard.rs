@@ -12,9 +12,7 @@ use std::collections::BTreeSet;
 pub(crate) enum Misheard {
     /// The process waited with a second node and did not know of its first.
     OfAnotherNode,
-    /// The process was refused while a fault acted between it and a server.
     Refused(Obstacle),
-    /// The process's command was confirmed while a fault acted between it and a server.
     Succeeded(Obstacle),
     /// A partition delayed the grant until the lease, or the stated validity, was over.
     CutOff,
@@ -30,7 +28,6 @@ pub(crate) enum Misheard {
 pub(crate) enum Obstacle {
     /// A fault that loses a message or a connection, or blocks messages while it lasts.
     Loss,
-    /// A fault that slows down messages or a server.
     Delay,
     Pause,
 }

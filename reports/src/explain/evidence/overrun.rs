@@ -39,7 +39,6 @@ impl<'t, 'h> Overrun<'t, 'h> {
         self.until.since(self.lease.from) - lost <= self.lease.lasts
     }
 
-    /// Returns whether a pause outlasted the lease, or kept the holder from finishing in time.
     pub(crate) fn stood_still(&self) -> bool {
         let paused = self.timeline.paused(self.holder.process, self.lease.from, self.until);
         let lease_end = self.lease.ends();
@@ -66,8 +65,6 @@ impl<'t, 'h> Overrun<'t, 'h> {
         self.holder.valid_for.is_some() && hosts.any(drifts)
     }
 
-    /// Returns whether the answer took a tenth of the lease or more, and the holder would have left
-    /// in time without that delay.
     pub(crate) fn was_answered_late(&self) -> bool {
         let Some(heard) = self.holder.completed else { return false };
         let waited = heard.time.since(self.grant.moment.time);
@@ -88,8 +85,6 @@ impl<'t, 'h> Overrun<'t, 'h> {
             })
     }
 
-    /// Returns whether a fault delayed storage requests, and the holder would have left in time
-    /// without that delay.
     pub(crate) fn waited_for_storage(&self) -> bool {
         self.is_too_long() && self.would_fit_without(self.waited_at_storage())
     }
@@ -134,8 +129,6 @@ impl<'t, 'h> Overrun<'t, 'h> {
         })
     }
 
-    /// Returns for how long the holder's requests were in transit to the storage while a fault
-    /// delayed them.
     fn waited_at_storage(&self) -> Micros {
         let mut sent: BTreeMap<u64, SimTime> = BTreeMap::new();
         let mut waited = Micros::ZERO;

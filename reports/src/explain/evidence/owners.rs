@@ -5,8 +5,6 @@ use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::Timeline;
 use crate::record::history::Keeping;
 
-/// Returns whether two threads of a process have the same owner value, and a server admitted the
-/// later thread because of the earlier one's lock.
 pub(super) fn shares_owner(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let [one, other] = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
     let threads = one.process != other.process && one.process.machine() == other.process.machine();

@@ -14,7 +14,6 @@ impl Period {
         Period { from: finding.at, until: finding.at + finding.duration }
     }
 
-    /// Returns whether a duration is more than half of the period.
     pub(super) fn is_mostly(self, span: Micros) -> bool {
         span.0 * 2 > self.until.since(self.from).0
     }

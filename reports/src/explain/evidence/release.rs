@@ -7,8 +7,6 @@ use crate::record::history::{Action, Change, What};
 use fencepost_faults::{Impact, Node};
 use std::collections::BTreeSet;
 
-/// Returns the process's last release before a moment, if its outcome was still unknown at that
-/// moment.
 pub(super) fn unknown(timeline: &Timeline<'_>, process: Node, before: Moment) -> Option<Moment> {
     let mut unknown = None;
     for (index, event) in timeline.history.events[..before.index].iter().enumerate() {
@@ -34,7 +32,6 @@ pub(crate) fn is_astray(timeline: &Timeline<'_>, process: Node, before: Moment) 
     stray(timeline, process, before).is_some()
 }
 
-/// Returns the last release whose process gave up or crashed without learning the outcome.
 fn stray(timeline: &Timeline<'_>, process: Node, before: Moment) -> Option<Moment> {
     let (mut open, mut stray) = (None, None);
     for (index, event) in timeline.history.events[..before.index].iter().enumerate() {
@@ -86,13 +83,10 @@ pub(super) fn may_arrive(timeline: &Timeline<'_>, process: Node, at: Moment) -> 
     astray > 0
 }
 
-/// Returns the process's last release if its outcome was unknown on arrival, or else its last
-/// abandoned one.
 pub(crate) fn sent(timeline: &Timeline<'_>, process: Node, arrived: Moment) -> Option<Moment> {
     unknown(timeline, process, arrived).or_else(|| stray(timeline, process, arrived))
 }
 
-/// Returns whether a release that a process began after `from` was unanswered at `at`.
 pub(super) fn is_open(timeline: &Timeline<'_>, process: Node, from: Moment, at: Moment) -> bool {
     unknown(timeline, process, at).is_some_and(|sent| from < sent)
 }
@@ -118,7 +112,6 @@ pub(super) fn thread_of(timeline: &Timeline<'_>, by: Node, at: Moment) -> Node {
     sender.filter(|_| releasing.next().is_none()).unwrap_or(by)
 }
 
-/// Returns when a command of a process removed a lock before the process learned of the grant.
 pub(super) fn took_back(timeline: &Timeline<'_>, acquisition: &Acquisition<'_>) -> Option<Moment> {
     let (process, heard) = (acquisition.process, acquisition.completed?);
     timeline.keys.iter().find_map(|span| {
@@ -168,7 +161,6 @@ fn was_down_between(timeline: &Timeline<'_>, server: Node, from: Moment, until: 
         .any(|event| event.node == server && matches!(event.what, What::Crashed | What::Started))
 }
 
-/// Returns what delayed a finding's release; `None` if nothing did.
 pub(super) fn held_up(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> Option<HeldUp> {
     let (remover, removed) = (*finding.processes.first()?, removal(timeline, finding)?);
     let changed_hands = timeline.acquisitions[clash.later].grant.as_ref()?.moment;

@@ -11,12 +11,10 @@ use fencepost_faults::{Impact, Node, SimTime};
 pub(crate) enum Gone {
     /// One process entered although no server ever had its key first in the queue.
     WasNeverFirst,
-    /// A server that never had the connection's lock granted it again.
     GrantedElsewhere,
     /// The lock ended with its connection, or with the server that kept the lock for the
     /// connection.
     WithConnection,
-    /// The earlier lock had ended before a lagging server granted it.
     ToldByOneBehind,
     WithSession,
 }
@@ -66,7 +64,6 @@ fn departed(timeline: &Timeline<'_>, clash: Clash) -> bool {
     })
 }
 
-/// Returns whether a server that never had a connection's lock granted it again.
 fn was_granted_elsewhere(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let at = |index: usize| timeline.acquisitions[index].grant.as_ref().map(|grant| grant.node);
     let servers = at(clash.earlier).zip(at(clash.later));
@@ -74,19 +71,15 @@ fn was_granted_elsewhere(timeline: &Timeline<'_>, clash: Clash) -> bool {
         && servers.is_some_and(|(held, taken)| held != taken)
 }
 
-/// Returns whether one process entered although its key was deleted before the key was first in the
-/// queue.
 fn was_never_first(timeline: &Timeline<'_>, clash: Clash) -> bool {
     [clash.earlier, clash.later].iter().any(|index| timeline.acquisitions[*index].grant.is_none())
 }
 
-/// Returns whether a lock ended without a command, with its connection or with its server.
 fn ended_by_itself(how: KeyEnd) -> bool {
     let KeyEnd::Changed { change, by, .. } = how else { return false };
     change == Change::Forgotten || change == Change::Removed && by.is_none()
 }
 
-/// Returns whether the server that the holder was connected to still had the lock at an instant.
 fn still_stood(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment) -> bool {
     let own = timeline.keys.iter().filter(|span| timeline.is_lock_of(span, holder));
     own.filter(|span| span.by.map(Node::machine) == Some(holder.process.machine()))

@@ -49,36 +49,28 @@ use votes::{of_standing_votes, votes_are_split};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Standstill {
-    /// The lock became free, but the waiters were not notified.
     NotTold,
     OnDeadConnections,
     ServersAway,
     /// No server that the Sentinels named was a primary.
     NoPrimary,
-    /// The network was partitioned between servers, or between a server and a process.
     NetworkCut,
     MessagesLate,
     VotesSplit,
     OwnerDied,
     /// The owner of an existing lock never learned of its grant.
     OwnerUnaware(Obstacle),
-    /// The owner of an existing lock was refused although no fault interfered.
     OwnerMisled,
-    /// The owner of an existing lock was told that it had released the lock.
     OwnerReleased,
-    /// The owner of an existing lock released it but did not receive the answer.
     ReleaseUnheard,
     /// The owner of an existing lock has left its critical section and still renews the lock.
     OwnerRenews,
     UnknownNode,
     ReleaseNotCopied,
-    /// The application gave up a call whose effects remain.
     CallGivenUp,
     WaiterDied,
-    /// The first process in the queue was paused.
     WaiterStoodStill,
     ClocksDiffer,
-    /// A waiting process holds this lock and waits for another one.
     HeldByWaiter,
 }
 
@@ -173,8 +165,6 @@ fn of_unknown(timeline: &Timeline<'_>, first: &KeySpan<'_>) -> Standstill {
     }
 }
 
-/// Finds the obstacle of a free lock that no process acquires: every waiting process has given up a
-/// call before, and its library may still count that call.
 fn of_impatient(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
     let until = finding.at + finding.duration;
     let all = given_up::all_did(timeline, &finding.processes, until);

@@ -3,7 +3,6 @@
 use crate::judge::timeline::FaultSpan;
 use fencepost_faults::{FaultKind, Node};
 
-/// Describes a fault with the start of its effect.
 pub(super) fn begins(fault: &FaultSpan<'_>) -> String {
     let (nodes, id) = (names(fault.nodes), fault.id);
     match fault.kind {

@@ -37,7 +37,6 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds the event of a release whose outcome the process never learned, if there is one.
     fn unknown_outcome(&mut self, invoked: Moment) {
         let events = &self.timeline.history.events;
         let What::Invoke { operation: release, .. } = events[invoked.index].what else { return };

@@ -74,7 +74,6 @@ mod tests {
         check(&Timeline::new(&history)).len()
     }
 
-    /// Returns a story in which client 2 waits from 2 ms on and client 1 releases the lock at 5 ms.
     fn waits() -> Story {
         Story::new().takes(1, 1, "a").acquires(2, 2).leaves(5, 1).removed(5, "a", 1).left(6, 1)
     }

@@ -32,8 +32,6 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     found.into_iter().map(|request| finding(timeline, healed, request)).collect()
 }
 
-/// Returns whether the request is by the newest acquisition, whose process is in its critical
-/// section and whose key still exists at a quorum of servers.
 fn is_rightful(timeline: &Timeline<'_>, request: &StorageRequest) -> bool {
     let Some(index) = request.acquisition else { return false };
     let acquisition = &timeline.acquisitions[index];
@@ -62,7 +60,6 @@ fn finding(timeline: &Timeline<'_>, healed: Moment, rejected: &StorageRequest) -
          {token}.",
         rejected.process
     );
-    // The acquisition whose higher token makes the storage reject the request.
     let highest = timeline
         .storage
         .iter()
@@ -92,8 +89,6 @@ mod tests {
     use super::*;
     use crate::record::story::Story;
 
-    /// Returns a story in which the storage has seen token 50. The bound after healing ends at 110
-    /// ms.
     fn after_the_bound() -> Story {
         let story = Story::new()
             .progress_bound(100)

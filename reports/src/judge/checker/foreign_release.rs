@@ -152,8 +152,6 @@ mod tests {
     #[test]
     fn accepts_a_thread_that_clears_away_what_another_of_its_process_left_behind() {
         let second = Node::Client(1).of_thread(2);
-        // The first thread's release is lost. The second thread enters by the same value, and
-        // releases it.
         let story = Story::new()
             .takes(1, 1, "a")
             .leaves(2, 1)

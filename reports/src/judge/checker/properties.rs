@@ -47,7 +47,6 @@ fn history_of(turns: &[Turn], workload: &str, cheated: Option<usize>) -> History
     let (mut now, mut value) = (1, if workload == "seckill" { 1_000 } else { 0 });
     for (index, turn) in turns.iter().enumerate() {
         let (owner, token) = (format!("owner-{index}"), index as u64 + 1);
-        // In half of the turns, the next process asks while the lock is still held.
         let from = if cheated == Some(index) { now - 1 } else { now + turn.waits };
         story = story.takes_with_token(from, turn.who, &owner, token);
         now = from + turn.holds;
@@ -95,7 +94,6 @@ proptest! {
     fn a_planted_overlap_is_always_found(turns in turns(), place in any::<prop::sample::Index>()) {
         let place = 1 + place.index(turns.len() - 1);
         prop_assume!(turns[place].who != turns[place - 1].who);
-        // The turns make no updates, so that the overlap is the only violation.
         let turns = turns.into_iter().map(|turn| Turn { updates: false, ..turn });
         let turns: Vec<Turn> = turns.collect();
         prop_assert_eq!(found(&history_of(&turns, "register", Some(place))), [Kind::Overlap]);

@@ -90,8 +90,6 @@ mod tests {
         check(&Timeline::new(&story.build()))
     }
 
-    /// Returns a story in which client 1 loses the lock without noticing, and then client 2 holds
-    /// it.
     fn handover() -> Story {
         Story::new().takes(1, 1, "a").takes(5, 2, "b")
     }

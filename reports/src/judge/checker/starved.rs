@@ -77,8 +77,6 @@ fn asleep(timeline: &Timeline<'_>, healed: Moment) -> Vec<Finding> {
     findings
 }
 
-/// Returns the start and length of the longest time without the lock's key and without a critical
-/// section.
 fn longest_free(timeline: &Timeline<'_>, from: SimTime, until: SimTime) -> (SimTime, Micros) {
     let end = timeline.end;
     let keys = timeline.keys.iter().map(|span| (span.from.time, timeline.stood_until(span)));
@@ -159,7 +157,6 @@ mod tests {
         check(&Timeline::new(&history)).iter().map(|finding| finding.duration.0 / 1_000).collect()
     }
 
-    /// Returns a story in which client 2 waits from 2 ms on and client 1 releases the lock at 5 ms.
     fn waits() -> Story {
         let story = Story::new().healed(0).takes(1, 1, "a").acquires(2, 2);
         story.leaves(5, 1).removed(5, "a", 1).left(6, 1)
@@ -232,8 +229,6 @@ mod tests {
         assert!(found(waits().silent(30, 2, 2, false)).is_empty());
     }
 
-    /// Returns a story in which client 2 asks at 2 ms, client 3 asks at `asks`, and client 3 gets
-    /// the lock at 20 ms.
     fn overtaken(asks: u64) -> Story {
         let story = Story::new().order_bound(10).healed(0).takes(1, 1, "a").acquires(2, 2);
         let story = story.releases(15, 1).removed(15, "a", 1);

@@ -200,7 +200,6 @@ impl Waiting<'_, '_> {
         witness.extend(self.attempts().map(|attempt| attempt.invoked.index));
         witness.extend(self.attempts().filter_map(|attempt| Some(attempt.completed?.index)));
         witness.sort_unstable();
-        // A crash of the process ends the attempts of all its threads.
         witness.dedup();
         let (kind, at) = (Kind::Stuck, self.free_from);
         Finding { kind, at, duration, processes, what, witness, clash: None }
@@ -212,7 +211,6 @@ mod tests {
     use super::*;
     use crate::record::story::Story;
 
-    /// Returns a story with healing at 10 ms. The bound ends at 110 ms.
     fn healed() -> Story {
         Story::new().progress_bound(100).takes(1, 1, "a").releases(3, 1).healed(10)
     }

@@ -102,8 +102,6 @@ impl Levels {
         }
     }
 
-    /// Returns the longest spans in which a condition holds throughout, with the highest level of
-    /// each kind in the span.
     fn where_all(&self, holds: impl Fn([i32; 4]) -> bool) -> Vec<(Span, [i32; 4])> {
         let (mut now, mut open, mut spans) = ([0; 4], None, Vec::new());
         for (at, change) in &self.changes {
@@ -165,7 +163,6 @@ fn kept_for_somebody(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Vec<Span> {
         .collect()
 }
 
-/// Returns the spans in which processes wanted the lock and were neither dead nor paused.
 fn wants(timeline: &Timeline<'_>) -> Vec<(Node, Span)> {
     let mut of_each: BTreeMap<Node, Vec<&Acquisition<'_>>> = BTreeMap::new();
     for one in &timeline.acquisitions {
@@ -225,7 +222,6 @@ fn finding(
         (all, running) if i32::from(all) == running => format!("all {all} servers ran"),
         (all, running) => format!("at no time fewer than {running} of {all} servers ran"),
     };
-    // A server may keep the lock for a process that never learned of its grant.
     let is_kept = timeline.keys.iter().any(|span| {
         let stood = timeline.stood_until(span).min(until).since(span.from.time.max(from));
         length.0 < 2 * stood.0
@@ -292,14 +288,12 @@ mod tests {
         assert_eq!(found.iter().map(|one| &one.witness[..]).collect::<Vec<_>>(), [[0]]);
     }
 
-    /// Returns the start and length of each finding, in milliseconds.
     fn found(story: Story) -> Vec<(u64, u64)> {
         let history = story.build();
         let findings = check(&Timeline::new(&history));
         findings.iter().map(|one| (one.at.0 / 1_000, one.duration.0 / 1_000)).collect()
     }
 
-    /// Returns a story in which client 2 asks from 2 ms on and client 1 releases the lock at 5 ms.
     fn given_back() -> Story {
         let story = Story::new().ttl(100).available_within(10, 1, 1);
         story.takes(1, 1, "a").acquires(2, 2).releases(5, 1).removed(5, "a", 1)
@@ -316,23 +310,19 @@ mod tests {
     fn rejects_a_free_lock_that_is_wanted_and_not_had() {
         let late = given_back().grants(25, 2, "b").hears(26, 2, "b").releases(27, 2);
         assert_eq!(found(late), [(5, 20)]);
-        // Client 2 fails twice and tries a third time.
         let again = given_back().fails(9, 2).acquires(10, 2).fails(19, 2).acquires(22, 2);
         assert_eq!(found(again.grants(30, 2, "b").hears(30, 2, "b")), [(5, 25)]);
-        // Client 2 waits until the end of the history.
         assert_eq!(found(given_back().starts(40, 3)), [(5, 35)]);
     }
 
     #[test]
     fn accepts_a_lock_that_is_kept_for_somebody_or_that_nobody_wants() {
-        // The lock of a crashed process remains until it expires.
         let story = Story::new().ttl(30).available_within(10, 1, 1).takes(1, 1, "a").acquires(2, 2);
         let story = story.crashes(3, 1).expires(31, "a").grants(35, 2, "b").hears(36, 2, "b");
         assert_eq!(found(story.releases(37, 2)), []);
         let story = Story::new().available_within(10, 1, 1).takes(1, 1, "a").releases(3, 1);
         let story = story.removed(3, "a", 1);
         assert_eq!(found(story.takes(90, 2, "b").releases(91, 2)), []);
-        // Client 2 gives up and does not try again.
         let story = Story::new().available_within(10, 1, 1).takes(1, 1, "a").acquires(2, 2);
         let story = story.releases(3, 1).removed(3, "a", 1);
         assert_eq!(found(story.fails(9, 2).starts(90, 3)), []);
@@ -371,7 +361,6 @@ mod tests {
         let story = given_back().fault_began(6, 1, "pause", &[Node::Client(2)]);
         let story = story.fault_ended(40, 1, "pause", Node::Client(2));
         assert_eq!(found(story.grants(41, 2, "b").hears(42, 2, "b").releases(43, 2)), []);
-        // A crashed process does not want the lock until it tries again.
         let dies = given_back().fault_began(6, 1, "crash", &[Node::Client(2)]).crashes(6, 2);
         let back = dies.fault_ended(40, 1, "crash", Node::Client(2)).starts(40, 2);
         assert_eq!(found(back.takes(42, 2, "b").releases(43, 2)), []);

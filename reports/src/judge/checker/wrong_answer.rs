@@ -86,7 +86,6 @@ fn refused_but_stands(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
     };
     let mut standing: Vec<&KeySpan<'_>> =
         timeline.keys.iter().filter(wrote).filter(|span| stays(timeline, span, told)).collect();
-    // Each of several attempts may use its own value.
     let last = standing.last()?.value?;
     standing.retain(|span| span.value.is_some_and(|value| is_one_owner(value, last)));
     let is_wrong =
@@ -288,8 +287,6 @@ fn gone_elsewhere(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bo
         })
 }
 
-/// Returns whether the existing values are a quorum and, for a replicated lock, no other primary
-/// granted it meanwhile.
 fn speaks_against(timeline: &Timeline<'_>, standing: &[&KeySpan<'_>], at: Moment) -> bool {
     let Some(first) = standing.first() else { return false };
     let replicated = timeline.history.header.quorum <= 1;
@@ -342,7 +339,6 @@ mod tests {
 
     #[test]
     fn who_is_refused_has_nothing_standing() {
-        // The first reply was lost, and the resent command found its own value.
         let refused = Story::new().acquires(1, 1).grants(2, 1, "a").fails(3, 1);
         assert_eq!(wrong_answers(refused), 1);
         let other = Story::new().takes(1, 2, "b").acquires(2, 1).fails(3, 1);

@@ -67,7 +67,6 @@ pub(super) fn all(history: &History) -> Vec<Acquisition<'_>> {
         {
             complete(&mut acquisitions[index], &event.what, moment);
         } else if matches!(event.what, What::Crashed) {
-            // A process that crashes during an acquire never learns the outcome.
             open.retain(|_, index| {
                 let died = acquisitions[*index].process.machine() == event.node;
                 if died {

@@ -31,9 +31,7 @@ struct Claim {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum ClaimKind {
     Create,
-    /// A rewrite of the owner's existing value, with a higher count if it has one.
     Again,
-    /// A new time to live for the owner's existing value.
     Extend,
 }
 
@@ -303,7 +301,6 @@ fn deciding(claims: &[Claim], quorum: u16) -> Option<Claim> {
     }
 }
 
-/// Returns the last claim of each server, in order of time.
 fn latest_of_each<'c>(claims: impl DoubleEndedIterator<Item = &'c Claim>) -> Vec<Claim> {
     let mut servers: Vec<Claim> = Vec::new();
     for claim in claims.rev() {

@@ -10,14 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Default, Debug)]
 pub struct Roles {
     primaries: Vec<Primary>,
-    /// A time, a Sentinel, and the primary that it names from that time on.
     named: Vec<(SimTime, Node, Node)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Primary {
     node: Node,
-    /// Promotion of the server; `None` if it was a primary from the start.
     since: Option<Moment>,
     until: Option<Moment>,
 }

@@ -86,8 +86,6 @@ pub(super) fn all(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Se
     sections
 }
 
-/// Returns how an event ends a section of its thread, or of all threads of its process; `None` if
-/// it ends none.
 fn ending(event: &Event) -> Option<SectionEnd> {
     match &event.what {
         What::Invoke { action: Action::Release, .. } => Some(SectionEnd::Release),

@@ -107,7 +107,6 @@ impl Story {
         self.event(ms, client.node(), What::Lost)
     }
 
-    /// Adds that a waiting process has sent nothing since an instant. The bound is 20 ms.
     pub(crate) fn silent(self, ms: u64, client: impl Who, since_ms: u64, ahead: bool) -> Story {
         let (since_us, bound_us) = (SimTime(since_ms * 1_000), Micros::from_millis(20));
         self.event(ms, client.node(), What::Silent { since_us, bound_us, ahead })

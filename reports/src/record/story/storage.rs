@@ -80,7 +80,6 @@ impl Story {
         *self.held.get(&process).expect("the process was granted the lock")
     }
 
-    /// Returns the value of the last accepted write before an instant, or the initial value.
     fn value_at(&self, ms: u64) -> i64 {
         let writes = self.events.iter().filter(|event| event.time_us <= SimTime(ms * 1_000));
         let after = writes.filter_map(|event| match event.what {

@@ -7,7 +7,6 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use strum::VariantArray;
 
-/// One event, given by a delay, a node, and a number that determines the rest.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deed {
     after: u64,
@@ -97,7 +96,6 @@ struct Builder {
     leaving: BTreeSet<Node>,
 }
 
-/// Builds a story from the deeds that are possible.
 pub(crate) fn build(lock: Story, deeds: &[Deed]) -> Story {
     let (down, faults) = (BTreeSet::new(), BTreeMap::new());
     let mut builder = Builder {

@@ -75,7 +75,6 @@ fn rejects_a_gap_in_the_sequence() {
 #[test]
 fn rejects_a_second_open_operation() {
     let said = edited(|events| {
-        // The ok of the first acquire is missing.
         events.remove(2);
         renumber(events);
     });
@@ -182,8 +181,6 @@ fn rejects_a_turn_of_a_thread() {
     assert!(said.contains("client-1.2"), "{said}");
 }
 
-/// Returns a story of two threads, each with an operation that is open at their crash and one
-/// afterwards.
 fn threaded() -> Story {
     let (first, second) = (Node::Client(1), Node::Client(1).of_thread(2));
     let story = Story::new().acquires(1, first).acquires(2, second).crashes(3, 1).starts(4, 1);

@@ -9,7 +9,6 @@ use crate::summary::report::{Boundary, ButFor, OnThisPlan, Report};
 use fencepost_faults::{Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Returns a report with everything that a format may show, including hostile names.
 pub(super) fn full(story: fn() -> Story) -> Report {
     full_of(story())
 }
@@ -237,7 +236,6 @@ fn the_page_of_a_sweep_links_each_cell_to_its_anomalies() {
     }
 }
 
-/// Lists crossing spans, arrows whose ends are not in spans, and tracks without a name.
 fn unsound(trace: &serde_json::Value) -> Vec<String> {
     let events = trace["traceEvents"].as_array().unwrap();
     let number = |event: &serde_json::Value, field: &str| event[field].as_u64().unwrap();

@@ -40,7 +40,6 @@ pub(super) fn lines(faults: &[FaultBar], plan: &FaultPlan, end: u64) -> Vec<Cloc
 struct Change {
     at: u64,
     step_us: i64,
-    /// The change of the clock's rate from this point on.
     rate_ppm: i64,
 }
 

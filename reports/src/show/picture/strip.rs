@@ -11,7 +11,6 @@ pub(crate) struct HolderSpan {
     pub(crate) who: Vec<Node>,
 }
 
-/// Returns the spans with their holders. Spans without holders or length are left out.
 pub(super) fn held(sections: &[Span]) -> Vec<HolderSpan> {
     let cuts: BTreeSet<u64> =
         sections.iter().flat_map(|section| [section.from, section.to]).collect();

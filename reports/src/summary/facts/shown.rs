@@ -8,7 +8,6 @@ use crate::summary::violation::Violation;
 use fencepost_faults::{Impact, Node};
 use std::collections::BTreeSet;
 
-/// Maximum number of events in addition to the witness.
 const SHOWN_MAX: usize = 40;
 const SHOWN_OF_QUIET_MAX: usize = 60;
 
@@ -57,8 +56,6 @@ fn entries(
     entries.collect()
 }
 
-/// Returns the events nearest to the starts and ends of the run's faults, or the first events if
-/// there are no faults.
 pub(super) fn around_faults(whole: &Timeline<'_>) -> Vec<TimelineEntry> {
     let events = whole.history.events.iter().enumerate();
     let faults: Vec<u64> = events
@@ -89,7 +86,6 @@ fn is_of_a_quiet_run(history: &History, event: &Event) -> bool {
     }
 }
 
-/// Returns the entry of the event at `index`. `before` is the entry shown before it.
 fn entry(
     whole: &Timeline<'_>,
     before: Option<usize>,

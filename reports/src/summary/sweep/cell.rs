@@ -385,7 +385,6 @@ impl Cell {
 }
 
 impl Fingerprint {
-    /// Returns the kept runs, the smallest first.
     pub(crate) fn runs_kept(&self) -> Vec<Kept> {
         let smallest = Kept { faults: self.smallest.faults, seed: self.smallest.seed };
         [vec![smallest], self.others.clone()].concat()
@@ -395,7 +394,6 @@ impl Fingerprint {
 fn add_counts<K: Ord + Clone>(into: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
     for (key, count) in from {
         let sum = into.entry(key.clone()).or_default();
-        // Phase counts come from files and have no upper limit.
         *sum = sum.saturating_add(*count);
     }
 }

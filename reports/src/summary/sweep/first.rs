@@ -11,7 +11,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Lengths of the blocks, each a multiple of the previous one.
 const LENGTHS: [u64; 4] = [16, 256, 4_096, 65_536];
 
 /// Counts up to this limit are exact. Larger counts are rounded up to five significant binary
@@ -115,7 +114,6 @@ impl SeedsToFirst {
 }
 
 impl Blocks {
-    /// Adds a part of a block and returns whether the block is now complete.
     fn add(&mut self, part: OpenBlock) -> bool {
         let place = self.open.partition_point(|block| block.from < part.from);
         match self.open.get_mut(place) {

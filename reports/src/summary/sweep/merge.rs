@@ -136,8 +136,6 @@ fn hull(ranges: impl Iterator<Item = SeedRange>, first: SeedRange) -> SeedRange 
     })
 }
 
-/// Checks the data that a sum needs from each part: its gaps, its shard, and the explanations of
-/// its anomalies.
 fn stands_alone(part: &Sweep, gaps: Gaps) -> Result<(), MergeError> {
     if part.whole.is_none() && !part.complete && part.gaps.is_empty() {
         return Err(MergeError::Incomplete(part.seeds));
@@ -264,7 +262,6 @@ mod tests {
         assert_eq!(merge(&[], Gaps::Allowed), Err(MergeError::Nothing));
     }
 
-    /// Returns shard `index` of 3 of the seeds 0..41.
     fn slice(index: u32) -> Sweep {
         let whole = SeedRange { from: Seed(0), to: Seed(41) };
         let shard = Shard { index, count: 3 };

@@ -124,7 +124,6 @@ fn anomaly(one: &Fingerprint, violated: u64, ran: &[SeedRange]) -> Result<(), St
     }
 }
 
-/// Checks that the blocks of every length contain each run once.
 fn block(blocks: &Blocks, runs: u64) -> Result<(), String> {
     let length = u128::from(blocks.length);
     let first: u128 = blocks.first.values().map(|count| u128::from(*count)).sum();

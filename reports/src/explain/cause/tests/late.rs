@@ -13,7 +13,6 @@ fn a_release_of_another_thread_that_was_not_late_took_one_for_the_other() {
     };
     assert_eq!(overlap(left(|story| story.info(3, 1))), Cause::LostRelease);
     assert_eq!(overlap(left(|story| story.left(3, 1))), Cause::SharedOwner);
-    // The release is still in progress and was not delayed.
     let story = Story::new().takes(1, 1, "a").leaves(2, 1).acquires(4, thread);
     let story = story.hears(5, thread, "a").removed(6, "a", 1).left(7, 1).takes(7, 2, "b");
     assert_eq!(overlap(story.releases(8, thread).releases(9, 2)), Cause::SharedOwner);
@@ -145,7 +144,6 @@ fn a_release_of_an_earlier_lock_that_arrives_late_removes_the_next_lock_of_the_s
     };
     assert_eq!(overlap(story(true)), Cause::LostRelease);
     assert_eq!(overlap(story(false)), Cause::EarlyRelease, "every release was answered");
-    // The delayed release arrives while the process is in its critical section.
     let inside = |unheard: bool, gives_back: bool| {
         let story = Story::new().takes(1, 1, "id").leaves(2, 1);
         let story = if unheard { story.info(3, 1) } else { story.left(3, 1) };
@@ -212,7 +210,6 @@ fn who_is_refused_with_its_second_node_has_an_orphan_as_its_first() {
 
 #[test]
 fn a_release_that_arrives_late_is_late_though_an_inner_one_was_answered_meanwhile() {
-    // The first release is lost, and the second acquire finds the lock that still exists.
     let story = |answered: u64| {
         let story = Story::new().ttl(100).takes(1, 1, "a").leaves(2, 1).info(3, 1);
         let story = story.acquires(4, 1).server(5, 1, Change::Extended, "a", Some(CLIENT));
@@ -236,7 +233,6 @@ fn a_release_that_was_sent_again_after_the_server_had_died_is_no_late_message() 
         cause(Kind::ForeignRelease, story.removed(14, "b", 1).left(15, 1).releases(16, 2))
     };
     assert_eq!(story(true), Cause::ForeignRelease);
-    // The server was already down when the release was sent.
     let down = Story::new().takes(1, 1, "a").redis_crashes(2, 1).leaves(3, 1).redis_starts(20, 1);
     let down = down.server(20, 1, Change::Forgotten, "a", None).takes(21, 2, "b");
     let down = down.removed(22, "b", 1).left(23, 1).releases(24, 2);

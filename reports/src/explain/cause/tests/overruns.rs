@@ -155,8 +155,6 @@ fn a_lease_that_the_lock_renews_by_itself_ends_by_a_missed_renewal() {
 
 #[test]
 fn a_lock_that_ran_out_in_a_pause_did_not_live_on_in_what_a_nested_acquire_put_there_later() {
-    // Client 1 takes and releases the lock again in its critical section, and then client 2 takes
-    // it.
     let story = |paused: bool| {
         let story = Story::new().takes(1, 1, "a=1").expires(11, "a=1");
         let story = story.acquires(16, 1).grants(17, 1, "a=1").hears(18, 1, "a=1");
@@ -174,8 +172,6 @@ fn a_lock_that_ran_out_in_a_pause_did_not_live_on_in_what_a_nested_acquire_put_t
     assert_eq!(overlap(story(false)), Cause::HoldTooLong);
 }
 
-/// Returns a story at memcached in which client 1 takes the lock at 1 s for 10 s, the lock expires,
-/// and client 2 takes it.
 fn on_memcached(expired_ms: u64) -> Story {
     const SERVER: Node = Node::Server(1);
     let told = |change, value: &str, by| {
@@ -201,7 +197,6 @@ fn on_memcached(expired_ms: u64) -> Story {
 
 #[test]
 fn the_last_second_of_a_lease_did_not_matter_to_one_that_had_left_before() {
-    // The server grants a short lease, client 2 enters at 9.6 s, and client 1 removes its lock.
     let removes = |left_ms: u64, heard_ms: u64| {
         let story = Story::new().ttl(10_000).takes(1, 1, "a").leaves(left_ms, 1).info(heard_ms, 1);
         let story = story.expires(9_501, "a").takes(9_600, 2, "b").removed(9_700, "b", 1);
@@ -215,7 +210,6 @@ fn the_last_second_of_a_lease_did_not_matter_to_one_that_had_left_before() {
 
 #[test]
 fn a_waiter_whose_earlier_release_is_under_way_has_not_taken_over() {
-    // Client 1 removes client 2's lock while it waits for the lock.
     let removes = |arrived: bool| {
         let story = Story::new().ttl(100).takes(1, 1, "a").leaves(2, 1).info(4, 1);
         let story = if arrived { story.removed(5, "a", 1) } else { story.expires(5, "a") };

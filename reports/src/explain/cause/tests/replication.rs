@@ -37,8 +37,6 @@ fn after_a_failover_a_lease_that_had_run_out_is_no_replication_loss() {
     assert_eq!(overlap(story.releases(20, 1).releases(21, 2)), Cause::HoldTooLong);
 }
 
-/// Returns the cause of a story in which client 1 gets token 7, and client 2 later gets a lower
-/// token.
 fn tokens(how: impl FnOnce(Story) -> Story, redis: u16) -> Story {
     let story = how(Story::new().takes_with_token(1, 1, "a", 7).releases(2, 1).removed(2, "a", 1));
     story.grants_at(9, 2, redis, "b").hears_token(9, 2, "b", 3)
@@ -145,8 +143,6 @@ fn a_copy_of_an_earlier_lock_of_its_own_lets_a_process_in_after_a_failover() {
 
 #[test]
 fn two_servers_that_grant_as_primaries_at_once_are_a_split_brain() {
-    // The replica redis-2 is promoted and grants the lock to client 2 before redis-1 grants it to
-    // client 1.
     let story = |promoted: bool| {
         let story = Story::new().takes(1, 3, "c").replicated(1, 2, "c").releases(2, 3);
         let story = story.removed(2, "c", 3).removed_on_replica(2, 2, "c");
@@ -167,8 +163,6 @@ fn two_servers_that_grant_as_primaries_at_once_are_a_split_brain() {
 
 #[test]
 fn counters_of_two_primaries_at_once_are_a_split_brain_too() {
-    // The replica redis-2 is promoted and grants the lock to client 2 before or after redis-1
-    // issues token 7.
     let story = |promoted: bool| {
         let story = Story::new().takes(1, 3, "c").replicated(1, 2, "c").releases(2, 3);
         let story = story.removed(2, "c", 3).removed_on_replica(2, 2, "c").acquires(3, 2);
@@ -186,7 +180,6 @@ fn counters_of_two_primaries_at_once_are_a_split_brain_too() {
 
 #[test]
 fn a_late_copy_of_an_earlier_lock_that_a_replica_removes_is_not_how_the_later_one_was_lost() {
-    // The new primary also has client 1's lock, and client 1's own inner release removes it there.
     let story = |copied: bool| {
         let story = Story::new().takes(1, 1, "a").replicated(2, 2, "a");
         let story = story.removed_on_replica(3, 2, "a");

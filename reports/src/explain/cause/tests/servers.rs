@@ -2,8 +2,6 @@
 
 use super::*;
 
-/// Returns the cause of a story in which client 2 overwrites client 1's row, whose lease of 10 ms
-/// is not over.
 fn overwritten(keeping: Keeping, fault: &str, hit: Node) -> Cause {
     let rest = Story::kept_as(keeping).takes(1, 1, "a").takes(4, 2, "b");
     let story = rest.releases(6, 1).releases(7, 2).fault_began(2, 1, fault, &[hit]);
@@ -140,7 +138,6 @@ fn a_removal_is_foreign_or_the_holders_own() {
     let lost_reply =
         early(|story| story.removed(3, "a", 1)).fault_began(1, 1, "lost-reply", &[REDIS, CLIENT]);
     assert_eq!(overlap(lost_reply), Cause::LostReply);
-    // The lost reply answered an earlier call.
     let before = Story::new().fault_began(1, 1, "lost-reply", &[REDIS, CLIENT]);
     let before = before.takes(2, 1, "z").releases(3, 1).removed(3, "z", 1).takes(5, 1, "a");
     let before = before.removed(6, "a", 1).takes(7, 2, "b").releases(8, 1).releases(9, 2);
@@ -320,7 +317,6 @@ fn a_late_release_that_arrives_while_its_sender_acquires_is_no_takeover() {
 
 #[test]
 fn a_lost_lock_that_a_nested_acquire_creates_anew_is_lost_by_what_lost_it_first() {
-    // The inner acquire creates the key again, and the inner release removes it.
     let story = |loss: Change| {
         let story = Story::new().ttl(100).takes(1, 1, "a=1").server(3, 1, loss, "a=1", None);
         let story = story.acquires(4, 1).grants(5, 1, "a=1").hears(6, 1, "a=1");

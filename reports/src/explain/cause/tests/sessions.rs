@@ -3,8 +3,6 @@
 
 use super::*;
 
-/// Returns the cause of a story in which client 1 has the lock from 1 ms on and loses it, and
-/// client 2 takes it at 5 ms.
 fn retaken(story: Story) -> Cause {
     cause(Kind::Overlap, story.takes(5, 2, "b").releases(8, 1).releases(9, 2))
 }
@@ -29,7 +27,6 @@ fn a_node_that_a_process_heard_of_from_a_server_that_was_behind_is_a_stale_read(
 
 #[test]
 fn who_enters_though_its_key_was_never_the_first_is_a_waiter_whose_lease_had_ended() {
-    // Client 1 is told of a grant that no server made.
     let entered = |story: Story| retaken(story.acquires(1, 1).hears(3, 1, "a"));
     assert_eq!(entered(Story::with_leases()), Cause::ExpiredWaiter);
     assert_ne!(entered(Story::with_sessions()), Cause::ExpiredWaiter, "a node is no key");

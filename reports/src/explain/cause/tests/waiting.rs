@@ -264,7 +264,6 @@ fn passed_by(keeping: Keeping, what: impl FnOnce(Story) -> Story) -> Cause {
         Story::kept_as(keeping).progress_bound(50).takes(1, 1, "7").acquires(2, 2).leaves(5, 1);
     let story = what(story.removed(5, "7", 1).left(6, 1)).healed(7).takes(8, 3, "8");
     let story = story.leaves(9, 3).removed(9, "8", 3).left(10, 3);
-    // A process that waits for a database row asks repeatedly and is never silent.
     let story = match keeping {
         Keeping::Connection => story.silent(99, 2, 2, true),
         Keeping::RowByClients
@@ -424,7 +423,6 @@ fn a_lock_that_is_free_is_not_had_while_the_first_of_its_queue_stands_still() {
 
 #[test]
 fn locks_of_attempts_that_were_given_up_keep_everybody_from_a_majority() {
-    // The third server grants its votes and gets them back. The other servers keep one vote each.
     let story = |standing: &[u16], again: bool| {
         let mut story = Story::with_quorum(2).ttl(100).available_within(10, 1, 3);
         story = loses_reply(story.acquires(1, 1).acquires(1, 2), 1, 2);
@@ -455,7 +453,6 @@ fn who_sleeps_on_a_lock_that_became_free_was_not_woken_whatever_acted_meanwhile(
     assert_eq!(cause(Kind::Unavailable, asked), Cause::Unexplained, "the server was back at once");
     let slept = story.silent(40, 2, 2, true).grants(40, 2, "b").hears(41, 2, "b");
     assert_eq!(cause(Kind::Unavailable, slept), Cause::MissedWakeup);
-    // Client 2 is first in a queue, and client 3 repeatedly asks for the lock.
     let queued = |since| {
         let story = Story::new().ttl(100).available_within(10, 1, 1).takes(1, 1, "a");
         let story = story.acquires(2, 2).releases(5, 1).removed(5, "a", 1).acquires(6, 3);

@@ -95,7 +95,6 @@ fn waiter_stood_still(timeline: &Timeline<'_>, period: Period) -> bool {
     asked.iter().map(|one| &one.process).any(|process| is_first(process) && stood_still(process))
 }
 
-/// Returns whether the process that finally got the lock had sent nothing since before the outage.
 fn first_slept_on(timeline: &Timeline<'_>, Period { from, until }: Period) -> bool {
     timeline.history.events.iter().any(|event| {
         let What::Silent { since_us, .. } = event.what else { return false };
@@ -164,8 +163,6 @@ fn reaches_a_quorum(timeline: &Timeline<'_>, period: Period) -> bool {
     header.quorum > 1 && !period.is_mostly(too_few)
 }
 
-/// Returns whether clients had no primary for most of the time, because there was none or Sentinels
-/// named another server.
 fn has_no_primary(timeline: &Timeline<'_>, period: Period) -> bool {
     let Period { from, until } = period;
     let roles = &timeline.roles;

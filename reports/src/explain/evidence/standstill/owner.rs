@@ -102,8 +102,6 @@ fn left_behind(
     }
 }
 
-/// Finds whether the owner of a lock that existed for most of the time outside a critical section
-/// crashed or still renews.
 pub(super) fn of_absent(timeline: &Timeline<'_>, period: Period) -> Option<Standstill> {
     let Period { from, until } = period;
     let span = mostly(timeline, period).next()?;
@@ -134,8 +132,6 @@ fn died_between(timeline: &Timeline<'_>, process: Node, from: Moment, until: Sim
     meanwhile.any(|event| event.node == process.machine() && matches!(event.what, What::Crashed))
 }
 
-/// Finds a lock that remains at a former replica because its removal at the primary was not
-/// replicated.
 pub(super) fn unheard_release(timeline: &Timeline<'_>, span: Period) -> Option<Standstill> {
     let mut standing = still_there(timeline, span);
     let released = |span: &KeySpan<'_>| {

@@ -21,7 +21,6 @@ pub(super) fn still_there<'t, 'h>(
     })
 }
 
-/// Returns the locks that existed for most of the time in which no process got the lock.
 pub(super) fn mostly<'t, 'h>(
     timeline: &'t Timeline<'h>,
     period: Period,

@@ -93,7 +93,6 @@ impl<R: Rng> Telling<R> {
         let from =
             earliest.max(if too_early { self.draw(began..=ends) } else { ends + self.draw(0..=3) });
         let invoked = self.draw(earliest..=from);
-        // The server of a careless lock grants a free lock immediately.
         let granted = if self.style == Style::Careless { from } else { self.draw(invoked..=from) };
         let cheated = self.style == Style::Fenced && self.chance(120);
         let token = if cheated { self.draw(0..=self.token) } else { self.token + 1 };

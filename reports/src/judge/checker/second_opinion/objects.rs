@@ -175,7 +175,6 @@ impl Reader {
         }));
     }
 
-    /// Leaves critical sections and returns the index of the span, if there is any to leave.
     fn leave(
         &mut self,
         now: At,

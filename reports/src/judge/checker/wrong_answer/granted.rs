@@ -51,7 +51,6 @@ fn granted_wrongly(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Fin
     let stated = one.valid_for?;
     let mut ends: Vec<SimTime> = ends.into_values().flatten().collect();
     ends.sort();
-    // Servers at which the key never expires support any validity.
     let backed = ends.len().checked_sub(quorum).map(|place| ends[place])?;
     (backed + TOLERANCE < told.time + stated).then(|| {
         let what = format!(
@@ -71,7 +70,6 @@ fn is_somebodys(span: &KeySpan<'_>) -> bool {
     machine_of(span).is_some()
 }
 
-/// Returns whether a cause outside the lock's own code may have made the answer wrong.
 fn is_excused(
     timeline: &Timeline<'_>,
     one: &Acquisition<'_>,
@@ -95,7 +93,6 @@ fn is_excused(
     is_hit || own.iter().any(|span| taken(&span))
 }
 
-/// Returns whether the removal may be a delayed command of an earlier release by the process.
 fn may_have_been_held_up(timeline: &Timeline<'_>, one: &Acquisition<'_>, at: Moment) -> bool {
     let since = SimTime(at.time.0.saturating_sub(timeline.history.header.ttl_us.0));
     timeline.faults.iter().any(|fault| {

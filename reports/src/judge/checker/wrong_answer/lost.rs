@@ -29,8 +29,6 @@ pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     .collect()
 }
 
-/// Finds a loss that was reported although a quorum has the lock for another tenth of a lease or
-/// longer.
 fn while_it_stands(timeline: &Timeline<'_>, section: &Section, told: Moment) -> Option<Finding> {
     if may_be_another_server(timeline) {
         return None;

@@ -3,7 +3,6 @@
 use super::canvas::Canvas;
 use fencepost_faults::Micros;
 
-/// Draws the axis with a tick about every 120 pixels.
 pub(crate) fn draw(canvas: &mut Canvas, bottom: i32) {
     let step = step(canvas.to - canvas.from, ((canvas.right - canvas.left) / 120.0) as u64);
     canvas.raw(format_args!("<g class=\"axis\" data-bottom=\"{bottom}\">"));

@@ -18,7 +18,6 @@ pub(crate) struct Canvas {
     pub(crate) left: f64,
     pub(crate) right: f64,
     pub(crate) extent: Extent,
-    /// The node of the current lane, so that a script can hide the lane.
     pub(crate) lane: Option<Node>,
 }
 
@@ -77,7 +76,6 @@ impl Canvas {
         ));
     }
 
-    /// Writes the longest wording that fits; nothing if none fits.
     pub(crate) fn words(&mut self, area: Area, class: &str, wordings: &[&str]) {
         let Area { from, to, y, .. } = area;
         if !self.shows(from, to) {
@@ -143,7 +141,6 @@ impl Canvas {
     }
 }
 
-/// Returns the approximate width of a text in 11 pixel type.
 pub(crate) fn width_of(text: &str) -> f64 {
     text.chars().count() as f64 * 6.2
 }

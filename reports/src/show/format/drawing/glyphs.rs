@@ -3,7 +3,6 @@
 use crate::show::picture::Glyph;
 use fencepost_faults::Node;
 
-/// Returns the class and the shape of a mark. The shape is drawn around its own origin.
 pub(crate) fn glyph(glyph: Glyph) -> (&'static str, &'static str) {
     match glyph {
         Glyph::Asks => ("hollow", "<circle r=\"2.5\"/>"),
@@ -36,7 +35,6 @@ pub(crate) fn colour(owner: Option<Node>) -> String {
     format!("c{}", (place.max(1) - 1) % 8 + 1)
 }
 
-/// The legend: drawings of 30 by 16 pixels with their texts.
 pub(crate) const LEGEND: &[(&str, &str)] = &[
     (
         "<rect class=\"believed c1\" x=\"1\" y=\"2\" width=\"28\" height=\"12\"/>",

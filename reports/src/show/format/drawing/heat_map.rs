@@ -67,8 +67,6 @@ pub(crate) fn axes(sweep: &Sweep) -> (Vec<&str>, Vec<&str>) {
 /// runs.
 const QUIET_RATE_MAX: f64 = 0.05;
 
-/// Returns the class of a cell by its exercised runs: `unknown` if there are none, `none` or `few`
-/// if no run is violated, or `heat-1` to `heat-5` by fifths.
 pub(crate) fn heat(violated: u64, exercised: u64) -> String {
     match (violated, exercised) {
         (_, 0) => "unknown".to_owned(),

@@ -5,7 +5,6 @@ use super::space_time::{Drawing, Places};
 use crate::record::trace::WireMessage;
 
 impl Drawing<'_> {
-    /// Draws the messages. A lost message ends half-way in a cross.
     pub(crate) fn messages(&self, places: &Places, canvas: &mut Canvas) {
         for message in self.messages_shown() {
             let (Some(from), Some(to)) = (places.get(&message.from), places.get(&message.to))
@@ -43,7 +42,6 @@ impl Drawing<'_> {
         }
     }
 
-    /// Returns whether the message belongs to a process involved and to more than a failed attempt.
     fn concerns(&self, message: &WireMessage) -> bool {
         let takes_part = |node| {
             self.run.violations.iter().any(|report| report.violation.processes.contains(&node))
@@ -58,8 +56,6 @@ impl Drawing<'_> {
         [message.from, message.to].into_iter().any(|node| takes_part(node) && inside(node))
     }
 
-    /// Returns the messages to draw in order of sending. Messages in or near the windows are
-    /// preferred.
     pub(crate) fn messages_shown(&self) -> Vec<&WireMessage> {
         let windows: Vec<(u64, u64)> = self.scene.focuses[..self.scene.focuses.len() - 1]
             .iter()

@@ -23,7 +23,6 @@ pub(crate) struct Plot {
 
 #[derive(Clone, Copy)]
 pub(crate) enum Span {
-    /// A linear axis from 0 to 1.
     Shares,
     /// A logarithmic axis from 1 to above the greatest value. Values below 1 are at the bottom.
     Decades,
@@ -155,7 +154,6 @@ struct Scale {
     from: f64,
     to: f64,
     span: Span,
-    /// Number of powers of ten on a logarithmic vertical axis.
     decades: f64,
 }
 

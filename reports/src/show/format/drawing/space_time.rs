@@ -9,9 +9,7 @@ use crate::summary::report::RunReport;
 use fencepost_faults::{Fault, Impact, Micros, Node};
 use std::collections::BTreeMap;
 
-/// Left edge of the lanes in pixels. The names are to the left of it.
 pub(crate) const GUTTER: i32 = 84;
-/// Top of the first lane in pixels. The axis and the strip of holders are above it.
 const TOP: i32 = 66;
 const STRIP_Y: i32 = 28;
 const STRIP_HEIGHT: i32 = 26;
@@ -34,7 +32,6 @@ pub(crate) struct Drawing<'r> {
 pub(crate) struct Place {
     y: i32,
     height: i32,
-    /// Top of the node's strip of clock error below the lane, if it has one.
     clock: Option<i32>,
 }
 
@@ -62,7 +59,6 @@ fn places(scene: &Scene) -> (Places, i32) {
     (places, y)
 }
 
-/// Returns the height in pixels.
 pub(crate) fn height(scene: &Scene) -> i32 {
     places(scene).1 + 4
 }
@@ -118,7 +114,6 @@ impl Drawing<'_> {
         axis::draw(canvas, bottom);
     }
 
-    /// Marks overlapping critical sections across the strip, the storage and the processes.
     fn clashes(&self, places: &Places, canvas: &mut Canvas) {
         let lowest = places.iter().filter(|(node, _)| matches!(node.machine(), Node::Client(_)));
         let end = lowest.map(|(_, place)| place.y + place.height).max().unwrap_or(TOP);
@@ -185,8 +180,6 @@ impl Drawing<'_> {
         }
     }
 
-    /// Draws the faults. A fault that stops a node covers its lane, and any other fault is a line
-    /// along the upper edge.
     fn faults(&self, places: &Places, canvas: &mut Canvas) {
         for fault in &self.scene.faults {
             let words = self.fault_words(fault);
@@ -234,7 +227,6 @@ impl Drawing<'_> {
         format!("fault {}: {words}", fault.id)
     }
 
-    /// Draws the clock errors below the lane of their host. The middle of the strip is true time.
     fn clocks(&self, places: &Places, canvas: &mut Canvas) {
         for line in &self.scene.clocks {
             let Some(y) = places.get(&line.node).and_then(|place| place.clock) else { continue };

@@ -111,8 +111,6 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    /// Returns `client fault outcome: message` for every test case, as read by an independent XML
-    /// parser.
     fn cases(xml: &str) -> Vec<String> {
         let document =
             roxmltree::Document::parse(xml).unwrap_or_else(|error| panic!("{error}: {xml}"));

@@ -40,7 +40,6 @@ fn write(value: &Value, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
-/// Returns every operation, and a `leave` for every critical section that no release ended.
 fn values(history: &History) -> Vec<Value> {
     let operations = operations::all(history);
     let next = operations.iter().map(|one| one.thread + 1).max().unwrap_or(0);
@@ -54,8 +53,6 @@ fn values(history: &History) -> Vec<Value> {
     operations.iter().map(value).chain(leaves).collect()
 }
 
-/// Returns the operation by which a process that crashed or learned of its loss has left its
-/// critical section.
 fn leave(thread: u64, process: Node, at: SimTime) -> Value {
     json!({
         "ClientId": thread,

@@ -32,7 +32,6 @@ fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()>
 
 fn write_history(history: &History, out: &mut dyn Write) -> io::Result<()> {
     let mut clocks: BTreeMap<Node, Clock> = BTreeMap::new();
-    // Clocks of work that servers did for a process since its last invocation.
     let mut done_for: BTreeMap<Node, Clock> = BTreeMap::new();
     for event in &history.events {
         let mut clock = clocks.remove(&event.node).unwrap_or_default();

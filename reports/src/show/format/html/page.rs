@@ -42,7 +42,6 @@ pub(crate) fn page(title: &str, body: &Markup, json: &str) -> String {
     page.into_string() + "\n"
 }
 
-/// Renders the head of a table, in which some names may be empty.
 pub(crate) fn heads(names: &[&str]) -> Markup {
     html! {
         thead {

@@ -21,7 +21,6 @@ const BUTTONS: [(&str, &str, &str); 6] = [
 ];
 
 pub(crate) fn of(run: &RunReport, index: usize, fill: Fill) -> Markup {
-    // Without a violation, there is no window to which the picture could be reduced.
     if fill.extent == Extent::Window && run.violations.is_empty() {
         return missing("This run's picture is omitted to keep the page small.");
     }
@@ -73,7 +72,6 @@ fn view(scene: &Scene, drawing: &Drawing<'_>) -> Markup {
     }
 }
 
-/// Returns a text alternative for screen readers.
 fn words(scene: &Scene) -> String {
     let overlaps: Vec<String> = scene
         .overlaps()

@@ -78,7 +78,6 @@ fn link(cell: &Cell) -> Markup {
     }
 }
 
-/// Returns the anchor of a cell's section, with dots instead of plus signs.
 fn anchor(cell: &Cell) -> String {
     format!("{}.{}", cell.client, cell.fault).replace('+', ".")
 }

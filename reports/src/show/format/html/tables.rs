@@ -23,7 +23,6 @@ pub(crate) fn violations(run: &RunReport, index: usize) -> Markup {
     }
 }
 
-/// Renders a minimal violation, which has no picture to link to.
 pub(crate) fn minimal(report: &ViolationReport) -> Markup {
     let violation = &report.violation;
     let Some(plan) = &report.minimal_plan else { return Markup::default() };
@@ -74,7 +73,6 @@ fn card(run: &RunReport, report: &ViolationReport, prefix: &str) -> Markup {
     }
 }
 
-/// Renders the story, or the witness if the report has no story.
 fn story(run: &RunReport, violation: &Violation, prefix: &str) -> Markup {
     let entry =
         |number: u64| run.timeline.iter().find(|entry: &&TimelineEntry| entry.sequence == number);
@@ -173,7 +171,6 @@ pub(crate) fn plans(run: &RunReport) -> Markup {
     }
 }
 
-/// Returns every minimal plan once, with the kinds of violations that it shows.
 fn smallest(run: &RunReport) -> Vec<(Vec<&'static str>, &FaultPlan)> {
     let mut told: Vec<(Vec<&'static str>, &FaultPlan)> = Vec::new();
     for report in &run.violations {

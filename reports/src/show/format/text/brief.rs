@@ -108,7 +108,6 @@ fn exclusion(run: &RunReport) -> String {
     }
 }
 
-/// Describes the faults that a valid run met, or the reason why a run is unknown.
 fn consequences(run: &RunReport) -> String {
     match &run.verdict {
         Verdict::Valid => return faults(run),

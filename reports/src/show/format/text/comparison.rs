@@ -53,7 +53,6 @@ pub(crate) fn reading(comparison: &Comparison) -> String {
     )
 }
 
-/// Returns a number with three significant digits, and with an exponent if it is small.
 pub(crate) fn number(value: f64) -> String {
     match value {
         _ if value == 0.0 => "0".to_owned(),
@@ -69,7 +68,6 @@ pub(crate) fn name(pair: &Pair) -> String {
     }
 }
 
-/// Returns the violated runs as `164 of 200`, or a dash if no run exercised the lock.
 pub(crate) fn violated(half: &Half) -> String {
     match half.exercised {
         0 => "-".to_owned(),
@@ -77,7 +75,6 @@ pub(crate) fn violated(half: &Half) -> String {
     }
 }
 
-/// Returns the interval of the rate, as in `76.1 % to 87 %`.
 pub(crate) fn interval(half: &Half) -> String {
     match half.exercised {
         0 => "-".to_owned(),
@@ -89,7 +86,6 @@ pub(crate) fn anomaly(one: &Anomaly) -> String {
     format!("{} by {} in {}", one.kind, one.cause, counted(one.runs, "run"))
 }
 
-/// Returns a setting that differs, as in `ttl: "10s" in A, "40s" in B`.
 pub(crate) fn setting(setting: &Setting) -> String {
     format!("{}: {} in A, {} in B", setting.key, setting.a, setting.b)
 }

@@ -11,7 +11,6 @@ pub(crate) struct Lanes {
     nodes: Vec<Node>,
     held: Vec<Node>,
     stopped: Vec<Node>,
-    /// Number of processes without a column, for lack of room.
     left_out: usize,
 }
 
@@ -71,7 +70,6 @@ impl Lanes {
         self.draw(|node| self.inside(node, &self.stopped))
     }
 
-    /// Returns the columns of a gap and its text; `None` if the gap is too small to be drawn.
     pub(crate) fn gap(&self, gap: &Gap) -> Option<(String, String)> {
         let hidden: Vec<Node> =
             self.nodes.iter().copied().filter(|node| gap.sections.contains(node)).collect();
@@ -136,7 +134,6 @@ fn opens_a_section(entry: &TimelineEntry) -> bool {
 }
 
 impl Gap {
-    /// Returns the gap between two entries of a timeline, if events between them are hidden.
     pub(crate) fn between(
         shown: &TimelineEntry,
         hidden: &[&TimelineEntry],
@@ -155,7 +152,6 @@ impl Gap {
     }
 }
 
-/// Returns the lines to draw: each chosen entry with the gap before it. The first entry has no gap.
 pub(crate) fn with_gaps(
     timeline: &[TimelineEntry],
     is_chosen: impl Fn(&TimelineEntry) -> bool,

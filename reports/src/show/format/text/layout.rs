@@ -10,7 +10,6 @@ pub(crate) const RED: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const GREEN: Style = AnsiColor::Green.on_default().bold();
 pub(crate) const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 
-/// Column before which prose is wrapped.
 pub(crate) const WIDTH: usize = 100;
 
 pub(crate) fn verdict_style(verdict: &Verdict) -> Style {
@@ -60,7 +59,6 @@ pub(crate) fn times(count: u64) -> String {
     }
 }
 
-/// Wraps indented prose at the width of a page. A word that is too long gets its own line.
 pub(crate) fn wrapped(text: &str, indent: usize) -> Vec<String> {
     wrapped_to(text, WIDTH.saturating_sub(indent))
 }

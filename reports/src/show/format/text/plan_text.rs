@@ -138,7 +138,6 @@ fn names(nodes: &[Node]) -> String {
     names.join(", ")
 }
 
-/// Returns parts per million as per cent, without rounding.
 fn percent(ppm: u32) -> String {
     let text = format!("{}.{:04}", ppm / 10_000, ppm % 10_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -7,9 +7,7 @@ use crate::summary::verdict::Verdict;
 use fencepost_faults::SimTime;
 use std::io::{self, Write};
 
-/// Maximum number of lines shown, counted from the last one.
 const LINES_SHOWN: usize = 12;
-/// Maximum number of characters shown of a line.
 const LETTERS_SHOWN: usize = 400;
 
 pub(crate) fn write_failures(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {

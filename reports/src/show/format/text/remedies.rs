@@ -100,7 +100,6 @@ fn here(lead: &ViolationReport) -> String {
     format!("In this run: {}.", told.join("; "))
 }
 
-/// Describes the safeguards that affect another violation of the story differently from its lead.
 fn differently(
     lead: &ViolationReport,
     other: &ViolationReport,

@@ -48,7 +48,6 @@ struct Earlier<'a> {
     any: bool,
     of_this_lock: bool,
     of_this_cause: bool,
-    /// An earlier story of another lock with the same course.
     like: Option<&'a Story<'a>>,
 }
 
@@ -109,8 +108,6 @@ fn write_story(
     write_rerun(page, story, earlier, out)
 }
 
-/// Returns the faults of the minimal plan or else the last faults before the violation, and how
-/// many were left out.
 fn faults_shown<'r>(story: &Story<'r>) -> (Vec<&'r TimedFault>, usize) {
     let (run, lead) = (story.run, story.lead);
     let (_, last) = story.span();
@@ -259,7 +256,6 @@ fn tight(boundary: &Boundary, faults: usize) -> String {
     }
 }
 
-/// Writes a labelled value, or nothing if the value is empty.
 fn field(page: Page, out: &mut dyn Write, label: &str, value: &str) -> io::Result<()> {
     let mut label = label;
     for line in wrapped_to(value, page.width - VALUES) {
@@ -282,8 +278,6 @@ impl Story<'_> {
         self.cause().is_beyond_leases() && !is_waiting
     }
 
-    /// Returns whether both stories have the same rule, cause and plan, and the same faults of the
-    /// minimal plan.
     fn is_like(&self, other: &Story<'_>) -> bool {
         let least = |story: &Story<'_>| {
             let plan = story.lead.minimal_plan.as_ref()?;

@@ -60,12 +60,10 @@ fn columns(cell: &Cell) -> [String; 8] {
     [cell.client.clone(), cell.fault.clone(), runs, valid, violated, unknown, rate, interval]
 }
 
-/// Returns a share as per cent with two decimals.
 fn percent(share: f64) -> String {
     format!("{:.2}", share * 100.0)
 }
 
-/// Returns a small share as per cent with two significant digits.
 fn small_percent(share: f64) -> String {
     let digits = (-(share * 100.0).log10()).ceil().max(0.0) as usize + 1;
     format!("{:.digits$}", share * 100.0)
@@ -80,7 +78,6 @@ fn seeds_to_first(cell: &Cell) -> Option<String> {
         .get("cpu_us_to_first_median")
         .map_or(String::new(), |cpu_us| format!(", {:.0} ms of processor time", cpu_us / 1_000.0));
     let blocks = format!("{} of {}", counted(first.complete, "block"), thousands(first.block));
-    // Counts above `EXACT_MAX` are rounded up.
     let at_most = if median > EXACT_MAX { "at most " } else { "" };
     let median = counted(median, "seed");
     Some(format!("after {at_most}{median} (median), {p90} (90 %) over {blocks}{cpu}"))

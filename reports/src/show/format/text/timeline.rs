@@ -72,7 +72,6 @@ fn write_lines(
 
 struct Columns {
     who: usize,
-    /// `true` if times need more than milliseconds.
     micros: bool,
 }
 
@@ -99,7 +98,6 @@ fn write_line(
     )
 }
 
-/// Returns the node of an event; empty for a fault.
 fn place(entry: &TimelineEntry) -> String {
     match &entry.what {
         What::FaultBegan { .. } | What::FaultEnded { .. } | What::Healed => "nemesis".to_owned(),

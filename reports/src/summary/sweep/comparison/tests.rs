@@ -37,7 +37,6 @@ fn two_locks_are_paired_by_their_faults() {
 
 #[test]
 fn what_chance_explains_is_no_difference() {
-    // The rates are one of 3 and none of 3.
     let comparison = compared(&only_of("single-node", 0, 3), &only_of("redlock", 0, 3));
     assert_eq!(comparison.pairs[0].difference, Difference::NotSignificant);
     assert_eq!(comparison.pairs[0].p, 1.0);

@@ -38,7 +38,6 @@ pub(super) enum End {
 const ROWS: usize = 1 << 12;
 
 impl Topic {
-    /// Returns Perfetto's filter category.
     pub(super) fn category(self) -> &'static str {
         match self {
             Topic::Believed => "believed",
@@ -60,8 +59,6 @@ impl Topic {
         }
     }
 
-    /// Returns the topic's position among a node's tracks. Topics with the same number share their
-    /// tracks.
     fn place(self) -> usize {
         match self {
             Topic::Believed | Topic::Lock => 0,
@@ -121,8 +118,6 @@ impl Tracks {
     }
 }
 
-/// Returns the first row that has room. Each row contains the ends of its open spans, the innermost
-/// last.
 fn take_row(rows: &mut Vec<Vec<u64>>, from: u64, to: u64) -> usize {
     for (index, row) in rows.iter_mut().enumerate() {
         while row.last().is_some_and(|end| *end <= from) {

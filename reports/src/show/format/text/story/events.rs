@@ -8,7 +8,6 @@ use crate::summary::report::{TimelineEntry, ViolationReport};
 use fencepost_faults::Node;
 use std::collections::BTreeSet;
 
-/// Maximum number of events in addition to the evidence.
 const EVENTS_MAX: usize = 9;
 /// Number of events shown from the start of much evidence. From the end, the last `EVIDENCE_LAST`
 /// events are shown, as for a stuck lock with many failed attempts.
@@ -56,8 +55,6 @@ impl Story<'_> {
         ends(&chosen, &broken.map(|entry| entry.sequence).collect())
     }
 
-    /// Returns whether a server became or remained a primary, and still is one when the story
-    /// begins.
     fn stands(&self, entry: &TimelineEntry, first: u64) -> bool {
         let is_turn = |one: &TimelineEntry| {
             one.process == entry.process
@@ -123,7 +120,6 @@ impl Story<'_> {
         })
     }
 
-    /// Returns the text of an event, and whether the event breaks a rule.
     pub(super) fn words(&self, entry: &TimelineEntry) -> (String, bool) {
         let text = match &entry.what {
             What::FaultBegan { .. } | What::FaultEnded { .. } | What::Healed => entry.text.clone(),
@@ -163,7 +159,6 @@ fn ends(chosen: &BTreeSet<u64>, needed: &BTreeSet<u64>) -> BTreeSet<u64> {
     chosen.iter().enumerate().filter(is_shown).map(|(_, event)| *event).collect()
 }
 
-/// Describes an accepted write: the value that it replaced, and the value that the writer had read.
 fn write_of(by: Node, what: &What) -> String {
     let What::Storage { token, before, after, based_on, .. } = what else { return String::new() };
     let token = token.map_or(String::new(), |token| format!(" with token {token}"));
