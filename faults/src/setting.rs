@@ -275,8 +275,7 @@ impl Window {
 }
 
 impl Default for Window {
-    /// The window is 2 s to 60 s: the processes have settled by then, and most still work at its
-    /// end.
+    /// From 2 s, when processes have settled, to 60 s, when most of them still work.
     fn default() -> Window {
         Window { begin_us: SimTime(2_000_000), end_us: SimTime(60_000_000) }
     }

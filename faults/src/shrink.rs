@@ -191,15 +191,15 @@ fn round_starts<F: FnMut(&FaultPlan) -> bool>(
         else {
             return best;
         };
-        let rounded = rounder(at)
-            .map(|rounded| with_start(&best, id, rounded))
-            .find(|candidate| candidate.collision().is_none() && oracle.violates(candidate));
+        let rounded = rounder(at).map(|rounded| with_start(&best, id, rounded)).find(|candidate| {
+            // The new start must not be within another fault of the same kind.
+            candidate.collision().is_none() && oracle.violates(candidate)
+        });
         rounded.unwrap_or(best)
     })
 }
 
-/// Returns rounder start times than `at`, the roundest first. Of two equally round times, the
-/// nearer one comes first.
+/// The roundest time comes first. Of two equally round times, the nearer one comes first.
 fn rounder(at: SimTime) -> impl Iterator<Item = SimTime> {
     let at = at.as_micros();
     GRAINS_US.into_iter().take_while(move |grain| !at.is_multiple_of(*grain)).flat_map(

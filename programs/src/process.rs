@@ -30,8 +30,7 @@ pub(crate) struct SignalTimer {
     pub(crate) sends: Option<(i32, u64)>,
     pub(crate) thread: Option<Number>,
     pub(crate) is_wall: bool,
-    /// `true` for a timer of processor time. It never fires, because processor time does not
-    /// advance.
+    /// A timer of processor time never fires, because processor time does not advance.
     pub(crate) counts_work: bool,
     pub(crate) next_ns: Option<u64>,
     pub(crate) interval_ns: u64,

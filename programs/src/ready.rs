@@ -13,8 +13,7 @@ pub(crate) const RDHUP: u32 = libc::POLLRDHUP as u32;
 const ROOM: usize = 4096;
 
 impl Files {
-    /// Returns the poll events of an emulated file. Callers handle regular files, which are always
-    /// ready.
+    /// Callers handle regular files, which are always ready.
     pub(crate) fn readiness(&self, file: FileId, now: Now) -> u32 {
         match &self.get(file).kind {
             Kind::Socket(socket) => self.socket_readiness(socket),
@@ -61,8 +60,7 @@ impl Files {
         (if has_room { OUT } else { 0 }) | if pipe.readers == 0 { when_broken } else { 0 }
     }
 
-    /// Returns the events of a stream with two directions. The peer closes both directions
-    /// together, or one by shutdown.
+    /// The peer closes both directions together, or one direction by shutdown.
     fn both_ends(&self, read: PipeId, write: PipeId) -> u32 {
         let incoming = &self.pipes[read];
         let mut mask = if incoming.bytes.is_empty() { 0 } else { IN };

@@ -11,17 +11,14 @@ use crate::sys::ticker::Ticking;
 use crate::sys::trace::{Stop, Tracee};
 
 const CALLS_MAX: u64 = 1_000_000;
-/// Maximum number of clock reads by a group without waiting for anything, which is about 12.6 s of
-/// polling.
+/// Maximum number of clock reads without waiting for anything: about 12.6 s of polling.
 const LOOKS_MAX: u32 = 300_000;
 
-/// Maximum number of calls in a turn. After that, the thread may be polling for the progress of
-/// others.
+/// A thread that makes more calls in a turn may be polling for the progress of others.
 const TURN_CALLS_MAX: u32 = 300;
 const TURN_CPU_NS: u64 = 200_000_000;
 const CPU_MAX_NS: u64 = 20_000_000_000;
-/// Number of ticks after which a thread that uses no processor time is considered to wait in the
-/// kernel.
+/// A thread that uses no processor time for this many ticks waits in the kernel.
 const IDLE_TICKS_MAX: u32 = 500;
 
 impl Group {
@@ -39,8 +36,7 @@ impl Group {
             let Some(number) = self.ready.pop_front() else { break };
             self.run(number);
         }
-        // Threads may have become ready, because the group was ahead of the driver when the news
-        // arrived.
+        // The group was ahead of the driver when the news arrived, so threads may be ready.
         self.wake_changed();
         drop(ticking);
         self.finish_step()

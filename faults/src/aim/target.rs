@@ -30,8 +30,7 @@ const STAGES: [Stage; 6] = [
     Stage::Unheard,
 ];
 
-/// Returns the instants at which the fault hits the place; empty if it cannot. For a quiet stretch,
-/// these are its first and its last instant.
+/// Empty if the fault cannot hit the place. A quiet stretch has its first and its last instant.
 pub(super) fn instants(
     fault: &Fault,
     place: &Place,

@@ -23,8 +23,7 @@ pub(super) fn absences(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident>
                 .filter_map(|(at, fault)| Some(*at + fault.duration()?))
                 .max()
                 .unwrap_or(at);
-            // The lock of the remaining masters must have expired before another master may forget
-            // it.
+            // The other masters' lock must have expired before the next master may forget it.
             all_back = all_back + setting.ttl_us;
             drawn.push(Incident { at: Some(at), faults: absence });
         }

@@ -25,8 +25,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     starts.into_iter().filter_map(spell).collect()
 }
 
-/// Returns delays from three quarters of `lag` to `lag`. The setting may limit the number of
-/// lagging servers.
+/// Draws delays from three quarters of `lag` to `lag`.
 pub(super) fn lagging(
     rng: &mut ChaCha8Rng,
     setting: &Setting,

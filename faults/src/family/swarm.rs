@@ -37,8 +37,7 @@ pub fn swarm(seed: Seed) -> Vec<Swarmed> {
 }
 
 impl Swarmed {
-    /// Returns the setting with weaker ranges. The restart delay does not change, because it is a
-    /// promise of the operator.
+    /// The restart delay does not change, because it is a promise of the operator.
     pub(crate) fn soften(&self, setting: &Setting) -> Setting {
         let part = |min: u64, max: u64| {
             min + (max - min.min(max)).saturating_mul(self.hardness_per_mille) / 1_000

@@ -6,8 +6,7 @@ pub(super) struct Oracle<F> {
     violates: F,
     calls: u32,
     calls_max: u32,
-    /// The known answers. A list suffices, because comparing plans costs nothing next to running
-    /// one.
+    /// A list suffices, because comparing plans costs nothing next to running one.
     answers: Vec<(FaultPlan, bool)>,
     refused: bool,
 }

@@ -39,8 +39,7 @@ impl Real {
     }
 }
 
-/// Removes addresses from an answer. They are numbers in fake-redis and memory locations in
-/// redis-server.
+/// Removes addresses, which are numbers in fake-redis and memory locations in redis-server.
 fn comparable(answer: &[u8]) -> String {
     let text = String::from_utf8_lossy(answer).into_owned();
     let mut parts = text.split("0x");

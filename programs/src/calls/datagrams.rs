@@ -223,8 +223,7 @@ impl Group {
         answer.extend([0, 1, 0, u8::from(told.is_some()), 0, 0, 0, 0]);
         answer.extend(&question[HEAD..at + 5]);
         if let Some(address) = told {
-            // The answer has a pointer to the question's name, type A, class IN, 60 s and four
-            // bytes.
+            // The fields are a pointer to the question's name, type A, class IN, 60 s, four bytes.
             answer.extend([0xc0, HEAD as u8, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4]);
             answer.extend(address.octets());
         }

@@ -33,8 +33,7 @@ impl Group {
         })
     }
 
-    /// Lets the kernel copy between its own files only. For emulated files, programs fall back to
-    /// reads and writes.
+    /// Programs fall back to reads and writes if the kernel refuses to copy between files.
     fn native_unless(&self, descriptors: [u64; 2]) -> Outcome {
         let is_ours = |one: &u64| (*one as i32) < 3 || (*one as i32) >= FIRST_DESCRIPTOR;
         if descriptors.iter().any(is_ours) { fails(libc::EINVAL) } else { Outcome::Native }
@@ -182,8 +181,7 @@ impl Group {
         Outcome::Done(result)
     }
 
-    /// Returns whether a descriptor is non-blocking. The kernel keeps this flag, because programs
-    /// set it without a stop.
+    /// The kernel keeps this flag, because programs set it without a stop.
     pub(super) fn is_nonblocking(&self, call: &Call) -> bool {
         let path = format!("/proc/{}/fdinfo/{}", call.memory.0, call.descriptor());
         let text = std::fs::read_to_string(path).unwrap_or_default();

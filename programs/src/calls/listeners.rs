@@ -46,8 +46,7 @@ impl Group {
             self.files.joins(listener, file, (from_inside(ip), local_port));
             return Outcome::Done(0);
         }
-        // A full backlog looks like an unresponsive machine, so the client retries until it is
-        // accepted.
+        // A full backlog looks like an unresponsive machine, so the client retries.
         let id = self.take_socket();
         if let Some(socket) = self.files.socket(file) {
             socket.stage = Stage::Connecting(id);

@@ -154,8 +154,7 @@ impl Group {
     }
 }
 
-/// Returns the path by which a traced process opens the file, and the file that the tracer must
-/// keep open meanwhile.
+/// Returns the path that a traced process opens, and the file that must stay open meanwhile.
 fn shown_to_others(text: &str) -> io::Result<(String, Option<File>)> {
     let file = file_with(text)?;
     let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());

@@ -43,8 +43,7 @@ impl Group {
         })
     }
 
-    /// Creates a traced thread or process regardless of the flags, in the namespaces of the first
-    /// process.
+    /// The new thread is traced regardless of the flags, in the namespaces of the first process.
     fn clone_call(&mut self, call: &Call) -> Outcome {
         if call.arguments[0] & NAMESPACES as u64 != 0 {
             return fails(libc::EPERM);
@@ -144,8 +143,8 @@ impl Group {
             }
             let real = process.real.0;
             if target == call.process {
-                // The thread sends the signal to itself, so that the kernel delivers it before the
-                // call returns.
+                // The thread signals itself, so that the kernel delivers the signal before the call
+                // returns.
                 self.inject(call.thread, (libc::SYS_kill, [real as u64, signal, 0, 0, 0, 0]));
                 self.check_signals(target);
                 continue;

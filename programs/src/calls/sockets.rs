@@ -45,8 +45,7 @@ impl Socket {
         }
     }
 
-    /// Shuts down one or both directions and returns the request to the network. To the peer, a
-    /// program that neither reads nor writes has closed the connection.
+    /// To the peer, a program that neither reads nor writes has closed the connection.
     fn shuts(&mut self, id: SocketId, reading: bool, writing: bool) -> Option<Request> {
         let was_closed = self.reads_no_more && self.is_shut;
         let ends = writing && !self.is_shut;

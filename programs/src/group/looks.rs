@@ -7,8 +7,7 @@ use crate::vdso::image;
 use libc::{c_long, user_regs_struct};
 use std::cell::RefCell;
 
-/// Numbers of clock reads after which a read takes more time, in nanoseconds. The longer a program
-/// polls the clock, the coarser is its resolution.
+/// The longer a program polls the clock, the coarser is its resolution: reads, nanoseconds.
 const LOOKS: [(u32, u64); 2] = [(50_000, 50_000), (1_000, 2_000)];
 /// Maximum number of clock reads before other ready threads get their turn.
 const LOOKS_MAX_BESIDE_OTHERS: u64 = 100;
@@ -63,14 +62,12 @@ impl Group {
         looks as u32
     }
 
-    /// Maps the shared clock page into the new memory instead of the kernel's vDSO, and returns the
-    /// address.
+    /// Maps the clock page into new memory instead of the vDSO, and returns its address.
     pub(crate) fn gives_clock(&mut self, number: Number) -> Option<u64> {
         let process = self.thread(number).process;
         self.takes_clock(process);
         let tracee = self.thread(number).tracee;
-        // The thread is in `execve`. It finishes that call and executes the injected calls at the
-        // program's entry.
+        // The thread finishes `execve` and then executes injected calls at the program's entry.
         tracee.end_of_call();
         let before = tracee.registers();
         let code = tracee.peek(before.rip);

@@ -38,8 +38,7 @@ impl Group {
         super::Turn::GoesOn
     }
 
-    /// Replaces the real process id of the sender in signal information; `false` if the signal has
-    /// no sender.
+    /// Replaces the sender's real process id; `false` if the signal has no sender.
     pub(crate) fn names_sender(&self, process: Number, info: &mut SignalInfo) -> bool {
         let Some(sender) = info.sender() else { return false };
         let known = match sender == std::process::id() as i32 {
@@ -56,8 +55,7 @@ impl Group {
         spared & bit == 0
     }
 
-    /// Executes a faulting `rdtsc` or `rdtscp` with the monotonic clock. Returns `false` for other
-    /// instructions.
+    /// Executes `rdtsc` and `rdtscp` with the monotonic clock; `false` for other instructions.
     fn emulates_instruction(&mut self, number: Number) -> bool {
         let thread = self.thread(number);
         let (tracee, memory) = (thread.tracee, self.process(thread.process).memory);

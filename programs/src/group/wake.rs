@@ -5,8 +5,7 @@ use crate::clock::Now;
 use crate::process::{SignalTimer, Thread, Word};
 use crate::sys::spawn::{signal_of_timer, signal_process};
 
-/// Interval in nanoseconds at which a thread that waits for a wall-clock time is checked, because
-/// the wall clock may be stepped.
+/// Interval at which waits for a wall-clock time are checked, because that clock may be stepped.
 const WALL_LOOK_NS: u64 = 100_000_000;
 
 impl Now {

@@ -66,8 +66,7 @@ const NATIVE: &[c_long] = &[
     libc::SYS_pkey_free, libc::SYS_restart_syscall, libc::SYS_execve, libc::SYS_execveat,
 ];
 
-/// Calls that fail with `ENOSYS`, for which programs have a fallback. `rseq` would reveal the
-/// processor.
+/// Calls that fail with `ENOSYS`, for which programs have a fallback.
 #[rustfmt::skip]
 const MISSING: &[c_long] = &[
     libc::SYS_io_uring_setup, libc::SYS_clone3, libc::SYS_pidfd_open,

@@ -37,8 +37,8 @@ impl Memory {
     fn read_into(self, at: u64, bytes: &mut [u8]) -> usize {
         let local = iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
         let remote = iovec { iov_base: at as *mut c_void, iov_len: bytes.len() };
-        // SAFETY: the local range is a live buffer of that length, and the kernel checks the remote
-        // range.
+        // SAFETY: the local range is a live buffer of that length; the kernel checks the remote
+        // one.
         let got = unsafe { libc::process_vm_readv(self.0, &local, 1, &remote, 1, 0) };
         usize::try_from(got).unwrap_or(0)
     }
@@ -49,8 +49,7 @@ impl Memory {
         }
         let local = iovec { iov_base: bytes.as_ptr() as *mut c_void, iov_len: bytes.len() };
         let remote = iovec { iov_base: at as *mut c_void, iov_len: bytes.len() };
-        // SAFETY: the local range is a live buffer of that length that is only read. The kernel
-        // checks the remote range.
+        // SAFETY: the local range is live and only read; the kernel checks the remote one.
         let done = unsafe { libc::process_vm_writev(self.0, &local, 1, &remote, 1, 0) };
         usize::try_from(done) == Ok(bytes.len())
     }
@@ -74,8 +73,7 @@ impl Memory {
     }
 
     pub(crate) fn text(self, at: u64) -> Vec<u8> {
-        // A read that crosses into an unmapped page returns nothing, so the text is read page by
-        // page.
+        // A read that crosses into an unmapped page returns nothing.
         let first = 4096 - (at % 4096) as usize;
         let mut bytes = self.read(at, first);
         if !bytes.contains(&0) {

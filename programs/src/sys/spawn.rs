@@ -10,8 +10,7 @@ use std::path::Path;
 
 const DESCRIPTORS_MAX: libc::rlim_t = 1024;
 
-/// Limit on data memory in bytes. An endless allocation should fail in the process instead of
-/// exhausting the machine. Reserved memory does not count.
+/// Bytes of data memory. An endless allocation should fail in the process, not in the machine.
 const MEMORY_MAX: libc::rlim_t = 4 << 30;
 
 pub(crate) struct Image {
@@ -31,15 +30,13 @@ pub(crate) fn spawn(image: &Image) -> Result<Tracee, StartError> {
     let filter = filter();
     let program =
         sock_fprog { len: filter.len() as u16, filter: filter.as_ptr() as *mut libc::sock_filter };
-    // SAFETY: after the fork, the child makes only async-signal-safe calls on memory prepared
-    // before.
+    // SAFETY: after the fork, the child makes only signal-safe calls on prepared memory.
     let child = unsafe { libc::fork() };
     if child < 0 {
         return Err(io::Error::last_os_error().into());
     }
     if child == 0 {
-        // SAFETY: the arguments are live and null-terminated, and the child never returns from the
-        // call.
+        // SAFETY: the arguments are live and null-terminated, and the call never returns.
         unsafe { become_program(image, &arguments, &environment, &program) }
     }
     let tracee = Tracee(child);
@@ -52,8 +49,7 @@ pub(crate) fn spawn(image: &Image) -> Result<Tracee, StartError> {
     }
 }
 
-/// Executes the program and never returns. Exit statuses from 121 on mean that a preparation
-/// failed.
+/// Exit statuses from 121 on mean that a preparation failed.
 unsafe fn become_program(
     image: &Image,
     arguments: &[*const c_char],
@@ -92,8 +88,7 @@ unsafe fn become_program(
     }
 }
 
-/// Gives the child an empty standard input. The files for its output stay empty, because the tracer
-/// takes the output.
+/// The files for output stay empty, because the tracer takes the output.
 unsafe fn prepare_descriptors() {
     // SAFETY: the calls affect only descriptors of the child, and all pointers are live.
     unsafe {
@@ -153,8 +148,7 @@ pub(crate) fn signal_process(process: pid_t, signal: i32) -> i64 {
     }
 }
 
-/// Sends the signal of a timer with the timer's number, overrun count and value. If no thread is
-/// given, any thread of the process gets the signal.
+/// If no thread is given, any thread of the process gets the signal.
 pub(crate) fn signal_of_timer(
     (process, thread): (pid_t, Option<pid_t>),
     signal: i32,
@@ -176,8 +170,7 @@ pub(crate) fn signal_of_timer(
     }
 }
 
-/// Pins this thread and its children to one core, because cross-core wake-ups would take most of
-/// the time.
+/// Most time would be lost to wake-ups across cores without the pinning.
 pub(crate) fn stay_on_one_core() {
     use std::sync::atomic::{AtomicUsize, Ordering};
     static STARTED: AtomicUsize = AtomicUsize::new(0);

@@ -85,8 +85,7 @@ impl Tracee {
         }
     }
 
-    /// Continues the thread, with a signal unless it is 0. If the thread is gone, the next wait
-    /// notices.
+    /// Continues the thread with a signal, or without one if `signal` is 0.
     pub(crate) fn go(self, signal: i32) {
         let _ = self.request(libc::PTRACE_CONT, c_long::from(signal));
     }
@@ -108,8 +107,7 @@ impl Tracee {
         }
     }
 
-    /// Waits for the thread's next stop. The result is never `None`; its type suits the caller's
-    /// match.
+    /// The result is never `None`; the type suits the caller's match.
     pub(crate) fn wait(self) -> Option<Stop> {
         loop {
             if let Some(stop) = self.wait_once() {

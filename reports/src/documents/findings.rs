@@ -239,8 +239,7 @@ impl Finding {
         self
     }
 
-    /// Adds the runs of a sweep to a finding. Seeds of other settings are dropped, because they say
-    /// nothing about a run with these settings.
+    /// Drops seeds of other settings, because they say nothing about a run with these settings.
     fn seen(mut self, found: &Fingerprint, (sweep, cell): (&Sweep, &Cell), day: &str) -> Finding {
         let options = options_of(sweep);
         if self.options != options {

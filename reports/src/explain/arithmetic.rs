@@ -135,8 +135,7 @@ impl Case<'_, '_> {
         (drifting > 0 && left > 0).then(|| left.saturating_mul(MILLION) / drifting - MILLION)
     }
 
-    /// Returns how soon a server must be back to grant the lost lock again, before its lease is
-    /// over and before its holder leaves.
+    /// A server must be back before the lost lease is over, and before its holder leaves.
     fn absence(&self, node: Node) -> Option<i64> {
         let early = self.is_about(Measure::Absence);
         let clocks =
@@ -147,8 +146,7 @@ impl Case<'_, '_> {
         Some(span(self.began(), self.lease_end(Some(node))?.min(self.until()?)))
     }
 
-    /// Returns the delay with which a write reaches the storage after the next holder's first
-    /// request.
+    /// The write must reach the storage after the next holder's first request.
     fn storage_delay(&self) -> Option<i64> {
         let landed = self.clash.late_write?;
         let request =
@@ -166,8 +164,7 @@ impl Case<'_, '_> {
         })
     }
 
-    /// Returns the delay with which the granting write is still in transit to the replica when the
-    /// primary crashes.
+    /// The granting write must still be in transit to the replica when the primary crashes.
     fn replication_lag(&self, from: &[Node]) -> Option<i64> {
         let grant = self.holder.grant.as_ref()?;
         let applies = self.is_about(Measure::ReplicationLag) && from.contains(&grant.node);
@@ -202,8 +199,7 @@ impl Case<'_, '_> {
         landed.or(left)
     }
 
-    /// Returns the end of the lease in true time, at this server or else at the first server where
-    /// it ends. `None` if the lock has no ttl.
+    /// The end of the lease in true time, at this server or else where it ends first.
     fn lease_end(&self, at: Option<Node>) -> Option<SimTime> {
         let grant = self.holder.grant.as_ref().filter(|_| !self.has_no_ttl())?;
         let servers = grant

@@ -73,8 +73,7 @@ type Grounds = (&'static str, &'static str);
 /// Returns the prediction for a client under these fault families; `None` where the literature is
 /// silent.
 pub fn expected(client: &str, fault: &Families, conditions: Conditions) -> Option<Expected> {
-    // For most locks the sources discuss only a few faults, so they imply nothing about all faults
-    // together.
+    // The sources discuss few faults of most locks, and imply nothing about all faults together.
     let is_treated = matches!(client, "single-node" | "fencing" | "redlock" | "redlock-parallel");
     if fault.is_swarm() && !is_treated {
         return None;
@@ -104,8 +103,7 @@ fn switched() -> impl Iterator<Item = Family> {
 fn of_family(client: &str, family: Family, conditions: Conditions) -> Option<(Vec<Kind>, Grounds)> {
     let (breaks_exclusion, grounds) = match client {
         "single-node" | "fencing" => primary(family, conditions)?,
-        // For the same algorithm, the documentation recommends parallel requests ("Retry on
-        // Failure").
+        // The documentation recommends parallel requests for this algorithm ("Retry on Failure").
         "redlock" | "redlock-parallel" => redlock(family, conditions)?,
         _ => return stated::verdict(client, family),
     };

@@ -58,8 +58,7 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
     }
 }
 
-/// Returns the events before an event. The history of one of several locks has gaps in its sequence
-/// numbers.
+/// The history of one of several locks has gaps in its sequence numbers.
 fn before_event<'h>(history: &'h History, event: &Event) -> &'h [Event] {
     let at = history.events.partition_point(|earlier| earlier.sequence < event.sequence);
     &history.events[..at]
@@ -230,8 +229,7 @@ fn stood<'h>(history: &'h History, event: &Event) -> Option<&'h str> {
     stood.flatten()
 }
 
-/// Returns whether a command sets a time to live in the instant in which the server grants its
-/// process the lock. Both then belong to one script or transaction.
+/// A time to live set in the instant of the grant belongs to the same script or transaction.
 fn completes_a_grant(history: &History, event: &Event) -> bool {
     let What::Server { key, by, .. } = &event.what else { return false };
     let before = before_event(history, event);

@@ -107,8 +107,7 @@ impl Story<'_, '_> {
         self.leaves(clash);
     }
 
-    /// Returns whether the acquire itself wrote the granting value, as a script that was sent twice
-    /// does.
+    /// A script that was sent twice finds a value that its own acquire wrote.
     fn created_itself(&self, one: &Acquisition<'_>, granted: Moment) -> bool {
         self.timeline.keys.iter().any(|span| {
             span.by == Some(one.process)
@@ -297,8 +296,7 @@ impl Story<'_, '_> {
         keys.any(|key| key.from == grant.moment && key.runs_out.is_some())
     }
 
-    /// Returns the last write in the instant of the grant. A script that counts sets the expiry
-    /// with a separate command.
+    /// A script that counts sets the expiry with a separate command in the instant of the grant.
     fn set_last_with(&self, grant: &Grant) -> Moment {
         let (timeline, granted) = (self.timeline, grant.moment);
         let later = (granted.index..timeline.history.events.len()).map(|at| timeline.moment(at));

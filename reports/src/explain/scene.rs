@@ -39,8 +39,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         server(self.holder)
     }
 
-    /// Returns whether the holder's granting server was promoted later than the taker's, so that
-    /// the taker got the lock at an old primary.
+    /// The holder's server was promoted later than the taker's, which is then an old primary.
     pub(super) fn is_taken_at_old_primary(&self) -> bool {
         let promoted = |one: &Acquisition<'_>| {
             let grant = one.grant.as_ref()?;
@@ -53,8 +52,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         server(self.taker)
     }
 
-    /// Returns the loss of the holder's lock at a granting server. Ignores a loss that the holder
-    /// immediately reversed.
+    /// Ignores a loss that the holder immediately reversed.
     pub(super) fn gone(&self) -> Option<(Moment, KeyEnd)> {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
         let lost = held.zip(taken).and_then(|(held, taken)| {

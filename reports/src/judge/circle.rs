@@ -15,8 +15,7 @@ struct Link {
     entered: usize,
 }
 
-/// Returns a finding for every circle, with the index of the lock to whose timeline the finding
-/// belongs.
+/// Each finding belongs to the timeline of the lock with the returned index.
 pub(crate) fn circles(timelines: &[Timeline<'_>]) -> Vec<(usize, Finding)> {
     let links: Vec<Option<Link>> = (0..timelines.len()).map(|held| link(timelines, held)).collect();
     let mut found = Vec::new();

@@ -118,8 +118,7 @@ impl<'h> Timeline<'h> {
         }
     }
 
-    /// Returns the lease that a command requested from a Redis server. Other servers record the
-    /// granted lease, which may be shorter.
+    /// Redis servers record the requested lease. Other servers may have granted a shorter one.
     pub(crate) fn lease_asked(&self, at: Moment) -> Option<Micros> {
         let event = &self.history.events[at.index];
         match (&event.what, event.node) {
@@ -246,8 +245,7 @@ impl<'h> Timeline<'h> {
         Some(set.time + self.history.header.ttl_us)
     }
 
-    /// Returns whether the value replaced a higher count of the same owner. Such a change is a
-    /// partial release and no grant.
+    /// A lower count of the same owner is a partial release and no grant.
     pub(crate) fn is_lowered(&self, span: &KeySpan<'_>) -> bool {
         let before = self.keys.iter().find(|before| {
             before.node == span.node && before.to == Some((span.from, KeyEnd::Replaced))
@@ -284,8 +282,7 @@ impl<'h> Timeline<'h> {
     }
 }
 
-/// Returns whether two values have the same owner. A counting lock's value is `owner=count`, and
-/// the count does not identify the owner.
+/// A counting lock's value is `owner=count`, and the count does not identify the owner.
 pub(crate) fn is_one_owner(one: &str, other: &str) -> bool {
     // Most owners differ in their first byte, so this test avoids full comparisons.
     let may_be_same =
@@ -302,8 +299,7 @@ fn owner_of_value(value: &str) -> &str {
     owner_and_count(value).0
 }
 
-/// Returns the process whose connection created the node or made it first in the queue, or the
-/// process that held the lock under its name.
+/// The process that created or advanced the node, or that held the lock under its name.
 pub(crate) fn creator(history: &History, node: &str) -> Option<Node> {
     history.events.iter().find_map(|event| match &event.what {
         What::Server { change, value: Some(value), by, .. } => {

@@ -28,8 +28,7 @@ pub fn digest(history: &History) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns the event without its lease. A key's time to live follows from the request, and
-/// histories of version 1 do not have it.
+/// A lease follows from the request, and histories of version 1 do not have it.
 fn without_lease(what: &What) -> Cow<'_, What> {
     match what {
         What::Server { lease_us: Some(_), .. } => {

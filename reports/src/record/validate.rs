@@ -80,8 +80,7 @@ pub fn validate(history: &History) -> Result<(), InvalidHistory> {
     }
 }
 
-/// Checks that all keys begin with the resource. A counter or a queue has such a key too, and keys
-/// of two resources could be confused.
+/// Keys of two resources could be confused unless all keys begin with the resource.
 fn of_one_resource(history: &History) -> Result<(), InvalidHistory> {
     let resource = &history.header.resource;
     for (position, event) in history.events.iter().enumerate() {

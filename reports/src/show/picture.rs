@@ -54,8 +54,7 @@ pub(crate) struct FaultBar {
 }
 
 impl Scene {
-    /// Returns the picture of a run. Without the run's history it shows the report's timeline;
-    /// `None` if that is empty too.
+    /// Without the run's history, the picture shows the report's timeline.
     pub(crate) fn new(run: &RunReport) -> Option<Scene> {
         let is_whole = run.history.is_some();
         let history = run.history.clone().unwrap_or_else(|| remembered(run));

@@ -49,8 +49,7 @@ impl<T: Clone + Serialize + DeserializeOwned> View<T> {
         View { name, writer: Writer::Text(write), sanitise: Some(visible_in) }
     }
 
-    /// Returns a view that writes piece by piece, with ANSI colours. The terminal's owner strips
-    /// the colours if they are unwanted.
+    /// Writers write ANSI colours, which the terminal's owner strips if they are unwanted.
     pub(crate) const fn written(
         name: &'static str,
         write: fn(Page, &T, &mut dyn Write) -> io::Result<()>,

@@ -147,8 +147,7 @@ pub fn published(
 }
 
 impl Published {
-    /// Returns whether a scenario has the settings of the certificate. A key that is absent has its
-    /// built-in value.
+    /// A key that is absent has its built-in value.
     fn has_settings_of(&self, scenario: &Value) -> bool {
         let stated = |key: &str, built_in: &str| match scenario.get(key) {
             None | Some(Value::Null) => built_in.to_owned(),

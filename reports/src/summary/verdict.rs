@@ -84,8 +84,7 @@ fn judged(checkers: &[Checker], timelines: &[Timeline<'_>]) -> Judgement {
     Judgement { verdict, violations }
 }
 
-/// Groups findings into one violation for each kind and cause. The first finding describes the
-/// violation, and the others are counted.
+/// The first finding of each kind and cause describes the violation; the others are counted.
 fn grouped(timeline: &Timeline<'_>, findings: Vec<Finding>) -> Vec<Violation> {
     let mut groups: BTreeMap<(Kind, Cause), Vec<Finding>> = BTreeMap::new();
     for finding in findings {
@@ -97,8 +96,7 @@ fn grouped(timeline: &Timeline<'_>, findings: Vec<Finding>) -> Vec<Violation> {
     violations
 }
 
-/// Merges the violations of all locks into one for each kind and cause. The earliest one describes
-/// the violation, and the others are counted.
+/// The earliest violation of each kind and cause describes all of them; the others are counted.
 fn together(violations: Vec<Violation>) -> Vec<Violation> {
     let mut all: Vec<Violation> = Vec::new();
     for one in violations {
@@ -141,8 +139,7 @@ fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violat
     }
 }
 
-/// Returns why a history without findings is inconclusive, if it is. The probe does not count,
-/// because no fault affects it. One exercised lock among several is enough.
+/// The probe does not count, because no fault affects it. One exercised lock suffices.
 fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
     let reasons: [fn(&Timeline<'_>) -> Option<String>; 5] =
         [uncontended, no_fault_met, unordered, misjudged, unfinished];
@@ -224,8 +221,7 @@ fn no_fault_met(timeline: &Timeline<'_>) -> Option<String> {
     }
 }
 
-/// Returns a reason if a process entered although no quorum of servers recorded the grant. Nothing
-/// then shows that the process had the lock, and the order of grants is unknown.
+/// Without a quorum's grant, nothing shows that the process had the lock.
 fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     let other = timeline
         .acquisitions
@@ -238,8 +234,7 @@ fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     ))
 }
 
-/// Returns a reason if the storage rejected a token without having accepted a higher one. It then
-/// violates its own rule, and later writes cannot be called stale.
+/// A storage that rejects a token without a higher one before it violates its own rule.
 fn misjudged(timeline: &Timeline<'_>) -> Option<String> {
     let mut highest = None;
     for request in &timeline.storage {

@@ -55,8 +55,7 @@ mod tests {
 
     #[test]
     fn a_fingerprint_is_stable_across_builds() {
-        // The value was computed with coreutils:
-        // `printf 'redlock\noverlap\nholder-pause' | sha256sum | cut -c1-12`.
+        // Shell command: `printf 'redlock\noverlap\nholder-pause' | sha256sum | cut -c1-12`
         assert_eq!(fingerprint("redlock", Kind::Overlap, Cause::HolderPause), "2bab58c3e826");
     }
 

@@ -147,8 +147,7 @@ fn rate(cell: &MatrixCell) -> String {
     }
 }
 
-/// Describes the cell's explorations. Links are relative to the folder above that of the
-/// certificates.
+/// Links are relative to the folder above that of the certificates.
 fn explored(cell: &MatrixCell, scenario: &Value) -> String {
     if cell.verdict != CellVerdict::Quiet {
         return String::new();

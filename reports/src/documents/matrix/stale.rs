@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn the_exact_test_agrees_with_published_values() {
-        // Fisher's tea tasting, 3 of 4 against 1 of 4, gives 17/35. 1 of 11 against 9 of 12 gives
+        // 3 of 4 against 1 of 4 (Fisher's tea tasting) is 17/35; 1 of 11 against 9 of 12 is
         // 0.002759.
         assert!((fisher((3, 4), (1, 4)) - 17.0 / 35.0).abs() < 1e-6);
         assert!((fisher((1, 11), (9, 12)) - 0.002_759_456).abs() < 1e-6);

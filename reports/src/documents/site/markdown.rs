@@ -51,8 +51,7 @@ impl Link {
         Link { path: Some(path.clone()), heading: String::new(), written: path }
     }
 
-    /// Returns the link's path in the site. Files without a page keep their paths of the
-    /// repository.
+    /// Files without a page keep their paths of the repository.
     pub(super) fn in_site(&self, repository: Repository<'_>) -> String {
         let path = self.path.as_deref().unwrap_or_default();
         match repository(path) {
@@ -94,8 +93,7 @@ struct Writer<'t, 'r> {
     headings: BTreeMap<String, u32>,
     links: Vec<Link>,
     sections: Vec<Section>,
-    /// `true` within code, which is not indexed because timelines have the same words on every
-    /// page.
+    /// Code is not indexed, because timelines have the same words on every page.
     is_in_code: bool,
 }
 
@@ -134,8 +132,7 @@ impl<'t, 'r> Writer<'t, 'r> {
                 self.out.push(events[0].clone());
                 self.html("</div>\n".to_owned());
             }
-            // A column without a name gets no header cell, because a screen reader would announce
-            // it.
+            // A column without a name gets no header cell, which a screen reader would announce.
             Event::Start(Tag::TableCell)
                 if events.get(1) == Some(&Event::End(TagEnd::TableCell)) =>
             {
@@ -206,8 +203,7 @@ impl<'t, 'r> Writer<'t, 'r> {
         length
     }
 
-    /// Returns GitHub's anchor for a heading: lower case, no punctuation, `-` for a space, and a
-    /// number if the anchor is repeated.
+    /// GitHub's anchors are lower case without punctuation, and numbered if repeated.
     fn anchor(&mut self, words: &str) -> String {
         let letters = words.trim().to_lowercase();
         let kept =

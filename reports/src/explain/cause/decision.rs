@@ -48,8 +48,7 @@ pub(super) struct Row {
     pub(super) cause: Cause,
     pub(super) asks: &'static str,
     pub(super) holds: Test,
-    /// Reason to try this row before the rows below. Empty for a question's last row, and if at
-    /// most one row can apply.
+    /// Reason to try this row before the rows below; empty for a question's last row.
     pub(super) first: &'static str,
 }
 
@@ -224,8 +223,7 @@ table! {
         SessionExpired: "its session ended",
             When(|case| case.is_gone(Gone::WithSession));
     }
-    // Actions on the lock take precedence over a server's losses, which take precedence over clock
-    // faults.
+    // Actions on the lock precede losses by a server, which precede clock faults.
     EarlyLoss {
         StaleTakeover: "another process removed it while acquiring the lock itself",
             Lost(is_taken_over);
@@ -339,8 +337,7 @@ fn is_taken_over(_: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
     matches!(loss.remover(), Some(Remover::Process(by)) if loss.is_takeover_by(by))
 }
 
-/// Another thread of the process may also have sent the release for an earlier lock with the same
-/// owner value, which is a different cause.
+/// Another thread may have sent the release for an earlier lock with the same owner value.
 fn is_of_a_thread(_: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
     matches!(loss.remover(), Some(Remover::Thread(by)) if !loss.may_be_a_late_release_of(by))
 }

@@ -6,8 +6,7 @@ use crate::judge::timeline::{KeySpan, Moment, Timeline};
 use crate::record::history::{Keeping, Turn, What};
 use fencepost_faults::{Node, SimTime};
 
-/// Returns whether all processes that still wait are in a database's queue on connections that
-/// ended with the server. A server that lost power notifies no client.
+/// A database server that lost power does not notify the clients in its queue.
 pub(super) fn waits_for_the_dead(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let died = |from: Moment, told: Moment| {
         let meanwhile = &timeline.history.events[from.index..told.index];
@@ -31,8 +30,7 @@ pub(super) fn waits_for_the_dead(timeline: &Timeline<'_>, finding: &Finding) -> 
         && waiting.into_iter().all(is_dead)
 }
 
-/// Returns whether all processes wait for a server that crashed before it answered, and have been
-/// silent since.
+/// Returns whether all processes wait for a server that crashed before it answered.
 pub(super) fn waits_for_an_answer(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let unanswered = |process: &Node| {
         let Some((since, told)) = last_silence(timeline, finding, *process) else { return false };
@@ -55,8 +53,7 @@ pub(super) fn slept_on(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     })
 }
 
-/// Returns the end of a finding if it is before the silence event, by which another process may
-/// have the lock.
+/// The finding may end before the silence event, by which another process may have the lock.
 fn end_of(timeline: &Timeline<'_>, finding: &Finding, told: Moment) -> Moment {
     let end = finding.at + finding.duration;
     let mut events = timeline.history.events[..told.index].iter();

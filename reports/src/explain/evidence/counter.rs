@@ -54,8 +54,7 @@ impl<'t, 'h> Counter<'t, 'h> {
         early_loss::two_primaries(self.timeline, self.earlier, later)
     }
 
-    /// Returns whether the later token is from another server, or from a server that discarded its
-    /// data. Servers of a system of members share the counter.
+    /// Servers of a system of members share the counter.
     pub(crate) fn is_a_copy(&self) -> bool {
         let is_elsewhere = self.earlier.node != self.later.node;
         !self.is_of_members && (is_elsewhere || self.is_changed(Change::Discarded))

@@ -27,8 +27,7 @@ struct Handover<'t, 'h> {
     granted_again: Moment,
 }
 
-/// Returns the losses at each server that granted the later acquisition before the earlier lease
-/// had expired there.
+/// Losses at each server that granted again before the earlier lease had expired there.
 pub(super) fn of_clash<'t, 'h>(timeline: &'t Timeline<'h>, clash: Clash) -> Vec<Lost<'t, 'h>> {
     let (holder, taker) =
         (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
@@ -83,8 +82,7 @@ impl<'t, 'h> Handover<'t, 'h> {
         let over = lease.ends();
         let lost_before = || {
             self.span_at(node).and_then(|span| span.to).is_some_and(|(to, how)| {
-                // A server that counts in whole seconds may expire the lease up to one second
-                // early.
+                // A server that counts in whole seconds may expire the lease up to a second early.
                 let margin = match (how, node) {
                     (KeyEnd::Changed { change: Change::Expired, .. }, Node::Server(_)) => COARSE,
                     _ => GRANULARITY,
@@ -102,8 +100,7 @@ impl<'t, 'h> Handover<'t, 'h> {
         was_over && !lost_before()
     }
 
-    /// Returns whether the holder stayed beyond its lease only because it waited for a nested
-    /// acquire after `from`.
+    /// Returns whether only waits for nested acquires kept the holder beyond its lease.
     fn is_late_by_nesting(&self, over: SimTime, from: Moment) -> bool {
         let section = self.timeline.acquisition_of(self.holder.operation);
         let section = section.and_then(|index| self.timeline.section_of(index));
@@ -163,8 +160,7 @@ impl<'t, 'h> Handover<'t, 'h> {
     }
 }
 
-/// Returns the loss of an earlier lock of the holder's process. The holder entered because of that
-/// lock, which still existed at the server that granted again.
+/// The holder had entered by an earlier lock of its process, which the other server still had.
 fn of_a_copy<'t, 'h>(
     timeline: &'t Timeline<'h>,
     (holder, taker): (&'t Acquisition<'h>, &'t Acquisition<'h>),
@@ -176,8 +172,7 @@ fn of_a_copy<'t, 'h>(
     seen.loss(span).map(Lost::there)
 }
 
-/// Returns whether the server that was promoted later had been promoted before the other server
-/// granted the lock.
+/// Returns whether the server promoted later was promoted before the other server's grant.
 pub(super) fn two_primaries(timeline: &Timeline<'_>, held: &Grant, taken: (Node, Moment)) -> bool {
     let grants = [(held.node, held.moment), taken];
     let promoted = grants.map(|(node, at)| timeline.roles.promoted(node, at));
@@ -189,8 +184,7 @@ pub(super) fn two_primaries(timeline: &Timeline<'_>, held: &Grant, taken: (Node,
     latest.is_some_and(|latest| latest < granted_by_the_other)
 }
 
-/// Returns whether no server granted the taker's acquisition, and a former replica let the taker in
-/// because of an earlier lock of its process. That replica never received the holder's lock.
+/// Returns whether a former replica that never received the holder's lock let the taker in.
 fn let_in_by_a_copy(timeline: &Timeline<'_>, taker: &Acquisition<'_>, held_at: Node) -> bool {
     let Some(entered) = taker.completed else { return false };
     timeline.keys.iter().any(|span| {

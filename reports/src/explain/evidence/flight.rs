@@ -9,8 +9,7 @@ use fencepost_faults::{Impact, Micros, Node};
 pub(crate) enum OnItsWay {
     HeldUp,
     OfOneWhoStoodStill,
-    /// No fault delayed the write, and its process had left its critical section before the lock
-    /// changed hands.
+    /// No fault delayed the write. Its process had left before the lock changed hands.
     OfOneWhoHadLeft,
 }
 

@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 /// Redis counts whole milliseconds, and a key lives until the end of its last one.
 pub(super) const GRANULARITY: Micros = Micros::from_millis(2);
 pub(super) const COARSE: Micros = Micros::from_secs(1);
-/// Extensions within this fraction of the ttl are not renewals, because a second command that
-/// completes a grant follows within that time.
+/// Faster extensions are no renewals, because a second command may complete the grant.
 const RENEWALS_MAX: u64 = 20;
 
 #[derive(Clone, Copy, Debug)]
@@ -172,8 +171,7 @@ pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
     })
 }
 
-/// Returns whether the server granted less than the requested lease by its own clock; `None` if the
-/// server did not record the lease.
+/// `None` if the server did not record the lease.
 pub(super) fn is_given_short(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Option<bool> {
     let given = span.runs_out?.since(span.set.last()?.time);
     Some(given + GRANULARITY < timeline.history.header.ttl_us)

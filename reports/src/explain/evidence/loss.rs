@@ -18,8 +18,15 @@ pub(crate) struct Loss<'t, 'h> {
 
 #[derive(Clone, Copy)]
 pub(super) enum How<'t, 'h> {
-    Ended { span: &'t KeySpan<'h>, at: Moment, how: KeyEnd },
-    TakenBack { removed: Moment },
+    Ended {
+        span: &'t KeySpan<'h>,
+        at: Moment,
+        how: KeyEnd,
+    },
+    /// The holder's process removed the lock before it received the grant.
+    TakenBack {
+        removed: Moment,
+    },
     TwoPrimaries,
     NeverReceived,
 }
@@ -105,8 +112,7 @@ impl Loss<'_, '_> {
         self.removed().is_some_and(|at| release::is_astray(self.timeline, process, at))
     }
 
-    /// Returns whether the holder's own delayed release may have removed the lock, and the holder
-    /// was not already releasing it.
+    /// A release that the holder has begun for this lock does not count.
     pub(crate) fn may_be_a_late_release(&self) -> bool {
         !self.is_given_back() && self.may_be_a_late_release_of(self.holder.process)
     }
@@ -143,8 +149,7 @@ impl Loss<'_, '_> {
             || self.is_of_members() && matches!(self.how, How::NeverReceived)
     }
 
-    /// Returns whether a new server recovers the lock from the system's members. If it does not,
-    /// the system was founded anew.
+    /// A new server recovers locks from the system's members, unless the system was founded anew.
     fn is_of_members(&self) -> bool {
         let kept_as = self.timeline.history.header.kept_as;
         matches!(kept_as, Some(Keeping::Membership | Keeping::MemberLease))
@@ -167,8 +172,7 @@ impl Loss<'_, '_> {
             && between.any(|event| event.node == span.node && matches!(event.what, What::Crashed))
     }
 
-    /// Returns why the lock expired too early, if it did. Also covers a replaced owner whose expiry
-    /// the server never reported.
+    /// Also covers a replaced owner whose expiry the server never reported.
     pub(crate) fn ran_out(&self) -> Option<RanOut> {
         let How::Ended { span, at, how } = self.how else { return None };
         let header = &self.timeline.history.header;
@@ -222,8 +226,7 @@ impl Loss<'_, '_> {
         }
     }
 
-    /// Returns whether another process set the last lease, and it ended before the holder's own
-    /// would have.
+    /// Returns whether the last lease was another process's and ended before the holder's own.
     fn is_shortened(&self, span: &KeySpan<'_>) -> bool {
         let by_another = |set: &Moment| {
             let by = self.timeline.asked_by(*set).map(Node::machine);
@@ -272,8 +275,7 @@ impl Loss<'_, '_> {
         }
     }
 
-    /// Returns when the server read its clock to set a row's last lease. The time is earlier than
-    /// the write if less of the lease was left.
+    /// The server read its clock earlier than it wrote the row if less of the lease was left.
     fn reckoned_from(&self, span: &KeySpan<'_>) -> SimTime {
         let Some(set) = span.set.last() else { return SimTime::ZERO };
         let left = match self.timeline.history.events[set.index].what {
@@ -304,8 +306,7 @@ impl Loss<'_, '_> {
     }
 }
 
-/// Returns the process that overwrote the lock at `at` with a lock it had been granted before,
-/// while it was not acquiring.
+/// Returns a former holder that overwrote the lock while it was not acquiring.
 pub(crate) fn renewed_over(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,

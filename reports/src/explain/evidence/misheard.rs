@@ -16,8 +16,7 @@ pub(crate) enum Misheard {
     Succeeded(Obstacle),
     /// A partition delayed the grant until the lease, or the stated validity, was over.
     CutOff,
-    /// A fault other than a partition delayed the grant until the lease, or the stated validity,
-    /// was over.
+    /// A fault other than a partition delayed the grant until the lease was over.
     Late(Obstacle),
     /// The process was wrongly refused or confirmed although no fault acted between it and the
     /// server. Only for locks that belong to no session or connection.

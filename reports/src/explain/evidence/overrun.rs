@@ -50,8 +50,7 @@ impl<'t, 'h> Overrun<'t, 'h> {
         paused > Micros::ZERO && (across || self.would_fit_without(paused))
     }
 
-    /// Returns whether a clock of the holder or a server drifted and the lease states its validity.
-    /// Without drift, the holder leaves such a lease in time.
+    /// Without clock drift, a holder leaves in time if its lease states its validity.
     pub(crate) fn clock_ran_wrong(&self) -> bool {
         let servers = self.grant.servers.iter().map(|(node, _)| *node);
         let mut hosts = servers.chain([self.holder.process]);
@@ -71,8 +70,7 @@ impl<'t, 'h> Overrun<'t, 'h> {
         self.would_fit_without(waited) && waited.0 >= self.lease.lasts.0 / 10
     }
 
-    /// Returns whether a partition between the holder and the server delayed an answer that was too
-    /// late.
+    /// Returns whether a partition from the server delayed an answer that was too late.
     pub(crate) fn answer_was_cut_off(&self) -> bool {
         let Some(heard) = self.holder.completed else { return false };
         let mut cuts =
@@ -93,14 +91,12 @@ impl<'t, 'h> Overrun<'t, 'h> {
         self.until.since(self.lease.from) > self.lease.lasts
     }
 
-    /// Returns whether the holder of a self-renewing lock outstayed its lease. Such a holder need
-    /// not leave in time.
+    /// The holder of a lock that renews itself need not leave before the lease ends.
     pub(crate) fn missed_renewals(&self) -> bool {
         self.is_too_long() && (renews_by_itself(self.timeline) || self.lost_a_renewal())
     }
 
-    /// Returns whether a command of the holder's process to a server was lost during the lease
-    /// while the process had no open lock call. Only renewals are sent then.
+    /// A process without an open lock call sends only renewals to a server.
     fn lost_a_renewal(&self) -> bool {
         let Some(heard) = self.holder.completed else { return false };
         let machine = self.holder.process.machine();

@@ -13,8 +13,7 @@ pub(super) fn shares_owner(timeline: &Timeline<'_>, clash: Clash) -> bool {
     threads && one.owner == other.owner && found
 }
 
-/// Returns whether the acquisitions belong to different processes that a database row does not
-/// distinguish.
+/// A database row does not distinguish processes with the same client id.
 pub(super) fn shares_client_id(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let [one, other] = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
     let is_row = matches!(

@@ -26,8 +26,7 @@ pub(super) fn unknown(timeline: &Timeline<'_>, process: Node, before: Moment) ->
     unknown.map(|(_, index)| timeline.moment(index))
 }
 
-/// Returns whether a release may still arrive although its sender gave up or crashed without an
-/// answer. A release in progress does not count.
+/// A release without an answer may still arrive. A release in progress does not count.
 pub(crate) fn is_astray(timeline: &Timeline<'_>, process: Node, before: Moment) -> bool {
     stray(timeline, process, before).is_some()
 }
@@ -53,8 +52,7 @@ fn stray(timeline: &Timeline<'_>, process: Node, before: Moment) -> Option<Momen
     stray.map(|(_, index)| timeline.moment(index))
 }
 
-/// Returns whether an abandoned release that has removed nothing so far may arrive at a moment. A
-/// removal by a process without an open release comes from an earlier release.
+/// A removal by a process without an open release comes from an earlier release.
 pub(super) fn may_arrive(timeline: &Timeline<'_>, process: Node, at: Moment) -> bool {
     let (mut open, mut astray) = (None, 0_usize);
     for event in &timeline.history.events[..at.index] {
@@ -91,8 +89,7 @@ pub(super) fn is_open(timeline: &Timeline<'_>, process: Node, from: Moment, at: 
     unknown(timeline, process, at).is_some_and(|sent| from < sent)
 }
 
-/// Returns the thread that sent a command. If servers do not distinguish a program's threads, the
-/// sender is the only thread with an open release.
+/// If servers do not distinguish threads, the sender is the only thread with an open release.
 pub(super) fn thread_of(timeline: &Timeline<'_>, by: Node, at: Moment) -> Node {
     let events = &timeline.history.events;
     let is_told = events
@@ -131,8 +128,7 @@ pub(crate) fn removal(timeline: &Timeline<'_>, finding: &Finding) -> Option<Mome
     witness.find(|moment| is_removal(&timeline.history.events[moment.index].what))
 }
 
-/// Returns whether a pause of the process while the lock changed hands delayed its command, rather
-/// than the network.
+/// Returns whether a pause of the process, rather than the network, delayed its command.
 fn stood_still(
     timeline: &Timeline<'_>,
     process: Node,
@@ -153,8 +149,7 @@ pub(crate) enum HeldUp {
     OnItsWay,
 }
 
-/// Returns whether the server crashed or restarted in a span. Messages of its old connections are
-/// then never delivered.
+/// Messages of a connection that ended with its server are never delivered.
 fn was_down_between(timeline: &Timeline<'_>, server: Node, from: Moment, until: Moment) -> bool {
     let mut meanwhile = timeline.history.events[from.index..until.index].iter();
     meanwhile
@@ -173,8 +168,7 @@ pub(super) fn held_up(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) 
     })
 }
 
-/// Returns whether, after a failover, a process removed a lock at a server that never had the
-/// process's own lock.
+/// Returns whether a process removed a lock where its own never was, after a failover.
 pub(crate) fn was_never_there(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> bool {
     let Some(removed) = removal(timeline, finding) else { return false };
     let own = &timeline.acquisitions[clash.earlier];

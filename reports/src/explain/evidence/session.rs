@@ -12,15 +12,13 @@ pub(crate) enum Gone {
     /// One process entered although no server ever had its key first in the queue.
     WasNeverFirst,
     GrantedElsewhere,
-    /// The lock ended with its connection, or with the server that kept the lock for the
-    /// connection.
+    /// The lock ended with its connection, or with the server that kept it.
     WithConnection,
     ToldByOneBehind,
     WithSession,
 }
 
-/// Returns how the earlier lock was lost; `None` if it was not in a session or ended in another
-/// way.
+/// `None` if the lock was not in a session or ended in another way.
 pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<Gone> {
     if timeline.history.header.kept_as == Some(Keeping::MemberLease) {
         return departed(timeline, clash).then_some(Gone::WithSession);
@@ -86,8 +84,7 @@ fn still_stood(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment) ->
         .any(|span| span.from < at && span.to.is_none_or(|(to, _)| at < to))
 }
 
-/// Returns the node that was first in the queue for most of the period. For a free semaphore,
-/// returns the first node that waits for a permit.
+/// The first node for most of the period; in a free semaphore, the first that waits for a permit.
 pub(super) fn first_node<'h>(timeline: &Timeline<'h>, period: Period) -> Option<KeySpan<'h>> {
     let Period { from, until } = period;
     let stood = |span: &&KeySpan<'_>| {
@@ -102,8 +99,7 @@ pub(super) fn first_node<'h>(timeline: &Timeline<'h>, period: Period) -> Option<
     })
 }
 
-/// Returns whether a process created a second node in the queue. The process knows of at most one
-/// node.
+/// A process knows of at most one of its nodes in the queue.
 pub(super) fn contended_twice(
     timeline: &Timeline<'_>,
     process: Node,
@@ -122,13 +118,11 @@ pub(super) fn contended_twice(
 pub(super) enum First {
     /// The node's process still waits with the node and has no answer.
     WaitsOn,
-    /// The node's process waits with another node, or has since learned that it does not have the
-    /// lock.
+    /// The node's process waits with another node, or has learned that it does not have the lock.
     IsUnknown,
 }
 
-/// Returns whether the first node's process still waits with it. `None` if a process once held the
-/// lock with this node, or a crashed process's session may keep it.
+/// `None` if a process once held the lock with the node, or a dead session may keep it.
 pub(super) fn of_queue(
     timeline: &Timeline<'_>,
     first: &KeySpan<'_>,

@@ -89,8 +89,7 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<S
     }
 }
 
-/// Returns the server and the owner of a lock that existed for most of the time because a release
-/// only lowered its count.
+/// A server and an owner whose release only lowered the count of a lock that then remained.
 pub(super) fn counted_once_too_often(
     timeline: &Timeline<'_>,
     finding: &Finding,
@@ -99,8 +98,7 @@ pub(super) fn counted_once_too_often(
     standing.find(|span| timeline.is_lowered(span)).and_then(|span| Some((span.node, span.by?)))
 }
 
-/// Returns the server and the owner of a lock that existed for most of the time, if the owner's
-/// request to that server was lost after the grant, while the owner acquired.
+/// A server and an owner whose request to it was lost after the grant, while it acquired.
 pub(super) fn lost_a_request(timeline: &Timeline<'_>, finding: &Finding) -> Option<(Node, Node)> {
     mostly(timeline, Period::of_finding(finding)).find_map(|span| {
         let by = span.by?;

@@ -4,8 +4,7 @@ use super::release;
 use crate::judge::timeline::{Moment, Outcome, Timeline};
 use fencepost_faults::Node;
 
-/// Returns whether the remover was acquiring the lock. `false` if an earlier command of the remover
-/// may have removed it, because an unanswered release may arrive that late.
+/// `false` if an unanswered earlier release of the remover may have removed the lock.
 pub(crate) fn is_stale_takeover(timeline: &Timeline<'_>, remover: Node, removed: Moment) -> bool {
     let mut acquisitions = timeline.acquisitions.iter();
     let acquiring = acquisitions.any(|one| {

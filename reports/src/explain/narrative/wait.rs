@@ -6,8 +6,7 @@ use crate::judge::timeline::{Acquisition, KeySpan, Moment};
 use crate::record::history::What;
 
 impl Story<'_, '_> {
-    /// Describes the last lock before a finding, its end, what its owner learned of it, and the
-    /// lock that then blocked the others.
+    /// Describes the last lock before a finding, its end, and the lock that then blocked others.
     pub(super) fn last_lock(&mut self, finding: &Finding) {
         let timeline = self.timeline;
         let begun = timeline.keys.iter().filter(|key| key.from.time <= finding.at);

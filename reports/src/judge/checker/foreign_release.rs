@@ -70,8 +70,7 @@ impl Removal {
             .position(|one| one.process.machine() == machine && belongs(one))
     }
 
-    /// Returns whether the removal takes a lock from a process that was granted it. A value that a
-    /// refused process wrote over the holder's with GETSET is not such a lock.
+    /// A holder may delete a value that a refused process wrote over its own with GETSET.
     fn robs(&self, timeline: &Timeline<'_>) -> bool {
         let Some(theirs) = self.theirs(timeline) else { return false };
         let in_use =
@@ -89,8 +88,7 @@ fn finding(timeline: &Timeline<'_>, removal: Removal) -> Finding {
         "{remover} removed the lock at {server}, which {owner} had been granted {} earlier.",
         removed.time.since(granted.time)
     );
-    // The remover acts on its own last acquisition. The owner acts on the acquisition of this
-    // grant.
+    // The remover acts on its last acquisition, and the owner on the acquisition of this grant.
     let own = timeline.acquisitions.iter().rposition(|one| {
         one.process == remover
             && one.completed.is_some_and(|at| at < removed)

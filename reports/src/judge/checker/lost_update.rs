@@ -130,8 +130,7 @@ mod tests {
 
     #[test]
     fn rejects_an_overwritten_late_write_though_its_writer_was_the_newest_the_storage_had_seen() {
-        // Only writes check tokens: the later process reads, and the earlier process's write
-        // arrives and is overwritten.
+        // Only writes check tokens, so the earlier write arrives after the later process has read.
         let story =
             Story::new().takes(1, 1, "a").takes(3, 2, "b").reads(4, 2, 0).writes(5, 1, 0, 1);
         let found = lost_updates(story.writes(6, 2, 0, 1));

@@ -40,8 +40,7 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
     prop::collection::vec(turn, 2..40)
 }
 
-/// Records the turns one after the other. The turn with index `cheated` does not wait for the end
-/// of the turn before it.
+/// The turn with index `cheated` does not wait for the end of the turn before it.
 fn history_of(turns: &[Turn], workload: &str, cheated: Option<usize>) -> History {
     let mut story = Story::of_workload(workload);
     let (mut now, mut value) = (1, if workload == "seckill" { 1_000 } else { 0 });

@@ -51,8 +51,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Returns the jobs done in critical sections. Sections that ended with a loss or a crash do not
-/// count, because the job may not be done.
+/// After a loss or a crash the job may not be done, so such sections do not count.
 fn by_sections(timeline: &Timeline<'_>) -> Vec<Done> {
     let left = timeline
         .sections

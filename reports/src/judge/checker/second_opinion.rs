@@ -65,8 +65,7 @@ fn token_regression_agrees_with_a_fenced_lock_whose_tokens_grow() {
     ));
 }
 
-/// The clients allow more orders. If no order has increasing tokens, the grant order does not
-/// either.
+/// The clients allow more orders than the servers, whose grant order must then fail too.
 #[test]
 fn tokens_that_no_order_of_the_acquires_explains_are_a_regression() {
     let seen = |number| random(Style::Fenced, number);

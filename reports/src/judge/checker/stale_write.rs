@@ -126,8 +126,7 @@ mod tests {
 
     #[test]
     fn accepts_the_order_of_grants_even_if_completions_came_the_other_way_round() {
-        // Client 1 was granted the lock first, but learned of the grant last because the answer was
-        // slow.
+        // Client 1 was granted the lock first, but its answer was slower.
         let story =
             Story::new().grants(1, 1, "a").grants(2, 2, "b").hears(3, 2, "b").hears(4, 1, "a");
         assert_eq!(stale_writes(story.writes(5, 1, 0, 1).writes(6, 2, 1, 2)), []);

@@ -34,8 +34,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Returns a finding for every process that slept while the lock was free. If the run ends in a
-/// deadlock, only processes that woke up before it count.
+/// If the run ends in a deadlock, only processes that woke up before it count.
 fn asleep(timeline: &Timeline<'_>, healed: Moment) -> Vec<Finding> {
     let is_deadlock = !deadlock::check(timeline).is_empty();
     let silences = timeline.history.events.iter().enumerate();

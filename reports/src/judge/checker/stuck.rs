@@ -32,8 +32,7 @@ pub(crate) enum Progress {
     NotDemanded,
     /// A process got the lock within the bound, or held it until the end.
     Made,
-    /// In each of these waits no process got the lock, although a process tried for the whole
-    /// bound.
+    /// Waits in which no process got the lock, although a process tried for the whole bound.
     Stuck(Vec<Finding>),
     /// No process tried for long enough to decide.
     Unjudged,
@@ -78,8 +77,7 @@ struct Gap {
     entered: Option<Moment>,
 }
 
-/// Returns every time in which no process held the lock, and whether a process holds it to the end.
-/// Such a holder breaks `held-forever`, not `stuck`.
+/// Also returns whether a process holds the lock to the end, which breaks `held-forever` instead.
 fn gaps(timeline: &Timeline<'_>, healed: Moment) -> (Vec<Gap>, bool) {
     let mut gaps = Vec::new();
     let mut free_from = healed.time;
@@ -96,8 +94,7 @@ fn gaps(timeline: &Timeline<'_>, healed: Moment) -> (Vec<Gap>, bool) {
     (gaps, false)
 }
 
-/// Returns when a holder stopped excluding others after healing, because it left or the servers
-/// lost its lock; `None` if it excluded them to the end.
+/// `None` if the holder excluded others to the end.
 fn kept(timeline: &Timeline<'_>, section: &Section, healed: Moment) -> Option<SimTime> {
     if section.to.is_some_and(|to| to < healed) {
         return section.to.map(|to| to.time);

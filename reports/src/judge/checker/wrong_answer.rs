@@ -60,8 +60,7 @@ fn is_key_with_lease(timeline: &Timeline<'_>) -> bool {
     header.kept_as.is_none() && !header.has_no_ttl()
 }
 
-/// Returns whether the value has no expiry. `false` if the history does not record the end of its
-/// run, because such histories may not record leases.
+/// `false` for a history without a recorded end, because it may not record leases.
 fn never_expires(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     let is_told = timeline.history.ended.is_some() && span.by.is_some();
     is_told && is_key_with_lease(timeline) && span.runs_out.is_none()
@@ -101,9 +100,7 @@ fn refused_but_stands(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
     })
 }
 
-/// Returns whether every earlier call of the process, from any of its threads, had a definite
-/// answer. A call without one may still be in transit and cause the effect that is attributed to
-/// the next call.
+/// An earlier call without a definite answer may still be in transit and take effect later.
 fn is_settled(timeline: &Timeline<'_>, process: Node, by: Moment) -> bool {
     let mut open: BTreeSet<u64> = BTreeSet::new();
     for event in &timeline.history.events[..by.index] {
@@ -166,8 +163,7 @@ fn left_wrongly(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> {
     })
 }
 
-/// Returns whether the lock may still count a call that the application gave up. Its count may then
-/// be off by one.
+/// The lock's count may be off by one after a call that the application gave up.
 fn gave_up_before(timeline: &Timeline<'_>, section: &Section) -> bool {
     let left = section.to.map_or(0, |left| left.index);
     let mut open: BTreeSet<u64> = BTreeSet::new();
@@ -187,8 +183,7 @@ fn gave_up_before(timeline: &Timeline<'_>, section: &Section) -> bool {
     !open.is_empty()
 }
 
-/// Returns whether the lock may count an earlier call whose outcome is unknown. If it does, a
-/// release that only lowers the count is complete.
+/// If an earlier call's outcome is unknown, a release that only lowers the count is complete.
 fn may_count_an_unknown_call(timeline: &Timeline<'_>, process: Node, invoked: Moment) -> bool {
     let before = &timeline.history.events[..invoked.index];
     before.iter().any(|event| {
@@ -250,8 +245,7 @@ fn answer(timeline: &Timeline<'_>, invoked: Moment, wanted: u64) -> Option<(Mome
     })
 }
 
-/// Returns whether the value replaced another process's value. Some locks write before they know
-/// the outcome.
+/// Some locks write over another process's value before they know the outcome.
 fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     timeline.keys.iter().any(|other| {
         other.node == span.node
@@ -260,8 +254,7 @@ fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     })
 }
 
-/// Returns whether the value exists at `at` and its process does not remove it before it acquires
-/// again.
+/// A value does not count if its process removes it before acquiring again.
 fn stays(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
     let taken_back = || {
         let Some((gone, KeyEnd::Changed { change: Change::Removed, by, .. })) = span.to else {
@@ -276,8 +269,7 @@ fn stays(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
     timeline.stands_at(span, at) && !taken_back() && !gone_elsewhere(timeline, span, at)
 }
 
-/// Returns whether another server of a replicated lock had already lost the value. A server that
-/// was down still reports such a value.
+/// A server that was down still reports a value that another server has already lost.
 fn gone_elsewhere(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
     timeline.history.header.quorum <= 1
         && timeline.keys.iter().any(|copy| {

@@ -47,8 +47,7 @@ impl FaultSpan<'_> {
     }
 }
 
-/// Returns the end of a message loss: when its process completes the next call, or when all faults
-/// have ended.
+/// A message loss ends when its process completes the next call, or at healing.
 fn after_loss(history: &History, span: &FaultSpan<'_>) -> Option<Moment> {
     let is_loss = matches!(span.kind.impact(), Impact::LosesReply | Impact::LosesRequest);
     let later = moments(history).skip(span.from.index + 1).filter(|_| is_loss);

@@ -21,8 +21,7 @@ struct Primary {
 }
 
 impl Roles {
-    /// Reads the roles from a history. Histories of older versions have no role events, so the role
-    /// in key events counts.
+    /// Histories of older versions have no role events, so the role in key events counts.
     pub(super) fn new(history: &History) -> Roles {
         let mut roles = Roles::default();
         let mut replicas = BTreeSet::new();
@@ -75,8 +74,7 @@ impl Roles {
         }
     }
 
-    /// Returns the promotion of a node that is a primary at a moment; `None` for an initial primary
-    /// or a replica.
+    /// `None` for an initial primary or a replica.
     pub(crate) fn promoted(&self, node: Node, at: Moment) -> Option<Moment> {
         let is_then = |one: &&Primary| {
             one.since.is_none_or(|since| since <= at) && one.until.is_none_or(|until| at < until)

@@ -53,8 +53,7 @@ impl Section {
     }
 }
 
-/// Returns all critical sections, ordered by start. Sections nest, so a release ends the last
-/// section of its thread.
+/// Sections nest, so a release ends the last section of its thread.
 pub(super) fn all(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Section> {
     let granted: BTreeMap<usize, usize> = acquisitions
         .iter()

@@ -37,8 +37,7 @@ impl StorageRequest {
     }
 }
 
-/// Returns the requests in the order of their answers. A repeated request changes nothing, so only
-/// the first counts.
+/// A repeated request changes nothing, so only the first counts.
 pub(super) fn all(history: &History, by_operation: &BTreeMap<u64, usize>) -> Vec<StorageRequest> {
     let mut seen = BTreeSet::new();
     let mut log = Vec::new();

@@ -75,8 +75,7 @@ impl Story {
         self
     }
 
-    /// Adds a grant by redis-1, and the invocation of the acquire at that instant unless an acquire
-    /// is open already.
+    /// Adds a grant by redis-1, and the acquire's invocation unless an acquire is open.
     pub(crate) fn grants(self, ms: u64, client: impl Who, owner: &str) -> Story {
         self.grants_at(ms, client, 1, owner)
     }

@@ -20,8 +20,7 @@ use page::{Fill, heads, page};
 use std::io::{self, Write};
 
 const SIZE_MAX: usize = 1_000_000;
-/// The contents of a page, from everything to the minimum that still tells the story. The first
-/// contents that fit are used.
+/// The first contents that fit are used. The last ones are the minimum that tells the story.
 const FILLS: [Fill; 5] = [
     Fill { messages_max: 1_500, extent: Extent::Run, histories: true },
     Fill { messages_max: 1_000, extent: Extent::Run, histories: false },

@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 
 pub(crate) struct ClockLine {
     pub(crate) node: Node,
-    /// Points of true time and error in microseconds, with straight lines between them. A step has
-    /// two points at one time.
+    /// True time and error in microseconds, linear between points. A step has two points.
     pub(crate) points: Vec<(u64, i64)>,
 }
 

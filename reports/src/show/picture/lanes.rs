@@ -10,8 +10,7 @@ pub(crate) struct Lane {
     pub(crate) node: Node,
 }
 
-/// Returns the lanes in the order storage, processes, servers, Sentinels, from the harmed to the
-/// responsible.
+/// Lanes are ordered from the harmed to the responsible: storage, processes, servers, Sentinels.
 pub(super) fn all(history: &History, messages: &[WireMessage]) -> Vec<Lane> {
     let mut nodes: BTreeSet<Node> = BTreeSet::new();
     for event in &history.events {

@@ -11,8 +11,7 @@ use std::collections::BTreeSet;
 const SHOWN_MAX: usize = 40;
 const SHOWN_OF_QUIET_MAX: usize = 60;
 
-/// Returns the timeline of the first violation or, if there is none, of the lock that was requested
-/// most often.
+/// The timeline of the first violation, or else of the lock requested most often.
 pub(super) fn most_telling<'t, 'h>(
     whole: &'t Timeline<'h>,
     locks: &'t [Timeline<'h>],
@@ -25,8 +24,7 @@ pub(super) fn most_telling<'t, 'h>(
     named.or_else(busiest).unwrap_or(whole)
 }
 
-/// Returns the witness events, simultaneous actions of the witness's processes, servers and
-/// storage, and faults. Holders and gaps come from the whole history.
+/// Holders and gaps come from the whole history.
 pub(super) fn timeline(whole: &Timeline<'_>, violations: &[Violation]) -> Vec<TimelineEntry> {
     let mut shown: BTreeSet<usize> = BTreeSet::new();
     let mut evidence: BTreeSet<u64> = BTreeSet::new();

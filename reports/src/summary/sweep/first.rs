@@ -137,8 +137,7 @@ impl Blocks {
         self.quiet + self.first.values().sum::<u64>()
     }
 
-    /// Returns the percentile by nearest rank; `None` if the block of that rank is quiet or does
-    /// not exist.
+    /// The percentile by nearest rank; `None` if the block of that rank is quiet or missing.
     fn percentile(&self, percent: u64) -> Option<u64> {
         let mut left = (self.complete() * percent).div_ceil(100);
         self.first.iter().find_map(|(count, blocks)| {
@@ -185,8 +184,7 @@ mod tests {
     #[test]
     fn a_rare_violation_is_told_in_longer_blocks() {
         let sum = sweep(0..4_096, |seed| seed % 256 == 100);
-        // 101 is 1100101 in binary. The next number with only five significant binary digits is
-        // 104.
+        // 101 is 1100101 in binary, and 104 is the next number with five significant digits.
         assert_eq!((sum.block, sum.complete, sum.median, sum.p90), (256, 16, Some(104), Some(104)));
         let never = sweep(0..300, |_| false);
         assert_eq!((never.block, never.complete, never.median, never.p90), (256, 1, None, None));

@@ -55,8 +55,7 @@ mod tests {
 
     #[test]
     fn wilson_agrees_with_the_closed_form() {
-        // The expected values for 0, 5 and 10 successes in 10 were computed independently from the
-        // closed form.
+        // The intervals were computed independently for 0, 5 and 10 successes in 10.
         assert_eq!(Rate::of(0, 10), Rate { point: 0.0, low: 0.0, high: 0.277533 });
         assert_eq!(Rate::of(5, 10), Rate { point: 0.5, low: 0.236593, high: 0.763407 });
         assert_eq!(Rate::of(10, 10), Rate { point: 1.0, low: 0.722467, high: 1.0 });
@@ -67,8 +66,7 @@ mod tests {
         assert_eq!(quiet_bound(0), 1.0);
         assert_eq!(quiet_bound(300), 0.01);
         assert_eq!(quiet_bound(1_000_000_000), 3e-9);
-        // The exact bound is 1 - 0.05^(1/n), which is 0.0099360 for 300 runs (computed
-        // independently).
+        // The exact bound 1 - 0.05^(1/n) is 0.0099360 for 300 runs, computed independently.
         let exact = 1.0 - 0.05_f64.powf(1.0 / 300.0);
         assert!((exact - quiet_bound(300)).abs() < 1e-4, "{exact}");
     }

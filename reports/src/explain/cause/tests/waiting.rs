@@ -338,8 +338,7 @@ fn one_that_was_passed_over_lost_its_place() {
 
 #[test]
 fn a_lock_that_outlives_its_release_was_counted_twice_or_stands_where_the_release_did_not_come() {
-    // A single server keeps the lock because the release lowers a count that was raised twice, or
-    // because the release never arrives.
+    // The release lowers a count that was raised twice, or never arrives.
     let story = |lowered: bool| {
         let story = loses_reply(Story::with_quorum(2).acquires(1, 1), 1, 2);
         let story = story.grants_at(2, 1, 1, if lowered { "a=2" } else { "a=1" });

@@ -3,8 +3,7 @@
 use crate::judge::finding::Finding;
 use crate::judge::timeline::Timeline;
 
-/// Returns whether one of the waiting processes holds this lock throughout and does not ask for it,
-/// because it waits for another one.
+/// Returns whether a waiting process holds this lock throughout and waits for another one.
 pub(super) fn is_held_by_a_waiter(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let until = finding.at + finding.duration;
     timeline.sections.iter().any(|section| {

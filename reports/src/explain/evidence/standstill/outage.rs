@@ -138,8 +138,7 @@ fn servers_were_away(timeline: &Timeline<'_>, period: Period) -> bool {
     period.is_mostly(sum)
 }
 
-/// Returns whether, for most of the time, partitions named so few of several servers that a quorum
-/// was reachable.
+/// Returns whether for most of the time, enough servers were not named by any partition.
 fn reaches_a_quorum(timeline: &Timeline<'_>, period: Period) -> bool {
     let Period { from, until } = period;
     let header = &timeline.history.header;

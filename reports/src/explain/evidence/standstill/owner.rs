@@ -27,8 +27,7 @@ pub(super) fn of_holder(
     if died { Some(Standstill::OwnerDied) } else { lost_by(timeline, holder) }
 }
 
-/// Finds the obstacle from the owner's last acquire that had begun at the grant. The owner may have
-/// crashed or given up since.
+/// Considers the owner's last acquire before the grant. The owner may have crashed since.
 pub(super) fn of_owner(
     timeline: &Timeline<'_>,
     span: &KeySpan<'_>,
@@ -59,8 +58,7 @@ pub(super) fn of_owner(
     }
 }
 
-/// Returns the obstacle that kept a grant from a process. An obstacle at one of several servers may
-/// have made the process give up the others too.
+/// An obstacle at one of several servers may have made the process give up the others too.
 pub(super) fn unaware(
     timeline: &Timeline<'_>,
     process: Node,

@@ -10,8 +10,7 @@ use crate::record::history::Change;
 use fencepost_faults::{Node, SimTime};
 use std::collections::BTreeSet;
 
-/// Returns whether several processes were granted parts of a quorum and released them, although the
-/// parts together were enough for one process.
+/// Returns whether processes got and released parts of a quorum that suffice for one of them.
 pub(super) fn votes_are_split(timeline: &Timeline<'_>, Period { from, until }: Period) -> bool {
     let quorum = usize::from(timeline.history.header.quorum);
     let given_back = |span: &&KeySpan<'_>| {
@@ -31,8 +30,7 @@ pub(super) fn votes_are_split(timeline: &Timeline<'_>, Period { from, until }: P
     quorum > 1 && processes.len() > 1 && servers.len() >= quorum
 }
 
-/// Returns the obstacle if unused locks existed at a quorum of the servers for most of the period;
-/// otherwise `None`.
+/// `None` unless unused locks existed at a quorum of the servers for most of the period.
 pub(super) fn of_standing_votes(timeline: &Timeline<'_>, span: Period) -> Option<Standstill> {
     let quorum = usize::from(timeline.history.header.quorum);
     let votes: Vec<&KeySpan<'_>> = mostly(timeline, span).collect();
@@ -47,8 +45,7 @@ pub(super) fn of_standing_votes(timeline: &Timeline<'_>, span: Period) -> Option
     (quorum > 1 && servers.len() >= quorum).then(|| votes.iter().find_map(reason)).flatten()
 }
 
-/// Returns whether the owner of a vote retried under another name before any grant, and so does not
-/// know of the vote.
+/// Returns whether the owner retried under another name before any grant.
 fn was_given_up(timeline: &Timeline<'_>, vote: &KeySpan<'_>, until: SimTime) -> bool {
     let mut attempts = timeline.acquisitions.iter().rev();
     let attempt = attempts.find(|one| Some(one.process) == vote.by && one.invoked < vote.from);
@@ -62,8 +59,7 @@ fn was_given_up(timeline: &Timeline<'_>, vote: &KeySpan<'_>, until: SimTime) -> 
     })
 }
 
-/// Returns whether a change was made during an acquire. A change during a release does not count,
-/// because some locks then decrement what they incremented.
+/// A change during a release does not count, because some locks decrement a counter then.
 fn is_attempt(timeline: &Timeline<'_>, span: &KeySpan<'_>, ended: Moment) -> bool {
     timeline.acquisitions.iter().any(|one| {
         Some(one.process) == span.by

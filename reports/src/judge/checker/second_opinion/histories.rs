@@ -57,8 +57,7 @@ impl<R: Rng> Telling<R> {
         self.story = self.story.take().map(with);
     }
 
-    /// Lets one process take the lock, perhaps after a failure. The process then releases it,
-    /// crashes, or never ends.
+    /// Lets one process take the lock, perhaps after a failure, and then release it, crash or stay.
     fn turn(&mut self, turn: u64) {
         let index = self.draw(0..=self.free_at.len() as u64 - 1) as usize;
         let client = index as u16 + 1;

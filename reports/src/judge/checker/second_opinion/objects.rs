@@ -85,8 +85,7 @@ where
     is_consistent(Model::default(), &spans)
 }
 
-/// Returns whether the key's recorded changes are consistent with a mutex that only its owner can
-/// release.
+/// Compares the key's recorded changes with a mutex that only its owner can release.
 pub(super) fn server_key(history: &History) -> bool {
     let op = |what: &What| match what {
         What::Server { change: Change::Granted, by: Some(by), .. } => Some(Op::Enter(*by)),
@@ -207,8 +206,7 @@ fn entered((thread, call, ok): (Thread, At, At)) -> Span {
     Span { thread, op: Op::Enter(thread.0), call, ret: Some((ok, Ret::Done)) }
 }
 
-/// Passes operations to the tester in real-time order. At one instant, leaving comes before
-/// entering.
+/// At one instant, leaving comes before entering.
 fn is_consistent<Model>(model: Model, spans: &[Span]) -> bool
 where
     Model: SequentialSpec<Op = Op, Ret = Ret> + Clone,

@@ -35,8 +35,7 @@ fn while_it_stands(timeline: &Timeline<'_>, section: &Section, told: Moment) -> 
     }
     let process = section.process;
     let owner = timeline.acquisitions[section.acquisition].owner?;
-    // Any value that the process wrote in its critical section is its own, even with another owner
-    // value.
+    // The process may have written its own value under another name.
     let own = |span: &&KeySpan<'_>| {
         let is_named = span.value.is_some_and(|value| is_one_owner(value, owner));
         span.by.map(Node::machine) == Some(process.machine())
@@ -57,8 +56,7 @@ fn while_it_stands(timeline: &Timeline<'_>, section: &Section, told: Moment) -> 
     })
 }
 
-/// Returns whether a tenth of the lease remains, by the last command that set it and whose reply no
-/// fault can have delayed.
+/// The lease counts from the last command whose reply no fault can have delayed.
 fn outlasts(timeline: &Timeline<'_>, span: &KeySpan<'_>, process: Node, told: Moment) -> bool {
     if never_expires(timeline, span) {
         return true;

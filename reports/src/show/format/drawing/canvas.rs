@@ -38,8 +38,7 @@ pub(crate) struct Area {
 }
 
 impl Canvas {
-    /// Returns the position of an instant. Positions are limited to one window's width outside the
-    /// window, so that no viewer gets huge numbers.
+    /// Positions end one window's width outside the window, so that no viewer gets huge numbers.
     pub(crate) fn x(&self, at: u64) -> f64 {
         let width = self.right - self.left;
         let span = self.to.saturating_sub(self.from).max(1) as f64;
@@ -59,8 +58,7 @@ impl Canvas {
         let _ = write!(self.out, "{markup}");
     }
 
-    /// Draws a rectangle with a tooltip. The rectangle is at least 1.5 pixels wide, so that it is
-    /// visible.
+    /// A bar is at least 1.5 pixels wide, so that it is visible.
     pub(crate) fn bar(&mut self, area: Area, class: &str, title: &str) {
         if !self.shows(area.from, area.to) {
             return;

@@ -24,8 +24,7 @@ pub(crate) fn glyph(glyph: Glyph) -> (&'static str, &'static str) {
     }
 }
 
-/// Returns one of eight colours that colour-blind people can distinguish. A process's further
-/// threads have the colour three places further on.
+/// The eight colours are distinguishable for colour-blind people.
 pub(crate) fn colour(owner: Option<Node>) -> String {
     let place = match owner {
         Some(Node::Client(number)) => u32::from(number),

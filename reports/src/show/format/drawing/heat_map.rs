@@ -63,8 +63,7 @@ pub(crate) fn axes(sweep: &Sweep) -> (Vec<&str>, Vec<&str>) {
     (rows, columns)
 }
 
-/// Threshold for the upper end of a quiet cell's 95 % interval. Above it, the cell has too few
-/// runs.
+/// A quiet cell whose 95 % interval ends above this rate has too few runs.
 const QUIET_RATE_MAX: f64 = 0.05;
 
 pub(crate) fn heat(violated: u64, exercised: u64) -> String {

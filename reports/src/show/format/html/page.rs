@@ -54,8 +54,7 @@ pub(crate) fn heads(names: &[&str]) -> Markup {
     }
 }
 
-/// Returns the content security policy, a defence in case an escape is forgotten: only the page's
-/// script runs, and nothing is fetched.
+/// A defence in case an escape is forgotten: only the page's script runs.
 fn policy() -> String {
     let script = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
     format!(

@@ -235,8 +235,7 @@ pub(crate) fn literature(expected: &Expected) -> String {
     format!("{says}: {} ({})", expected.because, expected.source)
 }
 
-/// Renders the table of events: those around the violations, because a table of the whole history
-/// would double the page.
+/// A table of the whole history would double the page.
 pub(crate) fn events(run: &RunReport, index: usize) -> Markup {
     if run.timeline.is_empty() {
         return Markup::default();

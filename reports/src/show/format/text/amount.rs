@@ -4,8 +4,7 @@ use super::layout::counted;
 use crate::judge::finding::Kind;
 use fencepost_faults::Micros;
 
-/// Returns a kind of violation with its count, as in `8 stale writes`. For stuck, the total
-/// duration is included.
+/// A kind with its count, as in `8 stale writes`; for stuck, also the total duration.
 pub(crate) fn often(kind: Kind, count: u64, total: Micros) -> String {
     let name = kind.name().replace('-', " ");
     match kind {
@@ -18,8 +17,7 @@ pub(crate) fn often(kind: Kind, count: u64, total: Micros) -> String {
     }
 }
 
-/// Returns a duration with three digits, as in `74.9ms` or `14.8s`. The rounding error is at most
-/// half of the last digit.
+/// A duration with three digits, as in `74.9ms` or `14.8s`.
 pub(crate) fn about(span: Micros) -> String {
     let us = span.as_micros();
     let (value, unit) =

@@ -21,8 +21,7 @@ pub(crate) struct Gap {
     pub(crate) stopped: Vec<Node>,
 }
 
-/// Maximum number of events that a gap may hide without being drawn, if no section of a column
-/// begins in it.
+/// Maximum number of events hidden by a gap that is not drawn.
 const SILENT_MAX: u64 = 6;
 
 impl Lanes {

@@ -74,8 +74,7 @@ pub(crate) fn fault(fault: &Fault) -> String {
     }
 }
 
-/// Describes the effect of a fault without length at the end of a plan, as a minimal plan may have
-/// it.
+/// Describes a fault without length, which a minimal plan may have at its end.
 pub(crate) fn of_no_length(plan: &FaultPlan) -> Option<String> {
     let healed = plan.heals_at();
     let acts =

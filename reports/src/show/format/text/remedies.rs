@@ -37,8 +37,7 @@ enum Unknown {
 }
 
 impl Unknown {
-    /// Returns the number of seeds in words, with the number of unknown ones if it is always the
-    /// same.
+    /// The number of unknown seeds is included if it is always the same.
     fn seeds(self, all: u64) -> String {
         match self {
             Unknown::Always(some) if some > 0 => format!("{all} other seeds ({some} unknown)"),
@@ -140,8 +139,7 @@ enum Effect {
 }
 
 impl Effect {
-    /// Returns the effect of a remedy. It is clear if the 95 % intervals of both rates do not
-    /// overlap.
+    /// An effect is clear if the 95 % intervals of both rates do not overlap.
     fn of(remedy: &Remedy) -> Effect {
         let with = Rate::of(remedy.broken_with, remedy.seeds);
         let without = Rate::of(remedy.broken_without, remedy.seeds);

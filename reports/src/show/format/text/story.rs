@@ -23,8 +23,7 @@ const BEFORE_LANES: usize = 16;
 const WORDS_MIN: usize = 20;
 const VALUES: usize = 13;
 
-/// Writes the stories in order of start and returns them. A story like an earlier one is
-/// abbreviated.
+/// Stories are ordered by start. A story like an earlier one is abbreviated.
 pub(crate) fn write<'r>(
     page: Page,
     run: &'r RunReport,
@@ -244,8 +243,7 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
     Some(format!("{faults}{tight}{size}{no_length}"))
 }
 
-/// Returns the nearest value without the violation. For a delay that must be short, it is a longer
-/// one.
+/// For a delay that must be short, the value without the violation is longer.
 fn tight(boundary: &Boundary, faults: usize) -> String {
     let value = rerun::amount(boundary, boundary.not_enough);
     let is_less = boundary.not_enough.unsigned_abs() < boundary.enough.unsigned_abs();

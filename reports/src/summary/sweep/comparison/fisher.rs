@@ -45,8 +45,7 @@ struct Tables {
 }
 
 impl Tables {
-    /// Returns the probability of `x + 1` hits on the first side divided by the probability of `x`
-    /// hits.
+    /// The probability of `x + 1` hits on the first side, relative to `x` hits.
     fn ratio(&self, x: u64) -> f64 {
         let other = self.other_trials - (self.all - x);
         let more = (self.trials - x) as f64 * (self.all - x) as f64;
@@ -54,8 +53,7 @@ impl Tables {
     }
 }
 
-/// Returns the likeliest number of hits on the first side, which is the mode of the hypergeometric
-/// distribution.
+/// The likeliest number of hits, which is the mode of the hypergeometric distribution.
 fn likeliest(all: u64, trials: u64, other_trials: u64) -> u64 {
     let product = u128::from(all + 1) * u128::from(trials + 1);
     (product / (u128::from(trials) + u128::from(other_trials) + 2)) as u64
@@ -77,8 +75,7 @@ mod tests {
         check((3, 4), (1, 4), 34.0 / 70.0);
         // A comparison of 4 of 4 with 0 of 4 includes two of 70 tables.
         check((4, 4), (0, 4), 2.0 / 70.0);
-        // For 8 of 10 against 1 of 6, the sum is C(10,8) C(6,1) + C(10,9) + C(10,3) C(6,6), out of
-        // C(16,9).
+        // 8 of 10 against 1 of 6: (C(10,8) C(6,1) + C(10,9) + C(10,3) C(6,6)) / C(16,9)
         check((8, 10), (1, 6), (270.0 + 10.0 + 120.0) / 11_440.0);
     }
 

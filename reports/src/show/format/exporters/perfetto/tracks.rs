@@ -48,8 +48,7 @@ impl Topic {
         }
     }
 
-    /// Returns the suffix of a track's name. A process's beliefs and a server's values are on the
-    /// node's first track, together with its events, without a suffix.
+    /// Beliefs and values are on the node's first track, whose name has no suffix.
     fn suffix(self) -> &'static str {
         match self {
             Topic::Believed | Topic::Lock => "",
@@ -76,8 +75,7 @@ pub(super) struct Tracks {
 }
 
 impl Tracks {
-    /// Sorts the spans by start, enclosing spans first. Each span goes to the first track of its
-    /// topic on which it crosses no other.
+    /// Each span goes to the first track of its topic on which it crosses no other span.
     pub(super) fn of(nodes: &[Node], slices: &mut [Slice]) -> Tracks {
         slices.sort_by_key(|slice| (slice.from, Reverse(slice.to)));
         let mut tracks =

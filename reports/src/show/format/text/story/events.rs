@@ -15,8 +15,7 @@ const EVIDENCE_FIRST: usize = 10;
 const EVIDENCE_LAST: usize = 2;
 
 impl Story<'_> {
-    /// Returns the first and the last event of the story. The lead's evidence limits the story,
-    /// with evidence of other violations in between.
+    /// The lead's evidence limits the story, with evidence of other violations in between.
     pub(super) fn span(&self) -> (u64, u64) {
         let of = |one: &ViolationReport| {
             let numbers = one.violation.witness.iter().map(|event| event.sequence);
@@ -66,8 +65,7 @@ impl Story<'_> {
             && !self.run.timeline.iter().filter(between).any(is_turn)
     }
 
-    /// Returns the priority of an event when room is short, 0 first; `None` for events that the
-    /// story does not show.
+    /// The priority of an event when room is short; `None` if the event is not part of the story.
     fn rank(&self, entry: &TimelineEntry) -> Option<u8> {
         let lead = &self.lead.violation;
         let is_evidence = lead.witness.iter().any(|event| event.sequence == entry.sequence);
