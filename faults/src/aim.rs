@@ -1,6 +1,6 @@
-//! Moves an incident to where it can break a protocol: [`AimContext::aimed`] moves it to the
-//! [`Place`] of a process, so that the fault hits that command. Durations, magnitudes and counts
-//! stay as drawn. A moved incident collides with no other incident.
+//! Moves an incident to the [`Place`] of a process, so that its fault hits a command there.
+//! Durations, magnitudes and counts stay as drawn, and the incident collides with no other
+//! incident.
 
 mod place;
 mod target;

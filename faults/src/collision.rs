@@ -1,13 +1,11 @@
-//! Detects a [`collision`](FaultPlan::collision): two faults on the same aspect of the same node or
-//! link at the same time.
+//! Detects two faults on the same aspect of the same node or link at the same time.
 
 use crate::fault::{Fault, OperatorCommand};
 use crate::plan::{FaultPlan, TimedFault};
 use crate::time::SimTime;
 
 impl FaultPlan {
-    /// Returns the first collision in plan order. Drawn plans have none, and callers refuse other
-    /// plans with collisions.
+    /// Returns the first collision in plan order. Callers refuse plans that have one.
     pub fn collision(&self) -> Option<(&TimedFault, &TimedFault)> {
         self.faults.iter().enumerate().find_map(|(index, later)| {
             let earlier = self.faults[..index].iter().find(|earlier| collide(earlier, later))?;

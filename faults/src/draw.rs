@@ -1,5 +1,4 @@
-//! Draws integers from a random stream, as [`uniform`] does. The crate `rand` is not used for this
-//! because its draws may change between versions.
+//! Draws integers from a random stream. The draws of the crate `rand` may change between versions.
 
 use rand_core::Rng;
 use std::ops::RangeInclusive;

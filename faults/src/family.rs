@@ -1,8 +1,7 @@
 //! The table of fault families ([`FAMILIES`]), with one file for each family.
 //!
-//! A family draws from its own stream ([`Stream::Plan`](crate::Stream::Plan) of its index in the
-//! table), so adding or removing a family does not change the draws of the others. New families are
-//! appended, because an index never changes its meaning.
+//! A family draws from its own stream ([`Stream::Plan`](crate::Stream::Plan) of its index), so
+//! adding or removing a family does not change the draws of the others. New families are appended.
 
 mod timing;
 
@@ -49,8 +48,8 @@ pub type Draw = fn(&mut ChaCha8Rng, &Setting) -> Vec<Incident>;
 
 macro_rules! families {
     ($($member:ident = $about:literal, $drawing:expr;)*) => {
-        /// A theme of faults: a value of `--fault`. Its number is that of its stream, so the set
-        /// only grows at its end.
+        /// A theme of faults, which is a value of `--fault`. Its number is also that of its random
+        /// stream, so new families are only added at the end.
         #[derive(
             Clone,
             Copy,
@@ -146,8 +145,7 @@ impl Family {
         self.row().1
     }
 
-    /// Returns a sentence on effects that the family never has or has only with some setting, if
-    /// its description does not state them.
+    /// Returns a sentence about effects that the family has never, or only with some setting.
     pub fn limits(self) -> Option<&'static str> {
         Some(match self {
             Family::Partition => {

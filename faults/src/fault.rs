@@ -195,8 +195,7 @@ impl Fault {
         }
     }
 
-    /// Returns how long the effect may outlast the fault. A message sent under a delay arrives
-    /// late.
+    /// Returns how long the effect may outlast the fault, as a message sent under a delay does.
     pub fn linger(&self) -> Micros {
         match self {
             Fault::Delay { extra_us_max, .. } => *extra_us_max,
@@ -245,8 +244,7 @@ impl Fault {
         }
     }
 
-    /// Returns every directed link that the fault affects. A node fault affects the node's link to
-    /// itself.
+    /// Returns the affected directed links. A fault of a node affects the node's link to itself.
     pub fn links(&self) -> Vec<(Node, Node)> {
         let every = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {
             from.iter().flat_map(|from| to.iter().map(|to| (*from, *to))).collect()

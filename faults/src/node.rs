@@ -1,5 +1,4 @@
-//! The [`Node`]s of a deployment: machines, which faults hit, and threads of processes, which
-//! request locks.
+//! The [`Node`]s of a deployment: machines, which faults hit, and threads, which request locks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -29,8 +29,7 @@ pub struct FaultPlan {
 }
 
 impl TimedFault {
-    /// Returns the end of the fault, which is its start if it is instantaneous; `None` if it never
-    /// ends.
+    /// Returns the end of the fault, or the start of an instantaneous one; `None` if it never ends.
     pub fn ends_at(&self) -> Option<SimTime> {
         match (&self.fault, self.fault.duration()) {
             (Fault::Crash { .. } | Fault::PowerLoss { .. }, None) => None,
@@ -66,7 +65,7 @@ impl FaultPlan {
             .unwrap_or(SimTime::ZERO)
     }
 
-    /// Returns the instant by which every fault has ended and the last delayed message may have
+    /// Returns the instant by which all faults have ended and all delayed messages may have
     /// arrived.
     pub fn heals_at(&self) -> SimTime {
         let healed =
@@ -74,8 +73,7 @@ impl FaultPlan {
         self.faults.iter().map(healed).max().unwrap_or(SimTime::ZERO)
     }
 
-    /// Returns the largest total backward step of a server's wall clock. A lease may outlive its
-    /// ttl by this much.
+    /// Returns the largest total backward step of a server's wall clock, which prolongs its leases.
     pub fn server_clock_back_max(&self) -> Micros {
         let mut back: BTreeMap<Node, Micros> = BTreeMap::new();
         for timed in &self.faults {

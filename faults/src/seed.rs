@@ -45,8 +45,7 @@ pub enum Stream {
 }
 
 impl Seed {
-    /// Returns the random stream of a consumer. The same seed and consumer always give the same
-    /// stream.
+    /// Returns the random stream of a consumer, which depends only on the seed and the consumer.
     pub fn stream(self, stream: Stream) -> ChaCha8Rng {
         let mut key = [0_u8; 32];
         key[..8].copy_from_slice(&self.0.to_le_bytes());

@@ -1,5 +1,4 @@
-//! The [`Setting`] of a fault plan: the deployment, the time window, and the ranges of the fault
-//! families.
+//! The [`Setting`] of a fault plan: the deployment, the time window, and the families' ranges.
 
 mod cut_off;
 mod failover_by;

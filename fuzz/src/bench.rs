@@ -121,8 +121,7 @@ impl<M: Machine> Bench<M> {
         answers.flat_map(|(_, bytes)| bytes.clone()).collect()
     }
 
-    /// Passes an input to the machine. Connections open immediately, and writes are synced
-    /// immediately.
+    /// Passes an input to the machine. Connections open and writes are synced immediately.
     pub fn input(&mut self, input: Input<'_>) {
         let mut out = Outputs::default();
         self.machine.handle(input, Now::unstepped(self.now), &mut out);

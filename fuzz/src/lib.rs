@@ -1,12 +1,11 @@
-//! Fuzz targets, listed in [`targets::TARGETS`]. `run.sh` builds them with libFuzzer, and `cargo
-//! test` replays their corpora.
+//! Fuzz targets. `run.sh` builds them with libFuzzer, and `cargo test` replays their corpora.
 
 pub mod bench;
 pub mod programs;
 pub mod targets;
 
-/// Splits an input into pieces. Each piece has a byte for its kind and a byte for its length, so
-/// this is for protocols that use every byte.
+/// Splits an input into pieces with a byte for the kind and a byte for the length. A separator
+/// would not work for protocols that use every byte.
 pub fn pieces(mut input: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     std::iter::from_fn(move || {
         let (&[kind, length], rest) = input.split_first_chunk()?;
@@ -16,8 +15,7 @@ pub fn pieces(mut input: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     })
 }
 
-/// Splits an input into parts, the first byte of which is the kind. The separator never occurs in
-/// text.
+/// Splits an input into parts, the first byte of which is the kind. Text has no separators.
 pub fn parts(input: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     input
         .split(|byte| *byte == 0xff)

@@ -8,8 +8,7 @@ use std::fmt::Write;
 pub enum Reach {
     /// Programs may use any function, including slow and memory-hungry ones.
     Anything,
-    /// Programs use only functions that a real server executes quickly and independently of its
-    /// memory layout.
+    /// Programs use only functions that are quick and independent of a server's memory layout.
     Comparable,
 }
 

@@ -1,5 +1,4 @@
-//! Emulates stopped calls, as [`Group::call`] decides. A call that must wait returns so, and is
-//! retried after an event.
+//! Emulates stopped system calls. A call that must wait is retried after an event.
 
 mod datagrams;
 mod descriptors;

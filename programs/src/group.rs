@@ -42,8 +42,7 @@ pub fn check(launch: &Launch) -> Result<(), StartError> {
     crate::start::find_program(launch).map(|_| ())
 }
 
-/// Searches `folders` (a `PATH`) for a program as a shell does. A relative path is resolved against
-/// `folder`.
+/// Searches `folders` (a `PATH`) for a program as a shell does. Paths are relative to `folder`.
 pub fn find_program(name: &str, folder: &Path, folders: &str) -> Result<PathBuf, StartError> {
     crate::start::find(name, folder, folders)
 }
@@ -190,8 +189,7 @@ impl Group {
         std::mem::take(&mut self.synced)
     }
 
-    /// Returns how often a thread was forced to yield to waiting threads. If not zero, the run may
-    /// not be reproducible.
+    /// Returns how often a thread had to yield. If not zero, the run may not be reproducible.
     pub fn preempted(&self) -> u32 {
         self.preempted
     }

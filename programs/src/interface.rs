@@ -25,11 +25,9 @@ pub struct Launch {
     pub seed: u64,
     /// Process id of the first process. Later processes get the following ids.
     pub first_process: u32,
-    /// User id to run as, if the caller is root. Some servers refuse root. The user must own the
-    /// folder.
+    /// User id to run as, if the caller is root, which some servers refuse. Must own the folder.
     pub user: Option<u32>,
-    /// Duration of a file sync in microseconds; enables [`SyncedFiles`]. `None` leaves syncs to the
-    /// kernel.
+    /// Microseconds that a file sync takes; enables [`SyncedFiles`]. `None`: the kernel syncs.
     pub sync_us: Option<u64>,
 }
 

@@ -1,5 +1,4 @@
-//! The steps of a [`Group`]. In a step, each thread runs until it waits, ends, or must yield to
-//! others.
+//! The steps of a [`Group`]. Each thread runs until it waits, ends, or must yield to others.
 
 use crate::calls::{Call, Outcome};
 use crate::group::{AHEAD_MAX_NS, CALLS_OF_A_PROCESS, Group, THREADS_MAX, Turn};
@@ -22,8 +21,7 @@ const CPU_MAX_NS: u64 = 20_000_000_000;
 const IDLE_TICKS_MAX: u32 = 500;
 
 impl Group {
-    /// Runs the group until every thread waits or the step gets ahead of the clocks. The monotonic
-    /// clock must never go back.
+    /// Runs the group until every thread waits or has used up its time. The clock must not go back.
     pub fn step(&mut self, clocks: Clocks) -> Step {
         if clocks.monotonic_us != self.clocks.monotonic_us {
             self.ahead_ns = 0;

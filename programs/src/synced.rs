@@ -85,8 +85,8 @@ impl SyncedFiles {
         self.0.extend(later.0);
     }
 
-    /// Restores a folder recursively. Files that were never synced become empty. File names are
-    /// always durable.
+    /// Restores a folder recursively. Files that were never synced become empty, but keep their
+    /// names.
     pub fn restore(&self, folder: &Path) -> io::Result<()> {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
@@ -119,8 +119,7 @@ impl SyncedFiles {
         self.0.is_empty()
     }
 
-    /// Copies a folder into another one and records the copies as synced. The folder must not
-    /// change any more.
+    /// Copies a folder, which must no longer change, into another one. The copies are synced.
     pub fn copy_all(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         for entry in fs::read_dir(from)? {
             let entry = entry?;

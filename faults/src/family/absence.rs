@@ -1,6 +1,6 @@
 //! Family `failover` without Sentinel: servers are down for longer than any lease, and a quorum
-//! remains. A master never returns while a client may still hold a lock that the master forgot, so
-//! Redlock must survive.
+//! remains. A master returns when no client can hold a lock that it forgot, so Redlock must
+//! survive.
 
 use super::strike::death;
 use super::timing::{span, starts};

@@ -1,5 +1,4 @@
-//! Family `client-crash`: processes crash, some of them for good. At least two of three or more
-//! processes survive, and one of two.
+//! Family `client-crash`: processes crash, some for good. Of three or more, at least two survive.
 
 use super::Incident;
 use super::timing::{span, starts};

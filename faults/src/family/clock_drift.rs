@@ -1,5 +1,4 @@
-//! Family `clock-drift`: clocks run fast or slow. Any two hosts stay within a relative bound, like
-//! the margin of a lock.
+//! Family `clock-drift`: clocks run fast or slow, within a relative bound for any two hosts.
 
 use super::Incident;
 use super::timing::{span, starts, up_to};

@@ -1,5 +1,4 @@
-//! Family `eviction`: servers evict keys that have an expiry (locks first), or an operator flushes
-//! them.
+//! Family `eviction`: servers evict keys with an expiry (locks first), or an operator flushes them.
 
 use super::Incident;
 use super::strike::victims;

@@ -1,8 +1,8 @@
-//! Family `failover`: the primary fails, and Sentinel promotes a replica that lacks the last
-//! writes, including locks (asynchronous replication; Redis documentation, "Distributed Locks",
-//! section on failover-based implementations). The primary crashes, is isolated together with one
-//! client, or pauses and resumes as a primary. Meanwhile a Sentinel may pause, crash or have its
-//! clock stepped. The replicas and the Sentinels' quorum survive.
+//! Family `failover`: the primary fails, and Sentinel promotes a replica that lacks the last writes
+//! (asynchronous replication; Redis documentation, "Distributed Locks", section on failover-based
+//! implementations). The primary crashes, is isolated with one client, or pauses and resumes as a
+//! primary. Meanwhile a Sentinel may pause, crash or have its clock stepped. The replicas and the
+//! Sentinels' quorum survive.
 
 mod promotion;
 mod sentinel;
@@ -72,8 +72,7 @@ fn freeze(rng: &mut ChaCha8Rng, setting: &Setting, node: Node, takeover: Micros)
     Fault::Pause { node, duration_us: takeover + span(rng, longer) }
 }
 
-/// Returns the minimum downtime of a failed server: until a takeover or, without failover, beyond
-/// any lease.
+/// Returns a failed server's minimum downtime: until a takeover, or else beyond any lease.
 pub fn away_at_least(setting: &Setting) -> Micros {
     match setting.topology {
         Topology::Replicated { down_after_us, .. } => takeover(down_after_us),

@@ -7,8 +7,7 @@ use crate::time::SimTime;
 /// Faults that can only move in time together, such as a crash with the lag before it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Incident {
-    /// Instant of the strike, after preparations. `None` if the incident fills the window and
-    /// cannot move.
+    /// Instant of the strike; `None` if the incident fills the window and cannot move.
     pub at: Option<SimTime>,
     /// The faults with their start times, in the order drawn.
     pub faults: Drawn,

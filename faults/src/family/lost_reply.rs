@@ -1,5 +1,4 @@
-//! Family `lost-reply`: a server executes a command, and the connection is reset before the reply
-//! is sent.
+//! Family `lost-reply`: a server executes a command, but the connection ends before the reply.
 
 use super::Incident;
 use super::timing::traps;

@@ -1,6 +1,5 @@
-//! Family `operator`: an operator types commands that no lock expects. The family is not in `all`,
-//! because operators may have agreed on rules. Flushes are in `eviction`, and stops are in
-//! `restart`.
+//! Family `operator`: an operator types commands that no lock expects. The family is not in `all`.
+//! Flushes are in `eviction`, and stops are in `restart`.
 
 use super::Incident;
 use super::strike::victims;

@@ -1,5 +1,4 @@
-//! Draws start times and durations. Durations of a millisecond or more are whole milliseconds, so
-//! that plans are readable.
+//! Draws start times and durations. Long durations are whole milliseconds, to keep plans readable.
 
 use super::Incident;
 use crate::draw::{any, chance, log_uniform, uniform};

@@ -1,5 +1,4 @@
-//! Snapshot tests of the meaning of seeds. A change here changes every published seed, so it needs
-//! a new version.
+//! Snapshot tests of the meaning of seeds. A change of published seeds needs a new version.
 
 use crate::settings::{independent, replicated};
 use fencepost_faults::{FAMILIES, Seed, Setting, generate};

@@ -1,5 +1,4 @@
-//! The program `beside PORT COUNT SEED` compares a redis-server, whose data it deletes, with
-//! fake-redis.
+//! The program `beside PORT COUNT SEED` compares fake-redis with a redis-server, which it empties.
 
 use arbitrary::Unstructured;
 use fake_redis::{DiskImage, NodeConfig};

@@ -1,5 +1,5 @@
-//! Reads arbitrary bytes as an append-only file, which is either refused without a write, or
-//! rewritten and read back equal.
+//! Reads arbitrary bytes as an append-only file. It is refused without a write, or rewritten and
+//! read back equal.
 
 use crate::bench::Bench;
 use fake_redis::{DiskImage, Fsync, Node, NodeConfig, Persistence};

@@ -1,5 +1,5 @@
-//! Sends arbitrary commands with arbitrary arguments and elapsed time. The server must then serve a
-//! new client. `fake-redis/src/tests/anything.rs` is the same test in `cargo test`.
+//! Sends arbitrary commands and elapsed time to a server, which must then serve a new client.
+//! `fake-redis/src/tests/anything.rs` is the same test in `cargo test`.
 
 use crate::targets::typed;
 use arbitrary::Arbitrary;

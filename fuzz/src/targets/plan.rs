@@ -1,5 +1,4 @@
-//! Reads arbitrary text as a fault plan, which is either refused, or run by both engines with the
-//! same history.
+//! Reads arbitrary text as a fault plan. It is refused, or both engines run it identically.
 
 use crate::targets::typed;
 use fencepost::{Engine, RunSpec, Scenario};

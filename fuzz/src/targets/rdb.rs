@@ -1,5 +1,5 @@
-//! Reads arbitrary bytes as a snapshot, which is either refused without a write, or the next
-//! snapshot is read back equal.
+//! Reads arbitrary bytes as a snapshot. It is refused without a write, or the next snapshot is read
+//! back equal.
 
 use crate::bench::Bench;
 use fake_redis::{DiskImage, NodeConfig, Persistence};

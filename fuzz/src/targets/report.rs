@@ -1,5 +1,4 @@
-//! Reads arbitrary text as a report, sweep or matrix, which is either refused or can be written in
-//! every format.
+//! Reads arbitrary text as a report, sweep or matrix. It is refused, or every format can write it.
 
 use crate::targets::typed;
 use fencepost_reports::documents::matrix::VIEWS;

@@ -1,5 +1,4 @@
-//! Reads arbitrary text as a scenario, which is either refused, or valid so that plans can be drawn
-//! for it.
+//! Reads arbitrary text as a scenario. It is refused, or plans can be drawn for it.
 
 use crate::targets::typed;
 use fencepost::{RunSpec, Scenario};

@@ -1,5 +1,5 @@
-//! Emulates calls on descriptors. Each emulated file also has a kernel descriptor of the same kind
-//! in the filter's range, so that numbers, `fstat` and inheritance by fork or exec are correct.
+//! Emulates calls on descriptors. Each emulated file also has a kernel descriptor of the same kind,
+//! so that numbers, `fstat` and inheritance by fork or exec are correct.
 
 use super::interfaces::QUESTIONS;
 use super::{Call, Outcome, fails};

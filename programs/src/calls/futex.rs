@@ -1,5 +1,4 @@
-//! Emulates futexes, which are words in memory on which threads of one process, or of all processes
-//! that share the memory, wait.
+//! Emulates futexes, which are words in memory on which threads wait.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;

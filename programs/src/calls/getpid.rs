@@ -1,6 +1,5 @@
-//! Executes `getpid` without a stop, because client libraries call it before each command to detect
-//! a fork. After the first stop, the function's code in the process's memory returns the process id
-//! itself.
+//! Executes `getpid` without a stop, because client libraries call it before each command. After
+//! the first stop, the function's code in the process's memory returns the process id.
 
 use super::Call;
 use crate::group::Group;

@@ -9,8 +9,7 @@ use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 
 impl Group {
-    /// Connects another machine to a port. Returns `None` if no socket listens or its backlog is
-    /// full.
+    /// Connects another machine to a port. `None` if no socket listens or its backlog is full.
     pub fn incoming(&mut self, from: (Ipv4Addr, u16), port: u16) -> Option<SocketId> {
         let listener = self.files.listener(port)?;
         if !self.files.has_room(listener) {

@@ -1,5 +1,5 @@
-//! Calls that create, end and await threads and processes, and that send their signals. The kernel
-//! executes them.
+//! Calls that create, end and await threads and processes, and send signals. The kernel executes
+//! them.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;

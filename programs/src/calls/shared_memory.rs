@@ -1,5 +1,4 @@
-//! Emulates System V shared memory between a process and the processes that it forks. A segment has
-//! no name outside the group.
+//! Emulates System V shared memory, which a process shares only with processes that it forks.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;

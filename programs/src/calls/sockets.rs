@@ -1,5 +1,4 @@
-//! Emulates sockets. Connections to other machines go to the driver, and connections inside the
-//! group stay inside.
+//! Emulates sockets. Connections to other machines go to the driver; others stay in the group.
 
 use super::interfaces::internet;
 use super::{Call, Outcome, fails};

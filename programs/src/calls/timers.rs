@@ -1,5 +1,4 @@
-//! Emulates timers that send signals. Timers of processor time never fire, because work takes no
-//! simulated time.
+//! Emulates timers that send signals. Timers of processor time never fire.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;

@@ -1,5 +1,4 @@
-//! Signals, with their effect on waiting emulated calls, and faults of instructions that reveal the
-//! time.
+//! Signals, with their effect on waiting calls, and faults of instructions that reveal the time.
 
 use super::{Blocked, CALLS_OF_A_SIGNAL, Ending, Group, Interest, Number, State};
 use crate::sys::trace::SignalInfo;

@@ -1,5 +1,4 @@
-//! Records the files that a group executed and read, at exec and open, which stop the thread
-//! anyway.
+//! Records the files that a group executed and read. Exec and open stop the thread anyway.
 
 use super::Group;
 use crate::interface::FilesUsed;

@@ -1,5 +1,4 @@
-//! The [`ClockPages`], one for each address space, from which a program reads the clocks without a
-//! stop.
+//! The [`ClockPages`] of all address spaces, from which programs read the clocks without a stop.
 
 use super::memory::file_in_memory;
 use std::arch::global_asm;

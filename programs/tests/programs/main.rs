@@ -1,5 +1,4 @@
-//! Tests with programs of the system in virtual time: leaks are emulated, and unsupported calls are
-//! refused by name.
+//! Tests with real programs: leaks are emulated, and unsupported calls are refused by name.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]

@@ -1,5 +1,4 @@
-//! Tests with the real redis-server in virtual time. They are skipped, with a message, if it is not
-//! installed.
+//! Tests with the real redis-server, which are skipped with a message if it is not installed.
 
 use crate::alone::launch;
 use crate::machines::{Connection, Machines};

@@ -141,8 +141,7 @@ pub struct Bound {
 }
 
 impl Probe {
-    /// Returns the result of a cell. It counts only violations of `kind`, or all if `kind` is
-    /// `None`.
+    /// Returns the result of a cell, counting only violations of `kind` (all if `None`).
     pub fn of(value: u64, cell: &Cell, kind: Option<Kind>) -> Probe {
         let violated = match kind {
             Some(kind) => cell.violations_by_kind.get(&kind).copied().unwrap_or(0),
@@ -181,8 +180,8 @@ impl Quantity {
     }
 }
 
-/// Returns the threshold among the probes: the mildest violated value and its next milder
-/// neighbour. `None` if a milder, exercised value is missing.
+/// Returns the threshold: the mildest violated value and its next milder neighbour. `None` if no
+/// value is violated, or the neighbour is missing or was not exercised.
 pub fn found(quantity: &Quantity, probes: &[Probe]) -> Option<Found> {
     let sorted = by_mildness(quantity, probes);
     let first = sorted.iter().position(|probe| probe.violated > 0)?;

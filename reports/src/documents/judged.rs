@@ -1,5 +1,4 @@
-//! The results of judging recorded histories again ([`Judged`]): one history alone, or those in a
-//! report.
+//! The results of judging recorded histories again: one history alone, or those in a report.
 
 use crate::show::view::View;
 use crate::summary::verdict::{Judgement, Verdict};

@@ -1,5 +1,4 @@
-//! The `fencepost.load` format, version 2: what each way of waiting costs the server and the
-//! waiters.
+//! The `fencepost.load` format, version 2: the cost of ways of waiting to the server and waiters.
 
 mod html;
 mod plot;

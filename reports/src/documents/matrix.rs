@@ -1,5 +1,4 @@
-//! The `fencepost.matrix` format, version 1: results for every lock under every fault, and the
-//! literature's predictions.
+//! The `fencepost.matrix` format, version 1: results for every lock and fault, and predictions.
 
 mod html;
 mod markdown;
@@ -137,8 +136,7 @@ impl Matrix {
         Matrix::with(sweep, None, cells)
     }
 
-    /// Builds a matrix that counts only runs that broke one rule. It omits the literature, which
-    /// predicts whole runs.
+    /// Builds a matrix of the runs that broke one rule. It omits the literature's predictions.
     pub fn of_kind(sweep: &Sweep, kind: Kind) -> Matrix {
         let cells = sweep.cells.iter().map(|cell| MatrixCell::of_kind(cell, kind)).collect();
         Matrix::with(sweep, Some(kind), cells)

@@ -1,5 +1,4 @@
-//! The `fencepost.reality` format, version 1: whether real servers show the violations found in
-//! simulation.
+//! The `fencepost.reality` format, version 1: whether real servers show the simulated violations.
 
 use crate::explain::cause::Cause;
 use crate::judge::finding::Kind;

@@ -29,8 +29,7 @@ pub const NAMES: [&str; 12] = [
     "findings",
 ];
 
-/// Returns the JSON Schema (2020-12) of a published format, one of [`NAMES`]; `None` for any other
-/// name.
+/// Returns the JSON Schema (2020-12) of a format in [`NAMES`]; `None` for any other name.
 pub fn schema(name: &str) -> Option<Value> {
     let schema = match name {
         "plan" => schemars::schema_for!(FaultPlan),

@@ -229,8 +229,7 @@ impl Cause {
         rows.map(rule).collect()
     }
 
-    /// Returns whether no lock with a lease can prevent the cause. A paused holder cannot check any
-    /// clock.
+    /// Returns whether no lease prevents the cause, because a paused holder cannot check any clock.
     pub fn is_beyond_leases(self) -> bool {
         self.entry().is_beyond_leases
     }
@@ -240,8 +239,7 @@ impl Cause {
         self.entry().is_long_work
     }
 
-    /// Returns the magnitude of a fault that decides whether the cause occurs; `None` if there is
-    /// none.
+    /// Returns the magnitude of a fault that decides whether the cause occurs, if there is one.
     pub fn measure(self) -> Option<Measure> {
         self.entry().measure
     }

@@ -1,5 +1,4 @@
-//! Evidence in a history for a finding, without an explanation. A [`Case`] answers the questions of
-//! the causes (`cause`). No function here names a cause.
+//! Evidence in a history for a finding, provided by a [`Case`]. No function here names a cause.
 
 mod asleep;
 mod counter;

@@ -70,8 +70,7 @@ const SUSPENSION: &str = "Linux manual, clock_gettime(2), CLOCK_MONOTONIC; for t
 
 type Grounds = (&'static str, &'static str);
 
-/// Returns the prediction for a client under these fault families; `None` where the literature is
-/// silent.
+/// Returns the prediction for a client under fault families; `None` if the literature is silent.
 pub fn expected(client: &str, fault: &Families, conditions: Conditions) -> Option<Expected> {
     // The sources discuss few faults of most locks, and imply nothing about all faults together.
     let is_treated = matches!(client, "single-node" | "fencing" | "redlock" | "redlock-parallel");
@@ -288,8 +287,7 @@ impl Expected {
         self.kinds.is_empty()
     }
 
-    /// Returns whether the literature covers a rule. It does not cover availability, whose bound is
-    /// set per run.
+    /// Returns whether the literature covers a rule. It does not cover availability.
     pub fn speaks_of(kind: Kind) -> bool {
         kind != Kind::Unavailable
     }

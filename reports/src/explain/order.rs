@@ -1,5 +1,4 @@
-//! The event order that a violation needs: two events of its smallest run, and the result if they
-//! are swapped.
+//! The event order that a violation needs: two events, and the result if they are swapped.
 
 use crate::explain::narrate;
 use crate::record::history::History;

@@ -82,8 +82,7 @@ kinds! {
 }
 
 impl Kind {
-    /// Returns whether overlapping critical sections, or a write after a later holder's request,
-    /// break this rule.
+    /// Returns whether an overlap, or a write after a later holder's request, breaks this rule.
     pub fn is_about_clash(self) -> bool {
         match self {
             Kind::Overlap
@@ -111,8 +110,8 @@ impl Kind {
         matches!(self, Kind::Stuck | Kind::Deadlock | Kind::Starved | Kind::Unavailable)
     }
 
-    /// Returns the scenario key with the bound of this rule. `None` if the rule has no bound. The
-    /// judge skips the rule while the bound is not set.
+    /// Returns the scenario key of this rule's bound, if it has one. Without it the rule is
+    /// skipped.
     pub fn bound_key(self) -> Option<&'static str> {
         match self {
             Kind::HeldForever => Some("held-bound"),

@@ -1,5 +1,4 @@
-//! The protocol phase in which each fault began ([`phases`]), which shows how thoroughly a quiet
-//! cell was tested.
+//! The protocol phase in which each fault began, which shows how thorough a quiet cell was.
 
 use crate::record::history::{Action, Event, History, What};
 use fencepost_faults::Node;
@@ -10,8 +9,7 @@ use strum::IntoStaticStr;
 pub const PHASES: [&str; 6] =
     ["before-acquire", "acquiring", "holding", "guarded-write", "releasing", "idle"];
 
-/// Returns the number of faults of any kind that began in each phase, in protocol order; empty if
-/// there are no counts.
+/// Returns the number of faults of any kind in each phase, in protocol order; may be empty.
 pub fn whatever_kind(counts: &BTreeMap<String, BTreeMap<String, u64>>) -> Vec<(&'static str, u64)> {
     let began = |phase| counts.values().filter_map(|phases| phases.get(phase)).sum::<u64>();
     let counts: Vec<_> = PHASES.into_iter().map(|phase| (phase, began(phase))).collect();

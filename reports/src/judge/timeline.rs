@@ -1,5 +1,4 @@
-//! The [`Timeline`]: a history parsed once into acquisitions, critical sections, keys, storage log
-//! and faults.
+//! The [`Timeline`]: acquisitions, critical sections, keys, storage log and faults of a history.
 
 mod acquisition;
 mod fault_span;
@@ -155,8 +154,7 @@ impl<'h> Timeline<'h> {
         self.sections.iter().find(|section| section.acquisition == acquisition)
     }
 
-    /// Returns two acquisitions in grant order, or in order of completion if a grant is not
-    /// recorded.
+    /// Returns two acquisitions in grant order; in order of completion if no grant is recorded.
     pub fn in_grant_order(&self, a: usize, b: usize) -> (usize, usize) {
         let (one, other) = (&self.acquisitions[a], &self.acquisitions[b]);
         let place = match (&one.grant, &other.grant) {

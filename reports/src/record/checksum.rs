@@ -25,8 +25,7 @@ pub enum Protection {
 pub enum Uncovered {
     /// The checksum covers all members.
     Nothing,
-    /// The checksum covers all members except `measured`, at any depth, because its values differ
-    /// between machines.
+    /// The checksum omits `measured`, at any depth, because its values differ between machines.
     Measured,
 }
 

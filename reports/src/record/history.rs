@@ -429,8 +429,7 @@ impl Turn {
 }
 
 impl What {
-    /// Returns whether the digest covers the event. Faults, healing, silences and turns are left
-    /// out.
+    /// Returns whether the digest covers the event. It omits faults, healing, silences and turns.
     pub fn is_digested(&self) -> bool {
         !matches!(
             self,

@@ -112,8 +112,7 @@ fn word_of_command(word: &str) -> String {
     pieces.join("'\"'")
 }
 
-/// Returns a word of a command that users copy into a shell. It is quoted if the shell would
-/// interpret it.
+/// Returns a word of a shell command, quoted if the shell would interpret it.
 pub fn shell_word(text: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.,+=:/%".contains(letter);
     match !text.is_empty() && text.chars().all(is_plain) {

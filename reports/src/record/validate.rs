@@ -1,5 +1,4 @@
-//! Checks that a run can have produced a history, so that checkers can trust their input. See
-//! [`validate`].
+//! Checks that a run can have produced a history, so that checkers can trust their input.
 
 use crate::record::history::{Action, Event, FORMAT, History, VERSION, What};
 use fencepost_faults::{Node, SimTime};
@@ -53,8 +52,7 @@ pub enum InvalidHistory {
     },
 }
 
-/// Checks the order of events, their nodes, and that each thread invokes and completes one
-/// operation at a time.
+/// Checks the order of events, their nodes, and that each thread has one operation at a time.
 pub fn validate(history: &History) -> Result<(), InvalidHistory> {
     if history.format != FORMAT {
         return Err(InvalidHistory::Format(history.format.clone()));

@@ -7,8 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Escapes invisible characters (`\n`, `\u{1b}`). Leaves visible text unchanged, including
-/// backslashes.
+/// Escapes invisible characters (`\n`, `\u{1b}`) and leaves visible text unchanged.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
@@ -24,8 +23,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns the text in one line of at most this many characters, with the number of omitted
-/// characters.
+/// Returns the text in one line of limited length, with the number of omitted characters.
 pub fn one_line(text: &str, characters_max: usize) -> String {
     let text = visible(text.trim_end());
     let count = text.chars().count();
@@ -50,8 +48,7 @@ pub fn visible_in<T: Clone + Serialize + DeserializeOwned>(
     serde_json::from_value(shown(value)).map(Cow::Owned)
 }
 
-/// Escapes hidden or direction-changing characters that JSON leaves unescaped. The value stays the
-/// same.
+/// Escapes hidden or direction-changing characters that JSON leaves unescaped.
 pub fn visible_json(text: &str) -> Cow<'_, str> {
     let is_left_out = |letter: char| letter > '~' && is_hidden(letter);
     if !text.contains(is_left_out) {

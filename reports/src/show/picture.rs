@@ -1,5 +1,4 @@
-//! The picture of one run as data ([`Scene`]): lanes, holders, values, faults, events, messages and
-//! clocks.
+//! One run's picture as data: lanes, holders, values, faults, events, messages and clocks.
 
 mod clocks;
 mod focus;

@@ -6,8 +6,7 @@ use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// A way to write a document of one type. Tables of views are statics, so that each writer is
-/// compiled once, in this crate.
+/// A way to write a document of one type. Views are statics, so each is compiled once, here.
 pub struct View<T: Clone + 'static> {
     /// The view's value for `--format`.
     pub name: &'static str,

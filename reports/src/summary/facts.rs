@@ -29,8 +29,7 @@ pub struct RunContext {
     pub programs: Vec<ProgramReport>,
     /// The files that the user's programs ran, with their versions.
     pub ran: Ran,
-    /// Reason why the programs did not do their work, if so. An absence of findings is then
-    /// inconclusive.
+    /// Reason why the programs did not do their work. A lack of findings is then inconclusive.
     pub failure: Option<String>,
     /// Reason why a real server ended by itself, if so. A lack of progress is then inconclusive.
     pub failed_server: Option<String>,

@@ -1,5 +1,5 @@
-//! Results of `explore` published with this version: the certificates of `docs/certificates`, and
-//! locks that `explore` breaks although sweeps find their cells quiet.
+//! Published results of `explore`: the certificates of `docs/certificates`, and locks that it
+//! breaks although sweeps find their cells quiet.
 
 use serde_json::Value;
 
@@ -135,8 +135,7 @@ impl Counterexample {
     }
 }
 
-/// Returns the certificates for a lock under the faults of some families, if they were made with a
-/// scenario's settings.
+/// Returns the certificates for a lock under some families that match a scenario's settings.
 pub fn published(
     client: &str,
     fault: &str,

@@ -47,8 +47,7 @@ impl From<RunFacts> for Stages {
 pub struct Diagnosis {
     /// Results for each violation, keyed by the violation's id.
     pub violations: BTreeMap<String, ViolationDiagnosis>,
-    /// The first system call in which two runs of the same programs differed; `None` if there was
-    /// no difference.
+    /// The first system call in which two runs of the same programs differed, if any did.
     pub not_reproducible: Option<String>,
 }
 
@@ -63,8 +62,7 @@ pub struct ViolationDiagnosis {
     pub boundary: Option<Boundary>,
     /// For each fault of the minimal plan, whether the violation remains without it.
     pub but_for: Vec<ButFor>,
-    /// For each pair of neighbouring events of the minimal run, whether the violation survives
-    /// their swap.
+    /// Neighbouring events of the minimal run, and whether the violation survives their swap.
     pub necessary_order: Vec<OrderedPair>,
     /// The effect on the violation of each safeguard that fits the run.
     pub remedies: Vec<Remedy>,

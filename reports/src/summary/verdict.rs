@@ -48,14 +48,12 @@ pub struct Judgement {
     pub violations: Vec<Violation>,
 }
 
-/// Runs every checker over a history. Any finding makes the history violated. Otherwise it is
-/// unknown unless it exercised the lock.
+/// Judges a history with every checker. Without findings, it is unknown unless exercised.
 pub fn judge(history: &History) -> Judgement {
     judge_by(CHECKERS, history)
 }
 
-/// Judges a history like [`judge`], but with the given checkers, which may include the caller's
-/// own.
+/// Judges a history with the given checkers, which may include the caller's own.
 pub fn judge_by(checkers: &[Checker], history: &History) -> Judgement {
     let locks = history.by_lock();
     match locks.is_empty() {

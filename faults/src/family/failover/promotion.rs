@@ -1,7 +1,6 @@
-//! A failover by an operator ([`promotion`]): the primary crashes ahead of a lagging standby, or is
-//! isolated with one client, and later the operator promotes the standby. Unless the operator has
-//! stopped it, the old primary still acts as one. A run has at most one promotion, because no other
-//! standby is left.
+//! A failover by an operator, who promotes the standby after the primary crashed ahead of it or was
+//! isolated with one client. An old primary that the operator has not stopped still acts as one. A
+//! run has at most one promotion, because no other standby is left.
 
 use super::{Incident, cut_off, lag};
 use crate::draw::{any, chance};

@@ -1,5 +1,4 @@
-//! Reads a certificate or an exploration that may be edited, truncated, or of another version. See
-//! [`read`].
+//! Reads certificates and explorations that may be edited, truncated, or of another version.
 
 use super::unfinished::{self, Unfinished};
 use super::{Certificate, FORMAT, VERSION, VERSION_WITH_DELAYS};

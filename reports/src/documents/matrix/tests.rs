@@ -1,5 +1,4 @@
-//! Tests of the matrix's counts, of its agreement with the literature, and of the text of its
-//! pages.
+//! Tests of the matrix's counts, its agreement with the literature, and the text of its pages.
 
 use super::*;
 use crate::record::history::StorageRule;

@@ -1,5 +1,4 @@
-//! Cause `async-replication-loss`: the write that granted or released the lock never reached a
-//! server.
+//! Cause `async-replication-loss`: the write of a grant or release never reached a server.
 
 use super::entry::{Entry, Measure};
 use crate::explain::scene::Scene;

@@ -1,5 +1,4 @@
-//! Cause `expired-waiter`: a process was granted the lock after its lease had ended while it
-//! waited.
+//! Cause `expired-waiter`: a waiting process was granted the lock after its lease had ended.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

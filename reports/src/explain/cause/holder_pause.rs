@@ -1,5 +1,4 @@
-//! Cause `holder-pause`: the holder was paused while its lease expired, or while an answer was in
-//! transit.
+//! Cause `holder-pause`: the holder was paused while its lease expired or an answer was in transit.
 
 use super::entry::{Entry, Measure, Need};
 use crate::explain::evidence::Case;

@@ -1,5 +1,4 @@
-//! Cause `lock-order`: processes take several locks in different orders, and each waits for another
-//! one's lock.
+//! Cause `lock-order`: processes hold a lock each and wait for another process's lock.
 
 use super::entry::Entry;
 use crate::judge::meaning::Meaning;

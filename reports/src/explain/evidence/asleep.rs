@@ -1,5 +1,4 @@
-//! Finds processes that sleep although the lock became free, or that wait on a dead connection. See
-//! [`slept_on`].
+//! Finds processes that sleep although the lock became free, or wait on a dead connection.
 
 use crate::judge::finding::Finding;
 use crate::judge::timeline::{KeySpan, Moment, Timeline};

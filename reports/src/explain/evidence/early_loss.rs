@@ -1,6 +1,4 @@
-//! Evidence of how servers lost a lock before its lease had expired, found by [`of_clash`].
-//!
-//! The module considers the servers that granted both acquisitions.
+//! Finds how the servers that granted both acquisitions lost a lock before its lease had expired.
 
 use super::lease::{
     COARSE, GRANULARITY, is_given_short, last_lease, lost_at, own_spans, removed_by_replication,

@@ -1,5 +1,4 @@
-//! Evidence about [`Lease`]s as requested from the servers, and about the spans of a holder's value
-//! there.
+//! The [`Lease`]s requested from servers, and the spans of a holder's value there.
 
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline};
 use crate::record::history::{Action, Change, What};

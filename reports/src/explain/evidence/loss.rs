@@ -1,5 +1,4 @@
-//! A [`Loss`]: one way to lose a lock before the end of its lease, with the evidence in the
-//! history.
+//! A [`Loss`] of a lock before the end of its lease, with the evidence in the history.
 
 use super::lease::{COARSE, GRANULARITY, is_given_short, last_lease};
 use super::{release, takeover};

@@ -1,5 +1,4 @@
-//! Evidence of why a holder was still in its critical section when its lease had expired
-//! ([`Overrun`]).
+//! Finds why a holder was in its critical section when its lease had expired ([`Overrun`]).
 
 use super::flight;
 use super::lease::{Lease, last_lease, renews_by_itself};

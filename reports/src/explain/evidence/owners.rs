@@ -1,5 +1,4 @@
-//! Compares the owners of two acquisitions, and finds the value that the later one's write was
-//! based on.
+//! Compares the owners of two acquisitions, and the value that the later one's write relied on.
 
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::Timeline;

@@ -1,5 +1,4 @@
-//! Evidence about ineffective releases, which were lost, delayed, or executed at another server
-//! than the grant. See [`is_astray`].
+//! Finds releases that were lost, delayed, or executed at another server than the grant.
 
 use crate::judge::finding::{Clash, Finding};
 use crate::judge::timeline::{Acquisition, KeyEnd, Moment, Timeline};

@@ -1,5 +1,4 @@
-//! Property tests with random histories: checkers never flag a correct history, and always flag an
-//! injected violation.
+//! Property tests: checkers never flag a correct history, and always flag an injected violation.
 
 use super::CHECKERS;
 use crate::judge::finding::Kind;

@@ -48,8 +48,7 @@ pub struct Grant {
     pub moment: Moment,
     /// The deciding server.
     pub node: Node,
-    /// `true` if the server created the value; `false` if it admitted the process with an existing
-    /// value.
+    /// `true` if the server created the value; `false` if it admitted the process with an old one.
     pub created: bool,
     /// Each granting server with its last grant before completion, unless the process withdrew it.
     pub servers: Vec<(Node, Moment)>,

@@ -14,16 +14,13 @@ pub struct KeySpan<'h> {
     pub value: Option<&'h str>,
     /// The process that requested the value; `None` on a replica.
     pub by: Option<Node>,
-    /// The process that was granted the lock, and the time of the grant at this server or its
-    /// primary; `None` if not recorded.
+    /// The grantee and the time of the grant, here or at the primary; `None` if not recorded.
     pub granted: Option<(Node, Moment)>,
     /// Start of the span.
     pub from: Moment,
-    /// The moments at which commands set the time to live, in order; empty for replicated or loaded
-    /// values.
+    /// Moments at which commands set the time to live, in order; empty for replicated values.
     pub set: Vec<Moment>,
-    /// End of the last lease if no clock is wrong; `None` if the value has no lease or it is not
-    /// recorded.
+    /// End of the last lease if no clock is wrong; `None` without a lease or a record of it.
     pub runs_out: Option<SimTime>,
     /// End of the span and the reason; `None` if the value remained when the history ended.
     pub to: Option<(Moment, KeyEnd)>,

@@ -1,5 +1,4 @@
-//! The [`Roles`] of servers, as recorded: when each was a primary, and the primaries that Sentinels
-//! named.
+//! The recorded [`Roles`]: when each server was a primary, and the primaries that Sentinels named.
 
 use super::{Moment, moments};
 use crate::record::history::{History, Turn, What};

@@ -1,13 +1,11 @@
-//! Critical sections: a [`Section`] lasts from an acquire's ok until a release, a noticed loss or a
-//! crash.
+//! Critical sections, from an acquire's ok until a release, a noticed loss, or a crash.
 
 use super::{Acquisition, Moment, Outcome, moments};
 use crate::record::history::{Action, Event, History, What};
 use fencepost_faults::{Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
-/// A time in which a thread believed that it held the lock, pauses included. The span excludes
-/// `to`.
+/// A time in which a thread believed that it held the lock, without the instant `to`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Section {
     /// The section's acquisition, as an index into the timeline's acquisitions.

@@ -1,5 +1,4 @@
-//! Passes hostile names to every format: markup, scripts, terminal sequences, shell and CI
-//! commands.
+//! Passes hostile names to every format: markup, scripts, terminal, shell and CI commands.
 
 use super::exporter_tests::full;
 use super::{FORMATS, Format, Sweeps, compare};

@@ -1,5 +1,4 @@
-//! Writes reports as text: the first screen, or everything. Colour only repeats the text, and the
-//! terminal's owner strips it if it is unwanted.
+//! Writes reports as text: the first screen, or everything. Colour only repeats the text.
 
 pub(crate) mod amount;
 pub(crate) mod brief;

@@ -1,5 +1,4 @@
-//! The error of each host's wall clock as a [`ClockLine`]. The error is exact, because only
-//! injected faults change a clock.
+//! The error of each host's wall clock, which is exact because only faults change a clock.
 
 use super::FaultBar;
 use fencepost_faults::{Fault, FaultPlan, Node};

@@ -285,16 +285,15 @@ impl Cell {
         self.measure();
     }
 
-    /// Returns the protocol phases in which no fault began, if faults began in other phases. A
-    /// quiet cell has no evidence about them.
+    /// Returns the protocol phases in which no fault began, about which a quiet cell says nothing.
     pub fn phases_without_faults(&self) -> Vec<&'static str> {
         let counts = whatever_kind(&self.phases).into_iter();
         let unmet = counts.filter(|(phase, count)| *count == 0 && *phase != "before-acquire");
         unmet.map(|(phase, _)| phase).collect()
     }
 
-    /// Returns the kept violations with the index of their anomaly: first the smallest of each
-    /// anomaly, then the second smallest of each.
+    /// Returns the kept violations with their anomaly's index: the smallest of each anomaly, then
+    /// the second smallest.
     pub fn kept(&self) -> Vec<(usize, Kept)> {
         let of = |(place, found): (usize, &Fingerprint)| {
             found

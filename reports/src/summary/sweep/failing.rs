@@ -16,8 +16,7 @@ pub enum Standing {
 }
 
 impl Cell {
-    /// Returns the state of the cell, from its expectation if there is one, and else from its
-    /// verdicts.
+    /// Returns the state of the cell, from its expectation if there is one, else from its verdicts.
     pub fn standing(&self) -> Standing {
         match &self.expectation {
             Some(held) if held.is_met() => Standing::Passed,

@@ -20,8 +20,8 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// Returns the rate of `hits` (at most `trials`) in `trials`. Without trials the rate is 0,
-    /// with an interval from 0 to 1.
+    /// Returns the rate of `hits` in `trials`. Without trials, the rate is 0 and the interval 0 to
+    /// 1.
     pub fn of(hits: u64, trials: u64) -> Rate {
         if trials == 0 {
             return Rate { point: 0.0, low: 0.0, high: 1.0 };
@@ -37,8 +37,7 @@ impl Rate {
     }
 }
 
-/// Returns the 95 % upper bound of a rate without hits, which is 3 / `trials` but at most 1
-/// (Hanley, Lippman-Hand 1983).
+/// Returns the 95 % bound of a rate without hits: 3 / `trials`, at most 1 (Hanley 1983).
 pub fn quiet_bound(trials: u64) -> f64 {
     if trials <= 3 { 1.0 } else { rounded(3.0 / trials as f64) }
 }

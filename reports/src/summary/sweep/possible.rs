@@ -1,5 +1,4 @@
-//! Checks that runs can have produced a sweep. Files are edited and disks fail, and sweeps with an
-//! [`Impossible`] part must not be merged.
+//! Checks that runs can have produced a sweep, because files are edited and disks fail.
 
 use super::merge::runs_of;
 use super::{Blocks, Cell, Fingerprint, SeedRange, Sweep};

@@ -1,5 +1,4 @@
-//! The seeds that were run, as [`Ranges`]. They are disjoint and joined where they touch, so that
-//! they stay few.
+//! The seeds that were run, as disjoint [`Ranges`] that are joined where they touch.
 
 use super::SeedRange;
 use fencepost_faults::Seed;

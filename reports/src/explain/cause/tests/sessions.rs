@@ -1,5 +1,4 @@
-//! Tests of the causes of violations with locks that belong to a session or to a lease that their
-//! process keeps alive.
+//! Tests of the causes of violations with locks that belong to a session or a kept-alive lease.
 
 use super::*;
 

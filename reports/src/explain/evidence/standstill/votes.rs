@@ -1,5 +1,4 @@
-//! Finds processes that split the servers among them ([`votes_are_split`]), and locks that their
-//! attempts leave at the servers.
+//! Finds processes that split the servers among them, and locks left by their attempts.
 
 use super::Standstill;
 use super::owner::{of_owner, unaware};

@@ -1,5 +1,4 @@
-//! The matrix of a sweep as SVG, with a row for each lock and a column for each fault. Cells with
-//! more violated runs are redder.
+//! The matrix of a sweep as SVG: locks by faults. Cells with more violated runs are redder.
 
 use super::canvas::{STYLE, escaped};
 use crate::summary::sweep::{Cell, Rate, Sweep};

@@ -1,5 +1,4 @@
-//! Plots the durations of acquires and critical sections next to the faults, and lists the phase in
-//! which each fault began.
+//! Plots the durations of acquires and critical sections, and lists the phases that faults met.
 
 use super::tables::table;
 use crate::judge::phases::phases;

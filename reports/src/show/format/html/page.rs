@@ -1,5 +1,4 @@
-//! The common parts of every [`page`]: the document around its body, its style and script, and
-//! table heads.
+//! The parts that every page shares: the document around its body, its style and its script.
 
 use crate::record::visible::visible_json;
 use crate::show::format::drawing::canvas::Extent;

@@ -1,5 +1,4 @@
-//! The part of a page below a picture: violations with stories, causes and remedies, plans, facts
-//! and events.
+//! The part of a page below its picture: violations, plans, facts and events.
 
 use super::page::heads;
 use crate::explain::literature::Expected;

@@ -1,5 +1,4 @@
-//! Describes the effect of each safeguard on a story in a sentence, with clear successes first. See
-//! [`render`].
+//! Describes the effect of each safeguard on a story in a sentence, with clear successes first.
 
 use super::rerun;
 use crate::summary::report::{OnThisPlan, Remedy, ViolationReport};
