@@ -122,7 +122,7 @@ enum NotTaken {
 }
 
 impl NotTaken {
-    /// Converts the error of a read, which leaves nothing on the server.
+    /// Converts the error of a read; a read leaves nothing on the server.
     fn harmless(error: CallError) -> NotTaken {
         NotTaken::Failed(error.to_string())
     }

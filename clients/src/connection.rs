@@ -118,7 +118,7 @@ impl Future for Exchange<'_> {
 /// a plain version, which clears the buffer and extends it, takes 440 instructions more
 /// (docs/speed.md).
 fn encode(output: &mut Vec<u8>, words: &[&[u8]]) -> usize {
-    /// Bytes of space for a header and a line end.
+    /// Free bytes that the buffer needs for a header and a line end.
     const SPARE: usize = 32;
     if output.len() < SPARE {
         output.resize(SPARE, 0);

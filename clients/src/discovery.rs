@@ -73,7 +73,7 @@ impl PrimaryFinder {
         verified
     }
 
-    /// Performs steps 1 and 2, and moves the Sentinel that answered to the front.
+    /// Performs steps 1 and 2 of the guidelines, and moves the Sentinel that answered to the front.
     async fn ask_sentinels(&mut self) -> Result<Address, CallError> {
         for index in 0..self.sentinels.len() {
             let asked = ask(&self.env, &self.sentinels[index], &self.name, self.timeout).await;
@@ -89,7 +89,7 @@ impl PrimaryFinder {
         )))
     }
 
-    /// Performs step 3.
+    /// Performs step 3 of the guidelines, the check with ROLE.
     async fn connect_to_master(&self, address: &Address) -> Result<Connection, CallError> {
         let connection = Connection::open(&self.env, address, self.timeout).await?;
         let no_primary = |reason: &str| CallError::NoPrimary(format!("{address} {reason}"));

@@ -64,7 +64,7 @@ impl Base {
         }
     }
 
-    /// Returns whether the item still had this id, and so is deleted.
+    /// Returns `true` if the item still had this id and is now deleted.
     async fn expire(&mut self, key: &str, id: u64) -> Result<bool, CallError> {
         match self.server.call(format!("cas {key} 0 -1 0 {id}\r\n\r\n").as_bytes()).await? {
             Answer::Line(line) if line == "STORED" => Ok(true),

@@ -65,7 +65,7 @@ impl Stream {
         Stream { socket, input: BytesMut::new(), timeout }
     }
 
-    /// Connects with a time limit that stays in force. Errors: [`CallError::NoConnection`].
+    /// Connects; the time limit also applies to later reads. Errors: [`CallError::NoConnection`].
     pub(crate) async fn open(
         env: &Env,
         address: &Address,

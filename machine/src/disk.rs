@@ -16,7 +16,7 @@ pub struct Disk {
     syncing: VecDeque<usize>,
 }
 
-/// What the driver must do after an output for the disk.
+/// Duty of the driver after an output for the disk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DiskReply {
     /// The driver has nothing to do.

@@ -12,7 +12,8 @@ pub enum Input<'a> {
         /// Address of the client as `host:port`.
         peer: &'a str,
     },
-    /// Bytes have arrived, of which the server executes at most one command at once.
+    /// Bytes have arrived. The server executes one command, and sets `Outputs::more` if others
+    /// wait.
     Received {
         /// Id of the connection.
         connection: ConnectionId,

@@ -11,7 +11,7 @@ pub trait Machine {
     /// Handles one input at time `now` and appends the requested outputs to `out`.
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs);
 
-    /// Returns whether the server supports an action; otherwise its faults are skipped.
+    /// Returns whether the server supports an action; faults with other actions are skipped.
     fn supports(&self, _action: OperatorAction) -> bool {
         false
     }

@@ -1,6 +1,6 @@
 //! Formats messages as text for pictures ([`Wording`]).
 
-/// The sender of a message.
+/// The side that sends a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Speaker {
     /// The peer that opened the connection.

@@ -47,7 +47,7 @@ pub const DEFINITION: Definition = entry(
     |env, servers, settings| stepwise(env, servers, settings, AS_WRITTEN),
 );
 
-/// Entry of the variant with times in whole seconds.
+/// Entry of `setnx-getset-seconds`, whose times are whole seconds.
 pub const SECONDS: Definition = Definition {
     name: "setnx-getset-seconds",
     about: "setnx-getset with times in whole seconds",
@@ -58,7 +58,7 @@ pub const SECONDS: Definition = Definition {
     ..DEFINITION
 };
 
-/// Entry of the variant whose holder checks the lock at the key step.
+/// Entry of `setnx-getset-checked`, whose holder checks the lock at the key step.
 pub const CHECKED: Definition = Definition {
     name: "setnx-getset-checked",
     about: "setnx-getset whose holder checks before the key step that the key still holds its time",
@@ -69,7 +69,7 @@ pub const CHECKED: Definition = Definition {
     ..DEFINITION
 };
 
-/// Entry of the variant that interprets nil replies correctly.
+/// Entry of `setnx-getset-nil`, which interprets nil replies correctly.
 pub const NIL_HANDLED: Definition = Definition {
     name: "setnx-getset-nil",
     about: "setnx-getset that reads nil replies correctly, as a free lock",
@@ -79,7 +79,7 @@ pub const NIL_HANDLED: Definition = Definition {
     ..DEFINITION
 };
 
-/// Entry of the variant that uses the server's clock.
+/// Entry of `setnx-getset-server-time`, which uses the server's clock.
 pub const SERVER_TIME: Definition = Definition {
     name: "setnx-getset-server-time",
     about: "setnx-getset with the server's clock instead of the clients'",
@@ -89,7 +89,7 @@ pub const SERVER_TIME: Definition = Definition {
     ..DEFINITION
 };
 
-/// Entry of the variant that stores an owner and compares at the server.
+/// Entry of `setnx-getset-owner`, which stores an owner and compares at the server.
 pub const OWNER: Definition = Definition {
     name: "setnx-getset-owner",
     about: "setnx-getset with an owner next to the time: takes over by compare-and-set, releases \

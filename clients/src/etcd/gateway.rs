@@ -85,7 +85,7 @@ impl Gateway {
         }
     }
 
-    /// Returns the handle of the process on its host.
+    /// Returns the [`Env`] of the client's process.
     pub fn env(&self) -> &Env {
         &self.env
     }

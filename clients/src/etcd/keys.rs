@@ -84,7 +84,7 @@ fn in_front(prefix: &str, revision: i64) -> Value {
     })
 }
 
-/// Returns the end of a prefix that ends in a slash (`GetPrefixRangeEnd`).
+/// Returns the end of the key range below a prefix that ends in a slash (`GetPrefixRangeEnd`).
 fn end_of(prefix: &str) -> String {
     format!("{}0", prefix.strip_suffix('/').unwrap_or(prefix))
 }

@@ -18,7 +18,7 @@ pub(super) const INSTRUCTIONS: i64 = 200_000;
 const RESUMPTION: i64 = 50;
 /// Number of bytes that a script may use.
 const MEMORY: usize = 16 << 20;
-/// Bytes of growth since the start after which the machine collects garbage between two processes.
+/// Growth in bytes after which the machine collects garbage between two processes.
 const GARBAGE: usize = 256 << 10;
 const IDLE_MAX: usize = 32;
 

@@ -59,7 +59,7 @@ impl Source {
         format!("{}:{line}:{column}: {message}", self.file)
     }
 
-    /// Returns the column of the name in the message, or of the line's first code.
+    /// Returns the column of the name that the message mentions, or of the first code in the line.
     fn column(&self, line: usize, message: &str) -> usize {
         let text = self.text.lines().nth(line - 1).unwrap_or_default();
         let count = |bytes: usize| text[..bytes].chars().count() + 1;
@@ -77,7 +77,7 @@ impl Source {
         count(found.unwrap_or_else(|| text.len() - text.trim_start().len()))
     }
 
-    /// Returns the position of the first token whose prefix the parser refuses.
+    /// Returns the position of the first `token` at which the parser refuses the text.
     fn find_refused(&self, line: usize, text: &str, token: &str) -> Option<usize> {
         let start: usize = self.text.split_inclusive('\n').take(line - 1).map(str::len).sum();
         let refuses = |at: usize| {
@@ -89,7 +89,7 @@ impl Source {
     }
 }
 
-/// Adds the script's first line in the traceback to an error without a line.
+/// Gives an error without a line the first line of the script in the traceback.
 pub(super) fn placed(raw: String, traceback: &str) -> String {
     if parted(&raw).0.is_some() {
         return raw;

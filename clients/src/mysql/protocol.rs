@@ -5,7 +5,7 @@ use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
 use std::fmt;
 
-/// Maximum size of an answer, which no lock needs.
+/// Maximum size of an answer; the answers to locks are far smaller.
 const BODY_MAX: usize = 1024 * 1024;
 /// Flags for long passwords, protocol 4.1, transactions, secure passwords and plugin
 /// authentication.
@@ -15,12 +15,12 @@ const UTF8MB4: u8 = 45;
 /// Rows of a result as text; `None` means NULL.
 pub type Rows = Vec<Vec<Option<String>>>;
 
-/// An error packet.
+/// An error packet of the server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// Error number.
+    /// Number of the error, such as 1205.
     pub code: u16,
-    /// Error text.
+    /// Text of the error for people.
     pub message: String,
 }
 

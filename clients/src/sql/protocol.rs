@@ -8,7 +8,7 @@ use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
 use std::fmt;
 
-/// Maximum size of an answer, which no lock needs.
+/// Maximum size of an answer; the answers to locks are far smaller.
 const MESSAGE_MAX: usize = 1024 * 1024;
 
 /// The declared type of a parameter.
@@ -136,7 +136,7 @@ pub struct Refusal {
     pub is_fatal: bool,
     /// SQLSTATE code.
     pub code: String,
-    /// Error text.
+    /// Text of the error for people.
     pub message: String,
 }
 

@@ -1,4 +1,4 @@
-//! The test world, with the test's controls and the host of a lock.
+//! The test world, which runs locks and gives each test its controls.
 
 use super::at;
 use super::cache::{self, CACHE_PORT};

@@ -41,10 +41,10 @@ const RETRIES: u32 = 3;
 /// Base of the delays if the settings have none, so that time passes between two tries.
 const RETRY_BASE_MIN: Duration = Duration::from_millis(1);
 
-/// What the client does with a node whose deletion no server confirmed.
+/// Handling of a node whose deletion no server confirmed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Deletion {
-    /// The node remains if the deletion fails.
+    /// The node remains if one deletion fails.
     Once,
     /// A background task retries the deletion until it succeeds (`delete().guaranteed()`).
     Guaranteed,
@@ -113,7 +113,7 @@ impl Curator {
         Curator(Rc::new(Owner { core, manager }))
     }
 
-    /// Returns the handle of the process on its host.
+    /// Returns the [`Env`] of the client's process.
     pub fn env(&self) -> &Env {
         &self.0.core.env
     }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// What a client does with its watches when it loses its server.
+/// Handling of watches when a client loses its server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AfterLoss {
     /// Sets the watches at the next server, which reports missed events (`primeConnection`).
@@ -18,7 +18,7 @@ pub enum AfterLoss {
     Forget,
 }
 
-/// What a client does with requests while no server is connected.
+/// Handling of requests while no server is connected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Queued {
     /// Queued requests fail with the next failed attempt to connect (`SendThread.cleanup`).
@@ -30,9 +30,9 @@ pub enum Queued {
 /// The differences between client libraries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Habits {
-    /// Treatment of watches after the loss of a server.
+    /// Treatment of watches when the client loses its server.
     pub after_loss: AfterLoss,
-    /// Treatment of requests without a server.
+    /// Treatment of requests while no server is connected.
     pub queued: Queued,
 }
 

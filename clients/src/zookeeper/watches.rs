@@ -102,7 +102,7 @@ impl Watches {
         }
     }
 
-    /// Forgets all watches.
+    /// Forgets the watches of the session.
     pub fn forget(&mut self) {
         *self = Watches::default();
     }

@@ -5,7 +5,7 @@ use crate::times::SESSION_LEASE_US;
 /// A replica of the cell and its address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Member {
-    /// Number of the replica, from 1.
+    /// Number of the replica in the cell, from 1.
     pub id: u8,
     /// Host name or address of the replica.
     pub host: String,
@@ -13,7 +13,7 @@ pub struct Member {
     pub port: u16,
 }
 
-/// The configuration of a replica.
+/// Settings of a replica, fixed at its start.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Number of this replica.

@@ -32,7 +32,7 @@ pub(crate) struct Master {
 }
 
 impl Master {
-    /// Assumes maximal leases and lock-delays, because it does not know the last master's (2.9).
+    /// Assumes maximal leases and lock-delays, because those of the last master are unknown (2.9).
     pub(crate) fn new(config: &Config, state: &State, now: u64) -> Master {
         let lease_us = config.session_lease_us;
         let lease_until = now.saturating_add(lengthened(lease_us));

@@ -50,7 +50,7 @@ pub(crate) struct Replica {
 }
 
 impl Replica {
-    /// Waits for a master lease after a restart, because it may have granted one.
+    /// A restarted replica waits for a master lease, because it may have granted one.
     pub(crate) fn new(me: u8, others: Vec<u8>, saved: Saved, (now, seed): (u64, u64)) -> Replica {
         let may_be_loyal = saved.promised > 0 && !others.is_empty();
         let loyal_until = if may_be_loyal { now + lengthened(MASTER_LEASE_US) } else { now };
@@ -138,7 +138,8 @@ impl Replica {
 
     fn count_promises(&mut self, now: u64) {
         let majority = self.majority();
-        // Counts its own promise last, so that an isolated replica does not raise its ballot.
+        // The replica counts its own promise last, so that it does not raise its ballot in
+        // isolation.
         let is_elected = |standing: &Standing| standing.promises.len() + 1 >= majority;
         if !self.standing.as_ref().is_some_and(is_elected) {
             return;

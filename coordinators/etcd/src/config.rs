@@ -11,7 +11,7 @@ pub struct Member {
     pub port: u16,
 }
 
-/// The configuration of a server.
+/// Settings of an etcd server, fixed at its start.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Number of this server among the members.

@@ -17,7 +17,7 @@ use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, DiskImage, Input, KeyChange, Machine, Now, Output, Outputs};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Lateness of a wake-up in milliseconds that shows a pause of the server.
+/// Delay of a wake-up in milliseconds from which on the server counts as paused.
 const LATE_MS: u64 = 100;
 
 /// An etcd server, alone or in a cluster. The driver sends [`Input::Timer`] when it boots.
@@ -39,7 +39,7 @@ pub struct Etcd {
     pub(crate) heads: Heads,
     pub(crate) leader: u8,
     pub(crate) leader_since_ms: u64,
-    /// Boot time, from which checks for expired leases happen at multiples of their period.
+    /// Boot time; checks for expired leases happen at multiples of their period after it.
     booted_us: u64,
     has_booted: bool,
     armed: Option<u64>,
@@ -200,7 +200,7 @@ impl Etcd {
         }
     }
 
-    /// Sends messages that may be sent. Only a leader may send before its own disk has synced.
+    /// Sends the queued messages; only a leader sends before its own disk has synced.
     fn say(&mut self) {
         let is_leader = self.raft.is_leader();
         for message in std::mem::take(&mut self.raft.outbox) {

@@ -6,7 +6,7 @@ pub const MEMBER_TIMEOUT_US: u64 = 5_000_000;
 /// A server and its address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Server {
-    /// Number of the server, from 1.
+    /// Number of the server in the system, from 1.
     pub id: u8,
     /// Host name or address of the server.
     pub host: String,
@@ -14,7 +14,7 @@ pub struct Server {
     pub port: u16,
 }
 
-/// The configuration of a server.
+/// Settings of a GemFire server, fixed at its start.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Number of this server.
@@ -52,7 +52,7 @@ impl Config {
         self.member_timeout_us / 2 * 5
     }
 
-    /// Returns the shorter limit for a member whose connection ended, whom servers suspect
+    /// Returns the shorter limit for a member whose connection ended; servers suspect it
     /// immediately.
     pub(crate) fn cut_off_us(&self) -> u64 {
         self.member_timeout_us / 2 * 3

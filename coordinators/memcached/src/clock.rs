@@ -8,7 +8,7 @@ pub(crate) const TICK_US: u64 = 1_000_000;
 /// First reading, `ITEM_UPDATE_INTERVAL` plus two seconds, so that items look younger.
 const AT_START: u64 = 62;
 
-/// Longest duration as an expiry (`REALTIME_MAXDELTA`); larger values are absolute times.
+/// Longest relative expiry in seconds (`REALTIME_MAXDELTA`); larger values are absolute times.
 const SPAN_MAX: i64 = 60 * 60 * 24 * 30;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,9 +19,9 @@ pub(crate) enum Expiry {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Clock {
-    /// Monotonic clock in whole seconds at reading zero.
+    /// Monotonic time in whole seconds at which this clock reads zero.
     origin: i64,
-    /// Wall clock in whole seconds at reading zero.
+    /// Wall-clock time in whole seconds at which this clock reads zero.
     started: i64,
     pub(crate) shows: u64,
     read_us: u64,

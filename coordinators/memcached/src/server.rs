@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// Length of a line beyond which a command other than `get` closes the connection.
 const LINE_MAX: usize = 2_048;
 
-/// The configuration of a server.
+/// Settings of a memcached server, fixed at its start.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Memory limit for items, in bytes (`-m`).

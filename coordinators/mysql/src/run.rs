@@ -164,7 +164,7 @@ fn compile(expression: &Expression, out: &mut Vec<Operation>) {
             compile(count, out);
             out.push(Operation::Later(*unit));
         }
-        // The computation of the shape has already refused these.
+        // The computation of the result type has already refused these expressions.
         Expression::Column(..)
         | Expression::Field(_)
         | Expression::Inserted(_)

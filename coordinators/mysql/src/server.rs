@@ -20,7 +20,7 @@ const LOG_MAX: usize = 1 << 20;
 /// Id of the first session; the server itself uses the lower ids.
 const FIRST_SESSION: SessionId = 3;
 
-/// The configuration of a server.
+/// Settings of a MariaDB server, fixed at its start.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Maximum number of clients (`max_connections`).

@@ -46,7 +46,7 @@ pub(crate) fn read(text: &str) -> Result<Instant, Wrong> {
     if fraction.len() > 6 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(Wrong::Form);
     }
-    // The real server allows a year, month or day of zero, which is no instant here.
+    // The real server allows a year, month or day of zero, which the model cannot represent.
     if year == 0 || month == 0 || day == 0 {
         return Err(Wrong::Form);
     }

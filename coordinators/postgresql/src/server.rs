@@ -32,7 +32,7 @@ const FIRST_PID: u32 = 1_001;
 /// Process id of the first session on a standby, so that ids differ between servers.
 const FIRST_STANDBY_PID: u32 = 501_001;
 
-/// The configuration of a server.
+/// Settings of a PostgreSQL server, fixed at its start.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// `true` if commits reply only once they are on disk (`fsync`, `synchronous_commit`).

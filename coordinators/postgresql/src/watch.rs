@@ -70,7 +70,7 @@ struct Holder {
     until: Option<i64>,
 }
 
-/// Name of a lock, and its table in [`Watch::tables`] or one of [`ADVISORY`] and [`ANY_TABLE`].
+/// Index in [`Watch::tables`], [`ADVISORY`] or [`ANY_TABLE`], with the lock's name.
 type Place = (usize, String);
 type NamedRows<'c> = BTreeMap<String, (VersionId, &'c Version)>;
 const ADVISORY: usize = usize::MAX - 1;

@@ -14,7 +14,7 @@ pub struct Member {
     pub port: u16,
 }
 
-/// The configuration of a server.
+/// Settings of a ZooKeeper server, fixed at its start.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Number of this server (`myid`).

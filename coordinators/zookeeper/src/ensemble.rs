@@ -34,7 +34,7 @@ impl ZooKeeper {
             self.out.list.push(Output::Abort { connection });
         }
         self.dismiss_clients();
-        // The next leader decides what remains, so the member applies its whole log.
+        // The member applies its whole log, because the next leader decides which entries remain.
         self.apply(i64::MAX);
         let epoch = self.store.epochs().current;
         let own = Vote { epoch, zxid: self.store.last_logged(), leader: self.config.me };

@@ -54,7 +54,7 @@ impl Transaction {
     }
 }
 
-/// Nesting of received bytes. A multi cannot contain another one, which limits the nesting.
+/// Nesting level of a received record; a multi cannot contain another multi.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Depth {
     Outer,

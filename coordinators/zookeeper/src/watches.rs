@@ -51,7 +51,7 @@ impl Watches {
         was_there
     }
 
-    /// Does not check which connection watches, like the real server.
+    /// Like the real server, ignores which connection watches.
     pub(crate) fn any(&self, of: Of, path: &str) -> bool {
         match of {
             Of::Data => self.data.contains_key(path),

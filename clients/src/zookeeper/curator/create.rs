@@ -17,8 +17,7 @@ pub enum Protection {
     None,
     /// A GUID in the name; a node with this GUID counts as the created one.
     AnySession,
-    /// A GUID of which the client deletes other sessions' nodes
-    /// (`ProtectedMode.validateFoundNode`).
+    /// A GUID in the name; the client deletes a node of another session (`validateFoundNode`).
     SameSession,
 }
 

@@ -16,7 +16,7 @@ pub(super) struct Leading {
 }
 
 impl Leading {
-    /// Begins a mastership, whose first state a majority must accept within a lease.
+    /// Starts leading; a majority must accept the first state within a lease.
     pub(super) fn new(now: u64) -> Leading {
         Leading {
             acks: BTreeMap::new(),

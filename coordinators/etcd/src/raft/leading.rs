@@ -12,7 +12,7 @@ pub(crate) struct Leading {
     progress: BTreeMap<u8, Progress>,
     reads: VecDeque<Read>,
     next_context: u64,
-    /// Index before whose commit the leader does not know which entries are committed.
+    /// Index of the first own entry; its commit tells the leader which entries are committed.
     begins_at: u64,
     pub(super) heartbeat_due_ms: u64,
     pub(super) quorum_due_ms: u64,

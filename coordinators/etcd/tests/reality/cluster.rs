@@ -15,9 +15,9 @@ pub(crate) struct Pace {
     pub(crate) election_ms: u64,
 }
 
-/// Pace of tests with intended elections; half a second was too short on a busy machine.
+/// Pace of tests that cause elections; a timeout of half a second is too short on a busy machine.
 const FAST: Pace = Pace { heartbeat_ms: 100, election_ms: ELECTION_MS };
-/// Pace of tests without elections, however busy the machine is.
+/// Pace of tests without elections, even on a busy machine.
 const CALM: Pace = Pace { heartbeat_ms: 100, election_ms: 3_000 };
 const ELECTION_MS: u64 = 1_500;
 const REQUEST_MS: u64 = 5_000 + 2 * ELECTION_MS;

@@ -1,4 +1,4 @@
-//! Requests, and responses in a comparable form.
+//! Builds requests, and converts responses to a comparable form.
 
 use std::collections::BTreeMap;
 

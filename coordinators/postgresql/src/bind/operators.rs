@@ -116,7 +116,8 @@ impl Binder<'_> {
         let kind = typed.kind;
         match (&typed.bound, kind) {
             (Bound::Constant(Value::Decimal(text)), Type::Numeric) => {
-                // The minimum of eight bytes is the negative of a number that is too large.
+                // The smallest 8-byte integer is parsed here, because it has no positive
+                // counterpart.
                 let bound = match format!("-{text}").parse() {
                     Ok(number) if !text.contains(['.', 'e']) => {
                         return Ok(Typed {

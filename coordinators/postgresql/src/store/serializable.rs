@@ -44,7 +44,7 @@ struct Entry {
     began: Moment,
     prepared: Option<Moment>,
     committed: Option<Moment>,
-    /// Earliest commit before its own among transactions whose writes it did not see.
+    /// Earliest commit of a transaction whose writes this one did not see, before its own commit.
     earliest_out: Option<Moment>,
     finished_before: u64,
     is_read_only: bool,

@@ -3,7 +3,7 @@
 use super::Xid;
 use std::collections::BTreeSet;
 
-/// Shows all earlier commits and the transaction's own earlier statements.
+/// A view of all earlier commits and of the transaction's own earlier statements.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
     pub(crate) next: Xid,

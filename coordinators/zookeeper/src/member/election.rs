@@ -106,7 +106,7 @@ impl Election {
         if is_changed { Step::VoteToAll } else { Step::Nothing }
     }
 
-    /// Counts such votes as a majority only if the leader itself is one of the voters.
+    /// Votes of members with a leader form a majority only if the leader is one of the voters.
     fn hear_settled(&mut self, from: MemberId, heard: Notification) -> Step {
         if heard.round == self.round {
             self.votes.insert(from, heard);

@@ -1,4 +1,4 @@
-//! The stages of leadership.
+//! Stages of a leader, from inviting followers to serving clients.
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum LeaderStage {
