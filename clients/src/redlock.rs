@@ -1,19 +1,8 @@
 //! `redlock`: the lock on N independent masters.
 //!
-//! Source: Redis documentation, "Distributed Locks with Redis", "The Redlock Algorithm", in its
-//! five steps:
-//!
-//! 1. It gets the current time in milliseconds.
-//! 2. It tries to acquire the lock in all the N instances sequentially, using the same key name and
-//!    random value in all the instances, with a timeout that is small compared to the total lock
-//!    auto-release time.
-//! 3. It computes how much time elapsed since step 1. If and only if it was able to acquire the
-//!    lock in the majority of the instances, and the total time elapsed is less than the lock
-//!    validity time, the lock is considered to be acquired.
-//! 4. If the lock was acquired, its validity time is considered to be the initial validity time
-//!    minus the time elapsed.
-//! 5. If it failed to acquire the lock, it will try to unlock all the instances, even those it
-//!    believed it had not locked.
+//! Source: Redis documentation, "Distributed Locks with Redis", "The Redlock Algorithm". Its five
+//! steps are marked in the code. Step 2 has a timeout per instance that is small compared to the
+//! ttl, and step 5 also unlocks instances that seemed not to be locked.
 //!
 //! "Retry on failure" adds the random delay, "Safety arguments" the drift: `MIN_VALIDITY = TTL -
 //! (T2 - T1) - CLOCK_DRIFT`. The reference implementation (redlock-rb) sets the drift to 1 % of the

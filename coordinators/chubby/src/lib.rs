@@ -5,17 +5,17 @@
 //! | rule | section |
 //! | --- | --- |
 //! | A cell is a small set of replicas, typically five, which elect a master. | 2.2 |
-//! | The replicas promise the master not to elect another one for a few seconds, the master lease, and renew that promise while the master wins a majority. | 2.2 |
+//! | The replicas promise the master not to elect another one for a few seconds (the master lease). They renew the promise while the master wins a majority. | 2.2 |
 //! | Clients find the master by asking the replicas; a replica that is not the master names it. | 2.2 |
 //! | A write is acknowledged once a majority of the replicas has it. | 2.2 |
 //! | Locks are advisory, and a lock is a node of the name space. | 2.4 |
 //! | A sequencer is the name of the lock, its mode and its generation number, which increases when the lock goes from free to held. | 2.4 |
 //! | A recipient checks a sequencer by asking Chubby (`CheckSequencer`), or compares it with the latest sequencer that it has seen. | 2.4, 2.6 |
-//! | Lock-delay: if a lock becomes free because its holder has failed or is unreachable, no client gets it for the time that the holder requested, at most a minute. A lock that is released is free immediately. | 2.4 |
+//! | If a lock becomes free because its holder has failed or is unreachable, no client gets it during the lock-delay that the holder requested, at most a minute. A released lock is free immediately. | 2.4 |
 //! | Events reach a client through its library; `lock acquired` and `master failed over` are two of them. | 2.5 |
-//! | A session lasts while KeepAlives are exchanged. Its lease is advanced when it is created, when a master takes over, and when the master answers a KeepAlive. | 2.8 |
+//! | A session lasts while KeepAlives are exchanged. The master extends the session's lease when it creates the session, takes over, or answers a KeepAlive. | 2.8 |
 //! | The master answers a KeepAlive when the lease is close to its end, and extends it by 12 s. It may choose more, up to about 60 s, when it is overloaded. | 2.8 |
-//! | A KeepAlive is answered early if there is an event to deliver; the next KeepAlive acknowledges the event. | 2.8 |
+//! | The master answers a KeepAlive early to deliver an event; the next KeepAlive acknowledges the event. | 2.8 |
 //! | A new master has a new epoch number, and rejects calls of earlier ones. | 2.9 |
 //! | A new master extends every session to the longest lease that the old master may have granted. | 2.9 |
 //! | A new master lets clients send KeepAlives only, emits a fail-over event to each session, and waits until each has acknowledged it or has ended. | 2.9 |

@@ -32,8 +32,8 @@ struct Proposed {
 /// | `master` | `master here`, `master HOST PORT`, `master unknown` |
 /// | `open` | `session S E LEASE` |
 /// | `keepalive S E EVENTS` | later `alive E HELD LEASE EVENTS [failed-over] [acquired LOCK] ...` |
-/// | `acquire S E LOCK N DELAY` | `acquired GENERATION`, or `waiting`: an event tells when to ask again |
-/// | `release S E LOCK N` | `released`, also of a lock that was only waited for |
+/// | `acquire S E LOCK N DELAY` | `acquired GENERATION`, or `waiting` until an event lets the client ask again |
+/// | `release S E LOCK N` | `released`, also for a lock that the client only waited for |
 /// | `check S E LOCK GENERATION` | `valid`, `invalid` (`CheckSequencer`) |
 /// | `close S E` | `closed` |
 ///

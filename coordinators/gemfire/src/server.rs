@@ -29,7 +29,7 @@ struct Beat {
 /// | --- | --- |
 /// | `join P` | later `joined SYSTEM V TIMEOUT`; `coordinator HOST PORT`, `later` |
 /// | `alive P SYSTEM V [LOCK SERIAL END] ...` | `view V GRANTOR G ID,ID...`, after half a member timeout or when the view has changed |
-/// | `lock P G LOCK SERIAL WAIT LEASE` | later `granted END`, `timeout`; `released` if it was given up before |
+/// | `lock P G LOCK SERIAL WAIT LEASE` | later `granted END`, `timeout`; `released` if the process gave up the call |
 /// | `unlock P G LOCK SERIAL` | `unlocked`, `not-held` |
 /// | `get P V KEY` | `value N` |
 /// | `put P V KEY N` | `done` |
