@@ -236,7 +236,7 @@ impl Setting {
         }
     }
 
-    /// Number of servers that may fail while the rest form a quorum; zero without a quorum.
+    /// Returns how many servers may fail while the rest form a quorum; zero without a quorum.
     pub fn spare_servers(&self) -> usize {
         match self.topology {
             Topology::Independent { masters, quorum } => {
@@ -274,7 +274,7 @@ impl Window {
 }
 
 impl Default for Window {
-    /// From 2 s, when processes have settled, to 60 s, when most of them still work.
+    /// Returns 2 s, when processes have settled, to 60 s, when most of them still work.
     fn default() -> Window {
         Window { begin_us: SimTime(2_000_000), end_us: SimTime(60_000_000) }
     }

@@ -199,7 +199,8 @@ fn round_starts<F: FnMut(&FaultPlan) -> bool>(
     })
 }
 
-/// The roundest time comes first. Of two equally round times, the nearer one comes first.
+/// Returns rounder start times, the roundest first. Of two equally round times, the nearer one
+/// comes first.
 fn rounder(at: SimTime) -> impl Iterator<Item = SimTime> {
     let at = at.as_micros();
     GRAINS_US.into_iter().take_while(move |grain| !at.is_multiple_of(*grain)).flat_map(

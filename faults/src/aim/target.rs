@@ -30,7 +30,7 @@ const STAGES: [Stage; 6] = [
     Stage::Unheard,
 ];
 
-/// Empty if the fault cannot hit the place. A quiet stretch has its first and its last instant.
+/// Returns the instants at which the fault hits the place, or a quiet stretch's first and last one.
 pub(super) fn instants(
     fault: &Fault,
     place: &Place,

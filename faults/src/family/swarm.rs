@@ -37,7 +37,8 @@ pub fn swarm(seed: Seed) -> Vec<Swarmed> {
 }
 
 impl Swarmed {
-    /// The restart delay does not change, because it is a promise of the operator.
+    /// Weakens the ranges of a setting. The restart delay is the operator's promise and stays the
+    /// same.
     pub(crate) fn soften(&self, setting: &Setting) -> Setting {
         let part = |min: u64, max: u64| {
             min + (max - min.min(max)).saturating_mul(self.hardness_per_mille) / 1_000

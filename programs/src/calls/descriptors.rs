@@ -33,7 +33,8 @@ impl Group {
         })
     }
 
-    /// Programs fall back to reads and writes if the kernel refuses to copy between files.
+    /// Lets the kernel copy only between its own files. Otherwise programs fall back to other
+    /// calls.
     fn native_unless(&self, descriptors: [u64; 2]) -> Outcome {
         let is_ours = |one: &u64| (*one as i32) < 3 || (*one as i32) >= FIRST_DESCRIPTOR;
         if descriptors.iter().any(is_ours) { fails(libc::EINVAL) } else { Outcome::Native }
@@ -181,7 +182,8 @@ impl Group {
         Outcome::Done(result)
     }
 
-    /// The kernel keeps this flag, because programs set it without a stop.
+    /// Asks the kernel whether a descriptor is non-blocking, because programs set this flag
+    /// natively.
     pub(super) fn is_nonblocking(&self, call: &Call) -> bool {
         let path = format!("/proc/{}/fdinfo/{}", call.memory.0, call.descriptor());
         let text = std::fs::read_to_string(path).unwrap_or_default();

@@ -109,7 +109,7 @@ fn word_of(call: &Call, at: u64) -> Word {
     shared.unwrap_or(Word::Own { process: call.process, at })
 }
 
-/// `None` unless the mapping is shared. Anonymous shared memory has a file in the kernel too.
+/// Returns the file and offset of a word in a shared mapping; `None` for a private mapping.
 fn shared_word(memory: Memory, at: u64) -> Option<Word> {
     let maps = std::fs::read_to_string(format!("/proc/{}/maps", memory.0)).ok()?;
     let hexadecimal = |text: &str| u64::from_str_radix(text, 16).ok();

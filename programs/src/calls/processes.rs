@@ -43,7 +43,7 @@ impl Group {
         })
     }
 
-    /// The new thread is traced regardless of the flags, in the namespaces of the first process.
+    /// Creates a thread or process that is traced regardless of the flags.
     fn clone_call(&mut self, call: &Call) -> Outcome {
         if call.arguments[0] & NAMESPACES as u64 != 0 {
             return fails(libc::EPERM);

@@ -44,7 +44,7 @@ impl Socket {
         }
     }
 
-    /// To the peer, a program that neither reads nor writes has closed the connection.
+    /// Shuts down one or both directions. To the peer, a program that shut down both has closed.
     fn shuts(&mut self, id: SocketId, reading: bool, writing: bool) -> Option<Request> {
         let was_closed = self.reads_no_more && self.is_shut;
         let ends = writing && !self.is_shut;

@@ -49,7 +49,7 @@ pub(crate) fn spawn(image: &Image) -> Result<Tracee, StartError> {
     }
 }
 
-/// Exit statuses from 121 on mean that a preparation failed.
+/// Replaces the child by the program. Exit statuses from 121 on mean that a preparation failed.
 unsafe fn become_program(
     image: &Image,
     arguments: &[*const c_char],
@@ -88,7 +88,7 @@ unsafe fn become_program(
     }
 }
 
-/// The files for output stay empty, because the tracer takes the output.
+/// Opens an empty input and two files for output, which stay empty because the tracer takes it.
 unsafe fn prepare_descriptors() {
     // SAFETY: the calls affect only descriptors of the child, and all pointers are live.
     unsafe {
@@ -148,7 +148,7 @@ pub(crate) fn signal_process(process: pid_t, signal: i32) -> i64 {
     }
 }
 
-/// If no thread is given, any thread of the process gets the signal.
+/// Sends a timer's signal to a thread or, if none is given, to any thread of the process.
 pub(crate) fn signal_of_timer(
     (process, thread): (pid_t, Option<pid_t>),
     signal: i32,
@@ -170,7 +170,7 @@ pub(crate) fn signal_of_timer(
     }
 }
 
-/// Most time would be lost to wake-ups across cores without the pinning.
+/// Pins this thread and its children to one core, because wake-ups across cores are slow.
 pub(crate) fn stay_on_one_core() {
     use std::sync::atomic::{AtomicUsize, Ordering};
     static STARTED: AtomicUsize = AtomicUsize::new(0);

@@ -107,7 +107,7 @@ impl Tracee {
         }
     }
 
-    /// The result is never `None`; the type suits the caller's match.
+    /// Waits for the next stop. The result is never `None`; the type suits the caller's match.
     pub(crate) fn wait(self) -> Option<Stop> {
         loop {
             if let Some(stop) = self.wait_once() {

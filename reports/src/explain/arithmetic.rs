@@ -135,7 +135,7 @@ impl Case<'_, '_> {
         (drifting > 0 && left > 0).then(|| left.saturating_mul(MILLION) / drifting - MILLION)
     }
 
-    /// A server must be back before the lost lease is over, and before its holder leaves.
+    /// Returns the longest downtime that ends before the lost lease, and before its holder leaves.
     fn absence(&self, node: Node) -> Option<i64> {
         let early = self.is_about(Measure::Absence);
         let clocks =
@@ -146,7 +146,7 @@ impl Case<'_, '_> {
         Some(span(self.began(), self.lease_end(Some(node))?.min(self.until()?)))
     }
 
-    /// The write must reach the storage after the next holder's first request.
+    /// Returns the delay after which a write arrives later than the next holder's first request.
     fn storage_delay(&self) -> Option<i64> {
         let landed = self.clash.late_write?;
         let request =
@@ -164,7 +164,7 @@ impl Case<'_, '_> {
         })
     }
 
-    /// The granting write must still be in transit to the replica when the primary crashes.
+    /// Returns the lag with which the grant is still in transit when the primary crashes.
     fn replication_lag(&self, from: &[Node]) -> Option<i64> {
         let grant = self.holder.grant.as_ref()?;
         let applies = self.is_about(Measure::ReplicationLag) && from.contains(&grant.node);
@@ -199,7 +199,7 @@ impl Case<'_, '_> {
         landed.or(left)
     }
 
-    /// The end of the lease in true time, at this server or else where it ends first.
+    /// Returns the end of the lease in true time, at this server or else where it ends first.
     fn lease_end(&self, at: Option<Node>) -> Option<SimTime> {
         let grant = self.holder.grant.as_ref().filter(|_| !self.has_no_ttl())?;
         let servers = grant

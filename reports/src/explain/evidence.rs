@@ -58,7 +58,8 @@ impl<'t, 'h> Case<'t, 'h> {
         })
     }
 
-    /// The earlier acquisition, if its lease was over while its holder was in the critical section.
+    /// Returns the earlier acquisition if its lease ended while its holder was in the critical
+    /// section.
     pub(super) fn overrun(&self) -> Option<&Overrun<'t, 'h>> {
         let overrun = || Overrun::of_clash(self.timeline, self.finding.clash?);
         let is_over = self.losses().is_empty();

@@ -58,7 +58,7 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
     }
 }
 
-/// The history of one of several locks has gaps in its sequence numbers.
+/// Finds the events before an event by its number, because a single lock's history has gaps.
 fn before_event<'h>(history: &'h History, event: &Event) -> &'h [Event] {
     let at = history.events.partition_point(|earlier| earlier.sequence < event.sequence);
     &history.events[..at]
@@ -229,7 +229,7 @@ fn stood<'h>(history: &'h History, event: &Event) -> Option<&'h str> {
     stood.flatten()
 }
 
-/// A time to live set in the instant of the grant belongs to the same script or transaction.
+/// Returns whether the event sets the time to live in the instant of its process's grant.
 fn completes_a_grant(history: &History, event: &Event) -> bool {
     let What::Server { key, by, .. } = &event.what else { return false };
     let before = before_event(history, event);

@@ -107,7 +107,7 @@ impl Story<'_, '_> {
         self.leaves(clash);
     }
 
-    /// A script that was sent twice finds a value that its own acquire wrote.
+    /// Returns whether the acquire itself wrote the granting value, as a script sent twice does.
     fn created_itself(&self, one: &Acquisition<'_>, granted: Moment) -> bool {
         self.timeline.keys.iter().any(|span| {
             span.by == Some(one.process)
@@ -296,7 +296,7 @@ impl Story<'_, '_> {
         keys.any(|key| key.from == grant.moment && key.runs_out.is_some())
     }
 
-    /// A script that counts sets the expiry with a separate command in the instant of the grant.
+    /// Returns the last write in the instant of the grant, which may set the expiry.
     fn set_last_with(&self, grant: &Grant) -> Moment {
         let (timeline, granted) = (self.timeline, grant.moment);
         let later = (granted.index..timeline.history.events.len()).map(|at| timeline.moment(at));

@@ -39,7 +39,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         server(self.holder)
     }
 
-    /// The holder's server was promoted later than the taker's, which is then an old primary.
+    /// Returns whether the lock was taken at an old primary, which was promoted before the
+    /// holder's.
     pub(super) fn is_taken_at_old_primary(&self) -> bool {
         let promoted = |one: &Acquisition<'_>| {
             let grant = one.grant.as_ref()?;

@@ -15,7 +15,7 @@ struct Link {
     entered: usize,
 }
 
-/// Each finding belongs to the timeline of the lock with the returned index.
+/// Returns a finding for each circle, with the index of the lock to whose timeline it belongs.
 pub(crate) fn circles(timelines: &[Timeline<'_>]) -> Vec<(usize, Finding)> {
     let links: Vec<Option<Link>> = (0..timelines.len()).map(|held| link(timelines, held)).collect();
     let mut found = Vec::new();

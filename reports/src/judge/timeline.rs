@@ -243,7 +243,7 @@ impl<'h> Timeline<'h> {
         Some(set.time + self.history.header.ttl_us)
     }
 
-    /// A lower count of the same owner is a partial release and no grant.
+    /// Returns whether the value is a lower count of the same owner, which is a partial release.
     pub(crate) fn is_lowered(&self, span: &KeySpan<'_>) -> bool {
         let before = self.keys.iter().find(|before| {
             before.node == span.node && before.to == Some((span.from, KeyEnd::Replaced))
@@ -280,7 +280,7 @@ impl<'h> Timeline<'h> {
     }
 }
 
-/// A counting lock's value is `owner=count`, and the count does not identify the owner.
+/// Returns whether two values have the same owner. A counting lock's value is `owner=count`.
 pub(crate) fn is_one_owner(one: &str, other: &str) -> bool {
     // Most owners differ in their first byte, so this test avoids full comparisons.
     let may_be_same =
@@ -297,7 +297,7 @@ fn owner_of_value(value: &str) -> &str {
     owner_and_count(value).0
 }
 
-/// The process that created or advanced the node, or that held the lock under its name.
+/// Returns the process that created or advanced the node, or held the lock under its name.
 pub(crate) fn creator(history: &History, node: &str) -> Option<Node> {
     history.events.iter().find_map(|event| match &event.what {
         What::Server { change, value: Some(value), by, .. } => {

@@ -28,7 +28,7 @@ pub fn digest(history: &History) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A lease follows from the request, and histories of version 1 do not have it.
+/// Omits the lease, which follows from the request and is absent in histories of version 1.
 fn without_lease(what: &What) -> Cow<'_, What> {
     match what {
         What::Server { lease_us: Some(_), .. } => {

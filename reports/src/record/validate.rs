@@ -78,7 +78,7 @@ pub fn validate(history: &History) -> Result<(), InvalidHistory> {
     }
 }
 
-/// Keys of two resources could be confused unless all keys begin with the resource.
+/// Checks that all keys begin with the resource, so that keys of two resources are not confused.
 fn of_one_resource(history: &History) -> Result<(), InvalidHistory> {
     let resource = &history.header.resource;
     for (position, event) in history.events.iter().enumerate() {

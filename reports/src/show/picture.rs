@@ -53,7 +53,7 @@ pub(crate) struct FaultBar {
 }
 
 impl Scene {
-    /// Without the run's history, the picture shows the report's timeline.
+    /// Returns the picture of a run's history or, if the report has none, of its timeline.
     pub(crate) fn new(run: &RunReport) -> Option<Scene> {
         let is_whole = run.history.is_some();
         let history = run.history.clone().unwrap_or_else(|| remembered(run));

@@ -146,7 +146,7 @@ pub fn published(
 }
 
 impl Published {
-    /// A key that is absent has its built-in value.
+    /// Compares a scenario's settings. A key that is absent has its built-in value.
     fn has_settings_of(&self, scenario: &Value) -> bool {
         let stated = |key: &str, built_in: &str| match scenario.get(key) {
             None | Some(Value::Null) => built_in.to_owned(),

@@ -82,7 +82,7 @@ fn judged(checkers: &[Checker], timelines: &[Timeline<'_>]) -> Judgement {
     Judgement { verdict, violations }
 }
 
-/// The first finding of each kind and cause describes the violation; the others are counted.
+/// Groups findings by kind and cause. The first one describes the violation.
 fn grouped(timeline: &Timeline<'_>, findings: Vec<Finding>) -> Vec<Violation> {
     let mut groups: BTreeMap<(Kind, Cause), Vec<Finding>> = BTreeMap::new();
     for finding in findings {
@@ -94,7 +94,7 @@ fn grouped(timeline: &Timeline<'_>, findings: Vec<Finding>) -> Vec<Violation> {
     violations
 }
 
-/// The earliest violation of each kind and cause describes all of them; the others are counted.
+/// Merges violations of the same kind and cause. The earliest one describes the violation.
 fn together(violations: Vec<Violation>) -> Vec<Violation> {
     let mut all: Vec<Violation> = Vec::new();
     for one in violations {
@@ -137,7 +137,7 @@ fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violat
     }
 }
 
-/// The probe does not count, because no fault affects it. One exercised lock suffices.
+/// Returns why a history is inconclusive, if it is. One exercised lock suffices.
 fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
     let reasons: [fn(&Timeline<'_>) -> Option<String>; 5] =
         [uncontended, no_fault_met, unordered, misjudged, unfinished];
@@ -219,7 +219,8 @@ fn no_fault_met(timeline: &Timeline<'_>) -> Option<String> {
     }
 }
 
-/// Without a quorum's grant, nothing shows that the process had the lock.
+/// Returns a reason if a process entered without a recorded quorum, which leaves its place among
+/// the grants unknown.
 fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     let other = timeline
         .acquisitions
@@ -232,7 +233,7 @@ fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     ))
 }
 
-/// A storage that rejects a token without a higher one before it violates its own rule.
+/// Returns a reason if the storage rejected a token without a higher one before it.
 fn misjudged(timeline: &Timeline<'_>) -> Option<String> {
     let mut highest = None;
     for request in &timeline.storage {

@@ -64,7 +64,7 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Slices are compared one by one only if the bounds are the same; otherwise almost all differ.
+/// Compares slices one by one only if the bounds are the same; otherwise almost all differ.
 fn slices(a: &[Slice], b: &[Slice], is_one_by_one: bool) -> Vec<String> {
     let same = a.iter().filter(|slice| b.contains(slice)).count();
     let mut lines = Vec::new();

@@ -147,7 +147,7 @@ fn rate(cell: &MatrixCell) -> String {
     }
 }
 
-/// Links are relative to the folder above that of the certificates.
+/// Describes the cell's explorations, with links relative to the folder above the certificates.
 fn explored(cell: &MatrixCell, scenario: &Value) -> String {
     if cell.verdict != CellVerdict::Quiet {
         return String::new();

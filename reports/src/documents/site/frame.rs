@@ -73,7 +73,7 @@ pub(super) fn framed(out: &str, title: &str, body: &Markup) -> Vec<u8> {
     page(out, title, body, "", &html! {})
 }
 
-/// The content security policy allows the hashes in `scripts`, followed by `after`.
+/// Renders a page whose content security policy allows the hashes in `scripts`.
 pub(super) fn page(
     out: &str,
     title: &str,

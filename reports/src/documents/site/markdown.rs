@@ -51,7 +51,7 @@ impl Link {
         Link { path: Some(path.clone()), heading: String::new(), written: path }
     }
 
-    /// Files without a page keep their paths of the repository.
+    /// Returns the link's path in the site. Files without a page keep their repository paths.
     pub(super) fn in_site(&self, repository: Repository<'_>) -> String {
         let path = self.path.as_deref().unwrap_or_default();
         match repository(path) {
@@ -203,7 +203,7 @@ impl<'t, 'r> Writer<'t, 'r> {
         length
     }
 
-    /// GitHub's anchors are lower case without punctuation, and numbered if repeated.
+    /// Returns GitHub's anchor: lower case, no punctuation, `-` for a space, a number if repeated.
     fn anchor(&mut self, words: &str) -> String {
         let letters = words.trim().to_lowercase();
         let kept =

@@ -337,7 +337,7 @@ fn is_taken_over(_: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
     matches!(loss.remover(), Some(Remover::Process(by)) if loss.is_takeover_by(by))
 }
 
-/// Another thread may have sent the release for an earlier lock with the same owner value.
+/// Excludes a release that another thread sent for an earlier lock with the same owner value.
 fn is_of_a_thread(_: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
     matches!(loss.remover(), Some(Remover::Thread(by)) if !loss.may_be_a_late_release_of(by))
 }
@@ -350,8 +350,8 @@ fn is_late(_: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
     }
 }
 
-/// The last second of the lease does not matter to a holder that had left its critical section by
-/// then, and whose release was delayed.
+/// Excludes a holder that had left its critical section before the last second of its lease, and
+/// whose release was delayed.
 fn is_rounded(case: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
     loss.ran_out() == Some(RanOut::InWholeSeconds) && case.held_up().is_none()
 }

@@ -38,7 +38,7 @@ fn loses_reply(story: Story, from: u64, to: u64) -> Story {
     story.fault_ended(to, 9, "lost-reply", REDIS)
 }
 
-/// Client 1 takes the lock at 1 ms for 10 ms. The lease expires before client 2 takes the lock.
+/// Returns a story in which client 1's lease of 10 ms expires before client 2 takes the lock.
 fn overrun(released_at: u64) -> Story {
     Story::new()
         .takes(1, 1, "a")
@@ -48,7 +48,7 @@ fn overrun(released_at: u64) -> Story {
         .releases(99, 2)
 }
 
-/// Client 1 takes the lock at 1 ms for 10 ms and loses it. Client 2 takes it at 4 ms.
+/// Returns the cause of a story in which client 1 loses the lock, and client 2 takes it at 4 ms.
 fn early(how: impl FnOnce(Story) -> Story) -> Story {
     how(Story::new().takes(1, 1, "a")).takes(4, 2, "b").releases(6, 1).releases(7, 2)
 }

@@ -5,7 +5,8 @@ use crate::judge::timeline::{KeySpan, Moment, Timeline};
 use crate::record::history::{Keeping, Turn, What};
 use fencepost_faults::{Node, SimTime};
 
-/// A database server that lost power does not notify the clients in its queue.
+/// Returns whether all remaining waiters are in a database's queue on connections that ended when
+/// the server lost power.
 pub(super) fn waits_for_the_dead(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let died = |from: Moment, told: Moment| {
         let meanwhile = &timeline.history.events[from.index..told.index];
@@ -52,7 +53,8 @@ pub(super) fn slept_on(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     })
 }
 
-/// The finding may end before the silence event, by which another process may have the lock.
+/// Returns the end of a finding if the silence event is later, by which another process may have
+/// the lock.
 fn end_of(timeline: &Timeline<'_>, finding: &Finding, told: Moment) -> Moment {
     let end = finding.at + finding.duration;
     let mut events = timeline.history.events[..told.index].iter();

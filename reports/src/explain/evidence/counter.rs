@@ -54,7 +54,7 @@ impl<'t, 'h> Counter<'t, 'h> {
         early_loss::two_primaries(self.timeline, self.earlier, later)
     }
 
-    /// Servers of a system of members share the counter.
+    /// Returns whether the later token comes from another server that does not share the counter.
     pub(crate) fn is_a_copy(&self) -> bool {
         let is_elsewhere = self.earlier.node != self.later.node;
         !self.is_of_members && (is_elsewhere || self.is_changed(Change::Discarded))

@@ -25,7 +25,7 @@ struct Handover<'t, 'h> {
     granted_again: Moment,
 }
 
-/// Losses at each server that granted again before the earlier lease had expired there.
+/// Returns the loss at each server that granted again before the earlier lease had ended there.
 pub(super) fn of_clash<'t, 'h>(timeline: &'t Timeline<'h>, clash: Clash) -> Vec<Lost<'t, 'h>> {
     let (holder, taker) =
         (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
@@ -158,7 +158,8 @@ impl<'t, 'h> Handover<'t, 'h> {
     }
 }
 
-/// The holder had entered by an earlier lock of its process, which the other server still had.
+/// Returns how the other server lost an earlier lock of the holder's process, by which the holder
+/// had entered.
 fn of_a_copy<'t, 'h>(
     timeline: &'t Timeline<'h>,
     (holder, taker): (&'t Acquisition<'h>, &'t Acquisition<'h>),

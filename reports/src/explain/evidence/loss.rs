@@ -111,7 +111,8 @@ impl Loss<'_, '_> {
         self.removed().is_some_and(|at| release::is_astray(self.timeline, process, at))
     }
 
-    /// A release that the holder has begun for this lock does not count.
+    /// Returns whether a delayed release of an earlier lock by the holder may have removed the
+    /// lock.
     pub(crate) fn may_be_a_late_release(&self) -> bool {
         !self.is_given_back() && self.may_be_a_late_release_of(self.holder.process)
     }
@@ -148,7 +149,7 @@ impl Loss<'_, '_> {
             || self.is_of_members() && matches!(self.how, How::NeverReceived)
     }
 
-    /// A new server recovers locks from the system's members, unless the system was founded anew.
+    /// Returns whether a new server would have recovered the lock from the members.
     fn is_of_members(&self) -> bool {
         let kept_as = self.timeline.history.header.kept_as;
         matches!(kept_as, Some(Keeping::Membership | Keeping::MemberLease))
@@ -171,7 +172,7 @@ impl Loss<'_, '_> {
             && between.any(|event| event.node == span.node && matches!(event.what, What::Crashed))
     }
 
-    /// Also covers a replaced owner whose expiry the server never reported.
+    /// Returns why the lock expired too early, if it did, even if no server reported the expiry.
     pub(crate) fn ran_out(&self) -> Option<RanOut> {
         let How::Ended { span, at, how } = self.how else { return None };
         let header = &self.timeline.history.header;
@@ -274,7 +275,8 @@ impl Loss<'_, '_> {
         }
     }
 
-    /// The server read its clock earlier than it wrote the row if less of the lease was left.
+    /// Returns when the server read its clock for the last lease: before the write if less was
+    /// left.
     fn reckoned_from(&self, span: &KeySpan<'_>) -> SimTime {
         let Some(set) = span.set.last() else { return SimTime::ZERO };
         let left = match self.timeline.history.events[set.index].what {

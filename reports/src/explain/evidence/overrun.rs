@@ -49,7 +49,8 @@ impl<'t, 'h> Overrun<'t, 'h> {
         paused > Micros::ZERO && (across || self.would_fit_without(paused))
     }
 
-    /// Without clock drift, a holder leaves in time if its lease states its validity.
+    /// Returns whether a clock drifted during a lease with a stated validity, which a holder
+    /// respects.
     pub(crate) fn clock_ran_wrong(&self) -> bool {
         let servers = self.grant.servers.iter().map(|(node, _)| *node);
         let mut hosts = servers.chain([self.holder.process]);
@@ -90,12 +91,13 @@ impl<'t, 'h> Overrun<'t, 'h> {
         self.until.since(self.lease.from) > self.lease.lasts
     }
 
-    /// The holder of a lock that renews itself need not leave before the lease ends.
+    /// Returns whether the holder of a self-renewing lock, which need not leave, outstayed its
+    /// lease.
     pub(crate) fn missed_renewals(&self) -> bool {
         self.is_too_long() && (renews_by_itself(self.timeline) || self.lost_a_renewal())
     }
 
-    /// A process without an open lock call sends only renewals to a server.
+    /// Returns whether a command was lost while no lock call was open, which can only be a renewal.
     fn lost_a_renewal(&self) -> bool {
         let Some(heard) = self.holder.completed else { return false };
         let machine = self.holder.process.machine();

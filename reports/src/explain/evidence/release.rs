@@ -25,7 +25,7 @@ pub(super) fn unknown(timeline: &Timeline<'_>, process: Node, before: Moment) ->
     unknown.map(|(_, index)| timeline.moment(index))
 }
 
-/// A release without an answer may still arrive. A release in progress does not count.
+/// Returns whether a release without an answer may still arrive. Open releases do not count.
 pub(crate) fn is_astray(timeline: &Timeline<'_>, process: Node, before: Moment) -> bool {
     stray(timeline, process, before).is_some()
 }
@@ -51,7 +51,8 @@ fn stray(timeline: &Timeline<'_>, process: Node, before: Moment) -> Option<Momen
     stray.map(|(_, index)| timeline.moment(index))
 }
 
-/// A removal by a process without an open release comes from an earlier release.
+/// Returns whether a release without an answer may arrive at a moment. A process without an open
+/// release that removes a lock has sent the release earlier.
 pub(super) fn may_arrive(timeline: &Timeline<'_>, process: Node, at: Moment) -> bool {
     let (mut open, mut astray) = (None, 0_usize);
     for event in &timeline.history.events[..at.index] {
@@ -88,7 +89,7 @@ pub(super) fn is_open(timeline: &Timeline<'_>, process: Node, from: Moment, at: 
     unknown(timeline, process, at).is_some_and(|sent| from < sent)
 }
 
-/// If servers do not distinguish threads, the sender is the only thread with an open release.
+/// Returns the thread that sent a command, which may be the only one with an open release.
 pub(super) fn thread_of(timeline: &Timeline<'_>, by: Node, at: Moment) -> Node {
     let events = &timeline.history.events;
     let is_told = events
@@ -148,7 +149,7 @@ pub(crate) enum HeldUp {
     OnItsWay,
 }
 
-/// Messages of a connection that ended with its server are never delivered.
+/// Returns whether the server crashed or restarted in a span, which loses messages in transit.
 fn was_down_between(timeline: &Timeline<'_>, server: Node, from: Moment, until: Moment) -> bool {
     let mut meanwhile = timeline.history.events[from.index..until.index].iter();
     meanwhile

@@ -18,7 +18,7 @@ pub(crate) enum Gone {
     WithSession,
 }
 
-/// `None` if the lock was not in a session or ended in another way.
+/// Returns how the earlier lock was lost; `None` if it was not in a session.
 pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<Gone> {
     if timeline.history.header.kept_as == Some(Keeping::MemberLease) {
         return departed(timeline, clash).then_some(Gone::WithSession);
@@ -84,7 +84,8 @@ fn still_stood(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment) ->
         .any(|span| span.from < at && span.to.is_none_or(|(to, _)| at < to))
 }
 
-/// The first node for most of the period; in a free semaphore, the first that waits for a permit.
+/// Returns the queue's first node for most of the period. In a free semaphore, it is the first node
+/// that waits for a permit.
 pub(super) fn first_node<'h>(timeline: &Timeline<'h>, period: Period) -> Option<KeySpan<'h>> {
     let Period { from, until } = period;
     let stood = |span: &&KeySpan<'_>| {
@@ -99,7 +100,7 @@ pub(super) fn first_node<'h>(timeline: &Timeline<'h>, period: Period) -> Option<
     })
 }
 
-/// A process knows of at most one of its nodes in the queue.
+/// Returns whether a process created a second node in the queue, which it does not know of.
 pub(super) fn contended_twice(
     timeline: &Timeline<'_>,
     process: Node,
@@ -122,7 +123,8 @@ pub(super) enum First {
     IsUnknown,
 }
 
-/// `None` if a process once held the lock with the node, or a dead session may keep it.
+/// Returns whether the first node's process still waits with it; `None` if a dead session may keep
+/// the node, or a process once held the lock with it.
 pub(super) fn of_queue(
     timeline: &Timeline<'_>,
     first: &KeySpan<'_>,

@@ -89,7 +89,7 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<S
     }
 }
 
-/// A server and an owner whose release only lowered the count of a lock that then remained.
+/// Returns a server with a lock that remained because its owner's release only lowered the count.
 pub(super) fn counted_once_too_often(
     timeline: &Timeline<'_>,
     finding: &Finding,
@@ -98,7 +98,7 @@ pub(super) fn counted_once_too_often(
     standing.find(|span| timeline.is_lowered(span)).and_then(|span| Some((span.node, span.by?)))
 }
 
-/// A server and an owner whose request to it was lost after the grant, while it acquired.
+/// Returns a server with a lock whose owner's next request was lost, and the owner.
 pub(super) fn lost_a_request(timeline: &Timeline<'_>, finding: &Finding) -> Option<(Node, Node)> {
     mostly(timeline, Period::of_finding(finding)).find_map(|span| {
         let by = span.by?;

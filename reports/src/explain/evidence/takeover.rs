@@ -4,7 +4,7 @@ use super::release;
 use crate::judge::timeline::{Moment, Outcome, Timeline};
 use fencepost_faults::Node;
 
-/// `false` if an unanswered earlier release of the remover may have removed the lock.
+/// Returns whether a process removed a lock while acquiring it, by no earlier unanswered release.
 pub(crate) fn is_stale_takeover(timeline: &Timeline<'_>, remover: Node, removed: Moment) -> bool {
     let mut acquisitions = timeline.acquisitions.iter();
     let acquiring = acquisitions.any(|one| {

@@ -70,7 +70,8 @@ impl Removal {
             .position(|one| one.process.machine() == machine && belongs(one))
     }
 
-    /// A holder may delete a value that a refused process wrote over its own with GETSET.
+    /// Returns whether the owner had been granted the lock. A refused process may also write a
+    /// value, with GETSET.
     fn robs(&self, timeline: &Timeline<'_>) -> bool {
         let Some(theirs) = self.theirs(timeline) else { return false };
         let in_use =

@@ -51,7 +51,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     findings
 }
 
-/// After a loss or a crash the job may not be done, so such sections do not count.
+/// Returns the jobs done in critical sections that ended without a loss or a crash.
 fn by_sections(timeline: &Timeline<'_>) -> Vec<Done> {
     let left = timeline
         .sections

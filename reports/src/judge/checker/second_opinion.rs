@@ -36,7 +36,7 @@ fn agreed(style: Style, first: &Checker, second: fn(&History) -> bool) -> (u64, 
     (good, bad)
 }
 
-/// Acceptance and rejection must both be frequent for the comparison to be meaningful.
+/// Asserts that acceptance and rejection were frequent, or the comparison would say little.
 fn assert_plenty((good, bad): (u64, u64)) {
     assert!(good > HISTORIES / 5 && bad > HISTORIES / 5, "{good} good and {bad} bad histories");
 }
@@ -65,7 +65,7 @@ fn token_regression_agrees_with_a_fenced_lock_whose_tokens_grow() {
     ));
 }
 
-/// The clients allow more orders than the servers, whose grant order must then fail too.
+/// Compares token orders: if no order that the clients allow fits, the grant order does not either.
 #[test]
 fn tokens_that_no_order_of_the_acquires_explains_are_a_regression() {
     let seen = |number| random(Style::Fenced, number);

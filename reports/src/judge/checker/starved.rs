@@ -34,7 +34,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     findings
 }
 
-/// If the run ends in a deadlock, only processes that woke up before it count.
+/// Finds processes that slept while the lock was free and, before a deadlock, woke up again.
 fn asleep(timeline: &Timeline<'_>, healed: Moment) -> Vec<Finding> {
     let is_deadlock = !deadlock::check(timeline).is_empty();
     let silences = timeline.history.events.iter().enumerate();

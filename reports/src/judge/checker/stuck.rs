@@ -77,7 +77,7 @@ struct Gap {
     entered: Option<Moment>,
 }
 
-/// Also returns whether a process holds the lock to the end, which breaks `held-forever` instead.
+/// Returns all times without a holder, and whether a process holds the lock to the end.
 fn gaps(timeline: &Timeline<'_>, healed: Moment) -> (Vec<Gap>, bool) {
     let mut gaps = Vec::new();
     let mut free_from = healed.time;
@@ -94,7 +94,7 @@ fn gaps(timeline: &Timeline<'_>, healed: Moment) -> (Vec<Gap>, bool) {
     (gaps, false)
 }
 
-/// `None` if the holder excluded others to the end.
+/// Returns when the holder stopped excluding others; `None` if it excluded them to the end.
 fn kept(timeline: &Timeline<'_>, section: &Section, healed: Moment) -> Option<SimTime> {
     if section.to.is_some_and(|to| to < healed) {
         return section.to.map(|to| to.time);

@@ -60,7 +60,7 @@ fn is_key_with_lease(timeline: &Timeline<'_>) -> bool {
     header.kept_as.is_none() && !header.has_no_ttl()
 }
 
-/// `false` for a history without a recorded end, because it may not record leases.
+/// Returns whether the value has no expiry; `false` if the history may not record leases.
 fn never_expires(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     let is_told = timeline.history.ended.is_some() && span.by.is_some();
     is_told && is_key_with_lease(timeline) && span.runs_out.is_none()
@@ -100,7 +100,7 @@ fn refused_but_stands(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
     })
 }
 
-/// An earlier call without a definite answer may still be in transit and take effect later.
+/// Returns whether no earlier call of the process may still be in transit and take effect later.
 fn is_settled(timeline: &Timeline<'_>, process: Node, by: Moment) -> bool {
     let mut open: BTreeSet<u64> = BTreeSet::new();
     for event in &timeline.history.events[..by.index] {
@@ -163,7 +163,7 @@ fn left_wrongly(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> {
     })
 }
 
-/// The lock's count may be off by one after a call that the application gave up.
+/// Returns whether the application gave up a call, so that the lock's count may be off by one.
 fn gave_up_before(timeline: &Timeline<'_>, section: &Section) -> bool {
     let left = section.to.map_or(0, |left| left.index);
     let mut open: BTreeSet<u64> = BTreeSet::new();
@@ -183,7 +183,7 @@ fn gave_up_before(timeline: &Timeline<'_>, section: &Section) -> bool {
     !open.is_empty()
 }
 
-/// If an earlier call's outcome is unknown, a release that only lowers the count is complete.
+/// Returns whether an earlier call has an unknown outcome, so that a lower count may be correct.
 fn may_count_an_unknown_call(timeline: &Timeline<'_>, process: Node, invoked: Moment) -> bool {
     let before = &timeline.history.events[..invoked.index];
     before.iter().any(|event| {
@@ -245,7 +245,7 @@ fn answer(timeline: &Timeline<'_>, invoked: Moment, wanted: u64) -> Option<(Mome
     })
 }
 
-/// Some locks write over another process's value before they know the outcome.
+/// Returns whether the value replaced another's, as some locks write before they are granted.
 fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     timeline.keys.iter().any(|other| {
         other.node == span.node
@@ -254,7 +254,7 @@ fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     })
 }
 
-/// A value does not count if its process removes it before acquiring again.
+/// Returns whether the value exists and its process does not remove it before acquiring again.
 fn stays(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
     let taken_back = || {
         let Some((gone, KeyEnd::Changed { change: Change::Removed, by, .. })) = span.to else {
@@ -269,7 +269,7 @@ fn stays(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
     timeline.stands_at(span, at) && !taken_back() && !gone_elsewhere(timeline, span, at)
 }
 
-/// A server that was down still reports a value that another server has already lost.
+/// Returns whether another server of a replicated lock has already lost the value.
 fn gone_elsewhere(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
     timeline.history.header.quorum <= 1
         && timeline.keys.iter().any(|copy| {

@@ -47,7 +47,7 @@ impl FaultSpan<'_> {
     }
 }
 
-/// A message loss ends when its process completes the next call, or at healing.
+/// Returns the end of a message loss: the process's next completed call, or healing.
 fn after_loss(history: &History, span: &FaultSpan<'_>) -> Option<Moment> {
     let is_loss = matches!(span.kind.impact(), Impact::LosesReply | Impact::LosesRequest);
     let later = moments(history).skip(span.from.index + 1).filter(|_| is_loss);

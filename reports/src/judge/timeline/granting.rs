@@ -59,7 +59,7 @@ pub(super) fn set_grants(history: &History, acquisitions: &mut [Acquisition<'_>]
     }
 }
 
-/// The enclosing acquisition is the last one that the thread had entered and not left.
+/// Returns each acquisition's enclosing one: the last that its thread had entered and not left.
 fn outer(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Option<usize>> {
     let mut entered: BTreeMap<Node, Vec<usize>> = BTreeMap::new();
     let mut outer = vec![None; acquisitions.len()];
@@ -187,7 +187,7 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// A time to live set at the instant of the write belongs to that write's claim.
+    /// Adds a claim for a new time to live, unless it was set at the instant of the write.
     fn extend(&mut self, owner: &'h str, asked: KeyChange) {
         let Some(standing) = self.standing.get(&asked.server) else { return };
         let own = standing.owner == owner && is_own(standing.of, asked.by);
@@ -252,7 +252,7 @@ fn grant_of(
         .or_else(|| under_several_names(acquisition, completed, claims, quorum))
 }
 
-/// An owner with a different value at each server has the values written during its acquire.
+/// Returns the grant of an owner whose value differs at each server, as written in its acquire.
 fn under_several_names(
     acquisition: &Acquisition<'_>,
     completed: Moment,
@@ -275,7 +275,7 @@ fn under_several_names(
     decided(own.iter(), completed, quorum)
 }
 
-/// The claims that are open when the process enters decide, or else all claims.
+/// Returns the grant by the claims that are open when the process enters, or else by all claims.
 fn decided<'c>(
     claims: impl DoubleEndedIterator<Item = &'c Claim>,
     entered: Moment,

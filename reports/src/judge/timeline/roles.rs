@@ -20,7 +20,7 @@ struct Primary {
 }
 
 impl Roles {
-    /// Histories of older versions have no role events, so the role in key events counts.
+    /// Reads the roles. In histories of older versions, the role in key events counts.
     pub(super) fn new(history: &History) -> Roles {
         let mut roles = Roles::default();
         let mut replicas = BTreeSet::new();
@@ -73,7 +73,7 @@ impl Roles {
         }
     }
 
-    /// `None` for an initial primary or a replica.
+    /// Returns when a primary was promoted; `None` for an initial primary or a replica.
     pub(crate) fn promoted(&self, node: Node, at: Moment) -> Option<Moment> {
         let is_then = |one: &&Primary| {
             one.since.is_none_or(|since| since <= at) && one.until.is_none_or(|until| at < until)

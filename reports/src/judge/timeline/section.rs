@@ -51,7 +51,7 @@ impl Section {
     }
 }
 
-/// Sections nest, so a release ends the last section of its thread.
+/// Returns all critical sections by start. They nest, so a release ends its thread's last one.
 pub(super) fn all(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Section> {
     let granted: BTreeMap<usize, usize> = acquisitions
         .iter()

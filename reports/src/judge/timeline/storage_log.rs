@@ -37,7 +37,7 @@ impl StorageRequest {
     }
 }
 
-/// A repeated request changes nothing, so only the first counts.
+/// Returns the requests by answer. Only the first of repeated requests counts.
 pub(super) fn all(history: &History, by_operation: &BTreeMap<u64, usize>) -> Vec<StorageRequest> {
     let mut seen = BTreeSet::new();
     let mut log = Vec::new();

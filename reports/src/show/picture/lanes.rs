@@ -10,7 +10,7 @@ pub(crate) struct Lane {
     pub(crate) node: Node,
 }
 
-/// Lanes are ordered from the harmed to the responsible: storage, processes, servers, Sentinels.
+/// Returns the lanes from the harmed to the responsible: storage, processes, servers, Sentinels.
 pub(super) fn all(history: &History, messages: &[WireMessage]) -> Vec<Lane> {
     let mut nodes: BTreeSet<Node> = BTreeSet::new();
     for event in &history.events {

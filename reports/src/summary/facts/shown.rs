@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 const SHOWN_MAX: usize = 40;
 const SHOWN_OF_QUIET_MAX: usize = 60;
 
-/// The timeline of the first violation, or else of the lock requested most often.
+/// Returns the timeline of the first violation, or else of the lock requested most often.
 pub(super) fn most_telling<'t, 'h>(
     whole: &'t Timeline<'h>,
     locks: &'t [Timeline<'h>],

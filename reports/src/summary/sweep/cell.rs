@@ -308,8 +308,8 @@ impl Cell {
         all.into_iter().map(|(_, place, kept)| (place, kept)).collect()
     }
 
-    /// The result does not depend on grouping: a violation ranks no higher among some runs than
-    /// all.
+    /// Drops the largest runs beyond the limit. The result does not depend on how runs are grouped,
+    /// because a run ranks no higher among some runs than among all.
     fn keep_smallest(&mut self) {
         let kept: usize = self.fingerprints.iter().map(|found| 1 + found.others.len()).sum();
         let limit =

@@ -137,7 +137,7 @@ impl Blocks {
         self.quiet + self.first.values().sum::<u64>()
     }
 
-    /// The percentile by nearest rank; `None` if the block of that rank is quiet or missing.
+    /// Returns the percentile by nearest rank; `None` if that block is quiet or missing.
     fn percentile(&self, percent: u64) -> Option<u64> {
         let mut left = (self.complete() * percent).div_ceil(100);
         self.first.iter().find_map(|(count, blocks)| {

@@ -91,7 +91,7 @@ fn check(cell: &Cell, seeds: u64, ran: &[SeedRange]) -> Result<(), String> {
     cell.seeds_to_first.blocks.iter().try_for_each(|blocks| block(blocks, runs))
 }
 
-/// No count is zero or above `violated`, and together they cover every violated run.
+/// Checks that no count is zero or above `violated`, and that the counts cover every violated run.
 fn counts<'c>(
     what: &str,
     counts: impl Iterator<Item = &'c u64> + Clone,

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use crate::samples;
 
-    /// In the sweep, single-node is violated, redlock is quiet, and fencing exercises nothing.
+    /// Compares with a sweep in which single-node is violated and fencing exercises nothing.
     fn deviations(wanted: &Wanted, place: usize) -> Vec<String> {
         wanted.hold(&samples::sweep(0, 9).cells[place]).deviations
     }

@@ -58,7 +58,7 @@ pub(super) fn of_owner(
     }
 }
 
-/// An obstacle at one of several servers may have made the process give up the others too.
+/// Returns the obstacle between a process and its grant, which may have been at another server.
 pub(super) fn unaware(
     timeline: &Timeline<'_>,
     process: Node,

@@ -103,7 +103,7 @@ impl SequentialSpec for Tokens {
     type Op = Op;
     type Ret = Ret;
 
-    /// A token that no process learned may be any token or none, so it constrains nothing.
+    /// Returns no effect, because a token that no process learned may be any token.
     fn invoke(&mut self, _: &Op) -> Ret {
         Ret::Refused
     }

@@ -56,7 +56,7 @@ fn while_it_stands(timeline: &Timeline<'_>, section: &Section, told: Moment) -> 
     })
 }
 
-/// The lease counts from the last command whose reply no fault can have delayed.
+/// Returns whether a tenth of the lease is left, by the last renewal whose reply was not delayed.
 fn outlasts(timeline: &Timeline<'_>, span: &KeySpan<'_>, process: Node, told: Moment) -> bool {
     if never_expires(timeline, span) {
         return true;

@@ -38,7 +38,7 @@ pub(crate) struct Area {
 }
 
 impl Canvas {
-    /// Positions end one window's width outside the window, so that no viewer gets huge numbers.
+    /// Returns an instant's position, limited to a window's width outside the window.
     pub(crate) fn x(&self, at: u64) -> f64 {
         let width = self.right - self.left;
         let span = self.to.saturating_sub(self.from).max(1) as f64;
@@ -58,7 +58,7 @@ impl Canvas {
         let _ = write!(self.out, "{markup}");
     }
 
-    /// A bar is at least 1.5 pixels wide, so that it is visible.
+    /// Draws a rectangle with a tooltip, at least 1.5 pixels wide so that it is visible.
     pub(crate) fn bar(&mut self, area: Area, class: &str, title: &str) {
         if !self.shows(area.from, area.to) {
             return;

@@ -116,7 +116,7 @@ fn result(found: &Found<'_>, config: &Value) -> Value {
     })
 }
 
-/// Code hosts show no alert without a file, so locks without a Lua file get `fencepost.toml`.
+/// Returns the Lua file or `fencepost.toml`, because code hosts show no alert without a file.
 fn file_of<'c>(client: &str, config: &'c Value) -> &'c str {
     let scripts = config.pointer("/scenario/scripts").and_then(Value::as_array);
     let text = |script: &'c Value, key: &str| script.get(key).and_then(Value::as_str);

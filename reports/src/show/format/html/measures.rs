@@ -93,7 +93,7 @@ fn plot(run: &RunReport, timeline: &Timeline<'_>, sorts: &[Sort]) -> Plot {
     }
 }
 
-/// One dot per pixel position suffices, because a long run has more waits than pixels.
+/// Returns one dot per pixel position, because a long run has more waits than pixels.
 fn points(took: &[Took], end: SimTime) -> Vec<Point> {
     let pixel = |one: &Took| {
         let ms = (one.long().0 as f64 / 1e3).max(1.0);

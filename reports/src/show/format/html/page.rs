@@ -53,7 +53,7 @@ pub(crate) fn heads(names: &[&str]) -> Markup {
     }
 }
 
-/// A defence in case an escape is forgotten: only the page's script runs.
+/// Returns a content security policy that limits the damage if an escape is forgotten.
 fn policy() -> String {
     let script = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
     format!(

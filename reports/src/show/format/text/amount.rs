@@ -4,7 +4,7 @@ use super::layout::counted;
 use crate::judge::finding::Kind;
 use fencepost_faults::Micros;
 
-/// A kind with its count, as in `8 stale writes`; for stuck, also the total duration.
+/// Returns a kind with its count, as in `8 stale writes`; for stuck, also the total duration.
 pub(crate) fn often(kind: Kind, count: u64, total: Micros) -> String {
     let name = kind.name().replace('-', " ");
     match kind {
@@ -17,7 +17,7 @@ pub(crate) fn often(kind: Kind, count: u64, total: Micros) -> String {
     }
 }
 
-/// A duration with three digits, as in `74.9ms` or `14.8s`.
+/// Returns a duration with three digits, as in `74.9ms` or `14.8s`.
 pub(crate) fn about(span: Micros) -> String {
     let us = span.as_micros();
     let (value, unit) =

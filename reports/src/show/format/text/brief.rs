@@ -39,7 +39,7 @@ pub(crate) fn write_head(page: Page, report: &Report, out: &mut dyn Write) -> io
     writeln!(out)
 }
 
-/// The lease is omitted if the lock has none, a program has its own, or seeds draw it.
+/// Describes the deployment. The lease is omitted if a program or the seeds determine it.
 fn world(report: &Report) -> Option<String> {
     let scenario = report.config.get("scenario")?;
     let number = |name: &str| scenario.get(name)?.as_u64();

@@ -36,7 +36,7 @@ enum Unknown {
 }
 
 impl Unknown {
-    /// The number of unknown seeds is included if it is always the same.
+    /// Describes the seeds, with the number of unknown ones if it is always the same.
     fn seeds(self, all: u64) -> String {
         match self {
             Unknown::Always(some) if some > 0 => format!("{all} other seeds ({some} unknown)"),
@@ -138,7 +138,7 @@ enum Effect {
 }
 
 impl Effect {
-    /// An effect is clear if the 95 % intervals of both rates do not overlap.
+    /// Returns the effect of a remedy, which is clear if the 95 % intervals do not overlap.
     fn of(remedy: &Remedy) -> Effect {
         let with = Rate::of(remedy.broken_with, remedy.seeds);
         let without = Rate::of(remedy.broken_without, remedy.seeds);

@@ -23,7 +23,7 @@ const BEFORE_LANES: usize = 16;
 const WORDS_MIN: usize = 20;
 const VALUES: usize = 13;
 
-/// Stories are ordered by start. A story like an earlier one is abbreviated.
+/// Writes the stories by start. A story like an earlier one is abbreviated.
 pub(crate) fn write<'r>(
     page: Page,
     run: &'r RunReport,
@@ -243,7 +243,7 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
     Some(format!("{faults}{tight}{size}{no_length}"))
 }
 
-/// For a delay that must be short, the value without the violation is longer.
+/// Describes the nearest value without the violation, which is longer if a delay must be short.
 fn tight(boundary: &Boundary, faults: usize) -> String {
     let value = rerun::amount(boundary, boundary.not_enough);
     let is_less = boundary.not_enough.unsigned_abs() < boundary.enough.unsigned_abs();

@@ -45,7 +45,7 @@ struct Tables {
 }
 
 impl Tables {
-    /// The probability of `x + 1` hits on the first side, relative to `x` hits.
+    /// Returns the probability of `x + 1` hits on the first side, divided by that of `x` hits.
     fn ratio(&self, x: u64) -> f64 {
         let other = self.other_trials - (self.all - x);
         let more = (self.trials - x) as f64 * (self.all - x) as f64;
@@ -53,7 +53,7 @@ impl Tables {
     }
 }
 
-/// The likeliest number of hits, which is the mode of the hypergeometric distribution.
+/// Returns the likeliest number of hits, which is the mode of the hypergeometric distribution.
 fn likeliest(all: u64, trials: u64, other_trials: u64) -> u64 {
     let product = u128::from(all + 1) * u128::from(trials + 1);
     (product / (u128::from(trials) + u128::from(other_trials) + 2)) as u64

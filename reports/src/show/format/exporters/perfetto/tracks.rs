@@ -75,7 +75,7 @@ pub(super) struct Tracks {
 }
 
 impl Tracks {
-    /// Each span goes to the first track of its topic on which it crosses no other span.
+    /// Assigns each span to the first track of its topic on which it crosses no other span.
     pub(super) fn of(nodes: &[Node], slices: &mut [Slice]) -> Tracks {
         slices.sort_by_key(|slice| (slice.from, Reverse(slice.to)));
         let mut tracks =

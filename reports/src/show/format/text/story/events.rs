@@ -15,7 +15,8 @@ const EVIDENCE_FIRST: usize = 10;
 const EVIDENCE_LAST: usize = 2;
 
 impl Story<'_> {
-    /// The lead's evidence limits the story, with evidence of other violations in between.
+    /// Returns the first and the last event of the lead's evidence and of other evidence in
+    /// between.
     pub(super) fn span(&self) -> (u64, u64) {
         let of = |one: &ViolationReport| {
             let numbers = one.violation.witness.iter().map(|event| event.sequence);
@@ -65,7 +66,7 @@ impl Story<'_> {
             && !self.run.timeline.iter().filter(between).any(is_turn)
     }
 
-    /// The priority of an event when room is short; `None` if the event is not part of the story.
+    /// Returns the priority of an event when room is short; `None` if the story does not show it.
     fn rank(&self, entry: &TimelineEntry) -> Option<u8> {
         let lead = &self.lead.violation;
         let is_evidence = lead.witness.iter().any(|event| event.sequence == entry.sequence);
