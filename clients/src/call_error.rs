@@ -1,4 +1,4 @@
-//! Failures of a call, with the information whether the server may have executed it.
+//! Failures of a call ([`CallError`]), and whether the server may have executed it.
 
 use crate::env::Address;
 use crate::reply::{Nonsense, Reply};

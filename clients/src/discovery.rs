@@ -60,8 +60,8 @@ impl PrimaryFinder {
         self.switches.get()
     }
 
-    /// Connects to a server that says in its ROLE that it is a master. Errors:
-    /// [`CallError::NoPrimary`], failed connections.
+    /// Connects to a server whose ROLE is master. Errors: [`CallError::NoPrimary`], failed
+    /// connections.
     pub async fn connect(&mut self) -> Result<Connection, CallError> {
         self.listen();
         let address = self.ask_sentinels().await?;

@@ -35,7 +35,7 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// The library's `idleBetweenTries`.
+/// Delay between two tries, the library's `idleBetweenTries`.
 const IDLE: Duration = Duration::from_millis(100);
 
 /// Entry of `spring-registry` in the table of locks.

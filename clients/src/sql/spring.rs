@@ -52,7 +52,7 @@ use bytes::Bytes;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The library's `idleBetweenTries`.
+/// Delay between two tries, the library's `idleBetweenTries`.
 const IDLE: Duration = Duration::from_millis(100);
 const REGION: &str = "DEFAULT";
 /// Client id of all processes that use the application's name.

@@ -27,7 +27,7 @@ use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The library's `_NODE_NAME`.
+/// Infix of node names, the library's `_NODE_NAME`.
 const NODE_NAME: &str = "__lock__";
 
 /// Entry of `kazoo-lock` in the table of locks.

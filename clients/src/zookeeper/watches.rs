@@ -57,7 +57,7 @@ impl Watcher {
 
 type Watchers = BTreeMap<String, Vec<Rc<Watcher>>>;
 
-/// The watches of one session.
+/// The watches that a client has set in one session.
 #[derive(Default, Debug)]
 pub struct Watches {
     data: Watchers,

@@ -200,7 +200,7 @@ impl Membership {
     fn next(&self, base: &View) -> View {
         let stays = |life: &Life| !self.has_failed(*life);
         let mut servers: Vec<Life> = base.servers.iter().copied().filter(stays).collect();
-        // This server has not installed the proposal that leaves out these servers, so they stay.
+        // The servers that the proposal leaves out stay, because it was not installed here.
         let installed = self.view.iter().flat_map(|view| &view.servers).copied().filter(stays);
         let left_out: Vec<Life> = installed.filter(|life| !servers.contains(life)).collect();
         servers.extend(left_out);

@@ -5,7 +5,7 @@ use fencepost_machine::Now;
 
 pub(crate) const TICK_US: u64 = 1_000_000;
 
-/// First reading, `ITEM_UPDATE_INTERVAL` plus two seconds, so that items look younger.
+/// First reading of the clock, `ITEM_UPDATE_INTERVAL` plus two seconds, so that items look younger.
 const AT_START: u64 = 62;
 
 /// Longest relative expiry in seconds (`REALTIME_MAXDELTA`); larger values are absolute times.

@@ -59,7 +59,8 @@ pub(crate) enum Function {
 }
 
 impl Function {
-    /// Returns `true` if the result is the same for all rows of a statement, without side effects.
+    /// Returns whether the call has the same result for all rows of a statement, and no side
+    /// effects.
     pub(crate) fn is_stable(self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! Types and their values.
+//! SQL types and values, with their text and binary forms.
 
 mod interval;
 mod timestamp;

@@ -1,4 +1,4 @@
-//! Counters that the command `srvr` prints.
+//! Counters that the four-letter command `srvr` prints.
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {

@@ -122,7 +122,7 @@ impl Heads {
     }
 }
 
-/// Returns the first contender, and the first contender whose session has an earlier one.
+/// Returns the first contender, and the first second contender of a session.
 fn heads(tree: &Tree, key: &str) -> (Option<Head>, Option<Head>) {
     let lock = format!("/{key}");
     if let Some(node) = tree.get(&lock)

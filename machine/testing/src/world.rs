@@ -48,7 +48,7 @@ pub struct Host<M> {
 
 type Start<M> = Box<dyn Fn(u8, &DiskImage, Now) -> M>;
 
-/// A kind of crash.
+/// A crash of the process or of the host's power.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Crash {
     /// The process ends, and written data survives.

@@ -20,7 +20,7 @@ impl FolderLock {
         let mut file = options.open(&path).map_err(|error| failed(&path, error))?;
         if is_locked_elsewhere(&file) {
             let mut holder = String::new();
-            // Only people read the content of the file.
+            // The process id in the file is only information for people.
             let _ = file.read_to_string(&mut holder);
             let holder = holder.trim().to_owned();
             return Err(ServeError::InUse { folder: folder.to_owned(), holder });

@@ -130,7 +130,7 @@ struct Mutex {
     traits: Traits,
     wait: Duration,
     queues: BTreeMap<String, LockInternals>,
-    /// The library's `threadData`.
+    /// Data of the acquired lock, which the library keeps as `threadData`.
     held: Option<LockData>,
 }
 

@@ -45,7 +45,7 @@ struct Semaphore {
     watcher: Rc<Watcher>,
 }
 
-/// The library's `InternalAcquireResult`.
+/// Result of an attempt, as the library's `InternalAcquireResult`.
 enum Attempt {
     Acquired(String),
     TooLate,

@@ -1,4 +1,4 @@
-//! Tests that compare three real members with three of the model: calls, a paused leader, an
+//! Tests that compare three real members with three of the model: calls, a paused leader and an
 //! isolated member.
 
 use super::http::{Plain, items, post, whole};
@@ -157,7 +157,7 @@ struct Script<'c, C: Cluster> {
 
 impl<C: Cluster> Script<'_, C> {
     fn note(&mut self, what: &str, said: &[u8]) {
-        // This text appears only if an election took long.
+        // A slow election adds this text to the answer.
         let shown = self.plain.show(said).replace(LEADER_FAILED, "");
         let is_size = |line: &&str| usize::from_str_radix(line, 16).is_ok();
         let shown = shown.lines().filter(|line| !is_size(line)).collect::<Vec<_>>().join("\n");
@@ -279,7 +279,7 @@ impl Both {
         let role = dice.roll(3) as usize;
         let [theirs, own] = self.members.map(|members| members[role]);
         let text = String::from_utf8_lossy(bytes).into_owned();
-        // These calls see every earlier change; others may report an older revision.
+        // Puts, deletions and linearizable reads see every earlier change; other calls may not.
         let is_sure = ["/v3/kv/put", "/v3/kv/deleterange", "/v3/kv/range"]
             .iter()
             .any(|path| text.contains(path) && !text.contains("serializable"));

@@ -30,7 +30,7 @@ impl Client {
         match command {
             QUIT => return self.leave(core),
             QUERY => return self.query(core, rest),
-            // These commands have no reply, and no prepared statement exists that they could use.
+            // The two commands have no reply, and the model has no prepared statements.
             STATEMENT_LONG_DATA | STATEMENT_CLOSE => {
                 let reply = Reply::new(self.number);
                 return self.finish(core, reply);

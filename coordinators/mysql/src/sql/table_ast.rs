@@ -36,12 +36,12 @@ pub(crate) enum Kind {
         bytes: u8,
         width: u32,
     },
-    /// A text; `CHAR` drops trailing spaces.
+    /// A text column; a `CHAR` drops trailing spaces.
     Text {
         characters: u32,
         is_char: bool,
     },
-    /// A time; `TIMESTAMP` has a smaller range than `DATETIME`.
+    /// A column of times; a `TIMESTAMP` has a smaller range than a `DATETIME`.
     Time {
         places: u8,
         is_timestamp: bool,

@@ -115,7 +115,7 @@ fn drawn(statements: u32) {
         let mut expression = "k".to_owned();
         for _ in 0..number * 1_000 / statements as usize {
             let level = DEEPER[draw(DEEPER.len())];
-            // Some operators cannot follow each other.
+            // The brackets separate operators that cannot follow each other.
             let (open, close) = if draw(2) == 0 { ("(", ")") } else { ("", "") };
             expression = format!("{open}{}{expression}{}{close}", level.before, level.after);
         }

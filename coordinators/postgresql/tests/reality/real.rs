@@ -112,7 +112,7 @@ impl Real {
             .map(str::to_owned),
         );
         settings.extend(["deadlock_timeout=10ms", "TimeZone=UTC"].map(str::to_owned));
-        // This interval also applies when a promoted standby looks for its lost primary.
+        // A promoted standby also looks for its lost primary at this interval.
         settings.push("wal_retrieve_retry_interval=50ms".to_owned());
         // The shared memory is in the data folder, so that a killed server leaves nothing in
         // /dev/shm.

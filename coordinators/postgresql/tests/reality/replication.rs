@@ -1,4 +1,4 @@
-//! Tests that compare a real primary and standby with the model's: replies, waiting commits,
+//! Tests that compare a real primary and standby with the model's: replies, waiting commits and
 //! promotion.
 
 use super::fake::Fake;

@@ -1,4 +1,4 @@
-//! The state of a follower.
+//! State that a server keeps while it follows a leader.
 
 use crate::config::MemberId;
 use bytes::BytesMut;

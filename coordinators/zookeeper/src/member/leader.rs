@@ -1,4 +1,4 @@
-//! The state of a leader.
+//! State that a server keeps while it leads.
 
 use super::learners::Learners;
 use super::stage::LeaderStage;

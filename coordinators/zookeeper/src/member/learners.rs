@@ -1,4 +1,4 @@
-//! The state of followers at the leader.
+//! State that a leader keeps about each of its followers.
 
 use super::message::{Message, Progress};
 use crate::config::{Config, MemberId};

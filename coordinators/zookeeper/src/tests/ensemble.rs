@@ -1,4 +1,5 @@
-//! Tests of an ensemble under faults: elections, durability of acknowledged transactions, recovery.
+//! Tests of an ensemble under faults: elections, durability of acknowledged transactions and
+//! recovery.
 
 use super::client::{Client, DELETE};
 use super::world::World;

@@ -1,5 +1,5 @@
-//! Tests that compare three real servers with three of the model: expiry in a pause, moved
-//! sessions, stale reads.
+//! Tests that compare three real servers with three of the model: expiry in a pause, moved sessions
+//! and stale reads.
 
 use crate::both::Client;
 use crate::fake::Fake;

@@ -20,7 +20,7 @@ impl Valve {
         let port = listener.local_addr().unwrap().port();
         let valve = Valve { port, is_held: Arc::default() };
         let is_held = valve.is_held.clone();
-        // These threads end with the test process.
+        // The threads of the valve end with the test process.
         std::thread::spawn(move || {
             for caller in listener.incoming().map_while(Result::ok) {
                 let Ok(called) = TcpStream::connect(("127.0.0.1", target)) else { continue };
