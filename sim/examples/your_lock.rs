@@ -44,7 +44,7 @@ impl Lock for YourLock {
                     Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None })
                 }
                 Ok(false) => Acquisition::Refused("held by another".into()),
-                // A lost reply: the server may have granted it.
+                // The reply was lost, so the server may have granted the lock.
                 Err(error) if error.may_have_applied() => Acquisition::Unknown(error.to_string()),
                 Err(error) => Acquisition::Refused(error.to_string().into()),
             }

@@ -52,7 +52,7 @@ pub enum EngineError {
     /// The time budget was used up during the run.
     #[error("the time budget was used up before the run was over")]
     OutOfTime,
-    /// turmoil stopped.
+    /// The turmoil simulation failed.
     #[error("turmoil stopped: {0}")]
     Turmoil(String),
 }

@@ -60,8 +60,9 @@ fn replicaof(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// `PSYNC id offset [FAILOVER]`: makes the client a replica, which is sent a stream instead of
-/// replies. With FAILOVER the client is this server's own primary and hands its role over.
+/// Handles `PSYNC id offset [FAILOVER]`, after which the client is a replica and gets a stream
+/// instead of replies. With FAILOVER, the client is this server's own primary and hands its role
+/// over.
 fn psync(call: &mut Call<'_>) -> CommandResult {
     let id = String::from_utf8_lossy(call.arg(1)).into_owned();
     let next = parse_integer(call.arg(2)).ok_or(error::NOT_AN_INTEGER)?;
@@ -97,7 +98,7 @@ fn attach(call: &mut Call<'_>, request: SyncRequest<'_>) -> CommandResult {
     Ok(())
 }
 
-/// ACK and GETACK have no reply.
+/// Handles REPLCONF, whose subcommands ACK and GETACK have no reply.
 fn replconf(call: &mut Call<'_>) -> CommandResult {
     if call.args.len().is_multiple_of(2) {
         return Err(error::SYNTAX);

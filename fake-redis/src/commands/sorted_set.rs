@@ -99,7 +99,7 @@ impl Addition {
     }
 }
 
-/// `zsetAdd`.
+/// Follows `zsetAdd` in t_zset.c.
 fn add_one(set: &mut SortedSet, member: &[u8], score: f64, options: Options) -> Addition {
     let Some(old) = set.score(member) else {
         if options.only_present {
@@ -122,9 +122,9 @@ fn add_one(set: &mut SortedSet, member: &[u8], score: f64, options: Options) -> 
     if new == old { Addition::Unchanged(new) } else { Addition::Updated(new) }
 }
 
-/// ZADD and ZINCRBY: `zaddGenericCommand`.
+/// Handles ZADD and ZINCRBY (`zaddGenericCommand` in t_zset.c).
 fn add(call: &mut Call<'_>, mut options: Options) -> CommandResult {
-    // ZINCRBY parses options too, and then finds that pairs are missing.
+    // ZINCRBY parses options too, and then reports that pairs are missing.
     let first = parse_options(call, &mut options);
     let pairs = call.args.from(first);
     if pairs.len() == 0 || !pairs.len().is_multiple_of(2) {

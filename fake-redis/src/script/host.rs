@@ -121,17 +121,17 @@ impl<'v> Arguments<'v> {
         }
     }
 
-    /// `luaL_checkinteger`.
+    /// Follows `luaL_checkinteger`.
     pub(super) fn integer(&self, number: usize) -> Result<i64> {
         self.number(number).map(|value| value as i64)
     }
 
-    /// `luaL_optinteger`.
+    /// Follows `luaL_optinteger`.
     pub(super) fn integer_or(&self, number: usize, default: i64) -> Result<i64> {
         if self.value(number).is_nil() { Ok(default) } else { self.integer(number) }
     }
 
-    /// `luaL_checklstring`.
+    /// Follows `luaL_checklstring`.
     pub(super) fn string(&self, number: usize) -> Result<Gc<LuaStr>> {
         let value = self.value(number);
         let text = to_string(&mut self.vm(), value);
@@ -296,10 +296,10 @@ pub(super) fn to_string(vm: &mut Vm, value: Value) -> Option<Gc<LuaStr>> {
     }
 }
 
-/// `%.14g`, as in `tostring`.
+/// Formats a number with `%.14g`, as `tostring` does.
 fn number_text(number: f64) -> String {
     if number.is_nan() {
-        // As C on x86-64 prints the processor's NaN.
+        // C on x86-64 prints the sign of the processor's NaN.
         return String::from(if number.is_sign_negative() { "-nan" } else { "nan" });
     }
     number::general(number, 14)

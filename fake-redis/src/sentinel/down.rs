@@ -171,7 +171,8 @@ impl Instance {
         retry.max(self.opinion.replied_at + period::ASK_MS)
     }
 
-    /// `sentinelReceiveIsMasterDownReply`; ignores invalid replies, which time out.
+    /// Records another Sentinel's view (`sentinelReceiveIsMasterDownReply`). Ignores invalid
+    /// replies, so that the request times out.
     pub(crate) fn take_opinion(&mut self, reply: &BytesFrame, now: i64) {
         self.link.ask_pending_since = None;
         let BytesFrame::Array(elements) = reply else { return };

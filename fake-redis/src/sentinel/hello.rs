@@ -132,7 +132,7 @@ fn is_sender(sentinel: &Instance, hello: &Hello) -> bool {
         && sentinel.address.is(&hello.sentinel.host, hello.sentinel.port)
 }
 
-/// Adds the sender to the primary's Sentinels; it may have moved, or replaced another Sentinel.
+/// Adds the sender to the primary's Sentinels. It may have moved, or replaced another Sentinel.
 fn meet(masters: &mut [Master], place: usize, hello: &Hello, context: &mut Context<'_>) {
     let moved = forget(&mut masters[place], &hello.run_id, context);
     if moved {
@@ -181,7 +181,7 @@ fn forget_namesake(
     }
 }
 
-/// `removeMatchingSentinelFromMaster`. Returns whether the Sentinel was known.
+/// Follows `removeMatchingSentinelFromMaster`. Returns whether the Sentinel was known.
 fn forget(master: &mut Master, run_id: &str, context: &mut Context<'_>) -> bool {
     let Some(place) =
         master.sentinels.iter().position(|sentinel| sentinel.run_id.as_deref() == Some(run_id))

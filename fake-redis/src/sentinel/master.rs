@@ -143,8 +143,8 @@ impl Master {
         context.core.event("+reset-master", name_master(&self.node));
     }
 
-    /// `sentinelResetMasterAndChangeAddress`: monitors another address under the same name. The old
-    /// primary becomes a replica, to be reconfigured when it returns.
+    /// Monitors another address under the same name (`sentinelResetMasterAndChangeAddress`). The
+    /// old primary becomes a replica, to be reconfigured when it returns.
     pub(crate) fn change_address(&mut self, new: Address, context: &mut Context<'_>) {
         let mut addresses: Vec<Address> =
             self.replicas.iter().map(|replica| replica.address.clone()).collect();

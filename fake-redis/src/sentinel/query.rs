@@ -119,7 +119,7 @@ fn of_master(master: &mut Master, args: Args<'_>, reply: &mut Reply, context: &m
     }
 }
 
-/// `SENTINEL GET-MASTER-ADDR-BY-NAME`: a primary's address, or null.
+/// Handles `SENTINEL GET-MASTER-ADDR-BY-NAME`, which returns a primary's address or null.
 fn address_of(masters: &[Master], name: &[u8], reply: &mut Reply) {
     match masters.iter().find(|master| master.node.name.as_bytes() == name) {
         Some(master) => {
@@ -132,8 +132,9 @@ fn address_of(masters: &[Master], name: &[u8], reply: &mut Reply) {
     }
 }
 
-/// `SENTINEL IS-MASTER-DOWN-BY-ADDR <ip> <port> <current-epoch> <runid>`: our view of the primary,
-/// and our vote if requested. In TILT mode no instance is down.
+/// Handles `SENTINEL IS-MASTER-DOWN-BY-ADDR <ip> <port> <current-epoch> <runid>`, which returns
+/// this Sentinel's view of the primary, and its vote if requested. In TILT mode no instance is
+/// down.
 fn is_master_down(
     masters: &mut [Master],
     args: Args<'_>,

@@ -107,7 +107,7 @@ impl Master {
             .promoted()
             .map_or_else(|| self.node.address.clone(), |replica| replica.address.clone());
         context.core.event("+switch-master", switch_text(&self.node, &new));
-        // Send what was queued for the replicas before their connections are closed.
+        // Messages that are queued for the replicas are sent before their connections are closed.
         self.replicas.iter_mut().for_each(|replica| replica.link.flush(context.out));
         self.change_address(new, context);
     }

@@ -56,7 +56,6 @@ impl Configuration {
         Ok(())
     }
 
-    /// DEBUG SET-ACTIVE-EXPIRE.
     pub(crate) fn set_active_expire(&mut self, is_active: bool) {
         self.node.active_expire = is_active;
     }

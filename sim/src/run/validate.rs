@@ -35,9 +35,9 @@ pub enum InvalidRun {
          same time: expected one after the other"
     )]
     Collision {
-        /// The id of the earlier one.
+        /// Id of the earlier fault.
         earlier: u32,
-        /// The id of the later one.
+        /// Id of the later fault.
         later: u32,
     },
 }

@@ -73,7 +73,7 @@ fn a_worker_that_changed_is_refused_by_name_unless_it_is_allowed() {
     let texts: Vec<&str> =
         printed.as_array().unwrap().iter().map(|line| line["text"].as_str().unwrap()).collect();
     assert_eq!(texts, ["more", "other"]);
-    // The result is a report of the current run.
+    // The output is a report of the current run.
     fs::write(folder.path().join("report.json"), allowed.stdout).unwrap();
     assert_eq!(ask(&["replay"]).status, 3);
     fs::remove_file(folder.path().join("library.sh")).unwrap();

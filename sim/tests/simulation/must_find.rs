@@ -128,8 +128,8 @@ fn single_node_loses_locks_to_asynchronous_replication() {
     finds_for(under("single-node", "failover"), Kind::Overlap, Cause::AsyncReplicationLoss);
 }
 
-/// Without any partition: the primary crashes with a lock that no replica has received. The lock
-/// must be free most of the time; otherwise the promoted replica still has an earlier, released
+/// Without any partition, the primary crashes with a lock that no replica has received. The lock
+/// must be free most of the time. Otherwise the promoted replica still has an earlier, released
 /// lock, and no process enters until that expires.
 #[test]
 fn single_node_loses_locks_to_a_primary_that_dies_with_them() {

@@ -175,7 +175,7 @@ const AGAINST: &[Against] = &[
 ];
 
 impl Against {
-    /// Aimed faults would also meet the lock's other mistakes.
+    /// Uniform faults are used, because aimed ones would also meet the lock's other mistakes.
     fn tried(&self, fault: &str, kind: Kind, scenario: Scenario) -> Remedy {
         let scenario = Rc::new(Scenario { strategy: Strategy::Uniform, ..scenario });
         let (client, families) = (find(self.client).unwrap(), fault.parse().unwrap());

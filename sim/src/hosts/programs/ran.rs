@@ -16,7 +16,7 @@ const SYSTEM: &[&str] = &[
     "/sbin", "/sys", "/usr",
 ];
 
-/// Code, regardless of the content.
+/// Endings of files that are code, regardless of their content.
 const CODE: &[&str] =
     &["cjs", "js", "lua", "mjs", "php", "pl", "pm", "py", "pyc", "rb", "sh", "ts"];
 

@@ -11,34 +11,34 @@ use std::collections::{BTreeMap, BTreeSet};
 /// State of a process whose threads that could take the lock have all died.
 const THREAD_DIED: &str = "lost a thread to an uncaught error";
 
-/// One life of a program: from a start of its host to a crash or its own end.
+/// One life of a program, from a start of its host to a crash or its own end.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Life {
-    /// Its host.
+    /// Host of the program.
     pub node: Node,
-    /// Its start.
+    /// Start time.
     pub started: SimTime,
-    /// Its own end; `None` if its host crashed or the run was over.
+    /// Time and kind of its own end; `None` if its host crashed or the run was over.
     pub ending: Option<(SimTime, Ending)>,
-    /// `true` if it ended in its critical section.
+    /// Whether the program ended in its critical section.
     pub died_inside: bool,
-    /// Its output.
+    /// Printed bytes, with their times and channels.
     pub output: Vec<(SimTime, Channel, Vec<u8>)>,
-    /// Printed bytes beyond the kept ones.
+    /// Number of printed bytes that were not kept.
     pub output_dropped: usize,
-    /// `true` if it reported anything to the judge.
+    /// Whether the program reported anything to the judge.
     pub has_spoken: bool,
-    /// The time of its last message to any host.
+    /// Time of the last message to any host.
     pub sent_last: Option<SimTime>,
-    /// The crash of its host, if that ended it.
+    /// Time of the crash of its host; `None` if it ended by itself or the run was over.
     pub crashed: Option<SimTime>,
-    /// The time of death of the thread that took the lock, if the process lived on.
+    /// Time at which the thread that took the lock died, if the process lived on.
     pub died: Option<SimTime>,
-    /// The calls at which it was stopped.
+    /// The system calls at which the program was stopped.
     pub calls: Vec<CallMade>,
-    /// The files that it ran and read.
+    /// The files that the program executed and read.
     pub used: FilesUsed,
-    /// The number of interrupted threads.
+    /// Number of interrupted threads.
     pub preempted: u32,
 }
 
@@ -47,7 +47,7 @@ pub struct Life {
 pub(crate) struct Lives(pub(crate) RefCell<Vec<Life>>);
 
 impl Lives {
-    /// Returns its index.
+    /// Begins a life and returns its index.
     pub(crate) fn begins(&self, node: Node, started: SimTime) -> usize {
         let mut lives = self.0.borrow_mut();
         lives.push(Life {
@@ -80,7 +80,7 @@ impl Lives {
 }
 
 impl Life {
-    /// Its part of a report.
+    /// Returns the program's part of a report.
     pub fn report(&self) -> ProgramReport {
         ProgramReport {
             process: self.node,

@@ -18,10 +18,10 @@ const PORT: u16 = 6379;
 const SENTINEL_PORT: u16 = 26379;
 /// Name under which Sentinels monitor the primary.
 const MASTER_NAME: &str = "mymaster";
-/// How long a start takes, at most.
+/// Maximum duration of a start.
 const BOOT: Micros = Micros::from_millis(50);
 
-/// Redis, or a fork of it: servers, and Sentinels by the same file.
+/// Redis, or a fork of it. The same file runs servers and Sentinels.
 pub(super) const KIND: Kind = Kind {
     coordinator: Coordinator::Redis,
     program: "redis-server",

@@ -389,7 +389,7 @@ mod tests {
 
     #[test]
     fn the_drift_margin_is_that_of_the_redis_documentation() {
-        // A validity of ttl - 1 % - 2 ms is 9.898 s of 10 s: 10 / 9.898 - 1 is 1.0305 %.
+        // A validity of ttl - 1 % - 2 ms is 9.898 s of 10 s, and 10 / 9.898 - 1 is 1.0305 %.
         assert_eq!(first("drift", &facts(9_898_000)), 10_305);
     }
 

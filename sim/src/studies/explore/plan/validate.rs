@@ -47,7 +47,7 @@ pub enum InvalidBounds {
     /// There are too many delayed messages, or too many additions in total.
     #[error("delays '{0}': expected 0, 1 or 2, and at most 3 faults and delays together")]
     Delays(u8),
-    /// Delayed messages with a constant latency.
+    /// Messages are to be delayed, but the latency is constant.
     #[error("latency '{0}': expected a range, like 200us..2ms, within which messages are delayed")]
     NoReach(SpanRange),
     /// Faults are requested without a family.
@@ -69,7 +69,7 @@ pub enum InvalidBounds {
     /// The longest fault is too short for `failover`.
     #[error("longest '{0}': expected at least {1} with --fault failover")]
     TooShort(Span, Span),
-    /// A length given as a range.
+    /// A duration is a range.
     #[error("{key} '{range}': expected one duration, like {key}={least}", least = .range.min)]
     Range {
         /// Key of the scenario.
@@ -83,7 +83,7 @@ pub enum InvalidBounds {
          place in one run does not exist in another"
     )]
     Program(String),
-    /// A slow link.
+    /// The scenario has a slow link.
     #[error("slow-link '{0}': expected none; explore makes every link slow in turn")]
     SlowLink(String),
     /// The application gives up calls at random moments.
