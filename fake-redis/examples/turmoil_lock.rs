@@ -52,7 +52,6 @@ pub(crate) fn run(seed: u64) -> turmoil::Result {
 }
 
 async fn alice(holders: Holders) -> turmoil::Result {
-    // The Sentinels need some time to discover all servers.
     tokio::time::sleep(Duration::from_secs(20)).await;
     let mut redis = connect("redis-1", 6379).await?;
     // Replication is asynchronous: redis-1 grants the lock although redis-2 will not receive it.

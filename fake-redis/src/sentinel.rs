@@ -88,8 +88,7 @@ pub(crate) mod period {
     pub(crate) const INFO_MS: i64 = 10_000;
     /// Period of INFO during a failover (`sentinelSendPeriodicCommands`).
     pub(crate) const INFO_URGENT_MS: i64 = 1_000;
-    /// Value of `sentinel_ping_period`, which is also the shortest time between two connection
-    /// attempts.
+    /// Value of `sentinel_ping_period`, also the shortest time between two connection attempts.
     pub(crate) const PING_MS: i64 = 1_000;
     pub(crate) const ASK_MS: i64 = 1_000;
     pub(crate) const PUBLISH_MS: i64 = 2_000;

@@ -11,11 +11,8 @@ use fencepost_machine::{
 use redis_protocol::resp2::{decode::decode_bytes_mut, types::BytesFrame};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// One-way latency in microseconds.
 const LATENCY_US: u64 = 500;
-/// Initial time of every wall clock in microseconds, on a day in 2023.
 const EPOCH_US: i64 = 1_700_000_000_000_000;
-/// Maximum number of events in a test. More are a livelock.
 const EVENTS_MAX: u64 = 5_000_000;
 
 type End = (String, ConnectionId);
@@ -124,7 +121,7 @@ impl World {
         self.start(host, node);
     }
 
-    /// Cuts the power of a host. Its peers see their connections closed, and unsynced data is lost.
+    /// Peers see their connections closed, and unsynced data is lost.
     pub(crate) fn lose_power(&mut self, host: &str) {
         self.crash(host);
         self.disks.entry(host.to_owned()).or_default().power_loss();

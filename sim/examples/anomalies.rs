@@ -125,7 +125,6 @@ late end does no harm: after a crash of the holder, waiters only wait up to a se
     lines.iter().for_each(|line| println!("{line}"));
 }
 
-/// Maps the items in parallel and keeps their order. Reports progress on stderr.
 fn in_parallel<T: Sync>(
     pool: &ThreadPool,
     items: &[T],

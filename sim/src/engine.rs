@@ -64,7 +64,6 @@ pub(crate) struct Course {
 }
 
 impl Course {
-    /// Returns the next event, or `None` when the run is over.
     fn next(&self, kernel: &Kernel) -> Option<Due> {
         self.admit(kernel.with(|state| state.next()))
     }
@@ -86,8 +85,7 @@ impl Course {
         Ended { at_us, why }
     }
 
-    /// Advances the world to the instant of the next event. If the nemesis has this turn, the first
-    /// of an instant, it acts. Returns whether it did.
+    /// Returns whether the nemesis acted, which has the first turn of an instant.
     #[inline(always)]
     fn begin(&self, kernel: &Kernel, (at, whose): Due) -> bool {
         kernel.with(|state| {
@@ -103,7 +101,6 @@ impl Course {
 }
 
 impl Engine {
-    /// Returns this engine's carrier of bytes, and the engine itself.
     fn prepare(self, nodes: &[Node]) -> (Box<dyn Carrier>, Runner) {
         match self {
             Engine::Fast => (Box::new(crate::world::carrier::Direct::default()), Runner::Fast),
@@ -143,7 +140,6 @@ impl Runner {
     }
 }
 
-/// Fails if a task of the world runs without end.
 fn check(kernel: &Kernel) -> Result<(), EngineError> {
     kernel.livelock().map_or(Ok(()), |node| Err(EngineError::Livelock(node)))
 }

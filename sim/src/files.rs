@@ -21,8 +21,7 @@ pub struct FileError {
     pub error: io::Error,
 }
 
-/// Writes a file atomically. Replaces the target of a symbolic link, and writes to a device or a
-/// pipe in place.
+/// Replaces the target of a symbolic link, and writes to a device or a pipe in place.
 pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
     let written = place::find(path).and_then(|place| match place {
         Place::File(path) => replace(&path, content),
@@ -31,8 +30,7 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
     written.map_err(|error| FileError { path: path.to_owned(), error })
 }
 
-/// Locks the file's folder until the result is dropped. Has no effect on Windows or on file systems
-/// without locks.
+/// Locking has no effect on Windows or on file systems without locks.
 pub(crate) fn lock_folder(path: &Path) -> Result<Option<File>, FileError> {
     let folder = folder_of(path);
     let open = |()| cfg!(unix).then(|| File::open(folder)).transpose();
@@ -46,8 +44,7 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Writes a temporary file, syncs and renames it, and syncs the folder against a power loss.
-/// Removes half-written files of earlier processes.
+/// Syncs the folder against a power loss. Removes half-written files of earlier processes.
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = folder_of(path);
     std::fs::create_dir_all(folder)?;
@@ -73,8 +70,7 @@ fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     }
 }
 
-/// Syncs a folder. Ignores file systems that cannot do that, and Windows, which does not open
-/// folders.
+/// Ignores file systems that cannot sync a folder, and Windows, which does not open folders.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(not(unix)) {
         return Ok(());

@@ -8,8 +8,7 @@ mod standard_output;
 use fencepost::cli;
 use std::process::ExitCode;
 
-/// Allocator for many small objects, which takes half the instructions of the system's. It needs a
-/// C compiler.
+/// Takes half the instructions of the system's allocator for many small objects.
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -114,7 +114,7 @@ impl RunSpec {
         })
     }
 
-    /// Returns the recorded history. The key of a program's lock is known only after the run.
+    /// The key of a program's lock is known only after the run.
     fn history(&self, recorder: &Recorder, programs: &mut [Life]) -> (History, Option<Watched>) {
         let mut events = recorder.take();
         let watched = self.scenario.program(self.client).map(|program| {
@@ -133,7 +133,6 @@ impl RunSpec {
         (history, watched)
     }
 
-    /// Returns the source of latencies. A slow link overrides all others.
     fn pace(&self) -> Pace {
         match (self.scenario.timing.slow_link, self.scenario.strategy) {
             (Some(link), _) => Pace::SlowOnly(link.nodes()),
@@ -143,8 +142,7 @@ impl RunSpec {
     }
 }
 
-/// Returns whether a database granted the lock with a lease. Such a lock is a row and is not tied
-/// to a connection.
+/// A database lock with a lease is a row and is not tied to a connection.
 fn has_lease(events: &[Event]) -> bool {
     let is_leased = |event: &Event| matches!(event.what, What::Server { lease_us: Some(_), .. });
     events.iter().any(is_leased)

@@ -14,7 +14,7 @@ use crate::state::timers::Timer;
 use fencepost_machine::WallTime;
 
 impl Call<'_> {
-    /// Runs the command, or blocks the client. In a transaction or a script, the wait times out
+    /// Runs the command, or blocks the client. In a transaction or a script, it times out
     /// immediately.
     pub(crate) fn block(&mut self, wait: Wait<Attempt>) -> Result<(), CommandError> {
         if (wait.attempt)(self)? {
@@ -37,7 +37,6 @@ impl Call<'_> {
 }
 
 impl Server {
-    /// Serves clients whose keys became ready (`handleClientsBlockedOnKeys`).
     pub(crate) fn serve_blocked(&mut self) {
         while let Some((db, key)) = self.blocking.take_ready() {
             let mut passed = 0;

@@ -73,8 +73,6 @@ impl Server {
         }
     }
 
-    /// Stops the server. The effects of an interrupted script are discarded, as if the process had
-    /// ended.
     pub(crate) fn stop(&mut self) {
         self.life.end();
         let served = [self.turn.acting(), self.long_script.interrupted().map(|busy| busy.caller)];

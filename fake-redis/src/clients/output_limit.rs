@@ -7,8 +7,7 @@ use crate::state::server::Server;
 use crate::state::timers::Timer;
 use fencepost_machine::{ConnectionId, Output, WallTime};
 
-/// Returns a client's limit. A replica may need the whole backlog, so its limit is at least the
-/// backlog size.
+/// The limit of a replica is at least the backlog size, because it may need the whole backlog.
 fn limit_of(client: &Client, limits: &OutputLimits, backlog_size: usize) -> OutputLimit {
     let mut limit = match client.role() {
         Role::Replica => limits.replica,

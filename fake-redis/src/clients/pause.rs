@@ -11,7 +11,6 @@ impl Server {
         self.timers.set(Timer::PauseEnd, Some(WallTime(until_ms.saturating_mul(1_000))));
     }
 
-    /// Ends CLIENT PAUSE. The postponed commands run in the order in which their clients connected.
     pub(crate) fn end_pause(&mut self) {
         self.pause.end();
         self.timers.set(Timer::PauseEnd, None);

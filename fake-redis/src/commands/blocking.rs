@@ -34,8 +34,8 @@ pub(crate) static COMMANDS: &[Command] = &[
     }),
 ];
 
-/// Parses a timeout into wall-clock milliseconds, as `getTimeoutFromObjectOrReply` in timeout.c
-/// does. `None` means that the client waits forever.
+/// Returns wall-clock milliseconds (`getTimeoutFromObjectOrReply` in timeout.c); `None` means
+/// never.
 fn deadline(call: &Call<'_>, text: &[u8]) -> Result<Option<i64>, CommandError> {
     const INVALID: CommandError = CommandError::fixed("ERR timeout is not a float or out of range");
     const TOO_LONG: CommandError = CommandError::fixed("ERR timeout is out of range");

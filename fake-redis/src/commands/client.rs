@@ -84,8 +84,7 @@ fn info(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Formats a line of CLIENT LIST as `catClientInfoString` in networking.c does. Unmodelled sizes
-/// are 0.
+/// Follows `catClientInfoString` in networking.c. Unmodelled sizes are 0.
 fn describe(call: &Call<'_>, key: ClientKey) -> String {
     let server = &*call.server;
     let client = server.client(key);
@@ -244,7 +243,6 @@ fn parse_filter<'a>(call: &Call<'a>) -> Result<Filter<'a>, CommandError> {
     Ok(filter)
 }
 
-/// Handles CLIENT KILL with a single address or with options (`clientCommand` in networking.c).
 fn kill(call: &mut Call<'_>) -> CommandResult {
     let is_old_form = call.args.len() == 3;
     if !is_old_form && !call.args.len().is_multiple_of(2) {

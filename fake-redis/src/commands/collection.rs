@@ -57,8 +57,7 @@ pub(crate) fn peek<'c, C: Collection + 'c>(
     C::of(&entry.value).map(Some).ok_or(WRONG_TYPE)
 }
 
-/// Changes a collection. If `change` reports a modification, publishes `event` and removes the
-/// collection when it is empty.
+/// If `change` reports a modification, publishes `event` and removes an empty collection.
 pub(crate) fn edit<C: Collection, T>(
     call: &mut Call<'_>,
     key: &[u8],
@@ -111,7 +110,7 @@ fn edit_at<C: Collection, T>(
     Ok(result)
 }
 
-/// Converts inclusive indices to a range. Negative indices count from the end.
+/// Both indices are inclusive. Negative indices count from the end.
 pub(crate) fn positions(start: i64, stop: i64, length: usize) -> std::ops::Range<usize> {
     let length = length as i64;
     let absolute = |index: i64| if index < 0 { length.saturating_add(index) } else { index };

@@ -68,8 +68,6 @@ fn resetstat(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Handles CONFIG REWRITE. The settings and the role then survive a restart
-/// (`rewriteConfigReplicaOfOption`).
 fn rewrite(call: &mut Call<'_>) -> CommandResult {
     let server = &mut *call.server;
     if !server.config.has_config_file {

@@ -31,7 +31,6 @@ fn decrby(call: &mut Call<'_>) -> CommandResult {
     add(call, decrement.checked_neg().ok_or(DECREMENT_OVERFLOW)?)
 }
 
-/// Adds to a counter and keeps its time to live (`incrDecrCommand` in t_string.c).
 fn add(call: &mut Call<'_>, increment: i64) -> CommandResult {
     let (key, db) = (call.arg(1), call.db);
     let position = call.server.find(db, key);
@@ -63,8 +62,7 @@ pub(crate) fn float_sum(
     stored.add(increment).map(Extended::text).ok_or(NAN_OR_INFINITY)
 }
 
-/// Handles INCRBYFLOAT. The result is propagated as SET, because servers may differ in
-/// floating-point arithmetic.
+/// INCRBYFLOAT is propagated as SET, because servers may differ in floating-point arithmetic.
 fn incrbyfloat(call: &mut Call<'_>) -> CommandResult {
     let (key, db) = (call.arg(1), call.db);
     let position = call.server.find(db, key);

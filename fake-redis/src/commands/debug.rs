@@ -34,7 +34,6 @@ fn debug(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Handles DEBUG SLEEP, which delays all replies until the sleep ends.
 fn sleep(call: &mut Call<'_>) -> CommandResult {
     let seconds =
         parse_double(call.arg(2)).filter(|seconds| seconds.is_finite()).ok_or(NOT_A_FLOAT)?;

@@ -74,8 +74,6 @@ fn parse_conditions(options: Args<'_>) -> Result<Conditions, CommandError> {
 }
 
 impl Conditions {
-    /// Returns whether the conditions allow a change of expiry from `old` to `new`. `None` is no
-    /// expiry.
     fn allow(self, old: Option<i64>, new: i64) -> bool {
         let is_later = old.is_some_and(|old| new > old);
         let is_earlier = old.is_none_or(|old| new < old);
@@ -129,8 +127,7 @@ fn in_seconds(millis: i64) -> i64 {
     millis.div_euclid(1_000) + i64::from(millis.rem_euclid(1_000) >= 500)
 }
 
-/// Replies with -2 for a missing key, -1 for a key without expiry, and `show(expiry, now)`
-/// otherwise.
+/// Replies -2 for a missing key, -1 for a key without expiry, and `show(expiry, now)` otherwise.
 fn ttl(call: &mut Call<'_>, show: fn(i64, i64) -> i64) -> CommandResult {
     let now_ms = call.server.now_ms();
     let position = call.server.find(call.db, call.arg(1));

@@ -18,7 +18,6 @@ pub(super) static COMMANDS: &[Command] = &[Command::new(
 const NOT_A_REPLICA: CommandError =
     CommandError::fixed("ERR FAILOVER target HOST and PORT is not a replica.");
 
-/// Handles `FAILOVER [TO host port [FORCE]] [TIMEOUT milliseconds]` and `FAILOVER ABORT`.
 fn failover(call: &mut Call<'_>) -> CommandResult {
     if call.args.len() == 2 && call.args.is(1, "abort") {
         return abort(call);

@@ -69,7 +69,6 @@ pub(super) fn choose(call: &mut Call<'_>, length: usize, count: i64) -> Vec<usiz
     }
     let mut positions: Vec<usize> = (0..length).collect();
     if wanted < length {
-        // A partial Fisher-Yates shuffle suffices, since only the first fields are returned.
         (0..wanted).for_each(|index| {
             positions.swap(index, index + call.server.random.below(length - index))
         });

@@ -173,8 +173,7 @@ fn cpu(_: &Server, text: &mut String) {
     text.push_str("used_cpu_sys:0.000000\r\nused_cpu_user:0.000000\r\n");
 }
 
-/// Writes the call counts. Their durations are 0, because no command takes time by the server's
-/// clock.
+/// The durations are 0, because no command takes time by the server's clock.
 fn calls(server: &Server, text: &mut String) {
     for (command, calls) in server.statistics.calls() {
         let _ = write!(

@@ -128,8 +128,8 @@ fn keys(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Picks a random key as `dbRandomKey` in db.c does. A primary deletes an expired key and draws
-/// again, while a replica gives up.
+/// A primary deletes an expired key and draws again, and a replica gives up (`dbRandomKey` in
+/// db.c).
 fn randomkey(call: &mut Call<'_>) -> CommandResult {
     const TRIES_MAX: usize = 100;
     for _ in 0..TRIES_MAX {

@@ -78,7 +78,6 @@ pub(super) fn take(
     Ok(taken.unwrap_or_default())
 }
 
-/// Parses a count of 0 or more with the default message of `getRangeLongFromObjectOrReply`.
 pub(super) fn positive_count(text: &[u8]) -> Result<usize, CommandError> {
     let count = parse_integer(text).ok_or(NOT_A_POSITIVE)?;
     usize::try_from(count).map_err(|_| NOT_A_POSITIVE)
@@ -305,8 +304,7 @@ pub(super) struct Route {
     pub(super) to: End,
 }
 
-/// Moves an element between lists or within one list. Returns `None` if the source is empty. Both
-/// keys must contain lists.
+/// Returns `None` if the source is empty. Both keys must contain lists.
 pub(super) fn shift(
     call: &mut Call<'_>,
     (source, target): (&[u8], &[u8]),
@@ -330,7 +328,7 @@ pub(super) fn shift(
     Ok(Some(element))
 }
 
-/// Rotates within one list, which must not vanish in between if it has only one element.
+/// The list must not vanish in between if it has only one element.
 fn rotate(
     call: &mut Call<'_>,
     key: &[u8],
@@ -371,8 +369,7 @@ pub(super) struct Several<'a> {
     pub(super) count: usize,
 }
 
-/// Parses the arguments of LMPOP, which begin with the number of keys at `first`
-/// (`lmpopGenericCommand`).
+/// Parses the arguments from the number of keys at `first` on (`lmpopGenericCommand`).
 pub(super) fn parse_several<'a>(
     call: &Call<'a>,
     first: usize,

@@ -30,7 +30,6 @@ fn sscan(call: &mut Call<'_>) -> CommandResult {
         return Ok(());
     };
     let options = parse_options(arguments, Grammar::HScan)?;
-    // Like Redis, a set of integers is returned in one step.
     let is_small = matches!(set, Set::Integers(_));
     let (positions, next) =
         if is_small { (0..set.len(), 0) } else { step(cursor, options.count, set.len()) };

@@ -44,8 +44,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     ),
 ];
 
-/// Returns the count for a confirmation. Channels and patterns count together, shard channels
-/// separately.
+/// Channels and patterns count together, shard channels separately.
 fn count_of(server: &Server, key: ClientKey, kind: Kind) -> usize {
     let subscriptions = server.client(key).subscriptions();
     match kind {

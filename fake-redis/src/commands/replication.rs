@@ -60,9 +60,8 @@ fn replicaof(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Handles `PSYNC id offset [FAILOVER]`, after which the client is a replica and gets a stream
-/// instead of replies. With FAILOVER, the client is this server's own primary and hands its role
-/// over.
+/// Makes the client a replica. With FAILOVER, the client is this server's own primary and hands its
+/// role over.
 fn psync(call: &mut Call<'_>) -> CommandResult {
     let id = String::from_utf8_lossy(call.arg(1)).into_owned();
     let next = parse_integer(call.arg(2)).ok_or(error::NOT_AN_INTEGER)?;
@@ -154,7 +153,6 @@ fn offset_of(text: &[u8]) -> Option<u64> {
     u64::try_from(parse_integer(text)?).ok()
 }
 
-/// Handles WAIT, which does not block in MULTI.
 fn wait(call: &mut Call<'_>) -> CommandResult {
     if call.server.is_replica() {
         return Err(WAIT_ON_REPLICA);
@@ -164,8 +162,7 @@ fn wait(call: &mut Call<'_>) -> CommandResult {
     wait_for(call, Goal::Applied { replicas: usize::try_from(replicas).unwrap_or(0) }, timeout_ms)
 }
 
-/// Handles WAITAOF. A replica without an append-only file never counts, because it never sends
-/// `FACK`.
+/// A replica without an append-only file never counts, because it never sends `FACK`.
 fn waitaof(call: &mut Call<'_>) -> CommandResult {
     let local = match parse_integer(call.arg(1)).ok_or(error::NOT_AN_INTEGER)? {
         0 => false,

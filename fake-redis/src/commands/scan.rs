@@ -105,7 +105,6 @@ fn hscan(call: &mut Call<'_>) -> CommandResult {
         }
     };
     let options = parse_options(call.args.from(3), Grammar::HScan)?;
-    // Like Redis with its listpacks, a small hash is returned in one step and in order.
     let (positions, next) =
         if hash.is_listed() { (0..hash.len(), 0) } else { step(cursor, options.count, hash.len()) };
     let fields = positions.filter_map(|position| hash.at(position));

@@ -43,7 +43,6 @@ fn lolwut(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Checks the option of FLUSHDB and FLUSHALL. SYNC and ASYNC make no difference here.
 fn check_flush_options(call: &Call<'_>) -> CommandResult {
     let is_known = call.args.len() == 1
         || call.args.len() == 2 && (call.args.is(1, "sync") || call.args.is(1, "async"));

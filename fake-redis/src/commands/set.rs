@@ -50,8 +50,7 @@ pub(super) enum Condition<'a> {
 }
 
 impl Condition<'_> {
-    /// Returns whether this condition may come after `before`. NX and XX may be repeated. A
-    /// condition with a value must be the only one.
+    /// NX and XX may be repeated. A condition with a value must be the only one.
     fn may_follow(self, before: Option<Condition<'_>>) -> bool {
         matches!(
             (before, self),
@@ -91,8 +90,7 @@ enum Word {
     IfNe,
 }
 
-/// Parses the options like `parseExtendedStringArgumentsOrReply` in t_string.c, which allows
-/// repeated options but no contradictory ones.
+/// Allows repeated options (`parseExtendedStringArgumentsOrReply` in t_string.c).
 #[inline(always)]
 fn parse_options<'a>(
     args: Args<'a>,
@@ -177,13 +175,11 @@ impl Word {
     }
 }
 
-/// Returns a case-insensitive number that is unique to each word, or 0 for a word that is longer
-/// than every option.
+/// Returns a number that identifies a word up to case; 0 for words longer than every option.
 const fn packed(word: &[u8]) -> u64 {
     // This bit distinguishes a letter's cases. Setting the bit turns no other byte into a letter.
     const CASE: u8 = 0x20;
     if let [first, second] = word {
-        // Nearly all options have two letters, so this case has a fast path with the same result.
         return 1 << 16 | ((*first | CASE) as u64) << 8 | (*second | CASE) as u64;
     }
     if word.len() >= 8 {
@@ -357,8 +353,6 @@ mod tests {
                 .iter()
                 .any(|grammar| Word::of(word, *grammar).is_some())
         };
-        // The test tries every word of two bytes, and every option with one byte replaced, inserted
-        // or removed.
         for word in (0..=u16::MAX).map(u16::to_be_bytes) {
             assert_eq!(is_taken(&word), is_known(&word), "{word:?}");
         }

@@ -98,7 +98,7 @@ fn srandmember(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Handles SPOP. The server chooses the member, so SREM is propagated (`spopCommand`).
+/// The server chooses the member, so SREM is propagated (`spopCommand`).
 fn spop(call: &mut Call<'_>) -> CommandResult {
     if call.args.len() > 3 {
         return Err(SYNTAX);

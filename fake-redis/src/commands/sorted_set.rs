@@ -122,7 +122,6 @@ fn add_one(set: &mut SortedSet, member: &[u8], score: f64, options: Options) -> 
     if new == old { Addition::Unchanged(new) } else { Addition::Updated(new) }
 }
 
-/// Handles ZADD and ZINCRBY (`zaddGenericCommand` in t_zset.c).
 fn add(call: &mut Call<'_>, mut options: Options) -> CommandResult {
     // ZINCRBY parses options too, and then reports that pairs are missing.
     let first = parse_options(call, &mut options);

@@ -54,8 +54,7 @@ fn unwatch(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Handles EXEC as `execCommand` in multi.c does. An aborted transaction fails, and a changed
-/// watched key gives nil.
+/// An aborted transaction fails, and a changed watched key gives nil (`execCommand` in multi.c).
 fn exec(call: &mut Call<'_>) -> CommandResult {
     let key = call.client;
     if !call.client().transaction.is_open() {
@@ -82,7 +81,6 @@ fn exec(call: &mut Call<'_>) -> CommandResult {
             break;
         }
         let args = queued.as_args();
-        // The lookup succeeds, because the command was checked when it was queued.
         if let Some(command) = call.server.find_command(args) {
             call.server.execute(key, command, args, call.reply);
         }

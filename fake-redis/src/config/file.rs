@@ -31,8 +31,7 @@ pub(crate) fn read(file: &[u8], started: NodeConfig) -> NodeConfig {
             }
             [name, value] => {
                 if let Some(parameter) = parameters::find(name) {
-                    // The file contains only values that `CONFIG SET` accepts, so errors cannot
-                    // occur.
+                    // The file contains only values that `CONFIG SET` accepts.
                     let _ = parameter.change.apply(&mut config, value);
                 }
             }
@@ -42,8 +41,7 @@ pub(crate) fn read(file: &[u8], started: NodeConfig) -> NodeConfig {
     config
 }
 
-/// Lists the parameters in file order. `appendonly` comes first, because `appendfsync` has no
-/// effect without it.
+/// `appendonly` comes first, because `appendfsync` has no effect without it.
 fn changeable() -> impl Iterator<Item = &'static Parameter> {
     let is_first = |row: &&Parameter| row.names[0] == "appendonly";
     let can_change = |row: &&Parameter| !matches!(row.change, Change::Never);

@@ -3,8 +3,7 @@
 
 use std::cmp::Ordering;
 
-/// Maximum length of a number's text. Redis accepts 5 KiB for `strtold`, and further digits never
-/// matter.
+/// Redis accepts 5 KiB for `strtold`, and further digits never matter.
 const TEXT_LENGTH_MAX: usize = 5 * 1024;
 /// Decimal exponent beyond which a `long double` is infinite or zero.
 const DECIMAL_EXPONENT_MAX: i64 = 5_000;
@@ -98,8 +97,7 @@ impl Natural {
     }
 }
 
-/// Rounds `value * 2^exponent` to 64 bits. `sticky` represents all lower bits. Returns `None` if
-/// the result is infinite.
+/// Returns `None` if the result is infinite. `sticky` represents all lower bits.
 fn rounded(negative: bool, value: u128, exponent: i32, sticky: bool) -> Option<Extended> {
     if value == 0 {
         return Some(Extended { negative, mantissa: 0, exponent: 0 });
@@ -129,8 +127,7 @@ fn rounded(negative: bool, value: u128, exponent: i32, sticky: bool) -> Option<E
     (exponent <= EXPONENT_MAX).then_some(Extended { negative, mantissa: mantissa as u64, exponent })
 }
 
-/// Parses the whole text as `string2ld` in util.c does with `strtold`. Leading spaces and NaN are
-/// errors.
+/// Leading spaces and NaN are errors, as in `string2ld` in util.c.
 pub(crate) fn parse(text: &[u8]) -> Option<Parsed> {
     let (negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),
@@ -225,8 +222,7 @@ fn from_decimal(negative: bool, mut natural: Natural, exponent: i64) -> Option<E
 impl Extended {
     pub(crate) const ZERO: Extended = Extended { negative: false, mantissa: 0, exponent: 0 };
 
-    /// Returns whether a `long double` would round this to zero, which `getLongDoubleFromObject`
-    /// refuses.
+    /// Returns whether a `long double` would be zero, which `getLongDoubleFromObject` refuses.
     fn underflows(self) -> bool {
         const LEAST: i32 = -16_445;
         let top = self.exponent + 63 - self.mantissa.leading_zeros() as i32;
@@ -251,8 +247,7 @@ impl Extended {
         if large.negative == small.negative {
             rounded(large.negative, wide + narrow, exponent, sticky)
         } else {
-            // The bits cut off are subtracted too, so the result is one less, with the sticky bit
-            // set.
+            // The bits cut off are subtracted too, so the result is one less.
             let difference = wide - narrow - u128::from(sticky);
             rounded(large.negative && difference > 0, difference, exponent, sticky)
         }

@@ -51,7 +51,7 @@ impl Database {
         self.memory
     }
 
-    /// Returns the key's position, which is valid until any key is removed.
+    /// The position is valid until any key is removed.
     pub(crate) fn find(&self, key: &[u8]) -> Option<usize> {
         self.entries.get_index_of(key)
     }
@@ -64,7 +64,7 @@ impl Database {
         self.entries.get_index(position).map(|(key, entry)| (&**key, entry))
     }
 
-    /// Returns the entry at a position. Call [`Database::account`] after changing its size.
+    /// Call [`Database::account`] after changing the entry's size.
     pub(crate) fn at_mut(&mut self, position: usize) -> Option<&mut Entry> {
         self.entries.get_index_mut(position).map(|(_, entry)| entry)
     }

@@ -1,7 +1,6 @@
 //! Parses and formats numbers as Redis does.
 
-/// Parses an integer as `string2ll` in util.c does, without spaces, plus sign, leading zeros or
-/// `-0`.
+/// Refuses spaces, a plus sign, leading zeros and `-0` (`string2ll` in util.c).
 pub(crate) fn parse_integer(text: &[u8]) -> Option<i64> {
     if text == b"0" {
         return Some(0);
@@ -13,7 +12,6 @@ pub(crate) fn parse_integer(text: &[u8]) -> Option<i64> {
     if digits.len() > 19 || !matches!(digits.first(), Some(b'1'..=b'9')) {
         return None;
     }
-    // This many digits always fit into 64 bits.
     let mut magnitude: u64 = 0;
     for byte in digits {
         let digit = byte.wrapping_sub(b'0');
@@ -63,8 +61,7 @@ pub(crate) fn c_string(text: &[u8]) -> &[u8] {
     text.split(|byte| *byte == 0).next().unwrap_or_default()
 }
 
-/// Parses a double as `getDoubleFromObject` does. Leading spaces, NaN, overflow and underflow are
-/// errors.
+/// Refuses leading spaces, NaN, overflow and underflow (`getDoubleFromObject`).
 pub(crate) fn parse_double(text: &[u8]) -> Option<f64> {
     let value = whole_double(text)?;
     let is_in_range = if value == 0.0 {
@@ -75,8 +72,7 @@ pub(crate) fn parse_double(text: &[u8]) -> Option<f64> {
     is_in_range.then_some(value)
 }
 
-/// Parses a bound as `strtod` does. Leading spaces are allowed, a NUL byte ends the number, an
-/// empty text is 0, and overflow is infinite.
+/// Follows `strtod`: a NUL byte ends the number, an empty text is 0, and overflow is infinite.
 pub(crate) fn parse_score_bound(text: &[u8]) -> Option<f64> {
     let text = c_string(text);
     if text.is_empty() {
@@ -104,8 +100,7 @@ pub(crate) fn has_digits_above_zero(text: &[u8]) -> bool {
     mantissa.any(|byte| byte.is_ascii_hexdigit() && *byte != b'0')
 }
 
-/// Parses a cursor with `strtoul`, as `parseScanCursorOrReply` does. Spaces are errors, an empty
-/// text is 0, and negative numbers wrap.
+/// Follows `strtoul`: an empty text is 0, negative numbers wrap, and spaces are errors.
 pub(crate) fn parse_cursor(text: &[u8]) -> Option<u64> {
     let text = c_string(text);
     if text.is_empty() {
@@ -123,8 +118,7 @@ pub(crate) fn parse_cursor(text: &[u8]) -> Option<u64> {
     Some(if is_negative { value.wrapping_neg() } else { value })
 }
 
-/// Parses hexadecimal numbers such as `0x1.8p3`. Digits beyond a double's precision are not rounded
-/// correctly.
+/// Digits beyond a double's precision are not rounded correctly.
 fn parse_hexadecimal(text: &str) -> Option<f64> {
     let (sign, rest) = match text.strip_prefix('-') {
         Some(rest) => (-1.0, rest),
@@ -146,8 +140,7 @@ fn parse_hexadecimal(text: &str) -> Option<f64> {
     Some(sign * value * 2.0_f64.powi(shift))
 }
 
-/// Parses a double at the start of the text, like `strtod` without leading spaces. Also returns the
-/// number's length.
+/// Also returns the length of the number at the start of the text.
 pub(crate) fn leading_double(text: &[u8]) -> Option<(f64, usize)> {
     let sign = usize::from(matches!(text.first(), Some(b'+' | b'-')));
     let rest = &text[sign..];

@@ -16,7 +16,6 @@ pub(crate) use writer::{About, write};
 
 const VERSION: u32 = 10;
 
-/// Opcodes (`RDB_OPCODE_*`).
 mod opcode {
     pub(super) const AUX: u8 = 250;
     pub(super) const RESIZE_DB: u8 = 251;
@@ -25,7 +24,6 @@ mod opcode {
     pub(super) const EOF: u8 = 255;
 }
 
-/// Types of values (`RDB_TYPE_*`).
 mod kind {
     pub(super) const STRING: u8 = 0;
     pub(super) const LIST: u8 = 1;

@@ -16,7 +16,7 @@ use rustc_hash::FxBuildHasher;
 const LISTED_FIELDS_MAX: usize = 512;
 const LISTED_VALUE_LENGTH_MAX: usize = 64;
 
-/// A value. Collections are boxed to make entries cheap to move, and are never empty in a keyspace.
+/// Collections are boxed to make entries cheap to move, and are never empty in a keyspace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Value {
     String(Vec<u8>),
@@ -63,8 +63,7 @@ impl Value {
     }
 }
 
-/// A hash. A small one is in insertion order, like Redis's listpacks, and a large one in a
-/// deterministic order.
+/// A small hash is in insertion order, like a listpack. A large one is in a deterministic order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Hash {
     fields: IndexMap<Box<[u8]>, Vec<u8>, FxBuildHasher>,

@@ -8,8 +8,7 @@ use crate::protocol::reply::Reply;
 use crate::state::client_key::ClientKey;
 use crate::state::server::Server;
 
-/// Recognizes the words of an HTTP request, which is never meant for Redis
-/// (`securityWarningCommand`).
+/// An HTTP request is never meant for Redis (`securityWarningCommand`).
 fn is_http(name: &[u8]) -> bool {
     matches!(name.len(), 4 | 5)
         && (name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:"))
@@ -25,7 +24,7 @@ impl Server {
         }
     }
 
-    /// Serves a client's next command. Returns `false` if the command has to wait.
+    /// Returns `false` if the command has to wait.
     fn serve(&mut self, key: ClientKey) -> bool {
         let now = self.clock.now();
         let client = self.client_mut(key);
@@ -116,8 +115,7 @@ impl Server {
         }
     }
 
-    /// Applies a command of the primary's stream. It is never refused, and expired keys still exist
-    /// for it.
+    /// A replicated command is never refused, and expired keys still exist for it.
     pub(crate) fn apply_replicated(&mut self, args: &[&[u8]]) {
         self.apply(ClientKey::PRIMARY, args);
     }

@@ -9,7 +9,6 @@ impl Server {
         self.outbox.say_more(self.roster.has_ready() && !self.life.is_asleep());
     }
 
-    /// Writes the append-only file, and releases the messages unless they must wait for the disk.
     pub(crate) fn finish_input(&mut self) {
         self.flush_append_only();
         self.flush_replication();

@@ -19,8 +19,7 @@ impl Server {
         }
     }
 
-    /// Handles a lost connection. An established link is reopened immediately, and any other
-    /// connection by the cron.
+    /// An established link is reopened immediately, any other connection by the cron.
     pub(crate) fn outgoing_closed(&mut self, connection: ConnectionId) {
         if !self.replication.is_link(connection) {
             return;
@@ -56,8 +55,7 @@ impl Server {
         }
     }
 
-    /// Applies the complete commands. The offset advances once per transaction, as in
-    /// `commandProcessed`.
+    /// The offset advances once per transaction, as in `commandProcessed`.
     fn read_stream(&mut self) {
         self.replication.take_up();
         while self.replication.is_link_up() {

@@ -14,8 +14,7 @@ struct Interruption<'s> {
 }
 
 impl Interlude for Interruption<'_> {
-    /// Returns whether to read a connection now. The script's own client and connections opened by
-    /// the server have to wait.
+    /// The script's own client and connections that the server opened have to wait.
     fn takes(&self, connection: ConnectionId) -> bool {
         let key = self.server.roster.behind(connection);
         let script = self.server.long_script.interrupted();

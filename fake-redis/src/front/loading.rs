@@ -10,7 +10,6 @@ use fencepost_machine::{Damage, DiskFile, DiskImage, KeyChange, Output, Response
 use std::time::Duration;
 
 const STEP_BYTES: usize = 16 * 1024;
-/// Real time between two polls of the sockets.
 const ATTENDED_EVERY: Duration = Duration::from_millis(10);
 
 enum Halt {
@@ -25,9 +24,8 @@ struct Pace {
 }
 
 impl Server {
-    /// Loads the files that were found at startup. Times to live are absolute, so no key expires
-    /// meanwhile. As in Redis, damaged files stop the server, unless only the end of the
-    /// append-only file is missing and `aof-load-truncated` allows that.
+    /// As in Redis, damaged files stop the server, unless only the end of the append-only file is
+    /// missing and `aof-load-truncated` allows that.
     pub(crate) fn load_found(&mut self) {
         let Some(image) = self.persistence.start(self.clock.seconds()) else { return };
         self.life.begin_loading();
@@ -89,7 +87,6 @@ impl Server {
         Ok(())
     }
 
-    /// Executes the append-only file, except a truncated command or transaction at its end.
     fn load_append_only(&mut self, file: &[u8]) -> Result<(), Halt> {
         let (mut reader, mut pace) = (LogReader::new(file), Pace::default());
         let mut words = Vec::new();

@@ -10,14 +10,13 @@ use crate::state::timers::Timer;
 use fencepost_machine::KeyChange;
 
 impl Server {
-    /// Returns whether an expiry deletes the key immediately, which never happens on a replica or
-    /// during loading (`checkAlreadyExpired` in expire.c).
+    /// A key is never deleted immediately on a replica or during loading (`checkAlreadyExpired`).
     pub(crate) fn is_past_deadline(&self, at_ms: i64) -> bool {
         at_ms <= self.now_ms() && !self.life.is_loading() && !self.is_replica()
     }
 
-    /// Returns the position of a live key (`expireIfNeeded` in db.c). A primary deletes an expired
-    /// key, and a replica hides it. For the primary's stream, an expired key still exists.
+    /// A primary deletes an expired key, and a replica hides it. For the primary's stream, an
+    /// expired key still exists (`expireIfNeeded` in db.c).
     pub(crate) fn find(&mut self, db: usize, key: &[u8]) -> Option<usize> {
         let database = self.keyspace.database(db);
         let position = database.find(key)?;
@@ -34,7 +33,7 @@ impl Server {
         None
     }
 
-    /// Looks up a key. The access counts as a use, and as a hit or a miss.
+    /// The access counts as a use, and as a hit or a miss.
     pub(crate) fn read(&mut self, db: usize, key: &[u8]) -> Option<&Entry> {
         match self.find(db, key) {
             Some(position) => {
@@ -56,7 +55,7 @@ impl Server {
         Some(entry)
     }
 
-    /// Returns a value to change. Call [`Server::changed`] afterwards.
+    /// Call [`Server::changed`] after changing the value.
     pub(crate) fn value_mut(&mut self, db: usize, position: usize) -> Option<&mut Value> {
         let now_ms = self.now_ms();
         let entry = self.keyspace.database_mut(db).at_mut(position)?;
@@ -134,7 +133,7 @@ impl Server {
         self.remove_as(db, position, KeyChange::Removed)
     }
 
-    /// Removes a key without propagating the removal.
+    /// The removal is not propagated.
     pub(crate) fn remove_as(
         &mut self,
         db: usize,
@@ -153,8 +152,7 @@ impl Server {
         let key: Box<[u8]> = key.into();
         let unsaved_before = self.changes.unsaved();
         self.remove_as(db, position, KeyChange::Expired);
-        // The expiry does not count as a change by the command, because it is propagated as a
-        // separate DEL.
+        // The expiry is propagated as a separate DEL, so it is not a change by the command.
         self.changes.count_back_to(unsaved_before);
         self.statistics.expired_keys += 1;
         self.add_effect(db, &[b"DEL", &key]);

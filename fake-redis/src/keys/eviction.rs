@@ -6,12 +6,10 @@ use crate::data::keyspace::Entry;
 use crate::state::server::Server;
 use fencepost_machine::KeyChange;
 
-/// Number of keys sampled per eviction. Redis's `maxmemory-samples` is smaller, because it keeps a
-/// pool of candidates.
+/// Redis's `maxmemory-samples` is smaller, because Redis keeps a pool of candidates.
 const SAMPLES: usize = 16;
 
-/// Memory of an empty server in bytes. The value is small, because Redis's own tests set a limit of
-/// one byte.
+/// The value in bytes is small, because Redis's own tests set a limit of one byte.
 const BASE_MEMORY: usize = 2;
 
 impl Server {
@@ -19,8 +17,7 @@ impl Server {
         self.keyspace.memory()
     }
 
-    /// Evicts keys until memory suffices (`performEvictions` in evict.c). Returns `false` if it
-    /// does not.
+    /// Returns `false` if memory does not suffice (`performEvictions` in evict.c).
     pub(crate) fn free_memory(&mut self) -> bool {
         let maxmemory = usize::try_from(self.config.maxmemory).unwrap_or(usize::MAX);
         if self.config.maxmemory == 0 || self.is_paused() || self.is_replica() {
@@ -99,8 +96,7 @@ impl Server {
     }
 }
 
-/// Returns the worth of a key; the lowest is evicted. The random policies evict the first key of
-/// the sample, which starts at a random position.
+/// The random policies evict the first key of the sample, which starts at a random position.
 fn worth(policy: MaxmemoryPolicy, entry: &Entry) -> u64 {
     use MaxmemoryPolicy::{AllKeysLfu, AllKeysLru, VolatileLfu, VolatileLru, VolatileTtl};
     match policy {

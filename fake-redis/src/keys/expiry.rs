@@ -4,7 +4,6 @@ use crate::config::events::EventClass;
 use crate::state::server::Server;
 
 impl Server {
-    /// Deletes expired keys ten times a second, as a primary does.
     pub(crate) fn delete_expired(&mut self) {
         if self.is_replica() || self.life.is_loading() || !self.config.active_expire {
             return;

@@ -26,8 +26,7 @@ impl Server {
         }
     }
 
-    /// Propagates the recorded effects as `propagatePendingCommands` does. Several effects are
-    /// wrapped in MULTI and EXEC.
+    /// Wraps several effects in MULTI and EXEC, as `propagatePendingCommands` does.
     #[inline]
     pub(crate) fn flush_effects(&mut self) {
         if self.changes.waiting() > 0 {
@@ -48,8 +47,7 @@ impl Server {
         self.changes.give_back(effects);
     }
 
-    /// Propagates the recorded effects one by one, because expiry and eviction are not
-    /// transactions.
+    /// Expiry and eviction are not transactions.
     pub(crate) fn flush_effects_ungrouped(&mut self) {
         let effects = self.changes.take();
         self.propagate_each(&effects);
@@ -69,9 +67,8 @@ impl Server {
         }
     }
 
-    /// Propagates a change; all changes of the data pass through this function. `args` is a
-    /// complete command that repeats the change in database `db`, with absolute times. The
-    /// receivers add SELECT when the database changes.
+    /// All changes of the data pass through this function. `args` is a complete command with
+    /// absolute times. The receivers add SELECT when the database changes.
     pub(crate) fn propagate(&mut self, db: usize, args: &[&[u8]]) {
         self.propagate_to(Targets::ALL, db, args);
     }
@@ -119,8 +116,8 @@ impl Call<'_> {
         self.server.add_effect(self.db, parts);
     }
 
-    /// Propagates a command that ends with an instant, like [`Call::state_effect`]. Before 7.0,
-    /// replicas get the relative time if the client stated one, and add it to their own clock.
+    /// The effect ends with an instant. Before 7.0, replicas get the relative time if the client
+    /// stated one, and add it to their own clock.
     pub(crate) fn state_timed_effect(&mut self, anchor: Anchor, before: &[&[u8]], at_ms: i64) {
         self.effect = Effect::Stated;
         let server = &mut *self.server;

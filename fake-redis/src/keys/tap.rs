@@ -8,8 +8,7 @@ use bytes::Bytes;
 use fencepost_machine::{KeyChange, Output, TapEvent};
 
 impl Server {
-    /// Returns whether changes of the key are reported. After loading, every key is reported once
-    /// instead.
+    /// After loading, every key is reported once instead.
     fn is_tapped(&self, key: &[u8]) -> bool {
         !self.life.is_loading()
             && self.config.tap_prefix.as_ref().is_some_and(|prefix| key.starts_with(prefix))
@@ -49,8 +48,7 @@ impl Server {
     }
 }
 
-/// Formats a value as text: a hash as `field=value` and a sorted set as `member=score`, separated
-/// by spaces.
+/// A hash becomes `field=value` and a sorted set `member=score`, separated by spaces.
 fn rendered(value: &Value) -> Bytes {
     match value {
         Value::String(text) => Bytes::copy_from_slice(text),

@@ -25,7 +25,7 @@ impl Server {
         }
     }
 
-    /// Marks watches after SWAPDB. A watched key that exists in either database counts as changed.
+    /// Treats watched keys that exist in either database as changed.
     pub(crate) fn swap_databases(&mut self, one: usize, other: usize) {
         if one == other {
             return;
@@ -40,7 +40,6 @@ impl Server {
         self.blocking.note_all_ready();
     }
 
-    /// Returns whether a watched key has expired since WATCH (`isWatchedKeyExpired` in multi.c).
     pub(crate) fn has_expired_watch(&self, client: ClientKey) -> bool {
         self.client(client).watching().iter().any(|watch| {
             let entry = self.database(watch.db).get(&watch.key);

@@ -41,8 +41,7 @@ impl Server {
         until.is_some()
     }
 
-    /// Rewrites the files as BGREWRITEAOF does, but immediately: a snapshot and an empty
-    /// append-only file.
+    /// Writes a snapshot and an empty append-only file immediately, where BGREWRITEAOF forks.
     fn write_anew(&mut self) {
         let snapshot = self.snapshot();
         self.persistence.replaced(snapshot.len(), self.replication.offset());
@@ -74,8 +73,7 @@ impl Server {
         }
     }
 
-    /// Applies a change of `appendfsync` or `appendonly` by CONFIG SET. A new file starts with all
-    /// data (`updateAppendonly` and `updateAppendFsync` in config.c).
+    /// A new file starts with all data (`updateAppendonly` and `updateAppendFsync` in config.c).
     pub(crate) fn follow_persistence_config(&mut self) {
         let (before, after) = (self.persistence.mode(), self.config.persistence);
         if before == after {
@@ -95,9 +93,8 @@ impl Server {
         self.outbox.want(Output::DiskSync);
     }
 
-    /// Syncs the file for `appendfsync everysec`, at most once per second of the wall clock. If
-    /// this second had a sync already, the first `serverCron` of the next second syncs. A pending
-    /// sync counts too.
+    /// With `appendfsync everysec`, the file is synced at most once per second of the wall clock.
+    /// If this second had a sync already, the first `serverCron` of the next second syncs.
     fn sync_of_this_second(&mut self) {
         if self.persistence.take_second(self.clock.seconds()) {
             self.begin_sync();
@@ -108,7 +105,6 @@ impl Server {
         }
     }
 
-    /// Writes data that was postponed for too long, and syncs data that no sync covers.
     pub(crate) fn sync_in_time(&mut self) {
         match self.persistence.mode() {
             Persistence::Aof { fsync: Fsync::EverySec } if self.persistence.has_unsynced() => {
@@ -122,9 +118,8 @@ impl Server {
         }
     }
 
-    /// Replaces the files with the snapshot of a full resynchronization (`restartAOFAfterSYNC`).
-    /// The snapshot stays on disk even if this server takes none itself, and a restart loads it,
-    /// however old it is by then (`rdb-del-sync-files no`).
+    /// The received snapshot stays on disk even if this server takes none itself, and a restart
+    /// loads it, however old it is by then (`restartAOFAfterSYNC`, `rdb-del-sync-files no`).
     pub(crate) fn resynchronised(&mut self, payload: Bytes) {
         match self.persistence.mode() {
             Persistence::None | Persistence::Rdb => {

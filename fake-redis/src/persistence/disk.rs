@@ -9,8 +9,7 @@ impl Server {
         self.persistence.find(image);
     }
 
-    /// Releases messages. With `appendfsync always`, they wait until the data that they acknowledge
-    /// is synced.
+    /// With `appendfsync always`, messages wait until the data that they acknowledge is synced.
     pub(crate) fn release_sends(&mut self) {
         if self.persistence.awaits_sync() {
             self.persistence.hold(self.outbox.hold());

@@ -6,7 +6,7 @@ use crate::state::timers::Timer;
 use fencepost_machine::{DiskImage, Output, WallTime};
 
 impl Server {
-    /// Stores a snapshot immediately, where Redis forks. With an append-only file nothing is
+    /// The snapshot is stored immediately, where Redis forks. With an append-only file nothing is
     /// stored, because a restart loads that file.
     pub(crate) fn save(&mut self) {
         self.persistence.saved(self.clock.seconds());
@@ -21,7 +21,6 @@ impl Server {
         self.persistence.last_save()
     }
 
-    /// Schedules a wake-up for a save point that has enough changes, as `serverCron` checks it.
     pub(crate) fn schedule_save(&mut self) {
         if self.persistence.mode() != Persistence::Rdb || self.changes.unsaved() == 0 {
             return;

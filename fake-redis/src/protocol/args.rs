@@ -21,7 +21,6 @@ impl<'a> Args<'a> {
         self.spans.len()
     }
 
-    /// Panics if `index` does not exist; the arity check prevents that.
     pub(crate) fn get(self, index: usize) -> &'a [u8] {
         let span = self.spans[index];
         &self.bytes[span.start as usize..span.end as usize]

@@ -6,8 +6,7 @@ use std::borrow::Cow;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct CommandError(pub(crate) Cow<'static, [u8]>);
 
-/// The result of a command. `Ok` means that the command has written its reply, and an error that it
-/// has written nothing.
+/// An error means that the command has written no reply.
 pub(crate) type CommandResult = Result<(), CommandError>;
 
 impl CommandError {
@@ -26,8 +25,7 @@ macro_rules! errors {
     };
 }
 
-// The texts are those of `createSharedObjects` in server.c and of the command files of Redis
-// 7.0.15.
+// The texts are those of `createSharedObjects` and of the command files of Redis 7.0.15.
 errors! {
     WRONG_TYPE = "WRONGTYPE Operation against a key holding the wrong kind of value";
     SYNTAX = "ERR syntax error";

@@ -1,7 +1,6 @@
 //! Splits inline commands into words with shell-like quotes.
 
-/// Splits a line as `sdssplitargs` in sds.c does. Double quotes allow escapes and single quotes
-/// only `\'`. Returns `None` for unbalanced quotes.
+/// Follows `sdssplitargs` in sds.c: single quotes escape only `\'`. Unbalanced quotes give `None`.
 pub(crate) fn split_words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     let line = line.split(|byte| *byte == 0).next().unwrap_or_default();
     let mut words = Vec::new();
@@ -37,7 +36,7 @@ fn read_word(mut rest: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     Some((word, rest))
 }
 
-/// Parses from an opening quote to the end of the word, which must end with the closing quote.
+/// The closing quote must end the word.
 fn quoted(mut word: Vec<u8>, mut rest: &[u8], quote: u8) -> Option<(Vec<u8>, &[u8])> {
     loop {
         let (&byte, after) = rest.split_first()?;

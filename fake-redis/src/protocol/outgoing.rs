@@ -27,8 +27,7 @@ impl OutgoingIds {
     }
 }
 
-/// A connection that this server opens. As in hiredis, commands may be queued at once and are sent
-/// when the connection is open.
+/// As in hiredis, commands may be queued before the connection is open.
 #[derive(Debug)]
 pub(crate) struct Outgoing<Expected> {
     pub(crate) id: ConnectionId,
@@ -87,8 +86,7 @@ impl<Expected> Outgoing<Expected> {
         self.received.extend_from_slice(bytes);
     }
 
-    /// Returns the next complete frame and its expectation, which is `None` for a published
-    /// message.
+    /// The expectation is `None` for a published message.
     pub(crate) fn next_reply(&mut self) -> Result<Option<(Option<Expected>, BytesFrame)>, NotResp> {
         if self.received.is_empty() {
             return Ok(None);
@@ -103,8 +101,7 @@ impl<Expected> Outgoing<Expected> {
         }
     }
 
-    /// Returns the undecoded bytes, for streams that stop being RESP, such as the payload after
-    /// `PSYNC`.
+    /// Returns the bytes of a stream that stops being RESP, such as the payload after `PSYNC`.
     pub(crate) fn undecoded(&mut self) -> &mut BytesMut {
         &mut self.received
     }
@@ -114,8 +111,8 @@ impl<Expected> Outgoing<Expected> {
     }
 }
 
-/// Encodes a command. This crate has its own encoder because every command of a Sentinel, stream or
-/// file passes through it. Tests compare its results with redis-protocol.
+/// Every command of a Sentinel, stream or file passes through this encoder. Tests compare it with
+/// redis-protocol.
 pub(crate) fn encode_command(words: &[&[u8]], buffer: &mut BytesMut) {
     const HEADER_LENGTH_MAX: usize = 26;
     buffer.reserve(
@@ -129,8 +126,8 @@ pub(crate) fn encode_command(words: &[&[u8]], buffer: &mut BytesMut) {
     }
 }
 
-/// Takes a complete status line or short array of bulk strings, which covers nearly all replies.
-/// Returns `None` if the general decoder is needed.
+/// Fast path for a complete status line or a short array of bulk strings. Returns `None` for other
+/// replies.
 fn take_plain(received: &mut BytesMut) -> Option<BytesFrame> {
     match received.first()? {
         b'+' => {
@@ -149,7 +146,7 @@ fn take_plain(received: &mut BytesMut) -> Option<BytesFrame> {
     }
 }
 
-/// Returns the spans and the encoded length of a complete array of at most four bulk strings.
+/// The array must be complete and have at most four bulk strings.
 fn bulk_spans(bytes: &[u8]) -> Option<([Option<Range<usize>>; 4], usize)> {
     let (mut spans, mut at) = ([const { None }; 4], 0);
     let count = exact_header(bytes, &mut at, b'*')?;

@@ -17,8 +17,7 @@ pub(crate) enum Protocol {
     Resp3,
 }
 
-/// Size in bytes of the buffers from which replies are split off, so that most commands allocate
-/// nothing.
+/// Replies are split off a buffer, so that most commands allocate nothing.
 const BUFFER_SIZE: usize = 8 * 1024;
 
 #[derive(Debug)]
@@ -42,8 +41,7 @@ impl Reply {
         &self.buffer
     }
 
-    /// Takes the encoded bytes without copying them. The most common replies leave the buffer in
-    /// place.
+    /// Takes the bytes without copying them. The most common replies leave the buffer in place.
     pub(crate) fn take(&mut self) -> Bytes {
         const COMMONEST: [&[u8]; 4] = [b"$-1\r\n", b"+OK\r\n", b":1\r\n", b":0\r\n"];
         match COMMONEST.into_iter().find(|reply| self.buffer == *reply) {
@@ -72,12 +70,12 @@ impl Reply {
         self.status_bytes(text.as_bytes());
     }
 
-    /// Writes a status reply, with spaces instead of line breaks.
+    /// Replaces line breaks by spaces.
     pub(crate) fn status_bytes(&mut self, text: &[u8]) {
         self.line(b'+', text);
     }
 
-    /// Writes an error, with spaces instead of line breaks, as `addReplyErrorSdsEx` does.
+    /// Replaces line breaks by spaces, as `addReplyErrorSdsEx` does.
     pub(crate) fn error(&mut self, text: &[u8]) {
         self.line(b'-', number::c_string(text));
     }
@@ -92,7 +90,6 @@ impl Reply {
     }
 
     pub(crate) fn integer(&mut self, value: i64) {
-        // Nearly all counts have a single digit.
         if let digit @ 0..=9 = value {
             return self.buffer.extend_from_slice(&[b':', b'0' + digit as u8, b'\r', b'\n']);
         }
@@ -105,7 +102,6 @@ impl Reply {
         self.integer(value as i64);
     }
 
-    /// Writes a boolean, which RESP2 represents as 1 or 0.
     pub(crate) fn boolean(&mut self, value: bool) {
         match self.protocol {
             Protocol::Resp2 => self.integer(i64::from(value)),
@@ -144,7 +140,6 @@ impl Reply {
         }
     }
 
-    /// Writes a double, which RESP2 represents as a string.
     pub(crate) fn double(&mut self, value: f64) {
         let text = number::double_text(value);
         match self.protocol {
@@ -153,7 +148,6 @@ impl Reply {
         }
     }
 
-    /// Writes a big number in decimal digits, which RESP2 represents as a string.
     pub(crate) fn big_number(&mut self, digits: &[u8]) {
         match self.protocol {
             Protocol::Resp2 => self.bulk(digits),
@@ -161,8 +155,7 @@ impl Reply {
         }
     }
 
-    /// Writes text with a three-letter format (`txt` or `mkd`), which RESP2 represents as a plain
-    /// string.
+    /// The format is `txt` or `mkd`. RESP2 gets a plain string.
     pub(crate) fn verbatim(&mut self, format: &[u8], text: &[u8]) {
         match self.protocol {
             Protocol::Resp2 => self.bulk(text),
@@ -180,12 +173,12 @@ impl Reply {
         put_header(&mut self.buffer, kind, length);
     }
 
-    /// Writes the header of an array. The caller must write `length` values next.
+    /// The caller must write `length` values next.
     pub(crate) fn array(&mut self, length: usize) {
         self.header(b'*', length);
     }
 
-    /// Writes the header of a map. The caller must write `length` pairs of keys and values next.
+    /// The caller must write `length` pairs of keys and values next.
     pub(crate) fn map(&mut self, length: usize) {
         match self.protocol {
             Protocol::Resp2 => self.header(b'*', length * 2),

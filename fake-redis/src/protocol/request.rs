@@ -11,20 +11,18 @@ use crate::protocol::inline;
 
 /// Maximum length of a header or an inline command (`PROTO_INLINE_MAX_SIZE`).
 const LINE_LENGTH_MAX: usize = 64 * 1024;
-/// Limit of processed bytes in the buffer. They are removed once they exceed this limit and the
-/// unprocessed rest, so that bytes move at most once.
+/// Processed bytes are removed beyond this limit, so that each byte moves at most once.
 const SERVED_BYTES_MAX: usize = 32 * 1024;
-/// Capacity above which an empty buffer is freed.
 const IDLE_CAPACITY_MAX: usize = 256 * 1024;
 
-/// Maximum length of a request with all arguments, in bytes, because positions in a buffer have 32
-/// bits. Real servers store long arguments separately and have no such limit.
+/// Positions in a buffer have 32 bits. Real servers store long arguments separately and have no
+/// such limit.
 const REQUEST_LENGTH_MAX: usize = (4 << 30) - (2 << 20);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) bulk_length_max: usize,
-    /// Whether the client still has to authenticate, in which case its requests must be short.
+    /// The client still has to authenticate, so its requests must be short.
     pub(crate) unauthenticated: bool,
     pub(crate) request_length_max: usize,
 }
@@ -66,8 +64,7 @@ pub(crate) struct RequestReader {
     awaited: Option<usize>,
     bulk_length: Option<usize>,
     complete: bool,
-    /// Number of bytes of the current line that were searched already, so that each byte is
-    /// searched once.
+    /// Number of searched bytes of the current line, so that each byte is searched once.
     searched: usize,
 }
 
@@ -85,8 +82,7 @@ impl RequestReader {
         self.complete
     }
 
-    /// Parses the received bytes and returns whether a command is complete. After an error the
-    /// connection is unusable.
+    /// Returns whether a command is complete. After an error the connection is unusable.
     #[inline(always)]
     pub(crate) fn advance(&mut self, limits: Limits) -> Result<bool, ProtocolError> {
         if self.complete || self.finds_whole(limits) { Ok(true) } else { self.go_on(limits) }
@@ -116,8 +112,7 @@ impl RequestReader {
         self.awaited.is_none() && self.searched == 0 && self.read_whole(limits)
     }
 
-    /// Parses a short, complete request in one pass, which covers nearly all requests. Returns
-    /// `false` if the general functions must parse it.
+    /// Fast path for short, complete requests. Returns `false` for other requests.
     #[inline]
     fn read_whole(&mut self, limits: Limits) -> bool {
         let mut rest = &self.buffer[self.position..];
@@ -126,7 +121,6 @@ impl RequestReader {
             return false;
         }
         rest = &rest[header..];
-        // A client's commands often have the same number of arguments, so the spans are reused.
         if self.spans.len() != count {
             self.spans.resize(count, Span::default());
         }
@@ -142,7 +136,7 @@ impl RequestReader {
         true
     }
 
-    /// Takes the complete command. No bytes may be fed to the reader before `give_back`.
+    /// No bytes may be fed to the reader before `give_back`.
     pub(crate) fn take(&mut self) -> Request {
         self.complete = false;
         Request { buffer: std::mem::take(&mut self.buffer), spans: std::mem::take(&mut self.spans) }
@@ -164,8 +158,7 @@ impl RequestReader {
         }
     }
 
-    /// Returns the end of the line at `position`. Like C's `strchr`, the search stops at a NUL
-    /// byte.
+    /// Like C's `strchr`, the search stops at a NUL byte.
     fn find_line_end(&mut self, end: u8) -> Option<usize> {
         let from = self.position + self.searched;
         let found = self.buffer[from..].iter().position(|byte| *byte == end || *byte == 0);
@@ -182,8 +175,7 @@ impl RequestReader {
         }
     }
 
-    /// Returns the span of a header without its type, once the line and the byte after `\r` have
-    /// arrived.
+    /// The line and the byte after its `\r` must have arrived.
     fn header(&mut self, too_big: &str, limits: Limits) -> Result<Option<Span>, ProtocolError> {
         let Some(end) = self.find_line_end(b'\r') else {
             return if self.pending() > LINE_LENGTH_MAX {
@@ -199,8 +191,7 @@ impl RequestReader {
         Ok(Some(Span { start: self.position as u32, end: end as u32 }))
     }
 
-    /// Checks a request by its end in the buffer, which includes a limited number of processed
-    /// bytes.
+    /// The buffer also contains a limited number of processed bytes before the request.
     fn check_length(end: usize, limits: Limits) -> Result<(), ProtocolError> {
         match end > limits.request_length_max {
             true => Err(ProtocolError::of("too big request")),
@@ -302,7 +293,7 @@ impl RequestReader {
         Ok(true)
     }
 
-    /// Replaces a line by its words. Quotes and escapes only make the words shorter, so they fit.
+    /// Quotes and escapes only make the words shorter, so they fit into their line.
     fn place_words(&mut self, line_start: usize, words: &[Vec<u8>]) {
         let mut start = line_start;
         for word in words {
@@ -314,7 +305,7 @@ impl RequestReader {
         self.complete = true;
     }
 
-    /// Removes processed bytes. The call invalidates spans, so it is allowed only between commands.
+    /// The call invalidates spans, so it is allowed only between commands.
     fn forget_served(&mut self) {
         if self.position == self.buffer.len() {
             self.buffer.clear();
@@ -328,8 +319,8 @@ impl RequestReader {
 
 const SHORT_LENGTH_MAX: usize = 999;
 
-/// Parses a short header into its number and its length. Returns `None` if it is missing, invalid,
-/// longer than three digits, or followed by fewer than two bytes.
+/// Returns `None` if the header is missing, invalid, longer than three digits, or followed by fewer
+/// than two bytes.
 #[inline(always)]
 pub(crate) fn short_header(bytes: &[u8], kind: u8) -> Option<(usize, usize)> {
     let digit = |byte: u8| Some(usize::from(byte.wrapping_sub(b'0'))).filter(|digit| *digit < 10);

@@ -26,8 +26,8 @@ impl Server {
         self.schedule_replication();
     }
 
-    /// Reschedules the cron after the wall clock was set back, because Redis uses the monotonic
-    /// clock here.
+    /// Redis uses the monotonic clock here, so a step back of the wall clock must not delay the
+    /// cron.
     pub(crate) fn keep_replication_cron(&mut self) {
         if self.replication.runs_cron() {
             self.timers.limit(

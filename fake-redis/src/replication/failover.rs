@@ -9,8 +9,7 @@ impl Server {
         self.schedule_replication();
     }
 
-    /// Hands over to a replica that has caught up, or to the forced one after the timeout. Runs ten
-    /// times a second.
+    /// Hands over to a replica that has caught up, or to the forced one after the timeout.
     pub(crate) fn advance_failover(&mut self) {
         match self.replication.advance_failover(self.now_ms()) {
             Advance::Wait => {}
@@ -33,7 +32,7 @@ impl Server {
         }
     }
 
-    /// Becomes the primary at the request of the old one. Returns `false` if the histories differ.
+    /// Returns `false` if the histories differ.
     pub(crate) fn take_over(&mut self, id: &str) -> bool {
         let is_shared = id.eq_ignore_ascii_case(self.replication.history().id());
         if is_shared {

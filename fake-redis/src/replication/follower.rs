@@ -7,7 +7,6 @@ use crate::state::server::Server;
 use fencepost_machine::Output;
 
 impl Server {
-    /// Connects to the primary if there is no connection yet (`connectWithMaster`).
     pub(crate) fn connect_to_primary(&mut self) {
         self.replication.connect(self.clock.seconds(), self.outbox.outputs());
     }
@@ -19,15 +18,13 @@ impl Server {
         self.link_lost();
     }
 
-    /// Handles a lost link. The applied data still allows a partial resynchronization
-    /// (`replicationCacheMaster`).
+    /// The applied data still allows a partial resynchronization (`replicationCacheMaster`).
     pub(crate) fn link_lost(&mut self) {
         if self.replication.lose_link(self.clock.seconds()) {
             self.discard_transaction(ClientKey::PRIMARY);
         }
     }
 
-    /// Closes a silent link and reconnects. Runs once a second (`replicationCron`).
     pub(crate) fn check_link(&mut self) {
         if !self.is_replica() {
             return;

@@ -49,8 +49,8 @@ impl Server {
         self.introduce();
     }
 
-    /// Announces the configured address, as `replica-announce-ip` does, because other servers know
-    /// this one by that name and not by its connections.
+    /// Other servers know this one by its configured name and not by its connections, as with
+    /// `replica-announce-ip`.
     fn introduce(&mut self) {
         let (host, port) = (self.config.host.clone(), self.config.port.to_string());
         let Some(outgoing) = self.replication.outgoing() else { return };
@@ -59,7 +59,6 @@ impl Server {
         outgoing.command(&[b"REPLCONF", b"capa", b"eof", b"capa", b"psync2"], Step::IntroducedAll);
     }
 
-    /// Requests a partial resynchronization or a snapshot (`slaveTryPartialResynchronization`).
     fn ask_for_stream(&mut self) {
         let history = self.replication.history();
         let (id, next) = if self.replication.may_continue() {
@@ -97,8 +96,7 @@ impl Server {
                 }
                 self.begin_streaming();
             }
-            // The primary refuses for now (`-NOMASTERLINK`, `-LOADING`) or is invalid, so the cron
-            // retries.
+            // The primary refuses for now (`-NOMASTERLINK`, `-LOADING`), so the cron retries.
             _ => self.drop_link(),
         }
     }

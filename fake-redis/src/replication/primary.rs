@@ -14,8 +14,7 @@ impl Server {
 
     pub(crate) fn attach_replica(&mut self, key: ClientKey, request: SyncRequest<'_>) {
         let Some(connection) = self.client(key).connection() else { return };
-        // Pending effects are sent to the other replicas first, so that the new replica does not
-        // get them twice.
+        // The new replica must not get the pending effects twice.
         self.flush_stream();
         let introduction = self.replication.introduction(key);
         let missed = match request {
@@ -47,9 +46,8 @@ impl Server {
         self.replication.begin_history(id, self.config.backlog_size);
     }
 
-    /// Returns the seconds to wait before a snapshot, so that it can serve several replicas
-    /// (`repl-diskless-sync-delay`). Servers of a deployment that start together are already
-    /// synchronized.
+    /// Returns seconds (`repl-diskless-sync-delay`). Servers of a deployment that start together
+    /// are already synchronized.
     fn snapshot_delay(&self) -> i64 {
         let is_starting = self.clock.uptime_seconds() == 0;
         if self.config.starts_in_step && is_starting {
@@ -59,8 +57,7 @@ impl Server {
         }
     }
 
-    /// Takes the snapshot when a replica has waited long enough. Until then, empty lines keep the
-    /// connection alive.
+    /// Until a replica has waited long enough, empty lines keep its connection alive.
     pub(crate) fn send_snapshots_in_time(&mut self) {
         let now = self.clock.seconds();
         let mut longest = None;
@@ -116,9 +113,8 @@ impl Server {
         self.send(connection, missed);
     }
 
-    /// Sends a snapshot to the waiting replicas, immediately instead of after a fork. Redis does
-    /// not know its length in advance, and continues only when the replica has acknowledged all of
-    /// it. A replica without that capability gets the length.
+    /// Redis does not know the length of the snapshot in advance, and continues only when the
+    /// replica has acknowledged all of it. A replica without that capability gets the length.
     fn send_snapshots(&mut self) {
         if !self.replication.is_snapshot_wanted() {
             return;
@@ -174,8 +170,7 @@ impl Server {
         self.serve_waiting();
     }
 
-    /// Pings replicas, and drops silent ones and an unused backlog. Runs once a second
-    /// (`replicationCron`).
+    /// Drops silent replicas and an unused backlog. Runs once a second (`replicationCron`).
     pub(crate) fn check_replicas(&mut self) {
         if self.replication.is_ping_due(self.config.repl_ping_period) {
             self.replication.feed_without_database(&[b"PING"]);

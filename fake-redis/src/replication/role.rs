@@ -15,8 +15,8 @@ impl Server {
         self.outbox.want(Output::Notice(notice));
     }
 
-    /// Resumes the history of a loaded snapshot (`loadDataFromDisk`). A replica may continue there,
-    /// and a primary may serve its former replicas.
+    /// A replica may continue the history, and a primary may serve its former replicas
+    /// (`loadDataFromDisk`).
     pub(crate) fn resume_history(&mut self, origin: &Origin) {
         self.replication.resume(origin, self.config.backlog_size);
         if self.is_replica() {
@@ -24,7 +24,6 @@ impl Server {
         }
     }
 
-    /// Replicates another primary (`replicationSetMaster`).
     pub(crate) fn follow(&mut self, host: &str, port: u16) {
         self.drop_link();
         self.replication.follow(host, port);
@@ -44,8 +43,7 @@ impl Server {
         self.client(key).role() == Role::Replica
     }
 
-    /// Makes this server a primary (`replicationUnsetMaster`). The old history stays valid up to
-    /// this point, under its own id.
+    /// The old history stays valid up to this point, under its own id (`replicationUnsetMaster`).
     pub(crate) fn promote(&mut self) {
         if !self.is_replica() {
             return;

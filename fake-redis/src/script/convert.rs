@@ -10,11 +10,10 @@ use crate::protocol::reply::{Protocol, Reply};
 use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::Vm;
 
-/// Maximum nesting of a result. Deeper results exceed Lua's stack in Redis ("reached lua stack
-/// limit").
+/// Deeper results exceed Lua's stack in Redis ("reached lua stack limit").
 const DEPTH_MAX: usize = 1_000;
 
-/// Maximum number of tables, and of bytes, in a result. A table may occur many times.
+/// A table may occur many times in a result, so their number is limited.
 const TABLES_MAX: usize = 1 << 20;
 const LENGTH_MAX: usize = 256 << 20;
 
@@ -147,8 +146,7 @@ impl<'a> Reader<'_, 'a> {
     }
 }
 
-/// Converts a result to a reply. Booleans depend on `script`, the protocol version that the script
-/// selected.
+/// Booleans depend on `script`, the protocol version that the script selected.
 pub(super) fn to_reply(
     vm: &mut Vm,
     value: Value,

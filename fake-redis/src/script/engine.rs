@@ -116,7 +116,6 @@ impl Engine {
         host::text_of(error.0).unwrap_or_else(|| self.vm.error_text(&error).into_bytes())
     }
 
-    /// Compiles a script without its `#!` line, or takes it from the cache.
     pub(super) fn compile<'b>(
         &mut self,
         sha: Sha,
@@ -127,7 +126,6 @@ impl Engine {
         }
         if self.compiled.len() >= COMPILED_MAX {
             for (_, ticket) in self.compiled.drain(..) {
-                // The ticket was pinned below and is unpinned only here.
                 let _ = self.vm.unpin(ticket);
             }
         }

@@ -16,8 +16,7 @@ use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::Vm;
 
 impl Run<'_> {
-    /// Returns the initial state of `math.random`. Before 7.0 every script starts with the same
-    /// state, since replicas ran the same scripts.
+    /// Before 7.0 every script starts with the same state, since replicas ran the same scripts.
     fn first_random_state(&self) -> u64 {
         let is_seeded = self.server.config.version < RedisVersion::V7_0;
         if is_seeded { random::SEED_ZERO_STATE } else { self.server.scripts.left().0 }
@@ -95,7 +94,7 @@ impl Call<'_> {
         result.map_err(|text| CommandError::text([b"ERR Error running script: ", &*text].concat()))
     }
 
-    /// Checks a script's declared flags before it runs, as `scriptPrepareForRun` in script.c does.
+    /// Follows `scriptPrepareForRun` in script.c.
     fn check_declared(&self, declared: Permissions, read_only: bool) -> Result<(), CommandError> {
         if read_only && !declared.read_only {
             return Err(CommandError::fixed(
@@ -123,8 +122,7 @@ impl Call<'_> {
     }
 }
 
-/// Returns the script's own error. An error raised by a command was already counted there and gives
-/// `None` (`luaReplyToRedisReply`, `luaCallFunction` in script_lua.c).
+/// Returns `None` for an error of a command, which was already counted (`luaCallFunction`).
 fn uncounted_error(vm: &mut Vm, outcome: &Outcome) -> Option<CommandError> {
     let (table, must_be_said) = match *outcome {
         Outcome::Returned(Value::Table(table)) => (table, false),
@@ -144,8 +142,7 @@ fn place_of(vm: &mut Vm, problem: Gc<Table>) -> Option<(Vec<u8>, i64)> {
     Some((source, line as i64))
 }
 
-/// Writes an error reply with the place in the script, if known (`luaCallFunction` in
-/// script_lua.c).
+/// Adds the place in the script, if known (`luaCallFunction` in script_lua.c).
 fn write_problem(vm: &mut Vm, problem: Value, sha: &Sha, reply: &mut Reply) {
     let Value::Table(problem) = problem else { return reply.error(b"ERR unknown error") };
     let mut text = match field(vm, problem, "err") {
@@ -162,7 +159,7 @@ fn write_problem(vm: &mut Vm, problem: Value, sha: &Sha, reply: &mut Reply) {
     reply.error(&text);
 }
 
-/// Writes an error as before 7.0: `Error running script`, the place, and the error.
+/// Follows Redis before 7.0: `Error running script`, the place, and the error.
 fn write_old_problem(vm: &mut Vm, problem: Value, sha: &Sha, reply: &mut Reply) {
     let mut text = [b"ERR Error running script (call to f_", sha.as_slice(), b"): "].concat();
     if let Value::Table(problem) = problem {

@@ -16,8 +16,8 @@ use luna_core::runtime::Value;
 use luna_core::vm::Vm;
 use luna_core::vm::inspect::frames_for_profile;
 
-/// Constant result of `collectgarbage("count")` and `gcinfo`, in kB. The true size would depend on
-/// earlier scripts.
+/// Constant result of `collectgarbage("count")` in kB. The true size would depend on earlier
+/// scripts.
 const HEAP_SHOWN: f64 = 64.0;
 
 const NATIVES: [(&str, Native); 16] = [
@@ -67,7 +67,7 @@ enum Called {
     Refused(CommandError),
 }
 
-/// Executes a command for a script. A panic resumes in the caller of the script.
+/// A panic resumes in the caller of the script.
 fn execute(vm: &mut Vm, slot: u32, count: u32, errors: Errors) -> Result<u32> {
     let called = limits::keep_panic(|| {
         lend::borrow(|run| call(run, vm, slot, count)).unwrap_or(Called::Refused(
@@ -96,7 +96,7 @@ fn call(run: &mut Run<'_>, vm: &mut Vm, slot: u32, count: u32) -> Called {
     }
 }
 
-/// Copies a command's arguments out of Lua, as `luaArgsToRedisArgv` in script_lua.c does.
+/// Follows `luaArgsToRedisArgv` in script_lua.c.
 fn gather(
     run: &mut Run<'_>,
     vm: &Vm,
@@ -138,7 +138,6 @@ fn sha1hex(call: &Arguments<'_>) -> Result<Vec<u8>> {
     Ok(crate::state::scripts::sha_of(&text).to_vec())
 }
 
-/// Checks the arguments of `redis.log`. The server has no log.
 fn log(call: &Arguments<'_>) -> Result<()> {
     if call.len() < 2 {
         return raise(call, "ERR redis.log() requires two arguments or more.");
@@ -184,7 +183,6 @@ fn set_repl(call: &Arguments<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Handles `redis.acl_check_cmd`. The only user may run every command.
 fn acl_check_cmd(call: &Arguments<'_>) -> Result<bool> {
     if call.len() == 0 {
         return raise(call, "ERR Please specify at least one argument for this redis lib call");

@@ -148,8 +148,7 @@ impl<'v> Arguments<'v> {
         limits::work(&mut self.vm(), bytes / BYTES_PER_INSTRUCTION)
     }
 
-    /// Enforces the limits. Called before each value with the number of bytes allocated outside
-    /// Lua.
+    /// Enforces the limits before each value. `bytes` is the memory allocated outside Lua.
     pub(super) fn step(&self, bytes: usize) -> Result<()> {
         let steps = self.steps.get().wrapping_add(1);
         self.steps.set(steps);
@@ -200,15 +199,13 @@ pub(super) fn learn_complaint(wants_number: Native) {
     WANTS_NUMBER.set(Some(wants_number));
 }
 
-/// Produces Lua's error for a missing first argument, because only Lua knows the call's place and
-/// the function's name.
+/// Only Lua knows the call's place and the function's name.
 fn missing_argument(vm: &mut Vm, slot: u32) -> Vec<u8> {
     let raised = WANTS_NUMBER.get().map(|function| function(vm, slot, 0));
     raised.and_then(Result::err).and_then(|error| text_of(error.0)).unwrap_or_default()
 }
 
-/// Rewrites the error of `missing_argument` for another argument and problem, with the same
-/// function name.
+/// Rewrites the error of `missing_argument` for another argument and problem.
 fn rewritten(text: &[u8], number: usize, problem: &str) -> Vec<u8> {
     const ARGUMENT: &[u8] = b"bad argument #1 to ";
     const OWN: &[u8] = b"calling ";

@@ -10,8 +10,7 @@ use std::ptr;
 use super::run::Run;
 
 thread_local! {
-    /// The lent run. The pointer is null if no run is lent to this thread, or while a function uses
-    /// the run.
+    /// The pointer is null if no run is lent to this thread, or while a function uses the run.
     static LENT: Cell<*mut Run<'static>> = const { Cell::new(ptr::null_mut()) };
 }
 
@@ -29,8 +28,7 @@ pub(crate) fn lend<R>(run: &mut Run<'_>, body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// Calls `body` with the lent run. Returns `None` if no run is lent, or if a function further up
-/// the stack uses it.
+/// Returns `None` if no run is lent, or if a function further up the stack uses it.
 pub(crate) fn borrow<R>(body: impl for<'r> FnOnce(&mut Run<'r>) -> R) -> Option<R> {
     let pointer = LENT.replace(ptr::null_mut());
     let _restore = Restore(pointer);

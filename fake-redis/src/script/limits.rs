@@ -15,15 +15,14 @@ use std::time::Duration;
 
 type Result<T> = std::result::Result<T, LuaError>;
 
-/// Maximum number of instructions of a script that clients cannot kill, about a second. A machine
-/// that is a function of its inputs cannot wait for SCRIPT KILL during a script.
+/// The limit is about a second, because a machine that is a function of its inputs cannot wait for
+/// SCRIPT KILL during a script.
 const INSTRUCTIONS_MAX: i64 = if cfg!(any(test, fuzzing)) { 10_000_000 } else { 100_000_000 };
 
 /// Number of instructions between two polls for other clients, about a millisecond as in Redis.
 const INSTRUCTIONS_PER_LOOK: i64 = 100_000;
 
-/// Maximum memory of a script in bytes. Redis has no such limit. Unit tests and fuzz targets use a
-/// lower one.
+/// Maximum memory of a script in bytes. Redis has no such limit, and unit tests use a lower one.
 pub(super) const MEMORY_MAX: usize = if cfg!(any(test, fuzzing)) { 32 << 20 } else { 256 << 20 };
 
 pub(super) fn begin(vm: &mut Vm) {
@@ -43,8 +42,7 @@ pub(super) fn begin(vm: &mut Vm) {
     }
 }
 
-/// Makes the current Lua thread poll if there is an attendant. Each coroutine is a thread of its
-/// own.
+/// Each coroutine is a Lua thread of its own.
 pub(super) fn look_now_and_then(vm: &mut Vm) {
     if lend::borrow(|run| run.watch.is_attended) == Some(true) {
         vm.set_rust_debug_hook(Some(on_count), HOOK_MASK_COUNT, INSTRUCTIONS_PER_LOOK);
@@ -96,7 +94,6 @@ pub(super) fn work(vm: &mut Vm, units: usize) -> Result<()> {
     Ok(())
 }
 
-/// Fails if an allocation of this many bytes would exceed the memory limit.
 pub(super) fn check_memory(vm: &mut Vm, bytes: usize) -> Result<()> {
     let used = vm.memory_used().saturating_add(bytes);
     let memory_max = lend::borrow(|run| run.watch.memory_max).unwrap_or(usize::MAX);
@@ -118,8 +115,7 @@ fn failure(vm: &mut Vm) -> LuaError {
     LuaError(Value::Str(vm.heap.intern(text.as_bytes())))
 }
 
-/// Returns the reason to stop the lent run. Lua itself would raise an ordinary error and lift the
-/// limit.
+/// Lua itself would raise an ordinary error and lift the limit.
 pub(super) fn ending(vm: &Vm) -> Option<Ending> {
     let (has_no_budget, memory) = (vm.instr_budget_remaining().is_none(), vm.memory_used());
     lend::borrow(|run| {
@@ -144,13 +140,13 @@ pub(super) fn resume_panic() {
     }
 }
 
-/// Calls `body`. Returns `None` if it panics; the panic resumes in the caller of the script.
+/// Returns `None` after a panic, which resumes in the caller of the script.
 pub(super) fn keep_panic<R>(body: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(body)).map_err(|panic| PANIC.set(Some(panic))).ok()
 }
 
 impl Run<'_> {
-    /// Serves other clients, as `scriptInterrupt` in script.c does.
+    /// Follows `scriptInterrupt` in script.c.
     fn look(&mut self) -> Option<Ending> {
         let Attendance { attendant, attend } = self.server.long_script.attendance().cloned()?;
         let threshold = self.server.config.busy_reply_threshold;

@@ -89,8 +89,7 @@ fn foreach(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     }
 }
 
-/// Returns the pairs in iteration order. Fails if keys differ only in their addresses, so that the
-/// order is undefined.
+/// Fails if keys differ only in their addresses, so that the order is undefined.
 pub(super) fn pairs(vm: &mut Vm, table: Gc<Table>) -> Result<Vec<Pair>> {
     // Skipping empty positions costs time too.
     work(vm, table.asize as usize / PLACES_PER_INSTRUCTION)?;
@@ -125,8 +124,7 @@ fn index_of(key: Value) -> Option<u64> {
         .then_some(number as u64)
 }
 
-/// Returns the length of Lua 5.1's array part, the greatest power of two of which more than half is
-/// in use.
+/// The array part is the greatest power of two of which more than half is in use.
 fn list_length(pairs: &[Pair]) -> u64 {
     let mut counts = [0_u64; 28];
     for index in pairs.iter().filter_map(|pair| index_of(pair.0)) {
@@ -196,7 +194,7 @@ fn as_hashed(mut pairs: Vec<Pair>, others: usize) -> Vec<Pair> {
     nodes.into_iter().flatten().collect()
 }
 
-/// Compares two keys. Numbers come first, then strings, then booleans.
+/// Numbers come first, then strings, then booleans.
 fn compare(left: Value, right: Value) -> Ordering {
     let rank = |value| match value {
         Value::Str(_) => 1,

@@ -233,7 +233,6 @@ impl<'m> Matcher<'m> {
         Ok(is_frontier.then_some(end))
     }
 
-    /// Matches a repeated capture such as `%1`.
     fn repeated(&mut self, text: usize, digit: u8) -> Matched<Option<usize>> {
         let capture = usize::from(digit).checked_sub(usize::from(b'1'));
         let capture = capture.and_then(|index| self.captures.get(index));

@@ -83,8 +83,7 @@ pub(super) fn real(table: Gc<Table>) -> Gc<Table> {
     find(Value::Table(table)).map_or(table, |shared| shared.real)
 }
 
-/// Returns the visible metatable of a shared table or a string, which is nil if it has none.
-/// Returns `None` for other values, which Lua handles itself.
+/// The metatable is nil if scripts see none. `None` means that Lua handles the value itself.
 pub(super) fn metatable(value: Value) -> Option<Value> {
     let seen = match value {
         Value::Str(_) => CURRENT.with_borrow(|current| current.strings),

@@ -104,8 +104,7 @@ fn capture(
     Ok(string(matcher.vm(), part))
 }
 
-/// Returns an iterator, which captures the text, the pattern and the index of its position in the
-/// run.
+/// The iterator captures the text, the pattern and the index of its position in the run.
 fn gmatch(call: &Arguments<'_>) -> Result<Value> {
     let (text, pattern) = (call.string(1)?, call.string(2)?);
     let place = lend::borrow(|run| {

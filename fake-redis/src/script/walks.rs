@@ -5,15 +5,13 @@ use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::{HostRootTicket, Vm};
 use rustc_hash::FxHashMap;
 
-/// Number of iterations whose sorted keys are cached. If more run concurrently, the oldest has to
-/// sort its keys again.
+/// If more iterations run concurrently, the oldest has to sort its keys again.
 const WALKS_MAX: usize = 8;
 
 #[derive(Default)]
 pub(crate) struct Walks {
     walks: Vec<Walk>,
     numbers: FxHashMap<usize, u32>,
-    /// Keeps numbered values alive, so that no other value reuses their address.
     pins: Vec<HostRootTicket>,
 }
 

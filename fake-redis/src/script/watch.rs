@@ -8,7 +8,6 @@ pub(crate) enum Ending {
     Memory,
     Killed,
     ServerStopped,
-    /// The server panicked. The panic resumes in the caller of the script.
     Panicked,
 }
 

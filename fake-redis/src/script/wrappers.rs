@@ -28,7 +28,6 @@ pub(super) const WRAPPERS: [(&str, Native); 10] = [
     ("second_first", |vm, slot, count| around(vm, slot, count, second_first)),
 ];
 
-/// Index of the wrapped function in the captures, after the captures of that function.
 const INNER: usize = 4;
 
 pub(super) fn around(vm: &mut Vm, slot: u32, count: u32, function: Native) -> Result<u32> {
@@ -114,7 +113,6 @@ fn insert(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let list = vm.nat_arg(slot, count, 0);
     if let (Value::Table(list), 3) = (list, count) {
         let place = super::host::to_number(vm.nat_arg(slot, count, 1)).unwrap_or_default();
-        // An insertion moves all later elements by one.
         let moved = list.len().saturating_sub(place as i64);
         work(vm, usize::try_from(moved).unwrap_or(0))?;
     }
@@ -145,8 +143,7 @@ fn getmetatable(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     }
 }
 
-/// Wraps coroutine.create and coroutine.wrap. Lua polls per thread, so a new coroutine enables
-/// polling first.
+/// Lua polls per thread, so a new coroutine enables polling first.
 fn thread(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let body = vm.nat_arg(slot, count, 0);
     if !matches!(body, Value::Closure(_)) || !limits::is_attended() {
@@ -167,7 +164,7 @@ fn thread(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     Ok(vm.nat_return(slot, &made))
 }
 
-/// Wraps `tostring`. It shows numbers instead of addresses, which differ between runs.
+/// Shows numbers instead of addresses, which differ between runs.
 fn tostring(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let value = vm.nat_arg(slot, count, 0);
     let kind = match value {
@@ -187,7 +184,7 @@ fn tostring(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     Ok(vm.nat_return(slot, &[text]))
 }
 
-/// Wraps a function of two numbers. Redis checks the second number first, because of its compiler.
+/// Redis checks the second number first, because of its compiler.
 fn second_first(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     answer(vm, slot, count, |call| call.number(2).map(|_| ()))?;
     inner(vm, slot, count)

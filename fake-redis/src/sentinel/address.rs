@@ -17,7 +17,7 @@ impl Address {
         Self { host: host.into(), port }
     }
 
-    /// Compares addresses as `sentinelAddrOrHostnameEqual` does.
+    /// Follows `sentinelAddrOrHostnameEqual`.
     pub(crate) fn is(&self, host: &str, port: u16) -> bool {
         self.port == port && self.host.eq_ignore_ascii_case(host)
     }

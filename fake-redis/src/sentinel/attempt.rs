@@ -17,8 +17,8 @@ pub(crate) enum Step {
 pub(crate) struct Failover {
     pub(crate) step: Step,
     pub(crate) step_since: i64,
-    /// Start of the last attempt by this Sentinel or by the one it voted for, plus a random delay
-    /// of up to a second.
+    /// The time includes a random delay of up to a second. The attempt may be that of the candidate
+    /// voted for.
     pub(crate) started: i64,
     pub(crate) epoch: u64,
     pub(crate) forced: bool,

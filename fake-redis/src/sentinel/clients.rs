@@ -54,8 +54,7 @@ impl Clients {
         }
     }
 
-    /// Takes the next client with a complete command. The caller gives it back with
-    /// [`Clients::served`].
+    /// The caller gives the client back with [`Clients::served`].
     pub(crate) fn next(&mut self) -> Option<(ConnectionId, Box<Client>)> {
         let connection = self.ready.pop_front()?;
         self.all.remove_entry(&connection)
@@ -71,7 +70,6 @@ impl Clients {
         !self.ready.is_empty()
     }
 
-    /// Publishes an event to the subscribers of its channel (`pubsubPublishMessage`).
     pub(crate) fn publish(&mut self, event: &Event) {
         let (channel, message) = (event.channel.as_bytes(), event.message.as_bytes());
         self.has_replies = true;

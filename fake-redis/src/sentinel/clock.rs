@@ -20,7 +20,6 @@ pub(crate) struct Alarm {
     /// Time of the last input, which reveals a clock that was set back between two checks.
     last_seen: Option<i64>,
     last_look: i64,
-    /// Duration that the current tick would have in Redis, in milliseconds.
     tick_ms: i64,
 }
 
@@ -47,8 +46,7 @@ impl Alarm {
         self.last_look = now;
     }
 
-    /// Sets the timer to within a tick after the deadline, and at least a tick after the last
-    /// check.
+    /// Rounds up to within a tick after the deadline, at least a tick after the last check.
     pub(crate) fn set(
         &mut self,
         due: i64,
@@ -56,8 +54,7 @@ impl Alarm {
         draw_below: impl FnOnce(u64) -> i64,
         out: &mut Outputs,
     ) {
-        // If the clock was set back, the last check is in the future and must not delay the next
-        // one.
+        // If the clock was set back, the last check is in the future.
         let earliest = due.max(self.last_look.min(now.as_millis()) + self.tick_ms);
         if self
             .set_for

@@ -47,7 +47,6 @@ impl Sentinel {
 
 type Run = fn(&mut Sentinel, &mut Client, Args<'_>, &mut Outputs);
 
-/// Each command's name, its arity as in Redis's command table, and its function.
 const COMMANDS: [(&str, i32, Run); 13] = [
     ("ping", -1, ping),
     ("sentinel", -2, Sentinel::command),
@@ -100,8 +99,7 @@ fn ping(_: &mut Sentinel, client: &mut Client, args: Args<'_>, _: &mut Outputs) 
     }
 }
 
-/// Handles PUBLISH, which accepts only hello messages of other Sentinels
-/// (`sentinelPublishCommand`).
+/// Accepts only hello messages of other Sentinels (`sentinelPublishCommand`).
 fn publish(sentinel: &mut Sentinel, client: &mut Client, args: Args<'_>, out: &mut Outputs) {
     if args.get(1) != HELLO_CHANNEL.as_bytes() {
         return client.reply.error(b"ERR Only HELLO messages are accepted by Sentinel instances.");
@@ -189,8 +187,7 @@ fn client_command(client: &mut Client, args: Args<'_>) {
     }
 }
 
-/// Handles AUTH as on a server without `requirepass`, where only the default user's empty password
-/// is valid.
+/// As without `requirepass`, only the default user's empty password is valid.
 fn auth(client: &mut Client, args: Args<'_>) {
     match args.len() {
         2 => client.reply.error(

@@ -60,7 +60,7 @@ impl Core {
     }
 }
 
-/// Returns 40 random hexadecimal digits, as `getRandomHexChars` does.
+/// Follows `getRandomHexChars`.
 fn draw_run_id(random: &mut ChaCha8Rng) -> String {
     let mut bytes = [0_u8; 20];
     random.fill_bytes(&mut bytes);

@@ -144,7 +144,6 @@ fn step_word(step: Step) -> &'static str {
 }
 
 impl Sentinel {
-    /// Writes the INFO sections `server` and `sentinel` (`sentinelInfoCommand`).
     pub(crate) fn info(&self, client: &mut Client, args: Args<'_>) {
         let everything = ["all", "everything", "default"];
         let wanted = |section: &str| {
@@ -195,7 +194,6 @@ impl Sentinel {
         text
     }
 
-    /// Handles ROLE (`sentinelRoleCommand`).
     pub(crate) fn role(&self, client: &mut Client) {
         client.reply.array(2);
         client.reply.bulk(b"sentinel");

@@ -11,19 +11,15 @@ use super::{
 use redis_protocol::resp2::types::BytesFrame;
 
 impl Link {
-    /// Returns the time since when the link is silent: the first unanswered PING or, without a
-    /// connection, the last reply.
+    /// The silence starts at the first unanswered PING or, without a connection, the last reply.
     fn silent_since(&self) -> Option<i64> {
         self.ping_pending_since.or_else(|| self.disconnected.then_some(self.last_available))
     }
 }
 
 impl Instance {
-    /// Returns the time from which the instance is subjectively down if nothing changes; `i64::MAX`
-    /// means never.
-    ///
-    /// An instance is down after silence. A monitored primary is also down once it has reported
-    /// itself as a replica for that long plus two INFO periods.
+    /// Returns `i64::MAX` for never. A monitored primary is also down once it has reported itself
+    /// as a replica for the same time plus two INFO periods.
     pub(crate) fn down_from(&self) -> i64 {
         let silent =
             self.link.silent_since().map_or(i64::MAX, |since| since + self.down_after_ms + 1);
@@ -35,8 +31,7 @@ impl Instance {
         silent.min(demoted)
     }
 
-    /// Returns the time from which to replace the command connection, which is old and had no reply
-    /// to PING for half of down-after.
+    /// An old command connection is stale if PING had no reply for half of down-after.
     pub(crate) fn command_stale_from(&self) -> i64 {
         match (&self.link.command, self.link.ping_pending_since) {
             (Some(_), Some(since)) => {
@@ -47,8 +42,7 @@ impl Instance {
         }
     }
 
-    /// Returns the time from which to replace the subscribed connection, which is old and delivered
-    /// not even this Sentinel's own hello.
+    /// An old subscribed connection is stale if it delivered not even this Sentinel's own hello.
     pub(crate) fn pubsub_stale_from(&self) -> i64 {
         if self.link.pubsub.is_none() {
             return i64::MAX;
@@ -57,8 +51,8 @@ impl Instance {
         silent.max(self.link.pubsub_since + period::LINK_MS_MIN) + 1
     }
 
-    /// Follows `sentinelCheckSubjectivelyDown`: closes dead connections, and returns the event of a
-    /// change.
+    /// Closes dead connections, and returns the event of a change
+    /// (`sentinelCheckSubjectivelyDown`).
     pub(crate) fn check_down(&mut self, context: &mut Context<'_>) -> Option<&'static str> {
         let now = context.core.now;
         let down = self.down_from() <= now;
@@ -100,8 +94,7 @@ pub(crate) enum Urgency {
 }
 
 impl Master {
-    /// Counts the Sentinels that consider the primary down, including this one. Returns 0 if this
-    /// one does not.
+    /// The count includes this Sentinel, and is 0 if this Sentinel considers the primary up.
     pub(crate) fn votes_for_down(&self) -> usize {
         let others = self.sentinels.iter().filter(|sentinel| sentinel.opinion.master_down).count();
         if self.node.subjectively_down { 1 + others } else { 0 }
@@ -126,11 +119,9 @@ impl Master {
         }
     }
 
-    /// Asks other Sentinels for their view of the primary, and for their vote during a failover
-    /// (`sentinelAskMasterStateToOtherSentinels`). An urgent request also goes to those that
-    /// replied recently.
-    ///
-    /// Redis repeats an unanswered request at every tick, this implementation after a second.
+    /// An urgent request also goes to Sentinels that replied recently. Redis repeats an unanswered
+    /// request at every tick, this implementation after a second
+    /// (`sentinelAskMasterStateToOtherSentinels`).
     pub(crate) fn ask_others(&mut self, urgency: Urgency, core: &Core) {
         let now = core.now;
         let (port, epoch) = (self.node.address.port.to_string(), core.epoch.to_string());
@@ -171,8 +162,7 @@ impl Instance {
         retry.max(self.opinion.replied_at + period::ASK_MS)
     }
 
-    /// Records another Sentinel's view (`sentinelReceiveIsMasterDownReply`). Ignores invalid
-    /// replies, so that the request times out.
+    /// Ignores invalid replies, so that the request times out (`sentinelReceiveIsMasterDownReply`).
     pub(crate) fn take_opinion(&mut self, reply: &BytesFrame, now: i64) {
         self.link.ask_pending_since = None;
         let BytesFrame::Array(elements) = reply else { return };

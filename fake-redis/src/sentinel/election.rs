@@ -5,8 +5,7 @@ use super::{core::Core, master::Master, period};
 use std::collections::BTreeMap;
 
 impl Master {
-    /// Votes for the candidate unless this Sentinel has voted in this or a later epoch
-    /// (`sentinelVoteLeader`). Returns the vote and its epoch.
+    /// Returns the vote and its epoch (`sentinelVoteLeader`).
     pub(crate) fn vote(
         &mut self,
         epoch: u64,
@@ -29,8 +28,8 @@ impl Master {
         (self.leader.as_deref(), self.leader_epoch)
     }
 
-    /// Returns the winner of the epoch, if any (`sentinelGetLeader`). This Sentinel votes for the
-    /// leading candidate, or for itself if there is none.
+    /// This Sentinel votes for the leading candidate, or for itself if there is none
+    /// (`sentinelGetLeader`).
     pub(crate) fn leader(&mut self, epoch: u64, core: &mut Core) -> Option<String> {
         let mut votes: BTreeMap<String, usize> = BTreeMap::new();
         for sentinel in &self.sentinels {
@@ -56,8 +55,7 @@ impl Master {
     }
 }
 
-/// Returns the candidate with the most votes. Ties go to the smallest run id, which makes runs
-/// deterministic.
+/// Ties go to the smallest run id, which makes runs deterministic.
 fn most_voted(votes: &BTreeMap<String, usize>) -> Option<(&str, usize)> {
     let most = votes.values().copied().max()?;
     votes.iter().find(|(_, count)| **count == most).map(|(leader, count)| (leader.as_str(), *count))

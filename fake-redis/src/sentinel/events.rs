@@ -13,7 +13,7 @@ impl Kind {
     }
 }
 
-/// Formats a primary like `%@` of `sentinelEvent`: `<type> <name> <ip> <port>`.
+/// Formats a primary as `<type> <name> <ip> <port>`.
 pub(crate) fn name_master(master: &Instance) -> String {
     format!(
         "{} {} {} {}",
@@ -24,8 +24,7 @@ pub(crate) fn name_master(master: &Instance) -> String {
     )
 }
 
-/// Formats any other instance like `%@` of `sentinelEvent`: `<type> <name> <ip> <port> @ <master
-/// name> <ip> <port>`.
+/// Formats an instance as `<type> <name> <ip> <port> @ <master name> <ip> <port>`.
 pub(crate) fn name_instance(instance: &Instance, master: &Instance) -> String {
     match instance.kind {
         Kind::Master => name_master(instance),
@@ -36,8 +35,7 @@ pub(crate) fn name_instance(instance: &Instance, master: &Instance) -> String {
     }
 }
 
-/// Formats the text of `+switch-master`, for which clients wait: `<name> <old ip> <old port> <new
-/// ip> <new port>`.
+/// Formats a switch as `<name> <old ip> <old port> <new ip> <new port>`.
 pub(crate) fn switch_text(master: &Instance, new: &super::Address) -> String {
     let Instance { name, address: old, .. } = master;
     format!("{name} {} {} {} {}", old.host, old.port, new.host, new.port)

@@ -13,7 +13,6 @@ impl Master {
         self.failover.started + 2 * self.failover_timeout_ms
     }
 
-    /// Starts an attempt if the primary is objectively down and no attempt was started recently.
     /// Returns whether an attempt was started (`sentinelStartFailoverIfNeeded`).
     pub(crate) fn start_failover_if_needed(&mut self, core: &mut Core) -> bool {
         let wanted = self.objectively_down
@@ -50,7 +49,6 @@ impl Master {
         self.failover.started + self.failover_timeout_ms.min(period::ELECTION_MS) + 1
     }
 
-    /// Returns when the wait for the promotion, or for the other replicas, ends.
     pub(crate) fn step_ends(&self) -> i64 {
         self.failover.step_since + self.failover_timeout_ms + 1
     }
@@ -82,8 +80,7 @@ impl Master {
         core.attention = true;
     }
 
-    /// Sends SLAVEOF NO ONE to the chosen replica, whose INFO will show the result
-    /// (`sentinelFailoverSendSlaveOfNoOne`).
+    /// The replica's INFO shows the result (`sentinelFailoverSendSlaveOfNoOne`).
     fn promote(&mut self, core: &mut Core) {
         let Some(replica) = self.replicas.iter_mut().find(|replica| replica.promoted) else {
             return self.abort("-failover-abort-no-good-slave", core);
@@ -102,8 +99,7 @@ impl Master {
         }
     }
 
-    /// Aborts the attempt (`sentinelAbortFailover`), which is not allowed after the promotion is
-    /// confirmed.
+    /// Aborting is not allowed after the promotion is confirmed (`sentinelAbortFailover`).
     fn abort(&mut self, event: &'static str, core: &mut Core) {
         assert!(!self.failover.promotion_seen(), "{:?} can only be completed", self.failover.step);
         core.event(event, name_master(&self.node));

@@ -38,7 +38,7 @@ pub(crate) fn ours(core: &Core, master: &mut Master) -> Rc<str> {
     text
 }
 
-/// Handles a message that repeats an earlier hello verbatim. Returns `false` for any other message.
+/// Returns `false` if the message does not repeat an earlier hello verbatim.
 pub(crate) fn take_repeated(masters: &mut [Master], message: &[u8], now: i64) -> bool {
     masters.iter_mut().any(|master| {
         let Master { own_hello, sentinels, config_epoch, .. } = master;
@@ -132,7 +132,7 @@ fn is_sender(sentinel: &Instance, hello: &Hello) -> bool {
         && sentinel.address.is(&hello.sentinel.host, hello.sentinel.port)
 }
 
-/// Adds the sender to the primary's Sentinels. It may have moved, or replaced another Sentinel.
+/// The sender may have moved, or replaced another Sentinel.
 fn meet(masters: &mut [Master], place: usize, hello: &Hello, context: &mut Context<'_>) {
     let moved = forget(&mut masters[place], &hello.run_id, context);
     if moved {

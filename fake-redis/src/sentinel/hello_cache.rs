@@ -11,7 +11,6 @@ pub(crate) struct OwnHello {
     pub(super) text: Rc<str>,
 }
 
-/// The last processed hello of another Sentinel. Most hellos repeat the previous one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct LastHello {
     pub(super) text: Box<[u8]>,

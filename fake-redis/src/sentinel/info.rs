@@ -56,8 +56,7 @@ fn take_line(report: &mut InfoReport, name: &[u8], value: &str) {
         b"run_id" if value.len() >= 40 => report.run_id = value.get(..40).map(str::to_owned),
         b"role" if value == "master" => report.role = Some(Kind::Master),
         b"role" if value == "slave" => report.role = Some(Kind::Replica),
-        // The value is -1 for a replica that was never connected to its primary. Any value except 0
-        // means a dead link.
+        // A replica that was never connected to its primary reports -1.
         b"master_link_down_since_seconds" => {
             report.link_down_ms = value.parse().map_or(0, |seconds: i64| seconds * 1_000)
         }
@@ -74,7 +73,7 @@ fn take_line(report: &mut InfoReport, name: &[u8], value: &str) {
     }
 }
 
-/// Parses a replica's line, such as `ip=10.0.0.2,port=6379,state=online,...`.
+/// Parses `ip=10.0.0.2,port=6379,state=online,...`.
 fn replica_address(value: &str) -> Option<Address> {
     let field =
         |name: &str| value.split(',').find_map(|field| field.strip_prefix(name)?.strip_prefix('='));
@@ -131,8 +130,7 @@ impl Master {
         self.replicas[place].promoted && self.failover.step == Step::WaitPromotion
     }
 
-    /// Handles a confirmed promotion. The failover's epoch becomes the configuration's, so that
-    /// other Sentinels adopt it.
+    /// The failover's epoch becomes the configuration's, so that other Sentinels adopt it.
     fn promotion_seen(&mut self, place: usize, core: &mut Core) {
         self.config_epoch = self.failover.epoch;
         core.unkept = true;
@@ -142,8 +140,8 @@ impl Master {
         self.force_hello();
     }
 
-    /// Demotes a replica that reports itself as a primary, such as an old primary that returned.
-    /// First waits for a newer configuration.
+    /// Demotes a replica that reports itself as a primary, unless a newer configuration arrives
+    /// first.
     fn convert_to_replica(&mut self, place: usize, core: &mut Core) {
         let wait = 4 * period::PUBLISH_MS;
         let sane = self.looks_sane(core.now);
@@ -179,8 +177,7 @@ impl Master {
         }
     }
 
-    /// Returns whether the primary is up, reports itself as a primary, and answers INFO
-    /// (`sentinelMasterLooksSane`).
+    /// Follows `sentinelMasterLooksSane`.
     fn looks_sane(&self, now: i64) -> bool {
         self.node.role_reported == Kind::Master
             && !self.node.subjectively_down
@@ -190,7 +187,7 @@ impl Master {
 }
 
 impl Instance {
-    /// Records the run id. Returns whether the instance has restarted since the last INFO.
+    /// Returns whether the instance has restarted since the last INFO.
     fn take_identity(&mut self, report: &InfoReport, core: &Core) -> bool {
         self.info_refreshed = core.now;
         let rebooted =
@@ -201,8 +198,7 @@ impl Instance {
         rebooted
     }
 
-    /// Records the role. Returns the event, which is `+role-change` for the expected role and
-    /// `-role-change` otherwise, and the role.
+    /// Returns `+role-change` for the expected role and `-role-change` otherwise, with the role.
     fn take_role(&mut self, report: &InfoReport, now: i64) -> Option<(&'static str, &'static str)> {
         let role = report.role.filter(|role| *role != self.role_reported)?;
         self.role_reported = role;

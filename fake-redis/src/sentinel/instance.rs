@@ -12,8 +12,7 @@ use crate::protocol::outgoing::Outgoing;
 
 pub(crate) const HELLO_CHANNEL: &str = "__sentinel__:hello";
 
-/// Number of pending commands on a link at which periodic commands stop
-/// (`SENTINEL_MAX_PENDING_COMMANDS`).
+/// Follows `SENTINEL_MAX_PENDING_COMMANDS`.
 const PENDING_COMMANDS_MAX: usize = 100;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,7 +74,6 @@ pub(crate) struct ReplicaReport {
     pub(crate) master_port: u16,
     pub(crate) link_up: bool,
     pub(crate) changed_at: i64,
-    /// Value of `replica-announced`.
     pub(crate) announced: bool,
 }
 
@@ -83,8 +81,7 @@ pub(crate) struct ReplicaReport {
 pub(crate) struct Opinion {
     pub(crate) master_down: bool,
     pub(crate) replied_at: i64,
-    /// Run id of the candidate for which this Sentinel voted; `None` if the Sentinel reported no
-    /// vote.
+    /// Run id of the candidate for which this Sentinel voted, if it reported a vote.
     pub(crate) leader: Option<String>,
     pub(crate) leader_epoch: u64,
     pub(crate) last_hello: i64,
@@ -128,8 +125,8 @@ impl Instance {
         }
     }
 
-    /// Returns the period of INFO in milliseconds. It is shorter for a replica whose primary is
-    /// down or being replaced, or that has lost its primary.
+    /// INFO is sent more often to a replica whose primary is down or being replaced, or that has
+    /// lost its primary.
     pub(crate) fn info_period(&self, watch: Watch) -> i64 {
         let urgent = self.kind == Kind::Replica
             && (watch == Watch::Close || self.replication.link_down_ms != 0);
@@ -169,10 +166,8 @@ impl Instance {
         self.link.disconnected = false;
     }
 
-    /// Sends PING, INFO and the hello when due (`sentinelSendPeriodicCommands`).
-    ///
     /// Redis repeats an unanswered INFO or PUBLISH at every tick until 100 are pending, this
-    /// implementation after a second.
+    /// implementation after a second (`sentinelSendPeriodicCommands`).
     pub(crate) fn send_periodic(
         &mut self,
         watch: Watch,
@@ -197,8 +192,7 @@ impl Instance {
         }
     }
 
-    /// Returns when the next INFO is due, which is never for Sentinels. This function and the next
-    /// two assume a connected link.
+    /// Sentinels get no INFO. This function and the next two assume a connected link.
     pub(crate) fn info_due(&self, watch: Watch) -> i64 {
         if self.kind == Kind::Sentinel {
             return i64::MAX;
@@ -225,8 +219,8 @@ impl Instance {
         self.link.hello_pending_since = None;
     }
 
-    /// Makes the instance replicate another one, or none, and disconnects its clients so that they
-    /// look up the primary (`sentinelSendSlaveOf`). Returns whether the commands could be sent.
+    /// Also disconnects the instance's clients, so that they look up the primary. Returns whether
+    /// the commands could be sent (`sentinelSendSlaveOf`).
     pub(crate) fn send_slaveof(&mut self, master: Option<&Address>) -> bool {
         let port = master.map(|address| address.port.to_string());
         let (host, port) = match (master, &port) {
@@ -244,7 +238,7 @@ impl Instance {
         transaction.iter().all(|words| self.link.command(words, Expected::Nothing))
     }
 
-    /// Opens a connection and names it, as `sentinelSetClientName` does.
+    /// Follows `sentinelSetClientName`.
     fn open(&self, purpose: &str, context: &mut Context<'_>) -> Outgoing<Expected> {
         let Core { ids, my_id, .. } = &mut *context.core;
         let mut outgoing =

@@ -25,8 +25,7 @@ pub(crate) struct Link {
     pub(crate) pubsub_since: i64,
     pub(crate) pubsub_activity: i64,
     pub(crate) last_reconnect: i64,
-    /// Time of the first PING without an acceptable reply (`act_ping_time`), kept across
-    /// reconnections.
+    /// Time of the first PING without an acceptable reply (`act_ping_time`).
     pub(crate) ping_pending_since: Option<i64>,
     pub(crate) last_ping: i64,
     pub(crate) last_available: i64,
@@ -37,8 +36,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Creates a link on which a PING counts as pending, so that an unreachable instance is
-    /// noticed.
+    /// A PING counts as pending, so that an unreachable instance is noticed.
     pub(crate) fn new(now: i64) -> Self {
         Self {
             command: None,
@@ -58,7 +56,7 @@ impl Link {
         }
     }
 
-    /// Resets the link after a change of address, like the end of `sentinelResetMaster`.
+    /// Follows the end of `sentinelResetMaster`.
     pub(crate) fn reset(&mut self, now: i64, out: &mut Outputs) {
         self.close_command(out);
         self.close_pubsub(out);
@@ -82,8 +80,7 @@ impl Link {
         }
     }
 
-    /// Handles a lost connection (`instanceLinkConnectionError`). Returns whether it belonged to
-    /// this link.
+    /// Returns whether the connection belonged to this link (`instanceLinkConnectionError`).
     pub(crate) fn lost(&mut self, connection: ConnectionId) -> bool {
         if self.command.as_ref().is_some_and(|outgoing| outgoing.id == connection) {
             self.command = None;
@@ -110,7 +107,7 @@ impl Link {
         self.command.as_ref().is_some_and(is_it) || self.pubsub.as_ref().is_some_and(is_it)
     }
 
-    /// Sends a command (`redisAsyncCommand`). Returns `false` without a command connection.
+    /// Returns `false` without a command connection.
     pub(crate) fn command(&mut self, words: &[&[u8]], expected: Expected) -> bool {
         let Some(outgoing) = &mut self.command else { return false };
         outgoing.command(words, expected);

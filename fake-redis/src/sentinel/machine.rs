@@ -129,7 +129,7 @@ impl Sentinel {
         true
     }
 
-    /// Handles hellos and the reply to SUBSCRIBE (`sentinelReceiveHelloMessages`).
+    /// Follows `sentinelReceiveHelloMessages`.
     fn take_published(&mut self, reply: &BytesFrame, out: &mut Outputs) {
         let BytesFrame::Array(elements) = reply else { return };
         let [kind, _, message] = elements.as_slice() else { return };
@@ -238,8 +238,7 @@ fn locate(masters: &mut [Master], connection: ConnectionId) -> Option<(Place, &m
     })
 }
 
-/// Checks a primary and its instances (`sentinelHandleRedisInstance`,
-/// `sentinelHandleDictOfRedisInstances`).
+/// Follows `sentinelHandleRedisInstance` and `sentinelHandleDictOfRedisInstances`.
 fn look_at(master: &mut Master, context: &mut Context<'_>) {
     let now = context.core.now;
     let hello_due = master.instances().any(|instance| instance.hello_due() <= now);
@@ -283,8 +282,7 @@ fn leave_tilt_in_time(core: &mut Core) {
 }
 
 impl Instance {
-    /// Handles a reply to PING (`sentinelPingReplyCallback`). A server that is loading, or has lost
-    /// its primary, is alive.
+    /// A server that is loading, or has lost its primary, is alive (`sentinelPingReplyCallback`).
     fn take_pong(&mut self, reply: &BytesFrame, now: i64) {
         let text = status_text(reply).unwrap_or_default();
         if [b"PONG".as_slice(), b"LOADING", b"MASTERDOWN"].iter().any(|good| text.starts_with(good))

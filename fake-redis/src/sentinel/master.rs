@@ -89,8 +89,7 @@ impl Master {
         self.replicas.iter().find(|replica| replica.promoted)
     }
 
-    /// Returns the primary's address, or that of the promoted replica once it reports its new role
-    /// (`sentinelGetCurrentMasterAddress`).
+    /// A promoted replica counts once it reports its new role (`sentinelGetCurrentMasterAddress`).
     pub(crate) fn current_address(&self) -> &Address {
         match self.promoted() {
             Some(replica) if self.failover.promotion_seen() => &replica.address,
@@ -98,13 +97,11 @@ impl Master {
         }
     }
 
-    /// Sends this Sentinel's hello to all instances as soon as possible
-    /// (`sentinelForceHelloUpdateForMaster`).
+    /// Follows `sentinelForceHelloUpdateForMaster`.
     pub(crate) fn force_hello(&mut self) {
         self.instances_mut().for_each(Instance::force_hello);
     }
 
-    /// Adds an unknown replica (`createSentinelRedisInstance` with `SRI_SLAVE`).
     pub(crate) fn add_replica(&mut self, address: Address, core: &mut Core) {
         if self.replicas.iter().any(|replica| replica.address == address) {
             return;
@@ -143,8 +140,8 @@ impl Master {
         context.core.event("+reset-master", name_master(&self.node));
     }
 
-    /// Monitors another address under the same name (`sentinelResetMasterAndChangeAddress`). The
-    /// old primary becomes a replica, to be reconfigured when it returns.
+    /// The old primary becomes a replica, to be reconfigured when it returns
+    /// (`sentinelResetMasterAndChangeAddress`).
     pub(crate) fn change_address(&mut self, new: Address, context: &mut Context<'_>) {
         let mut addresses: Vec<Address> =
             self.replicas.iter().map(|replica| replica.address.clone()).collect();

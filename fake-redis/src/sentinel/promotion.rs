@@ -3,8 +3,7 @@
 use super::{instance::Instance, master::Master, period};
 use std::cmp::Ordering;
 
-/// Orders replicas by lower priority, greater offset, and smaller run id, with a missing run id
-/// last (`compareSlavesForPromotion`).
+/// Lower priority, greater offset and smaller run id come first (`compareSlavesForPromotion`).
 pub(crate) fn preference(one: &Instance, other: &Instance) -> Ordering {
     let key =
         |replica: &Instance| replica.run_id.as_ref().map(|run_id| run_id.to_ascii_lowercase());
@@ -25,9 +24,8 @@ impl Master {
         candidates.min_by(|(_, one), (_, other)| preference(one, other)).map(|(place, _)| place)
     }
 
-    /// Returns whether a replica may be promoted. It must be up and connected, have answered PING
-    /// and INFO recently, have a priority other than 0, and not have been without its primary for
-    /// too long.
+    /// A replica must be up and connected, have answered PING and INFO recently, and not have been
+    /// without its primary for too long. A priority of 0 excludes it.
     fn may_promote(&self, replica: &Instance, now: i64) -> bool {
         let down = self.node.subjectively_down;
         let down_for = if down { now - self.node.down_since } else { 0 };

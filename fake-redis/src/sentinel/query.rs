@@ -119,7 +119,6 @@ fn of_master(master: &mut Master, args: Args<'_>, reply: &mut Reply, context: &m
     }
 }
 
-/// Handles `SENTINEL GET-MASTER-ADDR-BY-NAME`, which returns a primary's address or null.
 fn address_of(masters: &[Master], name: &[u8], reply: &mut Reply) {
     match masters.iter().find(|master| master.node.name.as_bytes() == name) {
         Some(master) => {
@@ -132,9 +131,8 @@ fn address_of(masters: &[Master], name: &[u8], reply: &mut Reply) {
     }
 }
 
-/// Handles `SENTINEL IS-MASTER-DOWN-BY-ADDR <ip> <port> <current-epoch> <runid>`, which returns
-/// this Sentinel's view of the primary, and its vote if requested. In TILT mode no instance is
-/// down.
+/// Returns this Sentinel's view of the primary, and its vote if requested. In TILT mode no instance
+/// is down.
 fn is_master_down(
     masters: &mut [Master],
     args: Args<'_>,
@@ -160,7 +158,6 @@ fn is_master_down(
     reply.integer(i64::try_from(leader_epoch).unwrap_or(i64::MAX));
 }
 
-/// Handles `SENTINEL CKQUORUM <name>` (`sentinelIsQuorumReachable`).
 fn check_quorum(master: &Master, reply: &mut Reply) {
     let usable = 1 + master.sentinels.iter().filter(|sentinel| !sentinel.subjectively_down).count();
     let voters = 1 + master.sentinels.len();

@@ -60,8 +60,7 @@ impl Master {
                 core.event("-slave-reconf-sent-timeout", name_instance(replica, &self.node));
                 replica.reconfigured = Reconfigured::Done;
             }
-            // As in Redis, a replica whose reconfiguration has just timed out is sent SLAVEOF once
-            // more.
+            // As in Redis, a replica whose reconfiguration timed out is sent SLAVEOF once more.
             if !replica.reconfiguring()
                 && replica.reconfigure(&new, "+slave-reconf-sent", &self.node, core)
             {
@@ -72,8 +71,7 @@ impl Master {
         self.detect_end(&new, core);
     }
 
-    /// Ends the failover once all reachable replicas are reconfigured, or after the timeout
-    /// (`sentinelFailoverDetectEnd`).
+    /// All reachable replicas must be reconfigured, or the failover times out.
     fn detect_end(&mut self, new: &Address, core: &mut Core) {
         if self.promoted().is_none_or(|replica| replica.subjectively_down) {
             return;
@@ -101,7 +99,7 @@ impl Master {
         }
     }
 
-    /// Monitors the promoted replica as the primary (`sentinelFailoverSwitchToPromotedSlave`).
+    /// Follows `sentinelFailoverSwitchToPromotedSlave`.
     pub(crate) fn switch_to_promoted(&mut self, context: &mut Context<'_>) {
         let new = self
             .promoted()

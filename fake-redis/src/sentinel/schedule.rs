@@ -68,7 +68,6 @@ impl Schedule {
             ([master], _) => self.work_out(core, master),
             _ => all_due(core, masters),
         };
-        // A deadline of now depends on the current time, so it has to be computed again.
         self.known_at = (due > core.now && masters.len() == 1).then_some(core.now);
         due.min(core.now + SLEEP_MS_MAX)
     }
@@ -108,7 +107,6 @@ fn instance_due(core: &Core, instance: &Instance, watch: Watch) -> i64 {
     }
 }
 
-/// Returns when `Instance::reconnect` or `Instance::send_periodic` would next act.
 fn monitoring_due(instance: &Instance, watch: Watch) -> i64 {
     if instance.link.disconnected {
         return instance.link.last_reconnect + period::PING_MS;
@@ -116,7 +114,6 @@ fn monitoring_due(instance: &Instance, watch: Watch) -> i64 {
     instance.info_due(watch).min(instance.ping_due()).min(instance.hello_due())
 }
 
-/// Returns when `Instance::check_down` would next act.
 fn check_due(instance: &Instance, now: i64) -> i64 {
     let down_from = instance.down_from();
     let change = match (instance.subjectively_down, down_from <= now) {
@@ -143,7 +140,6 @@ fn failover_due(master: &Master, now: i64) -> i64 {
     }
 }
 
-/// Returns when `Master::ask_others` would next act.
 fn ask_due(master: &Master) -> i64 {
     let due = |sentinel: &Instance| {
         let opinion = &sentinel.opinion;

@@ -214,7 +214,6 @@ fn shutdown_ends_one_server_and_the_last_one_ends_it_all() {
             second.write_all(b"SHUTDOWN\r\n").await.unwrap();
             std::future::pending::<()>().await;
         };
-        // `until` ends although the server was not stopped.
         tokio::select! {
             biased;
             () = clients => {}

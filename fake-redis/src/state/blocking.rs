@@ -115,7 +115,6 @@ impl<A> Blocking<A> {
         self.waiting.retain(|waiting| waiting.client != client);
     }
 
-    /// Marks all awaited keys as ready after SWAPDB.
     pub(crate) fn note_all_ready(&mut self) {
         let awaited = self.waiting.iter();
         let keys: Vec<_> = awaited

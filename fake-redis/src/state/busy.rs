@@ -30,7 +30,7 @@ impl<A> LongScript<A> {
         self.attendance.as_ref()
     }
 
-    /// Interrupts the script. All commands fail with `-BUSY`, except SCRIPT KILL and a few others.
+    /// All commands fail with `-BUSY`, except SCRIPT KILL and a few others.
     pub(crate) fn interrupt(&mut self, script: Busy) {
         self.running = Some(script);
     }
@@ -43,7 +43,6 @@ impl<A> LongScript<A> {
         self.running
     }
 
-    /// Handles SCRIPT KILL. The script stops when it resumes.
     pub(crate) fn kill(&mut self) {
         if let Some(script) = &mut self.running {
             script.is_killed = true;

@@ -25,8 +25,8 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Returns whether commands were accepted elsewhere. They are never refused, and expired keys
-    /// still exist for them.
+    /// Commands that were accepted elsewhere are never refused, and expired keys still exist for
+    /// them.
     pub(crate) fn must_be_obeyed(self) -> bool {
         matches!(self, Role::Primary | Role::Disk)
     }
@@ -50,8 +50,7 @@ pub(crate) struct Watch {
     pub(crate) was_expired: bool,
 }
 
-/// A client. Its watches and subscriptions are also in the tables `Watches` and `PubSub`. One place
-/// each in `keys` and `commands` keeps both in step.
+/// Watches and subscriptions are also in the tables `Watches` and `PubSub`.
 #[derive(Debug)]
 pub(crate) struct Client {
     id: u64,
@@ -61,7 +60,6 @@ pub(crate) struct Client {
     pub(crate) reader: RequestReader,
     pub(crate) db: usize,
     pub(crate) protocol: Protocol,
-    /// Whether the client has authenticated or needs no password.
     pub(crate) authenticated: bool,
     pub(crate) name: Vec<u8>,
     pub(crate) lib_name: Vec<u8>,
@@ -80,7 +78,6 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Creates a client without a connection, which uses database 0 and RESP2.
     pub(crate) fn fixed(role: Role, now: WallTime) -> Self {
         Client {
             id: 0,
@@ -108,7 +105,7 @@ impl Client {
         }
     }
 
-    /// Creates the client of a connection. `peer` is `host:port`.
+    /// `peer` is `host:port`.
     pub(crate) fn of_connection(
         id: u64,
         connection: ConnectionId,
@@ -119,7 +116,6 @@ impl Client {
         Client { id, connection, peer, ..Client::fixed(Role::Normal, now) }
     }
 
-    /// Returns the number of CLIENT ID, which increases with every connection and is never reused.
     #[inline]
     pub(crate) fn id(&self) -> u64 {
         self.id
@@ -159,14 +155,13 @@ impl Client {
         self.reply_mode
     }
 
-    /// Sets the mode of CLIENT REPLY. SKIP has no effect after OFF.
+    /// SKIP has no effect after OFF.
     pub(crate) fn set_reply_mode(&mut self, mode: ReplyMode) {
         if !(mode == ReplyMode::SkipNext && self.reply_mode == ReplyMode::Off) {
             self.reply_mode = mode;
         }
     }
 
-    /// Ends a command, and with it the effect of CLIENT REPLY SKIP.
     #[inline]
     pub(crate) fn end_command(&mut self) {
         self.reply_mode = match self.reply_mode {
@@ -206,7 +201,6 @@ impl Client {
         std::mem::take(&mut self.subscriptions)
     }
 
-    /// Returns the replication offset after the client's last write, for WAIT.
     pub(crate) fn write_offset(&self) -> u64 {
         self.write_offset
     }
@@ -216,7 +210,6 @@ impl Client {
         self.write_offset = offset;
     }
 
-    /// Returns whether the client is a RESP2 subscriber, for which messages look like replies.
     pub(crate) fn is_only_listening(&self) -> bool {
         self.protocol == Protocol::Resp2 && self.subscriptions.any()
     }

@@ -9,7 +9,6 @@ const CRON_PERIOD_MICROS: i64 = 100_000;
 pub(crate) struct Clock {
     now: WallTime,
     started_at: WallTime,
-    /// Offset of `serverCron` within a tenth of a second, in microseconds.
     cron_phase: i64,
 }
 
@@ -31,18 +30,16 @@ impl Clock {
         self.now.as_millis()
     }
 
-    /// Returns the time in whole seconds, like `server.unixtime`.
     pub(crate) fn seconds(&self) -> i64 {
         self.now.0.div_euclid(1_000_000)
     }
 
-    /// Returns the seconds since `then`, or 0 if the clock was set back before `then`.
+    /// Returns 0 if the clock was set back before `then`.
     pub(crate) fn seconds_since(&self, then: WallTime) -> i64 {
         (self.now.0 - then.0).max(0) / 1_000_000
     }
 
-    /// Returns the next run of `serverCron`, which runs ten times a second with a different offset
-    /// for each server.
+    /// Servers run their crons at different offsets within a tenth of a second.
     pub(crate) fn next_look(&self, micros: i64) -> WallTime {
         let since_last = micros.saturating_sub(self.cron_phase).rem_euclid(CRON_PERIOD_MICROS);
         let wait = if since_last == 0 { 0 } else { CRON_PERIOD_MICROS - since_last };

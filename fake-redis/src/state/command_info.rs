@@ -17,7 +17,6 @@ bitflags::bitflags! {
         const STALE = 1 << 8;
         const SKIP_MONITOR = 1 << 9;
         const SKIP_SLOWLOG = 1 << 10;
-        /// The command takes constant or logarithmic time.
         const FAST = 1 << 11;
         const NO_AUTH = 1 << 12;
         const ALLOW_BUSY = 1 << 13;

@@ -18,7 +18,6 @@ impl Targets {
 pub(crate) struct Item {
     pub(crate) db: usize,
     pub(crate) targets: Targets,
-    /// Whether the last part is an instant that replicas get as a relative time.
     pub(crate) is_relative: bool,
     first_span: usize,
     spans: usize,
@@ -67,7 +66,6 @@ impl Effects {
 #[derive(Debug)]
 pub(crate) struct Changes {
     effects: Effects,
-    /// The targets, which are all unless the script called `redis.set_repl`.
     targets: Targets,
     unsaved: u64,
 }
@@ -87,7 +85,6 @@ impl Changes {
         self.unsaved
     }
 
-    /// Resets the counter to `unsaved`, so that later changes do not count.
     pub(crate) fn count_back_to(&mut self, unsaved: u64) {
         self.unsaved = unsaved;
     }
@@ -117,8 +114,7 @@ impl Changes {
         self.effects.items.len()
     }
 
-    /// Marks the effects from `first` on as ending with an instant, which replicas get as a
-    /// relative time.
+    /// Replicas get the instant at the end of these effects as a relative time.
     pub(crate) fn make_relative(&mut self, first: usize) {
         self.effects.items[first..].iter_mut().for_each(|item| item.is_relative = true);
     }

@@ -13,7 +13,7 @@ pub(crate) struct Pause {
 }
 
 impl Pause {
-    /// Extends the pause to the wider scope and the later end, and returns the end.
+    /// Takes the wider scope and the later end, and returns the end.
     pub(crate) fn extend(&mut self, scope: PauseScope, until_ms: i64) -> i64 {
         let (old_scope, old_until_ms) = self.in_force.unwrap_or((scope, until_ms));
         let until_ms = old_until_ms.max(until_ms);

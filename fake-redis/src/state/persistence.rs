@@ -24,7 +24,6 @@ pub(crate) struct PersistenceState {
     rewrite: bool,
     syncs_begun: u64,
     syncs_done: u64,
-    /// Second of the last sync with `appendfsync everysec`.
     synced_in: i64,
     /// Second since which data waits for a pending sync.
     postponed_since: Option<i64>,
@@ -83,7 +82,6 @@ impl PersistenceState {
         self.last_save = second;
     }
 
-    /// Returns the wall-clock time of the last snapshot, in seconds.
     pub(crate) fn last_save(&self) -> i64 {
         self.last_save
     }
@@ -96,8 +94,7 @@ impl PersistenceState {
         std::mem::take(&mut self.rewrite)
     }
 
-    /// Records that a snapshot of `base` bytes at stream offset `offset` replaced the files. The
-    /// append-only file is then empty and has no database selected.
+    /// The append-only file is then empty and has no database selected.
     pub(crate) fn replaced(&mut self, base: usize, offset: u64) {
         self.size = LogSize { base, appended: 0 };
         self.appended.clear();
@@ -128,9 +125,8 @@ impl PersistenceState {
         self.appended.split().freeze()
     }
 
-    /// Returns the second until which `appendfsync everysec` keeps data in memory, because a write
-    /// could block while the file is being synced. If the process dies meanwhile, acknowledged
-    /// writes are lost. After two whole seconds the data is written anyway.
+    /// While the file is being synced, a write could block, so data stays in memory for up to two
+    /// whole seconds. If the process dies meanwhile, acknowledged writes are lost.
     pub(crate) fn postponed_until(&mut self, second: i64) -> Option<i64> {
         if self.mode != (Persistence::Aof { fsync: Fsync::EverySec }) || !self.is_syncing() {
             return None;
@@ -144,8 +140,7 @@ impl PersistenceState {
         self.progress.begin_sync();
     }
 
-    /// Claims this second's sync of `appendfsync everysec`. Returns `false` if it was claimed
-    /// already, or if a sync is pending, which counts for this second too.
+    /// Returns `false` if this second was claimed already, or if a sync is pending.
     pub(crate) fn take_second(&mut self, second: i64) -> bool {
         let is_new = second > self.synced_in;
         self.synced_in = self.synced_in.max(second);
@@ -178,7 +173,7 @@ impl PersistenceState {
         !self.held.is_empty()
     }
 
-    /// Returns the durable offset of the replication stream, or `None` without an append-only file.
+    /// Returns `None` without an append-only file.
     pub(crate) fn synced_offset(&self) -> Option<u64> {
         self.wants_stream().then(|| self.progress.synced())
     }

@@ -5,8 +5,7 @@ use crate::state::subscription::{Kind, Subscriptions};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// The subscribers of each name, in order of subscription. Names are unordered, so that one of
-/// thousands is removed in constant time.
+/// Names are unordered, so that one of thousands is removed in constant time.
 pub(crate) type Listeners = IndexMap<Box<[u8]>, Vec<ClientKey>, FxBuildHasher>;
 
 #[derive(Clone, Debug, Default)]

@@ -28,15 +28,13 @@ use failover::Failover;
 use link::Link;
 use std::collections::BTreeMap;
 
-/// Period of `replicationCron` in microseconds.
 const CRON_PERIOD_MICROS: i64 = 1_000_000;
 const FAILOVER_PERIOD_MICROS: i64 = 100_000;
 /// Seconds for which a primary without replicas keeps its backlog (`repl-backlog-ttl`).
 const BACKLOG_TTL_SECONDS: i64 = 3_600;
 
-/// The replication state. [`Replication::follow`] and [`Replication::lead`] change the role and
-/// everything that depends on it. Only this module appends to the stream, both for the history and
-/// for the replicas.
+/// [`Replication::follow`] and [`Replication::lead`] change the role and everything that depends on
+/// it. Only this module appends to the stream.
 #[derive(Debug)]
 pub(crate) struct Replication {
     primary: Option<(String, u16)>,
@@ -47,8 +45,8 @@ pub(crate) struct Replication {
     good_replicas: usize,
     introductions: BTreeMap<ClientKey, Introduction>,
     link: Link,
-    /// Whether the data is exactly the history up to its offset, so that a partial
-    /// resynchronization is possible.
+    /// The data is exactly the history up to its offset, so a partial resynchronization is
+    /// possible.
     may_continue: bool,
     /// Wall-clock second in which the link was lost; `None` if no link was lost.
     down_since: Option<i64>,
@@ -57,7 +55,6 @@ pub(crate) struct Replication {
     wants_acknowledgements: bool,
     ids: OutgoingIds,
     cron_runs: u64,
-    /// Wall-clock second in which the last replica left.
     no_replicas_since: i64,
 }
 
@@ -96,15 +93,15 @@ impl Replication {
         self.primary.is_some()
     }
 
-    /// Replicates a primary. The caller must have closed any earlier link. A former primary offers
-    /// its own history, which its new primary may know from the time when it was a replica.
+    /// The caller must have closed any earlier link. A former primary offers its own history, which
+    /// its new primary may know.
     pub(crate) fn follow(&mut self, host: &str, port: u16) {
         self.may_continue |= self.primary.is_none();
         self.primary = Some((host.to_owned(), port));
     }
 
-    /// Becomes a primary. The caller must have closed the link. The old history stays valid up to
-    /// this point under its old id, and `id` names the new one.
+    /// The caller must have closed the link. The old history stays valid up to this point under its
+    /// old id.
     pub(crate) fn lead(&mut self, id: String, now_seconds: i64) {
         self.primary = None;
         self.may_continue = false;
@@ -123,8 +120,7 @@ impl Replication {
         self.history.offset()
     }
 
-    /// Returns whether [`Server::feed_replicas`] has work. A replica forwards its primary's stream
-    /// instead.
+    /// A replica forwards its primary's stream instead.
     #[inline]
     pub(crate) fn wants_stream(&self) -> bool {
         self.primary.is_none() && self.history.has_backlog()
@@ -155,8 +151,7 @@ impl Replication {
         self.history.forget(id);
     }
 
-    /// Resumes the position in a loaded snapshot. A replica may continue there, and a primary may
-    /// serve its former replicas.
+    /// A replica may continue there, and a primary may serve its former replicas.
     pub(crate) fn resume(&mut self, origin: &Origin, backlog_size: usize) {
         if self.is_replica() {
             self.history.adopt(&origin.id, origin.offset);
@@ -166,8 +161,7 @@ impl Replication {
         }
     }
 
-    /// Returns the time of the next cron in wall-clock microseconds, or `None` if there is nothing
-    /// to do.
+    /// Returns `None` if there is nothing to do.
     pub(crate) fn next_cron(&self, now_micros: i64) -> Option<i64> {
         if self.runs_cron() {
             Some(now_micros + self.period_micros())
@@ -198,7 +192,7 @@ impl Replication {
             && !self.withholds_pings()
     }
 
-    /// Returns the position for a snapshot, or `None` if it is meaningless (`rdbPopulateSaveInfo`).
+    /// Returns `None` if the position is meaningless (`rdbPopulateSaveInfo`).
     pub(crate) fn origin(&self, primary_db: usize) -> Option<Origin> {
         let stream_db = match self.primary {
             None if self.history.has_backlog() => self.stream_db.unwrap_or(0),

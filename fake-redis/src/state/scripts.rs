@@ -12,11 +12,8 @@ pub(crate) type Sha = [u8; 40];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Permissions {
-    /// Whether commands may not write, because of EVAL_RO or the flag `no-writes`.
     pub(crate) read_only: bool,
-    /// Whether commands that need memory may run although memory is full.
     pub(crate) allow_oom: bool,
-    /// Whether commands may run on a replica that lost its primary.
     pub(crate) allow_stale: bool,
 }
 

@@ -42,8 +42,7 @@ use crate::state::watches::Watches;
 use fencepost_machine::{Attendant, WallTime};
 use std::rc::Rc;
 
-/// Retries a blocked client's command and writes the reply. Returns `false` if the client is still
-/// blocked.
+/// Returns `false` if the client is still blocked.
 pub(crate) type Attempt = Box<dyn Fn(&mut Call<'_>) -> Result<bool, CommandError>>;
 
 #[derive(Clone)]
@@ -58,9 +57,9 @@ impl std::fmt::Debug for Attendance {
     }
 }
 
-/// A Redis server. No file outside this module assigns its parts. The modules for clients,
-/// replication and the disk change the data of these three parts. All other parts change only
-/// through their own methods, which keep their invariants.
+/// No file outside this module assigns the server's parts. The modules for clients, replication and
+/// the disk change the data of these three parts. All other parts change only through their own
+/// methods.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) config: Configuration,
@@ -128,7 +127,7 @@ impl Server {
         self.keyspace.database(db)
     }
 
-    /// Returns the string at a key, which is empty if the key does not exist.
+    /// A missing key gives an empty string.
     pub(crate) fn string_at(
         &self,
         db: usize,
@@ -141,8 +140,8 @@ impl Server {
         }
     }
 
-    /// Returns whether an entry has expired, which requires that now is strictly later
-    /// (`keyIsExpired` in db.c). Nothing expires during loading.
+    /// An entry expires when the time is strictly later than its expiry (`keyIsExpired` in db.c).
+    /// Nothing expires during loading.
     pub(crate) fn is_expired(&self, entry: &Entry) -> bool {
         entry.expires_at_ms().is_some_and(|at| self.now_ms() > at) && !self.life.is_loading()
     }
@@ -155,8 +154,7 @@ impl Server {
         self.clock.ms()
     }
 
-    /// Returns whether CLIENT PAUSE or a failover is active. Nothing expires or is evicted
-    /// meanwhile.
+    /// Nothing expires or is evicted during CLIENT PAUSE or a failover.
     pub(crate) fn is_paused(&self) -> bool {
         self.pause.scope().is_some() || self.replication.is_failing_over()
     }

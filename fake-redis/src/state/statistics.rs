@@ -25,7 +25,6 @@ pub(crate) struct Statistics {
     errors_accounted: u64,
     /// Whether the current command repeats an error that a called command already counted.
     repeats_error: bool,
-    /// Calls by the address of the command's row, in order of first use.
     calls: IndexMap<usize, (&'static CommandInfo, Calls), FxBuildHasher>,
     recent: [u16; RECENT_MAX],
     #[cfg(test)]
@@ -78,8 +77,8 @@ impl Statistics {
         self.errors_accounted = self.errors_total;
     }
 
-    /// Ends a call. The command has failed if an error was not a called command's
-    /// (`incrCommandStatsOnError` in server.c).
+    /// A called command's error does not make the caller fail (`incrCommandStatsOnError` in
+    /// server.c).
     pub(crate) fn end_call(&mut self, command: &'static CommandInfo) {
         let has_failed =
             std::mem::take(&mut self.repeats_error) || self.errors_total > self.errors_accounted;

@@ -18,9 +18,9 @@ impl Timer {
     const COUNT: usize = 7;
 }
 
-/// Deadlines by the host's wall clock, as in Redis. The driver wakes the server by the monotonic
-/// clock, so a stepped wall clock makes a wake-up early or late. Each deadline is then checked
-/// against the current clock and set again.
+/// Deadlines use the host's wall clock, as in Redis, but the driver wakes the server by the
+/// monotonic clock. After a wake-up, each deadline is checked against the current clock and set
+/// again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Timers {
     due: [Option<WallTime>; Timer::COUNT],
@@ -67,8 +67,7 @@ impl Timers {
         self.armed = None;
     }
 
-    /// Returns the delay in microseconds to request from the driver, if its timer is missing or too
-    /// late.
+    /// Returns microseconds if the driver's timer is missing or too late.
     pub(crate) fn rearm(&mut self, now: WallTime) -> Option<u64> {
         let next = self.soonest?;
         if self.armed.is_some_and(|armed| armed <= next) {

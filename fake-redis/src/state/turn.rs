@@ -21,7 +21,7 @@ impl Turn {
         self.acting = None;
     }
 
-    /// Switches to a client whose wait is over. The caller passes the result to [`Turn::resume`].
+    /// The caller passes the result of the wait to [`Turn::resume`].
     pub(crate) fn step_in(&mut self, client: ClientKey) -> Turn {
         let before = *self;
         self.acting = Some(client);

@@ -5,7 +5,6 @@ use crate::config::OutputLimit;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Unread {
     pub(crate) bytes: usize,
-    /// Wall-clock second since which the output has exceeded the soft limit.
     pub(crate) over_soft_since: Option<i64>,
 }
 

@@ -13,7 +13,6 @@ fn names() -> Vec<Vec<&'static str>> {
     plain.chain(contained).collect()
 }
 
-/// Generates edge-case numbers, options, keys of each type, and arbitrary bytes.
 fn argument() -> impl Strategy<Value = Vec<u8>> {
     let words = [
         "",

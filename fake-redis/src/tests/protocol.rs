@@ -171,9 +171,8 @@ fn read_all(bytes: &[u8]) -> (Vec<Vec<Vec<u8>>>, bool) {
     }
 }
 
-/// Returns the length of the first frame, if there is one. redis-protocol requires errors to be
-/// text, but Redis repeats arbitrary input in them, so this function parses errors itself, also
-/// within replies of EXEC.
+/// redis-protocol requires errors to be text, but Redis repeats arbitrary input in them, so this
+/// function parses errors itself.
 fn frame_length(bytes: &[u8]) -> Option<usize> {
     let line = || bytes.windows(2).position(|end| end == b"\r\n").map(|end| end + 2);
     match bytes.first()? {

@@ -12,7 +12,7 @@ struct Transcript {
 }
 
 impl Transcript {
-    /// Starts with a server that considers any script long.
+    /// The server considers any script long.
     fn of(port: u16) -> Transcript {
         let mut transcript = Transcript { port, lines: Vec::new() };
         transcript.type_at(
@@ -120,7 +120,8 @@ fn a_script_cannot_catch_that_it_is_killed_nor_can_the_transaction_around_it() {
         transcript.type_at(&mut caller, &["MULTI", "SET k 1"]);
         transcript.note(
             "EVAL",
-            // In one line: where a loop is killed depends on its number of instructions.
+            // Everything is in one line, because the place where a loop is killed depends on its
+            // instructions.
             String::from_utf8_lossy(&caller.ask(&["EVAL", "while true do local a = 1 end", "0"])),
         );
         transcript.type_at(&mut caller, &["SET k 2"]);
@@ -136,7 +137,7 @@ fn a_script_that_has_written_goes_on_until_the_server_is_shut_down() {
     compare(|transcript| {
         let (mut caller, mut waiting) = (transcript.client(), transcript.client());
         waiting.write(&encode(&["BLPOP", "list", "0"]));
-        // Another connection's script may be read first; then BLPOP gets BUSY.
+        // Another connection's script may be read first, and BLPOP then gets BUSY.
         transcript
             .wait_until("blocked", "INFO clients", |answer| answer.contains("blocked_clients:1"));
         let script = "redis.call('SET', KEYS[1], 1)\nredis.call('RPUSH', 'list', 1)\nwhile true \

@@ -64,8 +64,7 @@ fn check(real: &RealRedis, is_resp3: bool, commands: &[Vec<String>]) -> Result<(
     }
     let commands: Vec<&Vec<String>> =
         commands.iter().filter(|words| is_comparable(words)).collect();
-    // All requests are sent in one batch, because a round trip per command would take most of the
-    // time.
+    // A round trip per command would take most of the time.
     let requests: Vec<Vec<u8>> = commands.iter().map(|words| encode(words)).collect();
     stream.write(&requests.concat());
     for (index, request) in requests.iter().enumerate() {

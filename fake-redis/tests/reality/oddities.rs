@@ -5,8 +5,8 @@ use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis, encode};
 use fake_redis::serve::ServeOptions;
 
-/// The lines, which are sent to both servers in this order. Words are separated by spaces, and
-/// `\0`, `\t`, `\r`, `\n`, `\_` stand for a NUL byte, a tab, line ends and a space.
+/// Words are separated by spaces. `\0`, `\t`, `\r`, `\n`, `\_` stand for a NUL byte, a tab, line
+/// ends and a space.
 const LINES: &[&str] = &[
     "FLUSHALL",
     // These scores overflow or underflow a double.
@@ -173,7 +173,6 @@ fn a_browsers_request_is_cut_off_with_what_came_before_it() {
 }
 
 /// The members are inserted in the worst order, as many as a real server accepts in a few seconds.
-/// The test compares the content; `Ranked`'s own tests cover the speed.
 #[test]
 fn a_large_sorted_set_has_the_ranks_of_a_real_one() {
     let Some(real) = RealRedis::start(&[]) else { return };

@@ -15,8 +15,7 @@ fn kept_in(folder: &Path, nodes: u16, node: NodeConfig) -> Fakes {
     Fakes::start(ServeOptions { nodes, dir, node, ..ServeOptions::default() })
 }
 
-/// Extends the expiry of a key after the rewrite of the file; without that, the key would have
-/// expired.
+/// Without the extension after the rewrite, the key would have expired.
 fn lengthen(client: &mut Client) {
     // On a busy machine a rewrite may take longer than the first time to live.
     let to_live = [300, 3_000, 30_000].into_iter().find(|to_live| {
@@ -45,8 +44,7 @@ fn a_key_that_was_lengthened_after_a_rewrite_outlives_a_restart() {
     assert_eq!(kept_in(folder.path(), 1, node).client(0).run("GET k"), "$1|v");
 }
 
-/// Makes a server replicate another one for a moment. What it then writes as a primary is not on
-/// disk.
+/// What the server then writes as a primary is not on disk.
 fn follow_for_a_moment(follower: &mut Client, primary: &mut Client, port: u16) {
     primary.run("CONFIG SET repl-diskless-sync-delay 0");
     primary.run("SET k old");

@@ -68,7 +68,6 @@ fn clocks_that_show_real_time_are_caught() {
     assert_ne!(leaking(), leaking());
 }
 
-/// Environment variable that makes another process print its record as one line.
 const SHOW: &str = "FAKE_REDIS_SHOW_RECORD";
 
 #[test]

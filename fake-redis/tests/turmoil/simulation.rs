@@ -80,7 +80,6 @@ pub(crate) fn simulation<'a>(seed: u64) -> turmoil::Sim<'a> {
     builder.rng_seed(seed).simulation_duration(Duration::from_secs(300)).build()
 }
 
-/// Returns a clock that starts at the same instant in every run.
 pub(crate) fn fixed_clock() -> Duration {
     Duration::from_secs(1_700_000_000) + turmoil::sim_elapsed().unwrap_or_default()
 }

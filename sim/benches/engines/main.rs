@@ -122,7 +122,6 @@ fn against_direct_execution(patience: Duration) {
     }
 }
 
-/// Measures runs that are recorded but not judged.
 fn topologies(patience: Duration) {
     let run = |client: &'static str, family: &'static str| {
         move |seed| {
@@ -166,8 +165,7 @@ fn sizes(patience: Duration) {
     }
 }
 
-/// Compares threads by their own CPU time, which shows the cost of shared memory, allocator and
-/// caches.
+/// Each thread's own CPU time shows the cost of shared memory, allocator and caches.
 fn threads(patience: Duration) {
     let rate = || {
         let timed: Vec<Timed<'_>> = vec![(
@@ -200,7 +198,6 @@ fn measure(timed: &[Timed<'_>], patience: Duration) -> Vec<Cost> {
     for _ in 0..ROUNDS {
         for ((_, run), best) in timed.iter().zip(&best) {
             let (mut runs, mut events, started) = (0_u64, 0, cpu_time());
-            // Every round does the same work.
             while runs == 0 || (cpu_time() - started < patience && runs < 1_000_000) {
                 for seed in 0..SEEDS {
                     events += run(seed);

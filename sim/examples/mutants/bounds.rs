@@ -22,8 +22,7 @@ use fencepost_reports::{Kind, judge};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// The limits of an exploration. By default two processes run one cycle each with a critical
-/// section of 4 s.
+/// By default two processes run one cycle each with a critical section of 4 s.
 pub(crate) struct Bound {
     pub(crate) name: &'static str,
     pub(crate) fault: &'static str,
@@ -70,10 +69,8 @@ pub(crate) const BOUNDS: &[Bound] = &[
     under("latency"),
 ];
 
-/// Maximum number of runs. The explorer skips a bound with more.
 pub(crate) const RUNS_MAX: u128 = 50_000;
 
-/// Number of drawn runs in which to look for the mistake.
 const LOOKED_AT: u64 = 4;
 
 const fn fixed(span: Span) -> SpanRange {
@@ -163,7 +160,6 @@ impl Explorer {
         if bounds.validate().is_err() {
             return Explored::Idle;
         }
-        // The bound has too many plans to explore.
         let never = Stop::new();
         let survey = Exploration::unplaced(&bounds, 1).survey(&never);
         if !survey.is_ok_and(|survey| survey.all_runs() <= RUNS_MAX) {

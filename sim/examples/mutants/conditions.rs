@@ -94,9 +94,8 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     on_primary("failover+replication-lag", "wait-replicas = 1"),
     under("clock-jump", ""),
     under("latency", "extra-latency = \"1s..15s\""),
-    // These conditions cover critical sections that are longer than a lease, for locks that renew
-    // it, and waits that are longer than a waiter may be silent. They also cover pauses that exceed
-    // half a lease but not a whole one, and long runs.
+    // These critical sections are longer than a lease, for locks that renew it, or outlast a
+    // waiter's allowed silence. The pauses exceed half a lease but not a whole one.
     under("none", "hold = \"12s..20s\""),
     under("none", "acquire-timeout = \"120s\""),
     under("pause", "pause = \"4s..6s\"").aimed(),
@@ -114,8 +113,8 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     .aimed()
     .times(4),
     on_primary("failover", "availability = \"20s\""),
-    // A waiter sends nothing while it waits for a message or for the end of a lease, so a process
-    // that has not asked yet must arrive.
+    // A waiter for a message or for the end of a lease sends nothing, so a process that has not
+    // asked yet must arrive.
     on_redis(
         "restart",
         "persistence = \"aof-always\"; think = \"1s..12s\"; hold = \"6s..9s\"; \
@@ -137,9 +136,8 @@ pub(crate) const CONDITIONS: &[Condition] = &[
          cycles = 20",
     )
     .times(2),
-    // This is the same for a lock that its holder reacquires and that the inner release removes.
-    // The process holds the lock until half-time. A process that asks for no longer than that finds
-    // it held.
+    // The process holds the lock until half-time, when the inner release removes it. A process that
+    // asks for no longer than that finds the lock held.
     on_primary(
         "failover",
         "wait-replicas = 1; replicas = 3; lagging-replicas = 1; replication-lag = \"20s..30s\"; \

@@ -7,7 +7,6 @@ pub(crate) const HEAD: &str =
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
-    /// A run broke a rule that the lock itself keeps in the same cell.
     Killed(Kill),
     Equivalent,
     /// This many runs differed, and those with the mistake broke no rule.
@@ -15,7 +14,6 @@ pub(crate) enum Fate {
     /// This many runs differed, but broke only rules that the lock itself breaks in the same cell.
     Masked(u64),
     Found(Kill),
-    /// No plan within some bounds breaks a rule.
     Quiet {
         differed: u64,
         within: String,

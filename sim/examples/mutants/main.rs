@@ -83,7 +83,7 @@ fn last_conditions(count: &str) -> Result<usize, Box<dyn Error>> {
     Ok(CONDITIONS.len().saturating_sub(count))
 }
 
-/// Sweeps the remaining mutants again. Earlier conditions count as tried, with their runs.
+/// Earlier conditions count as tried, with their runs.
 fn retry(file: &str, first: usize) -> Result<(), Box<dyn Error>> {
     for_each_lock_of(file, |lock, outcomes| {
         let is_left = |outcome: &&Outcome| {
@@ -116,7 +116,6 @@ fn for_each_lock_of(
     Ok(())
 }
 
-/// Prints each lock's lines as soon as they are complete, because the whole study takes long.
 fn for_each_lock(
     locks: Vec<&'static Definition>,
     outcomes: impl Fn(&'static Definition) -> Vec<Outcome> + Sync,

@@ -20,7 +20,6 @@ pub(crate) struct Score {
     /// Mutants whose runs differed, but which break no rule for a known reason.
     pub(crate) explained: usize,
     pub(crate) masked: usize,
-    /// Mutants that the explorer found and no sweep killed.
     pub(crate) found: usize,
     pub(crate) open: usize,
 }

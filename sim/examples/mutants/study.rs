@@ -22,19 +22,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Number of seeds in which the lock itself runs. A rule that it breaks there does not count
-/// against its mutants.
+/// A rule that the lock itself breaks in these seeds does not count against its mutants.
 pub(crate) const OF_LOCK: u64 = 48;
 pub(crate) const FIRST: u64 = 2;
 pub(crate) const SECOND: u64 = 8;
-/// Number of seeds for mutants that break only rules that the lock itself breaks.
 pub(crate) const MORE_OFTEN: u64 = 16;
 /// Seeds for cells in which the mutant breaks a rule more often than the lock, perhaps by chance.
 pub(crate) const WIDE: Range<u64> = 1_000..1_256;
 pub(crate) const SUSPECTS: usize = 3;
 /// Probability below which a difference in violated runs is not attributed to chance.
 const CHANCE: f64 = 1e-6;
-/// Name of the pseudo-rule of a mutant whose runs are unknown much more often than the lock's.
 const UNKNOWN: &str = "unknown";
 const MORE_OFTEN_SAID: &str = " more often";
 
@@ -77,8 +74,7 @@ impl Bench {
         Bench { lock, first, cells: BTreeMap::new(), wide: BTreeMap::new() }
     }
 
-    /// Tries a mutant. Returns `None` if the mistake never takes effect in this lock. Panics if a
-    /// run fails, which is a bug of the simulator.
+    /// Returns `None` if the mistake never takes effect in this lock. Panics if a run fails.
     pub(crate) fn one(&mut self, operator: &'static Operator, seeds: u64) -> Option<Outcome> {
         if !self.is_made(operator) {
             return None;
@@ -115,8 +111,7 @@ impl Bench {
         Some(Outcome { lock, operator, fate, runs, cpu_us })
     }
 
-    /// Searches for a rule that the mutant breaks significantly more often than the lock. Also
-    /// returns the number of runs.
+    /// Also returns the number of runs.
     fn more_often(&mut self, operator: &'static Operator) -> (Option<Kill>, u64) {
         let mutant = Some(mutant(operator));
         let of = |kinds: &BTreeMap<Kind, u64>, kind| kinds.get(&kind).copied().unwrap_or(0);
@@ -315,8 +310,7 @@ pub(crate) fn unlike(outcomes: &[Outcome]) -> Vec<String> {
     unlike
 }
 
-/// Returns the probability of at least this many violated runs of the mutant, by Fisher's one-sided
-/// exact test.
+/// Returns the probability of at least this many violated runs, by Fisher's one-sided exact test.
 pub(crate) fn chance([broken, of]: [u64; 2], [broken_of_lock, of_lock]: [u64; 2]) -> f64 {
     let all = broken + broken_of_lock;
     let ways = |broken: u64| choose(of, broken) * choose(of_lock, all - broken);

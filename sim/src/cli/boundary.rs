@@ -114,7 +114,6 @@ fn one_fault(arguments: &BoundaryArguments, quantity: &Varied) -> Result<Familie
     )))
 }
 
-/// Fails if the quantity has no effect on the lock.
 fn refuse_elsewhere(quantity: &Varied, client: &Definition) -> Result<(), Failure> {
     match quantity.only_on.filter(|only| *only != client.deployment.coordinator()) {
         None => Ok(()),
@@ -127,7 +126,6 @@ fn refuse_elsewhere(quantity: &Varied, client: &Definition) -> Result<(), Failur
     }
 }
 
-/// Parses `A..B` in the unit of the quantity.
 fn range(text: &str, unit: Unit) -> Result<(u64, u64), Failure> {
     let example = match unit {
         Unit::Us => "1s..12s",

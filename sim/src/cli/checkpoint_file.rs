@@ -42,7 +42,6 @@ pub(crate) fn place(
     }
 }
 
-/// Loads the work of an earlier process on this sweep. Returns `None` without a checkpoint.
 pub(crate) fn resume(path: &Path, spec: &SweepSpec) -> Result<Option<Sweep>, Failure> {
     if !path.exists() {
         return Ok(None);
@@ -65,7 +64,7 @@ impl CheckpointFile {
         }
     }
 
-    /// Writes a checkpoint if the last one is old enough. Returns `Err` once a write has failed.
+    /// Does nothing while the last checkpoint is recent. Returns `Err` once a write has failed.
     pub(crate) fn offer(&self, json: &dyn Fn() -> serde_json::Result<Vec<u8>>) -> Result<(), ()> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.failure.is_none() && state.written.elapsed() >= self.every {
@@ -75,7 +74,6 @@ impl CheckpointFile {
         if state.failure.is_some() { Err(()) } else { Ok(()) }
     }
 
-    /// Replaces the file atomically by a rename.
     pub(crate) fn write(
         &self,
         json: &dyn Fn() -> serde_json::Result<Vec<u8>>,

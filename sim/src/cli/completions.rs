@@ -22,7 +22,6 @@ pub(crate) fn completions(shell: Shell) -> Result<Outcome, Failure> {
     Ok(Outcome::AsExpected)
 }
 
-/// Adds names to complete. The real parser for these arguments runs later.
 fn with_names(command: Command) -> Command {
     let name = command.get_name().to_owned();
     command.mut_args(|argument| offered(&name, argument)).mut_subcommands(with_names)

@@ -12,7 +12,6 @@ use fencepost_faults::{Families, Seed};
 use fencepost_reports::summary::sweep::{SeedRange, Shard, Sweep};
 use fencepost_reports::{RunFacts, Verdict};
 
-/// Fails if a lock does not fit the scenario or a run fails.
 pub(super) fn counted(
     cells: Vec<(&'static Definition, Families)>,
     scenario: Scenario,

@@ -127,7 +127,6 @@ fn wanted(value: &toml::Value) -> Result<Wanted, String> {
     }
 }
 
-/// Parses a list of fingerprints of twelve hexadecimal digits.
 fn fingerprints(value: &toml::Value) -> Result<BTreeSet<String>, String> {
     let expected = "expected a list of fingerprints, like [\"81c70fe50667\"]";
     let id = |value: &toml::Value| match value.as_str() {

@@ -12,7 +12,6 @@ use fencepost_reports::{Cause, Kind};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Prints every meaning of a name, which may be a rule, a cause and a fault family.
 pub(crate) fn explain(arguments: &ExplainArguments) -> Result<Outcome, Failure> {
     let name = arguments.name.as_str();
     let parts: Vec<String> =
@@ -95,7 +94,6 @@ fn unknown(name: &str) -> Failure {
     ))
 }
 
-/// Returns the names of all rules, causes and fault families without duplicates.
 pub(crate) fn names() -> Vec<&'static str> {
     let kinds = Kind::ALL.iter().map(|kind| kind.name());
     let names = kinds.chain(Cause::ALL.iter().map(|cause| cause.name()));

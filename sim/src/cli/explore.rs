@@ -75,7 +75,6 @@ pub(crate) fn explore(arguments: &ExploreArguments) -> Result<Outcome, Failure> 
     run_all(arguments, &order, &work, start, u64::try_from(runs).unwrap_or(u64::MAX))
 }
 
-/// Fails without `--yes` if the exploration is too large to begin.
 fn surveyed(
     arguments: &ExploreArguments,
     order: &Order<'_>,
@@ -133,7 +132,6 @@ fn run_all(
     Ok(outcome)
 }
 
-/// Loads the work of an earlier process. Returns `None` without a checkpoint.
 fn start(arguments: &ExploreArguments, order: &Order<'_>) -> Result<Option<Ledger>, Failure> {
     let checkpoint = arguments.checkpoint.as_ref().filter(|path| arguments.resume && path.exists());
     let Some(path) = checkpoint else { return Ok(None) };
@@ -201,7 +199,7 @@ struct Watch<'w> {
 }
 
 impl Watch<'_> {
-    /// Writes the ledger to the file. Also returns the error of an earlier write.
+    /// Also returns the error of an earlier write.
     fn keep(&self, ledger: &Ledger) -> Result<(), Failure> {
         let (Some(file), Some(order)) = (&self.file, self.order) else { return Ok(()) };
         file.write(&|| json(order, ledger))?;

@@ -17,7 +17,6 @@ use fencepost_reports::{RunReport, Violation, ViolationReport};
 use std::path::Path;
 use std::rc::Rc;
 
-/// Writes the folder, and prints the command that starts the reproduction.
 pub(crate) fn export(arguments: &ExportArguments) -> Result<Outcome, Failure> {
     let (path, out) = (&arguments.file, &arguments.out);
     if arguments.form != "script" {
@@ -63,7 +62,6 @@ fn is_new(folder: &Path) -> bool {
     }
 }
 
-/// Returns the only run with violations.
 fn violated<'r>(path: &Path, runs: &'r [RunReport]) -> Result<&'r RunReport, Failure> {
     let violated: Vec<&RunReport> = runs.iter().filter(|run| !run.violations.is_empty()).collect();
     match violated[..] {
@@ -79,8 +77,7 @@ fn violated<'r>(path: &Path, runs: &'r [RunReport]) -> Result<&'r RunReport, Fai
     }
 }
 
-/// Returns the violation with this id. Without an id, prefers the first violation that a script can
-/// show.
+/// Without an id, prefers the first violation that a script can show.
 fn shown<'r>(
     path: &Path,
     run: &'r RunReport,
@@ -102,8 +99,8 @@ fn shown<'r>(
     })
 }
 
-/// Returns runs that may show the violation, from the smallest to the whole one. Faults with their
-/// whole magnitude come first, because a minimal magnitude leaves no time to spare.
+/// Faults with their whole magnitude come first, because a minimal magnitude leaves no time to
+/// spare.
 fn smaller(whole: &RunSpec, violation: &ViolationReport) -> Vec<RunSpec> {
     let (Some(plan), Some(minimal)) = (&violation.minimal_plan, &violation.minimal_run) else {
         return vec![whole.clone()];

@@ -48,7 +48,6 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Converts clap's error to one line, with the valid values after "expected".
     pub(crate) fn usage(error: &clap::Error) -> Failure {
         let text = error.render().to_string();
         let words: Vec<&str> = text
@@ -87,7 +86,6 @@ impl Failure {
     }
 }
 
-/// Rewords clap's message like the errors of fencepost.
 fn expectation(message: &str) -> String {
     if let Some(rest) = message.strip_prefix("unexpected argument '-") {
         return format!("unknown option '-{}", rest.trim_end_matches(" found"));

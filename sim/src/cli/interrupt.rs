@@ -49,7 +49,6 @@ impl Interrupt {
         }
     }
 
-    /// Returns the outcome after a signal, or `None` without one.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         match self.0.load(Ordering::Relaxed) {
             INTERRUPTED => Some(Outcome::Interrupted),
@@ -64,7 +63,6 @@ fn signals() -> std::io::Result<(Interrupts, Terminations)> {
     Ok((signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?))
 }
 
-/// Registers Ctrl-C and Ctrl-Break.
 #[cfg(windows)]
 fn signals() -> std::io::Result<(Interrupts, Terminations)> {
     Ok((ctrl_c()?, ctrl_break()?))

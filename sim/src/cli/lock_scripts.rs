@@ -24,7 +24,6 @@ pub(crate) fn add_scripts(
     Ok(())
 }
 
-/// Reads FILE or NAME=FILE into the scenario.
 pub(crate) fn add_script(text: &str, scenario: &mut Scenario) -> Result<(), Failure> {
     let lock = read(text)?;
     let is_known = find(&lock.name).is_some()
@@ -66,7 +65,7 @@ fn read(text: &str) -> Result<LockScript, Failure> {
     Ok(LockScript { name, script })
 }
 
-/// Copies the lock's own settings to the scenario, except those that the user set.
+/// Leaves settings alone that the user set.
 fn take_numbers(lock: &LockScript, scenario: &mut Scenario) -> Result<(), Failure> {
     let built_in = Scenario::default();
     let stated = |key: &str| scenario.keeps.iter().any(|length| length.key() == key);
@@ -83,7 +82,6 @@ fn take_numbers(lock: &LockScript, scenario: &mut Scenario) -> Result<(), Failur
     scenario.validate().map_err(|wrong| Failure::wrong(format!("{}: {wrong}", lock.script.file())))
 }
 
-/// Runs the lock once without faults, so that its errors are reported before any other run.
 fn try_out(lock: &LockScript, scenario: &Scenario) -> Result<(), Failure> {
     let mut alone = Scenario { processes: 2, cycles: 2, ..Scenario::default() };
     (alone.ttl, alone.calls.retry, alone.workload) =

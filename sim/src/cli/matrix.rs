@@ -73,7 +73,7 @@ fn of_sweep(source: &Path, sweep: &Sweep, kind: Option<Kind>) -> Result<Matrix, 
     Ok(Matrix::of_kind(sweep, kind))
 }
 
-/// Fails for an optional rule that was not requested, because every cell would be quiet.
+/// Without a requested bound, every cell of an optional rule would be quiet.
 fn is_judged(kind: Kind, scenario: &Scenario) -> Result<(), Failure> {
     let Some(key) = kind.bound_key() else { return Ok(()) };
     if scenario.deviations().iter().any(|(set, _)| set == key) {
@@ -154,7 +154,6 @@ fn locks(
     Ok(locks)
 }
 
-/// Runs the cells without minimization.
 fn run(arguments: &MatrixArguments, kind: Option<Kind>) -> Result<Sweep, Failure> {
     let mut scenario = scenario(&arguments.deployment)?;
     kind.map_or(Ok(()), |kind| is_judged(kind, &scenario))?;

@@ -10,7 +10,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 const EVERY: Duration = Duration::from_millis(50);
-/// Time in which a sweep must stop after a request.
 const GRACE: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
@@ -34,9 +33,8 @@ impl MemoryBound {
         std::mem::forget(self.writing());
     }
 
-    /// Watches the memory. Beyond the limit, the sweep is asked to stop. If the memory then grows
-    /// by another half, or the sweep does not stop in time, the process ends with the content of
-    /// its checkpoint.
+    /// Beyond the limit, the sweep is asked to stop. If the memory then grows by another half, or
+    /// the sweep does not stop in time, the process ends with the content of its checkpoint.
     pub(crate) fn watch(&'static self, max: u64, stop: &'static Stop) -> Result<(), Failure> {
         held().ok_or_else(|| {
             Failure::wrong("--max-memory: this system does not report memory use")
@@ -79,7 +77,6 @@ fn describe(held: u64, max: u64) -> String {
     )
 }
 
-/// Returns the memory in use, or `None` if the system does not report it.
 #[cfg(target_os = "linux")]
 fn held() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;

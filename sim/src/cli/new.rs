@@ -39,7 +39,6 @@ pub(crate) fn new_lock(arguments: &NewArguments) -> Result<Outcome, Failure> {
     Ok(Outcome::AsExpected)
 }
 
-/// Writes a file that does not exist yet. The error states `expected`.
 fn write_new(file: &str, text: &str, expected: &str) -> Result<(), Failure> {
     let path = Path::new(file);
     let opened = OpenOptions::new().write(true).create_new(true).open(path);

@@ -71,7 +71,6 @@ pub(crate) fn own_locks(scenario: &Scenario) -> Vec<&'static Definition> {
     programs.chain(scenario.scripts.iter().map(LockScript::definition)).collect()
 }
 
-/// Returns the programs, after checking that each can be started.
 pub(crate) fn programs(
     arguments: &ProgramArguments,
     coordinator: Option<Coordinator>,
@@ -160,7 +159,7 @@ pub(crate) fn families(names: &[String]) -> Result<Vec<Families>, Failure> {
     Ok(all)
 }
 
-/// Returns the locks without repetition. Fails for a lock that is not on the requested coordinator.
+/// Fails for a lock that is not on the requested coordinator.
 pub(crate) fn clients(
     names: &[String],
     only: Option<Coordinator>,
@@ -225,7 +224,7 @@ pub(crate) fn kind(name: &str) -> Result<Kind, Failure> {
     })
 }
 
-/// Returns the error for an unknown name. It suggests a name and lists all valid ones.
+/// The error suggests a name and lists all valid ones.
 pub(crate) fn unknown(what: &str, name: &str, besides: &str, valid: Vec<&str>) -> Failure {
     let hint = did_you_mean(name, valid.iter().copied());
     let valid = valid.join(", ");

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-/// Writes to stdout. A closed pipe is no error.
+/// A closed pipe is not an error.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = anstream::AutoStream::auto(io::stdout().lock());
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -26,7 +26,7 @@ pub fn log(line: impl std::fmt::Display) {
     let _ = writeln!(stderr, "{}", one_line(&line.to_string(), LINE_MAX));
 }
 
-/// Returns the page layout, with the width from COLUMNS or else from the terminal.
+/// The width is that of COLUMNS, or else of the terminal.
 pub(crate) fn page(detail: Detail) -> Page {
     let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let terminal =
@@ -38,8 +38,7 @@ pub(crate) fn page(detail: Detail) -> Page {
 /// Maximum number of bytes to read from a device or a pipe, which may never end.
 const STREAM_BYTES_MAX: u64 = 256 << 20;
 
-/// Reads a file, or standard input for `-`. `expected` describes the content in the error about a
-/// missing file.
+/// Reads standard input for `-`. `expected` describes the content in an error.
 pub(crate) fn read_file(path: &Path, expected: &str) -> Result<String, Failure> {
     let read = || -> io::Result<String> {
         let file = match path == Path::new("-") {
@@ -72,7 +71,6 @@ fn standard_input() -> io::Result<File> {
     io::stdin().as_handle().try_clone_to_owned().map(File::from)
 }
 
-/// Reads text to its end, and fails beyond `max` bytes.
 fn read_at_most(source: impl Read, max: u64) -> io::Result<String> {
     let mut text = Vec::new();
     source.take(max + 1).read_to_end(&mut text)?;

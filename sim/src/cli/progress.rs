@@ -146,8 +146,8 @@ impl Progress {
     }
 }
 
-/// Shows the minimization: a spinner on a terminal, and elsewhere a line for each run whose
-/// minimization begins later than [`LINE_EVERY`].
+/// On a terminal this is a spinner, and elsewhere a line for each run that begins after
+/// [`LINE_EVERY`].
 pub(crate) struct Minimising {
     spinner: ProgressBar,
     started: Instant,

@@ -18,7 +18,6 @@ use std::path::PathBuf;
 /// Options that select locks. One of them on the command line replaces all of the file's.
 const LOCKS: [&str; 4] = ["client", "coordinator", "lock", "program"];
 const OF_PROGRAMS: [&str; 4] = ["cwd", "deployment", "env", "lock-key"];
-/// Options that decide which programs run, and how.
 const OF_COMMANDS: [&str; 4] = ["cwd", "env", "program", "servers"];
 const OWN: [&str; 3] = ["config", "no-config", "profile"];
 
@@ -53,7 +52,6 @@ struct Called<'c> {
 }
 
 impl<'c> Called<'c> {
-    /// Returns `None` for a command that reads no project file.
     fn find(root: &Command, matches: &'c ArgMatches) -> Option<Called<'c>> {
         let within = |command: &Command, name: &str| command.find_subcommand(name).cloned();
         let (command, words, matches) = match matches.subcommand() {
@@ -79,7 +77,7 @@ impl<'c> Called<'c> {
         self.matches.get_one(key)
     }
 
-    /// Returns the project file, if there is one. Fails if a profile is given without a file.
+    /// Fails if a profile is given without a file.
     fn file(&self) -> Result<Option<Found>, Failure> {
         if self.is_given("no-config") {
             return Ok(None);
@@ -109,8 +107,7 @@ impl<'c> Called<'c> {
         })
     }
 
-    /// Reports which file above the current folder is used. Fails if that file decides which
-    /// programs run and is not allowed to.
+    /// Fails if the file decides which programs run and is not allowed to.
     fn permit(&self, found: &Found, settings: &[Setting]) -> Result<(), Failure> {
         let path = found.path.display();
         let decides = |setting: &&Setting| OF_COMMANDS.contains(&setting.key.as_str());
@@ -137,13 +134,12 @@ impl<'c> Called<'c> {
         self.command.get_name() == "list"
     }
 
-    /// Returns whether the file starts programs without naming their folder.
     fn needs_folder(&self, settings: &[Setting]) -> bool {
         let wanted = |key: &str| self.wanted(settings).any(|setting| setting.key == key);
         wanted("program") && !wanted("cwd") && !self.is_given("cwd")
     }
 
-    /// Leaves out --config, which was already moved to the front.
+    /// The option --config was already moved to the front.
     fn without_config(&self, rest: &[OsString]) -> Vec<OsString> {
         let mut rest = rest.iter();
         let mut kept = Vec::new();

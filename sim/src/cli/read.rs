@@ -6,7 +6,6 @@ use fencepost_reports::documents::read::{read_report, read_sweep};
 use fencepost_reports::{Report, Sweep};
 use std::path::Path;
 
-/// Description of a summary's content, for error messages.
 pub(super) const SUMMARY: &str = "a summary of `fencepost sweep --format json`";
 
 pub(super) fn sweep_in(path: &Path) -> Result<Sweep, Failure> {

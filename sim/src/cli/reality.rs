@@ -65,7 +65,7 @@ fn cases(arguments: &RealityArguments) -> Result<Vec<Case>, Failure> {
     Ok(clients.into_iter().flat_map(of).collect())
 }
 
-/// Returns the pages to compare, without those of coordinators that have no real servers.
+/// Coordinators without real servers have no pages.
 fn pages(
     arguments: &RealityArguments,
 ) -> Result<Vec<(&'static Exhibit, &'static Definition)>, Failure> {

@@ -51,8 +51,7 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Outcome, Failure> {
     Ok(Outcome::of_runs(&replayed.runs))
 }
 
-/// Decides whether to compare. If the program has changed, no comparison is made, which is an error
-/// unless it is allowed.
+/// If the program has changed, no comparison is made, which is an error unless it is allowed.
 fn compared(
     recorded: &Report,
     scenario: &Scenario,
@@ -85,7 +84,6 @@ pub(super) enum Changed {
     Server(#[from] InvalidServers),
 }
 
-/// Checks that the run's real servers, and its program if there is one, are those of the report.
 pub(super) fn unchanged(run: &RunReport, scenario: &Scenario) -> Result<(), Changed> {
     scenario.binaries.values().try_for_each(ServerBinary::unchanged)?;
     let program = scenario.programs.iter().find(|program| program.name == run.client);
@@ -102,7 +100,6 @@ struct Again<'r> {
     recorded: &'r Report,
     run: &'r RunReport,
     scenario: &'r Rc<Scenario>,
-    /// Whether the result must match the report.
     is_compared: bool,
 }
 

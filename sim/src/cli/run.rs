@@ -65,8 +65,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
     Ok(if expect::log_deviations(held) { Outcome::Violated } else { Outcome::AsExpected })
 }
 
-/// Repeats a run and returns the first call that differs. An endless run is not repeated, because
-/// it would take as long again.
+/// An endless run is not repeated, because it would take as long again.
 fn differs_again(
     spec: &RunSpec,
     options: &Options<&Format>,

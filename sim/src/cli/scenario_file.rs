@@ -9,7 +9,7 @@ use fencepost_faults::did_you_mean;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Applies the file, --set and the flags in this order.
+/// The file, --set and the flags override each other in this order.
 pub(crate) fn scenario(arguments: &ScenarioArguments) -> Result<Scenario, Failure> {
     let file = match &arguments.scenario {
         Some(path) => Some(File::read(path)?),
@@ -68,7 +68,7 @@ fn line_at(text: &str, at: usize) -> usize {
     text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count() + 1
 }
 
-/// Returns the key of the value at a position, or `None` at the position of a key.
+/// Returns `None` at the position of a key.
 fn key_before(text: &str, at: usize) -> Option<&str> {
     let start = text.get(..at)?.rfind('\n').map_or(0, |newline| newline + 1);
     let (key, _) = text.get(start..at)?.split_once('=')?;
@@ -93,7 +93,7 @@ fn assigned(assignment: &str) -> Result<(String, toml::Value), Failure> {
     }
 }
 
-/// Shortens a message to one line. For an unknown key, only the likely intended key remains.
+/// For an unknown key, only the likely intended key remains.
 fn in_words(message: &str) -> String {
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut quoted = message.split('`').skip(1).step_by(2);
@@ -108,8 +108,7 @@ fn in_words(message: &str) -> String {
     }
 }
 
-/// Returns the durations that the user set. A swarm keeps them even if they equal the built-in
-/// value.
+/// A swarm keeps durations that the user set, even if they equal the built-in value.
 fn asked_for(
     keys: &[String],
     arguments: &ScenarioArguments,
@@ -129,7 +128,7 @@ fn asked_for(
         .collect()
 }
 
-/// Parses a value as TOML, or as a string if it is a bare word or a duration.
+/// A bare word or a duration is a string.
 fn value_of(text: &str) -> toml::Value {
     let quoted = |text: &str| toml::Value::String(text.to_owned());
     match text.parse::<i64>() {

@@ -17,7 +17,7 @@ use fencepost_clients::Coordinator;
 use fencepost_serve::Announcement;
 use std::ops::ControlFlow;
 
-/// Serves until a signal. The ready line on stdout lists each server as `role=address`.
+/// The ready line on stdout lists each server as `role=address`.
 pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
     let coordinator = coordinator(Some(&arguments.coordinator))?.unwrap_or(Coordinator::Redis);
     protect(arguments, coordinator)?;
@@ -61,7 +61,7 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
     printed.map(|()| Outcome::AsExpected)
 }
 
-/// Fails if other computers could connect without a password.
+/// Without a password, only this computer may connect.
 fn protect(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), Failure> {
     let is_safe = arguments.bind.is_loopback()
         || arguments.requirepass.as_ref().is_some_and(|password| !password.is_empty());

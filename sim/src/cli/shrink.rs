@@ -14,7 +14,7 @@ use fencepost_reports::Stages;
 use fencepost_reports::show::format::Needs;
 use std::rc::Rc;
 
-/// Fails if a history differs from the report's.
+/// The histories must equal the report's.
 pub(crate) fn shrink(arguments: &ShrinkArguments) -> Result<Outcome, Failure> {
     let format = format(&arguments.source.format)?;
     let path = &arguments.source.file;

@@ -167,7 +167,7 @@ pub(crate) fn conclude(
     Ok(if expect::log_deviations(held) { Outcome::Violated } else { Outcome::AsExpected })
 }
 
-/// Returns `Violated` for any finding that is not accepted, and `Unknown` if some cell was
+/// Returns `Violated` for any finding that is not accepted, and else `Unknown` if a cell was
 /// inconclusive.
 fn outcome(sum: &Sweep) -> Outcome {
     if sum.cells.iter().any(Cell::has_open_finding) {

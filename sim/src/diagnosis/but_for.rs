@@ -10,7 +10,6 @@ use fencepost_reports::summary::report::ButFor;
 /// Number of faults up to which pairs are tried too.
 const PAIRS_UP_TO: usize = 6;
 
-/// Returns the results in plan order, single faults first.
 pub(super) fn but_for(memory: &Memory, spec: &RunSpec, target: Target) -> Vec<ButFor> {
     let ids: Vec<u32> = spec.plan.faults.iter().map(|timed| timed.id).collect();
     let without = |left_out: &[u32]| {

@@ -16,7 +16,6 @@ use std::rc::Rc;
 pub const SEARCH_RUNS_MAX: u32 = 1_500;
 /// Maximum for programs and real servers, whose runs take longer.
 const TRACED_RUNS_MAX: u32 = 100;
-/// Number of runs that are reserved for the steps after moving faults.
 const RESERVED: u32 = 700;
 
 /// The result of a minimization.
@@ -79,9 +78,9 @@ impl Search<'_> {
         Some(shrunk.plan)
     }
 
-    /// Tries the decisive faults at other times. A fault that only delays others until the decisive
-    /// one meets its moment is unnecessary if the decisive one moves. In a plan of three or more
-    /// faults, one fault alone, or two, are tried some seconds earlier or later.
+    /// A fault that only delays others until the decisive one meets its moment is unnecessary if
+    /// the decisive one moves. In a plan of three or more faults, one or two are tried some seconds
+    /// earlier or later.
     fn one_or_two_moved(&mut self, spec: &RunSpec) -> FaultPlan {
         let faults = &spec.plan.faults;
         if faults.len() < 3 {
@@ -106,7 +105,6 @@ impl Search<'_> {
         spec.plan.clone()
     }
 
-    /// Shrinks the plan. If no runs are left, returns it unchanged.
     fn shrink(&mut self, spec: &RunSpec) -> Option<(FaultPlan, Vec<Boundary>)> {
         let left = self.calls_max - self.calls;
         if left == 0 {
@@ -121,7 +119,6 @@ impl Search<'_> {
         Some((shrunk.plan, shrunk.boundaries))
     }
 
-    /// Reduces cycles, then processes, then cycles again if that helped.
     fn smaller_workload(&mut self, mut spec: RunSpec) -> RunSpec {
         loop {
             spec = self.fewer_cycles(spec);
@@ -133,7 +130,6 @@ impl Search<'_> {
         }
     }
 
-    /// Returns the run with the fewest cycles, so that one less does not suffice.
     fn fewer_cycles(&mut self, spec: RunSpec) -> RunSpec {
         let with = |cycles| with_scenario(&spec, |scenario| scenario.cycles = cycles);
         let (mut too_few, mut enough) = (0, spec.scenario.cycles);
@@ -158,7 +154,7 @@ impl Search<'_> {
         with(enough)
     }
 
-    /// Reduces the processes, but keeps all that the plan names.
+    /// All processes that the plan names are kept.
     fn fewer_processes(&mut self, spec: RunSpec) -> RunSpec {
         let with = |processes| with_scenario(&spec, |scenario| scenario.processes = processes);
         let named = spec.plan.faults.iter().flat_map(|timed| timed.fault.nodes());

@@ -62,7 +62,6 @@ struct Swap<'s> {
 }
 
 impl Swap<'_> {
-    /// Delays the first event until the other has happened. Returns `None` if that is impossible.
     fn try_with(&self, target: Target) -> Option<OrderedPair> {
         let swap = self.holding_up()?;
         let history = run(&with_plan(self.spec, &self.plan_with(&swap)))?;
@@ -80,8 +79,8 @@ impl Swap<'_> {
         })
     }
 
-    /// Compares the runs up to a time, without the probe, because a fault added after healing
-    /// delays healing and with it the probe.
+    /// The probe is ignored, because a fault added after healing delays healing and with it the
+    /// probe.
     fn is_the_same_until(&self, begins: SimTime, other: &History) -> bool {
         let until = begins.min(self.history.events[self.first].time_us);
         let before = |event: &&Event| event.time_us < until;
@@ -139,7 +138,6 @@ impl Swap<'_> {
         }
     }
 
-    /// Delays the one message that requested the event.
     fn delay(&self, from: Node, event: &Event) -> Option<TimedFault> {
         const NO_DATA: [&str; 5] = ["connect", "accepted", "refused", "end", "reset"];
         let asked = self.trace.messages.iter().filter(|message| {
@@ -161,7 +159,6 @@ impl Swap<'_> {
         Some(TimedFault { id: self.fresh_id(), at_us: message.sent_us, fault })
     }
 
-    /// Returns the delay, which ends a quantum after the later event.
     fn how_long(&self) -> Micros {
         let at = |index: usize| self.history.events[index].time_us;
         at(self.then).since(at(self.first)) + self.quantum()

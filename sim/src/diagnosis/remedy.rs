@@ -52,10 +52,8 @@ pub struct Rates {
     threads: usize,
 }
 
-/// Values by their inputs, each computed by only one of the threads.
 type Shared<T> = Mutex<BTreeMap<String, Arc<OnceLock<T>>>>;
 
-/// Endings of runs in the order of seeds.
 type Endings = Arc<OnceLock<Vec<Option<Ending>>>>;
 
 fn place<T>(shared: &Shared<T>, key: String) -> Arc<OnceLock<T>> {
@@ -248,13 +246,11 @@ fn other_seeds(own: Seed) -> impl Iterator<Item = Seed> {
     (OTHER_SEEDS_FROM..).map(Seed).filter(move |seed| *seed != own)
 }
 
-/// Returns the run of another seed with the durations that the original seed drew.
 fn other(spec: &RunSpec, seed: Seed, plan: &FaultPlan, safeguard: Option<&Safeguard>) -> RunSpec {
     let drawn = RunSpec::under(plan.clone(), seed, spec.client, &spec.families, keeping(spec));
     safeguard.map_or(drawn.clone(), |safeguard| (safeguard.with)(&drawn))
 }
 
-/// Returns the scenario without further draws of durations.
 fn keeping(spec: &RunSpec) -> Rc<Scenario> {
     let keeps = Length::ALL.into_iter().collect();
     Rc::new(Scenario { keeps, ..(*spec.scenario).clone() })
@@ -271,7 +267,6 @@ fn nearby(spec: &RunSpec, rates: &Rates, extent: Extent) -> Vec<Option<Ending>> 
 }
 
 impl Ending {
-    /// Returns `None` if the run fails.
     fn of_spec(spec: &RunSpec) -> Option<Ending> {
         run(spec).map(|history| Ending::of(&history))
     }

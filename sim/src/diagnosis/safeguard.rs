@@ -260,7 +260,6 @@ fn beyond_the_lease(spec: &RunSpec) -> Micros {
     ttl + Micros(ttl.as_micros() / 10)
 }
 
-/// Returns whether a crashed server is back before the leases that it granted have ended.
 fn returns_within(spec: &RunSpec, fault: &Fault) -> bool {
     matches!(
         fault,
@@ -270,7 +269,7 @@ fn returns_within(spec: &RunSpec, fault: &Fault) -> bool {
     )
 }
 
-/// Delays restarts. A server that is still down cannot crash again, so such faults are left out.
+/// A server that is still down cannot crash again, so such faults are left out.
 fn delayed_restart(spec: &RunSpec) -> RunSpec {
     let mut delayed = with_longer_absences(spec);
     let mut back: BTreeMap<Node, SimTime> = BTreeMap::new();
@@ -309,7 +308,7 @@ fn has_asynchronous_standby(spec: &RunSpec) -> bool {
         && spec.scenario.servers.standby != Some(Standby::Synchronous)
 }
 
-/// Returns whether the lock waits for replicas, judging by the messages of a run.
+/// The messages of a run show whether the lock waits for replicas.
 fn can_wait(spec: &RunSpec) -> bool {
     if !has_replicas(spec) || spec.scenario.servers.wait_replicas > 0 {
         return false;
@@ -349,8 +348,7 @@ fn longer_lease(spec: &RunSpec) -> RunSpec {
     })
 }
 
-/// Converts a fault for servers with a monotonic clock, on which a clock step has no effect. Redis
-/// expires keys by the wall clock.
+/// Redis expires keys by the wall clock. With a monotonic clock, a step has no effect.
 fn by_monotonic(fault: &Fault) -> Option<Fault> {
     match fault.clone() {
         Fault::Suspend { node, duration_us } => Some(Fault::Pause { node, duration_us }),
@@ -361,7 +359,6 @@ fn by_monotonic(fault: &Fault) -> Option<Fault> {
     }
 }
 
-/// Draws each retry between a half and one and a half times the minimum.
 fn random_retry(spec: &RunSpec) -> RunSpec {
     let SpanRange { min, .. } = spec.scenario.calls.retry;
     let part = |halves: u64| Span(Micros(min.0.as_micros() * halves / 2));

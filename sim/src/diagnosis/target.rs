@@ -34,8 +34,8 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Runs a spec, or takes its result from the cache. All runs must have the same seed, lock and
-    /// families, and differ only in plan, processes and cycles.
+    /// All runs must have the same seed, lock and families, and differ only in plan, processes and
+    /// cycles.
     pub(super) fn shows(&self, spec: &RunSpec, target: Target) -> bool {
         let scenario = &spec.scenario;
         let plan = serde_json::json!(spec.plan);

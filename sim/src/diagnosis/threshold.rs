@@ -9,8 +9,7 @@ use fencepost_reports::explain::cause::Measure;
 use fencepost_reports::summary::report::Boundary;
 use fencepost_reports::{Cause, History};
 
-/// Selects the magnitude on which the cause depends, or else the first that cannot be reduced by a
-/// step. `history` is that of the minimal run.
+/// Prefers the magnitude on which the cause depends. `history` is that of the minimal run.
 pub(super) fn threshold(minimal: &Minimal, target: Target, history: &History) -> Option<Boundary> {
     let plan = &minimal.spec.plan;
     let analytic = |timed: &TimedFault, magnitude| {
@@ -62,8 +61,8 @@ fn is_decisive(cause: Cause, fault: &Fault, magnitude: Magnitude) -> bool {
     }
 }
 
-/// Finds the longest downtime that still shows the violation. It is the only magnitude of which
-/// less is worse, so a minimal plan does not show its threshold.
+/// Downtime is the only magnitude of which less is worse, so a minimal plan does not show its
+/// threshold.
 fn longest_absence(minimal: &Minimal, target: Target) -> Option<(&TimedFault, i64, i64)> {
     let early = target.cause.measure() == Some(Measure::Absence);
     let spec = &minimal.spec;

@@ -2,7 +2,6 @@
 
 use fencepost_faults::{FaultPlan, Magnitude, SimTime, TimedFault, magnitudes, with_magnitude};
 
-/// Time shifts in microseconds.
 const SHIFTS_US: [i64; 11] = [
     0, -1_000, 1_000, -10_000, 10_000, -100_000, 100_000, -300_000, 300_000, -1_000_000, 1_000_000,
 ];
@@ -11,9 +10,8 @@ const MOVES: i64 = 20;
 /// Intensities in percent.
 const STRETCHES: [i64; 2] = [100, 110];
 
-/// Returns the 21 variations of this plan, without itself. All faults are shifted by up to a second
-/// either way, at their intensity and a tenth harder. Downtimes are not stretched, because longer
-/// is not harder.
+/// Returns the 21 variations of this plan, without itself. Downtimes are not stretched, because
+/// longer is not harder.
 pub(super) fn near(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
     let all = STRETCHES
         .into_iter()
@@ -22,7 +20,7 @@ pub(super) fn near(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
         .map(|(shift, stretch)| varied(plan, shift, stretch))
 }
 
-/// Returns shifts of up to six seconds either way, the nearest first.
+/// Shifts by up to six seconds either way, the nearest first.
 pub(super) fn moved(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
     (1..=MOVES)
         .flat_map(|step| [step * MOVE_US, -step * MOVE_US])

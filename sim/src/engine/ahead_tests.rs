@@ -18,7 +18,6 @@ use std::time::Duration;
 const WAITER: Node = Node::Client(1);
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Servers that tick each second once the first one sends something to the second.
 struct Chatters {
     number: u16,
     to: Option<ConnectionId>,

@@ -8,10 +8,8 @@ thread_local! {
     static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// Number of instants between two checks of the time.
 const EVERY: u32 = 256;
 
-/// Abandons this thread's runs that are not over at the deadline.
 pub(crate) fn set(deadline: Option<Instant>) {
     DEADLINE.set(deadline);
 }

@@ -15,7 +15,6 @@ use std::rc::Rc;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Records {
     pub(crate) wire: Option<Detail>,
-    /// Whether to record the turns of hosts (fast engine only).
     pub(crate) turns: bool,
 }
 
@@ -23,7 +22,6 @@ pub(crate) struct Setup {
     pub(crate) seed: Seed,
     pub(crate) quantum: Micros,
     pub(crate) latency: (Micros, Micros),
-    /// The hosts in the order of their turns.
     pub(crate) hosts: Vec<(Node, Software)>,
     pub(crate) recorder: Rc<Recorder>,
     pub(crate) roster: Rc<Roster>,

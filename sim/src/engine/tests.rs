@@ -139,7 +139,6 @@ async fn wait_in_vain(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<R
     roster.finishes(node);
 }
 
-/// Records the numbers that returned, in order.
 async fn pour(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
     const NUMBERS: u64 = 40;
     let member = roster.member(node);
@@ -250,8 +249,7 @@ fn a_server_that_speaks_first_is_heard_alike() {
     assert!(greeted > 20 * 60, "{greeted} times");
 }
 
-/// Returns a plan with message delays of up to 3 s and brief cuts. The cuts hold up some messages,
-/// which are resent while later ones travel.
+/// The cuts hold up some messages, which are resent while later ones travel.
 fn slow_and_cut() -> FaultPlan {
     let (clients, servers): (Vec<Node>, Vec<Node>) =
         ((1..=CLIENTS).map(Node::Client).collect(), (1..=SERVERS).map(Node::Redis).collect());

@@ -39,7 +39,6 @@ type Connecting = Pin<Box<dyn Future<Output = io::Result<TcpStream>>>>;
 struct Inner {
     names: Vec<String>,
     listeners: Vec<Option<Rc<TcpListener>>>,
-    /// Connections that the world has not claimed yet, by host and address of origin.
     accepted: BTreeMap<(HostIndex, SocketAddr), TcpStream>,
     connecting: BTreeMap<u32, Connecting>,
     streams: BTreeMap<u32, TcpStream>,
@@ -48,7 +47,6 @@ struct Inner {
     unseen: BTreeMap<u32, VecDeque<u64>>,
     senders: BTreeMap<(SocketAddr, SocketAddr), u32>,
     addresses: BTreeMap<u32, (SocketAddr, SocketAddr)>,
-    /// Hosts of each connection, by the connecting socket.
     routes: BTreeMap<u32, (HostIndex, HostIndex)>,
     mismatch: Option<String>,
 }
@@ -174,8 +172,7 @@ impl Carrier for Wires {
 }
 
 impl Inner {
-    /// Accepts a connection by its origin, because turmoil accepts the connects of one instant in
-    /// another order.
+    /// turmoil accepts the connects of one instant in another order.
     fn accepted_from(&mut self, host: HostIndex, origin: SocketAddr) -> Option<TcpStream> {
         let listener = self.listeners[usize::from(host) - 1].clone()?;
         loop {
@@ -237,7 +234,6 @@ impl Hosts {
     }
 }
 
-/// Wakers of the hosts, of which only those that are due are polled.
 type Doorbells = Rc<RefCell<Vec<Option<Waker>>>>;
 
 pub(crate) fn run(kernel: &Rc<Kernel>, course: &Course, wires: &Wires) -> Result<(), EngineError> {

@@ -7,10 +7,9 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Prefix of the name of a file that is still being written.
 pub(crate) const TEMPORARY: &str = ".tmp-fencepost-";
 
-/// Locks a new file while it is open. Returns `false` if another process has already removed it.
+/// Returns `false` if another process has already removed the file.
 pub(crate) fn claim(file: &File) -> io::Result<bool> {
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
         // Another process is checking whether the file is a leftover, and is about to remove it.
@@ -21,12 +20,10 @@ pub(crate) fn claim(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Waits for a file's lock. Does nothing on a file system without locks.
 pub(crate) fn wait_for(file: &File) {
     let _ = flock(file, FlockOperation::LockExclusive);
 }
 
-/// Removes leftovers, and ignores failures.
 pub(crate) fn clear(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten().filter(is_temporary) {

@@ -13,7 +13,7 @@ pub(super) enum Place {
     Stream(PathBuf),
 }
 
-/// Finds the target of a path. For a symbolic link, its target is replaced and not the link.
+/// The target of a symbolic link is replaced and not the link.
 pub(super) fn find(path: &Path) -> io::Result<Place> {
     let mut path = path.to_owned();
     for _ in 0..LINKS_MAX {

@@ -28,10 +28,8 @@ pub(crate) struct Deployment {
     pub(crate) progress_bound: Micros,
     pub(crate) recorder: Rc<Recorder>,
     pub(crate) roster: Rc<Roster>,
-    /// Connects the judge and the storage if the lock is a program.
     pub(crate) desk: Rc<Desk>,
     pub(crate) lives: Rc<Lives>,
-    /// Records of the real servers' processes.
     pub(crate) server_lives: Rc<Lives>,
     pub(crate) mutate: Option<Wrap>,
 }
@@ -105,7 +103,6 @@ impl Deployment {
         self.server(node, factory)
     }
 
-    /// Returns the machine of a real server, or `None` if the coordinator's servers are simulated.
     fn real_machine(&self, world: &RealWorld, node: Node) -> Option<Factory> {
         let coordinator = self.coordinator().coordinator;
         let setup = RealSetup {
@@ -139,8 +136,7 @@ impl Deployment {
         }
     }
 
-    /// Returns the prefix of the watched keys. It is empty for programs, whose lock's key is
-    /// determined later.
+    /// The prefix is empty for programs, whose lock's key is determined later.
     fn tap_prefix(&self) -> Bytes {
         match self.scenario.program(self.client) {
             Some(_) => Bytes::new(),
@@ -192,8 +188,7 @@ impl Deployment {
         }))
     }
 
-    /// Starts another thread of a process. Panics if the lock does not support threads, which is a
-    /// setup error.
+    /// Panics if the lock does not support threads, which is a setup error.
     fn start_thread(&self, node: Node, env: &Env, lock: &dyn Lock) {
         let Node::Thread { thread, .. } = node else { panic!("{node} is no further thread") };
         let env = env.of_thread(thread);

@@ -94,7 +94,7 @@ impl Nemesis {
         }
     }
 
-    /// Applies a fault. Returns `false` if it has no effect, such as a crash of a dead node.
+    /// Returns `false` if the fault has no effect, such as a crash of a dead node.
     fn act(&self, state: &mut State, timed: &TimedFault) -> bool {
         let now = state.now;
         match &timed.fault {
@@ -223,7 +223,7 @@ fn undo(state: &mut State, timed: &TimedFault) {
     }
 }
 
-/// Returns the monotonic clock of a node in microseconds, or zero if the node does not exist.
+/// Returns zero if the node does not exist.
 fn monotonic(state: &mut State, node: Node) -> u64 {
     let now = state.now;
     state.find(node).map_or(0, |host| state.host(host).clock.monotonic(now))
@@ -281,8 +281,7 @@ fn set_trap(state: &mut State, fault: u32, (server, client): (Node, Node), loses
     })
 }
 
-/// Converts an operator's command to an action. Returns `None` if there is no other server to
-/// follow.
+/// Returns `None` if there is no other server to follow.
 fn typed(state: &State, node: Node, command: OperatorCommand) -> Option<OperatorAction> {
     Some(match command {
         OperatorCommand::ScriptFlush => OperatorAction::ForgetScripts,
@@ -302,7 +301,7 @@ fn next_to(state: &State, node: Node) -> Option<u16> {
     (next != number).then_some(next)
 }
 
-/// Performs an operator's action. Returns `false` if the server is down or does not support it.
+/// Returns `false` if the server is down or does not support the action.
 fn operate(state: &mut State, node: Node, action: OperatorAction) -> bool {
     let Some(host) = state.find(node) else { return false };
     let Some(server) = state.server(host) else { return false };
@@ -319,7 +318,7 @@ fn enter_now(state: &mut State, host: HostIndex, class: Class, occurrence: Occur
     state.agenda.enter(now, host, class, NEMESIS, occurrence);
 }
 
-/// Returns the directed links that a cut affects, as pairs of host indices from 0.
+/// Returns pairs of host indices from 0, one for each direction.
 fn cut_directions(
     state: &State,
     side_a: &[Node],
@@ -333,7 +332,7 @@ fn cut_directions(
     directions
 }
 
-/// Returns every link from one group of nodes to another, as pairs of host indices from 0.
+/// Returns pairs of host indices from 0.
 fn pairs(state: &State, from: &[Node], to: &[Node]) -> Vec<(usize, usize)> {
     let place = |node: &Node| state.find(*node).map(|host| usize::from(host) - 1);
     let to: Vec<usize> = to.iter().filter_map(place).collect();

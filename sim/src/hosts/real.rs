@@ -48,7 +48,6 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::rc::Rc;
 
-/// Every kind of real server.
 pub(crate) static KINDS: &[Kind] =
     &[redis::KIND, memcached::KIND, zookeeper::KIND, postgresql::KIND, mysql::KIND, etcd::KIND];
 
@@ -56,18 +55,13 @@ pub(crate) fn kind(coordinator: Coordinator) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.coordinator == coordinator)
 }
 
-/// State that all real servers of a run share.
 #[derive(Clone)]
 pub(crate) struct RealWorld {
-    /// Addresses of all hosts.
     pub(crate) addresses: Rc<BTreeMap<String, Ipv4Addr>>,
-    /// Records of the servers' processes.
     pub(crate) lives: Rc<Lives>,
-    /// Requests by which clients ended leases and sessions, as text or as bytes.
     asked: Rc<RefCell<Vec<Asked>>>,
 }
 
-/// A request to end a lease or session, with its server and connection.
 type Asked = ((Node, ConnectionId), Vec<u8>);
 
 impl RealWorld {
@@ -79,7 +73,6 @@ impl RealWorld {
         self.asked.borrow_mut().push(((server, by), request.to_vec()));
     }
 
-    /// Returns the last request that names any of these leases or sessions.
     fn who_asked(&self, names: &[String]) -> Option<(Node, ConnectionId)> {
         let names_one = |request: &[u8]| {
             names.iter().any(|name| request.windows(name.len()).any(|it| it == name.as_bytes()))
@@ -89,7 +82,6 @@ impl RealWorld {
     }
 }
 
-/// The inputs for a real server.
 pub(crate) struct RealSetup<'r> {
     pub(crate) world: &'r RealWorld,
     pub(crate) kind: &'static Kind,
@@ -97,13 +89,10 @@ pub(crate) struct RealSetup<'r> {
     pub(crate) scenario: &'r Scenario,
     pub(crate) topology: Topology,
     pub(crate) seed: Seed,
-    /// Prefix of the keys to report to the judge; `None` reports none.
     pub(crate) tap_prefix: Option<Bytes>,
-    /// Name of the lock.
     pub(crate) lock: &'r str,
 }
 
-/// Makes the machine of a real server at each start, in the same folder.
 pub(crate) fn machine(setup: &RealSetup<'_>, node: Node) -> Factory {
     let mut seeds = setup.seed.stream(Stream::Server(node));
     let part = Part::of(setup, node);

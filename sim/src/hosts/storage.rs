@@ -31,11 +31,9 @@ pub(crate) struct Storage {
     highest: Option<u64>,
     answers: BTreeMap<u64, BytesFrame>,
     connections: BTreeMap<ConnectionId, Connection>,
-    /// Writes that were checked but not applied yet.
     checked: VecDeque<(ConnectionId, Request)>,
     recorder: Rc<Recorder>,
     desk: Option<Rc<Desk>>,
-    /// Values that programs store in addition to the guarded one.
     others: BTreeMap<Bytes, Bytes>,
 }
 

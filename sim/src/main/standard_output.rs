@@ -18,7 +18,6 @@ extern "C" fn look() {
     WAS_CLOSED.store(is_closed, Ordering::Relaxed);
 }
 
-/// Returns `false`, because only Linux is supported.
 pub(crate) fn was_closed() -> bool {
     WAS_CLOSED.load(Ordering::Relaxed)
 }

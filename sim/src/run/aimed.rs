@@ -18,14 +18,12 @@ use fencepost_faults::{
 };
 use std::rc::Rc;
 
-/// Maximum number of scouts. Further incidents share them, and may interfere with each other.
+/// Further incidents share the scouts, and may interfere with each other.
 const SCOUTS_MAX: usize = 4;
 
-/// Length of the early part, if half of the window is shorter.
 const EARLY: Micros = Micros::from_secs(30);
 
-/// Places the incidents. If a scout fails, they stay as drawn, and the run itself reports the
-/// error.
+/// If a scout fails, the incidents stay as drawn, and the run itself reports the error.
 pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting) -> FaultPlan {
     let mut rng = spec.seed.stream(Stream::Aim);
     let (to_move, mut others): (Vec<_>, Vec<_>) =
@@ -44,8 +42,7 @@ pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting)
     of(&others)
 }
 
-/// Returns the early part of the window. A scout costs as much as its run time, and a process
-/// passes the same places early and late.
+/// A scout costs as much as its run time, and a process passes the same places early and late.
 fn early(window: Window) -> Window {
     let length = window.length().0;
     let early = (length / 2).max(length.min(EARLY.0));
@@ -67,14 +64,13 @@ fn parts(window: Window, count: usize) -> Vec<Window> {
         .collect()
 }
 
-/// Returns a fault without effect. Without it, the scout's probe would begin earlier than the run's
+/// Without this fault, which has no effect, the scout's probe would begin earlier than the run's
 /// own.
 fn never(end: SimTime) -> TimedFault {
     let fault = Fault::ClockJump { node: Node::Storage, offset_us: 0 };
     TimedFault { id: u32::MAX, at_us: end + Micros::from_secs(1), fault }
 }
 
-/// Runs a scout up to the end of a part, and returns the places of the processes.
 fn scout(spec: &RunSpec, incidents: &[DrawnIncident], part: Window) -> Vec<Place> {
     let mut scenario = (*spec.scenario).clone();
     scenario.timing.max_time = scenario.timing.max_time.min(Span(Micros(part.end_us.0)));

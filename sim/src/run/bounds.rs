@@ -25,8 +25,8 @@ impl RunSpec {
             + scenario.calls.retry.max.0
     }
 
-    /// Returns the time within which a waiter for a fair lock must be queued: a command timeout and
-    /// a retry. After faults it must first find a server.
+    /// A waiter for a fair lock must be queued within a command timeout and a retry. After faults
+    /// it must first find a server.
     pub(super) fn order_bound(&self) -> Micros {
         let starts_at_once = !self.client.deployment.lives_with_session();
         match self.plan.faults.is_empty() && starts_at_once {
@@ -35,9 +35,8 @@ impl RunSpec {
         }
     }
 
-    /// Returns the time within which a waiting process sends something: a lease, a command timeout
-    /// and a retry. A session may outlive its timeout by a tick and restarts it with each leader,
-    /// and a database has a queue. For these the bound is that of progress.
+    /// A waiting process sends something within a lease, a command timeout and a retry. A session
+    /// may outlive its timeout, and a database has a queue, so the bound is then that of progress.
     pub(super) fn silence_bound(&self) -> Micros {
         let scenario = &self.scenario;
         let deployment = self.client.deployment;
@@ -47,10 +46,9 @@ impl RunSpec {
         self.lease() + scenario.calls.command_timeout.0 + scenario.calls.retry.max.0
     }
 
-    /// Returns the availability requirement. A free lock must be granted within a span while enough
-    /// servers run: one of a primary and its replicas (both if a commit waits for the other), or a
-    /// majority of a quorum system. The default for programs is the bound of progress while no
-    /// fault acts.
+    /// A free lock must be granted within a span while enough servers run: one of a primary and its
+    /// replicas (both if a commit waits for the other), or a majority of a quorum system. The
+    /// default for programs is the bound of progress while no fault acts.
     pub(super) fn availability(&self) -> Option<Availability> {
         let stated = self.scenario.availability.map(|bound| bound.0);
         let is_program = self.scenario.program(self.client).is_some();

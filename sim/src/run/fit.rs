@@ -116,7 +116,7 @@ pub fn fits(scenario: &Scenario, client: &Definition, families: &Families) -> Re
     })
 }
 
-/// Checks that if any server is real, those of the lock are.
+/// If any server is real, those of the lock must be.
 fn has_binary(scenario: &Scenario, client: &Definition) -> Result<(), Unfit> {
     let coordinator = client.deployment.coordinator().name();
     if scenario.binaries.is_empty() || scenario.binaries.contains_key(coordinator) {
@@ -127,7 +127,6 @@ fn has_binary(scenario: &Scenario, client: &Definition) -> Result<(), Unfit> {
     Err(Unfit::Servers { client: client.name, coordinator, expected })
 }
 
-/// Checks that only PostgreSQL is asked for a standby.
 fn has_standby(scenario: &Scenario, client: &Definition) -> Result<(), Unfit> {
     let coordinator = client.deployment.coordinator();
     let (key, value) = match (scenario.servers.standby, scenario.servers.old_primary) {
@@ -140,8 +139,7 @@ fn has_standby(scenario: &Scenario, client: &Definition) -> Result<(), Unfit> {
     Err(Unfit::Standby { key, value, client, coordinator })
 }
 
-/// Checks the way of losing primaries. Only a primary has a successor, and an operator replaces
-/// only a primary that is gone.
+/// Only a primary has a successor, and an operator replaces only a primary that is gone.
 fn loses_primaries(by: FailoverBy, client: &Definition) -> Result<(), Unfit> {
     let expected = match (by, client.deployment) {
         (FailoverBy::Drawn, _) | (_, Deployment::Primary) => return Ok(()),
@@ -152,8 +150,7 @@ fn loses_primaries(by: FailoverBy, client: &Definition) -> Result<(), Unfit> {
     Err(Unfit::FailoverBy { by, client: client.name, expected })
 }
 
-/// Builds a lock without a world and returns its usage. A program has the plain usage, because it
-/// acts by itself.
+/// A program has the plain usage, because it acts by itself.
 pub(crate) fn usage(scenario: &Scenario, client: &Definition) -> Usage {
     if scenario.program(client).is_some() {
         return Usage::PLAIN;

@@ -6,8 +6,7 @@ use fencepost_faults::{Node, SimTime};
 use fencepost_reports::{Action, Change, Event, History, Trace, What};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Largest number of a repeated command. Larger numbers count as this one, because a long wait
-/// repeats its commands.
+/// Larger numbers count as this one, because a long wait repeats its commands.
 const NUMBER_MAX: u32 = 8;
 
 pub(super) fn places(history: &History, trace: &Trace) -> Vec<Place> {
@@ -34,8 +33,7 @@ struct Request {
     heard: Option<SimTime>,
 }
 
-/// Returns the requests of each node. The reply is the first message back after a command has
-/// arrived.
+/// The reply is the first message back after a command has arrived.
 fn requests(trace: &Trace) -> BTreeMap<Node, Vec<Request>> {
     let mut all: BTreeMap<Node, Vec<Request>> = BTreeMap::new();
     let mut open: BTreeMap<(Node, Node), VecDeque<usize>> = BTreeMap::new();
@@ -134,7 +132,6 @@ impl Course {
         self.turns_to(if self.held > 0 { Phase::Holding } else { Phase::Idle }, at);
     }
 
-    /// Starts the phase of taking at the granted command.
     fn takes(&mut self, requests: &[Request]) {
         let grant = self.granted.iter().min_by_key(|(_, at)| **at);
         let Some((server, granted)) = grant else { return };
@@ -187,8 +184,7 @@ fn fill(client: Node, spells: &[Spell], requests: &[Request]) -> Vec<Place> {
     places
 }
 
-/// Returns the phase of a program's storage access. In a critical section, the first access is a
-/// read, and the others are writes.
+/// In a critical section, a program's first access is a read, and the others are writes.
 fn asking(phase: Phase, server: Node, has_read: &mut bool) -> Phase {
     match phase {
         Phase::Holding if server == Node::Storage && *has_read => Phase::Writing,

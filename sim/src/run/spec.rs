@@ -28,8 +28,7 @@ impl RunSpec {
         self.scenario.topology(self.client, &self.families)
     }
 
-    /// Returns whether the run contains unmodified binaries, which are slow and whose runs may
-    /// differ.
+    /// Unmodified binaries are slow, and their runs may differ.
     pub(crate) fn is_traced(&self) -> bool {
         !self.scenario.binaries.is_empty() || self.scenario.program(self.client).is_some()
     }
@@ -38,7 +37,6 @@ impl RunSpec {
         entry(self.client.deployment.coordinator())
     }
 
-    /// Returns the time for which a server keeps a silent lock.
     pub(super) fn lease(&self) -> Micros {
         (self.coordinator().lease)(self.scenario.ttl.0)
     }

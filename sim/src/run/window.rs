@@ -15,14 +15,12 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Mutex;
 
-/// Divisor of a program's run time. No fault begins in this first part of its run.
 const SETTLES: u64 = 10;
-/// Maximum ratio between a program's run time under another seed and the shared scout's time.
 const VARIES: u64 = 3;
 
 static KNOWN: Mutex<BTreeMap<String, Option<SimTime>>> = Mutex::new(BTreeMap::new());
 
-/// Returns the new window, or `None` if the plan may stay unchanged.
+/// Returns `None` if the plan may stay unchanged.
 pub(super) fn that_meets_a_program(run: &RunSpec, stated: Window) -> Option<Window> {
     let built_in = Scenario::default().fault_window;
     let is_stated = run.scenario.fault_window != built_in;
@@ -60,8 +58,7 @@ fn within(stated: Window, ran: SimTime) -> Window {
     Window { begin_us, end_us: stated.end_us.min(ran).max(begin_us) }
 }
 
-/// Returns the time that a program runs without faults. Returns `None` if it runs to the end of the
-/// window, or if the scout cannot be run.
+/// Returns `None` if the faultless run goes on to the end of the window, or if the scout fails.
 fn runs_for(spec: &RunSpec, seed: Seed, stated: Window) -> Option<SimTime> {
     let mut scenario = (*spec.scenario).clone();
     scenario.timing.max_time = scenario.timing.max_time.min(Span(Micros(stated.end_us.0)));

@@ -44,13 +44,12 @@ impl Length {
         self.value(scenario) == self.value(&Scenario::default())
     }
 
-    /// Returns whether the length differs from the built-in value or was set explicitly.
     fn is_asked_for(self, scenario: &Scenario) -> bool {
         scenario.keeps.contains(&self) || !self.is_built_in(scenario)
     }
 
-    /// Returns whether the length must not be drawn. Requested critical sections or downtimes are
-    /// relative to the lease, so they keep the lease too.
+    /// Requested critical sections or downtimes are relative to the lease, so they keep the lease
+    /// too.
     fn is_kept(self, scenario: &Scenario) -> bool {
         let stated_against = self == Length::Ttl
             && (Length::Hold.is_asked_for(scenario)
@@ -69,7 +68,7 @@ pub(crate) fn drawn_for(usage: Usage, families: &Families) -> Vec<Length> {
     hold.into_iter().chain(waits.then_some(Length::StorageTimeout)).collect()
 }
 
-/// Draws the lengths. A kept length consumes its draw too, so that it changes no other.
+/// A kept length consumes its draw too, so that it changes no other.
 pub(crate) fn drawn(
     seed: Seed,
     usage: Usage,
@@ -107,18 +106,16 @@ pub(crate) fn drawn(
     drawn
 }
 
-/// Critical section of a lock that renews its lease, in thousandths of the lease.
 const HOLD_OF_RENEWED_PER_MILLE: u64 = 1_500;
 
-/// Returns a critical section's range, in whole milliseconds if possible. A built-in one takes at
-/// least 10 ms.
+/// A built-in critical section takes at least 10 ms.
 fn hold_within(ttl: Span, per_mille: u64) -> SpanRange {
     let max_us = ttl.0.as_micros() * per_mille / 1_000;
     let max = if max_us < 1_000 { Span(Micros(max_us)) } else { Span::millis(max_us / 1_000) };
     SpanRange::new(Span::millis(10).min(max), max)
 }
 
-/// Sets the stated lengths. Errors are fragments of a message.
+/// Errors are fragments of a message.
 pub(crate) fn with_stated(
     scenario: &Scenario,
     lengths: &BTreeMap<String, String>,

@@ -14,7 +14,6 @@ pub(crate) struct Roster {
 
 pub(crate) struct Member {
     pub(crate) cycles_left: Cell<u32>,
-    /// Generator for hold times and similar values.
     pub(crate) draws: RefCell<ChaCha8Rng>,
     pub(crate) impatience: RefCell<ChaCha8Rng>,
     pub(crate) nesting: RefCell<ChaCha8Rng>,
@@ -56,13 +55,12 @@ impl Roster {
         }
     }
 
-    /// Returns the time in which a running machine could not work.
     pub(crate) fn stood_still(&self, machine: Node) -> Duration {
         let all = self.stood_still.borrow();
         Duration::from_micros(all.get(&machine).map_or(0, |stillness| stillness.before))
     }
 
-    /// Returns a member. Panics if the node is not on the roster, which is a setup error.
+    /// Panics if the node is not on the roster, which is a setup error.
     pub(crate) fn member(&self, node: Node) -> &Member {
         self.members.get(&node).unwrap_or_else(|| panic!("{node} is not on the roster"))
     }

@@ -80,7 +80,6 @@ impl Scenario {
         }
     }
 
-    /// Returns the key and value of the setting that makes the application give up calls.
     pub(crate) fn gives_up(&self) -> Option<(&'static str, &'static str)> {
         let keys = [("cancel", self.calls.cancel), ("interrupt", self.calls.interrupt)];
         let given = keys.into_iter().find(|(_, calls)| *calls != Calls::None);

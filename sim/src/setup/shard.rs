@@ -9,8 +9,8 @@ struct Scheduler {
     first: u32,
 }
 
-/// The schedulers and their first job numbers: Kubernetes 0, Slurm any number (here 1, by
-/// convention), CI systems 0 or 1.
+/// The first job has number 0 in Kubernetes, any number in Slurm (here 1), and 0 or 1 in CI
+/// systems.
 const SCHEDULERS: &[Scheduler] = &[
     Scheduler { index: "JOB_COMPLETION_INDEX", count: "JOB_COMPLETIONS", first: 0 },
     Scheduler { index: "SLURM_ARRAY_TASK_ID", count: "SLURM_ARRAY_TASK_COUNT", first: 1 },

@@ -22,7 +22,6 @@ pub const PROCESSES: u16 = 3;
 pub const CYCLES: u32 = 20;
 
 const HOLD: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_millis(200);
-/// Limit of a run in virtual time.
 const LIMIT: SimTime = SimTime(100_000_000_000);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

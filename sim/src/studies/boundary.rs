@@ -177,8 +177,7 @@ pub enum SearchError {
 
 #[derive(Clone, Copy)]
 struct Alone {
-    /// Time from the first server's grant to the end of the stated validity; `None` without a
-    /// validity.
+    /// Time from the first server's grant to the end of the stated validity.
     valid: Option<Micros>,
     /// Time from the first server's grant until the process learns of its lease.
     lead: Micros,
@@ -199,7 +198,7 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
         SearchError::Run(FailedRun { client, fault, seed: Seed(0), error })
     })?;
     let mut alone = Alone { valid: None, lead: Micros::ZERO };
-    // For each process, the list has the owner, the value and the time since its acquire began.
+    // Each entry has a process, the owner value and the time since its acquire began.
     let mut granted: Vec<(Node, Option<&str>, SimTime)> = Vec::new();
     let mut acquires = BTreeSet::new();
     for event in &outcome.history.events {
@@ -226,14 +225,13 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
     Ok(alone)
 }
 
-/// Number of messages from the grant to the exit: the reply, a connection to the storage and its
-/// answer, and two requests with their replies.
+/// The messages are the reply, a connection to the storage and its answer, and two requests with
+/// their replies.
 const MESSAGES_OF_A_HOLD: u64 = 7;
 
-/// Returns the longest undelayed time from the first server's grant (which precedes a quorum) to
-/// the end of the critical section. It is the sum of the longest hold, which ends with the stated
-/// validity or the ttl, and of the messages before, during and after it. The minimum time of a
-/// reply is subtracted, because the next holder learns of its grant no sooner.
+/// The time starts at the first server's grant, which precedes a quorum. It has the longest hold,
+/// and the messages before, during and after it. The minimum time of a reply is subtracted, because
+/// the next holder learns of its grant no sooner.
 fn longest_hold(scenario: &Scenario, deployment: Deployment, alone: Alone) -> Micros {
     let heard = scenario.timing.latency.min.0;
     let valid = alone.valid.unwrap_or(scenario.ttl.0 + alone.lead);

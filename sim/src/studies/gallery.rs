@@ -33,8 +33,7 @@ use fencepost_reports::summary::sweep::{SeedRange, Shard};
 use fencepost_reports::{Cell, RunReport, Stages};
 use std::rc::Rc;
 
-/// Number of seeds with which a remedy is tried, starting after the pinned one. The larger number
-/// applies if the first seeds show nothing, even without the remedy.
+/// The larger number applies if the first seeds show nothing, even without the remedy.
 const TRIED: u64 = 20;
 const TRIED_IF_RARE: u64 = 400;
 
@@ -157,8 +156,7 @@ fn workload(minimal: &Minimal) -> String {
     format!("{processes}, {} each.", counted(u64::from(scenario.cycles), "cycle"))
 }
 
-/// Describes the threshold of each magnitude, if a value one step smaller was tried and does not
-/// suffice.
+/// A value one step smaller must have been tried and not suffice.
 fn margins(minimal: &Minimal) -> Vec<String> {
     let margin = |found: &fencepost_faults::shrink::Boundary| {
         let (name, not_enough) = (found.magnitude.name(), found.not_enough?);
@@ -178,8 +176,7 @@ fn margins(minimal: &Minimal) -> Vec<String> {
     minimal.boundaries.iter().filter_map(margin).collect()
 }
 
-/// Describes how often the rule is broken without the remedy and with it, over the same seeds.
-/// Excludes the pinned seed, which was chosen because it breaks the rule.
+/// The pinned seed is left out, because it was chosen for breaking the rule.
 fn tried(exhibit: &'static Exhibit, fixed: &Fixed) -> Result<String, GalleryError> {
     let broken = |cell: &Cell| cell.violations_by_kind.get(&fixed.kind).copied().unwrap_or(0);
     let without = |seeds| counted(exhibit, (exhibit.client, exhibit.settings), seeds);

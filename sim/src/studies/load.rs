@@ -25,7 +25,6 @@ use std::rc::Rc;
 use std::time::Duration;
 
 const LIMIT: SimTime = SimTime(3_600_000_000);
-/// Smallest step of time, which is fine compared with a service time of tens of microseconds.
 const QUANTUM: Micros = Micros(10);
 const PARTS: usize = 20;
 
@@ -147,7 +146,7 @@ impl Load {
         }
     }
 
-    /// Tries until the lock is granted. Returns `None` after the time limit.
+    /// Returns `None` after the time limit.
     async fn acquire(
         &self,
         env: &Env,
@@ -170,7 +169,7 @@ impl Load {
         None
     }
 
-    /// Returns settings that allow one attempt at a time, unless the lock itself waits.
+    /// Allows one attempt at a time, unless the lock itself waits.
     fn settings(&self, waiting: Waiting) -> Settings {
         let (own, patience) = (waiting == Waiting::Own, Duration::from(self.patience));
         let timeout = Duration::from_secs(60);
@@ -228,8 +227,7 @@ struct Book {
     hold: RefCell<Vec<u64>>,
     release: RefCell<Vec<u64>>,
     messages: Cell<u64>,
-    /// Times in microseconds since the server's start, each with the number of commands executed
-    /// then.
+    /// Times in microseconds, each with the number of commands executed then.
     commands: RefCell<Vec<(u64, u64)>>,
 }
 

@@ -67,8 +67,8 @@ pub fn of_pages(
     rows.into_iter().collect()
 }
 
-/// Repeats the smallest run of a violation and, if that does not show it, the whole run. Returns
-/// `None` if the simulated servers do not show the violation.
+/// If the smallest run does not show the violation, the whole run is tried. Returns `None` if the
+/// simulated servers do not show it.
 fn row(page: Option<&str>, spec: &RunSpec, target: Target, binaries: &RealServers) -> Option<Row> {
     let minimal = minimise(spec, target)?.spec;
     let faults = minimal.plan.faults.len() as u64;

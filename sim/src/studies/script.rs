@@ -23,7 +23,6 @@ use serde_json::{Value, json};
 use step::{MARGIN_US, Span};
 use steps::{clash, steps};
 
-/// The program of every folder, which reads `run.json`.
 const SHOW: &str = include_str!("script/show.py");
 const RUN: &str = include_str!("script/run.sh");
 const README: &str = include_str!("script/README.md");
@@ -82,7 +81,6 @@ pub fn script(runs: &[RunSpec], shown: Target) -> Result<Vec<ScriptFile>, Script
     best.ok_or_else(not_shown)?.files()
 }
 
-/// A run that shows the violation.
 struct Found<'r> {
     spec: &'r RunSpec,
     outcome: RunOutcome,
@@ -117,7 +115,6 @@ fn title(spec: &RunSpec, violation: &Violation) -> String {
     format!("{} by {}: {client} under {families}, seed {seed}", violation.kind, violation.cause)
 }
 
-/// Formats the deployment and the steps, with one line for each step.
 fn run(spec: &RunSpec, (violation, clash): (&Violation, &[u64]), steps: &[Value]) -> String {
     let deployment = json!({
         "title": title(spec, violation),

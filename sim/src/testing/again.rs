@@ -50,7 +50,7 @@ impl Repetition<'_> {
         Ok(Deviation { client: self.lock.name.to_owned(), fault: families.to_string(), what })
     }
 
-    /// Runs and prints one seed. Fails if it breaks a rule that should hold.
+    /// Fails if the seed breaks a rule that should hold.
     pub(super) fn show_seed(
         &self,
         seed: Seed,
@@ -104,7 +104,6 @@ impl Repetition<'_> {
         Ok(self.sum(sweep.seeds, cells))
     }
 
-    /// Runs the seed under both engines, which must agree.
     fn run(&self, seed: Seed, families: &Families) -> Result<(RunFacts, RunOutcome), TestFailure> {
         let spec = self.spec(seed, families);
         let failed = |error| TestFailure::Run(FailedRun::of(&spec, error));
@@ -217,7 +216,6 @@ fn target(executable: &Path) -> String {
     }
 }
 
-/// Returns `fencepost` in cargo's target folder, or else in `target` of the current folder.
 fn folder() -> PathBuf {
     let executable = std::env::current_exe().unwrap_or_default();
     let inside = executable

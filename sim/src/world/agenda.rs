@@ -8,7 +8,6 @@ pub(crate) type HostIndex = u16;
 
 pub(crate) const NEMESIS: HostIndex = 0;
 
-/// The order of a host's events within one instant.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub(crate) enum Class {
@@ -20,12 +19,11 @@ pub(crate) enum Class {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Occurrence {
-    /// The beginning of a fault, with its index in the plan.
     FaultBegins(u32),
     FaultEnds(u32),
     Healed,
     Boot,
-    /// The crash of a host. After a power loss, no peer is notified.
+    /// After a power loss, no peer is notified of the crash.
     Crash,
     Resume,
     Timer(u32),
@@ -36,18 +34,16 @@ pub(crate) enum Occurrence {
     Retry(u32),
 }
 
-/// The agenda of a run, with the latest event first, so that the next event is at the end. It
-/// contains few events, and new ones are usually soon, so shifting the few earlier ones is cheaper
-/// than a heap.
+/// The latest event comes first. New events are usually soon, so shifting the few earlier ones is
+/// cheaper than a heap.
 #[derive(Default)]
 pub(crate) struct Agenda {
     entries: Vec<Entry>,
     sequence: u64,
 }
 
-/// The position of an event. It packs time (48 bits), host (16), class (4), source (16) and
-/// sequence number (43), so that one comparison orders two events. The last bit is always set, so
-/// that an absent place needs no extra space.
+/// A place packs time (48 bits), host (16), class (4), source (16) and sequence number (43). The
+/// last bit is always set, so that an absent place needs no extra space.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Place(NonZeroU128);
 
@@ -67,8 +63,7 @@ impl Place {
 }
 
 impl Agenda {
-    /// Adds an event. `source` is the host that caused it, which is the receiver itself for its
-    /// timers.
+    /// `source` is the host that caused the event, which is the receiver itself for its timers.
     pub(crate) fn enter(
         &mut self,
         at: SimTime,
@@ -85,7 +80,6 @@ impl Agenda {
         self.entries.iter().any(|entry| is_such(entry.occurrence))
     }
 
-    /// Returns the place of an event that is decided now, for a later insertion.
     pub(crate) fn place(
         &mut self,
         at: SimTime,
@@ -111,7 +105,6 @@ impl Agenda {
         self.entries.last().map(|entry| (entry.place, entry.occurrence))
     }
 
-    /// Returns every host with an event at an instant, in order and without repetition.
     pub(crate) fn hosts_at(&self, at: SimTime) -> BTreeSet<HostIndex> {
         self.entries_at(at)
             .map(|entry| entry.place.host())

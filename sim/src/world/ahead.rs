@@ -7,8 +7,7 @@ use super::socket::Message;
 use super::state::State;
 
 impl State {
-    /// Returns whether any process has a future event: a timer, a fault, a message, or a reply that
-    /// a server will send. Messages between servers, and servers' own timers, do not count.
+    /// Messages between servers, and servers' own timers, do not count.
     pub(crate) fn lies_ahead(&self) -> bool {
         let concerns =
             |message: &Message| self.is_process(message.from) || self.is_process(message.to);

@@ -8,11 +8,10 @@ pub(crate) trait Carrier {
     fn accept(&mut self, client: u32, server: u32);
     fn established(&mut self, client: u32);
     fn refused(&mut self, client: u32);
-    /// Sends bytes. The returned bytes travel in the message.
+    /// The returned bytes travel in the message.
     fn send(&mut self, socket: u32, message: u64, bytes: &[u8]) -> Vec<u8>;
-    /// Appends the bytes of a message to `buffer`.
     fn receive(&mut self, socket: u32, sent: Vec<u8>, length: usize, buffer: &mut Vec<u8>);
-    /// Closes the connection. The world notifies the peer with its own message, without bytes.
+    /// The world notifies the peer with its own message, without bytes.
     fn close(&mut self, socket: u32);
 }
 

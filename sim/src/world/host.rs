@@ -11,7 +11,6 @@ use rand_core::Rng;
 use std::rc::Rc;
 
 pub(crate) enum Software {
-    /// A program. The function creates the first task at every start.
     Program(Rc<dyn Fn(Env) -> TaskFuture>),
     Machine(Box<Server>),
 }
@@ -26,7 +25,6 @@ pub(crate) struct Host {
     pub(crate) is_up: bool,
     /// Whether the host has no power, so that it neither receives nor answers.
     pub(crate) is_dark: bool,
-    /// Whether peers are not notified of the end, as in a power loss.
     pub(crate) dies_silently: bool,
     owner_values: Option<Box<ChaCha8Rng>>,
     jitter: Option<Box<ChaCha8Rng>>,

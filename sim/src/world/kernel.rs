@@ -21,13 +21,11 @@ use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// Maximum number of polls of one host within one instant. More are a livelock.
 const POLLS_PER_TURN_MAX: u32 = 100_000;
 
 pub(crate) struct Kernel {
     state: RefCell<State>,
     this: Weak<Kernel>,
-    /// The node of a task that runs without letting time pass, if there is one.
     livelock: Cell<Option<Node>>,
 }
 
@@ -51,7 +49,7 @@ impl Kernel {
         })
     }
 
-    /// Calls `f` with the state. Calls must not be nested.
+    /// Calls must not be nested.
     pub(crate) fn with<T>(&self, f: impl FnOnce(&mut State) -> T) -> T {
         f(&mut self.state.borrow_mut())
     }
@@ -60,7 +58,7 @@ impl Kernel {
         self.livelock.get()
     }
 
-    /// Handles all events of the host, and then its reactions. Returns the next event of the world.
+    /// Handles the events of the host before its reactions. Returns the next event of the world.
     pub(crate) fn turn(&self, host: HostIndex) -> Option<Due> {
         let mut polls = 0;
         let mut step = self.with(|state| state.begin_turn(host));
@@ -84,7 +82,7 @@ impl Kernel {
         None
     }
 
-    /// Polls a task, and drops the rest of an ended one outside any borrow.
+    /// The rest of an ended task is dropped outside any borrow.
     #[inline(always)]
     fn poll(&self, host: HostIndex, key: TaskKey, mut future: TaskFuture) -> Step {
         // The world's wakers own nothing.
@@ -165,7 +163,7 @@ impl Kernel {
         Env::new(world, HostKey(host))
     }
 
-    /// Drops all tasks, because no future may outlive the run.
+    /// No future may outlive the run.
     pub(crate) fn shut_down(&self) {
         let hosts = self.with(|state| state.hosts.len() as HostIndex);
         for host in 1..=hosts {

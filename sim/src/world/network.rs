@@ -17,7 +17,6 @@ pub(crate) const RETRY_CAP: Micros = Micros::from_millis(3_200);
 pub(crate) const CONNECT_RETRY_FIRST: Micros = Micros::from_secs(1);
 pub(crate) const CONNECT_RETRY_CAP: Micros = Micros::from_secs(4);
 
-/// The source of latencies between the minimum and the maximum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Pace {
     Drawn,
@@ -47,7 +46,7 @@ pub(crate) struct Network {
 struct Direction {
     latency: Option<Box<ChaCha8Rng>>,
     cuts: u16,
-    /// The delays that faults add, each with the fault's id, the minimum and the maximum.
+    /// Each delay has the fault's id, the minimum and the maximum.
     delays: Vec<(u32, Micros, Micros)>,
 }
 
@@ -80,7 +79,6 @@ impl Network {
         Network { pace, ..self }
     }
 
-    /// Returns the range of latencies in quanta.
     fn range(&mut self, from: usize, to: usize) -> (u64, u64) {
         let (low, high) = self.latency_quanta;
         match &mut self.pace {

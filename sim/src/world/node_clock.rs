@@ -5,7 +5,7 @@
 use fencepost_faults::{Micros, SimTime};
 use fencepost_machine::{MonotonicTime, Now, WallTime};
 
-/// Initial wall clock, which is 2026-01-01T00:00:00Z.
+/// This is 2026-01-01T00:00:00Z.
 pub(crate) const WALL_EPOCH_US: i64 = 1_767_225_600_000_000;
 
 const TRUE_RATE: u64 = 1_000_000;
@@ -14,12 +14,12 @@ const TRUE_RATE: u64 = 1_000_000;
 pub(crate) struct NodeClock {
     anchor: SimTime,
     monotonic_at_anchor: u64,
-    /// Difference between the wall clock and the monotonic clock, in microseconds. Only steps and
-    /// suspensions change it.
+    /// Only steps and suspensions change the difference between the wall clock and the monotonic
+    /// clock.
     wall_offset: i64,
-    /// Rate of the clock, which is positive if the clock runs fast.
+    /// The rate is positive if the clock runs fast.
     rate_ppm: i32,
-    /// Whether the monotonic clock is stopped, while the wall clock continues.
+    /// The monotonic clock is stopped, while the wall clock continues.
     suspended: bool,
 }
 
@@ -34,7 +34,6 @@ impl NodeClock {
         }
     }
 
-    /// Returns the monotonic clock in microseconds.
     pub(crate) fn monotonic(&self, now: SimTime) -> u64 {
         if self.suspended {
             return self.monotonic_at_anchor;
@@ -54,7 +53,6 @@ impl NodeClock {
         }
     }
 
-    /// Returns the first true instant at which the clock shows at least `deadline`.
     pub(crate) fn reaches(&self, deadline: u64) -> Option<SimTime> {
         if self.suspended {
             return None;

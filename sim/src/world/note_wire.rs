@@ -6,8 +6,7 @@ use super::state::State;
 use fencepost_machine::wording::{self, Speaker, Wording};
 
 impl State {
-    /// Parses the bytes that are about to be sent from a socket, in the protocol of the server at
-    /// one of its ends.
+    /// The protocol is that of the server at one end of the connection.
     #[cold]
     pub(super) fn note_bytes(&mut self, socket: u32, bytes: &[u8]) {
         if let Some(wire) = self.wire.as_mut().filter(|wire| wire.wants_bytes()) {
@@ -26,7 +25,7 @@ impl State {
         }
     }
 
-    /// Logs a message when it is sent. The socket at one end identifies the connection.
+    /// The socket at one end identifies the connection.
     pub(super) fn note_sent(
         &mut self,
         serial: u64,
@@ -42,7 +41,7 @@ impl State {
         }
     }
 
-    /// Returns the number of a socket's connection, which is the number of the connecting end.
+    /// Returns the number of the connecting end.
     fn connection(&self, socket: u32) -> u32 {
         match self.sockets.get(socket as usize) {
             Some(Socket { owner: Owner::Machine(id), peer, .. }) if id.was_accepted() => *peer,

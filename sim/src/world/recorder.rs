@@ -34,7 +34,7 @@ impl Recorder {
         self.now.get()
     }
 
-    /// Enables records of silences longer than `bound` after healing, or than `always` at any time.
+    /// The second bound applies at any time, and the first after healing.
     pub(crate) fn tell_silences_beyond(&self, bound: Micros, always: Option<Micros>) {
         let mut waiting = self.waiting.borrow_mut();
         (waiting.bound, waiting.always) = (Some(bound), always);
@@ -48,8 +48,7 @@ impl Recorder {
         self.waiting.borrow().since_when().iter().any(|now| before.contains(now))
     }
 
-    /// Attributes a process's messages to all its waiting threads, because the sending thread is
-    /// unknown.
+    /// The sending thread is unknown, so a message counts for all waiting threads.
     pub(crate) fn hears_of_machines_only(&self) {
         self.waiting.borrow_mut().by_machine = true;
     }
@@ -137,7 +136,6 @@ impl Recorder {
         }
     }
 
-    /// Records a message in transit, or an unanswered request, of a crashed node.
     pub(crate) fn left_under_way(&self, node: Node, turn: Turn, other: Node) {
         self.record(node, What::Turn { turn, about: Some(other) });
     }
@@ -222,7 +220,6 @@ impl Recorder {
     }
 }
 
-/// Returns the remaining time in whole milliseconds.
 fn left(at_ms: i64, wall: WallTime) -> Micros {
     let ms = at_ms.saturating_sub(wall.0.div_euclid(1_000));
     Micros::from_millis(u64::try_from(ms).unwrap_or(0))

@@ -17,7 +17,6 @@ pub(crate) enum Arrival {
     Connected(ConnectionId),
     ConnectFailed(ConnectionId),
     Timer,
-    /// The next command of the same input.
     Continue,
     DiskSynced,
     Operator(OperatorAction),
@@ -43,7 +42,6 @@ impl Arrival {
     }
 }
 
-/// A trap that resets the connection at one command of a client.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Trap {
     pub(crate) fault: u32,
@@ -53,7 +51,6 @@ pub(crate) struct Trap {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Loses {
-    /// The command is never applied.
     Request,
     /// The command is applied, but its reply is lost.
     Reply,
@@ -62,37 +59,30 @@ pub(crate) enum Loses {
 pub(crate) struct Server {
     pub(crate) machine: Option<Box<dyn Machine>>,
     pub(crate) factory: Factory,
-    /// Names the server's messages. The machine sets it at each start.
     pub(crate) wording: Wording,
-    /// Recognizes heartbeats. The machine sets it at each start.
     pub(crate) sign_of_life: fn(&[u8]) -> bool,
     pub(crate) disk: Disk,
     pub(crate) inbox: VecDeque<Arrival>,
-    /// Output with the time at which it is sent, when its service time has passed.
     pub(crate) outgoing: VecDeque<(SimTime, Vec<Output>)>,
     pub(crate) connections: BTreeMap<ConnectionId, u32>,
     pub(crate) next_connection: u32,
-    /// Connections whose peers send no more data, but still wait for an answer that depends on the
-    /// disk.
+    /// The peers send no more data, but still wait for an answer that depends on the disk.
     pub(crate) leaving: Vec<ConnectionId>,
     pub(crate) timer_generation: u32,
     pub(crate) timer_deadline: Option<u64>,
-    /// Number of starts. A sync requested before a crash is not answered after it.
+    /// A sync requested before a crash is not answered after it.
     pub(crate) life: u32,
     pub(crate) service_time: Micros,
-    /// Ids of faults, with the service time that each adds.
     pub(crate) slowed: Vec<(u32, Micros)>,
     pub(crate) traps: Vec<Trap>,
     pub(crate) busy_until: SimTime,
     pub(crate) wakes_when_done: bool,
     pub(crate) sync_time: Micros,
-    /// Output buffer that is reused between inputs.
     pub(crate) scratch: Outputs,
 }
 
 impl Server {
-    /// Returns whether the server will send to any of these connections, including input in
-    /// progress.
+    /// The result includes input in progress from these connections.
     pub(crate) fn will_send(&self, matters: impl Fn(ConnectionId) -> bool) -> bool {
         let is_asked = |arrival: &Arrival| match arrival {
             Arrival::Accepted(connection, _)
@@ -156,7 +146,7 @@ impl Server {
         self.life += 1;
     }
 
-    /// Stops the server. The world closes its sockets.
+    /// The world closes the sockets.
     pub(crate) fn stop(&mut self) {
         self.machine = None;
         self.inbox.clear();

@@ -89,8 +89,7 @@ impl State {
         }
     }
 
-    /// Returns whether answers to a half-closed connection wait for the disk. A server that syncs
-    /// before it answers does not read meanwhile.
+    /// A server that syncs before it answers does not read meanwhile.
     fn owes_an_answer(&mut self, host: HostIndex, connection: ConnectionId) -> bool {
         let Some(server) = self.server(host) else { return false };
         let waits = server.disk.is_syncing()
@@ -100,7 +99,6 @@ impl State {
         peer.is_some_and(|peer| peer != NONE && self.sockets[peer as usize].is_shut)
     }
 
-    /// Handles the waiting ends of connections after the answers of a sync.
     fn lets_leave(&mut self, host: HostIndex) {
         let Some(server) = self.server(host) else { return };
         server.inbox.extend(server.leaving.drain(..).map(Arrival::Closed));
@@ -132,8 +130,7 @@ impl State {
         }
     }
 
-    /// Adds the service time of the commands, and queues or sends the output. Output to the
-    /// requester takes a fast path.
+    /// Output to the requester takes a fast path.
     fn account(&mut self, host: HostIndex, asking: Option<Asking>, out: &mut Outputs) {
         let (now, quantum) = (self.now, self.quantum);
         self.commands += u64::from(out.commands);
@@ -194,8 +191,7 @@ impl State {
         }
     }
 
-    /// Sends the machine's bytes. A failed write ends or resets the connection, of which the
-    /// machine is then notified.
+    /// A failed write ends or resets the connection, of which the machine is then notified.
     #[inline(always)]
     fn answer(&mut self, socket: u32, bytes: &[u8]) {
         let _ = self.write(socket, bytes);

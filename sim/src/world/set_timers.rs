@@ -8,11 +8,10 @@ use fencepost_clients::env::{TimerKey, whole_micros};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// Maximum span, which is longer than any run and yet far from the limits of the clocks.
+/// The maximum is longer than any run and yet far from the limits of the clocks.
 const SPAN_MAX: u64 = u64::MAX >> 20;
 
 struct DueAfter {
-    /// The host's clock at the deadline.
     deadline: u64,
     is_now: bool,
     place: Option<Place>,
@@ -89,7 +88,6 @@ impl State {
         self.put_timer(index, due.place);
     }
 
-    /// Moves the timers after the clock of the host has changed.
     pub(crate) fn rekey_timers(&mut self, host: HostIndex) {
         let is_pending = |slot: &Slot| slot.is_active && slot.host == host && !slot.is_due;
         let slots = self.timers.slots.iter().zip(0..).filter(|(slot, _)| is_pending(slot));
@@ -111,7 +109,7 @@ impl State {
         }
     }
 
-    /// Returns the timer's place, or `None` while the clock is stopped.
+    /// Returns `None` while the clock is stopped.
     #[inline(always)]
     fn timer_place(&mut self, host: HostIndex, deadline: u64) -> Option<Place> {
         let at = self.host(host).clock.reaches(deadline)?;

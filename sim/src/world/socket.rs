@@ -27,27 +27,22 @@ pub(crate) enum Stage {
 pub(crate) struct Socket {
     pub(crate) host: HostIndex,
     pub(crate) remote: HostIndex,
-    /// The thread of the process at either end; 1 if a server opened the connection.
+    /// The thread is 1 if a server opened the connection.
     pub(crate) thread: u16,
     pub(crate) owner: Owner,
     pub(crate) port: u16,
     pub(crate) stage: Stage,
     pub(crate) peer: u32,
     pub(crate) received: Vec<u8>,
-    /// Whether the stream ends after `received`.
     pub(crate) ended: bool,
-    /// Whether the owner has notified the peer that it sends no more, although it still reads.
+    /// The owner sends no more, but still reads.
     pub(crate) is_shut: bool,
-    /// Whether a reset follows after `received`.
     pub(crate) reset: bool,
-    /// Whether a power loss makes messages in transit disappear.
     pub(crate) lost_power: bool,
     pub(crate) waker: Option<Waker>,
-    /// Timer of the time limit, set from the first limit on.
     pub(crate) timer: Option<u32>,
     pub(crate) timed_out: bool,
     pub(crate) last_arrival: SimTime,
-    /// Messages that are held up, in the order of sending.
     pub(crate) stalled: VecDeque<u32>,
     pub(crate) has_resent: bool,
     pub(crate) retry: Micros,
@@ -66,12 +61,12 @@ pub(crate) enum Kind {
 
 #[derive(Debug)]
 pub(crate) struct Message {
-    /// Number that, unlike the slot in the store, is never reused.
+    /// Unlike the slot in the store, the number is never reused.
     pub(crate) serial: u64,
     pub(crate) kind: Kind,
     pub(crate) from: HostIndex,
     pub(crate) to: HostIndex,
-    /// The sending end, or [`NONE`] for an answer from a host without an end of the connection.
+    /// The flow is [`NONE`] for an answer from a host without an end of the connection.
     pub(crate) flow: u32,
     pub(crate) target: u32,
     pub(crate) bytes: Vec<u8>,

@@ -36,9 +36,8 @@ pub(crate) struct State {
     pub(crate) recorder: Rc<Recorder>,
     pub(crate) wire: Option<Box<WireLog>>,
     pub(crate) turns: Option<Vec<Due>>,
-    /// Times and links at which messages were held up, if they are recorded.
     pub(crate) held_up: Option<Vec<(SimTime, [HostIndex; 2])>>,
-    /// Whether any fault has waited for a command. Until then, commands need no check.
+    /// Until a fault has waited for a command, commands need no check.
     pub(crate) has_had_traps: bool,
     pub(crate) messages_sent: u64,
     pub(crate) events: u64,
@@ -124,7 +123,6 @@ impl State {
         self.hosts[usize::from(host) - 1].clock.both(self.now)
     }
 
-    /// Returns the next event, and drops stale entries.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Due> {
         loop {
@@ -160,8 +158,7 @@ impl State {
         self.next().is_some_and(|(at, whose)| at <= self.now && whose == host)
     }
 
-    /// Applies an event. The kernel handles boots and crashes, which run foreign code, and the
-    /// nemesis has its own entries.
+    /// The kernel handles boots and crashes, which run foreign code.
     #[inline(always)]
     pub(crate) fn apply(&mut self, host: HostIndex, occurrence: Occurrence) {
         debug_assert_ne!(host, NEMESIS, "the nemesis is not a host");

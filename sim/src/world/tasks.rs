@@ -18,7 +18,7 @@ pub(crate) type TaskFuture = Pin<Box<dyn Future<Output = ()>>>;
 
 thread_local! {
     static WOKEN: RefCell<Vec<TaskKey>> = const { RefCell::new(Vec::new()) };
-    /// Whether the list is not empty. This flag is checked far more often than the list is read.
+    /// The flag is checked far more often than the list is read.
     static ANY_WOKEN: Cell<bool> = const { Cell::new(false) };
     static HAS_WORLDS: Cell<bool> = const { Cell::new(false) };
 }
@@ -59,7 +59,7 @@ pub(crate) fn waker_of(key: TaskKey) -> Waker {
 }
 
 impl Tasks {
-    /// Creates the queue, and discards wakes that an earlier run may have left on the list.
+    /// Discards wakes that an earlier run may have left on the list.
     pub(crate) fn new(hosts: usize) -> Tasks {
         WOKEN.with_borrow_mut(Vec::clear);
         HAS_WORLDS.set(true);
@@ -92,7 +92,6 @@ impl Tasks {
         WOKEN.with_borrow_mut(|woken| woken.drain(..).for_each(|key| self.queue(key)));
     }
 
-    /// Wakes a task in order with all other wakes.
     pub(crate) fn wake(&mut self, waker: Waker) {
         if ptr::eq(waker.vtable(), &WAKER) {
             self.queue_woken();
@@ -139,7 +138,7 @@ impl Tasks {
         }
     }
 
-    /// Removes and returns the task, so that it is dropped outside any borrow.
+    /// The task must be dropped outside any borrow.
     pub(crate) fn remove(&mut self, key: TaskKey) -> Option<TaskFuture> {
         let slot = self.slot(key)?;
         slot.generation += 1;

@@ -6,9 +6,8 @@ use fencepost_clients::env::TimerKey;
 use std::collections::VecDeque;
 use std::task::Waker;
 
-/// The timers of all hosts. Most of them are time limits that are cancelled early. An agenda entry
-/// therefore belongs to a slot. A cancelled timer's entry serves the slot's next timer, which gets
-/// its own place once the entry is due.
+/// Most timers are time limits that are cancelled early. A cancelled timer's agenda entry serves
+/// the slot's next timer, which gets its own place once the entry is due.
 #[derive(Default)]
 pub(crate) struct Timers {
     pub(super) slots: Vec<Slot>,
@@ -25,7 +24,7 @@ pub(super) struct Slot {
     pub(super) deadline: u64,
     pub(super) is_active: bool,
     pub(super) is_due: bool,
-    /// Place of the timer; `None` without a timer, or while its clock is stopped.
+    /// Place of the timer; `None` while its clock is stopped.
     pub(super) place: Option<Place>,
     /// The slot's entry in the agenda, which is never after `place`.
     pub(super) entry: Option<Place>,
@@ -53,7 +52,7 @@ impl Timers {
         }
     }
 
-    /// Takes a free slot. Its leftover entry, if any, must be due in an earlier instant.
+    /// A leftover entry of the slot must be due in an earlier instant.
     #[inline(always)]
     pub(super) fn take_slot(&mut self, place: Option<Place>) -> u32 {
         let serves = |slot: &Slot| match (slot.entry, place) {
@@ -72,8 +71,7 @@ impl Timers {
         })
     }
 
-    /// Returns whether any timer of such a host is pending. Agenda entries are no indication,
-    /// because they may be earlier than the timers.
+    /// Agenda entries do not show whether a timer is pending, because they may be earlier.
     pub(crate) fn any_pending(&self, is_such: impl Fn(HostIndex) -> bool) -> bool {
         let will_be_due = |slot: &Slot| slot.is_active && !slot.is_due && slot.place.is_some();
         self.slots.iter().any(|slot| will_be_due(slot) && is_such(slot.host))
@@ -83,15 +81,13 @@ impl Timers {
         self.slots[index as usize].place == Some(place)
     }
 
-    /// Returns the real place of the slot's timer, if the stale entry was its only one.
     pub(super) fn moves_to(&mut self, index: u32, place: Place) -> Option<Place> {
         let slot = &mut self.slots[index as usize];
         let was_its_own = slot.entry.take_if(|entry| *entry == place).is_some();
         slot.place.filter(|_| was_its_own)
     }
 
-    /// Fires a timer and returns the listener. The timer's entry must have been removed from the
-    /// agenda.
+    /// The timer's entry must have been removed from the agenda.
     pub(crate) fn fire(&mut self, index: u32) -> Option<Listener> {
         let slot = &mut self.slots[index as usize];
         (slot.is_due, slot.place, slot.entry) = (true, None, None);

@@ -13,7 +13,7 @@ use std::io;
 use std::task::{Context, Poll};
 
 impl State {
-    /// Starts to connect for a thread of a host. Returns `Err` if no host has that name.
+    /// Returns `Err` if no host has that name.
     pub(crate) fn connect(
         &mut self,
         (host, thread): (HostIndex, u16),
@@ -57,8 +57,7 @@ impl State {
         Ok(bytes.len())
     }
 
-    /// Records that a thread sent a message. A message to a Sentinel, which grants nothing, is no
-    /// attempt, and neither is a heartbeat.
+    /// A message to a Sentinel, which grants nothing, is no attempt, and neither is a heartbeat.
     #[inline(always)]
     fn note_sent_by(&self, (from, thread): (HostIndex, u16), to: HostIndex, bytes: &[u8]) {
         let is_attempt = || match &self.hosts[usize::from(to) - 1].software {
@@ -113,8 +112,7 @@ impl State {
         }
     }
 
-    /// Ends the sending direction of a socket, whose owner still reads. The peer sees the end of
-    /// the stream.
+    /// The owner still reads, and the peer sees the end of the stream.
     pub(crate) fn shutdown(&mut self, socket: u32) {
         let end = &mut self.sockets[socket as usize];
         if end.stage != Stage::Open || end.reset || end.is_shut {
@@ -125,8 +123,7 @@ impl State {
         self.post(Kind::End, (from, to), socket, peer, Vec::new(), 0);
     }
 
-    /// Closes an end. With unread bytes, or on request, the peer sees a reset (RFC 9293 section
-    /// 3.10.4), and otherwise an end, unless it has already seen one.
+    /// With unread bytes, or on request, the peer sees a reset (RFC 9293 section 3.10.4).
     pub(crate) fn close(&mut self, socket: u32, how: Close) {
         let end = &mut self.sockets[socket as usize];
         let stage = std::mem::replace(&mut end.stage, Stage::Closed);
@@ -192,8 +189,7 @@ impl State {
         }
     }
 
-    /// Holds up a message that cannot get through at present, or that waits behind such a message.
-    /// Returns whether it is held up or lost.
+    /// Returns whether the message is held up or lost.
     fn hold_up(&mut self, id: u32) -> bool {
         let message = &self.messages[id as usize];
         let (from, to, flow) = (message.from, message.to, message.flow);
@@ -207,7 +203,6 @@ impl State {
         true
     }
 
-    /// Returns whether an earlier message from the same end is held up.
     fn waits_behind(&self, message: &Message) -> bool {
         let head = match message.flow {
             NONE => None,
@@ -216,8 +211,7 @@ impl State {
         head.is_some_and(|head| self.messages[*head as usize].serial < message.serial)
     }
 
-    /// Inserts a message among the held-up ones of its flow, in order of sending, because a message
-    /// in transit may be held up after a later one.
+    /// A message in transit may be held up after a later one, so the order of sending decides.
     fn line_up(&mut self, flow: u32, id: u32) {
         let serial = |id: u32| self.messages[id as usize].serial;
         let stalled = &self.sockets[flow as usize].stalled;
@@ -238,14 +232,13 @@ impl State {
         self.agenda.enter(at, to, Class::Message, from, Occurrence::Deliver(id));
     }
 
-    /// Returns whether this direction is blocked. It changes only at the nemesis's turn, which is
-    /// the first of an instant.
+    /// The result changes only at the nemesis's turn, which is the first of an instant.
     pub(crate) fn is_blocked(&self, from: HostIndex, to: HostIndex) -> bool {
         self.network.is_cut(usize::from(from) - 1, usize::from(to) - 1)
             || self.hosts[usize::from(to) - 1].is_dark
     }
 
-    /// Holds up a message. Answers from a host without a connection are lost.
+    /// Answers from a host without a connection are lost.
     fn stall(&mut self, id: u32) {
         let message = &self.messages[id as usize];
         let (kind, from, flow) = (message.kind, message.from, message.flow);
@@ -263,9 +256,8 @@ impl State {
         }
     }
 
-    /// Records that a message is held up, waits for an earlier one, or is retried. Leaves out
-    /// messages without effect, which are those between two closed ends, and a connect without a
-    /// waiter with its answer.
+    /// Leaves out messages without effect, which are those between two closed ends, and a connect
+    /// without a waiter with its answer.
     fn note_held_up(&mut self, id: u32) {
         let Some(all) = &mut self.held_up else { return };
         let Message { kind, from, to, flow, target, .. } = self.messages[id as usize];
@@ -300,8 +292,7 @@ impl State {
         self.agenda.enter(at, from, Class::Message, from, Occurrence::Retry(flow));
     }
 
-    /// Returns whether a due message will reach an open end or a listening host, so that an engine
-    /// has to carry it.
+    /// An engine has to carry a message that reaches an open end or a listening host.
     pub(crate) fn will_arrive(&self, id: u32) -> bool {
         let message = &self.messages[id as usize];
         let is_held_up = self.is_blocked(message.from, message.to) || self.waits_behind(message);
@@ -310,8 +301,7 @@ impl State {
         }
         match message.kind {
             Kind::Connect => self.listens(message.to),
-            // A message of a server that sends first arrives at the instant of the connect's
-            // answer, after it.
+            // A message of a server that sends first arrives just after the connect's answer.
             Kind::Data => {
                 let stage = self.sockets[message.target as usize].stage;
                 matches!(stage, Stage::Open | Stage::Connecting)
@@ -320,14 +310,14 @@ impl State {
         }
     }
 
-    /// Returns whether a power loss of its host lost the data from an end. A delayed message waits
-    /// in the buffers of the sending machine.
+    /// A delayed message waits in the buffers of the sending machine, where a power loss deletes
+    /// it.
     fn is_lost(&self, flow: u32) -> bool {
         flow != NONE && self.sockets[flow as usize].lost_power
     }
 
-    /// Handles a power loss of a host. It happens at the nemesis's turn, so that the arriving
-    /// messages do not depend on the order of hosts.
+    /// The power loss happens at the nemesis's turn, so that messages do not depend on the order of
+    /// hosts.
     pub(crate) fn lose_power(&mut self, host: HostIndex) {
         self.network.had_obstacles = true;
         for end in self.sockets.iter_mut().filter(|end| end.host == host) {
@@ -344,12 +334,10 @@ impl State {
     }
 }
 
-/// The way in which an end is closed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Close {
     /// The peer sees an end of the stream, or a reset if bytes were unread.
     End,
-    /// The peer sees a reset.
     Reset,
     /// The peer sees nothing, because the power is off.
     Silent,

@@ -42,7 +42,6 @@ impl State {
         self.end_turn(host)
     }
 
-    /// Ends the turn, unless another event has become due at this instant.
     #[inline(always)]
     fn end_turn(&mut self, host: HostIndex) -> Step {
         match self.next() {

@@ -39,8 +39,7 @@ impl State {
     }
 }
 
-/// Returns the unanswered connections, including those whose output waits for the end of its
-/// service time.
+/// Includes connections whose output waits for the end of its service time.
 fn unanswered(server: &Server) -> BTreeSet<u32> {
     let asked = server.inbox.iter().filter_map(|arrival| match arrival {
         Arrival::Readable(_, socket) => Some(*socket),

@@ -5,16 +5,13 @@ use fencepost_faults::{Node, SimTime};
 use fencepost_reports::{Trace, WireMessage};
 use std::collections::BTreeMap;
 
-/// Maximum number of messages in the log. Further ones are only counted.
+/// Further messages are only counted.
 const KEPT_MAX: usize = 100_000;
-/// Maximum length of a label in characters.
 const LABEL_MAX: usize = 96;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Detail {
-    /// All messages with their text.
     Words,
-    /// All messages with their bytes.
     Bytes,
     /// The times and ends of all messages.
     Ways,
@@ -38,11 +35,8 @@ pub(crate) struct WireLog {
     detail: Detail,
     trace: Trace,
     carried: Vec<Carried>,
-    /// Index in the trace of each message in transit, by its serial number.
     under_way: BTreeMap<u64, usize>,
-    /// Text of the next data message.
     label: String,
-    /// Bytes of the next data message.
     bytes: Vec<u8>,
 }
 
@@ -66,12 +60,10 @@ impl WireLog {
         self.detail == Detail::Bytes
     }
 
-    /// Stores the bytes that are about to be sent.
     pub(super) fn takes(&mut self, bytes: &[u8]) {
         self.bytes = bytes.to_vec();
     }
 
-    /// Stores the text of the bytes that are about to be sent.
     pub(crate) fn reads(&mut self, words: &str) {
         self.label = cut(words);
     }

@@ -159,8 +159,7 @@ fn modules_have_one_layout() {
     assert!(odd.is_empty(), "name.rs beside name/, not name/mod.rs: {odd:?}");
 }
 
-/// Files and folders that may name members of closed sets. A folder ends with a slash. Tests,
-/// samples and the gallery may name any.
+/// A folder ends with a slash. Tests, samples and the gallery may name any member of a closed set.
 const PLACES: &[(&str, &[&str])] = &[
     (
         "Workload",
@@ -291,8 +290,8 @@ fn no_function_is_longer_than_seventy_lines() {
     }
 }
 
-/// Returns the functions with their lines. The search relies on rustfmt, where a function ends at
-/// the first closing line at its own indentation.
+/// The search relies on rustfmt, where a function ends at the first closing line at its own
+/// indentation.
 fn functions(text: &str) -> Vec<(usize, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();

@@ -237,8 +237,8 @@ impl Crate {
                             return self.definer(&at, &import, through);
                         }
                         _ if self.0.contains_key(&child) => at = child,
-                        // The name is not imported. It belongs to the module itself, to the prelude
-                        // or to another crate.
+                        // The name belongs to the module itself, to the prelude or to another
+                        // crate.
                         _ => return is_within.then_some(at),
                     }
                 }

@@ -5,7 +5,6 @@ use serde_json::Value;
 
 const SEEDS: &str = "0..30";
 
-/// Settings with holds longer than a lease of 10 s, but not than one of 60 s.
 const LONG_HOLDS: [&str; 8] =
     ["--seeds", "0..40", "--client", "single-node", "--fault", "none", "--hold", "8s..14s"];
 

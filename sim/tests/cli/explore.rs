@@ -6,7 +6,6 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-/// Options with a single latency, and therefore two base runs.
 const SMALL: &[&str] = &["explore", "--latency", "1ms", "--quiet"];
 
 fn explore(more: &[&str]) -> Answer {
@@ -117,7 +116,6 @@ fn two_certificates_are_compared_line_by_line() {
     assert_eq!(fencepost_in(folder.path(), &["explore", "--diff", "none.json"]).status, 2);
 }
 
-/// Number of runs above which certificates are only sampled.
 const RUNS_MAX: u64 = 3_000;
 const SAMPLED_MAX: u64 = 600_000;
 

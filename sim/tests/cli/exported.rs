@@ -7,13 +7,11 @@ use std::fs;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// Options for violations that begin within five seconds and last for one.
 const PAUSE: &str = "--client single-node --fault pause --seed 2 --ttl 2s --hold 10ms..1800ms \
                      --cycles 6";
 const RESTART: &str = "--client single-node --fault restart --seed 54 --ttl 2s \
                        --hold 10ms..1800ms --cycles 6";
 
-/// Creates a folder with the report of a run in `report.json`.
 fn reported(options: &str) -> TempDir {
     let folder = TempDir::new().unwrap();
     let words: Vec<&str> = options.split(' ').chain(["--format", "json"]).collect();
@@ -27,7 +25,6 @@ fn is_installed(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|said| said.status.success())
 }
 
-/// Exports the report, and starts the script in its folder.
 fn shows(options: &str, violation: &str) {
     if !is_installed("redis-server") || !is_installed("python3") {
         skip("FENCEPOST_REAL_REDIS", "redis-server or python3");

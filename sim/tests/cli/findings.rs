@@ -15,7 +15,6 @@ function release(key, owner)
 end
 "#;
 
-/// A corrected lock, which waits forever, so that no run is violated.
 const FIXED: &str = r#"
 function acquire(key, ttl)
   if redis.call("SET", key, "1", "NX") then return "1" end

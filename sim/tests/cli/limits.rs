@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Runs a shell script, in which `$0` is the program.
+/// The script finds the program in `$0`.
 fn shell(folder: &Path, script: &str) -> Output {
     let program = env!("CARGO_BIN_EXE_fencepost");
     let mut shell = Command::new("sh");

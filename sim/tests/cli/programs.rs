@@ -80,7 +80,7 @@ fn a_worker_that_changed_is_refused_by_name_unless_it_is_allowed() {
     assert_eq!(ask(&["replay"]).status, 2);
 }
 
-/// Compiles the worker. Returns `None` without a compiler.
+/// Returns `None` without a compiler.
 fn compiled() -> Option<TempDir> {
     let folder = tempfile::tempdir().unwrap();
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/programs/plain.c");

@@ -164,7 +164,6 @@ fn a_program_runs_against_the_real_server() {
     }
 }
 
-/// Creates a script that pretends to be a server, and then does something else.
 fn pretender(folder: &Path, name: &str, does: &str) {
     let says = "#!/bin/sh\n[ \"$1\" = --version ] && echo 'Redis server v=9.9.9 sha=0' && exit\n";
     fs::write(folder.join(name), format!("{says}{does}\n")).unwrap();
@@ -229,12 +228,9 @@ fn a_lock_whose_servers_are_not_real_ones_is_refused() {
     }
 }
 
-/// A run on the real servers of a coordinator, and the expected result on simulated ones.
 struct Comparison {
     coordinator: &'static str,
-    /// Environment variable that makes CI require the server.
     variable: &'static str,
-    /// Path of the server in Debian.
     program: &'static str,
     runs: &'static [(&'static str, &'static str, &'static str)],
 }
@@ -272,7 +268,7 @@ const COMPARISONS: &[Comparison] = &[
     },
 ];
 
-/// Options for few acquisitions on one server, because real servers take long.
+/// Real servers take long, so there are few acquisitions on one server.
 const SHORT: &[&str] = &["--cycles", "4", "--set", "ensemble=1", "--no-shrink", "--format", "json"];
 
 #[test]

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Number of polls in a minute.
 const LOOKS_MAX: usize = 600;
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
 
@@ -88,7 +87,7 @@ fn a_mysql_greets_with_its_version() {
 const CONNECT: &[u8] = b"\0\0\0\x2d\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x0f\xa0\0\0\0\0\0\0\0\0\
     \0\0\0\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
-/// Sends a request. Returns the reply's error code, which is 0 for none.
+/// Returns the reply's error code, which is 0 for none.
 fn ask(address: &str, request: &[u8]) -> i32 {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(CONNECT).unwrap();

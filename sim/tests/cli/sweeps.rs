@@ -398,8 +398,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     }
 }
 
-/// A file size limit simulates a full disk, which only root can create. A write fails in the
-/// middle.
+/// A file size limit simulates a full disk, which only root can create.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
@@ -430,8 +429,7 @@ fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
     assert_eq!((after.status, after.stderr.as_str()), (1, ""));
 }
 
-/// The test uses a file instead of a read-only folder, because CI runs the tests as root, who may
-/// write to those.
+/// A file replaces a read-only folder, to which root may write, because CI runs the tests as root.
 #[test]
 fn a_folder_that_cannot_be_written_to_is_named_once() {
     let folder = tempfile::tempdir().unwrap();

@@ -59,7 +59,6 @@ impl Case {
         Case { deployment: Some(deployment), ..self }
     }
 
-    /// Watches this key instead of the one that the worker is given.
     pub(crate) fn watching(self, key: &'static str) -> Case {
         Case { watched: Some(key), ..self }
     }
@@ -193,8 +192,7 @@ fn a_grant_that_nobody_heard_of_keeps_the_lock_from_those_who_want_it() {
     assert_eq!(run(&[("RECLAIM", "1")]), Some(Vec::new()));
 }
 
-/// A worker in which an uncaught timeout ends the thread that takes the lock, while another thread
-/// lives on.
+/// A worker in which an uncaught timeout ends only the thread that takes the lock.
 const DIES_IN_A_THREAD: &str = r#"
 import threading
 threading.Thread(target=lambda: time.sleep(10**6)).start()

@@ -60,8 +60,7 @@ fn the_removal_that_let_another_in_is_told_and_not_an_earlier_one() {
     }
 }
 
-/// A worker with a lease of 3 s regardless of the requested one, which it renews each second with
-/// RENEW.
+/// A worker with its own lease of 3 s, which it renews each second with RENEW.
 const OWN_LEASE: &str = r#"
 LEASE = 3000
 redis.timeout = None

@@ -33,8 +33,7 @@ const FAULTS: &[&str] = &[
     "client-crash",
 ];
 
-/// Returns the faults: all of them for the fast worker or if `FENCEPOST_PROGRAM_FAULTS` is `all`,
-/// and otherwise three kinds.
+/// The default is three kinds of faults, and `FENCEPOST_PROGRAM_FAULTS=all` tests all of them.
 fn faults_of(worker: &str) -> &'static [&'static str] {
     let all = std::env::var_os("FENCEPOST_PROGRAM_FAULTS").is_some_and(|which| which == "all");
     if all || worker == "cc -static" { FAULTS } else { &["none", "pause", "restart"] }
@@ -58,15 +57,13 @@ fn run(spec: &RunSpec) -> (RunOutcome, RunFacts) {
     (outcome, facts)
 }
 
-/// Runs a spec without interference. A busy machine interrupts threads, so that a run may not be
-/// reproducible.
+/// A busy machine interrupts threads, so that a run may not be reproducible.
 fn undisturbed(spec: &RunSpec) -> (RunOutcome, RunFacts) {
     let mut ran = (0..5).map(|_| run(spec));
     let is_undisturbed = |facts: &RunFacts| facts.programs.iter().all(|life| life.preempted == 0);
     ran.find(|(_, facts)| is_undisturbed(facts)).expect("a run without interruption")
 }
 
-/// Asserts under every fault that two runs have the same history and calls.
 fn repeats_itself(
     (name, make): (&str, fn(&Path) -> Option<Program>),
     files: &[&str],

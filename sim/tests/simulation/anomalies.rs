@@ -129,8 +129,7 @@ fn a_whole_second_expiry_that_is_late_lets_waiters_wait_up_to_a_second_longer() 
     }
 }
 
-/// Microseconds for joining the queue, which takes a connection and a script that the server does
-/// not know yet.
+/// Joining the queue takes a connection and a script that the server does not know yet.
 const MARGIN_US: u64 = 20_000;
 
 fn overtakings_of(client: &'static str, until_s: u64) -> usize {

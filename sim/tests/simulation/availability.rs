@@ -11,8 +11,7 @@ use std::rc::Rc;
 
 const SEEDS: u64 = 40;
 
-/// Returns the causes. Any strategy is suitable, because in these seeds a free lock is unavailable
-/// for that long.
+/// Any strategy is suitable, because in these seeds a free lock is unavailable for that long.
 fn causes(client: &str, fault: &str, bound: Option<u64>) -> BTreeSet<Cause> {
     let client = fencepost_clients::find(client).expect("a lock");
     let availability = bound.map(Span::secs);

@@ -97,7 +97,6 @@ struct Walk<'a> {
 struct Candidate {
     index: usize,
     stands: bool,
-    /// Whether the event created, rewrote or prolonged the value.
     rank: Rank,
 }
 
@@ -139,7 +138,7 @@ impl Walk<'_> {
         })
     }
 
-    /// Returns the moment of a quorum, from the last suitable grant of each server.
+    /// The moment follows from the last suitable grant of each server.
     fn decide(
         &self,
         met: &[Vec<Candidate>],
@@ -166,8 +165,7 @@ impl Walk<'_> {
             self.lock_events().filter(|(_, event)| event.node == server).collect();
         let mut found = Vec::new();
         let mut stands = true;
-        // A decrement by the process after its grant withdraws one grant, and a removal of the key
-        // withdraws all.
+        // A decrement after a grant withdraws that grant, and a removal of the key withdraws all.
         let mut lowered = 0;
         let mut removed = false;
         for place in (0..here.len()).rev() {
@@ -218,8 +216,7 @@ impl Walk<'_> {
         found
     }
 
-    /// Returns whether the current requester was granted the value by the server or, with
-    /// replication, by any server.
+    /// With replication, any server may have granted the value.
     fn same_process(&self, here: &[(usize, &Event)], by: Option<Node>) -> bool {
         let Some(by) = by else { return true };
         let mut writes = here.iter().rev().filter(|(_, event)| is_write(event));

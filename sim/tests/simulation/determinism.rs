@@ -221,8 +221,7 @@ fn a_planted_leak_of_nondeterminism_is_caught() {
     }
 }
 
-/// Scripts that try to leave something on their thread, where servers of many runs share a Lua
-/// state.
+/// Servers of many runs share a Lua state, so scripts may leave something on their thread.
 mod scripted {
     use fencepost_clients::env::BoxFuture;
     use fencepost_clients::{
@@ -283,8 +282,8 @@ mod scripted {
     }
 }
 
-/// Returns the digests of four runs on separate threads, and of the same runs on one. Each thread
-/// begins with `prepare`.
+/// The four runs are made on separate threads, and the same runs on one. Each thread begins with
+/// `prepare`.
 fn apart_and_together(prepare: fn()) -> [Vec<String>; 2] {
     let client = scripted::definition();
     let on_a_thread = move |seeds: std::ops::Range<u64>| {
@@ -315,8 +314,7 @@ fn a_planted_leak_between_scripts_is_caught() {
     assert_ne!(apart[1..], together[1..], "scripts leak and nobody notices");
 }
 
-/// Digests of `--seed 7 --fault failover`, one line per lock. `ci/digests.sh` compares another
-/// profile.
+/// One line per lock with `--seed 7 --fault failover`. `ci/digests.sh` compares another profile.
 const PINNED: &str = include_str!("../pinned-digests.txt");
 
 #[test]

@@ -37,7 +37,6 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     .collect()
 }
 
-/// A safeguard that limits every hold to half a second.
 static SHORT_HOLDS: &[Safeguard] = &[Safeguard {
     name: "short-holds",
     about: "holders that work for at most half a second",

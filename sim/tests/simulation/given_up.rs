@@ -109,9 +109,8 @@ fn a_node_of_an_acquire_that_is_dropped_stays_and_one_that_is_interrupted_is_del
     }
 }
 
-/// A lock with one connection. The flawed variant reuses it after a dropped call, and takes that
-/// call's reply for the next one, as redis-py's asyncio client did before 4.5.5. Any reply except
-/// nil counts as a grant.
+/// The flawed variant reuses its connection after a dropped call, and takes that call's reply for
+/// the next one, as redis-py's asyncio client did before 4.5.5.
 struct Raw {
     env: Env,
     settings: Settings,

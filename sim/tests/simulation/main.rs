@@ -34,7 +34,6 @@ mod turns;
 mod waiting;
 mod wrong_answers;
 
-/// Allocator of the tests, because a run allocates often.
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

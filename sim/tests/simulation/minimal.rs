@@ -55,8 +55,7 @@ fn diagnosis(fixture: Fixture) -> RunReport {
     let spec = spec(fixture);
     let mut facts = facts(&spec);
     assert!(!facts.violations.is_empty(), "{fixture:?} is no fixture: nothing is violated");
-    // The first hazard and the first harm suffice, because later ones mostly have the same minimal
-    // run.
+    // Later violations mostly have the same minimal run.
     facts.violations.truncate(2);
     Stages { diagnosis: diagnose(&spec, &facts), ..facts.into() }.into()
 }
@@ -94,8 +93,7 @@ fn minimal_of_pinned(pinned: &crate::pinned::Pinned) -> Shown {
     Shown { name, target, spec: minimal.spec }
 }
 
-/// Asserts that the run shows no violation without one of its faults, with less of one, or with a
-/// cycle less.
+/// Tries the run without one of its faults, with less of one, and with a cycle less.
 fn is_locally_minimal(Shown { name, target, spec }: &Shown) {
     assert!(target.is_shown_by(spec), "{name}");
     let with = |plan: FaultPlan| RunSpec { plan, ..spec.clone() };

@@ -17,7 +17,6 @@ use fencepost_reports::{Cause, Change, Kind, judge};
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
-/// Maximum time in ticks, which bounds the search as in the published model.
 const TIME_MAX: u8 = 8;
 const TTL: u8 = 3;
 
@@ -41,8 +40,7 @@ impl Model {
         Model { time: 0, clients: [(0, Phase::Idle); 2], masters: vec![None; masters] }
     }
 
-    /// Packs the state into a number, with four bits for every time and more than enough for
-    /// everything else.
+    /// Four bits suffice for every time.
     fn key(&self) -> u128 {
         let pack = |key: u128, (bits, value): (u32, usize)| key << bits | value as u128;
         let mut key = pack(0, (4, self.time.into()));
@@ -179,8 +177,7 @@ fn a_master_that_never_forgets_in_time_lets_nobody_else_in() {
     assert!(seen.len() > 10);
 }
 
-/// Returns how many masters had lost the first holder when the second one was admitted, in the
-/// model's measure.
+/// Returns how many masters had lost the first holder when the second one was admitted.
 fn forgetting(masters: u16) -> usize {
     let scenario = Rc::new(Scenario {
         servers: Servers { masters, ..Servers::default() },
@@ -221,8 +218,7 @@ fn forgetting(masters: u16) -> usize {
     timeline.keys.iter().filter(expired).count()
 }
 
-/// The run is longer than the model's path, because a lease that expires at one master expires at
-/// all.
+/// A lease that expires at one master expires at all, so the run is longer than the model's path.
 #[test]
 fn a_minimal_run_is_longer_than_the_optimum_by_the_masters_that_forget_besides_one() {
     for (masters, optimum) in [(3, 14), (5, 18)] {

@@ -38,7 +38,7 @@ const CELLS: &[(&str, &str)] = &[
     ("fencing", "all"),
 ];
 const SEEDS: std::ops::Range<u64> = 1_000_000..1_000_040;
-/// Number of violations per cell, which is at least 100 over all cells.
+/// There are at least 100 violations over all cells.
 const PER_CELL: usize = 8;
 const PER_RUN: usize = 2;
 

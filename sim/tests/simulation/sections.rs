@@ -14,8 +14,7 @@ use fencepost_reports::{Action, Change, History, What, judge};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// Returns the history of a pause of 4 s, one second after client-1 has entered a critical section
-/// of 7 s.
+/// The pause takes 4 s, and begins one second after client-1 has entered a critical section of 7 s.
 fn paused(section: Section) -> History {
     let hold = Hold::Drawn(SpanRange::new(Span::secs(7), Span::secs(7)));
     let scenario = Scenario { section, hold, processes: 1, cycles: 1, ..Scenario::default() };
@@ -87,8 +86,7 @@ fn what_an_operator_types_breaks_a_lock_that_has_to_be_renewed_and_none_that_sto
     assert_eq!(broken("fencing"), 0);
 }
 
-/// Returns the history of a process that is cut off from its cell of Chubby 1 s after it entered,
-/// and works for long.
+/// The process is cut off from its cell of Chubby 1 s after it entered, and works for long.
 fn cut_off(client: &str) -> History {
     let hold = Hold::Drawn(SpanRange::new(Span::secs(50), Span::secs(50)));
     let scenario = Scenario { hold, processes: 1, cycles: 1, ..Scenario::default() };

@@ -11,8 +11,7 @@ use fencepost_faults::{
 use fencepost_reports::{Change, What};
 use std::rc::Rc;
 
-/// Counts the grants of the old primary, which from 5 s to 25 s is cut off from replicas and
-/// Sentinels, but not from clients.
+/// From 5 s to 25 s, the old primary is cut off from replicas and Sentinels, but not from clients.
 fn granted_by_the_old(switches: Switches, seed: u64) -> usize {
     let hold = Hold::Drawn(SpanRange::new(Span::millis(500), Span::millis(500)));
     let scenario = Scenario {

@@ -16,8 +16,8 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The lock `spring-registry` without its lock inside the process, so that its threads share one
-/// id.
+/// All threads of a process share one id, because `spring-registry` lacks its lock inside the
+/// process.
 static LEAKY: Definition = Definition {
     name: "leaky-registry",
     about: "one owner id per process in Redis by Lua, and no lock inside the process",
@@ -162,9 +162,8 @@ fn hit(client: &'static Definition, fault: Fault, at: u64) -> RunOutcome {
     outcome
 }
 
-/// Returns a time one millisecond after the first instant from `from` on at which both threads of
-/// client-1 have an open acquire or a critical section. Before a fault at that time, the run equals
-/// one without faults.
+/// Returns a time just after both threads of client-1 have an open acquire or a critical section.
+/// Before a fault at that time, the run equals one without faults.
 fn both_busy(client: &'static Definition, from: u64) -> u64 {
     let quiet =
         hit(client, Fault::Pause { node: Node::Client(2), duration_us: Micros(1) }, 60_000_000);

@@ -34,8 +34,7 @@ fn granted(resource: &str, owner: &[u8]) -> Acquisition {
     Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None })
 }
 
-/// Returns a scenario in which processes contend, because there is little time between critical
-/// sections.
+/// Processes contend, because there is little time between critical sections.
 fn busy() -> Scenario {
     let ms = Span::millis;
     Scenario {

@@ -97,8 +97,7 @@ fn value(out: &mut Vec<u8>, key: &[u8], value: &Value) {
     }
 }
 
-/// Writes a length as `rdbSaveLen` does: one byte below 64, two below 16,384, otherwise five or
-/// nine.
+/// The length takes one byte below 64, two below 16,384, and otherwise five or nine (`rdbSaveLen`).
 fn length(out: &mut Vec<u8>, length: usize) {
     match length {
         0..=0x3f => out.push(length as u8),

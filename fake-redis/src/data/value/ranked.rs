@@ -44,7 +44,7 @@ impl Ranked {
         self.count(self.root)
     }
 
-    /// Returns the first rank for which `is_reached` holds. It must also hold for all later ranks.
+    /// Returns the first rank for which `is_reached` holds, as it must for all later ranks.
     pub(super) fn first_rank(&self, is_reached: impl Fn(&[u8], f64) -> bool) -> usize {
         let (mut at, mut before) = (self.root, 0);
         while let Some(place) = at {
@@ -118,8 +118,7 @@ impl Ranked {
         tree.map_or(0, |place| self.node(place).count)
     }
 
-    /// Returns the weight. An empty tree also weighs something, so that a node may have a single
-    /// child.
+    /// An empty tree has a weight, so that a node may have a single child.
     fn weight(&self, tree: Tree) -> usize {
         self.count(tree) + 1
     }
@@ -218,7 +217,6 @@ impl Ranked {
 
 pub(super) struct Iter<'r> {
     ranked: &'r Ranked,
-    /// Nodes to visit after their left subtrees.
     above: Vec<u32>,
     left: usize,
 }

@@ -7,13 +7,10 @@ use std::borrow::Cow;
 
 const INTEGERS_MAX: usize = 512;
 
-/// A set. Integers are sorted, as in Redis, and other members are in a deterministic order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Set {
-    /// Integers in ascending order.
     Integers(Vec<i64>),
-    /// A set that is too large for a list, or has members other than integers; never converted
-    /// back.
+    /// A set that is too large or not only of integers. It is never converted back.
     Table(IndexSet<Box<[u8]>, FxBuildHasher>),
 }
 
@@ -31,7 +28,7 @@ impl Set {
         }
     }
 
-    /// Estimates the size in bytes in constant time, as if all members were as long as the first.
+    /// All members count as if they were as long as the first, which takes constant time.
     pub(super) fn memory(&self) -> usize {
         match self {
             Set::Integers(integers) => 64 + 8 * integers.len(),

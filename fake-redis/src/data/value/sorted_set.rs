@@ -7,7 +7,6 @@ use rustc_hash::FxBuildHasher;
 const LISTED_MEMBERS_MAX: usize = 128;
 const LISTED_LENGTH_MAX: usize = 64;
 
-/// A sorted set, whose scores are never NaN.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct SortedSet {
     scores: IndexMap<Box<[u8]>, f64, FxBuildHasher>,
@@ -44,8 +43,7 @@ impl SortedSet {
         self.order.at(rank)
     }
 
-    /// Returns the member at a place. A removal moves the last member to the free place, and no
-    /// other member.
+    /// A removal moves only the last member, to the free place.
     pub(crate) fn at_place(&self, place: usize) -> Option<(&[u8], f64)> {
         self.scores.get_index(place).map(|(member, score)| (&**member, *score))
     }
@@ -54,7 +52,7 @@ impl SortedSet {
         self.order.iter()
     }
 
-    /// Returns the first rank for which `is_reached` holds. It must also hold for all later ranks.
+    /// Returns the first rank for which `is_reached` holds, as it must for all later ranks.
     pub(crate) fn first_rank(&self, is_reached: impl Fn(&[u8], f64) -> bool) -> usize {
         self.order.first_rank(is_reached)
     }

@@ -41,8 +41,7 @@ fn shift(call: &Arguments<'_>, operation: fn(u32, u32) -> u32) -> Result<f64> {
     Ok(signed(operation(value, bits(call, 2)? & 31)))
 }
 
-/// Formats hexadecimal digits. The second argument is their number; a negative one selects
-/// uppercase.
+/// The second argument is the number of digits. A negative number selects uppercase.
 fn hexadecimal(call: &Arguments<'_>) -> Result<Vec<u8>> {
     let value = bits(call, 1)?;
     let wanted = if call.len() < 2 { 8 } else { bits(call, 2)? as i32 };

@@ -6,7 +6,6 @@ use crate::script::host::{Arguments, Result};
 use crate::state::scripts::Settings;
 use luna_core::runtime::Value;
 
-/// The value of `cjson.null`.
 pub(super) const NULL: Value = Value::LightUserdata(std::ptr::null_mut());
 
 pub(super) fn decode(call: &Arguments<'_>, settings: Settings) -> Result<Value> {
@@ -76,7 +75,7 @@ struct Parser<'c, 'l> {
 }
 
 impl Parser<'_, '_> {
-    /// Returns the byte at an offset from the current position, or 0 after the end, as in C.
+    /// Returns 0 after the end, as in C.
     fn ahead(&self, offset: usize) -> u8 {
         self.text.get(self.position + offset).copied().unwrap_or(0)
     }
@@ -134,7 +133,6 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Returns whether the next number is valid for `strtod` but not in JSON.
     fn is_invalid_number(&self) -> bool {
         let minus = usize::from(self.ahead(0) == b'-');
         match self.ahead(minus) {

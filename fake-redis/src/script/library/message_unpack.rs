@@ -7,8 +7,8 @@ use luna_core::runtime::Value;
 /// Maximum number of results, which is the capacity of Lua's stack.
 const RESULTS_MAX: usize = 7_900;
 
-/// Unpacks at most `limit` values from `offset` on. The first result is the next offset, or -1 at
-/// the end. If both arguments are 0, unpacks everything and returns no offset.
+/// The first result is the next offset, or -1 at the end. If both arguments are 0, unpacks
+/// everything and returns no offset.
 pub(super) fn unpack(call: &Arguments<'_>, limit: i64, offset: i64) -> Result<Vec<Value>> {
     let text = call.string(1)?;
     let text = text.as_bytes();

@@ -7,7 +7,7 @@ use crate::testing::Bench;
 use luna_core::runtime::Value;
 use luna_core::vm::Vm;
 
-/// Describes everything that scripts can reach, except KEYS and ARGV, which are new in every run.
+/// KEYS and ARGV are left out, because they are new in every run.
 fn fingerprint() -> String {
     const WALK: &str = r#"
         local is_open, seen, lines = ..., {}, {}
@@ -180,8 +180,7 @@ fn a_planted_leak_is_caught() {
     assert_eq!(fingerprint(), before);
 }
 
-/// Expressions that could reveal addresses, the heap, or the order of keys that differ only in
-/// their addresses.
+/// Expressions that could reveal addresses, the heap, or the order of keys that differ by address.
 const TELLTALES: [&str; 7] = [
     "return tostring({}) .. tostring(function() end) .. tostring(coroutine.create(function() end))",
     "return tostring(KEYS) .. tostring(ARGV) .. tostring(redis) .. tostring(redis.call)",

@@ -8,7 +8,6 @@ const ENTRIES_MAX: usize = 100_000;
 #[derive(Default)]
 pub(super) struct History {
     entries: Vec<String>,
-    /// Maps each lock to the clients in its critical section, with their time of entry.
     inside: BTreeMap<String, BTreeMap<String, u64>>,
     overlaps: Vec<String>,
 }

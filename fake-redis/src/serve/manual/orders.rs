@@ -102,7 +102,6 @@ fn servers(stage: &Stage) -> Vec<String> {
     all.map(|(place, server)| format!("{} {}", server.name, state(place))).collect()
 }
 
-/// Finds a server by name. Without a name, this is the first server.
 fn server(stage: &Stage, name: Option<&str>) -> Result<usize, String> {
     let Some(name) = name else { return Ok(0) };
     let found = stage.servers.iter().position(|server| server.name.eq_ignore_ascii_case(name));
@@ -191,8 +190,7 @@ fn act(stage: &mut Stage, order: &str, name: Option<&str>) -> Result<(), String>
     Ok(())
 }
 
-/// Starts a failover as SENTINEL FAILOVER does. Without Sentinels, promotes the first replica that
-/// is up.
+/// Without Sentinels, promotes the first replica that is up.
 fn fail_over(stage: &mut Stage) -> Result<(), String> {
     let ups: Vec<usize> = (0..stage.servers.len()).filter(|place| stage.is_up(*place)).collect();
     if let Some(sentinel) = ups.iter().find(|place| stage.servers[**place].is_sentinel) {

@@ -25,7 +25,6 @@ pub(super) struct Server {
     pub(super) port: u16,
     pub(super) is_sentinel: bool,
     boot: Boot,
-    /// The running server; `None` after a crash.
     machine: Option<Box<dyn Machine>>,
     pub(super) is_frozen: bool,
     pub(super) is_cut: bool,
@@ -69,7 +68,6 @@ pub(super) struct Stage {
     outside: BTreeMap<u64, End>,
     sent: Vec<(u64, Sent)>,
     pub(super) lag_us: u64,
-    /// Index of the last server that FAILOVER promoted.
     pub(super) primary: usize,
     pub(super) traps: Vec<Trap>,
     pub(super) history: History,
@@ -120,7 +118,7 @@ impl Stage {
         self.settle();
     }
 
-    /// Advances the clock. Returns `false` if the servers do not settle.
+    /// Returns `false` if the servers do not settle.
     pub(super) fn advance(&mut self, span_us: u64) -> bool {
         let end = self.now_us.saturating_add(span_us);
         let comes_to_rest = self.run_until(end);
@@ -385,13 +383,11 @@ impl Stage {
         for connection in connections {
             self.hang_up(server, connection);
         }
-        // The peers of a failed connection are notified.
         for event in waiting {
             self.schedule(0, event);
         }
     }
 
-    /// Restarts a server. If `is_empty` is set, its disk is discarded.
     pub(super) fn restart(&mut self, server: usize, is_empty: bool) {
         if is_empty {
             self.servers[server].disk = Disk::default();

@@ -48,7 +48,7 @@ impl Transaction {
         self.is_spoilt |= self.is_open;
     }
 
-    /// Makes EXEC reply nil, because a watched key changed. May be called before MULTI.
+    /// May be called before MULTI.
     pub(crate) fn overtake(&mut self) {
         self.is_overtaken = true;
     }

@@ -36,8 +36,7 @@ impl Progress {
         }
     }
 
-    /// Records that all data was replaced and synced. The stream is at `offset`, perhaps in another
-    /// history.
+    /// The stream is at `offset`, perhaps in another history.
     pub(crate) fn replace(&mut self, offset: u64) {
         self.written = offset;
         self.unsynced = false;
@@ -45,7 +44,7 @@ impl Progress {
         self.under_way.iter_mut().for_each(|reach| *reach = offset);
     }
 
-    /// Ends an input. If no data waits for the disk, everything up to `offset` counts as durable.
+    /// If no data waits for the disk, everything up to `offset` counts as durable.
     pub(crate) fn rest(&mut self, offset: u64) {
         if !self.unsynced && self.under_way.is_empty() {
             self.written = offset;

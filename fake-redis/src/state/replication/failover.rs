@@ -14,7 +14,6 @@ pub(super) enum Phase {
 pub(crate) struct FailoverOrder {
     /// Host and port of the replica; `None` selects the first replica that catches up.
     pub(crate) target: Option<(String, u16)>,
-    /// Timeout in milliseconds; `None` means no timeout.
     pub(crate) timeout_ms: Option<i64>,
     /// Whether to hand over after the timeout to a replica that has not caught up.
     pub(crate) force: bool,
@@ -24,7 +23,6 @@ pub(crate) struct FailoverOrder {
 pub(super) struct Failover {
     phase: Phase,
     target: Option<(String, u16)>,
-    /// Deadline in wall-clock milliseconds; `None` means no timeout.
     ends_at_ms: Option<i64>,
     force: bool,
 }
@@ -72,8 +70,8 @@ impl Replication {
         self.failover.as_ref().is_some_and(|failover| failover.phase == Phase::InProgress)
     }
 
-    /// Returns whether to omit pings, which lengthen the stream that the replica has to catch up
-    /// with. Redis omits them only if there is a timeout.
+    /// Pings lengthen the stream that the replica has to catch up with. Redis omits them only if
+    /// there is a timeout.
     pub(super) fn withholds_pings(&self) -> bool {
         self.failover.as_ref().is_some_and(|failover| failover.ends_at_ms.is_some())
     }

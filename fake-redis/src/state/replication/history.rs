@@ -8,7 +8,6 @@ pub(crate) struct History {
     id: String,
     /// Id of the history from which this one branched off, valid up to `second_offset`.
     second_id: String,
-    /// First offset that is not valid under the second id.
     second_offset: Option<u64>,
     offset: u64,
     backlog: Option<Backlog>,
@@ -35,7 +34,7 @@ impl History {
         &self.second_id
     }
 
-    /// Returns the offset for INFO, where -1 means none.
+    /// Returns -1 for none, as INFO does.
     pub(crate) fn second_offset(&self) -> i64 {
         self.second_offset.map_or(-1, |offset| offset as i64)
     }
@@ -113,8 +112,8 @@ impl History {
         }
     }
 
-    /// Returns the stream from the offset `next` on, if the requester shares this history and the
-    /// backlog goes back that far (`masterTryPartialResynchronization`).
+    /// The requester must share this history, and the backlog must go back that far
+    /// (`masterTryPartialResynchronization`).
     pub(crate) fn since(&self, id: &str, next: u64) -> Option<Bytes> {
         let same_past = id.eq_ignore_ascii_case(&self.id)
             || id.eq_ignore_ascii_case(&self.second_id)

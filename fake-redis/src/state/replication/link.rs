@@ -22,7 +22,6 @@ pub(crate) enum Stage {
 pub(super) struct Link {
     stage: Stage,
     outgoing: Option<Outgoing<Step>>,
-    /// Wall-clock second of the primary's last message.
     heard_at: i64,
     reader: RequestReader,
     unapplied: BytesMut,
@@ -112,7 +111,7 @@ impl Replication {
         self.history.adopt(id, offset);
     }
 
-    /// Continues the history under the primary's id. Returns whether the id is new.
+    /// Returns whether the primary's id is new.
     pub(crate) fn rename_history(&mut self, id: &str) -> bool {
         let is_new = id != self.history.id();
         if is_new {
@@ -137,8 +136,7 @@ impl Replication {
         }
     }
 
-    /// Takes the next complete command of the stream. The caller gives it back with
-    /// [`applied`](Self::applied).
+    /// The caller gives the command back with [`applied`](Self::applied).
     pub(crate) fn next_command(&mut self) -> Result<Option<Request>, ProtocolError> {
         let is_complete = self.link.reader.advance(Limits::of(usize::MAX))?;
         Ok(is_complete.then(|| self.link.reader.take()))
@@ -148,8 +146,7 @@ impl Replication {
         self.link.reader.give_back(request);
     }
 
-    /// Forwards applied commands to the replicas of this server, and a transaction only once it is
-    /// complete.
+    /// A transaction is forwarded only once it is complete.
     pub(crate) fn pass_on_applied(&mut self) {
         let link = &mut self.link;
         let applied = link.unapplied.len() - link.reader.pending();
@@ -157,14 +154,13 @@ impl Replication {
         self.append_to_stream(&bytes);
     }
 
-    /// Takes the connection in order to close it. The caller then calls
-    /// [`lose_link`](Self::lose_link).
+    /// The caller then calls [`lose_link`](Self::lose_link).
     pub(crate) fn take_outgoing(&mut self) -> Option<ConnectionId> {
         self.link.outgoing.take().map(|outgoing| outgoing.id)
     }
 
-    /// Handles a lost link and returns whether it was up. The applied data stays valid for a
-    /// partial resynchronization.
+    /// Returns whether the link was up. The applied data stays valid for a partial
+    /// resynchronization.
     pub(crate) fn lose_link(&mut self, now_seconds: i64) -> bool {
         let was_up = self.link.is_up();
         let heard_at = self.link.heard_at;

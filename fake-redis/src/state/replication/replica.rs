@@ -21,14 +21,13 @@ pub(crate) struct Introduction {
 pub(crate) enum Progress {
     /// The replica has waited for a snapshot since this wall-clock second (`wait_bgsave`).
     Waits(i64),
-    /// The replica loads the snapshot. The later stream is sent after its first acknowledgement
+    /// The later stream is sent after the replica's first acknowledgement
     /// (`repl_start_cmd_stream_on_ack`).
     Loads(BytesMut),
     Follows,
 }
 
-/// A replica. As in Redis, it counts as online once its snapshot was sent, before it has loaded the
-/// snapshot.
+/// As in Redis, a replica counts as online once its snapshot was sent, before it is loaded.
 #[derive(Debug)]
 pub(crate) struct Replica {
     pub(crate) client: ClientKey,
@@ -36,10 +35,8 @@ pub(crate) struct Replica {
     pub(crate) host: String,
     pub(crate) port: u16,
     pub(crate) acknowledged: u64,
-    /// Offset on the replica's disk; 0 if it reported none, as without an append-only file and
-    /// before 7.2.
+    /// Offset on the replica's disk; 0 if it reported none.
     pub(crate) synced: u64,
-    /// Wall-clock second of the last acknowledgement.
     pub(crate) acknowledged_at: i64,
     pub(crate) silent: bool,
     pub(crate) progress: Progress,
@@ -56,7 +53,6 @@ pub(crate) enum SyncRequest<'a> {
     /// SYNC, which requests a snapshot and sends no acknowledgements.
     Snapshot,
     Continue {
-        /// Id of the history, or `?`.
         id: &'a str,
         /// First missing offset; a negative number requests a snapshot.
         next: i64,
@@ -96,9 +92,7 @@ impl Replication {
         self.good_replicas
     }
 
-    /// Counts the replicas that acknowledged recently, by age in whole seconds
-    /// (`refreshGoodSlavesCount`). Writes are checked against the last count, not at their own
-    /// time.
+    /// Writes are checked against the last count, not at their own time (`refreshGoodSlavesCount`).
     pub(crate) fn count_good_replicas(&mut self, config: &NodeConfig, now_seconds: i64) {
         if config.min_replicas_to_write == 0 || config.min_replicas_max_lag == 0 {
             return;
@@ -128,17 +122,15 @@ impl Replication {
         self.replicas.iter().any(|replica| !replica.is_online())
     }
 
-    /// Prepares a snapshot for a new replica, which does not know the database selected in the
-    /// stream. A replica forwards its primary's stream unchanged, so its own replicas need the
-    /// database selected there.
+    /// A new replica does not know the database selected in the stream. A replica forwards its
+    /// primary's stream unchanged, so its own replicas need the database selected there.
     pub(crate) fn begin_snapshot(&mut self) {
         if !self.is_replica() {
             self.stream_db = None;
         }
     }
 
-    /// Sends the snapshot to the waiting replicas. `send` returns whether a replica must
-    /// acknowledge the snapshot before the stream.
+    /// `send` returns whether a replica must acknowledge the snapshot before the stream.
     pub(crate) fn share_snapshot(
         &mut self,
         now_seconds: i64,
@@ -153,8 +145,7 @@ impl Replication {
         }
     }
 
-    /// Records an acknowledgement. Returns whether the client is a replica, and the stream that was
-    /// held back while it loaded.
+    /// Returns whether the client is a replica, and the stream that was held back while it loaded.
     pub(crate) fn acknowledge(
         &mut self,
         key: ClientKey,

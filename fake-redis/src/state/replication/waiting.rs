@@ -7,8 +7,8 @@ use crate::state::client_key::ClientKey;
 pub(crate) enum Goal {
     /// WAIT: this many replicas must have applied the write.
     Applied { replicas: usize },
-    /// WAITAOF: this many replicas, and this server if `local`, must have the write in their synced
-    /// append-only files.
+    /// The write must be in synced append-only files, including that of this server if `local` is
+    /// set.
     Synced { local: bool, replicas: usize },
 }
 

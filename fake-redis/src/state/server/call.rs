@@ -15,7 +15,6 @@ pub(crate) enum Anchor {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Effect {
     AsSent,
-    /// Propagates the effects that the command recorded, possibly none.
     Stated,
 }
 
@@ -30,7 +29,6 @@ pub(crate) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// Panics if `index` does not exist; the arity check prevents that.
     pub(crate) fn arg(&self, index: usize) -> &'a [u8] {
         self.args.get(index)
     }

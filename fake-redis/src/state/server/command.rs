@@ -11,7 +11,6 @@ pub(crate) type Run = fn(&mut Call<'_>) -> CommandResult;
 
 pub(crate) struct Command {
     pub(crate) info: CommandInfo,
-    /// The command's code, which most containers never reach.
     pub(crate) run: Run,
     pub(crate) subcommands: &'static [Command],
 }
@@ -70,7 +69,6 @@ impl Command {
         Command { subcommands, ..row }
     }
 
-    /// Adds code to a container for calls without a subcommand.
     pub(crate) const fn runs(mut self, arity: i32, flags: Flags, run: Run) -> Command {
         (self.info.arity, self.info.flags, self.run) = (arity, flags, run);
         self

@@ -20,7 +20,6 @@ impl Recent {
     }
 }
 
-/// Compares byte by byte, which is fast because names are short.
 #[inline(always)]
 fn is_in_any_case(lower: &[u8], name: &[u8]) -> bool {
     let mut pairs = lower.iter().zip(name);

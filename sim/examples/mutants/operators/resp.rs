@@ -86,8 +86,7 @@ impl Call {
         does(&self.script, command)
     }
 
-    /// Edits a script that the client sends as a whole. A call by digest cannot be edited, because
-    /// the new digest differs from the client's.
+    /// A call by digest cannot be edited, because the new digest differs from the client's.
     pub(crate) fn edit(&mut self, edits: &[(&str, &str)]) -> bool {
         if self.name() != "EVAL" {
             return false;
@@ -154,8 +153,7 @@ fn name_of(words: &[Vec<u8>]) -> String {
     words.first().map(|name| String::from_utf8_lossy(name).to_uppercase()).unwrap_or_default()
 }
 
-/// Returns the script of a call. `rule::redis::Rule::says` learns the scripts that clients later
-/// call by digest.
+/// `rule::redis::Rule::says` learns the scripts that clients later call by digest.
 fn script_of(words: &[Vec<u8>], scripts: &Scripts) -> String {
     let word = words.get(1).map(Vec::as_slice).unwrap_or_default();
     match name_of(words).as_str() {

@@ -23,7 +23,6 @@ pub(crate) enum Rule {
 }
 
 impl Rule {
-    /// Returns the input that the server gets instead of these bytes.
     pub(crate) fn hears(&self, exchange: &mut Exchange<'_>, bytes: &[u8]) -> Heard {
         match self {
             Rule::Redis(rule) => rule.hears(exchange, bytes),
@@ -36,7 +35,6 @@ impl Rule {
         }
     }
 
-    /// Returns the reply that the client gets instead of these bytes, or `None` if it is unchanged.
     pub(crate) fn says(&self, exchange: &mut Exchange<'_>, bytes: &[u8]) -> Option<Vec<u8>> {
         match self {
             Rule::Redis(rule) => rule.says(exchange, bytes),

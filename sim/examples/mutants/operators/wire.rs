@@ -46,14 +46,12 @@ pub(crate) enum Heard {
 }
 
 impl Heard {
-    /// Returns the new bytes if they changed, and otherwise keeps the original.
     pub(crate) fn changed(is_changed: bool, bytes: Vec<u8>) -> Heard {
         if is_changed { Heard::Instead(bytes) } else { Heard::AsItIs }
     }
 }
 
-/// Applies the edits. No replacement may be longer than the original. Spaces pad it, so that all
-/// lengths stay.
+/// Spaces pad each replacement, which may not be longer than the original.
 pub(crate) fn edited(bytes: &[u8], edits: &[(&str, &str)]) -> Heard {
     let mut out = bytes.to_vec();
     let mut is_changed = false;

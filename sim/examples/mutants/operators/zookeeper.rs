@@ -99,7 +99,6 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
 ];
 
-/// Replaces the type of the created node, which is the last number of the request.
 fn flag(frame: &mut [u8], from: i32, to: i32) -> bool {
     let at = frame.len() - 4;
     let is_it = int(frame, at) == Some(from);

@@ -7,7 +7,6 @@ use std::thread::available_parallelism;
 
 const UNASKED_MAX: u128 = 1_000_000;
 
-/// Fails if there are too many runs to begin without `--yes`.
 pub(super) fn asks(survey: &Survey, jobs: usize) -> Result<(), Failure> {
     if survey.all_runs() <= UNASKED_MAX {
         return Ok(());

@@ -9,8 +9,7 @@ use crate::setup::scenario::{Scenario, Strategy};
 use crate::studies::explore::{Bounds, Grain, Rule};
 use fencepost_faults::{Families, Seed};
 
-/// Defaults of `explore`, which a file or a flag may override. Processes and cycles are few,
-/// because every event is a possible place for a fault, and durations are fixed.
+/// Processes and cycles are few, because every event is a possible place for a fault.
 const DEFAULTS: [(&str, &str); 7] = [
     ("processes", "2"),
     ("cycles", "1"),
@@ -21,7 +20,6 @@ const DEFAULTS: [(&str, &str); 7] = [
     ("nesting", "always"),
 ];
 
-/// Parses the bounds. Errors name the wrong value and the valid ones.
 pub(super) fn bounds(arguments: &ExploreArguments) -> Result<Bounds, Failure> {
     let mut scenario = scenario_of(arguments)?;
     let families: Families = arguments.fault.join("+").parse().map_err(Failure::wrong)?;
@@ -49,7 +47,7 @@ pub(super) fn bounds(arguments: &ExploreArguments) -> Result<Bounds, Failure> {
     Ok(bounds)
 }
 
-/// Builds the scenario from the defaults of `explore`, then the file, then --set, then the flags.
+/// Later sources override earlier ones: defaults of `explore`, file, --set, flags.
 fn scenario_of(arguments: &ExploreArguments) -> Result<Scenario, Failure> {
     let given = &arguments.deployment;
     let is_told = given.set.iter().any(|text| text.trim_start().starts_with("strategy"));

@@ -25,7 +25,7 @@ impl Order<'_> {
         unfinished(self.bounds, &self.conditions, (self.shard, ledger), reason).sealed()
     }
 
-    /// Prints the result. `cut_short` is the reason why it is incomplete.
+    /// `cut_short` is the reason why the result is incomplete.
     pub(super) fn conclude(
         &self,
         ledger: &Ledger,

@@ -32,7 +32,6 @@ impl Known {
         self.findings.next_seed().0
     }
 
-    /// Runs the seeds of known findings again, if they were found with the sweep's settings.
     pub(crate) fn retest(&self, spec: &SweepSpec, stop: &Stop) -> Result<Retested, Failure> {
         let options = spec.scenario.flags();
         let scenario = Rc::new(spec.scenario.clone());
@@ -65,8 +64,7 @@ impl Known {
         Ok(())
     }
 
-    /// Adds the sweep's findings. The outcome is `Violated` if a known seed shows a finding that is
-    /// not accepted.
+    /// The outcome is `Violated` if a known seed shows a finding that is not accepted.
     pub(crate) fn enter(&self, sweep: &Sweep, retested: &Retested) -> Result<Outcome, Failure> {
         let (said, is_open) = self.store.change(|findings| {
             enter(findings, sweep, retested)?;

@@ -20,7 +20,7 @@ impl Store {
         &self.path
     }
 
-    /// Returns the findings, which are empty if the file is missing.
+    /// A missing file has no findings.
     pub(crate) fn read(&self) -> Result<Findings, Failure> {
         match self.path.try_exists() {
             Ok(false) => Ok(Findings::default()),
@@ -28,7 +28,6 @@ impl Store {
         }
     }
 
-    /// Returns the findings. Fails if the file is missing or one of its lines is damaged.
     pub(crate) fn existing(&self) -> Result<Findings, Failure> {
         if let Ok(false) = self.path.try_exists() {
             let problem = "no such store: expected one that `sweep --findings FILE` wrote";
@@ -38,7 +37,7 @@ impl Store {
         Findings::read(&text).map_err(|error| Failure::content(&self.path, error))
     }
 
-    /// Changes the store after waiting for other processes that change it.
+    /// Waits for other processes that change the store.
     pub(crate) fn change<T>(
         &self,
         change: impl FnOnce(&mut Findings) -> Result<T, Failure>,
@@ -52,7 +51,7 @@ impl Store {
     }
 }
 
-/// Returns the date in UTC as YYYY-MM-DD. SOURCE_DATE_EPOCH overrides it.
+/// Returns the date in UTC. SOURCE_DATE_EPOCH overrides it.
 pub(crate) fn today() -> Result<String, Failure> {
     let stated = std::env::var("SOURCE_DATE_EPOCH").ok();
     let seconds = stated.as_ref().map_or_else(|| Some(now_s()), |text| text.parse().ok());
@@ -67,7 +66,7 @@ fn now_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// Formats an instant in seconds since 1970. Returns `None` after the year 262142.
+/// Returns `None` after the year 262142.
 fn day(seconds: u64) -> Option<String> {
     let at = chrono::DateTime::from_timestamp(i64::try_from(seconds).ok()?, 0)?;
     Some(at.date_naive().to_string())

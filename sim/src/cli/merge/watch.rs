@@ -15,7 +15,6 @@ use std::time::{Duration, Instant};
 
 const EVERY: Duration = Duration::from_secs(2);
 
-/// The progress of a slice, in runs.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 struct Slice {
     done: u64,
@@ -46,7 +45,6 @@ pub(super) fn watch(folder: &Path) -> Result<Outcome, Failure> {
     }
 }
 
-/// Reads the checkpoints, one level of folders deep. Fails if there is none.
 fn read(folder: &Path) -> Result<Slices, Failure> {
     let mut slices = Slices::default();
     for path in checkpoints(folder, 2)? {
@@ -102,7 +100,6 @@ impl Slices {
         self.known.len() == self.count as usize && self.known.values().all(Slice::is_done)
     }
 
-    /// Formats the rate since the first poll.
     fn pace(&self, first: &Slices, started: Instant) -> String {
         let (total, before) = (self.total(), first.total());
         let Slice { done, of, violated } = total;
@@ -127,7 +124,6 @@ impl Slice {
     }
 }
 
-/// The output: bars on a terminal, and otherwise a line for each poll.
 #[derive(Default)]
 struct Screen {
     bars: MultiProgress,

@@ -17,7 +17,6 @@ pub(super) struct Project {
 }
 
 pub(super) struct Setting {
-    /// Name of the long option without its dashes.
     pub(super) key: String,
     /// Arguments for the option, empty for a flag that is off.
     pub(super) tokens: Vec<OsString>,
@@ -28,12 +27,11 @@ impl Project {
         Ok(Project { path: path.to_owned(), text: read_file(path, "options in TOML")? })
     }
 
-    /// Returns the folder to which the file's paths are relative, or `None` for the current one.
     pub(super) fn folder(&self) -> Option<&Path> {
         self.path.parent().filter(|folder| !folder.as_os_str().is_empty())
     }
 
-    /// Returns the settings, where a profile overrides the general ones. Checks the whole file.
+    /// A profile overrides the general settings. The whole file is checked.
     pub(super) fn settings(
         &self,
         profile: Option<&String>,

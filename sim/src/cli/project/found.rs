@@ -17,7 +17,6 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Returns the file that the user named.
     pub(super) fn named(path: &Path) -> Found {
         Found { path: path.to_owned(), is_above: false, may_start_programs: true }
     }

@@ -14,9 +14,9 @@ use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Stream};
 use fencepost_serve::{ServeError, Serving, clocks};
 use rand_core::Rng;
 
-/// Port of every replica, which the paper does not specify.
+/// The paper specifies no port.
 const PORT: u16 = 2_006;
-/// Number of replicas, according to the paper's section 2.2 ("typically five").
+/// The paper's section 2.2 says "typically five".
 const REPLICAS: u16 = 5;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -54,15 +54,15 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     ensemble::servers(setup.topology, PORT)
 }
 
-/// Returns the lease of a session. The master extends it by 12 s, or by more if it chooses.
+/// The master extends the lease by 12 s, or by more if it chooses.
 fn lease(ttl: Micros) -> Micros {
     ttl.clamp(Micros(SESSION_LEASE_US), Micros(SESSION_LEASE_MAX_US))
 }
 
-/// Returns the recovery time. The master may have answered a session's last KeepAlive two thirds of
-/// a lease after the client received the previous answer, and a new master adds an eighth.
-/// Restarted replicas elect no master for a master lease and an eighth of it, and elections may be
-/// tied. A client asks every replica in turn, and then a lock-delay begins.
+/// The master may have answered a session's last KeepAlive two thirds of a lease after the client
+/// received the previous answer, and a new master adds an eighth. Restarted replicas elect no
+/// master for a master lease and an eighth of it, and elections may be tied. A client asks every
+/// replica in turn, and then a lock-delay begins.
 fn recovery(scenario: &Scenario, _: Topology) -> Micros {
     let lease = lease(scenario.ttl.0);
     let delay = scenario.servers.lock_delay.map_or(Micros(LOCK_DELAY_MAX_US), |delay| delay.0);

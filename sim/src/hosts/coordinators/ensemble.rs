@@ -31,7 +31,6 @@ pub(super) fn servers(topology: Topology, port: u16) -> Servers {
     Servers::Ensemble(all.map(|number| address(Node::Server(number), port)).collect())
 }
 
-/// Makes the machines of the members. Also returns the number of the node's member.
 pub(super) fn members<M>(
     topology: Topology,
     node: Node,

@@ -13,7 +13,6 @@ use fencepost_serve::{ServeError, Serving, clocks};
 use rand_core::Rng;
 use std::time::Duration;
 
-/// Port of every server (`--listen-client-urls`).
 const PORT: u16 = 2_379;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -45,17 +44,16 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     ensemble::servers(setup.topology, PORT)
 }
 
-/// Returns the lease, which has whole seconds and at least one and a half election timeouts.
+/// The lease has whole seconds and at least one and a half election timeouts.
 fn lease(ttl: Micros) -> Micros {
     let seconds = whole_seconds(Duration::from_micros(ttl.0));
     let least = u64::try_from(Config::default().ttl_min()).unwrap_or(0);
     Micros::from_secs(seconds.max(least))
 }
 
-/// Returns the recovery time. A new leader extends each lease by an election timeout, checks twice
-/// a second for expired ones, and retries a failed revocation after 3 s. Elections may be tied, so
-/// this allows for four of up to two election timeouts each. A client's request may fail after 5 s
-/// and two election timeouts, and may still take effect before then.
+/// A new leader extends each lease by an election timeout, checks twice a second for expired ones,
+/// and retries a failed revocation after 3 s. Elections may be tied, so this allows for four of up
+/// to two election timeouts each. A client's request may fail after 5 s and two election timeouts.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     let election = Micros::from_millis(Config::default().election_ms());
     let looks = Micros::from_millis(500) + Micros::from_secs(3);
@@ -65,7 +63,6 @@ fn recovery(_: &Scenario, topology: Topology) -> Micros {
     }
 }
 
-/// Serves over real TCP, between the members too.
 pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
     let clients_max = place.clients_max;
     serving::start(

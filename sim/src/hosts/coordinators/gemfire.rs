@@ -9,7 +9,6 @@ use fencepost_faults::{Family, FaultKind, Micros, Node};
 use fencepost_gemfire::{Config, GemFire, Server};
 use fencepost_serve::{ServeError, Serving, clocks};
 
-/// The port of every server.
 const PORT: u16 = 40_404;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -37,8 +36,7 @@ fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     Box::new(move |_, now| Box::new(GemFire::new(config.clone(), now)))
 }
 
-/// Returns the member timeout. A silent member departs after two and a half timeouts, which equal
-/// the ttl.
+/// A silent member departs after two and a half timeouts, which equal the ttl.
 fn member_timeout(ttl: Micros) -> Micros {
     Micros((ttl.0 / 5 * 2).max(1))
 }
@@ -47,9 +45,9 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     ensemble::servers(setup.topology, PORT)
 }
 
-/// Returns the recovery time. The other servers remove a silent server after a ttl, and the new
-/// grantor waits another ttl for a silent process. Servers that found a system wait for half a
-/// member timeout. A process asks each server in turn until it finds its coordinator.
+/// The other servers remove a silent server after a ttl, and the new grantor waits another ttl for
+/// a silent process. Servers that found a system wait for half a member timeout. A process asks
+/// each server in turn until it finds its coordinator.
 fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
     let (ttl, asks) = (scenario.ttl.0, u64::from(ensemble::count(topology)) + 1);
     Micros(ttl.0 * 3 + scenario.calls.command_timeout.0.0 * asks)

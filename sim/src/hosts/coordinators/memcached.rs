@@ -39,13 +39,13 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(vec![address(Node::Server(1), PORT)])
 }
 
-/// Returns the recovery time. Times to live are rounded up to seconds, perhaps with an additional
-/// second, and end by a clock that is read once a second.
+/// Times to live are rounded up to seconds, perhaps with an additional second, and end by a clock
+/// that is read once a second.
 fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(3)
 }
 
-/// Starts a server. A limit of 0 selects memcached's default.
+/// A limit of 0 selects memcached's default.
 pub(crate) fn serve(place: Place<'_>, memory_limit: u64) -> Result<Serving, ServeError> {
     let clients_max = place.clients_max;
     serving::start(

@@ -38,8 +38,7 @@ fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     Box::new(move |disk, _| Box::new(Mysql::new(config.clone(), &disk)))
 }
 
-/// Returns the table with a row to lock, as on PostgreSQL. The locks of the table create their own
-/// database.
+/// The locks of the table create their own database.
 fn schema(lock: &str) -> String {
     let lock = lock.replace('\'', "''");
     format!(
@@ -52,8 +51,7 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(vec![address(Node::Server(1), PORT)])
 }
 
-/// Returns the recovery time. A lock wait checks once a second whether its client is still
-/// connected.
+/// A lock wait checks once a second whether its client is still connected.
 fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(1)
 }

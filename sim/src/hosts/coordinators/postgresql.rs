@@ -29,7 +29,7 @@ pub(super) const ENTRY: Entry = Entry {
     recovery,
 };
 
-/// Returns the servers. A standby exists only if the faults need it or the scenario requests it.
+/// A standby exists only if the faults need it or the scenario requests it.
 fn topology(scenario: &Scenario, client: &Definition, families: &Families) -> Topology {
     let wants_standby = |family| matches!(family, Family::Failover | Family::ReplicationLag);
     let of_program = scenario.program(client).map(|program| program.deployment);
@@ -75,8 +75,6 @@ pub(crate) fn schema(lock: &str) -> String {
     format!("{SCHEMA} INSERT INTO locks VALUES ('{}')", lock.replace('\'', "''"))
 }
 
-/// Watches the locks whose names begin with the prefix, in every form that a lock of the table
-/// uses.
 fn watch(prefix: &str, lock: &str, ttl: Micros) -> Watch {
     let ttl_us = i64::try_from(ttl.0).unwrap_or(i64::MAX);
     let spring = |table, stamp, ttl_us| LockTable {
@@ -112,9 +110,9 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(servers.into_iter().map(|server| address(server, PORT)).collect())
 }
 
-/// Returns the recovery time. A deadlock is detected a second after the last wait has begun
-/// (`deadlock_timeout`). A standby notices a lost connection with its next status, after 10 s, and
-/// may take 5 s to open another one.
+/// A deadlock is detected a second after the last wait has begun (`deadlock_timeout`). A standby
+/// notices a lost connection with its next status, after 10 s, and may take 5 s to open another
+/// one.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     match topology {
         Topology::Standby { .. } => Micros::from_secs(1 + 10 + 5),
@@ -122,8 +120,7 @@ fn recovery(_: &Scenario, topology: Topology) -> Micros {
     }
 }
 
-/// Serves behind real TCP. The servers are for tests, because the secrets for cancelling statements
-/// are predictable.
+/// These servers are for tests, because the secrets for cancelling statements are predictable.
 pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
     let clients_max = place.clients_max;
     serving::start(

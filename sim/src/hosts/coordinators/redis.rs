@@ -30,7 +30,7 @@ pub(super) const ENTRY: Entry = Entry {
     recovery,
 };
 
-/// Returns the servers. Sentinels and replicas exist only if they are needed.
+/// Sentinels and replicas exist only if they are needed.
 fn topology(scenario: &Scenario, client: &Definition, families: &Families) -> Topology {
     let wants_replicas = |family| {
         matches!(family, Family::Failover | Family::ReplicationLag | Family::Operator | Family::All)
@@ -123,7 +123,7 @@ fn servers(setup: &ServerSetup<'_>, process: Node) -> Servers {
     }
 }
 
-/// Returns the first master that a process asks. The probe counts as the process after the last.
+/// The probe counts as the process after the last.
 fn first_master(scenario: &Scenario, process: Node) -> usize {
     let place = match process {
         Node::Client(number) => number - 1,
@@ -135,8 +135,7 @@ fn first_master(scenario: &Scenario, process: Node) -> usize {
     }
 }
 
-/// Returns the recovery time. With Sentinel, it is down-after, twice failover-timeout and the 30 s
-/// of TILT.
+/// With Sentinel, recovery takes down-after, twice failover-timeout and the 30 s of TILT.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     match topology {
         Topology::Replicated { down_after_us, failover_timeout_us, .. } => {

@@ -10,7 +10,6 @@ use fencepost_faults::{Family, FaultKind, Micros, Node};
 use fencepost_serve::{ServeError, Serving, clocks};
 use fencepost_zookeeper::{Config, Member, ZooKeeper};
 
-/// Port of every server (`clientPort`).
 const PORT: u16 = 2_181;
 /// Maximum number of clients of a served member (`maxCnxns`).
 const SERVED_CLIENTS_MAX: usize = 10_000;
@@ -42,23 +41,22 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     ensemble::servers(setup.topology, PORT)
 }
 
-/// Returns the session timeout, which is at least two ticks and at most twenty
-/// (`minSessionTimeout`, `maxSessionTimeout`).
+/// A session timeout is at least two ticks and at most twenty (`minSessionTimeout`,
+/// `maxSessionTimeout`).
 fn lease(ttl: Micros) -> Micros {
     let ticks = |count| Micros(tick().0 * count);
     ttl.clamp(ticks(2), ticks(20))
 }
 
-/// Returns the server's `tickTime`.
 fn tick() -> Micros {
     Micros::from_millis(Config::default().tick_ms)
 }
 
-/// Returns the recovery time. A session outlives its timeout by up to a tick. Before that, members
-/// may take syncLimit to notice that they lost each other, and initLimit for a failed attempt to
-/// follow a leader. A client notices after two thirds of its timeout that its server is silent. It
-/// then tries each server for an equal part of the timeout, and sleeps for up to a second before
-/// each attempt and once more before it starts the list again.
+/// A session outlives its timeout by up to a tick. Before that, members may take syncLimit to
+/// notice that they lost each other, and initLimit for a failed attempt to follow a leader. A
+/// client notices after two thirds of its timeout that its server is silent. It then tries each
+/// server for an equal part of the timeout, and sleeps for up to a second before each attempt and
+/// once more before it starts the list again.
 fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
     let (config, servers, timeout) =
         (Config::default(), u64::from(count(topology)), lease(scenario.ttl.0));
@@ -70,7 +68,7 @@ fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
     Micros(tick().0 * ticks) + finds_silence + timeout + Micros::from_secs(servers + 1)
 }
 
-/// Serves over real TCP. `clients_max` limits the clients of one address.
+/// `clients_max` limits the clients of one address.
 pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
     let clients_max = place.clients_max;
     serving::start(

@@ -1,7 +1,7 @@
 //! Interprets a program's stderr after a failure: finds the line with the error, and tells whether
 //! a thread died of it.
 
-/// Finds the line with the error, and skips stack frames and runtimes' banners.
+/// Skips stack frames and runtimes' banners.
 pub(super) fn error_line<'l>(lines: &[&'l str]) -> Option<&'l str> {
     let is_said = |line: &&str| !line.trim().is_empty() && !line.starts_with("SLF4J: ");
     let said: Vec<&str> = lines.iter().copied().filter(is_said).collect();
@@ -16,7 +16,6 @@ pub(super) fn error_line<'l>(lines: &[&'l str]) -> Option<&'l str> {
     of_python.or_else(named).or_else(last).or(said.last()).map(|line| line.trim())
 }
 
-/// Returns whether the error has ended a thread.
 pub(super) fn is_of_uncaught(line: &str) -> bool {
     line.starts_with("Traceback (most recent call last):")
         || line.starts_with("Exception in thread ")

@@ -22,8 +22,7 @@ impl Desk {
         self.names.borrow_mut().insert((machine, name), holder);
     }
 
-    /// Returns the thread with this name. Without a name, or with an unknown one, returns the
-    /// process itself.
+    /// Without a name, or with an unknown one, the holder is the process itself.
     pub(crate) fn holder(&self, machine: Node, name: Option<Bytes>) -> Node {
         let named = name.and_then(|name| self.names.borrow().get(&(machine, name)).copied());
         named.unwrap_or(machine)
@@ -34,7 +33,7 @@ impl Desk {
         self.entries.borrow_mut().insert(node, entry);
     }
 
-    /// Returns the current acquisition. Later requests belong to it even after the release.
+    /// Later requests belong to the acquisition even after the release.
     pub(crate) fn acquisition(&self, node: Node) -> Option<u64> {
         self.entries.borrow().get(&node).and_then(|entry| entry.acquisition)
     }

@@ -26,8 +26,7 @@ use std::time::Duration;
 
 const JUDGE: &str = "judge";
 const JUDGE_PORT: u16 = 9001;
-/// Length of a piece of simulated work, in microseconds. A pause delays the end of the work by its
-/// own length, except for at most one piece.
+/// A pause delays the end of the work by its own length, except for at most one piece.
 const WORK_PIECE_US: u64 = 10_000;
 
 pub(crate) struct Shared {
@@ -37,7 +36,6 @@ pub(crate) struct Shared {
     pub(crate) roster: Rc<Roster>,
     pub(crate) desk: Rc<Desk>,
     pub(crate) lives: Rc<Lives>,
-    /// Time for which the probe lets earlier waiters go first.
     pub(crate) progress_bound: Micros,
     pub(crate) nodes: Vec<Node>,
     pub(crate) seed: u64,
@@ -124,9 +122,8 @@ pub(crate) async fn live(
     }
 }
 
-/// Waits until all current waiters are served, but at most for the bound of progress. A newcomer's
-/// first commands (loading a script, releasing the lock) can wake processes that would otherwise
-/// wait forever.
+/// A newcomer's first commands (loading a script, releasing the lock) can wake processes that would
+/// otherwise wait forever.
 async fn lets_others_in_first(env: &Env, shared: &Shared) {
     const STEP_US: u64 = 100_000;
     let waiting = shared.recorder.who_waits();
@@ -181,7 +178,7 @@ impl Host {
         });
     }
 
-    /// Carries out a request of the program. Returns whether it can immediately be told the result.
+    /// Returns whether the program can immediately be told the result.
     async fn carries_out(&mut self, request: Request) -> bool {
         match request {
             Request::Connect { socket, host, .. } if host == JUDGE => {
@@ -226,8 +223,7 @@ impl Host {
         }
     }
 
-    /// Handles the end of the program's data. A server then closes its end, and so does the judge
-    /// once no work is left.
+    /// A server closes its end in turn, and so does the judge once no work is left.
     fn hears_the_end(&mut self, socket: SocketId) -> bool {
         match self.ends.get_mut(&socket) {
             Some(End::Open(open) | End::Over(open)) => open.shutdown(),

@@ -12,7 +12,6 @@ use fencepost_faults::{Micros, Node, draw};
 use fencepost_reports::{Action, What};
 use std::rc::Rc;
 
-/// Maximum duration of work in milliseconds.
 const WORK_MAX_MS: u64 = 3_600_000;
 
 pub(crate) struct Judge {
@@ -72,7 +71,6 @@ impl Judge {
         self.holders.iter().any(|holder| matches!(holder.phase, Phase::Holding))
     }
 
-    /// Returns whether any holder in the process is acquiring, holding or releasing the lock.
     pub(crate) fn is_amid(&self) -> bool {
         self.holders.iter().any(|holder| holder.phase != Phase::Idle)
     }
@@ -131,8 +129,8 @@ impl Judge {
         Answer::Now(answer)
     }
 
-    /// Returns the holder with a name. Each name is a thread of the process, and the first one is
-    /// the process itself. Returns `None` if there is no space for more threads.
+    /// Each name is a thread of the process, and the first one is the process itself. Returns
+    /// `None` if there is no space for more threads.
     fn holder(&mut self, name: Option<Bytes>) -> Option<usize> {
         if let Some(known) = self.holders.iter().position(|holder| holder.name == name) {
             return Some(known);
@@ -165,7 +163,7 @@ impl Judge {
         "+OK\r\n".to_owned()
     }
 
-    /// Handles a reported acquisition. Returns the minimum time to hold the lock, in milliseconds.
+    /// Returns the minimum time to hold the lock, in milliseconds.
     fn acquired(
         &mut self,
         holder: usize,
@@ -226,7 +224,7 @@ impl Judge {
         self.ends_cycle(holder)
     }
 
-    /// Handles an unknown outcome. If an acquire's outcome is unknown, its cycle ends.
+    /// An unknown outcome of an acquire ends the cycle.
     fn unknown(&mut self, holder: usize, phase: Phase, reason: Option<&Bytes>) -> String {
         match phase {
             Phase::Acquiring(operation) => {

@@ -10,11 +10,9 @@ use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_reports::{Change, Event, What};
 use std::collections::BTreeMap;
 
-/// Smallest number that is a time of the Unix epoch, in seconds, milliseconds or microseconds.
-/// Smaller numbers are counts.
+/// Smallest number that is a time of the Unix epoch. Smaller numbers are counts.
 const SECONDS_MIN: f64 = 1e9;
-/// Tolerated error of a process's clock. Beyond it, a removal of expired entries counts as a
-/// removal of live ones.
+/// With a larger clock error, a removal of expired entries counts as a removal of live ones.
 const TOLERANCE: Micros = Micros::from_millis(50);
 
 struct Value {
@@ -55,7 +53,7 @@ pub(super) fn read(events: &mut [Event]) {
     }
 }
 
-/// Reads a value without the members that have expired at `now`.
+/// Omits the members that have expired at `now`.
 fn value_at(value: &str, now: SimTime) -> Value {
     let members: Vec<(&str, Option<SimTime>)> = value.split(' ').map(member).collect();
     let is_live = |ends: &Option<SimTime>| ends.is_none_or(|ends| now < ends);
@@ -74,7 +72,6 @@ fn member(text: &str) -> (&str, Option<SimTime>) {
     parsed.map_or((text, None), |(name, ends)| (name, Some(ends)))
 }
 
-/// Converts a number of seconds, milliseconds or microseconds of the Unix epoch.
 fn ends(number: f64) -> Option<SimTime> {
     let us = match number {
         _ if number < SECONDS_MIN => return None,

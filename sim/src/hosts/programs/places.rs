@@ -5,7 +5,6 @@ use fencepost_clients::sql::advisory;
 use fencepost_clients::{Address, Coordinator, Servers};
 use fencepost_faults::Node;
 
-/// Returns the variables. Their names lack the prefix.
 pub(super) fn places(program: &Program, servers: &Servers) -> Vec<(String, String)> {
     match servers {
         Servers::One(address) => vec![("REDIS".to_owned(), format!("redis://{address}"))],
@@ -29,8 +28,7 @@ pub(super) fn places(program: &Program, servers: &Servers) -> Vec<(String, Strin
     }
 }
 
-/// Returns all addresses in one value, as clients of coordinators other than Redis expect, and each
-/// by itself.
+/// Clients of coordinators other than Redis expect all addresses in one value.
 fn of_members(program: &Program, members: &[Address]) -> Vec<(String, String)> {
     let all = joined(members);
     let first = members.first().map_or(String::new(), ToString::to_string);
@@ -70,7 +68,6 @@ fn of_members(program: &Program, members: &[Address]) -> Vec<(String, String)> {
     found
 }
 
-/// Returns the address as libpq expects it. libpq looks for the primary.
 fn postgresql(all: &str, members: usize) -> String {
     let target = if members > 1 { "?target_session_attrs=read-write" } else { "" };
     format!("postgresql://postgres@{all}/postgres{target}")

@@ -62,8 +62,7 @@ fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Returns the source of a file. Python reads `__pycache__/a.cpython-311.pyc` instead of `a.py` if
-/// it exists.
+/// Python reads `__pycache__/a.cpython-311.pyc` instead of `a.py` if it exists.
 fn source(path: &Path) -> PathBuf {
     let compiled = || {
         let folder = path.parent().filter(|folder| folder.ends_with("__pycache__"))?.parent()?;
@@ -73,7 +72,6 @@ fn source(path: &Path) -> PathBuf {
     compiled().unwrap_or_else(|| path.to_owned())
 }
 
-/// Returns whether the version of the system or of an interpreter identifies the file.
 fn is_the_systems(path: &Path) -> bool {
     let is_own = path.starts_with("/usr/local");
     if !is_own && SYSTEM.iter().any(|folder| path.starts_with(folder)) {

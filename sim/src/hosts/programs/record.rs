@@ -8,7 +8,6 @@ use fencepost_reports::{Action, Event, What};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// State of a process whose threads that could take the lock have all died.
 const THREAD_DIED: &str = "lost a thread to an uncaught error";
 
 /// One life of a program, from a start of its host to a crash or its own end.
@@ -42,12 +41,10 @@ pub struct Life {
     pub preempted: u32,
 }
 
-/// The lives of all programs of a run, in order of their start.
 #[derive(Default)]
 pub(crate) struct Lives(pub(crate) RefCell<Vec<Life>>);
 
 impl Lives {
-    /// Begins a life and returns its index.
     pub(crate) fn begins(&self, node: Node, started: SimTime) -> usize {
         let mut lives = self.0.borrow_mut();
         lives.push(Life {
@@ -101,8 +98,7 @@ impl Life {
         }
     }
 
-    /// Returns the output line by line. A line may be printed in pieces, and has the time of the
-    /// first piece.
+    /// A line may be printed in pieces, and has the time of the first piece.
     fn lines(&self) -> Vec<Printed> {
         let mut lines: Vec<(Printed, Vec<u8>)> = Vec::new();
         let mut open: BTreeMap<Channel, usize> = BTreeMap::new();
@@ -138,8 +134,7 @@ impl Life {
         Some(error.chars().take(LETTERS_MAX).collect())
     }
 
-    /// Returns the time at which a thread died of an error, if the process stayed alive and sent
-    /// nothing more.
+    /// The process must have stayed alive and sent nothing more.
     fn died_at(&self) -> Option<SimTime> {
         let lines = self.lines();
         let mut errors = lines.iter().rev().filter(|line| line.is_error);
@@ -174,8 +169,7 @@ impl Life {
     }
 }
 
-/// Ends the operations of processes whose thread died of an error, because they no longer wait for
-/// anything.
+/// The process of a dead thread no longer waits for anything.
 pub(crate) fn end_dead(lives: &mut [Life], events: &mut Vec<Event>) {
     for life in lives {
         let node = life.node;

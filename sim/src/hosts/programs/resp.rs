@@ -4,10 +4,9 @@ use bytes::{Bytes, BytesMut};
 use redis_protocol::resp2::decode::decode_bytes_mut;
 use redis_protocol::resp2::types::BytesFrame;
 
-/// Redis version that the judge and the storage report.
 const VERSION: &str = "7.0.15";
 
-/// Takes a command. Returns `None` if no command is complete, and `Err` for invalid input.
+/// Returns `None` if no command is complete, and `Err` for invalid input.
 pub(crate) fn next_command(buffer: &mut BytesMut) -> Result<Option<Vec<Bytes>>, ()> {
     match decode_bytes_mut(buffer) {
         Ok(Some((frame, _, _))) => words(&frame).map(Some).ok_or(()),
@@ -29,8 +28,7 @@ pub(crate) fn name(word: &Bytes) -> String {
     String::from_utf8_lossy(word).to_ascii_uppercase()
 }
 
-/// Removes this word and the next one, which is returned. Never removes the note's name or its
-/// subject.
+/// Returns the word after `wanted`. The note's name and its subject are never removed.
 pub(crate) fn take_pair(words: &mut Vec<Bytes>, wanted: &str) -> Option<Bytes> {
     let place = (2..words.len().checked_sub(1)?).rev().find(|at| name(&words[*at]) == wanted)?;
     words.drain(place..place + 2).nth(1)
@@ -40,7 +38,6 @@ pub(crate) fn number<T: std::str::FromStr>(word: &Bytes) -> Option<T> {
     std::str::from_utf8(word).ok()?.parse().ok()
 }
 
-/// Returns the reply to a client library's greeting.
 pub(crate) fn courtesy(words: &[Bytes]) -> Option<String> {
     Some(match name(&words[0]).as_str() {
         "HELLO" => hello(words.get(1)),

@@ -7,7 +7,6 @@ use fencepost_faults::Node;
 use fencepost_reports::{Action, Change, Event, What};
 use std::collections::BTreeMap;
 
-/// Inverts the changes of keys that contain tokens.
 pub(super) fn read(events: &mut Vec<Event>) {
     if !are_tokens(events) {
         return;

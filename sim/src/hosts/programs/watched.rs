@@ -18,7 +18,6 @@ pub struct Watched {
     pub renewed: Vec<String>,
 }
 
-/// Maximum number of keys in a note.
 const OTHERS_MAX: usize = 5;
 
 pub(crate) fn is_pattern(key: &str) -> bool {
@@ -61,9 +60,8 @@ fn quoted(keys: &[String]) -> Vec<String> {
     keys.iter().map(|key| format!("'{key}'")).collect()
 }
 
-/// Keeps the events of the lock's keys. If no process wrote a key with the stated prefix, the lock
-/// is the only other key that they wrote, the only one with an expiry, or the only one that they
-/// removed again.
+/// If no process wrote a key with the stated prefix, the lock is the only other key that they
+/// wrote, the only one with an expiry, or the only one that they removed again.
 pub(crate) fn watch(mut events: Vec<Event>, stated: &str) -> (Vec<Event>, Watched) {
     let mut watched = choose(&events, stated);
     watched.renewed = renewed(&events, &watched.key);
@@ -95,7 +93,6 @@ fn is_watched(key: &str, pattern: &str) -> bool {
     }
 }
 
-/// Returns the name, or the pattern with the name in it.
 fn key_of(name: &str, pattern: &str) -> String {
     match is_watched(name, pattern) {
         true => name.to_owned(),
@@ -103,8 +100,7 @@ fn key_of(name: &str, pattern: &str) -> String {
     }
 }
 
-/// Returns the other keys that processes renewed, if they never renewed a watched one. A single
-/// extension may complete a grant, so it does not count.
+/// A single extension may complete a grant, so it does not count.
 fn renewed(events: &[Event], watched: &str) -> Vec<String> {
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     for event in events {
@@ -153,10 +149,9 @@ fn choose(events: &[Event], stated: &str) -> Watched {
     }
 }
 
-/// Determines the owner value of each acquisition. It is the value that the process was last
-/// granted while it asked, or else the one whose lease it extended. If there is none, and no other
-/// key of Redis may be the lock, the owner becomes a value that no server has. If there are several
-/// locks, only the lock's own key counts.
+/// The owner is the value that the process was last granted while it asked, or else the one whose
+/// lease it extended. Otherwise, if no other key of Redis may be the lock, it is a value that no
+/// server has.
 fn name_owners(events: &mut [Event], watched: &Watched) {
     let mut asked: BTreeMap<u64, usize> = BTreeMap::new();
     let mut about: BTreeMap<Node, String> = BTreeMap::new();

@@ -17,7 +17,6 @@ pub(super) enum Ask {
 }
 
 pub(super) enum Heard {
-    /// The server's locks and its role, or `None` if it did not answer.
     Reading(Option<Reading>),
     Notice(Notice),
 }
@@ -26,7 +25,6 @@ pub(super) enum Heard {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Changes {
     pub(super) by_ends: bool,
-    /// Whether the server may change locks when it syncs its disk.
     pub(super) by_syncs: bool,
 }
 
@@ -34,11 +32,9 @@ pub(super) struct Changes {
 pub(super) trait Console {
     fn is_ready(&self) -> bool;
 
-    /// Returns the connections to open. Called until connected, and again after a connection
-    /// closed.
+    /// Called until connected, and again after a connection closed.
     fn connects(&mut self) -> Vec<Ask>;
 
-    /// Returns the first messages for a new connection.
     fn opened(&mut self, _: Channel) -> Vec<Ask> {
         Vec::new()
     }
@@ -59,18 +55,16 @@ pub(super) trait Console {
         false
     }
 
-    /// Takes the next message to the server. Returns `None` if no message is complete.
+    /// Returns `None` if no message is complete.
     fn next_work(&mut self, by: ConnectionId, buffer: &mut BytesMut, is_raw: bool) -> Option<Work> {
         next_message(by, buffer, is_raw)
     }
 
-    /// Returns whether the bytes are those of a server that begins to replicate.
     fn begins_replication(&self, _: &[u8]) -> bool {
         false
     }
 
-    /// Returns how a key was replaced or removed, and by which connection if known. `None` means
-    /// that it was overwritten, or that the trigger determines the reason.
+    /// Returns `None` if the key was overwritten, or if the trigger determines the reason.
     fn left(&self, _before: &Key, _now: Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)> {
         None
     }
@@ -85,7 +79,6 @@ pub(super) trait Console {
         (Vec::new(), Trigger::Operator(None))
     }
 
-    /// Returns a test for signs of life, which change no lock.
     fn sign_of_life(&self) -> fn(&[u8]) -> bool {
         |_| false
     }

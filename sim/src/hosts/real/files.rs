@@ -16,13 +16,12 @@ use tempfile::TempDir;
 const PATIENCE_US: u64 = 120_000_000;
 
 pub(super) struct Files {
-    /// Folder of the server, or the reason why there is none.
     folder: Result<TempDir, String>,
     synced: RefCell<SyncedFiles>,
 }
 
 impl Files {
-    /// Creates a folder with a server's initial files, which are safe from power loss.
+    /// The initial files are safe from power loss.
     pub(super) fn new(part: &Part) -> Files {
         let mut synced = SyncedFiles::default();
         let folder = made(part, &mut synced);
@@ -33,7 +32,6 @@ impl Files {
         self.folder.as_ref().map(TempDir::path)
     }
 
-    /// Adds files that were synced since the last call.
     pub(super) fn keeps(&self, synced: SyncedFiles) {
         self.synced.borrow_mut().extend(synced);
     }
@@ -76,13 +74,11 @@ fn written<'f>(
     Ok(paths)
 }
 
-/// Does nothing, because real servers do not run on this system.
 #[cfg(not(unix))]
 fn belongs_to(_: &Path, _: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a user the owner of a folder and its content, if this process is allowed to.
 #[cfg(unix)]
 fn belongs_to(path: &Path, user: u32) -> io::Result<()> {
     match std::os::unix::fs::lchown(path, Some(user), Some(user)) {
@@ -97,8 +93,7 @@ fn belongs_to(path: &Path, user: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the template folder for servers of this binary, if there is one. The folder is made once
-/// and kept for later processes.
+/// The folder is made once and kept for later processes.
 fn template(part: &Part) -> Result<Option<PathBuf>, String> {
     static MADE: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
     let Some(template) = part.kind.template.map(|template| template(part)) else {
@@ -117,7 +112,6 @@ fn template(part: &Part) -> Result<Option<PathBuf>, String> {
     Ok(Some(path))
 }
 
-/// Returns the folder for templates, which is in the user's cache or next to temporary files.
 fn cache() -> PathBuf {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
@@ -126,7 +120,6 @@ fn cache() -> PathBuf {
 }
 
 impl Template {
-    /// Returns a name that differs if any input of the template differs.
     fn name(&self, part: &Part) -> String {
         let mut text = part.binary.sha256.clone() + env!("CARGO_PKG_VERSION");
         for word in &self.command {
@@ -143,7 +136,6 @@ impl Template {
     }
 }
 
-/// Makes a template next to its final place, and moves it there.
 fn make(template: &Template, path: &Path) -> Result<(), String> {
     let failed = |error: io::Error| format!("its initial files could not be created: {error}");
     let folder = folder::new().map_err(failed)?;
@@ -160,7 +152,7 @@ fn make(template: &Template, path: &Path) -> Result<(), String> {
         .copy_all(&folder.path().join(template.folder), copy.path())
         .map_err(failed)?;
     match fs::rename(copy.path(), path) {
-        // Another process was faster.
+        // Another process made the folder first.
         Err(_) if path.is_dir() => Ok(()),
         other => other.map_err(failed),
     }

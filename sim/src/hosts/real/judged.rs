@@ -4,8 +4,7 @@ use bytes::Bytes;
 use fencepost_machine::{ConnectionId, KeyChange, Notice, Output, TapEvent, WallTime};
 use std::collections::BTreeMap;
 
-/// Tolerated difference in milliseconds between two readings of one expiry, because some servers
-/// report only the remaining time.
+/// Some servers report only the remaining time, so two readings of one expiry differ by up to 2 ms.
 const ROUNDING_MS: i64 = 2;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -25,7 +24,6 @@ pub(super) struct Key {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Owner {
-    /// The sender of the command before the reading.
     #[default]
     OfTrigger,
     /// The connection of the session, or `None` if the server does not know the session.
@@ -48,7 +46,6 @@ pub(super) struct Reading {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Trigger {
     Start,
-    /// A client's command, with the keys that it certainly writes.
     Command {
         by: ConnectionId,
         clears: bool,
@@ -69,7 +66,6 @@ pub(super) struct Judged {
 }
 
 impl Judged {
-    /// Reports the keys that have expired by the wall clock of a primary.
     pub(super) fn expires(&mut self, wall: WallTime, out: &mut Vec<Output>) {
         if !self.is_primary() {
             return;
@@ -85,8 +81,7 @@ impl Judged {
         }
     }
 
-    /// Reports the changes since the last reading. `left` returns how a key was replaced or
-    /// removed, unless the trigger determines that.
+    /// `left` returns how a key was replaced or removed, unless the trigger determines that.
     pub(super) fn takes(
         &mut self,
         reading: Reading,
@@ -240,7 +235,6 @@ mod tests {
         out.into_iter().filter_map(of).collect()
     }
 
-    /// Returns the reports of a primary whose data changes from the first reading to the second.
     fn changes(
         before: Option<Key>,
         after: Option<Key>,

@@ -10,8 +10,7 @@ use fencepost_programs::Launch;
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-/// Folder in a server's configuration. Servers report it to clients, and the real path differs
-/// between runs.
+/// Servers report their folder to clients, and the real path differs between runs.
 pub(super) const FOLDER: &str = "/proc/self/cwd";
 pub(super) const FIRST_PROCESS: u32 = 101;
 pub(super) const NOBODY: u32 = 65_534;
@@ -20,12 +19,9 @@ pub(crate) struct Kind {
     pub(crate) coordinator: Coordinator,
     /// File name for which `--servers real` searches.
     pub(crate) program: &'static str,
-    /// Description of the expected program, for errors.
     pub(crate) expected: &'static str,
     pub(super) version: fn(path: &str) -> Vec<String>,
-    /// Finds the name and the version in the output of the command.
     pub(super) name_and_version: fn(&str) -> Option<(String, String)>,
-    /// Template that is made once, and of which each server gets a copy.
     pub(super) template: Option<fn(&Part) -> Template>,
     pub(super) recipe: fn(&RealSetup<'_>, Node) -> Recipe,
     pub(super) console: fn(&Part) -> Box<dyn Console>,
@@ -109,7 +105,7 @@ pub(super) fn command(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// Returns the name and the version, or `None` if the first word after the prefix is no version.
+/// Returns `None` if the first word after the prefix is no version.
 pub(super) fn version_after(said: &str, name: &str, prefix: &str) -> Option<(String, String)> {
     let rest = said.lines().find_map(|line| line.trim().split_once(prefix))?.1;
     let version = rest.split([' ', ',', '-']).next()?.trim();
@@ -119,8 +115,7 @@ pub(super) fn version_after(said: &str, name: &str, prefix: &str) -> Option<(Str
 
 #[cfg(test)]
 impl Part {
-    /// Creates a part in which `redis-2` is at 10.0.0.2, and `server-1` to `server-3` are at
-    /// 10.0.1.1 to 10.0.1.3.
+    /// `redis-2` is at 10.0.0.2, and `server-1` to `server-3` are at 10.0.1.1 to 10.0.1.3.
     pub(super) fn for_tests(kind: &'static Kind, node: Node) -> Part {
         let named = |name: &str, part, last| (format!("{name}-{last}"), [10, 0, part, last].into());
         let all = (1..=3).flat_map(|last| [named("redis", 0, last), named("server", 1, last)]);

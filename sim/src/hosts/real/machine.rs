@@ -27,7 +27,6 @@ const MONOTONIC_BEGIN_US: u64 = 10_000_000;
 const SHORT_BOOT_US: u64 = 50_000;
 const TURNS_MAX: u32 = 10_000;
 
-/// A real server process, from one start to its exit or crash.
 pub(super) struct RealServer {
     part: Part,
     files: Rc<Files>,
@@ -39,7 +38,6 @@ pub(super) struct RealServer {
     look: Look,
     judged: Judged,
     work: VecDeque<Work>,
-    /// Received bytes of commands that are not complete.
     partial: BTreeMap<ConnectionId, BytesMut>,
     has_started: bool,
     has_lost_power: bool,
@@ -47,9 +45,7 @@ pub(super) struct RealServer {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stepped {
-    /// Every thread waits.
     Idle,
-    /// The server continues at another instant, or has ended.
     Busy,
 }
 
@@ -97,7 +93,7 @@ impl RealServer {
         &mut *self.look.console
     }
 
-    /// Starts the server. A long start is not shortened, so no clock jumps when it ends.
+    /// A long start is not shortened, so no clock jumps when it ends.
     fn boots(&mut self, now: Now, out: &mut Outputs) {
         self.has_started = true;
         if !self.part.is_sentinel() {
@@ -122,8 +118,7 @@ impl RealServer {
         }
     }
 
-    /// Steps the server, and passes it the received commands one at a time if they can be
-    /// distinguished.
+    /// Commands are passed on one at a time if they can be distinguished.
     fn goes_on(&mut self, now: Now, out: &mut Outputs) {
         let mut has_served = false;
         for _ in 0..TURNS_MAX {
@@ -152,7 +147,7 @@ impl RealServer {
         }
     }
 
-    /// Sends the console's requests. Returns whether one was sent.
+    /// Returns whether a request was sent.
     fn asks_console(&mut self, now: Now, before_us: u64) -> bool {
         let Some(group) = &mut self.group else { return false };
         let is_judged = self.part.tap_prefix.is_some() && !self.part.is_sentinel();
@@ -196,7 +191,7 @@ impl RealServer {
         }
     }
 
-    /// Lets every thread run until it waits, `before_us` before the instant.
+    /// The threads run `before_us` before the instant.
     fn steps(&mut self, now: Now, before_us: u64, out: &mut Outputs) -> (Stepped, Option<u64>) {
         let Some(group) = &mut self.group else { return (Stepped::Busy, None) };
         let monotonic_us = MONOTONIC_BEGIN_US + now.monotonic.0 - before_us;

@@ -111,7 +111,7 @@ impl MemcachedConsole {
     }
 
     /// Parses `ME a exp=-9 la=0 cas=3 fetch=no cls=1 size=63`. Versions differ in the sign of the
-    /// remaining time. -1 is one second, or no expiry.
+    /// remaining time, and -1 is one second or no expiry.
     fn item(&self, line: &str) -> Option<Key> {
         let mut words = line.strip_prefix("ME ")?.split(' ');
         let name = Bytes::copy_from_slice(words.next()?.as_bytes());

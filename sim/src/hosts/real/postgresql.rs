@@ -27,7 +27,6 @@ pub(super) const KIND: Kind = Kind {
     console: |part| Box::new(PostgresqlConsole::of(part)),
 };
 
-/// Runs `initdb` from the binary's folder, and creates the tables of the locks.
 fn template(part: &Part) -> Template {
     let path = Path::new(&part.binary.path);
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());

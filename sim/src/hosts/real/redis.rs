@@ -16,7 +16,6 @@ use std::fmt::Write;
 
 const PORT: u16 = 6379;
 const SENTINEL_PORT: u16 = 26379;
-/// Name under which Sentinels monitor the primary.
 const MASTER_NAME: &str = "mymaster";
 /// Maximum duration of a start.
 const BOOT: Micros = Micros::from_millis(50);
@@ -33,7 +32,7 @@ pub(super) const KIND: Kind = Kind {
     console: |part| Box::new(RedisConsole::of(part)),
 };
 
-/// Extracts the name and the version from `Redis server v=7.0.15 sha=...`.
+/// Parses `Redis server v=7.0.15 sha=...`.
 fn name_and_version(said: &str) -> Option<(String, String)> {
     let (name, rest) = said.trim().split_once(" server v=")?;
     let version = rest.split_whitespace().next()?;
@@ -55,7 +54,6 @@ fn recipe(setup: &RealSetup<'_>, node: Node) -> Recipe {
     Recipe { command, files, port, boot: BOOT, ..Recipe::default() }
 }
 
-/// Returns the address of a node of the deployment.
 fn address(world: &RealWorld, node: Node) -> String {
     let found = world.addresses.get(&node.to_string());
     found.map_or_else(|| node.to_string(), ToString::to_string)
@@ -84,8 +82,7 @@ fn redis(setup: &RealSetup<'_>, node: Node) -> String {
     text
 }
 
-/// Returns the configuration of a Sentinel that has already found the replicas and the other
-/// Sentinels.
+/// The Sentinel has already found the replicas and the other Sentinels.
 fn sentinel(setup: &RealSetup<'_>, node: Node) -> String {
     let scenario = setup.scenario;
     let primary = address(setup.world, Node::Redis(1));
@@ -116,7 +113,7 @@ fn sentinel(setup: &RealSetup<'_>, node: Node) -> String {
     text
 }
 
-/// Returns the id by which Sentinels know each other, 40 hexadecimal digits.
+/// The id has 40 hexadecimal digits.
 fn sentinel_id(setup: &RealSetup<'_>, node: Node) -> String {
     let mut rng = setup.seed.stream(fencepost_faults::Stream::Server(node));
     (0..5).map(|_| format!("{:08x}", rng.next_u32())).collect()

@@ -23,7 +23,6 @@ use std::rc::Rc;
 const FOLDERS: &str = "/usr/local/bin:/usr/bin:/usr/sbin:/bin";
 /// Debian's folder with a subfolder for each version of PostgreSQL.
 const POSTGRESQL: &str = "/usr/lib/postgresql";
-/// Time in microseconds in which a binary must report its version or serve, by its own clock.
 const PATIENCE_US: u64 = 10_000_000;
 const STEP_US: u64 = 1_000;
 
@@ -52,7 +51,6 @@ pub(crate) fn binaries(
     Ok(binaries)
 }
 
-/// Finds and identifies a binary, starts it, and checks that it serves.
 pub(crate) fn binary(
     coordinator: Coordinator,
     named: &Path,
@@ -69,7 +67,7 @@ pub(crate) fn binary(
     tried.unwrap_or_else(|_| Err("the trial of it panicked".to_owned())).map_err(wrong)
 }
 
-/// Finds the file. Symbolic links are kept, because a server may depend on the name of its file.
+/// Symbolic links are kept, because a server may depend on the name of its file.
 fn find(named: &Path) -> Result<PathBuf, StartError> {
     let name = named.to_string_lossy();
     if named.extension().is_some_and(|extension| extension == "jar") {
@@ -137,7 +135,6 @@ fn printed(command: Vec<String>) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&said).into_owned())
 }
 
-/// Runs a server alone in a world until its console has read.
 fn serves(kind: &'static Kind, binary: &ServerBinary) -> Result<(), String> {
     let (node, topology) = match kind.coordinator {
         Coordinator::Redis => (Node::Redis(1), Topology::Standalone),

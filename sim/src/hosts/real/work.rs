@@ -6,14 +6,13 @@ use fencepost_machine::{ConnectionId, OperatorAction};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Work {
-    /// A client's command. `cause` tells the judge what triggered a change, and is `None` if the
-    /// command cannot change anything.
+    /// `cause` is `None` if the command cannot change anything.
     Command {
         by: ConnectionId,
         bytes: Vec<u8>,
         cause: Option<Trigger>,
     },
-    /// Bytes of another server, and whether they may change anything.
+    /// The flag tells whether the other server's bytes may change anything.
     Raw {
         by: ConnectionId,
         bytes: Vec<u8>,
@@ -31,7 +30,7 @@ impl Work {
     }
 }
 
-/// Takes all received bytes as one message, because clients send each command with one write.
+/// Clients send each command with one write.
 pub(super) fn next_message(by: ConnectionId, buffer: &mut BytesMut, is_raw: bool) -> Option<Work> {
     if buffer.is_empty() {
         return None;

@@ -12,7 +12,7 @@ use fencepost_faults::{Micros, Node};
 use std::fmt::Write;
 
 const PORT: u16 = 2_181;
-/// Main class. One thread collects garbage and none compiles, so that two runs are the same.
+/// One thread collects garbage and none compiles, so that two runs are the same.
 const MAIN: &str = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
 const VERSION: &str = "org.apache.zookeeper.version.VersionInfoMain";
 const JAVA: &[&str] = &["java", "-Xint", "-Xmx256m", "-XX:+UseSerialGC", "-XX:-UsePerfData"];

@@ -30,8 +30,7 @@ pub(super) struct Pen {
 }
 
 impl Impatience {
-    /// Draws when to give up a call. Draws nothing if the application never gives up calls of this
-    /// kind.
+    /// Draws nothing if the application never gives up calls of this kind.
     pub(super) fn draw(
         draws: &mut ChaCha8Rng,
         scenario: &Scenario,
@@ -50,7 +49,7 @@ impl Impatience {
     }
 }
 
-/// Runs a call, and gives it up when the patience ends. Returns an error if the call was dropped.
+/// Returns an error if the call was dropped.
 pub(super) async fn until_given_up<T>(
     pen: Pen,
     impatience: Option<Impatience>,

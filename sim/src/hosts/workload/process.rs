@@ -12,7 +12,6 @@ use fencepost_reports::{Action, What};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// One thread of a process of the application under test. Most processes have only one.
 pub(crate) struct Process {
     pub(crate) node: Node,
     pub(crate) env: Env,
@@ -22,7 +21,6 @@ pub(crate) struct Process {
     pub(crate) scenario: Rc<Scenario>,
     pub(crate) recorder: Rc<Recorder>,
     pub(crate) roster: Rc<Roster>,
-    /// Whether this cycle's critical section is work, which a pause delays.
     pub(crate) is_work: bool,
     pub(crate) is_nested: bool,
 }
@@ -42,8 +40,7 @@ pub(crate) async fn work(mut process: Process) {
     while member.cycles_left.get() > 0 {
         let think = draw::uniform(&mut *member.draws.borrow_mut(), process.scenario.think.micros());
         process.env.sleep(Duration::from_micros(think)).await;
-        // The hold time is drawn before the cycle, so that a cycle takes the same draws with or
-        // without the lock.
+        // The draw comes before the cycle, so that the lock has no influence on later draws.
         let hold = process.draw_hold();
         process.is_work = process.draw_section();
         process.is_nested = process.draw_nesting();
@@ -73,7 +70,7 @@ impl Process {
         }
     }
 
-    /// Returns how long this cycle holds the lock. `None` means until the lock's validity ends.
+    /// Returns `None` to hold the lock until its validity ends.
     fn draw_hold(&self) -> Option<Duration> {
         match self.scenario.hold {
             Hold::Drawn(range) => {
@@ -123,8 +120,6 @@ impl Process {
         }
     }
 
-    /// Acquires the lock. Returns the number of the operation and the lease, or `None` if it was
-    /// not granted.
     async fn acquire(&mut self) -> Option<(u64, Lease)> {
         let impatience = self.impatience(Calls::have_acquires);
         let operation = self.recorder.invoke(self.node, Action::Acquire);
@@ -153,12 +148,9 @@ impl Process {
         }
     }
 
-    /// Reads the guarded value, works on it, and writes it back, once per acquisition.
-    ///
     /// A process cannot check the clock at every step. It checks half-way through its work, and
     /// continues only if the lease will outlast the rest. It therefore never writes past the stated
-    /// validity unless it was paused after that check (Kleppmann 2016). If the lock supports it,
-    /// the process also nests, extends and checks as [`Lock`] prescribes.
+    /// validity unless it was paused after that check (Kleppmann 2016).
     async fn critical_section(
         &mut self,
         acquisition: u64,
@@ -197,19 +189,16 @@ impl Process {
         }
     }
 
-    /// Returns how long this critical section hangs, if it is the one that does.
     fn hangs(&self) -> Option<Duration> {
         let is_first = self.roster.member(self.node).cycles_left.get() == self.scenario.cycles;
         self.scenario.hang.filter(|_| self.node == Node::Client(1) && is_first).map(Duration::from)
     }
 
-    /// Limits a span to the lease, unless the lease can be extended.
     fn within(&self, lease: &Lease, span: Duration) -> Duration {
         if self.lock.usage().extends { span } else { span.min(self.remaining(lease)) }
     }
 
-    /// Works for a span, and extends the lease when little time is left. Returns `false` if the
-    /// lock was lost.
+    /// Returns `false` if the lock was lost.
     async fn works(&mut self, lease: &mut Lease, span: Duration) -> bool {
         let usage = self.lock.usage();
         let stretch = self.begins(span);
@@ -237,7 +226,7 @@ impl Process {
         }
     }
 
-    /// Works for a span. Returns `false` if the lock reports its loss before the end.
+    /// Returns `false` if the lock reports its loss.
     async fn works_until_lost(&mut self, lease: &mut Lease, stretch: &Stretch) -> bool {
         let (env, roster, is_work) = (self.env.clone(), self.roster.clone(), self.is_work);
         let machine = self.node.machine();
@@ -260,13 +249,12 @@ impl Process {
         }
     }
 
-    /// Returns the remaining time of a stretch, or `None` if it is over.
     fn left_of(&self, stretch: &Stretch) -> Option<Duration> {
         stretch.left(&self.env, &self.roster, self.node.machine(), self.is_work)
     }
 
-    /// Extends the lease. After an unknown outcome, retries until the lease has expired. Returns
-    /// `false` if the process no longer owns the lock.
+    /// After an unknown outcome, retries until the lease has expired. Returns `false` if the lock
+    /// was lost.
     async fn extends(&mut self, lease: &mut Lease) -> bool {
         loop {
             let operation = self.recorder.invoke(self.node, Action::Extend);
@@ -288,7 +276,6 @@ impl Process {
         }
     }
 
-    /// Acquires and releases the lock a second time. Returns `false` if it was not granted.
     async fn nests(&mut self) -> bool {
         match self.acquire().await {
             Some((_, inner)) => {
@@ -299,7 +286,6 @@ impl Process {
         }
     }
 
-    /// Checks whether the process still holds the lock, if the lock supports such checks.
     async fn checks(&mut self, lease: &Lease) -> bool {
         if !self.lock.usage().checks {
             return true;
@@ -319,7 +305,7 @@ impl Process {
         true
     }
 
-    /// Returns the remaining time. A lease without a validity counts as lasting the ttl.
+    /// A lease without a validity counts as lasting the ttl.
     fn remaining(&self, lease: &Lease) -> Duration {
         match lease.valid_until {
             Some(until) => until.since(self.env.monotonic_clock()),
@@ -353,7 +339,7 @@ impl Process {
         self.note(operation, answer);
     }
 
-    /// Sends a request to the storage, and waits at most as long as the lease is valid.
+    /// The request waits at most as long as the lease is valid.
     async fn ask(&mut self, request: Request, lease: &Lease) -> Answer {
         let patience =
             Duration::from(self.scenario.calls.storage_timeout).min(self.remaining(lease));

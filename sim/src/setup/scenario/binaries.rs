@@ -132,7 +132,7 @@ impl ServerBinary {
         })
     }
 
-    /// Returns the SHA-256, or an empty text if the file cannot be read.
+    /// The hash is empty if the file cannot be read.
     pub(crate) fn hash(path: &Path) -> String {
         hashed(path).map_or(String::new(), |hashed| hashed.sha256.clone())
     }

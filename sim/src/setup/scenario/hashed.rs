@@ -10,7 +10,6 @@ use std::time::SystemTime;
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Hashed {
     pub(crate) sha256: String,
-    /// First bytes of the file, enough to determine its type.
     pub(crate) head: Vec<u8>,
 }
 
@@ -26,7 +25,7 @@ fn stamp(metadata: &Metadata) -> Stamp {
     (metadata.len(), metadata.modified().ok(), number)
 }
 
-/// Returns the hash, or `None` if the path is not a readable regular file.
+/// Returns `None` if the path is not a readable regular file.
 pub(crate) fn hashed(path: &Path) -> Option<Arc<Hashed>> {
     static KNOWN: Mutex<BTreeMap<PathBuf, (Stamp, Arc<Hashed>)>> = Mutex::new(BTreeMap::new());
     let metadata = std::fs::metadata(path).ok().filter(Metadata::is_file)?;

@@ -23,8 +23,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Default patience of an application before it cancels or interrupts a call, from less than the
-/// latency of one message to more than most acquires take.
+/// The range is from less than the latency of one message to more than most acquires take.
 const PATIENCE: SpanRange = SpanRange::new(Span(Micros(200)), Span::secs(10));
 
 fn is_one(number: &u16) -> bool {

@@ -46,7 +46,6 @@ impl From<LockScript> for Written {
     }
 }
 
-/// The traits that distinguish entries with the same name.
 type Traits = (Deployment, bool, bool);
 
 impl LockScript {

@@ -22,7 +22,7 @@ pub enum Nesting {
 }
 
 impl Nesting {
-    /// Returns the value for reports without this key, which nested every critical section.
+    /// Reports without this key nested every critical section.
     pub(super) fn unsaid() -> Nesting {
         Nesting::Always
     }

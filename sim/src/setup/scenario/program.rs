@@ -284,8 +284,7 @@ impl Program {
     }
 }
 
-/// Makes a lock that is never granted, as a placeholder for programs and scripts, which bring their
-/// own locks.
+/// Programs and scripts bring their own locks, so this one is never granted.
 pub(super) fn no_lock(_: Env, _: &Servers, _: &Settings) -> Box<dyn Lock> {
     struct NoLock;
     impl Lock for NoLock {
@@ -307,7 +306,7 @@ pub(super) fn no_lock(_: Env, _: &Servers, _: &Settings) -> Box<dyn Lock> {
     Box::new(NoLock)
 }
 
-/// Splits a command into words. Returns `None` if a quote is not closed.
+/// Returns `None` if a quote is not closed.
 fn words(text: &str) -> Option<Vec<String>> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for letter in text.chars() {

@@ -31,8 +31,7 @@ impl Strategy {
         }
     }
 
-    /// Returns the value for reports without this key, which used uniform faults. Uniform runs
-    /// still omit it.
+    /// Reports without this key used uniform faults, and uniform runs still omit it.
     pub(super) fn unsaid() -> Strategy {
         Strategy::Uniform
     }

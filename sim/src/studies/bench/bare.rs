@@ -9,11 +9,8 @@ use fencepost_machine::{ConnectionId, Input, Machine, Now, Output, Outputs};
 use std::io;
 use std::time::Duration;
 
-/// Command that replaces `SET lock owner NX PX 10000`.
 const TAKE: u8 = b't';
-/// Command that replaces the release by EVALSHA.
 const RELEASE: u8 = b'r';
-/// Command that replaces the release by EVAL, after the server did not know the script.
 const TEACH: u8 = b'e';
 
 const DONE: &[u8] = b"+";

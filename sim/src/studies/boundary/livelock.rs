@@ -11,18 +11,14 @@ use crate::setup::scenario::Scenario;
 use fencepost_faults::Micros;
 use fencepost_reports::documents::boundary::Bound;
 
-/// Accepted probability of a run without a winner, one in a million.
 const RISK: f64 = 1e-6;
 const STEP_US: u64 = 1_000;
 
-/// Returns the smallest spread for which, with that probability, some round until the bound on
-/// progress has such a leader. Returns `None` if no spread up to a lease suffices. The computation
-/// assumes that rounds begin together, which is the worst case, because processes that are out of
-/// step do not collide.
+/// Returns `None` if no spread up to a lease suffices. Rounds are assumed to begin together, which
+/// is the worst case, because processes that are out of step do not collide.
 pub(super) fn spread(scenario: &Scenario) -> Option<Bound> {
     let contest = Contest::of(scenario);
-    // A longer spread leaves fewer rounds, but each is more likely to be won. The loop takes the
-    // first that suffices.
+    // A longer spread leaves fewer rounds, but each is more likely to be won.
     let mut spreads = (1..=contest.time_us / STEP_US).map(|steps| steps * STEP_US);
     let value = spreads.find(|spread_us| contest.risk(*spread_us) <= RISK)?;
     Some(Bound {
@@ -71,7 +67,7 @@ impl Contest {
     }
 }
 
-/// Computes a power by a loop, for the same result on every machine.
+/// A loop gives the same result on every machine.
 fn power(base: f64, exponent: u64) -> f64 {
     (0..exponent).fold(1.0, |product, _| product * base)
 }

@@ -46,7 +46,7 @@ pub struct Facts {
     pub session: Option<Micros>,
 }
 
-/// Time by which a server may delay passing on a heartbeat, half a tick of ZooKeeper.
+/// A server passes a heartbeat on within half a tick of ZooKeeper.
 const PASSED_ON_AFTER: Micros = Micros::from_secs(1);
 
 impl Facts {
@@ -319,8 +319,7 @@ fn ppm(value: u64, rule: &str, slack: &str) -> Bound {
     Bound { value, rule: rule.to_owned(), slack: slack.to_owned() }
 }
 
-/// Returns the time that is left of the shortest lease after the longest hold. A running process
-/// keeps its session.
+/// A running process keeps its session.
 fn margin(facts: &Facts) -> Micros {
     if facts.session.is_some() {
         return Micros(u64::MAX);
@@ -328,25 +327,21 @@ fn margin(facts: &Facts) -> Micros {
     Micros(shortest_lease(facts).saturating_sub(facts.longest_hold.0))
 }
 
-/// Returns the shortest lease by its server's clock, in microseconds.
 fn shortest_lease(facts: &Facts) -> u64 {
     facts.scenario.ttl.0.0.saturating_sub(facts.tick.0)
 }
 
-/// Returns how much a server's clock may gain on a holder's before the lease ends within the
-/// longest hold, in parts per million: lease / hold - 1.
+/// Returns lease / hold - 1 in parts per million.
 fn drift_margin(facts: &Facts) -> u64 {
     let (lease, hold) =
         (u128::from(shortest_lease(facts)), u128::from(facts.longest_hold.0.max(1)));
     u64::try_from((lease * 1_000_000 / hold).saturating_sub(1_000_000)).unwrap_or(u64::MAX)
 }
 
-/// Returns the longest pause that the families draw.
 fn pause_max(scenario: &Scenario) -> Micros {
     scenario.faults.pause.map_or(Micros(scenario.ttl.0.0 * 5 / 2), |range| range.max.0)
 }
 
-/// Returns the scenario with explicit values for the spans that depend on the ttl.
 fn keeping_spans(scenario: &Scenario) -> Scenario {
     let ttl = scenario.ttl.0.0;
     let range = |least: u64, most: u64| {

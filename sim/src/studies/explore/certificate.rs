@@ -84,8 +84,8 @@ pub fn parts_of(certificate: &Certificate, extent: Extent) -> Vec<Slice> {
     chosen(certificate, extent).into_iter().map(read_slice).collect()
 }
 
-/// Returns the number of units. With two or more additions it is taken from the certificate, unless
-/// all first additions are placed.
+/// With two or more additions, the number is taken from the certificate, unless all first additions
+/// are placed.
 fn units(certificate: &Certificate, work: &Exploration<'_>) -> Units {
     let mut units = work.units();
     let deep = units.iter_mut().filter(|(level, _)| level.depth() > 1 && !work.has_all_firsts);

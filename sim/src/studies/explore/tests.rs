@@ -187,9 +187,9 @@ fn a_failover_that_cannot_be_is_refused() {
     assert_eq!(bounds("zookeeper-naive", "failover", 1).validate(), Ok(()));
 }
 
-/// The holder takes 8 s and seven messages of 2 ms from the lease of 10 s. A pause may take the
-/// remaining 1.986 s and the reply to the next process, which adds up to 1.988 s. The rule breaks
-/// four quanta later. `boundary --vary pause` counts the seven messages too.
+/// A pause may take the remaining 1.986 s of the lease and the reply to the next process, which
+/// adds up to 1.988 s. The rule breaks four quanta later. `boundary --vary pause` counts the seven
+/// messages too.
 #[test]
 fn the_shortest_pause_that_breaks_a_rule_is_what_arithmetic_leaves_of_the_lease() {
     let mut bounds = bounds("single-node", "pause", 1);
@@ -237,7 +237,6 @@ fn pruning_loses_no_violation() {
     }
 }
 
-/// Returns the ranges of quanta at which a permanent crash of a process breaks a rule.
 fn windows(bounds: &Bounds, base: &Base, until: SimTime) -> Vec<(SimTime, SimTime)> {
     let quantum = bounds.scenario.timing.quantum.0;
     let mut windows: Vec<(SimTime, SimTime)> = Vec::new();

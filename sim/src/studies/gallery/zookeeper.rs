@@ -61,16 +61,13 @@ const LOOKING: [&str; 5] = [
     "The servers end a session at the first tick after its timeout, and delete its nodes.",
 ];
 
-/// Settings with latencies close to the holds, so that many messages are in transit when a reply is
-/// lost.
+/// Many messages are in transit when a reply is lost, because latencies are close to the holds.
 const SLOW_AND_ALONE: &[(&str, &str)] =
     &[("ensemble", "1"), ("cycles", "60"), ("hold", "10ms..100ms"), ("latency", "20ms..100ms")];
-/// Settings with a downtime of the server that exceeds a client's wait. Retries are as in Curator's
-/// documentation.
+/// The server's downtime exceeds a client's wait. Retries are as in Curator's documentation.
 const AWAY: &[(&str, &str)] =
     &[("ensemble", "1"), ("ttl", "4s"), ("retry", "1s..1s"), ("restart-delay", "6s..10s")];
-/// Settings in which two processes are often idle, and cuts end when a client has given its session
-/// up. The anomaly takes a lost reply followed by a cut, which two aimed faults rarely produce.
+/// The anomaly takes a lost reply followed by a cut, which two aimed faults rarely produce.
 const OFTEN_IDLE: &[(&str, &str)] = &[
     ("ensemble", "1"),
     ("processes", "2"),

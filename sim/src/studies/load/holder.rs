@@ -19,7 +19,6 @@ pub(super) enum Holder {
 }
 
 impl Holder {
-    /// Returns `None` without a server.
     pub(super) fn new(
         coordinator: Coordinator,
         (env, servers): (&Env, &Servers),
@@ -54,7 +53,7 @@ impl Holder {
         }
     }
 
-    /// Sends the command. Any answer counts, because only the server's work matters.
+    /// Any answer counts, because only the server's work matters.
     pub(super) async fn work(&mut self) {
         match self {
             Holder::Redis(session) => drop(session.call(&[b"INCR", b"sequence"]).await),

@@ -24,7 +24,6 @@ pub enum Waiting {
     Own,
 }
 
-/// The error for a text that names no way of waiting.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "waiting '{0}': expected none, fixed:20ms, random:10ms..30ms, exponential:10ms..320ms or own"

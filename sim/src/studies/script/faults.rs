@@ -20,7 +20,6 @@ pub(super) struct Faults<'r> {
 }
 
 impl Faults<'_> {
-    /// Returns a step for each beginning and end of a fault.
     pub(super) fn steps(&self) -> Result<Vec<Step>, ScriptError> {
         let mut steps = Vec::new();
         let begun = self.history.events.iter().filter(|event| event.time_us <= self.span.until);
@@ -40,7 +39,7 @@ impl Faults<'_> {
         Ok(steps)
     }
 
-    /// Returns the action at the beginning of a fault, or `None` if no server has to act.
+    /// Returns `None` if no server has to act.
     fn begin(&self, fault: &Fault) -> Result<Option<Value>, ScriptError> {
         Ok(Some(match fault {
             Fault::Pause { node, .. } | Fault::Suspend { node, .. } if serves(*node) => {
@@ -107,7 +106,6 @@ impl Faults<'_> {
         }
     }
 
-    /// Returns the number of the next server, cyclically.
     fn next_to(&self, node: Node) -> u16 {
         let servers = self.spec.scenario.setting(self.spec.topology()).servers();
         let place = servers.iter().position(|server| *server == node).unwrap_or_default();
@@ -122,7 +120,7 @@ fn serves(node: Node) -> bool {
     node.is_server() || matches!(node, Node::Sentinel(_))
 }
 
-/// Returns the action for a network fault between servers, or `None` for any other fault.
+/// Returns `None` if the fault is not between servers.
 fn between(fault: &Fault, begins: bool) -> Option<Value> {
     let pairs = |from: &[Node], to: &[Node]| {
         let from = from.iter().filter(|node| serves(**node));
@@ -148,7 +146,6 @@ fn between(fault: &Fault, begins: bool) -> Option<Value> {
     (!pairs.is_empty()).then_some(step)
 }
 
-/// Returns a note about a fault that only affects clients.
 fn note(fault: &Fault, begins: bool) -> Value {
     let nodes: Vec<String> = fault.nodes().iter().map(Node::to_string).collect();
     let verb = if begins { "begins" } else { "ends" };

@@ -4,9 +4,7 @@ use fencepost_faults::SimTime;
 use fencepost_reports::Violation;
 use serde_json::Value;
 
-/// Time for which the script continues after the violation began, in microseconds.
 pub(super) const MARGIN_US: u64 = 500_000;
-/// The part of a run that a script repeats, from its start to a moment after the violation began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Span {
     pub(super) until: SimTime,
@@ -22,7 +20,7 @@ impl Span {
     }
 }
 
-/// A step at its time. Within an instant, arrivals precede the conclusions of clients.
+/// Within an instant, arrivals precede the conclusions of clients.
 pub(super) struct Step {
     pub(super) at: SimTime,
     pub(super) class: Class,

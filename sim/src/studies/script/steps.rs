@@ -11,10 +11,8 @@ use fencepost_reports::judge::timeline::{Section, Timeline};
 use fencepost_reports::{Access, History, Turn, Violation, What};
 use serde_json::{Value, json};
 
-/// Time between the start of the script and the first step, in microseconds.
 const LEAD_US: u64 = 100_000;
 
-/// Returns all steps of the span, with their times relative to the first step.
 pub(super) fn steps(
     spec: &RunSpec,
     outcome: &RunOutcome,
@@ -39,7 +37,6 @@ pub(super) fn steps(
     Ok(steps.into_iter().map(relative).collect())
 }
 
-/// Returns the two acquisitions whose critical sections were open when the violation began.
 pub(super) fn clash(history: &History, violation: &Violation) -> Vec<u64> {
     let timeline = Timeline::new(history);
     let is_open = |section: &&Section| {
@@ -51,7 +48,6 @@ pub(super) fn clash(history: &History, violation: &Violation) -> Vec<u64> {
     open.map(|section| timeline.acquisitions[section.acquisition].operation).collect()
 }
 
-/// Returns the critical sections, and the storage's answers.
 fn concluded(outcome: &RunOutcome) -> Vec<Step> {
     let timeline = Timeline::new(&outcome.history);
     let step = |at, action, section: &Section| Step {
@@ -88,7 +84,6 @@ fn concluded(outcome: &RunOutcome) -> Vec<Step> {
     steps
 }
 
-/// Returns the promotions of replicas by Sentinels.
 fn promotions(spec: &RunSpec, outcome: &RunOutcome) -> Vec<Step> {
     if !matches!(spec.topology(), Topology::Replicated { .. }) {
         return Vec::new();

@@ -23,17 +23,13 @@ const ABSOLUTE: &[&str] = &["PXAT", "EXAT", "PEXPIREAT", "EXPIREAT"];
 
 #[derive(Default)]
 struct Connection {
-    /// Bytes that the server received, but that are no complete command yet.
     asked: BytesMut,
-    /// Bytes that the client received, but that are no complete reply yet.
     answered: BytesMut,
-    /// Whether to compare the reply, for each command.
     commands: Vec<bool>,
     replies: usize,
     has_subscribed: bool,
 }
 
-/// Returns the commands that reached servers, and the replies that reached clients.
 pub(super) fn talk(
     spec: &RunSpec,
     outcome: &RunOutcome,
@@ -77,7 +73,6 @@ pub(super) fn talk(
     Ok(steps)
 }
 
-/// Returns the messages between processes and servers in the order of their arrival.
 fn in_order_of_arrival<'c>(trace: &[WireMessage], all: &'c [Carried]) -> Vec<&'c Carried> {
     let is_server = |node: Node| node.is_server() || matches!(node, Node::Sentinel(_));
     let is_wanted = |carried: &&Carried| {
@@ -96,8 +91,6 @@ fn in_order_of_arrival<'c>(trace: &[WireMessage], all: &'c [Carried]) -> Vec<&'c
     wanted
 }
 
-/// Returns the requests that a fault removed in the instant of their arrival, by time, server and
-/// client.
 fn lost_requests(spec: &RunSpec, outcome: &RunOutcome) -> BTreeSet<(SimTime, Node, Node)> {
     let taken = outcome.history.events.iter().filter_map(|event| match &event.what {
         What::FaultBegan { fault, kind: FaultKind::LostRequest, .. } => {
@@ -142,7 +135,6 @@ impl Connection {
         }
     }
 
-    /// Returns the replies to compare, with their numbers.
     fn answers(
         &mut self,
         bytes: &[u8],

@@ -24,7 +24,7 @@ const RULES: &[(Family, Rule)] = &[
     (Family::Failover, away_for_long),
 ];
 
-/// Returns the blind spots. `all` draws its settings, and has none.
+/// The family `all` draws its settings, and has no blind spots.
 pub(super) fn blind_spots(
     scenario: &Scenario,
     client: &Definition,
@@ -49,8 +49,7 @@ fn no_replicas(case: &Case<'_>) -> Option<String> {
     }
 }
 
-/// Returns a note if every critical section ends before its lease, even with the slowest process
-/// and the fastest server clock.
+/// A section counts as short even with the slowest process and the fastest server clock.
 fn short_holds(case: &Case<'_>) -> Option<String> {
     let Case { scenario, client, families } = case;
     let Hold::Drawn(hold) = scenario.hold else { return None };
@@ -70,8 +69,7 @@ fn short_holds(case: &Case<'_>) -> Option<String> {
     })
 }
 
-/// Returns a note if waits are too short. A ZooKeeper session has its own timeout, and a program
-/// its own timing.
+/// A ZooKeeper session has its own timeout, and a program its own timing.
 fn impatient(case: &Case<'_>) -> Option<String> {
     let Case { scenario, client, families } = case;
     if client.deployment.coordinator() == Coordinator::ZooKeeper

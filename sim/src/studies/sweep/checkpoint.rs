@@ -8,8 +8,7 @@ use fencepost_reports::summary::sweep::{Impossible, SeedRange};
 use serde::{Deserialize, Serialize};
 
 const FORMAT: &str = "fencepost.checkpoint";
-/// Version of the format, which is not published. Only the build that wrote a checkpoint resumes
-/// from it.
+/// The format is not published. Only the build that wrote a checkpoint resumes from it.
 const VERSION: u32 = 1;
 
 /// The state that a sweep needs to resume.
@@ -17,9 +16,8 @@ const VERSION: u32 = 1;
 pub struct Checkpoint {
     format: String,
     version: u32,
-    /// Seeds before the sweep was divided into shards.
     asked: SeedRange,
-    /// The sum so far. The smallest runs are confirmed only at the end.
+    /// The smallest runs are confirmed only at the end.
     sum: Sweep,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     checksum: Option<String>,

@@ -8,8 +8,7 @@ use fencepost_faults::Seed;
 use fencepost_reports::Sweep;
 use std::rc::Rc;
 
-/// Confirms the runs. A different history is a failure of the simulation. The first failure is
-/// returned after all other runs.
+/// A different history is a failure of the simulation. The first failure is returned last.
 pub(super) fn confirm(
     spec: &SweepSpec,
     sum: &mut Sweep,

@@ -17,7 +17,6 @@ impl ThreadClock {
     }
 }
 
-/// Reads POSIX's `CLOCK_THREAD_CPUTIME_ID`.
 #[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
 fn thread_micros() -> Option<u64> {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);

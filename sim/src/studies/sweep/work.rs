@@ -17,11 +17,10 @@ use fencepost_reports::{RunFacts, Verdict};
 use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Number of seeds in a chunk, small enough for threads to finish together. Chunks end at its
-/// multiples, as `seeds_to_first` requires.
+/// A small chunk lets threads finish together. `seeds_to_first` requires chunks that end at
+/// multiples.
 const CHUNK: u64 = 16;
 
-/// Returns the chunk size, which is halved until every thread gets a chunk.
 fn chunk(seeds: u64, jobs: usize) -> u64 {
     let share = seeds / u64::try_from(jobs.max(1)).unwrap_or(u64::MAX);
     std::iter::successors(Some(CHUNK), |chunk| Some(chunk / 2))
@@ -29,7 +28,7 @@ fn chunk(seeds: u64, jobs: usize) -> u64 {
         .unwrap_or(1)
 }
 
-/// The shared state of the threads. Its size does not depend on the number of seeds.
+/// The size of the work does not depend on the number of seeds.
 pub(super) struct Work<'s> {
     pub(super) spec: &'s SweepSpec,
     pub(super) listener: &'s dyn Listener,
@@ -198,8 +197,7 @@ fn empty_cells(spec: &SweepSpec) -> Vec<Cell> {
     spec.cells.iter().map(cell).collect()
 }
 
-/// Locks the mutex, even after a panic. A panicking thread leaves its state consistent, and the
-/// panic resumes once all threads have ended.
+/// A panicking thread leaves its state consistent, so a poisoned mutex is usable.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

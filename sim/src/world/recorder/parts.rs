@@ -13,7 +13,7 @@ pub(super) struct Parts {
     known: BTreeMap<Node, Part>,
     up: BTreeSet<Node>,
     synchronised: BTreeSet<Node>,
-    /// Whether a primary was replaced. Independent masters are all primaries and replace none.
+    /// Independent masters are all primaries and replace none.
     replaced: bool,
 }
 

@@ -7,10 +7,9 @@ use fencepost_reports::{Action, What};
 #[derive(Default)]
 pub(super) struct Waiting {
     threads: Vec<Waiter>,
-    /// Whether only the sending machine of a message is known, and not the thread.
     pub(super) by_machine: bool,
     pub(super) bound: Option<Micros>,
-    /// Bound that also applies before the faults have ended; `None` if there is none.
+    /// Bound that also applies before the faults have ended.
     pub(super) always: Option<Micros>,
     healed: Option<SimTime>,
 }
@@ -76,7 +75,6 @@ impl Waiting {
         self.threads.iter().map(|one| (one.node, one.began)).collect()
     }
 
-    /// Returns whether a silence exceeds its bound, after healing or at any time.
     fn is_long(&self, since: SimTime, now: SimTime) -> bool {
         if self.always.is_some_and(|bound| now.since(since) > bound) {
             return true;
@@ -85,8 +83,7 @@ impl Waiting {
         after_healing.zip(self.bound).is_some_and(|(span, bound)| span > bound)
     }
 
-    /// Ends the run, and returns every silence to record then. If there are no future events, these
-    /// are the silences of all waiting threads.
+    /// If there are no future events, the silences of all waiting threads are returned.
     pub(super) fn end(&mut self, now: SimTime, ahead: bool) -> Vec<Silence> {
         let Some(bound_us) = self.bound else { return Vec::new() };
         let threads = std::mem::take(&mut self.threads).into_iter();

@@ -45,7 +45,6 @@ impl State {
         overtakes
     }
 
-    /// Returns whether a message would overtake an earlier one, which was held up and resent.
     fn overtakes(&self, id: u32) -> bool {
         let message = &self.messages[id as usize];
         let earlier = |other: &Message| other.flow == message.flow && other.serial < message.serial;
@@ -54,7 +53,6 @@ impl State {
             && self.messages.iter().any(|(_, other)| earlier(other))
     }
 
-    /// Handles messages other than data, whose path must be fast.
     #[inline(never)]
     fn signal_arrives(&mut self, message: &Message) {
         match message.kind {
@@ -131,7 +129,7 @@ impl State {
         });
     }
 
-    /// Answers data for an end that no longer exists, as the kernel of a host does.
+    /// The kernel of a host answers for an end that no longer exists.
     #[cold]
     fn data_arrives_too_late(&mut self, message: &Message) {
         self.post(Kind::Reset, (message.to, message.from), NONE, message.flow, Vec::new(), 0);
@@ -159,8 +157,7 @@ impl State {
         }
     }
 
-    /// Delivers an arrival to the server that owns the socket. Does nothing if a task owns it,
-    /// because the caller has already woken the task.
+    /// If a task owns the socket, the caller has already woken the task.
     fn put_into_inbox(&mut self, socket: u32, arrival: impl FnOnce(ConnectionId) -> Arrival) {
         let end = &self.sockets[socket as usize];
         let (host, owner) = (end.host, end.owner);

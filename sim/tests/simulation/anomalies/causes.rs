@@ -28,7 +28,7 @@ const fn told(
     CauseCase { case: Case { client, scenario }, fault, kind, cause, seeds }
 }
 
-/// Returns a scenario for stale reads, which need the end of a cut.
+/// Stale reads need the end of a cut.
 fn behind_anywhere() -> Scenario {
     Scenario { strategy: Strategy::Uniform, ..behind() }
 }
@@ -53,7 +53,7 @@ const TOLD: &[CauseCase] = &[
     told("zookeeper-lost-watch", alone, ("lost-reply", 10), Kind::Stuck, Cause::LostWatch),
 ];
 
-/// Returns whether the seed shows the cause. Panics if it shows an unexplained violation.
+/// Panics if the seed shows an unexplained violation.
 fn shows(told: &CauseCase, seed: u64) -> bool {
     let (client, families) =
         (fencepost_clients::find(told.case.client).unwrap(), told.fault.parse().unwrap());

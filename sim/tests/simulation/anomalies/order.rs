@@ -5,7 +5,7 @@ use fencepost_faults::SimTime;
 use fencepost_reports::History;
 use fencepost_reports::judge::timeline::{Acquisition, Outcome, Timeline};
 
-/// Counts the overtakings, without acquires of a holder.
+/// Acquires of a holder do not count.
 pub(crate) fn overtakings(history: &History, margin_us: u64, until: SimTime) -> usize {
     let timeline = Timeline::new(history);
     let nested = |one: &Acquisition<'_>| {

@@ -25,7 +25,6 @@ pub(crate) struct Progress {
     pub(crate) granted: u64,
     pub(crate) missed: u64,
     pub(crate) attempts: u64,
-    /// Number of attempts that failed because too few masters were free.
     pub(crate) split: u64,
 }
 
@@ -65,7 +64,7 @@ impl Progress {
         self.split += voted.difference(&won).count() as u64;
     }
 
-    /// Returns the rate per thousand, among attempts with a vote.
+    /// Only attempts with a vote count.
     pub(crate) fn split_permille(&self) -> u64 {
         self.split * 1_000 / self.attempts.max(1)
     }

@@ -19,7 +19,6 @@ pub(crate) struct Row {
     pub(crate) flawed: Case,
     pub(crate) twin: Option<Case>,
     pub(crate) fault: &'static str,
-    /// Rules of which the flawed lock breaks one or more, and the twin none.
     pub(crate) kinds: &'static [Kind],
     pub(crate) seeds: u64,
 }
@@ -30,7 +29,6 @@ pub(crate) struct Case {
     pub(crate) scenario: fn() -> Scenario,
 }
 
-/// A lock that leaves more time unused than another.
 pub(crate) struct Slow {
     pub(crate) id: &'static str,
     pub(crate) flawed: Case,
@@ -82,12 +80,12 @@ fn hanging() -> Scenario {
     }
 }
 
-/// Holders stay until the lease ends, and clocks drift apart by up to 3 %.
+/// Clocks drift apart by up to 3 %.
 fn to_the_end() -> Scenario {
     Scenario { hold: Hold::UntilValidity, ..Scenario::default() }
 }
 
-/// Holders stay until the lease ends, and clocks drift apart by up to 1 %.
+/// Clocks drift apart by up to 1 %.
 fn to_the_end_within_the_margin() -> Scenario {
     Scenario { faults: FaultSizes { drift_ppm: 10_000, ..to_the_end().faults }, ..to_the_end() }
 }
@@ -219,7 +217,6 @@ fn crowd() -> Scenario {
     }
 }
 
-/// Processes split the votes repeatedly, because they retry after the same delay.
 pub(crate) const IN_STEP: Slow = Slow {
     id: "C7",
     flawed: within("redlock", in_step),

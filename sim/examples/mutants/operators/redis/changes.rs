@@ -66,7 +66,6 @@ pub(crate) fn scaled(call: &mut Call, times: u64, by: u64) -> bool {
     changed != ttl
 }
 
-/// Changes every time to live by this many milliseconds.
 pub(crate) fn longer(call: &mut Call, ms: i64) -> bool {
     let Some((at, unit)) = call.ttl_at() else { return false };
     let Some(ttl) = call.words.get(at).and_then(|word| number(word)) else { return false };

@@ -8,7 +8,6 @@ use fencepost_machine::{
 pub(crate) enum Rule {
     /// Runs the clock at this many ten thousandths of the right speed.
     Speed(u64),
-    /// Confirms a sync too early.
     FsyncLies,
     StartsEmpty,
     /// Executes every n-th command of a client twice, and replies once.
@@ -112,7 +111,6 @@ fn slow_timers(list: &mut [Output], ten_thousandths: u64, marks: &Marks) {
     }
 }
 
-/// Confirms each sync without asking the disk.
 fn lie(inner: &mut dyn Machine, now: Now, marks: &Marks, out: &mut Outputs) {
     while let Some(place) = out.list.iter().position(|output| *output == Output::DiskSync) {
         out.list.remove(place);

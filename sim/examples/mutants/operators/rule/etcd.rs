@@ -45,7 +45,6 @@ impl Rule {
         else {
             return Heard::AsItIs;
         };
-        // A read of earlier contenders differs from a read of the client's own key.
         let is_of_others = path == "kv/range" && body["max_create_revision"].is_string();
         exchange.peer.asked = format!("{path}{}", if is_of_others { "+" } else { "" }).into_bytes();
         match self {

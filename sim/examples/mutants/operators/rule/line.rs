@@ -43,7 +43,6 @@ impl Rule {
     }
 }
 
-/// Edits one word of a request. Returns whether it changed.
 pub(crate) fn changed(words: &mut [String], verb: &str, at: usize, to: fn(&str) -> String) -> bool {
     let is_it = words[0] == verb;
     let Some(word) = words.get_mut(at).filter(|_| is_it) else { return false };
@@ -51,7 +50,6 @@ pub(crate) fn changed(words: &mut [String], verb: &str, at: usize, to: fn(&str) 
     std::mem::replace(word, new.clone()) != new
 }
 
-/// Returns a tenth of a number.
 pub(crate) fn tenth(number: &str) -> String {
     number.parse::<u64>().map_or_else(|_| number.to_owned(), |number| (number / 10).to_string())
 }

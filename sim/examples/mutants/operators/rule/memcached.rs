@@ -22,7 +22,6 @@ fn block(rest: &[u8]) -> Option<&[u8]> {
     Some(&rest[2..2 + end])
 }
 
-/// Returns a value that is the same for all clients.
 fn same(length: usize) -> Vec<u8> {
     vec![b'o'; length]
 }

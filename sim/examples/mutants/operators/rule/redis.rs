@@ -11,7 +11,6 @@ pub(crate) enum Rule {
     SameOwner,
     /// Omits the release after a grant by fewer servers than this.
     KeepsFewerThan(u16),
-    /// Makes a Sentinel vote for every requester in every epoch.
     VotesForAll,
     /// Replaces a number in messages between servers. The fields are its prefix and the new number.
     Claims(&'static str, &'static str),

@@ -5,12 +5,10 @@ use crate::operators::wire::{Exchange, Heard};
 /// A change to a record. Frames include their length.
 pub(crate) enum Rule {
     Asks(fn(&mut Vec<u8>, i32) -> bool),
-    /// Confirms a request of this type without executing it.
     Unsent(i32),
     Hears(fn(&mut Vec<u8>, i32) -> bool),
     NoWatches,
-    /// Multiplies the timeout by the first number and divides it by the second, while the client
-    /// sees the requested timeout.
+    /// Multiplies the timeout and divides it, while the client sees the requested timeout.
     Timeout(i32, i32),
 }
 

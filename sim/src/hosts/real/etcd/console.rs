@@ -18,7 +18,6 @@ const CALLS: Channel = 1;
 const ALL: &str = "\"key\":\"AA==\",\"range_end\":\"AA==\"";
 /// Value of `LOCK_PREFIX` in etcd3gw.
 const GATEWAY_PREFIX: &str = "/locks/";
-/// Requests that may delete a key or end a lease.
 const ENDING: &[&str] =
     &["/kv/deleterange", "/lease/revoke", "/lock/unlock", "delete_range", "deleteRange"];
 
@@ -143,7 +142,6 @@ impl EtcdConsole {
         }
     }
 
-    /// Finds the connection whose last request names the key, or the lease in its name.
     fn who_asked_for(&self, key: &str) -> Option<ConnectionId> {
         let lease = key.rsplit('/').next().and_then(|hex| i64::from_str_radix(hex, 16).ok());
         let names = [STANDARD.encode(key), key.to_owned()].into_iter();
@@ -221,7 +219,6 @@ impl Console for EtcdConsole {
         self.asks_who_leads()
     }
 
-    /// Returns `false`, because changes are pushed and clients need not wait for a reading.
     fn is_waiting(&self) -> bool {
         self.asks_leader
     }
@@ -262,7 +259,7 @@ impl Console for EtcdConsole {
         self.requests.remove(&connection);
     }
 
-    /// Determines how a key ended. An expired lease was not ended by any client.
+    /// An expired lease was not ended by any client.
     fn left(&self, before: &Key, _: Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)> {
         let name = String::from_utf8_lossy(&before.name);
         let value = String::from_utf8_lossy(&before.value);

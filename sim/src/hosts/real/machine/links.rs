@@ -7,15 +7,12 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Peer {
     Client,
-    /// A replica, a primary, or a member of an ensemble.
     Server,
 }
 
 struct Link {
     socket: SocketId,
-    /// Whether the peer waits for a reply.
     is_asked: bool,
-    /// Whether the keys were read before the reply.
     is_late: bool,
     peer: Peer,
 }
@@ -66,8 +63,6 @@ impl Links {
         }
     }
 
-    /// Returns the connection of a socket, and whether its reply comes before or after the keys
-    /// were read.
     pub(super) fn answers(&mut self, socket: SocketId) -> Option<(ConnectionId, Answered)> {
         let connection = *self.of_socket.get(&socket)?;
         let link = self.open.get_mut(&connection)?;

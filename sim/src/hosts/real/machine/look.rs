@@ -16,11 +16,9 @@ pub(super) struct Look {
     pub(super) console: Box<dyn Console>,
     port: u16,
     channels: BTreeMap<SocketId, Channel>,
-    /// Requests that could not be sent yet.
     asked: VecDeque<Ask>,
     unread: Option<Trigger>,
     reading: Option<Trigger>,
-    /// Whether the server could not answer, so that it is not asked again in this instant.
     pub(super) is_loading: bool,
     closed_at_us: Option<u64>,
     now_us: u64,
@@ -123,8 +121,8 @@ impl Look {
         Some(heard)
     }
 
-    /// Handles a closed connection. Returns `None` if it is not the console's. The console reads
-    /// again, unless the close completed an answer.
+    /// Returns `None` if the connection is not the console's. The console reads again, unless the
+    /// close completed an answer.
     pub(super) fn closed(&mut self, socket: SocketId) -> Option<Vec<Heard>> {
         let channel = self.channels.remove(&socket)?;
         let heard = self.console.closed(channel);

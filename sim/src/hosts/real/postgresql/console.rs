@@ -26,7 +26,6 @@ enum Stage {
     Types,
 }
 
-/// A row of ShedLock's table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct LockRow {
     at_us: i64,
@@ -61,8 +60,8 @@ impl PostgresqlConsole {
         }
     }
 
-    /// Returns the query. Its rows have a subject, an owner, the session's address, and two times
-    /// (taken and until) in microseconds since the Unix epoch.
+    /// The rows have a subject, an owner, the session's address, and two times (taken and until) in
+    /// microseconds since the Unix epoch.
     fn question(&self) -> String {
         let lock = format!("'{}'", self.lock.replace('\'', "''"));
         let advisory = number(&self.lock);
@@ -146,7 +145,7 @@ impl PostgresqlConsole {
         Reading { keys, role: Role::Member { leads: !self.is_standby } }
     }
 
-    /// Returns whether ShedLock's row is taken. A release only makes its end earlier.
+    /// A release of ShedLock's row only makes its end earlier.
     fn is_taken(&mut self, at: Option<i64>, until: Option<i64>) -> bool {
         let (Some(at_us), Some(until_us)) = (at, until) else { return false };
         let is_released = match &self.taken {

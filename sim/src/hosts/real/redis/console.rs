@@ -13,8 +13,8 @@ use redis_protocol::resp2::decode::decode_bytes_mut;
 use redis_protocol::resp2::types::BytesFrame;
 use std::collections::VecDeque;
 
-/// Script that reads every key with a prefix. It returns the name, the type, the content, and the
-/// expiry in milliseconds of the server's wall clock. A negative expiry means none.
+/// Returns each key's name, type, content, and expiry in milliseconds of the server's wall clock. A
+/// negative expiry means none.
 const READ_KEYS: &str = "\
 local all = {}
 local keys = redis.call('KEYS', ARGV[1])
@@ -31,9 +31,7 @@ for i, key in ipairs(keys) do
 end
 return all";
 
-/// Expression for the expiry since version 7.0.
 const EXPIRY: &str = "redis.call('PEXPIRETIME', key)";
-/// Expression for the expiry before version 7.0, from the remaining time and the clock.
 const EXPIRY_BEFORE: &str = "redis.call('PTTL', key)
   if expires > 0 then
     local now = redis.call('TIME')
@@ -42,25 +40,21 @@ const EXPIRY_BEFORE: &str = "redis.call('PTTL', key)
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Awaited {
-    /// The answer to an operator's command.
     Any,
     Role,
     Keys,
 }
 
-/// The console of one Redis server or Sentinel.
 pub(super) struct RedisConsole {
     part: Part,
     is_open: bool,
     received: BytesMut,
     awaited: VecDeque<Awaited>,
     role: Option<Role>,
-    /// The role in the last reading.
     read: Option<Role>,
     habits: Habits,
 }
 
-/// The settings that an operator can change.
 #[derive(Default)]
 struct Habits {
     has_scripts: bool,
@@ -82,7 +76,6 @@ impl RedisConsole {
         }
     }
 
-    /// Encodes an operator's commands.
     fn commands(&mut self, commands: &[String]) -> Vec<u8> {
         self.awaited.extend(commands.iter().map(|_| Awaited::Any));
         let words = |command: &String| -> Vec<Vec<u8>> {
@@ -95,7 +88,6 @@ impl RedisConsole {
         typed.flatten().collect()
     }
 
-    /// Returns the request for the keys and the role.
     fn question(&mut self) -> Vec<u8> {
         self.awaited.extend([Awaited::Role, Awaited::Keys]);
         let is_since_7 = self.part.binary.is_at_least(7, 0);
@@ -231,12 +223,11 @@ impl Console for RedisConsole {
     }
 }
 
-/// Returns the operator's command. `address` returns the address of a replica.
 pub(crate) fn typed(action: OperatorAction, address: impl Fn(u16) -> String) -> Vec<String> {
     let typed = |commands: &[&str]| commands.iter().map(|one| (*one).to_owned()).collect();
     match action {
         OperatorAction::FlushAll => typed(&["FLUSHALL"]),
-        // Every key with an expiry is removed by one command.
+        // One command removes every key with an expiry.
         OperatorAction::Evict => typed(&[
             "CONFIG SET maxmemory-policy volatile-lru",
             "CONFIG SET maxmemory 1",
@@ -267,7 +258,6 @@ fn command_of(words: &[&[u8]]) -> Vec<u8> {
     bytes
 }
 
-/// Escapes a prefix for a pattern of `KEYS`.
 fn pattern(prefix: &Bytes) -> Vec<u8> {
     let special = |byte: &u8| b"*?[]\\^".contains(byte);
     prefix
@@ -322,8 +312,8 @@ fn keys(frame: &BytesFrame) -> Option<Vec<Key>> {
     items(frame)?.iter().map(key).collect()
 }
 
-/// Renders a key's content. Strings stay as they are. Hashes become `field=value` and sorted sets
-/// `member=score`. All elements are separated by blanks, and those of a set are sorted.
+/// Hashes become `field=value` and sorted sets `member=score`, separated by blanks. The elements of
+/// a set are sorted.
 fn rendered(kind: &str, held: &BytesFrame) -> Bytes {
     let BytesFrame::Array(items) = held else {
         return match held {
@@ -349,7 +339,6 @@ fn rendered(kind: &str, held: &BytesFrame) -> Bytes {
     }
 }
 
-/// Converts a Sentinel's message to a tap event.
 fn notice(frame: &BytesFrame, host_at: impl Fn(&str) -> String) -> Option<Notice> {
     let items = items(frame)?;
     let (channel, payload) = (text(items.get(2)?)?, text(items.get(3)?)?);

@@ -7,7 +7,6 @@ use bytes::{Bytes, BytesMut};
 use fencepost_machine::ConnectionId;
 use redis_protocol::resp2::decode::decode_bytes_mut;
 
-/// Commands that change neither a key nor the server's role.
 const HARMLESS: &[&str] = &[
     "AUTH",
     "CLIENT",

@@ -13,10 +13,8 @@ use fencepost_machine::{ConnectionId, KeyChange};
 use std::collections::{BTreeMap, BTreeSet};
 
 const DIGITS: usize = 10;
-/// Suffix for the second contender of a session.
 const TWICE: &str = "/twice";
-/// Types of requests that change nothing: exists, getData, getChildren, ping, getChildren2,
-/// setWatches and other requests about watches.
+/// exists, getData, getChildren, ping, getChildren2, setWatches, and other requests about watches.
 const HARMLESS: &[i32] = &[3, 4, 8, 11, 12, 17, 18, 101, 105, 106];
 /// Types of requests that delete nodes or end the session.
 const DELETES: &[i32] = &[2, 14, 20];
@@ -30,7 +28,6 @@ pub(super) struct ZooKeeperConsole {
     received: BytesMut,
     peers: Peers,
     sessions: BTreeMap<PeerAddress, String>,
-    /// Session and node path of each lock's holder.
     holders: BTreeMap<(String, String), (String, String)>,
 }
 
@@ -183,7 +180,7 @@ impl Console for ZooKeeperConsole {
         self.peers.meets(connection, address);
     }
 
-    /// Determines how a node was removed. An expired session was not ended by any client.
+    /// An expired session was not ended by any client.
     fn left(&self, before: &Key, _: Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)> {
         let text = |bytes: &Bytes| String::from_utf8_lossy(bytes).into_owned();
         let holder = self.holders.get(&(text(&before.name), text(&before.value)));

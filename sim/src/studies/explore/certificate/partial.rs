@@ -83,7 +83,7 @@ pub fn unfinished(
     }
 }
 
-/// Returns the counts of units. Without delays there are three for any number of faults.
+/// Without delays there are three counts for any number of faults.
 fn stated_units(bounds: &Bounds, ledger: &Ledger) -> Vec<u64> {
     let counts = ledger.units().iter().map(|(_, units)| *units as u64);
     let none = if bounds.delays == 0 { 3 - ledger.units().len() } else { 0 };
@@ -134,7 +134,7 @@ fn belongs(found: serde_json::Value, asked: serde_json::Value) -> Result<(), Inv
     first.map_or(Ok(()), |line| Err(InvalidPartial::Other(line)))
 }
 
-/// Maximum number of runs, which exceeds any real exploration and can be added up without overflow.
+/// The limit exceeds any real exploration, and counts can be added up without overflow.
 const COUNT_MAX: u64 = 1 << 48;
 
 fn counts(bounds: &Bounds, partial: &Unfinished) -> Result<Units, InvalidPartial> {
@@ -152,7 +152,7 @@ fn counts(bounds: &Bounds, partial: &Unfinished) -> Result<Units, InvalidPartial
     }
 }
 
-/// Returns the number of units by level, or `None` if the levels do not match the bounds.
+/// Returns `None` if the levels do not match the bounds.
 fn units_of(bounds: &Bounds, counts: &[u64]) -> Option<Units> {
     let levels = up_to(bounds.most());
     let is_absent =

@@ -31,10 +31,8 @@ impl Bounds {
     }
 }
 
-/// Returns a base run for every class of latencies with every class of starts. Latencies are all
-/// minimal, all maximal, or maximal on one link of a process to a server or the storage. Either all
-/// processes start together, in the order of the hosts, or each starts half a hold after the
-/// previous one.
+/// Latencies are all minimal, all maximal, or maximal on one link of a process to a server or the
+/// storage. Processes start together, or each half a hold after the previous one.
 pub(crate) fn bases(bounds: &Bounds) -> Vec<Base> {
     let scenario = &bounds.scenario;
     let setting = scenario.setting(scenario.topology(bounds.client, &bounds.families));

@@ -6,8 +6,7 @@ use super::scout::Scout;
 use fencepost_faults::{Micros, SimTime};
 use std::collections::BTreeSet;
 
-/// Returns the possible ends of a fault that begins at `from`, in ascending order: between any two
-/// events, timers of a process, or ends of a lease in the run with its longest form. The last is
+/// A fault may end between any two events, timers of a process, or ends of a lease. The last end is
 /// the longest.
 pub(crate) fn ends(bounds: &Bounds, from: SimTime, longest: &Scout) -> Vec<SimTime> {
     let timers = longest.timers.iter().map(|(at, _)| at);
@@ -15,10 +14,9 @@ pub(crate) fn ends(bounds: &Bounds, from: SimTime, longest: &Scout) -> Vec<SimTi
     between(bounds, from, all.copied().collect())
 }
 
-/// Returns the possible ends of a cut that begins at `from`, in ascending order: the earliest and
-/// the latest of all instants between two checks of the network that find the link cut. For all
-/// ends in between, the run is the same until the probe begins. With coarse grain, checks within a
-/// round trip count as one.
+/// Returns the earliest and the latest of all instants between two checks of the network that find
+/// the link cut. For all ends in between, the run is the same until the probe begins. With coarse
+/// grain, checks within a round trip count as one.
 pub(crate) fn between_looks(
     bounds: &Bounds,
     from: SimTime,
@@ -36,8 +34,7 @@ pub(crate) fn between_looks(
     looks.iter().zip(next).map(|(look, next)| (SimTime(look.1.0 + quantum), next)).collect()
 }
 
-/// Returns the possible ends for a clock step, like [`ends`]. A step takes effect immediately, so
-/// only leases count.
+/// A clock step takes effect immediately, so only leases count.
 pub(crate) fn steps(bounds: &Bounds, from: SimTime, scout: &Scout) -> Vec<SimTime> {
     between(bounds, from, scout.leases.clone())
 }
@@ -78,7 +75,6 @@ fn apart(instants: &[SimTime], span: Micros) -> Vec<(SimTime, SimTime)> {
     groups.filter_map(|group| Some((*group.first()?, *group.last()?))).collect()
 }
 
-/// Returns the round-trip time, including some processing time.
 fn round_trip(bounds: &Bounds) -> Micros {
     let scenario = &bounds.scenario;
     Micros(

@@ -37,9 +37,8 @@ pub(crate) fn reach(bounds: &Bounds, base: &Base, (from, to): (Node, Node)) -> M
     Micros(bounds.scenario.timing.latency.max.0.0.saturating_sub(takes.0.0))
 }
 
-/// Returns the extra delays of the data sent on this link at that instant, so that it arrives just
-/// after each of its neighbours. With fine grain, there is also a delay with which it arrives at
-/// the same instant as each.
+/// Returns the extra delays after which the data arrives just after each of its neighbours. With
+/// fine grain, there is also one with which it arrives at the same instant.
 pub(crate) fn delays(
     bounds: &Bounds,
     base: &Base,
@@ -69,9 +68,8 @@ fn aligned(at: SimTime, quantum: Micros) -> SimTime {
     SimTime(at.0.div_ceil(quantum.0) * quantum.0)
 }
 
-/// Describes the order of messages by every machine's events without times. Messages are identified
-/// by link and position. Ends of leases, and starts and ends of the plan's earlier faults, separate
-/// the events at every machine.
+/// Messages are identified by link and position. Ends of leases, and starts and ends of the plan's
+/// earlier faults, separate the events at every machine.
 pub(crate) fn order(prefix: &FaultPlan, scout: &Scout) -> String {
     let mut told: BTreeMap<Node, BTreeSet<(SimTime, String)>> = BTreeMap::new();
     let mut sent: BTreeMap<(Node, Node), usize> = BTreeMap::new();

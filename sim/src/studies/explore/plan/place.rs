@@ -30,8 +30,8 @@ pub struct Planned {
 #[derive(Default)]
 pub(crate) struct Placed {
     pub(crate) plans: Vec<FaultPlan>,
-    /// Plans that give the same runs as some of these until they are extended, such as cuts that
-    /// end before the next check.
+    /// Plans that give the same runs until they are extended, such as cuts that end before the next
+    /// check.
     pub(crate) alike: Vec<FaultPlan>,
     /// Indices of plans that are not extended.
     pub(crate) dead_ends: BTreeSet<usize>,
@@ -56,7 +56,6 @@ impl Placed {
 #[derive(Default)]
 struct Choices {
     faults: Vec<Fault>,
-    /// Faults that give equal runs until the plan is extended.
     alike: Vec<Fault>,
 }
 
@@ -89,8 +88,7 @@ pub(crate) struct Origin<'g> {
 }
 
 impl Origin<'_> {
-    /// Returns every plan with one more fault at this site, where no new fault precedes the
-    /// existing ones.
+    /// No new fault precedes the existing ones.
     pub(crate) fn place(&self, site: &Site) -> Result<Placed, EngineError> {
         let mut placed = Placed::default();
         for at in self.places(site, &mut placed.pruned) {
@@ -99,8 +97,7 @@ impl Origin<'_> {
         Ok(placed)
     }
 
-    /// Estimates the number of plans from a bounded sample of places. Also returns the sample's
-    /// plans.
+    /// Also returns the plans of the sample.
     pub(crate) fn sample(&self, site: &Site, most: usize) -> Result<(u128, Placed), EngineError> {
         let mut placed = Placed::default();
         let places = self.places(site, &mut placed.pruned);
@@ -126,7 +123,6 @@ impl Origin<'_> {
         Ok(())
     }
 
-    /// Returns the instants just before and just after every event.
     fn places(&self, site: &Site, pruned: &mut Pruned) -> Vec<SimTime> {
         let all = boundaries(self.bounds, self.prefix, self.scout);
         // Only sent messages can be late.
@@ -218,7 +214,6 @@ impl Origin<'_> {
     }
 }
 
-/// Returns every turn, and one quantum later, but nothing before the plan's last fault.
 pub(crate) fn boundaries(bounds: &Bounds, prefix: &FaultPlan, scout: &Scout) -> BTreeSet<SimTime> {
     let quantum = bounds.scenario.timing.quantum.0;
     let first = prefix.faults.iter().map(|timed| timed.at_us).max().unwrap_or(SimTime::ZERO);

@@ -16,7 +16,6 @@ pub struct Pruned {
     pub same_order: u64,
 }
 
-/// Maximum delay of a busy server's reply, after which its command counts as over.
 const SERVICE_MAX: Micros = Micros::from_millis(100);
 
 pub(crate) fn is_idle(timed: &TimedFault, scout: &Scout) -> bool {
@@ -48,7 +47,7 @@ pub(crate) fn is_idle(timed: &TimedFault, scout: &Scout) -> bool {
     }
 }
 
-/// Returns whether a message was in transit on a link between the two instants, both included.
+/// Both instants are included.
 fn meets(scout: &Scout, links: &[(Node, Node)], from: SimTime, to: SimTime) -> bool {
     scout.messages.iter().any(|message| {
         let arrived = message.arrived.unwrap_or(SimTime::NEVER);

@@ -8,8 +8,7 @@ use fencepost_faults::{Fault, FaultPlan, Micros, Node, SimTime, TimedFault};
 use fencepost_reports::{History, What};
 use std::collections::BTreeSet;
 
-/// A recorded run whose probe begins late, because with an added fault the probe waits until that
-/// is over.
+/// The probe begins late, because with an added fault it waits until that is over.
 pub(crate) struct Scout {
     /// The turns up to the last event before the probe begins.
     pub(crate) turns: Vec<(SimTime, Node)>,
@@ -28,8 +27,7 @@ pub(crate) struct Message {
 }
 
 impl Scout {
-    /// Returns when the network checked one of these links, which happens when a message is sent,
-    /// arrives or is retried.
+    /// The network checks a link when a message is sent, arrives or is retried.
     pub(crate) fn looks_at(&self, links: &[(Node, Node)]) -> BTreeSet<SimTime> {
         let own = self.messages.iter().filter(|message| links.contains(&message.link()));
         own.flat_map(|message| [Some(message.sent), message.arrived])
@@ -90,7 +88,6 @@ pub(crate) fn scout(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Result<Sc
     Ok(Scout { turns, messages, held_up, told, timers, leases: leases(&outcome.history) })
 }
 
-/// Returns a fault that only delays the probe.
 fn late(at_us: SimTime) -> TimedFault {
     TimedFault {
         id: u32::MAX,
@@ -99,7 +96,7 @@ fn late(at_us: SimTime) -> TimedFault {
     }
 }
 
-/// Returns the turns without an incoming message, at which a timer must have been due.
+/// A turn without an incoming message must be due to a timer.
 fn timers(turns: &[(SimTime, Node)], messages: &[Message]) -> BTreeSet<(SimTime, Node)> {
     let arrivals: BTreeSet<(SimTime, Node)> =
         messages.iter().filter_map(|message| Some((message.arrived?, message.to))).collect();

@@ -11,10 +11,8 @@ use std::collections::BTreeSet;
 pub(crate) enum Site {
     Pause(Node),
     Suspend(Node),
-    /// The client crashes, for good or until a restart.
     ClientCrash(Node),
-    /// The server restarts after the crash of its process or a power loss. Its downtime is the
-    /// restart delay.
+    /// The downtime is the restart delay.
     Restart {
         node: Node,
         power: bool,
@@ -38,28 +36,25 @@ pub(crate) enum Site {
         direction: Direction,
     },
     Jump(Node),
-    /// The primary fails in some way until another server has taken over, or for longer than any
-    /// lease, but at least for `least`.
+    /// A primary fails until another server has taken over, but at least for `least`.
     Fails {
         how: Fault,
         least: Micros,
     },
     Evict(Node),
     Flush(Node),
-    /// Data that was sent at one instant arrives after its neighbours, within the latencies of the
-    /// network.
+    /// The delay is within the latencies of the network.
     Overtaken {
         from: Node,
         to: Node,
     },
 }
 
-/// Duration of a trap in quanta. It catches the command whose arrival it precedes, but not the next
-/// one, a round trip later.
+/// A trap catches the command whose arrival it precedes, but not the next one, a round trip later.
 const TRAP_QUANTA: u64 = 2;
 
-/// Returns the sites of a family. A partition cuts one link, in one direction or both, or cuts one
-/// machine off from the other side.
+/// A partition cuts one link, in one direction or both, or cuts one machine off from the other
+/// side.
 pub(crate) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
     let (clients, servers) = (setting.clients(), setting.servers());
     let links = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {
@@ -102,14 +97,13 @@ pub(crate) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
             [of(&servers, Site::Evict), servers.iter().map(|node| Site::Flush(*node)).collect()]
                 .concat()
         }
-        // These are `none`, and the families that are not in `FAMILIES` of `validate.rs`, which
-        // states the reason.
+        // `FAMILIES` in `validate.rs` states why these families are not enumerated.
         _ => Vec::new(),
     }
 }
 
-/// Returns the failures of a primary. It crashes, loses power, pauses, or is cut off alone or with
-/// one client. Without Sentinel, each server crashes, loses power, or is cut off.
+/// A primary crashes, loses power, pauses, or is cut off alone or with one client. Without
+/// Sentinel, each server crashes, loses power, or is cut off.
 fn failures(setting: &Setting) -> Vec<Site> {
     let least = away_at_least(setting);
     let all = [setting.servers(), setting.sentinels(), setting.clients()].concat();
@@ -170,7 +164,6 @@ fn cuts(clients: &[Node], servers: &[Node]) -> Vec<Site> {
 }
 
 pub(crate) enum Measure {
-    /// The magnitudes are fixed.
     Fixed(Vec<Fault>),
     Ends,
     Steps,
@@ -225,7 +218,7 @@ impl Site {
         }
     }
 
-    /// Returns the fault with a duration, or `None` if its end is determined.
+    /// Returns `None` if the fault's end is determined.
     pub(crate) fn lasting(&self, span: Micros, quantum: Micros) -> Option<Fault> {
         Some(match self {
             Site::Pause(node) => Fault::Pause { node: *node, duration_us: span },
@@ -254,14 +247,13 @@ impl Site {
         })
     }
 
-    /// Returns the clock steps of this size, forward and back.
     pub(crate) fn stepping(&self, span: Micros) -> Vec<Fault> {
         let Site::Jump(node) = *self else { return Vec::new() };
         let offset = i64::try_from(span.0).unwrap_or(i64::MAX);
         [offset, -offset].map(|offset_us| Fault::ClockJump { node, offset_us }).to_vec()
     }
 
-    /// Returns the fault that never ends, or `None` if every such fault ends.
+    /// Returns `None` if every such fault ends.
     pub(crate) fn for_good(&self) -> Option<Fault> {
         match self {
             Site::ClientCrash(node) => Some(Fault::Crash { node: *node, down_us: None }),
@@ -269,7 +261,6 @@ impl Site {
         }
     }
 
-    /// Returns the instants at which the fault may start so that all other starts are equivalent.
     /// Returns `None` if the start matters between any two events.
     pub(crate) fn met(&self, scout: &Scout) -> Option<Vec<SimTime>> {
         let turns = |node: Node| {

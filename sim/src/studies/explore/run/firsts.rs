@@ -81,8 +81,6 @@ impl Exploration<'_> {
         Ok(())
     }
 
-    /// Marks plans whose message order equals that of the plan without the delay, or of an earlier
-    /// plan.
     pub(crate) fn end_same_orders(
         &self,
         (base, prefix, scout): (usize, &FaultPlan, &Scout),

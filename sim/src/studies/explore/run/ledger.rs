@@ -44,7 +44,6 @@ pub struct Twice {
 pub struct Ledger {
     units: Units,
     sum: Sum,
-    /// Plan size, units, and results of every part, in order.
     parts: Vec<(Level, Range<usize>, Part)>,
 }
 
@@ -115,7 +114,7 @@ impl Ledger {
         })
     }
 
-    /// Enters a result. Returns `false` if the unit does not exist or was run before.
+    /// Returns `false` if the unit does not exist or was run before.
     #[must_use]
     pub(crate) fn enter(&mut self, level: Level, number: usize, unit: Unit) -> bool {
         let Some(place) = self.part(level, number) else { return false };
@@ -128,8 +127,7 @@ impl Ledger {
         is_new
     }
 
-    /// Enters a slice. Returns `false` if the work is divided differently, or if some of the slice
-    /// was run before.
+    /// Returns `false` if the work is divided differently, or if some of the slice was run before.
     #[must_use]
     pub(crate) fn enter_slice(&mut self, slice: Slice) -> bool {
         let Some(place) = self.part(slice.level, slice.units.start) else { return false };
@@ -179,7 +177,6 @@ pub(crate) fn parts(units: &Units) -> Vec<(Level, Range<usize>)> {
     units.iter().flat_map(of).collect()
 }
 
-/// Divides units into at most `parts` nonempty parts of about the same size.
 fn cut(units: Range<usize>, parts: usize) -> Vec<Range<usize>> {
     let parts = parts.min(units.len());
     let edge = |part: usize| units.start + units.len() * part / parts.max(1);

@@ -12,13 +12,10 @@ use fencepost_faults::{FaultPlan, TimedFault};
 
 const BASES: usize = 4;
 const FIRSTS: usize = 16;
-/// Maximum number of sampled sites, which are kinds of faults with their targets.
 const SITES: usize = 64;
 const PLACES: usize = 4;
-/// Maximum number of sampled plans with a late message.
 const ORDERS: usize = 512;
-/// Processor time for one plan, in microseconds, beyond which the sample takes no other target,
-/// because long runs have many.
+/// Beyond this processor time for one plan, the sample takes no other target.
 const SAMPLE_US_MAX: u64 = 250_000;
 const TRIALS: usize = 32;
 
@@ -129,7 +126,6 @@ impl Exploration<'_> {
         Ok(())
     }
 
-    /// Returns the number of first additions, estimated from the first base run.
     fn roots_of_about(&self, about: u128, stop: &Stop) -> Result<u128, FailedPlan> {
         if !self.bounds.rules.contains(&Rule::Order) {
             return Ok(about);

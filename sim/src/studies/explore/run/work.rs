@@ -53,8 +53,8 @@ pub struct Exploration<'b> {
     pub(crate) bases: Vec<Base>,
     pub(crate) sites: [Vec<Site>; 2],
     pub(crate) calm: Vec<OnceLock<Scout>>,
-    /// First additions by [`Added`], base run and site. Empty unless plans are extended, because
-    /// otherwise each unit places its own.
+    /// First additions are empty unless plans are extended, because otherwise each unit places its
+    /// own.
     pub(crate) firsts: [Vec<(usize, Placed)>; 2],
     /// Whether the first additions are complete, so that later additions can be counted.
     pub(crate) has_all_firsts: bool,
@@ -343,8 +343,7 @@ struct Running<'r> {
 }
 
 impl Running<'_> {
-    /// Returns whether to end: a plan breaks a rule, here or in an earlier unit, or the work was
-    /// stopped.
+    /// The search is over if a plan breaks a rule, here or in an earlier unit, or after a stop.
     fn is_over(&mut self) -> bool {
         let is_beaten = self.earliest.load(Ordering::Relaxed) < self.number;
         if self.done.found.is_none() && (is_beaten || self.stop.is_asked()) {

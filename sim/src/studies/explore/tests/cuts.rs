@@ -3,8 +3,7 @@
 use super::*;
 use fencepost_reports::Event;
 
-/// Returns the events before the probe begins, without the numbers of faults and connections.
-/// Connection numbers name holders in MySQL.
+/// Connection numbers name holders in MySQL, so they are left out.
 fn told(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Vec<Event> {
     let mut spec = bounds.spec(base, plan.clone());
     let nothing = Fault::ClockJump { node: Node::Storage, offset_us: 0 };

@@ -10,10 +10,8 @@ use world::{Lock, Mistake, Trouble};
 struct Cell {
     lock: Lock,
     is_broken: bool,
-    /// Number of states up to renaming of servers and processes; `None` for a broken cell, where
-    /// the search ends.
+    /// Number of states up to renaming of servers and processes; `None` for a broken cell.
     states: Option<usize>,
-    /// Fault family on the engine.
     fault: &'static str,
 }
 
@@ -42,11 +40,10 @@ fn cells() -> Vec<Cell> {
     ]
 }
 
-/// Numbers of states with one server: without trouble, with a crash, a lost reply, and a restart
-/// after a lease.
+/// The cells are without trouble, with a crash, a lost reply, and a restart after a lease.
 const STATES_ONE: [usize; 4] = [278, 599, 1_186, 1_927];
-/// Numbers of states with three servers: without trouble, and with one attempt for each process
-/// with a lost reply, a restart after a lease, and a crash.
+/// The cells are without trouble, and with one attempt for each process with a lost reply, a
+/// restart after a lease, and a crash.
 const STATES_THREE: [usize; 4] = [51_941, 29_306, 79_290, 21_727];
 
 fn checked(lock: &Lock) -> (bool, usize) {
@@ -113,7 +110,6 @@ fn a_mistake_in_the_model_is_noticed() {
     }
 }
 
-/// Returns a lock under the name of another that has a certificate.
 fn disguised(name: &'static str, as_is: &str) -> &'static Definition {
     let own = find(as_is).expect("the lock is in the table");
     let Definition { about, deployment, has_tokens, is_fair, models, build, .. } = *own;

@@ -8,7 +8,6 @@ use fencepost_reports::documents::certificate::unfinished::Unfinished;
 use fencepost_reports::summary::sweep::Gaps;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Returns bounds with a few hundred runs, with no fault, one and two.
 fn small() -> Bounds {
     bounds("single-node", "lost-reply", 2)
 }

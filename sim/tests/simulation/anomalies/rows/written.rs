@@ -15,7 +15,6 @@ pub(crate) struct Written {
     pub(crate) plan: fn() -> FaultPlan,
     pub(crate) families: &'static str,
     pub(crate) about: &'static str,
-    /// Rules of which the flawed lock breaks one or more, and the twin none.
     pub(crate) kinds: &'static [Kind],
     pub(crate) cause: Cause,
     pub(crate) seeds: u64,

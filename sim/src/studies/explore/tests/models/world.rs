@@ -11,9 +11,7 @@ use stateright::{Model, Property};
 
 const LEASE: u8 = 4;
 const HOLD: u8 = 1;
-/// Longest pause in ticks, which exceeds a lease.
 const PAUSE_MAX: u8 = 6;
-/// Downtime in ticks of a server that returns after the lease.
 const AWAY: u8 = LEASE + 1;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,7 +47,7 @@ pub(super) struct Lock {
 pub(super) struct State {
     processes: Vec<Process>,
     servers: Vec<Server>,
-    /// Messages in transit, with the maximum time until their arrival.
+    /// Each message has the maximum time until its arrival.
     messages: Vec<(Message, u8)>,
     has_trouble: bool,
 }
@@ -132,8 +130,7 @@ impl State {
             }
     }
 
-    /// Returns whether a message can arrive. A paused process reads nothing, and an absent server
-    /// does not exist.
+    /// A paused process reads nothing, and an absent server does not exist.
     fn can_arrive(&self, message: &Message) -> bool {
         match message.what {
             MessageKind::Ask | MessageKind::Free => true,
@@ -179,14 +176,12 @@ impl State {
         }
     }
 
-    /// Returns the representative of all states that differ only in the names of servers or
-    /// processes.
+    /// States that differ only in the names of servers or processes have the same representative.
     fn representative(self) -> State {
         let orders = permutations(self.processes.len());
         orders.iter().map(|order| self.renamed(order)).min().unwrap_or(self)
     }
 
-    /// Renames process `i` to `order[i]`, and sorts its servers by state.
     fn renamed(&self, order: &[u8]) -> State {
         let name = |process: u8| order[usize::from(process)];
         let mut processes = self.processes.clone();
@@ -231,7 +226,7 @@ impl State {
         }
     }
 
-    /// Executes a request. An absent server breaks the connection.
+    /// An absent server breaks the connection.
     fn serve(&mut self, lock: &Lock, message: Message) {
         let own = (message.process, message.attempt);
         let Server { key, away } = &mut self.servers[usize::from(message.server)];
