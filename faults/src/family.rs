@@ -145,7 +145,7 @@ impl Family {
         self.row().1
     }
 
-    /// Returns a sentence about effects that the family has never, or only with some setting.
+    /// Returns a sentence about effects that the family never has, or has only with some setting.
     pub fn limits(self) -> Option<&'static str> {
         Some(match self {
             Family::Partition => {

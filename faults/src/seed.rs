@@ -36,7 +36,7 @@ pub enum Stream {
     Lengths,
     /// The choice of incidents to aim, and the places that they are aimed at.
     Aim,
-    /// The order of links with priorities.
+    /// The order in which links are preferred when links have priorities.
     Priorities,
     /// The choice of lock calls that a thread gives up.
     Impatience(Node),

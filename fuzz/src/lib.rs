@@ -15,7 +15,8 @@ pub fn pieces(mut input: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     })
 }
 
-/// Splits an input into parts, the first byte of which is the kind. Text has no separators.
+/// Splits an input into parts at a separator that never occurs in text. The first byte of a part is
+/// its kind.
 pub fn parts(input: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     input
         .split(|byte| *byte == 0xff)

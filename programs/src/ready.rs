@@ -9,11 +9,11 @@ pub(crate) const ERR: u32 = libc::POLLERR as u32;
 pub(crate) const HUP: u32 = libc::POLLHUP as u32;
 pub(crate) const RDHUP: u32 = libc::POLLRDHUP as u32;
 
-/// Free bytes in a pipe from which on the pipe is writable.
+/// Number of free bytes that make a pipe writable.
 const ROOM: usize = 4096;
 
 impl Files {
-    /// Callers handle regular files, which are always ready.
+    /// Returns the poll events of a file. Callers handle regular files, which are always ready.
     pub(crate) fn readiness(&self, file: FileId, now: Now) -> u32 {
         match &self.get(file).kind {
             Kind::Socket(socket) => self.socket_readiness(socket),

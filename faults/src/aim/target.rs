@@ -30,7 +30,8 @@ const STAGES: [Stage; 6] = [
     Stage::Unheard,
 ];
 
-/// Returns the instants at which the fault hits the place, or a quiet stretch's first and last one.
+/// Returns the instants at which the fault hits the place. For a quiet stretch, these are the first
+/// and the last one.
 pub(super) fn instants(
     fault: &Fault,
     place: &Place,

@@ -23,7 +23,7 @@ pub(super) fn absences(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident>
                 .filter_map(|(at, fault)| Some(*at + fault.duration()?))
                 .max()
                 .unwrap_or(at);
-            // The other masters' lock must have expired before the next master may forget it.
+            // The lock on the remaining masters must expire before another master may lose it.
             all_back = all_back + setting.ttl_us;
             drawn.push(Incident { at: Some(at), faults: absence });
         }

@@ -106,7 +106,8 @@ fn lagged_crash(
     Incident { at: Some(crash_at), faults: vec![(lag_from, lagging), (crash_at, death)] }
 }
 
-/// Draws mostly from the upper half, because a lag shorter than the takeover loses nothing.
+/// Draws a lag, mostly from the upper half of the range, because a lag shorter than the takeover
+/// loses nothing.
 pub(super) fn lag(rng: &mut ChaCha8Rng, range: Spans) -> Micros {
     let half = Micros(range.max_us.as_micros() / 2).max(range.min_us);
     let least = if chance(rng, 800) { half } else { range.min_us };

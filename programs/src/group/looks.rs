@@ -7,7 +7,7 @@ use crate::vdso::image;
 use libc::{c_long, user_regs_struct};
 use std::cell::RefCell;
 
-/// The longer a program polls the clock, the coarser is its resolution: reads, nanoseconds.
+/// Pairs of a number of clock reads and the nanoseconds that each later read takes.
 const LOOKS: [(u32, u64); 2] = [(50_000, 50_000), (1_000, 2_000)];
 /// Maximum number of clock reads before other ready threads get their turn.
 const LOOKS_MAX_BESIDE_OTHERS: u64 = 100;

@@ -10,7 +10,7 @@ use std::path::Path;
 
 const DESCRIPTORS_MAX: libc::rlim_t = 1024;
 
-/// Bytes of data memory. An endless allocation should fail in the process, not in the machine.
+/// Limit on data memory in bytes, so that an endless allocation fails in the process alone.
 const MEMORY_MAX: libc::rlim_t = 4 << 30;
 
 pub(crate) struct Image {
@@ -88,7 +88,7 @@ unsafe fn become_program(
     }
 }
 
-/// Opens an empty input and two files for output, which stay empty because the tracer takes it.
+/// Opens an empty input, and files for output that stay empty because the tracer takes the output.
 unsafe fn prepare_descriptors() {
     // SAFETY: the calls affect only descriptors of the child, and all pointers are live.
     unsafe {

@@ -1,4 +1,5 @@
-//! The `fencepost.load` format, version 2: the cost of ways of waiting to the server and waiters.
+//! The `fencepost.load` format, version 2: what each way of waiting costs the server and the
+//! waiters.
 
 mod html;
 mod plot;

@@ -53,7 +53,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         server(self.taker)
     }
 
-    /// Ignores a loss that the holder immediately reversed.
+    /// Returns the loss of the holder's lock, unless the holder immediately reversed it.
     pub(super) fn gone(&self) -> Option<(Moment, KeyEnd)> {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
         let lost = held.zip(taken).and_then(|(held, taken)| {

@@ -117,7 +117,8 @@ impl<'h> Timeline<'h> {
         }
     }
 
-    /// Redis servers record the requested lease. Other servers may have granted a shorter one.
+    /// Returns the lease requested from a Redis server. Other servers record the granted lease,
+    /// which may be shorter.
     pub(crate) fn lease_asked(&self, at: Moment) -> Option<Micros> {
         let event = &self.history.events[at.index];
         match (&event.what, event.node) {

@@ -181,7 +181,8 @@ impl Latency {
     pub fn of(mut spans: Vec<u64>) -> Option<Latency> {
         spans.sort_unstable();
         let max = *spans.last()?;
-        // The nearest rank is the smallest duration that at least this share does not exceed.
+        // The nearest rank is the smallest duration that at least `percent` of all durations do not
+        // exceed.
         let rank = |percent: usize| spans[(spans.len() * percent).div_ceil(100).max(1) - 1];
         Some(Latency { p50: rank(50), p99: rank(99), max })
     }

@@ -1,5 +1,5 @@
-//! Published results of `explore`: the certificates of `docs/certificates`, and locks that it
-//! breaks although sweeps find their cells quiet.
+//! Published results of `explore`: the certificates of `docs/certificates`, and locks that
+//! `explore` breaks although sweeps find their cells quiet.
 
 use serde_json::Value;
 

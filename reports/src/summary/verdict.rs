@@ -48,7 +48,8 @@ pub struct Judgement {
     pub violations: Vec<Violation>,
 }
 
-/// Judges a history with every checker. Without findings, it is unknown unless exercised.
+/// Judges a history with every checker. A history without findings is valid only if it exercised
+/// the lock; otherwise the verdict is unknown.
 pub fn judge(history: &History) -> Judgement {
     judge_by(CHECKERS, history)
 }
@@ -147,8 +148,9 @@ fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
     })
 }
 
-/// Returns a reason if fewer than two processes got the lock. The advice depends on whether others
-/// tried. The lock of a job only has to be requested twice, because at most one process gets it.
+/// Returns why a history is inconclusive if fewer than two processes got the lock. The advice
+/// depends on whether others tried. The lock of a job only has to be requested twice, because at
+/// most one process gets it.
 fn uncontended(timeline: &Timeline<'_>) -> Option<String> {
     let own = timeline.acquisitions.iter().filter(|one| one.process.machine() != Node::Probe);
     if timeline.history.header.lock_per_job {
@@ -219,8 +221,8 @@ fn no_fault_met(timeline: &Timeline<'_>) -> Option<String> {
     }
 }
 
-/// Returns a reason if a process entered without a recorded quorum, which leaves its place among
-/// the grants unknown.
+/// Returns why a history is inconclusive if a process entered without a recorded quorum. Its place
+/// in the order of grants is then unknown.
 fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     let other = timeline
         .acquisitions
@@ -233,7 +235,8 @@ fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     ))
 }
 
-/// Returns a reason if the storage rejected a token without a higher one before it.
+/// Returns why a history is inconclusive if the storage rejected a token without having accepted a
+/// higher one. Such a storage violates its own rule.
 fn misjudged(timeline: &Timeline<'_>) -> Option<String> {
     let mut highest = None;
     for request in &timeline.storage {

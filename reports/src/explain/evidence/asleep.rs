@@ -53,8 +53,8 @@ pub(super) fn slept_on(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     })
 }
 
-/// Returns the end of a finding if the silence event is later, by which another process may have
-/// the lock.
+/// Returns the end of the finding or the earlier silence event. Another process may have the lock
+/// when the silence event is recorded.
 fn end_of(timeline: &Timeline<'_>, finding: &Finding, told: Moment) -> Moment {
     let end = finding.at + finding.duration;
     let mut events = timeline.history.events[..told.index].iter();

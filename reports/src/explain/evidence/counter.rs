@@ -24,7 +24,7 @@ impl<'t, 'h> Counter<'t, 'h> {
         let is_of_members = matches!(kept_as, Some(Keeping::Membership | Keeping::MemberLease));
         let between = timeline.history.events.iter().skip(earlier.moment.index);
         let between = between.take(later.moment.index.saturating_sub(earlier.moment.index));
-        // Every server of a system of members has the counter.
+        // In a system of members, every server has the counter.
         let here = between.filter(|event| match is_of_members {
             true => !event.node.is_process(),
             false => nodes.contains(&event.node),

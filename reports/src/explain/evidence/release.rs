@@ -168,7 +168,7 @@ pub(super) fn held_up(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) 
     })
 }
 
-/// Returns whether a process removed a lock where its own never was, after a failover.
+/// Returns whether a process removed a lock, after a failover, at a server that never had its own.
 pub(crate) fn was_never_there(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> bool {
     let Some(removed) = removal(timeline, finding) else { return false };
     let own = &timeline.acquisitions[clash.earlier];

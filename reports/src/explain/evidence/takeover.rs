@@ -4,7 +4,8 @@ use super::release;
 use crate::judge::timeline::{Moment, Outcome, Timeline};
 use fencepost_faults::Node;
 
-/// Returns whether a process removed a lock while acquiring it, by no earlier unanswered release.
+/// Returns whether a process removed a lock while acquiring it, unless an earlier release of the
+/// process may have removed the lock.
 pub(crate) fn is_stale_takeover(timeline: &Timeline<'_>, remover: Node, removed: Moment) -> bool {
     let mut acquisitions = timeline.acquisitions.iter();
     let acquiring = acquisitions.any(|one| {

@@ -5,7 +5,7 @@ use crate::record::history::{Action, Event, History, What};
 use fencepost_faults::{Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
-/// A time in which a thread believed that it held the lock, without the instant `to`.
+/// A half-open span of time in which a thread believed that it held the lock, pauses included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Section {
     /// The section's acquisition, as an index into the timeline's acquisitions.

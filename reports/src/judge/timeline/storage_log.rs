@@ -37,7 +37,7 @@ impl StorageRequest {
     }
 }
 
-/// Returns the requests by answer. Only the first of repeated requests counts.
+/// Returns the requests in the order of their answers, without repeated requests.
 pub(super) fn all(history: &History, by_operation: &BTreeMap<u64, usize>) -> Vec<StorageRequest> {
     let mut seen = BTreeSet::new();
     let mut log = Vec::new();

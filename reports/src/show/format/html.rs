@@ -20,7 +20,8 @@ use page::{Fill, heads, page};
 use std::io::{self, Write};
 
 const SIZE_MAX: usize = 1_000_000;
-/// The first contents that fit are used. The last ones are the minimum that tells the story.
+/// Page contents in decreasing size, of which the first that fit are used. The last ones are the
+/// minimum that still tells the story.
 const FILLS: [Fill; 5] = [
     Fill { messages_max: 1_500, extent: Extent::Run, histories: true },
     Fill { messages_max: 1_000, extent: Extent::Run, histories: false },

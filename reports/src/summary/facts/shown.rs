@@ -24,7 +24,7 @@ pub(super) fn most_telling<'t, 'h>(
     named.or_else(busiest).unwrap_or(whole)
 }
 
-/// Holders and gaps come from the whole history.
+/// Selects the events for the timeline. Holders and gaps come from the whole history.
 pub(super) fn timeline(whole: &Timeline<'_>, violations: &[Violation]) -> Vec<TimelineEntry> {
     let mut shown: BTreeSet<usize> = BTreeSet::new();
     let mut evidence: BTreeSet<u64> = BTreeSet::new();

@@ -37,7 +37,8 @@ impl Rate {
     }
 }
 
-/// Returns the 95 % bound of a rate without hits: 3 / `trials`, at most 1 (Hanley 1983).
+/// Returns the 95 % bound of a rate without hits: 3 / `trials`, at most 1 (Hanley and Lippman-Hand
+/// 1983).
 pub fn quiet_bound(trials: u64) -> f64 {
     if trials <= 3 { 1.0 } else { rounded(3.0 / trials as f64) }
 }

@@ -129,7 +129,8 @@ mod tests {
     use super::*;
     use crate::samples;
 
-    /// Compares with a sweep in which single-node is violated and fencing exercises nothing.
+    /// Compares the expected result with a sweep in which single-node is violated (overlap,
+    /// stale-write, lost-update), redlock is quiet, and fencing exercises nothing.
     fn deviations(wanted: &Wanted, place: usize) -> Vec<String> {
         wanted.hold(&samples::sweep(0, 9).cells[place]).deviations
     }

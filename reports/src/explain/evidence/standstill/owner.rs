@@ -1,4 +1,4 @@
-//! Finds what happened to the process whose lock the servers still have, as in [`of_owner`].
+//! Finds what happened to the process whose lock the servers still have.
 
 use super::Standstill;
 use super::spans::{mostly, still_there};
@@ -27,7 +27,8 @@ pub(super) fn of_holder(
     if died { Some(Standstill::OwnerDied) } else { lost_by(timeline, holder) }
 }
 
-/// Considers the owner's last acquire before the grant. The owner may have crashed since.
+/// Returns why the owner of a lock has not released it, from the owner's last acquire before the
+/// grant. The owner may have crashed or given up since.
 pub(super) fn of_owner(
     timeline: &Timeline<'_>,
     span: &KeySpan<'_>,

@@ -103,7 +103,7 @@ impl SequentialSpec for Tokens {
     type Op = Op;
     type Ret = Ret;
 
-    /// Returns no effect, because a token that no process learned may be any token.
+    /// Returns an arbitrary result, because a token that no process learned constrains nothing.
     fn invoke(&mut self, _: &Op) -> Ret {
         Ret::Refused
     }

@@ -34,7 +34,7 @@ fn granted_wrongly(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Fin
     if is_inner || is_excused(timeline, one, told, &own) {
         return None;
     }
-    // If no key was recorded, or a key's owner is unknown, its grants are unknown.
+    // Grants are unknown if no key was recorded, or the owner of a key is unknown.
     let is_known = !timeline.keys.is_empty() && timeline.keys.iter().all(is_somebodys);
     if own.is_empty() {
         return is_known.then(|| without_quorum(timeline, one, told, (&own, 0)));

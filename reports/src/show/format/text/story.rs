@@ -23,7 +23,7 @@ const BEFORE_LANES: usize = 16;
 const WORDS_MIN: usize = 20;
 const VALUES: usize = 13;
 
-/// Writes the stories by start. A story like an earlier one is abbreviated.
+/// Writes the stories in order of start. A story like an earlier one is abbreviated.
 pub(crate) fn write<'r>(
     page: Page,
     run: &'r RunReport,
