@@ -122,7 +122,6 @@ enum NotTaken {
 }
 
 impl NotTaken {
-    /// Converts the error of a read; a read leaves nothing on the server.
     fn harmless(error: CallError) -> NotTaken {
         NotTaken::Failed(error.to_string())
     }
@@ -142,7 +141,6 @@ impl Base {
         Base { redis: Session::primary(&env, servers, settings), settings: settings.clone(), env }
     }
 
-    /// Returns the age in milliseconds at which another process may take over the lock.
     fn expire_ms(&self) -> i64 {
         i64::try_from(self.settings.ttl.as_millis()).unwrap_or(i64::MAX)
     }

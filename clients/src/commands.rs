@@ -125,7 +125,6 @@ mod tests {
         let world = TestWorld::new();
         world.serve("redis", normal);
         let mut session = Session::fixed(&world.env(), &at("redis"), LIMIT);
-        // Connecting takes 1 ms, and the command half a millisecond.
         assert_eq!(world.run(server_time_ms(&mut session)), Ok(1_700_000_000_001));
     }
 

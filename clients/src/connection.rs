@@ -181,7 +181,6 @@ fn copy_short(to: &mut [u8], from: &[u8]) {
     }
 }
 
-/// Line ends and bulk string headers for lengths below 100, each in eight bytes padded with zeros.
 static SHORT_HEADERS: [[u8; 8]; 100] = {
     let (mut headers, mut length) = ([[0; 8]; 100], 0);
     while length < 100 {
@@ -250,7 +249,6 @@ fn kind_of(reply: &Reply) -> Option<&[u8]> {
     reply.as_array()?.first()?.as_bytes()
 }
 
-/// Returns the message in a push `message CHANNEL PAYLOAD`, and `None` for a confirmation.
 fn message_of(reply: Reply) -> Option<Message> {
     let Reply::Array(elements) = reply else { return None };
     match <[Reply; 3]>::try_from(elements).ok()? {

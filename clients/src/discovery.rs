@@ -123,7 +123,6 @@ impl Drop for PrimaryFinder {
     }
 }
 
-/// Returns `None` if the Sentinel does not know the name.
 async fn ask(
     env: &Env,
     sentinel: &Address,
@@ -170,7 +169,6 @@ async fn count_switches(
     }
 }
 
-/// Compares the name in a payload `NAME OLD-HOST OLD-PORT NEW-HOST NEW-PORT`.
 fn tells_of(payload: &[u8], name: &str) -> bool {
     payload.split(|byte| *byte == b' ').next() == Some(name.as_bytes())
 }

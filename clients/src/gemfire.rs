@@ -169,7 +169,6 @@ impl GemFire {
         })
     }
 
-    /// Gives up a lock call; a grantor that does not answer ends the membership.
     async fn give_up(
         &mut self,
         member: Member,

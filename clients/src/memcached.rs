@@ -37,7 +37,6 @@ impl Base {
         Base { env, settings: settings.clone(), server }
     }
 
-    /// Sends `add`; returns `false` if the key already exists.
     async fn add(&mut self, key: &str, value: &[u8], seconds: u64) -> Result<bool, CallError> {
         let length = value.len();
         let line = format!("add {key} 0 {seconds} {length}\r\n");

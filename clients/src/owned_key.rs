@@ -42,7 +42,6 @@ pub(crate) fn fresh_digits(env: &Env) -> [u8; 40] {
     all
 }
 
-/// Writes a number in hexadecimal, computing all digits in parallel.
 fn eight_digits(number: u32) -> [u8; 8] {
     const ONE_EACH: u64 = 0x0101_0101_0101_0101;
     // Each step splits halves until every digit has its own byte.

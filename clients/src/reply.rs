@@ -84,7 +84,6 @@ impl Reply {
     }
 }
 
-/// Takes `OK`, nil or a number; returns `None` for replies that need the decoder.
 fn take_plain(buffer: &mut BytesMut) -> Option<Reply> {
     let (reply, length) = match &buffer[..] {
         [b'+', b'O', b'K', b'\r', b'\n', ..] => (Reply::Status(Bytes::from_static(b"OK")), 5),
@@ -187,7 +186,6 @@ fn depth_after_element(open: &mut [usize; DEPTH_MAX], mut depth: usize) -> usize
     depth
 }
 
-/// Returns the first line's kind byte, its number if it has one, and the later lines.
 fn split_line(bytes: &[u8]) -> Option<(u8, Option<usize>, &[u8])> {
     let kind = *bytes.first()?;
     let end = bytes.windows(2).position(|pair| pair == b"\r\n")?;

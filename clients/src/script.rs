@@ -9,7 +9,6 @@ use sha1::{Digest, Sha1};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-/// The usual key counts as command words.
 const SMALL_COUNTS: [&str; 4] = ["0", "1", "2", "3"];
 
 /// A Lua script, meant to be a `static`, because its digest is computed once per program.
@@ -69,7 +68,6 @@ mod tests {
 
     #[test]
     fn the_digest_is_what_redis_computes() {
-        // The example is from SCRIPT LOAD in the Redis documentation.
         assert_eq!(
             Script::new("return 'Immabe a cached script'").digest(),
             "c664a3bf70bd1d45c4284ffebb65a6f2299bfc9f"

@@ -22,7 +22,6 @@ use crate::lock::{Lease, Servers, Settings};
 use bytes::Bytes;
 use session::Session;
 
-/// Returns the address of the server, or of the primary and its standby.
 fn hosts(servers: &Servers) -> &[Address] {
     match servers {
         Servers::Ensemble(members) => members,

@@ -44,7 +44,6 @@ pub(crate) fn no_connection(address: &Address, reason: String) -> CallError {
     CallError::NoConnection { address: address.clone(), reason }
 }
 
-/// Returns the error of a request that was sent, at least in part, when its connection failed.
 pub(crate) fn ended(error: &io::Error, timeout: Duration) -> CallError {
     match error.kind() {
         io::ErrorKind::TimedOut => CallError::Timeout(timeout),
@@ -60,7 +59,6 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// Creates a stream whose errors name the timeout until another limit is set.
     pub(crate) fn new(socket: Socket, timeout: Duration) -> Stream {
         Stream { socket, input: BytesMut::new(), timeout }
     }
@@ -110,7 +108,6 @@ impl Stream {
         }
     }
 
-    /// Waits until more bytes arrive. Errors: [`CallError::Closed`], [`CallError::Timeout`].
     pub(crate) async fn read(&mut self) -> Result<(), CallError> {
         match self.socket.read(&mut self.input).await {
             Ok(0) => Err(CallError::Closed(io::ErrorKind::UnexpectedEof)),

@@ -87,7 +87,6 @@ pub(crate) fn one_cache(
     (world, lock)
 }
 
-/// Returns `answer` for the first command of that name, and normal behaviour otherwise.
 pub(crate) fn once(name: &'static str, answer: Answer) -> impl FnMut(&Call<'_>) -> Answer {
     let mut left = Some(answer);
     move |call| {

@@ -23,7 +23,6 @@ pub fn resp(_: Speaker, bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = text.split("\r\n").filter(|line| !line.is_empty());
     let mut words: Vec<String> = Vec::new();
-    // Number of elements of the current array that still follow.
     let mut left = 0_u64;
     while let Some(line) = lines.next() {
         let (head, rest) = line.split_at(line.chars().next().map_or(0, char::len_utf8));

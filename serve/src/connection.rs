@@ -21,7 +21,6 @@ pub(crate) struct Connection<S> {
     outgoing: RefCell<VecDeque<Bytes>>,
     outgoing_bytes: Cell<usize>,
     told_bytes: Cell<usize>,
-    /// `true` if the machine has closed the connection, which ends when all bytes are written.
     closing: Cell<bool>,
     broken: Cell<bool>,
     changed: Notify,
@@ -63,7 +62,6 @@ impl<S: Stream> Connection<S> {
         self.give_up();
     }
 
-    /// Returns the backlog in bytes if it differs from the last report to the machine.
     pub(crate) fn news(&self) -> Option<usize> {
         let bytes = self.outgoing_bytes.get();
         (self.told_bytes.replace(bytes) != bytes).then_some(bytes)
@@ -126,7 +124,6 @@ impl<S: Stream> Connection<S> {
         }
     }
 
-    /// Waits until the connection can read, or write queued bytes; returns `false` if it has ended.
     pub(crate) async fn goes_on(&self) -> bool {
         let is_over = || self.broken.get() || self.closing.get();
         !is_over() && self.ready().await.is_ok() && !is_over() && self.write().is_ok()

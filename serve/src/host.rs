@@ -170,7 +170,6 @@ impl<P: Platform> Host<P> {
         });
     }
 
-    /// Handles an input during another one, on the parts that the machine lends out.
     pub(crate) fn handle_meanwhile(&self, input: Input<'_>, interlude: &mut dyn Interlude) {
         self.turn_of(input, COMMANDS_PER_TURN, |input, outputs| interlude.handle(input, outputs));
     }

@@ -49,7 +49,6 @@ impl fmt::Display for Serving {
     }
 }
 
-/// Returns `ready`, then each server as `role=address`.
 pub(crate) fn ready_line(addresses: &[(&'static str, SocketAddr)]) -> String {
     let all = addresses.iter().map(|(role, address)| format!(" {role}={address}"));
     format!("ready{}", all.collect::<String>())
@@ -97,7 +96,6 @@ impl Serving {
                 () = &mut stop => break,
             };
             let goes_on = match event {
-                // The last server has ended (SHUTDOWN).
                 None => return Ok(()),
                 Some(Event::Ended(result)) => {
                     result?;

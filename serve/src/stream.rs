@@ -17,7 +17,6 @@ pub(crate) trait Stream: 'static {
 
     fn finish(&self);
 
-    /// Waits within the connection's task until the stream is ready.
     fn ready(&self, interest: Interest) -> impl Future<Output = io::Result<()>>;
 }
 

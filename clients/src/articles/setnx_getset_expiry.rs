@@ -94,7 +94,6 @@ impl Steps for SetnxGetsetExpiry {
     }
 }
 
-/// Returns whether `now() > value`; a nil value counts as long past.
 fn has_passed(value: Option<&[u8]>, env: &Env) -> Result<bool, NotTaken> {
     let Some(value) = value else { return Ok(true) };
     let end = time_in(value)?;

@@ -80,7 +80,6 @@ mod tests {
         Answer, Call, TestWorld, both, granted, normal, one, one_redis, settings,
     };
 
-    /// A time before the test world begins.
     const LONG_AGO: &str = "1699999980000";
 
     #[test]

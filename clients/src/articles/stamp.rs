@@ -68,7 +68,6 @@ pub fn time_of(value: &[u8]) -> Option<i64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Returns the time in a value; a value without a time ends the attempt.
 pub(super) fn time_in(value: &[u8]) -> Result<i64, NotTaken> {
     time_of(value).ok_or_else(|| NotTaken::Failed("the key holds no time".to_owned()))
 }

@@ -159,7 +159,6 @@ struct Watched {
     servers: Servers,
     ttl_ms: String,
     habits: Habits,
-    /// Renewal tasks by the owner value of their lease, except for tasks that are never stopped.
     dogs: BTreeMap<Bytes, Spawned>,
 }
 
@@ -171,7 +170,6 @@ struct Dog {
     owner: Bytes,
     ttl: Duration,
     granted: Monotonic,
-    /// Time at which the client sent the last confirmed request.
     confirmed: Monotonic,
 }
 

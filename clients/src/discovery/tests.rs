@@ -25,7 +25,6 @@ fn replica(call: &Call<'_>) -> Answer {
     }
 }
 
-/// Builds a world of two Sentinels that name `a` as primary, a master `a` and a replica `b`.
 fn world() -> (Rc<TestWorld>, Box<dyn Lock>) {
     let world = TestWorld::new();
     world.serve("s1", says(PRIMARY_IS_A));

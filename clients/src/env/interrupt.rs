@@ -35,7 +35,6 @@ impl Interrupt {
         is_heard
     }
 
-    /// Turns a pending poll of an interrupted call into an error.
     #[inline(always)]
     pub(super) fn fails<T>(&self, poll: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if poll.is_pending() && self.is_heard_here() {

@@ -172,7 +172,6 @@ impl Gateway {
         }
     }
 
-    /// Returns `false` if the delay would pass the deadline, or after an interrupt.
     async fn again(&self, deadline: Monotonic) -> bool {
         let delay = self.env.jitter(&BACKOFF);
         if self.env.is_interrupted() || self.env.monotonic_clock().plus(delay) >= deadline {

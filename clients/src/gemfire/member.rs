@@ -48,7 +48,6 @@ struct View {
     number: u64,
     grantor: u8,
     version: u64,
-    /// Servers, oldest first.
     servers: Vec<u8>,
 }
 
@@ -207,7 +206,6 @@ impl Member {
         }
     }
 
-    /// Returns `None` if a server of the view did not execute the increment.
     async fn raise_in(&self, view: &View, key: &str) -> Option<u64> {
         let (name, number) = (&self.shared.name, view.number);
         let get = format!("get {name} {number} {key}");
@@ -434,7 +432,6 @@ fn words(answer: &[String]) -> Vec<&str> {
     answer.iter().map(String::as_str).collect()
 }
 
-/// Waits before another try. Fails with [`Failure::Late`] after the deadline or an interrupt.
 async fn pause(env: &Env, deadline: Monotonic, why: &str) -> Result<(), Failure> {
     let delay = env.jitter(&AGAIN);
     let late = || Failure::Late(why.to_owned());

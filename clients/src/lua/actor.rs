@@ -121,7 +121,6 @@ impl Actor {
         Reply::Values(vec![LuaValue::Int(number)])
     }
 
-    /// Returns the first result of each call, or its failure.
     async fn all(&self, function: HostRootTicket, items: Vec<HostRootTicket>) -> Reply {
         let function = self.process.adopt(function);
         let items = self.adopt(items).into_iter();

@@ -4,7 +4,6 @@ use super::machine::{Machine, PARTS};
 use crate::lock::{Deployment, Keeps, ServerLock};
 use luna_core::runtime::Value;
 
-/// Number of masters that a script gets while it is being checked.
 pub(super) const MASTERS: i64 = 5;
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -127,7 +127,6 @@ impl Hands {
         Hands { redis, elsewhere: Elsewhere::new(place) }
     }
 
-    /// Takes the connection to a master, counted from 1; 0 means the only server.
     pub(super) fn redis(
         &self,
         place: &Place,

@@ -28,7 +28,6 @@ struct Scripted {
     script: Script,
     env: Env,
     place: Rc<Place>,
-    /// Runs the script's functions, or contains the reason why the script cannot run.
     actor: Result<Actor, String>,
     renewals: BTreeMap<Bytes, Spawned>,
 }

@@ -151,7 +151,6 @@ impl Machine {
         String::from_utf8_lossy(levels).into_owned()
     }
 
-    /// Returns the line on which a function begins; 0 for other values.
     pub(super) fn line_of(&self, function: HostRootTicket) -> u32 {
         match self.read(function) {
             Value::Closure(one) => one.proto.line_defined,

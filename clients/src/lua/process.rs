@@ -86,13 +86,8 @@ pub(super) enum Step {
 }
 
 pub(super) enum Reply {
-    /// Arguments of the function, or results of its request.
     Values(Vec<LuaValue>),
-    Failed {
-        message: String,
-        is_unknown: bool,
-        code: Option<String>,
-    },
+    Failed { message: String, is_unknown: bool, code: Option<String> },
     Raised(Pinned),
     Misused(String),
 }
@@ -210,7 +205,6 @@ impl Process {
         (kind, machine.text_of(message))
     }
 
-    /// Returns an error about a function's result, placed at the function's first line.
     pub(super) fn wrong(&self, function: Function, problem: &str) -> String {
         let ticket = self.functions[function as usize];
         let line = self.with(|machine| machine.line_of(ticket)).unwrap_or_default();

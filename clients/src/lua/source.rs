@@ -14,7 +14,6 @@ pub(super) struct Source {
     pub(super) digest: [u8; 20],
 }
 
-/// Lua's wordings of errors, each with a clearer one.
 const WORDINGS: &[(&str, &str)] = &[
     (
         "instruction budget exceeded",
@@ -45,7 +44,6 @@ impl Source {
         }
     }
 
-    /// Formats an error at a line; line 0 means that the error has no line.
     pub(super) fn describe_line(&self, line: u32, problem: &str) -> String {
         match line {
             0 => self.describe(problem),
@@ -59,7 +57,6 @@ impl Source {
         format!("{}:{line}:{column}: {message}", self.file)
     }
 
-    /// Returns the column of the name that the message mentions, or of the first code in the line.
     fn column(&self, line: usize, message: &str) -> usize {
         let text = self.text.lines().nth(line - 1).unwrap_or_default();
         let count = |bytes: usize| text[..bytes].chars().count() + 1;

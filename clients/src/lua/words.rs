@@ -6,7 +6,6 @@ use luna_core::runtime::Value;
 use luna_core::vm::HostRootTicket;
 use std::time::Duration;
 
-/// Longest duration in milliseconds that a script may request, one day.
 const SPAN_MAX_MS: f64 = 86_400_000.0;
 
 pub(super) enum Request {
@@ -38,7 +37,6 @@ pub(super) enum Request {
         arguments: Vec<HostRootTicket>,
     },
     Stop(i64),
-    /// A request that only some coordinators support.
     Other {
         operation: String,
         arguments: Vec<Datum>,
@@ -86,7 +84,6 @@ impl Words {
     }
 }
 
-/// Writes a number in the shortest form; whole numbers have no decimal point.
 fn number_text(value: Value) -> Option<String> {
     match value {
         Value::Int(number) => Some(number.to_string()),

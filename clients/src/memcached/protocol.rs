@@ -3,7 +3,6 @@
 use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
 
-/// Upper bound on the bytes of a line other than a data block.
 const LINE_MAX: usize = 2_048;
 /// Twice the server's default maximum item size of a megabyte.
 const ITEM_MAX: usize = 2 * 1024 * 1024;
@@ -76,7 +75,6 @@ fn line(input: &[u8]) -> Result<Option<(String, usize)>, CallError> {
     }
 }
 
-/// Returns the length and the cas id in `key flags length [cas]`.
 fn head_of(head: &str) -> Option<(usize, Option<u64>)> {
     let words: Vec<&str> = head.split(' ').collect();
     let length: usize = words.get(2)?.parse().ok().filter(|length| *length <= ITEM_MAX)?;

@@ -5,7 +5,6 @@ use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
 use std::fmt;
 
-/// Maximum size of an answer; the answers to locks are far smaller.
 const BODY_MAX: usize = 1024 * 1024;
 /// Flags for long passwords, protocol 4.1, transactions, secure passwords and plugin
 /// authentication.

@@ -20,7 +20,6 @@ pub struct Session {
 
 struct Open {
     stream: Stream,
-    /// Number of the session, as in `CONNECTION_ID()`.
     id: u32,
 }
 

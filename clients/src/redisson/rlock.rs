@@ -292,7 +292,6 @@ impl RLock {
     }
 }
 
-/// Runs the watchdog, which continues after an error and ends silently when the lock is lost.
 async fn renew(env: Env, mut redis: Session, key: String, id: String, ttl: Duration) {
     let ttl_ms = ttl.as_millis().to_string();
     loop {

@@ -16,7 +16,6 @@ pub(super) enum Vote {
     NotLocked,
     /// The client did not reach the master, which certainly does not have the key.
     Unreached,
-    /// The master's reply was lost.
     Unknown,
 }
 
@@ -69,7 +68,6 @@ impl Votes {
         })
     }
 
-    /// Describes a failed attempt; `may_stand` means that a master may still hold the key.
     pub(super) fn failed(&self, is_in_time: bool, may_stand: bool) -> Acquisition {
         let late = if is_in_time { "" } else { ", too late" };
         let reason = format!("locked {} of {}{late}", self.locked(), self.len());
@@ -149,7 +147,6 @@ impl Masters {
         self.release_where(lease, removals).await
     }
 
-    /// Releases like [`Masters::release`], but asks only the masters that confirmed the lock.
     pub(super) async fn release_answered(&mut self, lease: &Lease, votes: &Votes) -> Release {
         let removal = |vote| match vote {
             Vote::Locked => Removal::Unanswered { reached: false },

@@ -8,7 +8,6 @@ use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
 use std::fmt;
 
-/// Maximum size of an answer; the answers to locks are far smaller.
 const MESSAGE_MAX: usize = 1024 * 1024;
 
 /// The declared type of a parameter.

@@ -24,7 +24,6 @@ struct Open {
     stream: Stream,
     backend: u32,
     in_transaction: bool,
-    /// `true` if the server is a standby, where writes fail.
     is_standby: bool,
 }
 
@@ -145,7 +144,6 @@ impl Session {
         outcome
     }
 
-    /// Connects to the first usable host. Returns the error of the last host if all fail.
     async fn connect(&self) -> Result<Open, Failure> {
         let mut outcome = Err(CallError::Unsent(io::ErrorKind::NotConnected).into());
         for host in &self.hosts {

@@ -55,7 +55,6 @@ use std::time::Duration;
 /// Delay between two tries, the library's `idleBetweenTries`.
 const IDLE: Duration = Duration::from_millis(100);
 const REGION: &str = "DEFAULT";
-/// Client id of all processes that use the application's name.
 const APPLICATION: &str = "orders-service";
 const DUPLICATE: &str = "23505";
 

@@ -3,7 +3,6 @@
 use super::protocol::{Kind, Parameter};
 use std::time::Duration;
 
-/// Formats microseconds since the Unix epoch as `2023-11-14 22:13:20.123456`.
 fn text(micros: i64) -> String {
     let (days, of_day) = (micros.div_euclid(86_400_000_000), micros.rem_euclid(86_400_000_000));
     let (year, month, day) = date(days);
@@ -32,7 +31,6 @@ pub(super) fn date_time(micros: i64) -> Parameter {
     Parameter { kind: Kind::Unspecified, text: format!("{}+00", text(millis)) }
 }
 
-/// Returns a parameter for a `LocalDateTime` in UTC, to the microsecond.
 pub(super) fn local_date_time(micros: i64) -> Parameter {
     Parameter { kind: Kind::Timestamp, text: text(micros) }
 }

@@ -13,7 +13,6 @@ pub(super) struct Cache {
 struct Item {
     value: String,
     id: u64,
-    /// Time of expiry in microseconds.
     expiry: Option<u64>,
 }
 

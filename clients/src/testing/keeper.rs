@@ -244,7 +244,6 @@ fn parent_of(path: &str) -> &str {
     &path[..path.rfind('/').unwrap()]
 }
 
-/// Formats a reply for traces; the first one on a socket answers the connect request.
 pub(crate) fn describe(frames: &[u8], mut is_first: bool) -> String {
     let (mut input, mut texts) = (BytesMut::from(frames), Vec::new());
     while let Some(mut decoder) = Decoder::take_from(&mut input).unwrap() {

@@ -13,7 +13,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) const EPOCH: u64 = 1_700_000_000_000_000;
 
 pub(crate) struct Call<'a> {
-    /// Number of earlier commands and connects at this server.
     pub(crate) number: usize,
     /// Words of the command; `CONNECT` alone for a new connection.
     pub(crate) words: &'a [String],
@@ -84,7 +83,6 @@ impl Store {
         *self = Store::default();
     }
 
-    /// Executes a command at `now` microseconds and returns the reply in RESP.
     pub(crate) fn run(&mut self, words: &[String], now: u64) -> String {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match words.as_slice() {

@@ -154,12 +154,10 @@ impl TestWorld {
         (definition(name).build)(Env::new(self.clone(), HostKey(host)), servers, settings)
     }
 
-    /// Returns microseconds since the start.
     pub(crate) fn now(&self) -> u64 {
         self.state.borrow().now
     }
 
-    /// Returns the number of timers that are neither spent nor cancelled.
     pub(crate) fn pending_timers(&self) -> usize {
         self.state.borrow().timers.len()
     }
@@ -222,7 +220,6 @@ fn definition(name: &str) -> &'static Definition {
     table::find(name).unwrap()
 }
 
-/// Replaces runs of 40 hexadecimal digits by `owner-1`, `owner-2`, ...
 fn number_owners(mut text: String) -> String {
     for number in 1.. {
         let is_owner =
@@ -247,7 +244,6 @@ impl World for TestWorld {
         Monotonic(self.now())
     }
 
-    /// Draws from SplitMix64, with a stream for each purpose.
     fn random(&self, _: HostKey, draw: Draw, bits: &mut [u64]) {
         let mut state = self.state.borrow_mut();
         let counter = &mut state.draws[draw as usize];

@@ -97,7 +97,6 @@ impl KazooRetry {
         KazooRetry { env: env.clone(), delay: Duration::from_millis(100), delay_max, deadline }
     }
 
-    /// Waits before another try; returns `false` at the deadline or after an interrupt.
     async fn again(&mut self) -> bool {
         let sleep = self.env.jitter(&(self.delay * 3 / 5..=self.delay * 7 / 5));
         let until = self.env.monotonic_clock().plus(sleep);

@@ -314,7 +314,6 @@ fn tokens_grow_from_holder_to_holder() {
     assert!(tokens.is_sorted_by(|one, next| one < next), "{tokens:?}");
 }
 
-/// Makes all servers reset their connections after this many milliseconds.
 async fn break_all(world: &std::rc::Rc<TestWorld>, after_ms: u64) {
     world.env().sleep(Duration::from_millis(after_ms)).await;
     ["zk1", "zk2", "zk3"].iter().for_each(|host| world.reset_connections(host));

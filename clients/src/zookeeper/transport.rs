@@ -39,7 +39,6 @@ const PING_MARGIN: Duration = Duration::from_secs(1);
 /// Longest pause before an attempt (`Thread.sleep(nextLong(1000))`).
 const RECONNECT_DELAY_MAX: Duration = Duration::from_millis(999);
 
-/// Returns a fraction in whole milliseconds, as in the library.
 fn fraction(timeout: Duration, numerator: u32, denominator: u32) -> Duration {
     let ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
     Duration::from_millis(ms.saturating_mul(numerator.into()) / u64::from(denominator))
@@ -74,7 +73,6 @@ impl From<Malformed> for End {
 struct Link {
     socket: Socket,
     input: BytesMut,
-    /// Unsent frames, with the progress of the first in `sent`.
     output: Vec<u8>,
     sent: usize,
     last_heard: Monotonic,
@@ -212,7 +210,6 @@ impl Transport {
         Poll::Pending
     }
 
-    /// Sends as much as possible, one frame per message. Returns `true` if it sent any bytes.
     fn send(&self, link: &mut Link, context: &mut Context<'_>) -> Result<bool, End> {
         let mut has_sent = false;
         loop {

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Accepted {
-    /// Ballot of the master that proposed the state.
     pub(crate) ballot: u64,
     /// Number of states that this master had proposed.
     pub(crate) index: u64,

@@ -70,7 +70,6 @@ impl Replica {
             outbox: Vec::new(),
             is_unsaved: false,
         };
-        // A cell of one replica does not wait.
         let wait = if replica.others.is_empty() { 0 } else { replica.draw(ELECTION_US) };
         replica.try_at = loyal_until + wait;
         replica

@@ -4,7 +4,6 @@ use crate::times::LOCK_DELAY_MAX_US;
 
 const NAME_MAX: usize = 256;
 
-/// A session, and the epoch of the master that its client knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Caller {
     pub(crate) session: u64,

@@ -4,7 +4,6 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Maximum number of sessions, and of locks.
 const COUNT_MAX: usize = 10_000;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

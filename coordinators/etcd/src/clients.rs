@@ -29,7 +29,6 @@ impl Etcd {
     pub(crate) fn received(&mut self, connection: ConnectionId, bytes: &[u8]) {
         let Some(open) = self.connections.get_mut(&connection) else { return };
         match open.doing {
-            // The server ignores the input of a watching client.
             Doing::Watching(..) => return,
             Doing::Nothing if open.input.is_empty() && bytes.starts_with(GREETING) => {
                 open.doing = Doing::Peer;

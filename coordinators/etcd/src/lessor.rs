@@ -28,7 +28,6 @@ pub(crate) struct Lease {
 pub(crate) struct Lessor {
     leases: BTreeMap<i64, Lease>,
     items: BTreeMap<Bytes, i64>,
-    /// Minimum ttl in seconds.
     ttl_min: i64,
     is_primary: bool,
 }

@@ -195,7 +195,6 @@ pub(crate) enum Call {
 }
 
 impl Call {
-    /// Parses the path below `/v3` and the body; returns `None` for an unknown path.
     pub(crate) fn read(path: &str, body: &[u8]) -> Option<Read<Call>> {
         Some(match path {
             "/kv/range" => first(body).map(Call::Range),

@@ -96,7 +96,6 @@ impl Etcd {
 
     fn boot(&mut self) {
         self.has_booted = true;
-        // The server applies committed entries without replies.
         while let Some(command) = self.next_committed() {
             self.state.apply(&command.command, 0);
         }

@@ -14,7 +14,6 @@ pub fn etcd(_: Speaker, bytes: &[u8]) -> String {
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or(("", &text));
     let first = head.lines().next().unwrap_or_default();
     let first = first.trim_end_matches(" HTTP/1.1").trim_start_matches("HTTP/1.1 ");
-    // The text omits the lengths of chunks.
     let lines = body.lines().filter(|line| line.starts_with('{')).map(plain);
     let lines: Vec<String> = lines.collect();
     let words = [first.to_owned(), lines.join(" | ")];

@@ -137,7 +137,6 @@ impl Cache {
         std::mem::take(&mut self.items).into_iter().collect()
     }
 
-    /// Flushes the cache, as `flush_all` does.
     pub(crate) fn flush(&mut self, at: Expiry, clock: &Clock) {
         let at = match at {
             Expiry::Never => clock.shows,

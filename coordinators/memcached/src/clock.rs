@@ -64,7 +64,6 @@ impl Clock {
         matches!(expiry, Expiry::At(at) if at <= self.shows)
     }
 
-    /// Returns the time of `expiry` in wall-clock milliseconds, for the judge.
     pub(crate) fn in_wall_ms(&self, expiry: Expiry) -> Option<i64> {
         let Expiry::At(at) = expiry else { return None };
         let readings = i64::try_from(at).ok()?.checked_sub(i64::try_from(self.shows).ok()?)?;

@@ -10,7 +10,6 @@ pub(crate) struct UserLocks {
     held: BTreeMap<Vec<u8>, Holder>,
     queues: BTreeMap<Vec<u8>, VecDeque<SessionId>>,
     waiting: BTreeMap<SessionId, Vec<u8>>,
-    /// Number of deadlocks in which each session was refused.
     refused: BTreeMap<SessionId, u64>,
     pub(crate) woken: VecDeque<SessionId>,
     pub(crate) victims: VecDeque<SessionId>,

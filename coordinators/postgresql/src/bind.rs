@@ -14,7 +14,6 @@ pub(crate) struct Binder<'t> {
     pub(crate) table: Option<&'t Definition>,
     pub(crate) alias: Option<String>,
     pub(crate) has_excluded: bool,
-    /// Parameter types; `None` means unknown so far.
     pub(crate) parameters: Vec<Option<Type>>,
     /// Arguments of COUNT; `None` where COUNT is not allowed.
     pub(crate) counts: Option<Vec<Option<Bound>>>,

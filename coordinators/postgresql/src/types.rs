@@ -73,7 +73,6 @@ impl Type {
             .contains(&word)
     }
 
-    /// Returns the type with this OID; `None` for a type that is not modelled.
     pub(crate) fn of_oid(oid: u32) -> Option<Type> {
         Some(match oid {
             16 => Type::Boolean,

@@ -17,7 +17,6 @@ use crate::server::{Role, ZooKeeper};
 use crate::watches::Watches;
 use fencepost_machine::{ConnectionId, Output};
 
-/// Maximum size of a frame, which may be a snapshot.
 const FRAME_MAX: usize = 1 << 30;
 
 impl ZooKeeper {

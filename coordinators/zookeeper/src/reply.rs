@@ -46,7 +46,6 @@ pub(crate) struct Granted {
     pub(crate) timeout_ms: i32,
 }
 
-/// Encodes a session reply; `None` reports an expired session.
 pub(crate) fn session(granted: Option<Granted>, is_told_read_only: bool) -> Bytes {
     let mut writer = Writer::frame();
     writer.int(0);

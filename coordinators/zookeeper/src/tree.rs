@@ -21,7 +21,6 @@ pub(crate) struct Node {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Tree {
     nodes: BTreeMap<String, Node>,
-    /// Timeout of each open session, in milliseconds.
     pub(crate) sessions: BTreeMap<i64, i32>,
     ephemerals: BTreeMap<i64, BTreeSet<String>>,
     containers: BTreeSet<String>,

@@ -10,7 +10,6 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use tokio::io::{Interest, ReadBuf};
 
-/// A stream whose polls register the waker of the connection's task.
 pub(super) struct Polled<S> {
     stream: RefCell<S>,
     task: RefCell<Waker>,

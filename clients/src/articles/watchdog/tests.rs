@@ -219,7 +219,6 @@ fn a_daemon_that_nobody_closes_keeps_the_lock_of_the_dead_alive() {
         let mut other = world.lock(name, &one(), &settings());
         let lease = granted(world.run(lock.acquire("lock")));
         assert_eq!(world.run(lock.release(lease)), Release::Released);
-        // The next holder has died together with its daemon.
         let soon = world.now() + 10_000_000;
         world.store("redis", |store| store.set("lock", "dead", Some(soon)));
         world.pass(600_000);

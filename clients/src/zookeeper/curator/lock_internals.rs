@@ -52,7 +52,6 @@ impl LockInternals {
         }
     }
 
-    /// Waits until the node is the first one, and otherwise deletes it.
     async fn lock_loop(&self, path: &str, patience: &mut Patience) -> Result<bool, ZooKeeperError> {
         let outcome = self.wait_for_turn(path, patience).await;
         if outcome != Ok(true) {

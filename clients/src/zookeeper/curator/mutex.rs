@@ -137,7 +137,6 @@ struct Mutex {
 struct LockData {
     lease: Lease,
     path: String,
-    /// Number of acquires without a release, at least one.
     count: usize,
     interruptions: u64,
 }

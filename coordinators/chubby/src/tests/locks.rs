@@ -29,7 +29,6 @@ fn a_waiter_is_told_of_its_grant_by_an_event_on_its_keepalive() {
     world.ask(at, &format!("release {a} lock 1"));
     let heard = world.heard(alive);
     assert!(heard.ends_with(" 12000000 1 acquired lock"), "{heard}");
-    // The master repeats an unacknowledged event.
     world.say(alive, &format!("keepalive {b} 0"));
     world.run(20);
     assert!(world.heard(alive).ends_with(" 1 acquired lock"));
@@ -54,7 +53,6 @@ fn a_keepalive_is_answered_when_a_third_of_the_lease_is_left() {
     assert!((7_900_000..8_000_000).contains(&held), "{held}");
 }
 
-/// Returns the milliseconds from the holder's last message until the lock is free.
 fn free_after(delay_us: u64) -> u64 {
     let mut world = World::of(5);
     let (at, a) = (world.master(), world.session());

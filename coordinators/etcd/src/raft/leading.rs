@@ -50,7 +50,6 @@ impl Raft {
         self.propose(Proposal { origin: self.me, id: 0, command: Command::Nothing });
     }
 
-    /// Appends a proposal, or forwards it to the leader. Returns `false` without a known leader.
     pub(crate) fn propose(&mut self, proposal: Proposal) -> bool {
         if !self.is_leader() {
             let leader = self.leader;

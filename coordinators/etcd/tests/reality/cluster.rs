@@ -312,7 +312,6 @@ fn random_calls_at_any_member_are_answered_as_by_a_real_cluster() {
         for call in clean() {
             pair.ask(&mut dice, &call);
         }
-        // The watcher is a follower that has caught up.
         let watcher = 1 + dice.roll(2) as usize;
         let [theirs, own] = pair.members.map(|members| members[watcher]);
         pair.level([theirs, own]);

@@ -7,7 +7,6 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Silence after which a response is complete.
 const SILENCE: Duration = Duration::from_millis(300);
 
 pub(crate) struct Real {

@@ -6,7 +6,6 @@ use fencepost_testing::End;
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 
-/// Servers numbered from 1, with a member timeout of 2 s.
 pub(super) struct World {
     world: fencepost_testing::World<GemFire>,
     beats: BTreeMap<(String, usize), ConnectionId>,
@@ -95,7 +94,6 @@ impl World {
         assert!(joined.starts_with("joined ") && joined.ends_with(" 2000000"), "{joined}");
     }
 
-    /// Sets the locks in a process's heartbeats, in the form `LOCK SERIAL END`.
     pub(super) fn holds(&mut self, process: &str, held: &str) {
         self.held.insert(process.to_owned(), held.to_owned());
     }

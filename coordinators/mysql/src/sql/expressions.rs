@@ -319,7 +319,6 @@ impl Parser<'_> {
         if let Some(time) = self.time_function(&lower)? {
             return Ok(time);
         }
-        // These reserved words are also function names.
         let is_database = matches!(lower.as_str(), "database" | "schema");
         if RESERVED.contains(&lower.as_str()) && !is_database {
             return Err(self.wrong());

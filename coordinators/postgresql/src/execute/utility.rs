@@ -10,7 +10,6 @@ fn done(tag: &str) -> Result<Done, Stop> {
 }
 
 impl Execution<'_> {
-    /// Executes a statement without a plan; returns `None` for one that needs a plan.
     pub(super) fn utility(&mut self, statement: &Statement) -> Result<Option<Done>, Stop> {
         if statement.takes_snapshot() {
             self.refuse_serializable()?;

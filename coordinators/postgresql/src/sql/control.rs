@@ -36,7 +36,6 @@ impl Parser {
         }
     }
 
-    /// Skips `AND NO CHAIN`, which has no effect.
     fn no_chain(&mut self) -> Outcome<()> {
         if !self.take_word("and") {
             return Ok(());

@@ -171,7 +171,6 @@ impl Value {
         })
     }
 
-    /// Returns the binary form; `None` means NULL. Errors: 0A000.
     pub(crate) fn binary(&self, kind: Type) -> Outcome<Option<Vec<u8>>> {
         Ok(Some(match self {
             Value::Null => return Ok(None),

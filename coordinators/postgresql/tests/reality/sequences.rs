@@ -68,7 +68,6 @@ impl World<'_> {
             }
             return Ok(true);
         }
-        // The session waits, perhaps in a deadlock that the server detects later.
         self.fake.pass(DEADLOCK_US);
         let is_resolved = (0..self.pairs.len())
             .any(|at| has_answer(&self.fake, at, &self.pairs) && self.pairs[at].waits.is_some());

@@ -23,7 +23,6 @@ pub(crate) struct Follower {
     pub(crate) input: BytesMut,
     pub(crate) calls: u32,
     pub(crate) call_again_at: Option<u64>,
-    /// End of the leader's allowed silence, in milliseconds.
     pub(crate) give_up_at: u64,
     pub(crate) acked: i64,
     pub(crate) touched: BTreeMap<i64, i32>,

@@ -30,7 +30,6 @@ pub(crate) struct Leader {
     pub(crate) foreseen: Foreseen,
     pub(crate) sessions: Sessions,
     pub(crate) last_proposed: i64,
-    /// Deadline for a majority to synchronise, in milliseconds.
     pub(crate) give_up_at: u64,
     pub(crate) half_tick_at: u64,
     pub(crate) is_full_tick: bool,

@@ -214,7 +214,6 @@ fn random_faults_lose_nothing_and_the_members_agree_in_the_end() {
                     acknowledged.push(path);
                 }
             }
-            // Another request is in transit when the fault begins.
             client.send(&mut world, super::client::CREATE, super::client::creation("/last", 2));
             world.run(draw(4));
             match draw(4) {

@@ -146,7 +146,6 @@ impl RealConnection {
 
     pub(crate) fn rest(&mut self) -> Vec<u8> {
         let mut rest = Vec::new();
-        // A reset also ends the connection.
         let _ = self.stream.read_to_end(&mut rest);
         rest
     }

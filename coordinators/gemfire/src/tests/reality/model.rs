@@ -41,7 +41,6 @@ impl Model {
         Some(self.world.numbers(at).1)
     }
 
-    /// Repeats the call if the grantor has departed.
     fn ask_again(&mut self) {
         let (now, version) = (self.now_ms(), self.version());
         for process in self.processes.iter_mut().filter(|process| process.is_alive) {
