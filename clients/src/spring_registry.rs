@@ -6,12 +6,11 @@
 //!
 //! ```text
 //! tryLock(wait, ttl): lock the ReentrantLock of this key within `wait`;
-//!   then, until `wait` is over, every 100 ms:
+//!   then, every 100 ms until `wait` is over:
 //!   local lockClientId = redis.call('GET', KEYS[1])
-//!   if it is ours: PEXPIRE, true      if there is none: SET ... PX, true      else false
-//! unlock: not the outermost: count down. Else: if GET is ours, UNLINK; if it was not, throw
-//!         ConcurrentModificationException.
-//!         The ReentrantLock is released in any case.
+//!   if it is ours: PEXPIRE, true      if it is nil: SET ... PX, true      else false
+//! unlock: count down; if that was the outermost and GET is ours, UNLINK; if GET is not ours, throw
+//!         ConcurrentModificationException. In any case release the ReentrantLock.
 //! ```
 //!
 //! The value is the registry's client id for the life of a process, so **a process finds its own

@@ -5,9 +5,9 @@
 //!
 //! ```text
 //! SETNX foo.lock T0         1: acquired                          T0 = <current unix time>
-//! T1 = GET foo.lock         T0 > T1 + expire: it is too old      nil: see below
-//! T2 = GETSET foo.lock T0   T1 = T2: acquired; otherwise another was faster: sleep, try again
-//! ... before the key step, check: GET foo.lock = T0
+//! T1 = GET foo.lock         T0 > T1 + expire: too old            nil: see below
+//! T2 = GETSET foo.lock T0   T1 = T2: acquired                    else: sleep, try again
+//! GET foo.lock              before the key step: T0 means held
 //! DEL foo.lock
 //! ```
 //!

@@ -1,10 +1,10 @@
 //! A process as a member of a distributed system.
 //!
 //! Heartbeats to every server contain the member's locks, from which a new grantor recovers them.
-//! The member's cache closes when a server reports its departure, or when servers with more than
-//! half of the view's weight are silent for 2.5 member timeouts (the oldest weighs 15, each other
-//! 10). A process that was paused for longer than a member timeout counts the pause as a heartbeat
-//! of all servers, as a real monitor does.
+//! The member's cache closes when a server reports its departure, or when the servers that answered
+//! within 2.5 member timeouts weigh no more than half of the view (the oldest server weighs 15,
+//! each other 10). A process that was paused for longer than a member timeout counts the pause as a
+//! heartbeat of all servers, as a real monitor does.
 
 use super::system::{System, first};
 use crate::call_error::CallError;

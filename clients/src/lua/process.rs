@@ -86,8 +86,13 @@ pub(super) enum Step {
 }
 
 pub(super) enum Reply {
+    /// Arguments of the function, or results of its request.
     Values(Vec<LuaValue>),
-    Failed { message: String, is_unknown: bool, code: Option<String> },
+    Failed {
+        message: String,
+        is_unknown: bool,
+        code: Option<String>,
+    },
     Raised(Pinned),
     Misused(String),
 }

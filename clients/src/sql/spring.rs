@@ -4,10 +4,10 @@
 //! 7.0 (`jdbc-7`).
 //!
 //! ```text
-//! tryLock(wait): lock the ReentrantLock of this key within `wait`; acquire(), every 100 ms, until
-//!   the wall clock shows that `wait` is over. A transient error (SQLSTATE class 40, as a
-//!   serialization failure): again immediately. If COMMIT fails, that is another error
-//!   (TransactionSystemException), which 4 throws to its caller; from 5.4.8 on: again immediately.
+//! tryLock(wait): lock the ReentrantLock of this key within `wait`; call acquire() every 100 ms
+//!   until the wall clock shows that `wait` is over. After a transient error (SQLSTATE class 40,
+//!   such as a serialization failure) call it again immediately. A failed COMMIT is another error
+//!   (TransactionSystemException): 4 throws it, 5.4.8 and later call acquire() again immediately.
 //! acquire(), one transaction:
 //!   4: SERIALIZABLE    DELETE ... WHERE CREATED_DATE < now - ttl;
 //!                      UPDATE CREATED_DATE WHERE CLIENT_ID is ours; INSERT
@@ -15,10 +15,10 @@
 //!                      WHERE CLIENT_ID is ours OR CREATED_DATE < now - ttl; INSERT
 //!   7: READ COMMITTED  UPDATE CLIENT_ID, EXPIRED_AFTER
 //!                      WHERE CLIENT_ID is ours OR EXPIRED_AFTER < now; INSERT
-//!   held if the UPDATE or the INSERT changed a row; a duplicate key is a refusal
-//! unlock: not the outermost: count down. Else DELETE WHERE CLIENT_ID is ours; after a transient
-//!   error 4 throws, later ones try again immediately. 7 throws if there was nothing to delete. The
-//!   ReentrantLock is given back in any case.
+//!   the lock is held if the UPDATE or the INSERT changed a row; a duplicate key is a refusal
+//! unlock: count down; if that was the outermost, DELETE WHERE CLIENT_ID is ours. After a transient
+//!   error 4 throws, and later versions try again immediately. 7 throws if the DELETE found no row.
+//!   In any case release the ReentrantLock.
 //! ```
 //!
 //! The client id belongs to the repository and stays the same for the life of a process, so a

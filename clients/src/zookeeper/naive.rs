@@ -8,9 +8,9 @@
 //! ```text
 //! acquire: 1. create /lock/node- with the sequence and the ephemeral flag
 //!          2. getChildren /lock, without a watch
-//!          3. if the own node is the lowest one: acquired
-//!          4. exists, with a watch, of the node that comes next before the own one
-//!          5. if that is gone: back to 2, else wait for its notification, then back to 2
+//!          3. if the own node is the lowest: acquired
+//!          4. exists, with a watch, for the node directly before the own node
+//!          5. unless that node is gone, wait for the notification; then go back to 2
 //! release: delete the own node
 //! ```
 //!
