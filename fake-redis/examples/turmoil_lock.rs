@@ -54,7 +54,7 @@ pub(crate) fn run(seed: u64) -> turmoil::Result {
 async fn alice(holders: Holders) -> turmoil::Result {
     tokio::time::sleep(Duration::from_secs(20)).await;
     let mut redis = connect("redis-1", 6379).await?;
-    // Replication is asynchronous: redis-1 grants the lock although redis-2 will not receive it.
+    // Replication is asynchronous, so redis-1 grants the lock although redis-2 will not receive it.
     turmoil::partition("redis-1", "redis-2");
     assert!(acquire(&mut redis, "alice").await?);
     holders.borrow_mut().push("alice");

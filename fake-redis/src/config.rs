@@ -70,7 +70,7 @@ pub enum Persistence {
     },
 }
 
-/// Condition for an automatic snapshot (`save`): enough time and enough changes since the last one.
+/// Condition for an automatic snapshot (`save`): a minimum time and a minimum number of changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SavePoint {
     /// Minimum time since the last snapshot, in seconds.

@@ -66,8 +66,8 @@ pub struct SentinelConfig {
 }
 
 impl SentinelConfig {
-    /// Creates a configuration with Redis's defaults: quorum 2, down after 30 s, failover timeout
-    /// 180 s, one parallel sync.
+    /// Creates a configuration with Redis's defaults. The quorum is 2, and an instance is down
+    /// after 30 s. The failover timeout is 180 s, and one replica is reconfigured at a time.
     pub fn new(announce: Address, master: Address) -> Self {
         Self {
             announce_host: announce.host,

@@ -1,19 +1,18 @@
-//! Tests your own lock in your own `#[test]`: the lock, the faults, the seeds,
-//! the expected result.
+//! Tests your own lock in your own `#[test]`. A test states the lock, the faults, the seeds and the
+//! expected result.
 //!
 //! ```
 //! use fencepost::testing::{Expect, LockTest};
 //!
-//! // A user's own lock is a `Definition` like those in `fencepost::clients`; here it is one of
-//! // those.
+//! // Your own lock is a `Definition` like this one of `fencepost::clients`.
 //! let lock = fencepost::clients::find("single-node").ok_or("no such lock")?;
 //! LockTest::new(lock).faults("none,client-crash").seeds(0..8).expect(Expect::Safe).run();
 //! # Ok::<(), &str>(())
 //! ```
 //!
-//! A failing test names the lowest seed with an unexpected result, writes a report of it as
-//! JSON and as a page with pictures, and prints the command that runs that seed alone. All results
-//! follow from the seed, so that command shows the same history, on every machine:
+//! A failing test names the lowest seed with an unexpected result, writes a report as JSON and as a
+//! page with pictures, and prints the command that runs that seed alone. All results follow from
+//! the seed, so the command shows the same history on every machine.
 //!
 //! ```should_panic
 //! use fencepost::testing::{Expect, LockTest};
@@ -23,13 +22,13 @@
 //! LockTest::new(lock).faults("pause").seeds(0..8).reports(reports).expect(Expect::Safe).run();
 //! ```
 //!
-//! Three variables change what a test runs, not what it expects:
+//! Three environment variables change which runs a test makes, but not its expectation.
 //!
 //! | variable | what it does |
 //! | --- | --- |
 //! | `FENCEPOST_SEED=17` | runs that seed alone, under both engines, and prints the result |
 //! | `FENCEPOST_FAULT=pause` | leaves out every other fault of the test |
-//! | `FENCEPOST_SEEDS=0..100000` | runs other seeds than the test says: many at night, few at noon |
+//! | `FENCEPOST_SEEDS=0..100000` | runs these seeds instead of those of the test |
 
 mod again;
 mod every_plan;

@@ -26,7 +26,8 @@ impl Server {
         self.timers.set(Timer::Replication, next.map(WallTime));
     }
 
-    /// Records the offset that WAIT compares: the client's own writes since 7.2, all writes before.
+    /// WAIT compares the offset of the client's own writes since 7.2, and that of all writes
+    /// before.
     pub(crate) fn note_write_offset(&mut self, key: ClientKey) {
         let offset = self.replication.offset();
         let wrote = offset != self.turn.offset_before();

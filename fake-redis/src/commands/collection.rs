@@ -110,7 +110,6 @@ fn edit_at<C: Collection, T>(
     Ok(result)
 }
 
-/// Both indices are inclusive. Negative indices count from the end.
 pub(crate) fn positions(start: i64, stop: i64, length: usize) -> std::ops::Range<usize> {
     let length = length as i64;
     let absolute = |index: i64| if index < 0 { length.saturating_add(index) } else { index };

@@ -177,7 +177,7 @@ impl Word {
 
 /// Returns a number that identifies a word up to case; 0 for words longer than every option.
 const fn packed(word: &[u8]) -> u64 {
-    // This bit distinguishes a letter's cases. Setting the bit turns no other byte into a letter.
+    // Setting the bit that distinguishes a letter's cases turns no other byte into a letter.
     const CASE: u8 = 0x20;
     if let [first, second] = word {
         return 1 << 16 | ((*first | CASE) as u64) << 8 | (*second | CASE) as u64;

@@ -72,7 +72,8 @@ pub(crate) fn parse_double(text: &[u8]) -> Option<f64> {
     is_in_range.then_some(value)
 }
 
-/// Follows `strtod`: a NUL byte ends the number, an empty text is 0, and overflow is infinite.
+/// Follows `strtod`, where a NUL byte ends the number, an empty text is 0, and overflow is
+/// infinite.
 pub(crate) fn parse_score_bound(text: &[u8]) -> Option<f64> {
     let text = c_string(text);
     if text.is_empty() {
@@ -100,7 +101,7 @@ pub(crate) fn has_digits_above_zero(text: &[u8]) -> bool {
     mantissa.any(|byte| byte.is_ascii_hexdigit() && *byte != b'0')
 }
 
-/// Follows `strtoul`: an empty text is 0, negative numbers wrap, and spaces are errors.
+/// Follows `strtoul`, where an empty text is 0, negative numbers wrap, and spaces are errors.
 pub(crate) fn parse_cursor(text: &[u8]) -> Option<u64> {
     let text = c_string(text);
     if text.is_empty() {

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use fencepost_machine::{KeyChange, Output, TapEvent};
 
 impl Server {
-    /// After loading, every key is reported once instead.
+    /// Loading reports no changes. Every key is reported once after loading.
     fn is_tapped(&self, key: &[u8]) -> bool {
         !self.life.is_loading()
             && self.config.tap_prefix.as_ref().is_some_and(|prefix| key.starts_with(prefix))

@@ -110,7 +110,7 @@ impl Server {
             Persistence::Aof { fsync: Fsync::EverySec } if self.persistence.has_unsynced() => {
                 self.sync_of_this_second()
             }
-            // This data was appended before `appendfsync always` was set.
+            // Data that was appended before `appendfsync always` was set is not synced yet.
             Persistence::Aof { fsync: Fsync::Always } if self.persistence.has_unsynced() => {
                 self.begin_sync()
             }

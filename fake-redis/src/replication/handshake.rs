@@ -49,7 +49,7 @@ impl Server {
         self.introduce();
     }
 
-    /// Other servers know this one by its configured name and not by its connections, as with
+    /// Other servers know a server by its configured name and not by its connections, as with
     /// `replica-announce-ip`.
     fn introduce(&mut self) {
         let (host, port) = (self.config.host.clone(), self.config.port.to_string());

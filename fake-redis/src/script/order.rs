@@ -186,7 +186,7 @@ fn as_hashed(mut pairs: Vec<Pair>, others: usize) -> Vec<Pair> {
             free -= 1;
         }
         let Some(empty) = free.checked_sub(1) else { break };
-        // A key that is not in its main position gives way.
+        // A key that is not in its main position gives way to one that is.
         let (moved, stays) = if place_of(there.0) == place { (pair, there) } else { (there, pair) };
         nodes[empty] = Some(moved);
         nodes[place] = Some(stays);
@@ -229,7 +229,7 @@ fn describe(value: Value, depth: usize, text: &mut Vec<u8>) {
         }
         other => {
             let bits = as_number(other).map_or(0, f64::to_bits);
-            // This transformation makes the bits compare like the numbers.
+            // Flipping these bits makes floating-point numbers compare like integers.
             let ordered = if bits >> 63 == 0 { bits | 1 << 63 } else { !bits };
             text.extend_from_slice(&ordered.to_be_bytes());
         }

@@ -28,7 +28,7 @@ impl Master {
         (self.leader.as_deref(), self.leader_epoch)
     }
 
-    /// This Sentinel votes for the leading candidate, or for itself if there is none
+    /// A Sentinel votes for the leading candidate, or for itself if there is none
     /// (`sentinelGetLeader`).
     pub(crate) fn leader(&mut self, epoch: u64, core: &mut Core) -> Option<String> {
         let mut votes: BTreeMap<String, usize> = BTreeMap::new();

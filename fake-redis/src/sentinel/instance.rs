@@ -219,8 +219,8 @@ impl Instance {
         self.link.hello_pending_since = None;
     }
 
-    /// Also disconnects the instance's clients, so that they look up the primary. Returns whether
-    /// the commands could be sent (`sentinelSendSlaveOf`).
+    /// Disconnects the instance's clients, so that they look up the primary. Returns whether the
+    /// commands could be sent (`sentinelSendSlaveOf`).
     pub(crate) fn send_slaveof(&mut self, master: Option<&Address>) -> bool {
         let port = master.map(|address| address.port.to_string());
         let (host, port) = match (master, &port) {

@@ -18,7 +18,7 @@ const SLEEP_MS_MAX: i64 = 1_000;
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) enum Touched {
     Nothing,
-    /// Only one instance changed. The value is its index in `Master::instances`.
+    /// The index of the only changed instance in `Master::instances`.
     One(usize),
     #[default]
     Everything,
@@ -58,7 +58,7 @@ impl Schedule {
                     self.instances[place] = instance_due(core, instance, master.watch());
                 }
                 let due = self.instances.iter().fold(self.others, |due, one| due.min(*one));
-                // This check is as slow as the computation that the cache saves.
+                // This assertion is as slow as the computation that the cache saves.
                 if cfg!(any(test, debug_assertions)) {
                     let all = all_due(core, masters);
                     assert_eq!(due, all, "the schedule that is remembered is the one there is");

@@ -120,7 +120,6 @@ impl Replication {
         self.history.offset()
     }
 
-    /// A replica forwards its primary's stream instead.
     #[inline]
     pub(crate) fn wants_stream(&self) -> bool {
         self.primary.is_none() && self.history.has_backlog()

@@ -158,7 +158,7 @@ fn a_script_that_has_written_goes_on_until_the_server_is_shut_down() {
 fn a_script_that_is_long_and_ends_is_as_good_as_any() {
     compare(|transcript| {
         let mut caller = transcript.client();
-        // Other clients may or may not get BUSY before it ends.
+        // Other clients may or may not get BUSY before the script ends.
         caller.write(
             &[encode(&[
                 "EVAL",

@@ -60,7 +60,7 @@ fn servers_whose_chance_is_not_a_function_of_the_seed_are_caught() {
 
 #[test]
 fn clocks_that_show_real_time_are_caught() {
-    // This is turmoil's clock if the builder sets no epoch.
+    // Without an epoch, turmoil's clock starts at the real time.
     fn since_epoch() -> Duration {
         turmoil::since_epoch().unwrap_or_else(fixed_clock)
     }

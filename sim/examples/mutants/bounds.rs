@@ -22,7 +22,6 @@ use fencepost_reports::{Kind, judge};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// By default two processes run one cycle each with a critical section of 4 s.
 pub(crate) struct Bound {
     pub(crate) name: &'static str,
     pub(crate) fault: &'static str,

@@ -9,9 +9,10 @@ pub(crate) const HEAD: &str =
 pub(crate) enum Fate {
     Killed(Kill),
     Equivalent,
-    /// This many runs differed, and those with the mistake broke no rule.
+    /// Number of differing runs. Those with the mistake broke no rule.
     Survived(u64),
-    /// This many runs differed, but broke only rules that the lock itself breaks in the same cell.
+    /// Number of differing runs, which broke only rules that the lock itself breaks in the same
+    /// cell.
     Masked(u64),
     Found(Kill),
     Quiet {

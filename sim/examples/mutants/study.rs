@@ -111,7 +111,6 @@ impl Bench {
         Some(Outcome { lock, operator, fate, runs, cpu_us })
     }
 
-    /// Also returns the number of runs.
     fn more_often(&mut self, operator: &'static Operator) -> (Option<Kill>, u64) {
         let mutant = Some(mutant(operator));
         let of = |kinds: &BTreeMap<Kind, u64>, kind| kinds.get(&kind).copied().unwrap_or(0);

@@ -33,7 +33,7 @@ use fencepost_reports::{Diagnosis, Stages};
 pub(super) use merge::merge_explorations;
 use std::time::Duration;
 
-/// Set by Ctrl-C and SIGTERM.
+/// Ctrl-C and SIGTERM stop the exploration.
 static STOP: Stop = Stop::new();
 static INTERRUPT: Interrupt = Interrupt::new();
 
@@ -199,7 +199,7 @@ struct Watch<'w> {
 }
 
 impl Watch<'_> {
-    /// Also returns the error of an earlier write.
+    /// Returns the error of an earlier write, too.
     fn keep(&self, ledger: &Ledger) -> Result<(), Failure> {
         let (Some(file), Some(order)) = (&self.file, self.order) else { return Ok(()) };
         file.write(&|| json(order, ledger))?;

@@ -77,7 +77,7 @@ fn violated<'r>(path: &Path, runs: &'r [RunReport]) -> Result<&'r RunReport, Fai
     }
 }
 
-/// Without an id, prefers the first violation that a script can show.
+/// The default is the first violation that a script can show.
 fn shown<'r>(
     path: &Path,
     run: &'r RunReport,

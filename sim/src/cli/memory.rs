@@ -15,7 +15,7 @@ const GRACE: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(crate) struct MemoryBound {
     exceeded_by_holding: AtomicU64,
-    /// Held during file writes, and by the thread that ends the process.
+    /// Lock for file writes, which the thread that ends the process takes too.
     ending: Mutex<()>,
 }
 

@@ -36,7 +36,7 @@ impl Outcome {
             Outcome::AsExpected => 0,
             Outcome::Violated => 1,
             Outcome::Unknown => 3,
-            // This is the status that a shell reports for a command killed by the signal.
+            // A shell reports 128 plus the signal's number for a command that a signal killed.
             Outcome::Interrupted => 130,
             Outcome::Terminated => 143,
         }

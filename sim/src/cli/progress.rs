@@ -146,7 +146,7 @@ impl Progress {
     }
 }
 
-/// On a terminal this is a spinner, and elsewhere a line for each run that begins after
+/// A terminal shows a spinner. Other outputs get a line for each run that begins after
 /// [`LINE_EVERY`].
 pub(crate) struct Minimising {
     spinner: ProgressBar,

@@ -46,7 +46,7 @@ pub(crate) fn with_project(arguments: Vec<OsString>) -> Result<Vec<OsString>, Fa
 
 struct Called<'c> {
     command: Command,
-    /// Number of words of the subcommand, after the name of the program.
+    /// Number of words in the subcommand's name.
     words: usize,
     matches: &'c ArgMatches,
 }

@@ -24,7 +24,7 @@ use fencepost_reports::{RunFacts, Verdict};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Set by Ctrl-C and SIGTERM. A second signal skips the diagnosis.
+/// Ctrl-C and SIGTERM stop the sweep. A second signal skips the diagnosis.
 static STOP: Stop = Stop::new();
 static INTERRUPT: Interrupt = Interrupt::new();
 static MEMORY: MemoryBound = MemoryBound::new();

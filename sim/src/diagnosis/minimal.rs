@@ -28,8 +28,8 @@ pub struct Minimal {
     pub boundaries: Vec<Boundary>,
     /// Number of runs in the search.
     pub calls: u32,
-    /// Whether the run is minimal: without any one fault or cycle, or with a magnitude one step
-    /// smaller, it no longer shows the violation. `false` if the search reached its limit.
+    /// Whether the run is minimal, so that it shows no violation without any one fault or cycle, or
+    /// with a magnitude one step smaller. `false` if the search reached its limit.
     pub complete: bool,
 }
 

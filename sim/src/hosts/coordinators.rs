@@ -32,8 +32,8 @@ pub struct Entry {
     pub not_exercised: &'static [Family],
     /// Kinds of faults that the servers do not support, which are left out of every plan.
     pub(crate) unanswered: &'static [FaultKind],
-    /// Time before its ttl at which a server may end a lease by its own clock, because of its unit
-    /// of time.
+    /// Time before its ttl at which a server may end a lease, because its clock counts in larger
+    /// units.
     pub tick: Micros,
     pub(crate) topology: fn(&Scenario, &Definition, &Families) -> Topology,
     /// Makes the machine at each start of a server.

@@ -39,7 +39,7 @@ pub struct RunOutcome {
 /// The data that a run records. The history is the same for all variants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Recording {
-    /// Only the history.
+    /// The history alone.
     History,
     /// The history, and the transit times and ends of messages with content.
     Commands,

@@ -86,7 +86,7 @@ impl Scenario {
         given.map(|(key, calls)| (key, calls.name()))
     }
 
-    /// Returns the smallest allowed availability bound: a retry, and one lost reply.
+    /// Returns the smallest allowed availability bound, which covers a retry and one lost reply.
     pub fn soonest(&self) -> Span {
         Span(self.calls.command_timeout.0 + self.calls.retry.max.0)
     }

@@ -63,7 +63,7 @@ impl SweepSpec {
 
 /// A listener for the progress of a sweep.
 pub trait Listener: Sync {
-    /// Called after a run.
+    /// Handles the end of a run.
     fn run_done(&self, facts: &RunFacts, seed: Seed);
 
     /// Returns the deadline for runs. A run in progress at the deadline is abandoned and does not
@@ -72,13 +72,12 @@ pub trait Listener: Sync {
         None
     }
 
-    /// Called after some seeds were added up. `sum` computes the sum so far while other threads
-    /// wait.
+    /// Handles an addition of seeds. `sum` computes the sum so far while other threads wait.
     fn added(&self, sum: &dyn Fn() -> Sweep) {
         let _ = sum;
     }
 
-    /// Called during a stage, with the number of finished runs and their total.
+    /// Handles the progress of a stage. `done` of `of` runs are finished.
     fn looked_closer(&self, stage: Stage, done: usize, of: usize) {
         let _ = (stage, done, of);
     }

@@ -15,9 +15,9 @@ use fencepost_reports::documents::certificate::Certificate;
 use fencepost_reports::summary::sweep::Shard;
 use fencepost_reports::{Kind, judge};
 
-/// A test that runs every plan of a stated size at every place of a small run,
-/// as `fencepost explore` does: two processes of one cycle unless [`EveryPlan::scenario`] says
-/// otherwise. It passes with a certificate, and fails with the plan that breaks a rule.
+/// A test that runs every plan of a stated size at every place of a small run, as `fencepost
+/// explore` does. Two processes run one cycle each unless [`EveryPlan::scenario`] says otherwise.
+/// The test passes with a certificate, and fails with the plan that breaks a rule.
 ///
 /// ```
 /// use fencepost::testing::EveryPlan;

@@ -5,7 +5,7 @@
 use fencepost_faults::{Micros, SimTime};
 use fencepost_machine::{MonotonicTime, Now, WallTime};
 
-/// This is 2026-01-01T00:00:00Z.
+/// Initial wall clock in microseconds, 2026-01-01T00:00:00Z.
 pub(crate) const WALL_EPOCH_US: i64 = 1_767_225_600_000_000;
 
 const TRUE_RATE: u64 = 1_000_000;

@@ -16,7 +16,7 @@ pub(super) struct Priorities {
     /// Places by the numbers of both ends, the lower first. Place 0 has the highest priority.
     places: Vec<usize>,
     sent: u64,
-    /// At these messages a link loses its priority. The next number is last.
+    /// Numbers of the messages at which a link loses its priority. The next number is last.
     changes: Vec<u64>,
 }
 

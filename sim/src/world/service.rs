@@ -89,7 +89,7 @@ impl State {
         }
     }
 
-    /// A server that syncs before it answers does not read meanwhile.
+    /// A server that syncs before it answers reads nothing during the sync.
     fn owes_an_answer(&mut self, host: HostIndex, connection: ConnectionId) -> bool {
         let Some(server) = self.server(host) else { return false };
         let waits = server.disk.is_syncing()

@@ -108,7 +108,6 @@ fn a_call_of_a_later_method_is_found() {
     assert_eq!(calls_of_later_methods(&[("keys", above), ("keys", below)]), Vec::<String>::new());
 }
 
-/// Only methods count that later modules alone define, and no other type.
 fn calls_of_later_methods(texts: &[(&str, &str)]) -> Vec<String> {
     let code = |text: &str| text.split("#[cfg(test)]\nmod tests {").next().map(str::to_owned);
     let mut servers: BTreeMap<String, &str> = BTreeMap::new();

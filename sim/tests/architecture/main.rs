@@ -166,7 +166,7 @@ const PLACES: &[(&str, &[&str])] = &[
         &[
             "reports/src/record/history/workload.rs",
             "reports/src/judge/checker/",
-            // This file names the default member.
+            // picture.rs names the default member.
             "reports/src/show/picture.rs",
             "sim/src/setup/scenario/keys.rs",
         ],
@@ -174,9 +174,9 @@ const PLACES: &[(&str, &[&str])] = &[
     (
         "Cause",
         &[
-            // This file names the neutral member.
+            // classify.rs names the neutral member of a closed set.
             "reports/src/explain/cause/classify.rs",
-            // This file has the rows of the table.
+            // decision.rs has the rows of the table of causes.
             "reports/src/explain/cause/decision.rs",
         ],
     ),
@@ -184,18 +184,18 @@ const PLACES: &[(&str, &[&str])] = &[
         "Kind",
         &[
             "reports/src/judge/",
-            // These files have the questions about each rule, and its texts.
+            // The folder has the questions about each rule, and its texts.
             "reports/src/explain/",
             "reports/src/summary/facts.rs",
-            // This file names rules with special texts in columns and on the first screen.
+            // amount.rs names rules with special texts in columns and on the first screen.
             "reports/src/show/format/text/amount.rs",
             "reports/src/show/format/text/brief.rs",
             "reports/src/show/format/text/story",
             "reports/src/show/format/text/rerun.rs",
             "reports/src/show/format/text.rs",
-            // This file names the rules whose violation makes a lock unavailable.
+            // remedy.rs names the rules whose violation makes a lock unavailable.
             "sim/src/diagnosis/remedy.rs",
-            // This file names kinds of messages.
+            // turmoil.rs names kinds of messages.
             "sim/src/engine/turmoil.rs",
             "sim/src/world/",
         ],

@@ -261,7 +261,7 @@ fn reports_that_are_none_are_refused() {
     let mut stranger = whole.clone();
     stranger["runs"][0]["plan"]["faults"][0]["fault"] =
         serde_json::json!({ "kind": "pause", "node": "client-99", "duration_us": 5 });
-    // Such a late time used to panic, and in release builds it garbled the events' order.
+    // A time that no run reaches used to panic, and garbled the events' order in release builds.
     let mut late = whole.clone();
     late["runs"][0]["plan"]["faults"][0]["at_us"] = u64::MAX.into();
     let mut threaded = whole.clone();

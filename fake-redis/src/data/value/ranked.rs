@@ -10,7 +10,7 @@ type Tree = Option<u32>;
 
 /// Maximum ratio between the weights of two siblings.
 const DELTA: usize = 3;
-/// Limit for a single rotation: the inner grandchild must weigh less than this times the outer one.
+/// A single rotation suffices if the inner grandchild weighs less than this times the outer one.
 const RATIO: usize = 2;
 
 #[derive(Clone, Debug)]

@@ -28,7 +28,7 @@ impl Set {
         }
     }
 
-    /// All members count as if they were as long as the first, which takes constant time.
+    /// The estimate assumes that all members are as long as the first, so it takes constant time.
     pub(super) fn memory(&self) -> usize {
         match self {
             Set::Integers(integers) => 64 + 8 * integers.len(),

@@ -190,7 +190,6 @@ fn act(stage: &mut Stage, order: &str, name: Option<&str>) -> Result<(), String>
     Ok(())
 }
 
-/// Without Sentinels, promotes the first replica that is up.
 fn fail_over(stage: &mut Stage) -> Result<(), String> {
     let ups: Vec<usize> = (0..stage.servers.len()).filter(|place| stage.is_up(*place)).collect();
     if let Some(sentinel) = ups.iter().find(|place| stage.servers[**place].is_sentinel) {

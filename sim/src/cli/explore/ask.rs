@@ -47,7 +47,6 @@ pub(super) fn bounds(arguments: &ExploreArguments) -> Result<Bounds, Failure> {
     Ok(bounds)
 }
 
-/// Later sources override earlier ones: defaults of `explore`, file, --set, flags.
 fn scenario_of(arguments: &ExploreArguments) -> Result<Scenario, Failure> {
     let given = &arguments.deployment;
     let is_told = given.set.iter().any(|text| text.trim_start().starts_with("strategy"));

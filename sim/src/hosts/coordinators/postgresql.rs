@@ -120,7 +120,7 @@ fn recovery(_: &Scenario, topology: Topology) -> Micros {
     }
 }
 
-/// These servers are for tests, because the secrets for cancelling statements are predictable.
+/// Serving is for tests, because the secrets for cancelling statements are predictable.
 pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
     let clients_max = place.clients_max;
     serving::start(

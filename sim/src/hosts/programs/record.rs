@@ -17,7 +17,7 @@ pub struct Life {
     pub node: Node,
     /// Start time.
     pub started: SimTime,
-    /// Time and kind of its own end; `None` if its host crashed or the run was over.
+    /// Time and kind of the program's own end; `None` if its host crashed or the run was over.
     pub ending: Option<(SimTime, Ending)>,
     /// Whether the program ended in its critical section.
     pub died_inside: bool,
@@ -29,7 +29,7 @@ pub struct Life {
     pub has_spoken: bool,
     /// Time of the last message to any host.
     pub sent_last: Option<SimTime>,
-    /// Time of the crash of its host; `None` if it ended by itself or the run was over.
+    /// Time of the host's crash; `None` if the program ended by itself or the run was over.
     pub crashed: Option<SimTime>,
     /// Time at which the thread that took the lock died, if the process lived on.
     pub died: Option<SimTime>,

@@ -32,7 +32,7 @@ pub(super) struct Changes {
 pub(super) trait Console {
     fn is_ready(&self) -> bool;
 
-    /// Called until connected, and again after a connection closed.
+    /// Returns the connections to open. Repeated until connected, and after a connection closed.
     fn connects(&mut self) -> Vec<Ask>;
 
     fn opened(&mut self, _: Channel) -> Vec<Ask> {

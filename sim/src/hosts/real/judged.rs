@@ -12,7 +12,7 @@ pub(super) struct Key {
     pub(super) name: Bytes,
     /// Distinguishes locks of one name that the server stores in different ways.
     pub(super) form: u8,
-    /// Rendered content if it is not a string, or the owner.
+    /// Rendered content if it is not a string, or the owner of the lock.
     pub(super) value: Bytes,
     pub(super) expires_at_ms: Option<i64>,
     /// Distinguishes two grants of the same value.

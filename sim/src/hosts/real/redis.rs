@@ -20,7 +20,6 @@ const MASTER_NAME: &str = "mymaster";
 /// Maximum duration of a start.
 const BOOT: Micros = Micros::from_millis(50);
 
-/// Redis, or a fork of it. The same file runs servers and Sentinels.
 pub(super) const KIND: Kind = Kind {
     coordinator: Coordinator::Redis,
     program: "redis-server",

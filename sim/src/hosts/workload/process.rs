@@ -226,7 +226,6 @@ impl Process {
         }
     }
 
-    /// Returns `false` if the lock reports its loss.
     async fn works_until_lost(&mut self, lease: &mut Lease, stretch: &Stretch) -> bool {
         let (env, roster, is_work) = (self.env.clone(), self.roster.clone(), self.is_work);
         let machine = self.node.machine();

@@ -93,7 +93,7 @@ pub enum ServersArgument {
     Fake,
     /// The real servers that are installed.
     Installed,
-    /// This file, for locks on a coordinator.
+    /// A binary for the locks on one coordinator.
     Binary {
         /// Coordinator of the server.
         coordinator: Coordinator,

@@ -40,7 +40,7 @@ pub struct Facts {
     /// section. The minimum time of a reply is subtracted, because the next holder learns of its
     /// grant no sooner.
     pub longest_hold: Micros,
-    /// Time before its ttl at which a server may end a lease by its own clock.
+    /// Time before its ttl at which a server may end a lease, by the server's clock.
     pub tick: Micros,
     /// Shortest time for which the servers keep a silent session, if the lock lives with one.
     pub session: Option<Micros>,

@@ -58,7 +58,7 @@ pub enum Checked {
         /// Number of repeated runs.
         runs: u64,
     },
-    /// This slice had another result.
+    /// A slice whose result differs.
     Differs(StatedSlice),
     /// The certificate's slices, conditions or words do not match its bounds.
     Foreign,

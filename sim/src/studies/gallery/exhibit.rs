@@ -8,7 +8,7 @@ pub struct Exhibit {
     pub name: &'static str,
     /// Short title of the anomaly.
     pub title: &'static str,
-    /// Question that a newcomer would ask about it.
+    /// Question that a newcomer would ask about the anomaly.
     pub question: &'static str,
     /// The protocol of the lock in five lines.
     pub protocol: [&'static str; 5],

@@ -13,7 +13,7 @@ pub(super) const OWN_RETRY: SpanRange = SpanRange::new(Span::millis(10), Span::m
 pub enum Waiting {
     /// No wait. The next attempt follows the reply to the last one.
     None,
-    /// The same span every time.
+    /// A constant span.
     Fixed(Span),
     /// A span drawn uniformly from a range.
     Random(SpanRange),

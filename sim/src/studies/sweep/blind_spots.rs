@@ -49,7 +49,7 @@ fn no_replicas(case: &Case<'_>) -> Option<String> {
     }
 }
 
-/// A section counts as short even with the slowest process and the fastest server clock.
+/// The slowest process and the fastest server clock are assumed.
 fn short_holds(case: &Case<'_>) -> Option<String> {
     let Case { scenario, client, families } = case;
     let Hold::Drawn(hold) = scenario.hold else { return None };

@@ -8,7 +8,7 @@ pub(crate) enum Rule {
     Unsent(i32),
     Hears(fn(&mut Vec<u8>, i32) -> bool),
     NoWatches,
-    /// Multiplies the timeout and divides it, while the client sees the requested timeout.
+    /// The client still sees the requested timeout.
     Timeout(i32, i32),
 }
 

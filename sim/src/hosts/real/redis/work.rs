@@ -56,7 +56,7 @@ pub(super) fn next_work(by: ConnectionId, buffer: &mut BytesMut, is_raw: bool) -
             };
             Some(Work::Command { by, bytes: bytes.to_vec(), cause })
         }
-        // The bytes are not RESP, like a command that a person types.
+        // A person may type a command by hand, which is not RESP.
         Err(_) => next_message(by, buffer, is_raw),
     }
 }

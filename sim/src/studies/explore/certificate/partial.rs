@@ -33,7 +33,7 @@ pub enum InvalidPartial {
          or allow a partial sum"
     )]
     Missing {
-        /// Size of their plans.
+        /// Number of faults and delayed messages in the plans.
         level: Level,
         /// First missing unit.
         from: usize,

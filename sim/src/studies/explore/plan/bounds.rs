@@ -47,7 +47,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Returns the default for the longest fault: a lease and a half, and long enough for
+    /// Returns the default for the longest fault, which is a lease and a half and long enough for
     /// `failover`.
     pub fn usual_longest(client: &Definition, families: &Families, scenario: &Scenario) -> Span {
         let leases = Span(Micros(scenario.ttl.0.0.saturating_mul(3) / 2));

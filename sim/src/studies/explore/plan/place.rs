@@ -97,7 +97,6 @@ impl Origin<'_> {
         Ok(placed)
     }
 
-    /// Also returns the plans of the sample.
     pub(crate) fn sample(&self, site: &Site, most: usize) -> Result<(u128, Placed), EngineError> {
         let mut placed = Placed::default();
         let places = self.places(site, &mut placed.pruned);

@@ -47,7 +47,6 @@ pub(crate) fn is_idle(timed: &TimedFault, scout: &Scout) -> bool {
     }
 }
 
-/// Both instants are included.
 fn meets(scout: &Scout, links: &[(Node, Node)], from: SimTime, to: SimTime) -> bool {
     scout.messages.iter().any(|message| {
         let arrived = message.arrived.unwrap_or(SimTime::NEVER);

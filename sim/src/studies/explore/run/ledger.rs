@@ -15,13 +15,13 @@ pub type Units = Vec<(Level, usize)>;
 /// A part of the work, which can be repeated by itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slice {
-    /// Size of its plans.
+    /// Number of faults and delayed messages in the plans.
     pub level: Level,
     /// Units, numbered among those with plans of this size.
     pub units: Range<usize>,
     /// Number of runs.
     pub runs: u64,
-    /// SHA-256 of the digests of its units, in order.
+    /// SHA-256 of the digests of all units, in order.
     pub digest: String,
 }
 
@@ -29,7 +29,7 @@ pub struct Slice {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unit {
     pub runs: u64,
-    /// SHA-256 of the digests of its histories, with their verdicts, in order.
+    /// SHA-256 of the digests of all histories with their verdicts, in order.
     pub digest: String,
 }
 

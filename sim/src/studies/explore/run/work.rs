@@ -37,10 +37,10 @@ fn chunk(level: Level) -> usize {
 
 /// A listener for the runs of an exploration.
 pub trait Progress: Sync {
-    /// Called after a run.
+    /// Handles the end of a run.
     fn run_done(&self, is_violated: bool);
 
-    /// Called after some units, with all finished runs.
+    /// Handles the end of some units, with all finished runs in `ledger`.
     fn added(&self, ledger: &Ledger) {
         let _ = ledger;
     }
