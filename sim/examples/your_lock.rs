@@ -1,7 +1,7 @@
 //! Tests your own lock. Copy this file into `tests/` of a crate that depends on fencepost.
 //!
-//! `cargo test -p fencepost --example your_lock` runs the tests, and `cargo run --example
-//! your_lock` shows what a failing test prints.
+//! `cargo test -p fencepost --example your_lock` runs the tests, and
+//! `cargo run --example your_lock` shows what a failing test prints.
 //!
 //! The lock is a common one: SET NX PX with a random value, GET and compare before DEL.
 

@@ -1,5 +1,5 @@
-//! A Redis deployment that a test controls through an admin connection (`fencepost serve --clock
-//! manual`).
+//! A Redis deployment that a test controls through an admin connection
+//! (`fencepost serve --clock manual`).
 
 mod event;
 mod history;
