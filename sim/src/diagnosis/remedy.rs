@@ -4,11 +4,12 @@
 //! moment. Each safeguard is therefore tried in three ways, on the whole run:
 //!
 //! 1. on the plan itself. *Gone* is reported only for a run that exercised the lock and in which
-//! the same faults met the processes in the same state. Otherwise the two runs are not comparable;
+//!    the same faults met the processes in the same state. Otherwise the two runs are not
+//!    comparable.
 //! 2. on nearby plans, with all faults up to a second earlier or later, and as hard as before or a
-//! tenth harder;
+//!    tenth harder.
 //! 3. on other seeds of the same lock, faults and scenario, with and without the safeguard. These
-//! runs are made once for all violations.
+//!    runs are made once for all violations.
 
 use super::minimal::with_plan;
 use super::safeguard::{SAFEGUARDS, Safeguard};
