@@ -196,7 +196,6 @@ impl Family {
         FAMILIES.iter().copied().find(known)
     }
 
-    /// Returns the minimum delay between two incidents; `None` if they may overlap.
     pub(crate) fn rest(self, setting: &Setting) -> Option<Micros> {
         let is_absence = self == Family::Failover && !is_watched(setting);
         is_absence.then_some(setting.ttl_us)

@@ -123,7 +123,6 @@ impl Group {
         }
     }
 
-    /// Ends the wait of a call if a pending signal is allowed by the call's own mask.
     fn unless_signalled(&mut self, call: &Call, outcome: Outcome) -> Outcome {
         let mask = self.mask_of_wait(call.thread);
         let is_signalled = mask

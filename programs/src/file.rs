@@ -41,7 +41,6 @@ pub(crate) struct Watched {
     pub(crate) file: FileId,
     pub(crate) events: u32,
     pub(crate) data: u64,
-    /// The event count at the last report; `None` before the first.
     pub(crate) seen: Option<u64>,
     pub(crate) is_spent: bool,
 }

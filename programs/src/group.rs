@@ -84,7 +84,6 @@ pub struct Group {
     pub(crate) synced: SyncedFiles,
     pub(crate) syncs: BTreeMap<Number, Sync>,
     pub(crate) waits: u64,
-    /// The shared memory segments by number. A removed segment leaves `None`.
     pub(crate) segments: Vec<Option<Segment>>,
     pub(crate) ending: Option<Ending>,
 }

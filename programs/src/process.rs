@@ -61,7 +61,6 @@ pub(crate) struct Thread {
     pub(crate) number_at: u64,
     pub(crate) signals: Vec<i32>,
     pub(crate) registers: user_regs_struct,
-    /// `false` if the thread is stopped after a call.
     pub(crate) is_before_call: bool,
     pub(crate) is_queued: bool,
     pub(crate) waits_since: u64,

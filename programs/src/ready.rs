@@ -60,7 +60,6 @@ impl Files {
         (if has_room { OUT } else { 0 }) | if pipe.readers == 0 { when_broken } else { 0 }
     }
 
-    /// Returns the events of a connection, whose peer may have closed one or both directions.
     fn both_ends(&self, read: PipeId, write: PipeId) -> u32 {
         let incoming = &self.pipes[read];
         let mut mask = if incoming.bytes.is_empty() { 0 } else { IN };

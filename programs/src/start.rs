@@ -49,7 +49,6 @@ pub(crate) fn find(name: &str, folder: &Path, folders: &str) -> Result<PathBuf, 
     }
 }
 
-/// Returns the path, or an error for an ELF file of the 32-bit class or for another processor.
 fn runnable(name: &str, path: PathBuf) -> Result<PathBuf, StartError> {
     let mut head = [0; 20];
     let is_read = File::open(&path).and_then(|mut file| file.read_exact(&mut head)).is_ok();

@@ -74,7 +74,6 @@ pub(crate) fn image() -> Vec<u8> {
         image.long(&[(CODE_AT + at) as u64, 0]);
     }
     let count = functions.len() as u32 + 1;
-    // A single chain of the hash table contains all symbols.
     let table = image.place();
     image.words(&[1, count, 1, 0]);
     image.words(&(2..count).chain([0]).collect::<Vec<u32>>());

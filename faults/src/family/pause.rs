@@ -29,7 +29,6 @@ fn pause(rng: &mut ChaCha8Rng, setting: &Setting) -> Option<Fault> {
     Some(Fault::Pause { node, duration_us })
 }
 
-/// Returns the range of pauses that Sentinel does not take for a crash.
 fn unnoticed(setting: &Setting) -> Spans {
     let Spans { min_us, max_us } = setting.knobs.pause;
     let Topology::Replicated { down_after_us, .. } = setting.topology else {

@@ -25,7 +25,6 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     starts.into_iter().filter_map(spell).collect()
 }
 
-/// Draws delays from three quarters of `lag` to `lag`.
 pub(super) fn lagging(
     rng: &mut ChaCha8Rng,
     setting: &Setting,

@@ -46,7 +46,6 @@ pub(super) fn span(rng: &mut impl Rng, spans: Spans) -> Micros {
     whole_millis(Micros(drawn)).max(spans.min_us)
 }
 
-/// Draws a duration that is at least `threshold` in half of the cases.
 pub(super) fn span_often_past(rng: &mut impl Rng, spans: Spans, threshold: Micros) -> Micros {
     let least =
         if chance(rng, 500) { threshold.min(spans.max_us).max(spans.min_us) } else { spans.min_us };

@@ -9,7 +9,6 @@ use crate::stand_ins::RESOLVER;
 use std::net::Ipv4Addr;
 
 const DNS_PORT: u16 = 53;
-/// The DNS record type A.
 const DNS_ADDRESS: [u8; 2] = [0, 1];
 
 fn netlink(process: u32) -> Vec<u8> {

@@ -102,7 +102,6 @@ impl Group {
     }
 }
 
-/// Returns the identity of a word. Without the private flag, another process may share the word.
 fn word_of(call: &Call, at: u64) -> Word {
     let is_private = call.arguments[1] as i32 & libc::FUTEX_PRIVATE_FLAG != 0;
     let shared = if is_private { None } else { shared_word(call.memory, at) };

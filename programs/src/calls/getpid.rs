@@ -41,7 +41,6 @@ impl Group {
         }
     }
 
-    /// Corrects the code of a forked process, whose memory is a copy with the parent's process id.
     pub(crate) fn corrects_number(&self, thread: Number) {
         let process = self.thread(thread).process;
         for at in &self.process(process).knows_number_at {

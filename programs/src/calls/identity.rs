@@ -76,7 +76,6 @@ impl Group {
         Outcome::Done(0)
     }
 
-    /// Replaces the vDSO address and the random bytes that the kernel passes to a new program.
     pub(crate) fn replace_auxiliary_values(
         &mut self,
         thread: Number,

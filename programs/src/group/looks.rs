@@ -14,7 +14,6 @@ const LOOKS_MAX_BESIDE_OTHERS: u64 = 100;
 const SCRATCH_PAGES: usize = 2;
 const SYSCALL: u64 = 0x050f;
 
-/// A thread that is stopped after a `syscall` instruction and executes calls for the tracer.
 struct Hand<'a> {
     tracee: Tracee,
     registers: &'a user_regs_struct,

@@ -37,7 +37,6 @@ impl Group {
         super::Turn::GoesOn
     }
 
-    /// Replaces the sender's real process id; `false` if the signal has no sender.
     pub(crate) fn names_sender(&self, process: Number, info: &mut SignalInfo) -> bool {
         let Some(sender) = info.sender() else { return false };
         let known = match sender == std::process::id() as i32 {

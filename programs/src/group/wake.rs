@@ -70,7 +70,6 @@ impl Group {
         }
     }
 
-    /// Sends a timer's signal, unless the timer's last signal is still pending.
     fn timer_signals(&mut self, number: Number, id: i32, timer: SignalTimer, times: u64) {
         let Some((signal, value)) = timer.sends else { return };
         let process = self.process(number).real.0;

@@ -56,7 +56,6 @@ impl SignalInfo {
         (is_of_child || is_sent).then_some(self.0[4] as i32)
     }
 
-    /// Replaces the sender's process id. A child's processor time is zeroed too.
     pub(crate) fn is_from(&mut self, number: u32) {
         self.0[4] = number;
         if self.0[0] as i32 == libc::SIGCHLD && self.code() > 0 {
@@ -85,7 +84,6 @@ impl Tracee {
         }
     }
 
-    /// Continues the thread with a signal, or without one if `signal` is 0.
     pub(crate) fn go(self, signal: i32) {
         let _ = self.request(libc::PTRACE_CONT, c_long::from(signal));
     }

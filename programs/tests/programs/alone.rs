@@ -42,7 +42,6 @@ pub(crate) fn launch(command: &[&str]) -> Launch {
     }
 }
 
-/// Runs a program alone. Connections to machines other than the server are refused.
 pub(crate) fn run_alone(launch: &Launch) -> Alone {
     let mut server = server::Simulated::default();
     let mut group = Group::start(launch).expect("the program starts");

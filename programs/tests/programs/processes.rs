@@ -20,7 +20,6 @@ fn nothing_is_left_running() {
     assert!(!left);
 }
 
-/// Counts the processes with this name, including zombies.
 fn left_of(name: &str) -> usize {
     let has_name = |entry: &std::fs::DirEntry| {
         let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();

@@ -136,7 +136,6 @@ fn shared_memory_does_not_outlive_a_run() {
 fn a_program_that_signals_itself_without_end_is_named() {
     let storm = "signal.signal(signal.SIGUSR1, lambda *_: None)\n\
                  while True: os.kill(os.getpid(), signal.SIGUSR1)";
-    // The signal handler returns to the faulting instruction.
     let faults = "signal.signal(signal.SIGSEGV, lambda *_: None)\nctypes.string_at(8)";
     for script in [storm, faults] {
         let Some(run) = python("storm-9731", script) else { return };

@@ -54,7 +54,6 @@ fn one_life() -> Option<(Vec<String>, Vec<fencepost_programs::CallMade>)> {
     answers.push(does(&mut world, client, &set("b")));
     answers.push(does(&mut world, client, &["EVAL", RELEASE, "1", "lock", "a"]));
     answers.push(does(&mut world, client, &["EVAL", RELEASE, "1", "lock", "b"]));
-    // The server is paused while a request waits.
     does(&mut world, client, &set("c"));
     world.freeze(server);
     world.advance(11 * SECOND_US);

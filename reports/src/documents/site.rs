@@ -167,7 +167,6 @@ impl Builder<'_> {
         dead
     }
 
-    /// Returns whether a page exists. A folder of `docs` exists if it has a README.
     fn is_there(&self, path: &str) -> bool {
         match (self.repository)(path) {
             Some(Entry::Folder(names)) if is_in_docs(path) => {

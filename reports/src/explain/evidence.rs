@@ -58,8 +58,6 @@ impl<'t, 'h> Case<'t, 'h> {
         })
     }
 
-    /// Returns the earlier acquisition if its lease ended while its holder was in the critical
-    /// section.
     pub(super) fn overrun(&self) -> Option<&Overrun<'t, 'h>> {
         let overrun = || Overrun::of_clash(self.timeline, self.finding.clash?);
         let is_over = self.losses().is_empty();

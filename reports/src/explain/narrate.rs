@@ -229,7 +229,6 @@ fn stood<'h>(history: &'h History, event: &Event) -> Option<&'h str> {
     stood.flatten()
 }
 
-/// Returns whether the event sets the time to live in the instant of its process's grant.
 fn completes_a_grant(history: &History, event: &Event) -> bool {
     let What::Server { key, by, .. } = &event.what else { return false };
     let before = before_event(history, event);

@@ -276,7 +276,6 @@ impl Story<'_, '_> {
         );
     }
 
-    /// Returns the lease of a grant in words, as the server recorded it or else as configured.
     fn lease_of(&self, grant: &Grant) -> String {
         let has_lease = |what: &What| matches!(what, What::Server { lease_us: Some(_), .. });
         let is_recorded = matches!(grant.node, Node::Redis(_))

@@ -14,7 +14,6 @@ pub(super) struct Scene<'t, 'h> {
     pub(super) holder: &'t Acquisition<'h>,
     /// The acquisition that was granted later.
     pub(super) taker: &'t Acquisition<'h>,
-    /// End of the finding, in true time.
     pub(super) at: SimTime,
     pub(super) removed: Option<Moment>,
 }

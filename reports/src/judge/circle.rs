@@ -7,7 +7,6 @@ use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::{Acquisition, Outcome, Section, Timeline};
 use fencepost_faults::{Node, SimTime};
 
-/// A process that holds one lock to the end and waits for another.
 struct Link {
     process: Node,
     wanted: usize,

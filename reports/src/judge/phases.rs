@@ -50,7 +50,6 @@ pub fn phases(history: &History) -> Vec<(String, String)> {
     met
 }
 
-/// Follows an event. A crash resets all threads of its process.
 fn follow(at: &mut BTreeMap<Node, Phase>, event: &Event) {
     let was = at.get(&event.node).copied();
     let now = match &event.what {

@@ -185,7 +185,6 @@ impl Story {
     }
 }
 
-/// The actor of an event: a client, given by its number, or any node, such as a thread.
 pub(crate) trait Who: Copy {
     fn node(self) -> Node;
 }

@@ -29,7 +29,6 @@ pub(crate) struct Scene {
     pub(crate) marks: Vec<Mark>,
     pub(crate) messages: Vec<WireMessage>,
     pub(crate) clocks: Vec<ClockLine>,
-    /// One focus for each violation, then one for the whole run.
     pub(crate) focuses: Vec<Focus>,
     /// `true` if all events were available; `false` if only those around the violations were.
     pub(crate) is_whole: bool,

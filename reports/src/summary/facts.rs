@@ -66,7 +66,6 @@ pub struct RunFacts {
     pub replay: String,
 }
 
-/// Drops violations that a server may have caused by ending itself.
 fn excused(mut judgement: Judgement, failed_server: Option<&str>) -> Judgement {
     let Some(reason) = failed_server else { return judgement };
     judgement.violations.retain(|one| !one.kind.is_lack_of_progress());

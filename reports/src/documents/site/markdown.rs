@@ -203,7 +203,6 @@ impl<'t, 'r> Writer<'t, 'r> {
         length
     }
 
-    /// Returns GitHub's anchor: lower case, no punctuation, `-` for a space, a number if repeated.
     fn anchor(&mut self, words: &str) -> String {
         let letters = words.trim().to_lowercase();
         let kept =

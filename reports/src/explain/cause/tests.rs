@@ -38,7 +38,6 @@ fn loses_reply(story: Story, from: u64, to: u64) -> Story {
     story.fault_ended(to, 9, "lost-reply", REDIS)
 }
 
-/// Returns a story in which client 1's lease of 10 ms expires before client 2 takes the lock.
 fn overrun(released_at: u64) -> Story {
     Story::new()
         .takes(1, 1, "a")
@@ -48,7 +47,6 @@ fn overrun(released_at: u64) -> Story {
         .releases(99, 2)
 }
 
-/// Returns the cause of a story in which client 1 loses the lock, and client 2 takes it at 4 ms.
 fn early(how: impl FnOnce(Story) -> Story) -> Story {
     how(Story::new().takes(1, 1, "a")).takes(4, 2, "b").releases(6, 1).releases(7, 2)
 }
@@ -63,7 +61,6 @@ fn late_write() -> Story {
     story.late_write(7, 1, 2, 0, 9)
 }
 
-/// Returns the cause of a story in which no process gets the lock from 21 ms on.
 fn nobody(story: Story) -> Cause {
     cause(Kind::Stuck, story.progress_bound(100).healed(20).probe_acquires(21).probe_fails(130))
 }

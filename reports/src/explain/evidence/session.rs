@@ -46,7 +46,6 @@ pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<Gone> {
     }
 }
 
-/// Returns whether the lock's member departed before the end of the lock's lease.
 fn departed(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let holder = &timeline.acquisitions[clash.earlier];
     let mut own = timeline.keys.iter().filter(|span| timeline.is_lock_of(span, holder));
@@ -117,7 +116,6 @@ pub(super) fn contended_twice(
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum First {
-    /// The node's process still waits with the node and has no answer.
     WaitsOn,
     /// The node's process waits with another node, or has learned that it does not have the lock.
     IsUnknown,

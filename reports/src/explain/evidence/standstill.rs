@@ -52,18 +52,15 @@ pub(crate) enum Standstill {
     NotTold,
     OnDeadConnections,
     ServersAway,
-    /// No server that the Sentinels named was a primary.
     NoPrimary,
     NetworkCut,
     MessagesLate,
     VotesSplit,
     OwnerDied,
-    /// The owner of an existing lock never learned of its grant.
     OwnerUnaware(Obstacle),
     OwnerMisled,
     OwnerReleased,
     ReleaseUnheard,
-    /// The owner of an existing lock has left its critical section and still renews the lock.
     OwnerRenews,
     UnknownNode,
     ReleaseNotCopied,

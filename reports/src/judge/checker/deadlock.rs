@@ -24,7 +24,6 @@ pub(super) const MEANING: Meaning = Meaning {
             sleeping.",
 };
 
-/// Returns at most one finding, which lasts to the end of the run.
 pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     let open = || timeline.acquisitions.iter().filter(|one| one.completed.is_none());
     let waiting: Vec<(&Acquisition<'_>, Moment)> =

@@ -36,7 +36,6 @@ fn agreed(style: Style, first: &Checker, second: fn(&History) -> bool) -> (u64, 
     (good, bad)
 }
 
-/// Asserts that acceptance and rejection were frequent, or the comparison would say little.
 fn assert_plenty((good, bad): (u64, u64)) {
     assert!(good > HISTORIES / 5 && bad > HISTORIES / 5, "{good} good and {bad} bad histories");
 }
@@ -130,7 +129,6 @@ mod broken {
             })
         };
         let any = sections.iter().enumerate().any(clash);
-        // Only the existence of a finding matters here.
         if any { vec![sound.first().cloned().unwrap_or_else(some_finding)] } else { Vec::new() }
     }
 

@@ -126,7 +126,6 @@ mod tests {
 
     #[test]
     fn accepts_the_order_of_grants_even_if_completions_came_the_other_way_round() {
-        // Client 1 was granted the lock first, but its answer was slower.
         let story =
             Story::new().grants(1, 1, "a").grants(2, 2, "b").hears(3, 2, "b").hears(4, 1, "a");
         assert_eq!(stale_writes(story.writes(5, 1, 0, 1).writes(6, 2, 1, 2)), []);
@@ -160,7 +159,6 @@ mod tests {
 
     #[test]
     fn for_a_quorum_the_deciding_node_sets_the_order() {
-        // Client 1 got the lock at its first node first, but at its third node last.
         let story = Story::with_quorum(3)
             .grants_at(1, 1, 1, "a")
             .grants_at(2, 2, 2, "b")

@@ -192,7 +192,6 @@ fn acted(timeline: &Timeline<'_>, impacts: &[Impact], node: Node) -> Vec<Span> {
     faults.map(|fault| (fault.from.time, until(fault))).collect()
 }
 
-/// Returns the downtimes and pauses of all servers. The spans of one server do not overlap.
 fn down(timeline: &Timeline<'_>, servers: u16) -> Vec<Span> {
     let of_server = |number| {
         let mut levels = Levels::default();

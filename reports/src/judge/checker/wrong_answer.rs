@@ -269,7 +269,6 @@ fn stays(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
     timeline.stands_at(span, at) && !taken_back() && !gone_elsewhere(timeline, span, at)
 }
 
-/// Returns whether another server of a replicated lock has already lost the value.
 fn gone_elsewhere(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
     timeline.history.header.quorum <= 1
         && timeline.keys.iter().any(|copy| {

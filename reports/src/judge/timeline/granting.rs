@@ -124,7 +124,6 @@ impl<'h> Ledger<'h> {
         let (owner, count) = owner_and_count(value);
         match change {
             Change::Granted if self.is_again(owner, asked) => self.rewrite(owner, count, asked),
-            // A server that restarted or loaded a snapshot still has the value.
             Change::Restored if self.stands(owner, asked.server) => {}
             Change::Granted | Change::Restored => {
                 self.end_all(asked, |_| Ending::Lost);

@@ -65,7 +65,6 @@ impl Story {
         self.gives_up(ms, client, GivingUp::Cancelled).info(ms, client)
     }
 
-    /// Adds an acquire that is invoked, granted by redis-1 and completed at one instant.
     pub(crate) fn takes(self, ms: u64, client: impl Who, owner: &str) -> Story {
         self.grants(ms, client, owner).hears(ms, client, owner)
     }

@@ -30,7 +30,6 @@ impl Story {
         self.access(ms, node, acquisition, Request::Write { based_on, value, accepted: false })
     }
 
-    /// Adds a write under the acquisition before the last, invoked at `sent`.
     pub(crate) fn late_write(
         mut self,
         ms: u64,

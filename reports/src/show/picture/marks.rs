@@ -13,7 +13,6 @@ pub(crate) struct Mark {
     pub(crate) glyph: Glyph,
     pub(crate) whose: Option<Node>,
     pub(crate) text: String,
-    /// The change of the guarded value by a write, as in `8→9`.
     pub(crate) note: Option<String>,
     pub(crate) is_witness: bool,
 }

@@ -167,7 +167,6 @@ mod tests {
 
     #[test]
     fn percentiles_are_those_of_blocks_at_fixed_places() {
-        // Blocks 0 to 9 show their first violation after 1 to 10 seeds.
         let sum = sweep(0..160, |seed| seed % 16 == seed / 16);
         assert_eq!((sum.block, sum.complete, sum.median, sum.p90), (16, 10, Some(5), Some(9)));
     }

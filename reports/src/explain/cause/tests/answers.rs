@@ -2,7 +2,6 @@
 
 use super::*;
 
-/// Returns the cause if client 1 learns of its grant, by `granted` of two servers, after its lease.
 fn heard_late(granted: u16, kind: &str) -> Cause {
     let servers =
         |story| (1..=granted).fold(story, |story: Story, n| story.grants_at(2, 1, n, "a"));

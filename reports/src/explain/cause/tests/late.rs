@@ -90,7 +90,6 @@ fn a_foreign_release_has_the_cause_that_let_the_remover_overrun() {
     );
 }
 
-/// Returns a story in which client 1's delayed release removes client 2's lock.
 fn late_release(sent: u64) -> Story {
     let story = Story::new().takes(1, 1, "1").leaves(sent, 1).info(sent + 1, 1).expires(11, "1");
     story.takes(12, 2, "1").removed(14, "1", 1).releases(15, 2)

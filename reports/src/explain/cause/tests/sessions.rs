@@ -88,7 +88,6 @@ fn a_first_node_whose_process_waits_on_lost_its_watch() {
     assert_eq!(nobody(waits), Cause::LostWatch);
     let unheard = Story::with_sessions().acquires(1, 1).replicated(2, 1, "a");
     assert_eq!(nobody(unheard), Cause::Unexplained, "it may be another's node");
-    // The process created a second node, with which it waits behind its first one.
     let waits = || Story::with_sessions().acquires(1, 1).grants(2, 1, "a");
     let told = |key: &str, client: u16| {
         let story = waits().keyed(3, &format!("{KEY}{key}"), Change::Granted, "b", client);

@@ -68,7 +68,6 @@ fn a_lock_whose_release_was_lost_stands_for_ever() {
 
 #[test]
 fn what_was_in_the_way_is_what_stood_then_and_not_at_the_end_of_the_run() {
-    // No process gets the lock from 21 ms to 150 ms, when an operator frees it.
     let freed = |story: Story| {
         let story = story.progress_bound(100).healed(20).acquires(21, 2).fails(140, 2);
         let story = story.server(141, 1, Change::Flushed, "a", None).takes(150, 3, "c");

@@ -3,7 +3,6 @@
 use crate::judge::finding::Finding;
 use crate::judge::timeline::Timeline;
 
-/// Returns whether a waiting process holds this lock throughout and waits for another one.
 pub(super) fn is_held_by_a_waiter(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let until = finding.at + finding.duration;
     timeline.sections.iter().any(|section| {

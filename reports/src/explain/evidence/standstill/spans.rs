@@ -5,7 +5,6 @@ use crate::judge::timeline::{KeySpan, Timeline};
 use crate::record::history::What;
 use fencepost_faults::Micros;
 
-/// Returns the locks that remained at the end of the period, except the next holder's.
 pub(super) fn still_there<'t, 'h>(
     timeline: &'t Timeline<'h>,
     Period { from, until }: Period,

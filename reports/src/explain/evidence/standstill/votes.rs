@@ -44,7 +44,6 @@ pub(super) fn of_standing_votes(timeline: &Timeline<'_>, span: Period) -> Option
     (quorum > 1 && servers.len() >= quorum).then(|| votes.iter().find_map(reason)).flatten()
 }
 
-/// Returns whether the owner retried under another name before any grant.
 fn was_given_up(timeline: &Timeline<'_>, vote: &KeySpan<'_>, until: SimTime) -> bool {
     let mut attempts = timeline.acquisitions.iter().rev();
     let attempt = attempts.find(|one| Some(one.process) == vote.by && one.invoked < vote.from);

@@ -8,13 +8,10 @@ use rand_core::Rng;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Style {
-    /// The lock sometimes admits a process too early.
     Plain,
     /// The lock sometimes admits a process too early, and holders reacquire it while they hold it.
     Nested,
-    /// The lock sometimes issues a token twice, or an older one.
     Fenced,
-    /// Holders sometimes delete the value at the server without checking the owner.
     Careless,
 }
 
@@ -113,7 +110,6 @@ impl<R: Rng> Telling<R> {
         });
     }
 
-    /// Returns the time from which the process may start something else.
     fn leaves(&mut self, client: u16, owner: &str, end: u64) -> u64 {
         let returned = end + self.draw(0..=3);
         match self.draw(0..=99) {

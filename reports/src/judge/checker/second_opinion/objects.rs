@@ -16,7 +16,6 @@ use fencepost_faults::{Node, SimTime};
 use stateright::semantics::{ConsistencyTester, LinearizabilityTester, SequentialSpec};
 use std::collections::BTreeMap;
 
-/// A process with its number of unknown outcomes so far.
 type Thread = (Node, u32);
 
 type At = (SimTime, usize);

@@ -11,7 +11,6 @@ pub(crate) const STYLE: &str = include_str!("picture.css");
 
 pub(crate) struct Canvas {
     pub(crate) out: String,
-    /// The times are in true microseconds.
     pub(crate) from: u64,
     pub(crate) to: u64,
     /// The coordinates are in pixels.

@@ -24,7 +24,6 @@ pub(crate) fn glyph(glyph: Glyph) -> (&'static str, &'static str) {
     }
 }
 
-/// Returns one of eight colours that colour-blind readers can distinguish.
 pub(crate) fn colour(owner: Option<Node>) -> String {
     let place = match owner {
         Some(Node::Client(number)) => u32::from(number),

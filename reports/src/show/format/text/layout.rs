@@ -27,7 +27,6 @@ pub(crate) fn severity_style(severity: Severity) -> Style {
     }
 }
 
-/// Returns a count with its noun: `1 write`, `1,204 messages`.
 pub(crate) fn counted(count: u64, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", thousands(count))
@@ -50,7 +49,6 @@ pub(crate) fn percent(share: f64) -> String {
     if points != 0.0 && points < 10.0 { format!("{points:.1} %") } else { format!("{points:.0} %") }
 }
 
-/// Returns a frequency in words: `once`, `twice`, `12 times`.
 pub(crate) fn times(count: u64) -> String {
     match count {
         1 => "once".to_owned(),

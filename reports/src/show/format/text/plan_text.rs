@@ -74,7 +74,6 @@ pub(crate) fn fault(fault: &Fault) -> String {
     }
 }
 
-/// Describes a fault without length, which a minimal plan may have at its end.
 pub(crate) fn of_no_length(plan: &FaultPlan) -> Option<String> {
     let healed = plan.heals_at();
     let acts =

@@ -30,13 +30,11 @@ pub(crate) fn render(
 
 #[derive(Clone, Copy)]
 enum Unknown {
-    /// The number is the same with every safeguard and without any, so it is stated once.
     Always(u64),
     Varies,
 }
 
 impl Unknown {
-    /// Describes the seeds, with the number of unknown ones if it is always the same.
     fn seeds(self, all: u64) -> String {
         match self {
             Unknown::Always(some) if some > 0 => format!("{all} other seeds ({some} unknown)"),

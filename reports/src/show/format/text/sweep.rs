@@ -12,7 +12,6 @@ use std::io::{self, Write};
 
 const HEAD: [&str; 8] =
     ["client", "fault", "runs", "valid", "violated", "unknown", "rate", "95 % interval"];
-/// Number of text columns. All other columns are right-aligned numbers.
 const WORDS: usize = 2;
 
 pub(crate) fn write(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
