@@ -146,7 +146,7 @@ impl Case<'_, '_> {
         Some(span(self.began(), self.lease_end(Some(node))?.min(self.until()?)))
     }
 
-    /// Returns the delay after which a write arrives later than the next holder's first request.
+    /// Returns the smallest delay of a write that arrives after the next holder's first request.
     fn storage_delay(&self) -> Option<i64> {
         let landed = self.clash.late_write?;
         let request =
@@ -164,7 +164,7 @@ impl Case<'_, '_> {
         })
     }
 
-    /// Returns the lag with which the grant is still in transit when the primary crashes.
+    /// Returns the smallest lag that keeps the grant in transit until the primary crashes.
     fn replication_lag(&self, from: &[Node]) -> Option<i64> {
         let grant = self.holder.grant.as_ref()?;
         let applies = self.is_about(Measure::ReplicationLag) && from.contains(&grant.node);

@@ -1,4 +1,4 @@
-//! The table of [`CHECKERS`].
+//! The table of [`CHECKERS`], each of which checks one invariant.
 
 mod deadlock;
 mod duplicate_number;

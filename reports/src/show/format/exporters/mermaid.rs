@@ -53,7 +53,7 @@ fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_entries(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
-    // Mermaid rejects the end of an inactive participant.
+    // Mermaid rejects the end of an inactive participant, so only open sections are ended.
     let mut depth: BTreeMap<Node, u32> = BTreeMap::new();
     for entry in &run.timeline {
         // A server's event is its answer, so the arrow points to the requester.
