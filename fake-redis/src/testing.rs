@@ -9,7 +9,6 @@ use fencepost_machine::{
 };
 use std::fmt::Write;
 
-/// Start time of tests in milliseconds, on 14 November 2023.
 pub(crate) const START_MS: i64 = 1_700_000_000_000;
 
 pub(crate) struct Bench {

@@ -145,7 +145,6 @@ impl World {
         self.hosts.get_mut(host).unwrap().clock_us += by_ms * 1_000;
     }
 
-    /// Holds back messages in one direction until [`World::heal`].
     pub(crate) fn cut_one_way(&mut self, from: &str, to: &str) {
         self.cuts.insert((from.to_owned(), to.to_owned()));
     }
@@ -155,7 +154,6 @@ impl World {
         self.cuts.insert((other.to_owned(), one.to_owned()));
     }
 
-    /// Holds back messages between a host and all others, except the test's clients.
     pub(crate) fn isolate(&mut self, host: &str) {
         let others: Vec<String> =
             self.hosts.keys().filter(|other| *other != host).cloned().collect();

@@ -40,7 +40,6 @@ and when the node disappears, no connection is suspended.
 fn main() {
     let argument = |place| std::env::args().nth(place).and_then(|text| text.parse().ok());
     let length: u64 = argument(1).unwrap_or(100);
-    // With 0 threads, rayon uses as many as there are cores.
     let threads = argument(2).unwrap_or(0) as usize;
     let pool =
         ThreadPoolBuilder::new().num_threads(threads).build().expect("there are threads to be had");
@@ -202,7 +201,6 @@ fn line(row: &Row, length: u64) -> String {
     let firsts: Vec<Option<u64>> = (0..RANGES).map(took).collect();
     let mut sorted: Vec<u64> = firsts.iter().map(|first| first.unwrap_or(u64::MAX)).collect();
     sorted.sort_unstable();
-    // For an even number of ranges, this is the upper median.
     let (median, least, most) = (sorted[sorted.len() / 2], sorted[0], sorted[sorted.len() - 1]);
     let text =
         |count: u64| if count == u64::MAX { format!("> {length}") } else { count.to_string() };

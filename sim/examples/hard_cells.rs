@@ -72,7 +72,6 @@ enum Search {
     Explored,
 }
 
-/// Number of trials of `explore`, whose results hardly depend on the seed.
 const EXPLORED: u64 = 3;
 
 const SEARCHES: [Search; 4] = [
@@ -141,7 +140,6 @@ fn run_trial(cell: &Hard, strategy: Strategy, first: u64, max: u64) -> Result<Tr
     Ok(Trial { runs, cpu_us: clock.micros().unwrap_or(0), found })
 }
 
-/// Runs plans with at most one fault until one of them shows the violation.
 fn explore_trial(cell: &Hard, seed: u64) -> Result<Trial, String> {
     let clock = ThreadClock::start();
     let words = |error: &dyn std::fmt::Display| error.to_string();

@@ -85,7 +85,6 @@ impl Course {
         Ended { at_us, why }
     }
 
-    /// Returns whether the nemesis acted, which has the first turn of an instant.
     #[inline(always)]
     fn begin(&self, kernel: &Kernel, (at, whose): Due) -> bool {
         kernel.with(|state| {

@@ -25,7 +25,6 @@ fn main() -> ExitCode {
             cli::log(format_args!("error: {failure}"));
             ExitCode::from(2)
         }
-        // The hook has reported the panic.
         Err(_) => ExitCode::from(2),
     }
 }

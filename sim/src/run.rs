@@ -96,7 +96,6 @@ impl RunSpec {
         let wire = kernel.with(|state| state.wire.take()).map(|wire| wire.into_trace());
         let (trace, carried) = wire.unzip();
         let (turns, held_up) = kernel.with(|state| (state.take_turns(), state.take_held_up()));
-        // Servers live until their world is dropped.
         drop(kernel);
         Ok(RunOutcome {
             history,

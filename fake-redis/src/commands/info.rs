@@ -99,7 +99,6 @@ fn clients(server: &Server, text: &mut String) {
 
 const TOTAL_MEMORY: usize = 8 << 30;
 
-/// Formats a number of bytes for people, as in `512B`, `1.50K` and `8.00G`.
 fn human(bytes: usize) -> String {
     const UNITS: [&str; 4] = ["K", "M", "G", "T"];
     if bytes < 1_024 {

@@ -240,7 +240,6 @@ fn copy(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Returns the key's position. The lookup does not count as a use of the key.
 fn object(call: &mut Call<'_>) -> Option<usize> {
     call.server.find(call.db, call.arg(2))
 }

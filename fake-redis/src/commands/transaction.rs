@@ -73,7 +73,6 @@ fn exec(call: &mut Call<'_>) -> CommandResult {
         }
         Ending::Execute(queue) => queue,
     };
-    // Each queued command propagates its own effects.
     call.effect = Effect::Stated;
     call.reply.array(queue.len());
     for queued in &queue {

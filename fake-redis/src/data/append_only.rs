@@ -28,7 +28,6 @@ impl<'a> LogReader<'a> {
         self.position
     }
 
-    /// Returns `false` at the end. An error keeps the position.
     pub(crate) fn next(&mut self, arguments: &mut Vec<&'a [u8]>) -> Result<bool, LogError> {
         arguments.clear();
         if self.position == self.file.len() {

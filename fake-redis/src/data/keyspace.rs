@@ -12,7 +12,6 @@ pub(crate) struct Entry {
     pub(crate) value: Value,
     /// Expiry in wall-clock milliseconds, set through [`Database::set_expiry`]; `None` means never.
     expires_at_ms: Option<i64>,
-    /// Time of the last use, in wall-clock milliseconds.
     pub(crate) used_at_ms: i64,
     pub(crate) uses: u32,
     accounted: u32,

@@ -141,7 +141,6 @@ fn parse_hexadecimal(text: &str) -> Option<f64> {
     Some(sign * value * 2.0_f64.powi(shift))
 }
 
-/// Also returns the length of the number at the start of the text.
 pub(crate) fn leading_double(text: &[u8]) -> Option<(f64, usize)> {
     let sign = usize::from(matches!(text.first(), Some(b'+' | b'-')));
     let rest = &text[sign..];

@@ -24,7 +24,6 @@ impl Server {
         }
     }
 
-    /// Returns `false` if the command has to wait.
     fn serve(&mut self, key: ClientKey) -> bool {
         let now = self.clock.now();
         let client = self.client_mut(key);

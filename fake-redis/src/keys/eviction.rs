@@ -17,7 +17,6 @@ impl Server {
         self.keyspace.memory()
     }
 
-    /// Returns `false` if memory does not suffice (`performEvictions` in evict.c).
     pub(crate) fn free_memory(&mut self) -> bool {
         let maxmemory = usize::try_from(self.config.maxmemory).unwrap_or(usize::MAX);
         if self.config.maxmemory == 0 || self.is_paused() || self.is_replica() {

@@ -110,14 +110,13 @@ impl Server {
 }
 
 impl Call<'_> {
-    /// Propagates these words instead of the received command. May be called repeatedly.
     pub(crate) fn state_effect(&mut self, parts: &[&[u8]]) {
         self.effect = Effect::Stated;
         self.server.add_effect(self.db, parts);
     }
 
-    /// The effect ends with an instant. Before 7.0, replicas get the relative time if the client
-    /// stated one, and add it to their own clock.
+    /// The last argument of the effect is an instant. Before 7.0, replicas get the relative time if
+    /// the client stated one, and add it to their own clock.
     pub(crate) fn state_timed_effect(&mut self, anchor: Anchor, before: &[&[u8]], at_ms: i64) {
         self.effect = Effect::Stated;
         let server = &mut *self.server;

@@ -7,7 +7,6 @@ use crate::state::server::Server;
 use crate::state::subscription::Kind;
 
 impl Server {
-    /// Returns the number of receivers, as `pubsubPublishMessage` in pubsub.c does.
     pub(crate) fn publish(&mut self, channel: &[u8], message: &[u8]) -> usize {
         let listeners = self.pubsub.of(Kind::Channel).get(channel).cloned().unwrap_or_default();
         self.deliver(&listeners, &[b"message", channel, message]);

@@ -25,7 +25,6 @@ impl Server {
         }
     }
 
-    /// Treats watched keys that exist in either database as changed.
     pub(crate) fn swap_databases(&mut self, one: usize, other: usize) {
         if one == other {
             return;

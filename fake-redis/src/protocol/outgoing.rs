@@ -86,7 +86,6 @@ impl<Expected> Outgoing<Expected> {
         self.received.extend_from_slice(bytes);
     }
 
-    /// The expectation is `None` for a published message.
     pub(crate) fn next_reply(&mut self) -> Result<Option<(Option<Expected>, BytesFrame)>, NotResp> {
         if self.received.is_empty() {
             return Ok(None);
@@ -146,7 +145,6 @@ fn take_plain(received: &mut BytesMut) -> Option<BytesFrame> {
     }
 }
 
-/// The array must be complete and have at most four bulk strings.
 fn bulk_spans(bytes: &[u8]) -> Option<([Option<Range<usize>>; 4], usize)> {
     let (mut spans, mut at) = ([const { None }; 4], 0);
     let count = exact_header(bytes, &mut at, b'*')?;

@@ -70,7 +70,6 @@ impl Reply {
         self.status_bytes(text.as_bytes());
     }
 
-    /// Replaces line breaks by spaces.
     pub(crate) fn status_bytes(&mut self, text: &[u8]) {
         self.line(b'+', text);
     }

@@ -136,7 +136,6 @@ impl RequestReader {
         true
     }
 
-    /// No bytes may be fed to the reader before `give_back`.
     pub(crate) fn take(&mut self) -> Request {
         self.complete = false;
         Request { buffer: std::mem::take(&mut self.buffer), spans: std::mem::take(&mut self.spans) }

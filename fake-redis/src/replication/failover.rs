@@ -32,7 +32,6 @@ impl Server {
         }
     }
 
-    /// Returns `false` if the histories differ.
     pub(crate) fn take_over(&mut self, id: &str) -> bool {
         let is_shared = id.eq_ignore_ascii_case(self.replication.history().id());
         if is_shared {

@@ -67,7 +67,6 @@ enum Called {
     Refused(CommandError),
 }
 
-/// A panic resumes in the caller of the script.
 fn execute(vm: &mut Vm, slot: u32, count: u32, errors: Errors) -> Result<u32> {
     let called = limits::keep_panic(|| {
         lend::borrow(|run| call(run, vm, slot, count)).unwrap_or(Called::Refused(

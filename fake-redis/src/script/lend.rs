@@ -28,7 +28,6 @@ pub(crate) fn lend<R>(run: &mut Run<'_>, body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// Returns `None` if no run is lent, or if a function further up the stack uses it.
 pub(crate) fn borrow<R>(body: impl for<'r> FnOnce(&mut Run<'r>) -> R) -> Option<R> {
     let pointer = LENT.replace(ptr::null_mut());
     let _restore = Restore(pointer);

@@ -51,7 +51,6 @@ pub(super) fn look_now_and_then(vm: &mut Vm) {
 
 fn on_count(vm: &mut Vm, _: RustHookEvent) {
     if look() {
-        // A budget of one makes the next instruction fail.
         vm.set_instr_budget(Some(1));
     }
 }
@@ -140,7 +139,6 @@ pub(super) fn resume_panic() {
     }
 }
 
-/// Returns `None` after a panic, which resumes in the caller of the script.
 pub(super) fn keep_panic<R>(body: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(body)).map_err(|panic| PANIC.set(Some(panic))).ok()
 }

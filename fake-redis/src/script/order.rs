@@ -13,7 +13,6 @@ use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::Vm;
 use std::cmp::Ordering;
 
-/// Maximum depth for the comparison of two tables that are keys of a third.
 const DEPTH_MAX: usize = 3;
 const INSTRUCTIONS_PER_KEY: usize = 32;
 /// Number of list positions whose scan costs as much as one instruction.
@@ -91,7 +90,6 @@ fn foreach(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
 
 /// Fails if keys differ only in their addresses, so that the order is undefined.
 pub(super) fn pairs(vm: &mut Vm, table: Gc<Table>) -> Result<Vec<Pair>> {
-    // Skipping empty positions costs time too.
     work(vm, table.asize as usize / PLACES_PER_INSTRUCTION)?;
     let mut pairs = Vec::new();
     let mut last = Value::Nil;

@@ -7,7 +7,6 @@ use super::limits::work;
 use luna_core::vm::{LuaError, Vm};
 
 const CAPTURES_MAX: usize = 32;
-/// Maximum number of open choices. Redis fails where C's stack ends.
 const CHOICES_MAX: usize = 2_000;
 const STEPS_PER_LOOK: usize = 4_096;
 
@@ -195,7 +194,6 @@ impl<'m> Matcher<'m> {
         Ok(Some(next))
     }
 
-    /// Matches `%b`, which extends from an opening character to its closing one.
     fn balanced(&mut self, text: usize, pattern: usize) -> Matched<Option<usize>> {
         let (open, close) = (self.at(pattern), self.at(pattern + 1));
         if open == 0 || close == 0 {
@@ -238,7 +236,6 @@ impl<'m> Matcher<'m> {
         let capture = capture.and_then(|index| self.captures.get(index));
         let part = match capture {
             Some(Capture::Range(start, end)) => &self.text[*start..*end],
-            // A position capture cannot be matched again.
             Some(Capture::Position(_)) => return Ok(None),
             _ => return Err(Failure::Pattern("invalid capture index")),
         };

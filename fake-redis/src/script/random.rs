@@ -1,6 +1,5 @@
 //! Random numbers of scripts, which depend only on the earlier draws.
 
-/// State of the generator after `srand48(0)`.
 pub(crate) const SEED_ZERO_STATE: u64 = 0x330E;
 
 /// POSIX's `drand48` with integers, as in rand.c of Redis.

@@ -104,7 +104,6 @@ fn capture(
     Ok(string(matcher.vm(), part))
 }
 
-/// The iterator captures the text, the pattern and the index of its position in the run.
 fn gmatch(call: &Arguments<'_>) -> Result<Value> {
     let (text, pattern) = (call.string(1)?, call.string(2)?);
     let place = lend::borrow(|run| {
@@ -130,7 +129,6 @@ fn next_match(call: &Arguments<'_>) -> Result<Vec<Value>> {
         match matcher.match_at(start) {
             Ok(None) => {}
             Ok(Some(end)) => {
-                // After an empty match, the search continues at the next character.
                 let next = if end == start { end + 1 } else { end };
                 lend::borrow(|run| run.matched[place] = next);
                 return captures(&mut matcher, text, Some((start, end)));

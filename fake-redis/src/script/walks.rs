@@ -45,7 +45,6 @@ impl Walks {
         if self.walks.len() >= WALKS_MAX {
             let oldest = self.walks.remove(0);
             for pin in oldest.pins {
-                // A ticket is valid only once.
                 let _ = vm.unpin(pin);
             }
         }

@@ -10,9 +10,7 @@ use super::{lend, shared};
 use luna_core::runtime::Value;
 use luna_core::vm::Vm;
 
-/// Number of bytes whose processing costs as much as one instruction.
 const BYTES_PER_INSTRUCTION: usize = 16;
-/// Length in bytes below which work costs no instructions.
 const LONG: usize = 256;
 
 pub(super) const WRAPPERS: [(&str, Native); 10] = [

@@ -24,7 +24,6 @@ pub(crate) struct Alarm {
 }
 
 impl Alarm {
-    /// Returns whether the clock has jumped so far that Redis would enter TILT.
     pub(crate) fn observe(&mut self, now: i64) -> bool {
         let last_seen = self.last_seen.replace(now).unwrap_or(now);
         let late = now - self.set_for.unwrap_or(now);

@@ -5,7 +5,6 @@ use fencepost_machine::Notice;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Event {
     pub(crate) channel: &'static str,
-    /// Text of the event, such as `master mymaster 10.0.0.1 6379`.
     pub(crate) message: String,
 }
 

@@ -13,7 +13,6 @@ impl Master {
         self.failover.started + 2 * self.failover_timeout_ms
     }
 
-    /// Returns whether an attempt was started (`sentinelStartFailoverIfNeeded`).
     pub(crate) fn start_failover_if_needed(&mut self, core: &mut Core) -> bool {
         let wanted = self.objectively_down
             && !self.failover.in_progress()
@@ -24,7 +23,6 @@ impl Master {
         wanted
     }
 
-    /// Starts an attempt in a new epoch (`sentinelStartFailover`).
     pub(crate) fn start_failover(&mut self, core: &mut Core) {
         core.raise_epoch(core.epoch + 1);
         core.event("+try-failover", name_master(&self.node));

@@ -30,7 +30,6 @@ pub(crate) fn parse(text: &[u8]) -> InfoReport {
     while !rest.is_empty() {
         let (line, after) = cut(rest, b'\n').unwrap_or((rest, b""));
         rest = after;
-        // Most lines are irrelevant and need not be split.
         if matches!(
             line,
             [b'm', b'a', b's', ..]
@@ -73,7 +72,6 @@ fn take_line(report: &mut InfoReport, name: &[u8], value: &str) {
     }
 }
 
-/// Parses `ip=10.0.0.2,port=6379,state=online,...`.
 fn replica_address(value: &str) -> Option<Address> {
     let field =
         |name: &str| value.split(',').find_map(|field| field.strip_prefix(name)?.strip_prefix('='));
@@ -187,7 +185,6 @@ impl Master {
 }
 
 impl Instance {
-    /// Returns whether the instance has restarted since the last INFO.
     fn take_identity(&mut self, report: &InfoReport, core: &Core) -> bool {
         self.info_refreshed = core.now;
         let rebooted =

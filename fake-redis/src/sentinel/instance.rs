@@ -34,7 +34,6 @@ pub(crate) enum Reconfigured {
     No,
     Sent,
     InProgress,
-    /// The replica follows the new primary, or its reconfiguration timed out.
     Done,
 }
 
@@ -81,7 +80,6 @@ pub(crate) struct ReplicaReport {
 pub(crate) struct Opinion {
     pub(crate) master_down: bool,
     pub(crate) replied_at: i64,
-    /// Run id of the candidate for which this Sentinel voted, if it reported a vote.
     pub(crate) leader: Option<String>,
     pub(crate) leader_epoch: u64,
     pub(crate) last_hello: i64,

@@ -5,7 +5,6 @@ use fencepost_machine::{ConnectionId, Outputs};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Expected {
-    /// Ignores the reply, because the next INFO shows the effect.
     Nothing,
     Pong,
     Info,
@@ -13,10 +12,8 @@ pub(crate) enum Expected {
     MasterDown,
 }
 
-/// The connections to an instance. Times are wall-clock milliseconds.
 #[derive(Debug)]
 pub(crate) struct Link {
-    /// Connection for commands (`cc`).
     pub(crate) command: Option<Outgoing<Expected>>,
     /// Connection subscribed to the hello channel (`pc`). Links to Sentinels have none.
     pub(crate) pubsub: Option<Outgoing<Expected>>,
@@ -80,7 +77,6 @@ impl Link {
         }
     }
 
-    /// Returns whether the connection belonged to this link (`instanceLinkConnectionError`).
     pub(crate) fn lost(&mut self, connection: ConnectionId) -> bool {
         if self.command.as_ref().is_some_and(|outgoing| outgoing.id == connection) {
             self.command = None;
@@ -107,7 +103,6 @@ impl Link {
         self.command.as_ref().is_some_and(is_it) || self.pubsub.as_ref().is_some_and(is_it)
     }
 
-    /// Returns `false` without a command connection.
     pub(crate) fn command(&mut self, words: &[&[u8]], expected: Expected) -> bool {
         let Some(outgoing) = &mut self.command else { return false };
         outgoing.command(words, expected);

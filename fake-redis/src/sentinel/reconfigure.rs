@@ -15,7 +15,6 @@ impl Instance {
         matches!(self.reconfigured, Reconfigured::Sent | Reconfigured::InProgress)
     }
 
-    /// Returns when the wait for a replica that ignored SLAVEOF ends.
     pub(crate) fn reconfigure_ends(&self) -> i64 {
         match self.reconfigured {
             Reconfigured::Sent => self.reconfigure_sent + period::RECONFIGURE_MS + 1,
@@ -105,7 +104,6 @@ impl Master {
             .promoted()
             .map_or_else(|| self.node.address.clone(), |replica| replica.address.clone());
         context.core.event("+switch-master", switch_text(&self.node, &new));
-        // Messages that are queued for the replicas are sent before their connections are closed.
         self.replicas.iter_mut().for_each(|replica| replica.link.flush(context.out));
         self.change_address(new, context);
     }

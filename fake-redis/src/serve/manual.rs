@@ -21,7 +21,6 @@ use wire::{Answer, take_request};
 /// Servers whose clock moves by commands, with the connections of clients and of the administrator.
 pub struct Commanded {
     stage: Stage,
-    /// Each socket's server, or `None` for the admin connection.
     sockets: BTreeMap<u64, Option<usize>>,
     asking: BTreeMap<u64, BytesMut>,
     answers: Vec<(u64, Sent)>,
@@ -93,7 +92,6 @@ impl Commanded {
                 Ok(Some(words)) if words.is_empty() => {}
                 Ok(Some(words)) => {
                     let answer = orders::obey(&mut self.stage, &words);
-                    // Output for clients precedes the reply on the admin connection.
                     self.answers.append(&mut self.stage.take_sent());
                     self.answers.push((socket, Sent::Bytes(answer.encoded().into())));
                 }

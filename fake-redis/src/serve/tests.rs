@@ -159,7 +159,6 @@ fn idle_and_half_open_connections_keep_nobody_waiting() {
             match number % 3 {
                 0 => {}
                 1 => stream.write_all(b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$100\r\nhalf").await.unwrap(),
-                // The client sends nothing more, but keeps reading.
                 _ => stream.shutdown().await.unwrap(),
             }
             crowd.push(stream);
@@ -181,7 +180,6 @@ fn a_listener_that_does_not_read_is_disconnected_at_its_limit() {
         ask(&mut polite, "CONFIG SET client-output-buffer-limit 'pubsub 1mb 0 0'", "+OK\r\n").await;
         let mut deaf = connect(servers[0]).await;
         ask(&mut deaf, "SUBSCRIBE news", "*3\r\n$9\r\nsubscribe\r\n$4\r\nnews\r\n:1\r\n").await;
-        // The total exceeds the buffers of the sockets, but not the hard limit.
         let message = "x".repeat(60_000);
         let mut heard = 0;
         for _ in 0..4_000 {
@@ -255,7 +253,6 @@ fn a_script_that_shutdown_ended_is_not_in_the_append_only_file() {
     let options =
         ServeOptions { dir: Some(folder.path().to_owned()), node, ..ServeOptions::default() };
     serve(options.clone(), |servers| async move {
-        // Clients that wait for the disk get replies during the script, too.
         ask(&mut connect(servers[0]).await, "SET before 1", "+OK\r\n").await;
         let mut caller =
             keep_busy(servers[0], "redis.call('SET', KEYS[1], 1) while true do end").await;

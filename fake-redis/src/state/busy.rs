@@ -30,7 +30,6 @@ impl<A> LongScript<A> {
         self.attendance.as_ref()
     }
 
-    /// All commands fail with `-BUSY`, except SCRIPT KILL and a few others.
     pub(crate) fn interrupt(&mut self, script: Busy) {
         self.running = Some(script);
     }

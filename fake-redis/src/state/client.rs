@@ -37,7 +37,6 @@ pub(crate) enum ReplyMode {
     #[default]
     On,
     Off,
-    /// Skips the replies of this command and the next.
     SkipNext,
     Skip,
 }
@@ -121,7 +120,6 @@ impl Client {
         self.id
     }
 
-    /// Returns the connection, or `None` for the fixed clients of [`ClientKey`].
     #[inline]
     pub(crate) fn connection(&self) -> Option<ConnectionId> {
         self.connection
@@ -140,7 +138,6 @@ impl Client {
         self.role = Role::Replica;
     }
 
-    /// Resets the client except its transaction and subscriptions.
     pub(crate) fn reset(&mut self, authenticated: bool) {
         self.db = 0;
         self.protocol = Protocol::Resp2;

@@ -34,7 +34,6 @@ impl Clock {
         self.now.0.div_euclid(1_000_000)
     }
 
-    /// Returns 0 if the clock was set back before `then`.
     pub(crate) fn seconds_since(&self, then: WallTime) -> i64 {
         (self.now.0 - then.0).max(0) / 1_000_000
     }

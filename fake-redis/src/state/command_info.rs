@@ -21,11 +21,9 @@ bitflags::bitflags! {
         const NO_AUTH = 1 << 12;
         const ALLOW_BUSY = 1 << 13;
         const NO_MULTI = 1 << 14;
-        /// The positions of the keys depend on the arguments.
         const MOVABLEKEYS = 1 << 15;
         const NO_MANDATORY_KEYS = 1 << 16;
         const PROTECTED = 1 << 17;
-        /// The command is propagated although it changes no key.
         const MAY_REPLICATE = 1 << 18;
     }
 }
@@ -51,7 +49,6 @@ pub(crate) struct CommandInfo {
     pub(crate) name: &'static str,
     /// Name with that of the container, such as `config|get`.
     pub(crate) full_name: &'static str,
-    /// Number of arguments including the name. A negative number is a minimum.
     pub(crate) arity: i32,
     pub(crate) flags: Flags,
     pub(crate) keys: Keys,

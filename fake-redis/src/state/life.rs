@@ -47,7 +47,6 @@ impl Life {
         self.is_over
     }
 
-    /// Handles DEBUG SLEEP. No command is executed and nothing is sent until [`Life::wake`].
     pub(crate) fn sleep(&mut self) {
         self.is_asleep = true;
     }

@@ -8,12 +8,10 @@ pub(crate) enum PauseScope {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Pause {
-    /// Scope of the active pause, and its end in wall-clock milliseconds.
     in_force: Option<(PauseScope, i64)>,
 }
 
 impl Pause {
-    /// Takes the wider scope and the later end, and returns the end.
     pub(crate) fn extend(&mut self, scope: PauseScope, until_ms: i64) -> i64 {
         let (old_scope, old_until_ms) = self.in_force.unwrap_or((scope, until_ms));
         let until_ms = old_until_ms.max(until_ms);

@@ -12,7 +12,6 @@ pub(crate) use log_size::LogSize;
 use progress::Progress;
 use std::collections::VecDeque;
 
-/// Maximum time in seconds for which a write waits for a pending sync.
 const POSTPONED_SECONDS_MAX: i64 = 2;
 
 #[derive(Debug)]
@@ -25,7 +24,6 @@ pub(crate) struct PersistenceState {
     syncs_begun: u64,
     syncs_done: u64,
     synced_in: i64,
-    /// Second since which data waits for a pending sync.
     postponed_since: Option<i64>,
     progress: Progress,
     held: VecDeque<(u64, Vec<Output>)>,
@@ -140,7 +138,6 @@ impl PersistenceState {
         self.progress.begin_sync();
     }
 
-    /// Returns `false` if this second was claimed already, or if a sync is pending.
     pub(crate) fn take_second(&mut self, second: i64) -> bool {
         let is_new = second > self.synced_in;
         self.synced_in = self.synced_in.max(second);
@@ -173,7 +170,6 @@ impl PersistenceState {
         !self.held.is_empty()
     }
 
-    /// Returns `None` without an append-only file.
     pub(crate) fn synced_offset(&self) -> Option<u64> {
         self.wants_stream().then(|| self.progress.synced())
     }

@@ -48,7 +48,6 @@ pub(crate) struct Replication {
     /// The data is exactly the history up to its offset, so a partial resynchronization is
     /// possible.
     may_continue: bool,
-    /// Wall-clock second in which the link was lost; `None` if no link was lost.
     down_since: Option<i64>,
     waiting: Vec<Waiting>,
     failover: Option<Failover>,
@@ -150,7 +149,8 @@ impl Replication {
         self.history.forget(id);
     }
 
-    /// A replica may continue there, and a primary may serve its former replicas.
+    /// A replica may continue at the position in the snapshot, and a primary may serve its former
+    /// replicas.
     pub(crate) fn resume(&mut self, origin: &Origin, backlog_size: usize) {
         if self.is_replica() {
             self.history.adopt(&origin.id, origin.offset);
@@ -160,7 +160,6 @@ impl Replication {
         }
     }
 
-    /// Returns `None` if there is nothing to do.
     pub(crate) fn next_cron(&self, now_micros: i64) -> Option<i64> {
         if self.runs_cron() {
             Some(now_micros + self.period_micros())

@@ -8,12 +8,10 @@ use rustc_hash::FxBuildHasher;
 use slab::Slab;
 use std::collections::VecDeque;
 
-/// All clients, with consistent lists of the connected, ready and monitoring ones.
 #[derive(Debug)]
 pub(crate) struct Roster {
     clients: Slab<Client>,
     connections: IndexMap<ConnectionId, ClientKey, FxBuildHasher>,
-    /// Clients with a complete command, which are those marked `queued`, in order of service.
     ready: VecDeque<ClientKey>,
     next_id: u64,
 }

@@ -7,7 +7,6 @@ use sha1::{Digest, Sha1};
 /// Initial state of Redis's rand.c in every process.
 pub(crate) const INITIAL_RANDOM_STATE: u64 = 0x1234_ABCD_330E;
 
-/// SHA-1 of a script in lowercase hexadecimal digits.
 pub(crate) type Sha = [u8; 40];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -42,7 +42,6 @@ use crate::state::watches::Watches;
 use fencepost_machine::{Attendant, WallTime};
 use std::rc::Rc;
 
-/// Returns `false` if the client is still blocked.
 pub(crate) type Attempt = Box<dyn Fn(&mut Call<'_>) -> Result<bool, CommandError>>;
 
 #[derive(Clone)]
@@ -127,7 +126,6 @@ impl Server {
         self.keyspace.database(db)
     }
 
-    /// A missing key gives an empty string.
     pub(crate) fn string_at(
         &self,
         db: usize,

@@ -21,7 +21,6 @@ pub(crate) struct Statistics {
     pub(crate) evicted_keys: u64,
     errors: IndexMap<Vec<u8>, u64, FxBuildHasher>,
     errors_total: u64,
-    /// Number of error replies before the current command, and by commands that it called.
     errors_accounted: u64,
     /// Whether the current command repeats an error that a called command already counted.
     repeats_error: bool,

@@ -67,7 +67,6 @@ impl Timers {
         self.armed = None;
     }
 
-    /// Returns microseconds if the driver's timer is missing or too late.
     pub(crate) fn rearm(&mut self, now: WallTime) -> Option<u64> {
         let next = self.soonest?;
         if self.armed.is_some_and(|armed| armed <= next) {

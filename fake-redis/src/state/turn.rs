@@ -4,10 +4,8 @@ use crate::state::client_key::ClientKey;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Turn {
-    /// The outermost client, which called the script if there is one.
     acting: Option<ClientKey>,
     offset_before: u64,
-    /// Whether memory was full and nothing could be evicted when the command was admitted.
     is_out_of_memory: bool,
 }
 

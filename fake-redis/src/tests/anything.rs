@@ -89,7 +89,6 @@ proptest! {
             bench.words(client, &words);
             bench.pass(millis);
         }
-        // The third client has sent nothing, so only the others' commands can block it.
         bench.node.server_mut().end_pause();
         bench.node.server_mut().life.wake();
         bench.node.server_mut().config.set([(&b"requirepass"[..], &b""[..])].into_iter()).unwrap();

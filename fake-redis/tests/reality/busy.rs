@@ -12,7 +12,6 @@ struct Transcript {
 }
 
 impl Transcript {
-    /// The server considers any script long.
     fn of(port: u16) -> Transcript {
         let mut transcript = Transcript { port, lines: Vec::new() };
         transcript.type_at(
@@ -137,7 +136,6 @@ fn a_script_that_has_written_goes_on_until_the_server_is_shut_down() {
     compare(|transcript| {
         let (mut caller, mut waiting) = (transcript.client(), transcript.client());
         waiting.write(&encode(&["BLPOP", "list", "0"]));
-        // Another connection's script may be read first, and BLPOP then gets BUSY.
         transcript
             .wait_until("blocked", "INFO clients", |answer| answer.contains("blocked_clients:1"));
         let script = "redis.call('SET', KEYS[1], 1)\nredis.call('RPUSH', 'list', 1)\nwhile true \
@@ -158,7 +156,6 @@ fn a_script_that_has_written_goes_on_until_the_server_is_shut_down() {
 fn a_script_that_is_long_and_ends_is_as_good_as_any() {
     compare(|transcript| {
         let mut caller = transcript.client();
-        // Other clients may or may not get BUSY before the script ends.
         caller.write(
             &[encode(&[
                 "EVAL",

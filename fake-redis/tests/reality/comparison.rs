@@ -15,7 +15,6 @@ pub(crate) fn same(real: &[u8], fake: &[u8], name: &str, history: &[&Vec<String>
         return true;
     }
     match name {
-        // The server may choose any field.
         "HRANDFIELD" if history.last().is_some_and(|words| words.len() == 2) => {
             !is_error(real) && !is_error(fake)
         }
@@ -47,13 +46,11 @@ fn is_error(reply: &[u8]) -> bool {
 pub(crate) fn is_comparable(words: &[String]) -> bool {
     let silences = words[0].eq_ignore_ascii_case("client")
         && words.get(1).is_some_and(|word| word.eq_ignore_ascii_case("reply"));
-    // A list with elements is served immediately, and an empty one would block the connection.
     let waits = matches!(words[0].to_ascii_lowercase().as_str(), "blpop" | "blmove");
     let counts = words[0].eq_ignore_ascii_case("command");
     // Ranges by member are defined only for equal scores. Otherwise they depend on the encoding.
     let is_by_member = words.iter().any(|word| word.to_ascii_lowercase().ends_with("lex"))
         && !words.get(1).is_some_and(|key| key.starts_with('y'));
-    // Increments make the scores differ.
     let is_by_member = is_by_member
         || words[0].eq_ignore_ascii_case("zadd")
             && words[1..].iter().any(|word| word == "INCR")

@@ -13,7 +13,6 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Number of sequences, of about 40 commands each.
 const CASES: u32 = 5_000;
 
 #[expect(clippy::disallowed_methods, reason = "the real server lives by the real clock")]
@@ -86,7 +85,6 @@ fn check(real: &RealRedis, is_resp3: bool, commands: &[Vec<String>]) -> Result<(
 #[test]
 fn replies_are_those_of_a_real_redis() {
     let Some(real) = RealRedis::start(&["--enable-debug-command", "yes"]) else { return };
-    // Active expiry depends on timing, so it is off on both servers.
     real.connect().ask(&["DEBUG", "SET-ACTIVE-EXPIRE", "0"]);
     let cases =
         std::env::var("FENCEPOST_DIFFERENTIAL_CASES").ok().and_then(|cases| cases.parse().ok());

@@ -9,7 +9,6 @@ use fake_redis::serve::ServeOptions;
 /// ends and a space.
 const LINES: &[&str] = &[
     "FLUSHALL",
-    // These scores overflow or underflow a double.
     "ZADD k -1e400 c",
     "ZADD k 1e400 c",
     "ZADD k 1e-400 c",
@@ -29,7 +28,6 @@ const LINES: &[&str] = &[
     "ZADD k CH -0 a",
     "ZSCORE k a",
     "ZRANGE k 0 0 WITHSCORES",
-    // strtod parses these bounds.
     "ZCOUNT k 0 \\_1",
     "ZCOUNT k 0 1\\_",
     "ZCOUNT k 0 1\\0",
@@ -49,7 +47,6 @@ const LINES: &[&str] = &[
     "ZINCRBY k NX b",
     "ZINCRBY k x b",
     "ZINCRBY k 1 b",
-    // strtoul parses these cursors.
     "SCAN -0",
     "SCAN +0",
     "SCAN 0\\0",
@@ -97,7 +94,6 @@ const LINES: &[&str] = &[
     "CONFIG SET min-replicas-to-write -1",
     "CONFIG SET busy-reply-threshold -1",
     "CONFIG SET maxmemory -1",
-    // Clients may not choose where files are written.
     "CONFIG SET dir /tmp",
     "CONFIG SET dbfilename x.rdb",
     "CONFIG SET maxmemory 0 dir /tmp",
@@ -111,7 +107,6 @@ const LINES: &[&str] = &[
     "PING",
 ];
 
-/// Lines with empty arguments. docs/fidelity.md lists the other intended differences.
 const EMPTY_ARGUMENTS: &[&[&str]] = &[
     &["FLUSHALL"],
     &["SCAN", ""],

@@ -25,7 +25,6 @@ impl Drop for RealRedis {
 }
 
 impl RealRedis {
-    /// Returns `None`, after a message, if the program is missing.
     pub(crate) fn start(options: &[&str]) -> Option<RealRedis> {
         RealRedis::start_in(tempfile::tempdir().unwrap(), options)
     }

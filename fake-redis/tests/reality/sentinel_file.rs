@@ -27,7 +27,6 @@ fn written(sentinel: &mut Sentinel, commands: &[&[&str]]) -> String {
     String::from_utf8(files.last().unwrap().to_vec()).unwrap()
 }
 
-/// Extracts the required facts from a file of either program, in a fixed order.
 fn facts(file: &str) -> Vec<String> {
     const TOLD: [&str; 7] = [
         "myid",

@@ -215,7 +215,6 @@ fn alternatives(kind: &str) -> &'static [&'static str] {
         "l" => &["l1", "l1", "l1", "l2", "l2", "z1"],
         "t" => &["t1", "t1", "t1", "t2", "t2", "l1"],
         "z" => &["z1", "z1", "z1", "z2", "z2", "t1"],
-        // These members of sorted sets have equal scores.
         "y" => &["y1", "y1", "y2"],
         "any" => &["s1", "s2", "h1", "h2", "l1", "l2", "t1", "t2", "z1", "z2", "missing"],
         "v" => &[

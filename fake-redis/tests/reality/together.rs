@@ -148,7 +148,6 @@ fn failover_hands_the_place_of_a_primary_to_a_real_server_and_back() {
     });
     wait_for_value(&mut fake, "k", "2");
     assert_eq!(fake.info("role"), Some("slave".to_owned()));
-    // The failover uses the host name that the fake server announced.
     assert_eq!(other.run("FAILOVER"), "+OK");
     wait_for("the fake server takes writes", || (fake.run("SET k 3") == "+OK").then_some(()));
     wait_for_value(&mut other, "k", "3");

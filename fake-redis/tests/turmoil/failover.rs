@@ -65,7 +65,6 @@ fn a_primary_that_crashes_before_its_replica_heard_of_a_lock_makes_two_holders()
     for seed in 0..3 {
         let mut sim = Setup::new(seed).failover();
         two_holders(&mut sim, lagging, |sim| sim.crash("redis-1"));
-        // The released message arrives at a primary, which ignores it.
         sim.release("redis-1", "redis-2");
         sim.bounce("redis-1");
         sim.client("reunion", reunion());
@@ -80,7 +79,6 @@ fn a_lock_that_the_replica_heard_of_survives_the_primary() {
         let holders = Holders::default();
         sim.client("alice", alice(holders.clone(), || {}));
         sim.run().unwrap();
-        // The replica receives the write within one latency.
         for _ in 0..100 {
             sim.step().unwrap();
         }

@@ -6,7 +6,6 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use turmoil::net::TcpStream;
 
-/// Requests more than any stream buffers, and starts to read only afterwards.
 async fn late_reader(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> turmoil::Result {
     const REPLIES: usize = 300;
     let value = "x".repeat(50_000);

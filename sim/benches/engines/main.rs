@@ -63,7 +63,6 @@ fn against_stock(patience: Duration) {
     }
 }
 
-/// Compares the stepping of hosts, timers and messages, without locks and servers.
 fn bare_against_stock(patience: Duration) {
     println!(
         "\n| workload W, a byte for each command and reply | runs/s | x stock | ns/event |\n| --- \
@@ -146,7 +145,6 @@ fn topologies(patience: Duration) {
     }
 }
 
-/// Measures the cost of an event, which should not grow with cycles and processes.
 fn sizes(patience: Duration) {
     let sized = |processes: u16, cycles: u32| {
         let workload = Workload { processes, cycles, ..Workload::default() };

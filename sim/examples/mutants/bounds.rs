@@ -139,7 +139,6 @@ impl Explorer {
         let families: Families = bound.fault.parse().expect("families");
         (0..LOOKED_AT).any(|seed| {
             let spec = RunSpec::draw(Seed(seed), self.lock, &families, scenario.clone());
-            // The exploration itself reports incompatible settings.
             spec.run(Engine::Fast).is_ok_and(|outcome| outcome.altered > 0)
         })
     }

@@ -5,7 +5,6 @@ use fencepost_clients::{Coordinator, Definition, Deployment};
 #[derive(Clone, Copy)]
 pub(crate) struct Condition {
     pub(crate) fault: &'static str,
-    /// Settings as TOML, with `; ` between keys.
     pub(crate) scenario: &'static str,
     pub(crate) fits: fn(&Definition) -> bool,
     pub(crate) is_aimed: bool,
@@ -165,7 +164,6 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     on_primary("none", "ttl = \"120s\""),
     // A process that resumes after a pause still has its critical section ahead, without a lock.
     on_masters("pause", "pause = \"12s..15s\"; hold = \"8s..9s\""),
-    // Two of three masters are up, and each of them is needed.
     on_masters(
         "failover",
         "masters = 3; availability = \"3s\"; hold = \"10ms..500ms\"; think = \"500ms..1s\"; \

@@ -43,7 +43,6 @@ impl Outcome {
     pub(crate) fn again(&self, new: &Outcome) -> Outcome {
         match (&self.fate, &new.fate) {
             (_, Fate::Killed(_)) => new.clone(),
-            // Mutants that were explored keep their fate.
             (Fate::Found(_) | Fate::Quiet { .. }, _) => self.clone(),
             _ => new.clone(),
         }

@@ -83,7 +83,6 @@ fn last_conditions(count: &str) -> Result<usize, Box<dyn Error>> {
     Ok(CONDITIONS.len().saturating_sub(count))
 }
 
-/// Earlier conditions count as tried, with their runs.
 fn retry(file: &str, first: usize) -> Result<(), Box<dyn Error>> {
     for_each_lock_of(file, |lock, outcomes| {
         let is_left = |outcome: &&Outcome| {

@@ -17,7 +17,6 @@ pub(crate) struct Score {
     pub(crate) killed: usize,
     pub(crate) equivalent: usize,
     pub(crate) quiet: usize,
-    /// Mutants whose runs differed, but which break no rule for a known reason.
     pub(crate) explained: usize,
     pub(crate) masked: usize,
     pub(crate) found: usize,
@@ -43,7 +42,6 @@ impl Score {
         })
     }
 
-    /// Returns the mutants killed by sweeps, per thousand of those not known to be equivalent.
     pub(crate) fn per_mille(&self) -> usize {
         let missed = self.masked + self.found + self.open;
         self.killed * 1_000 / (self.killed + missed).max(1)

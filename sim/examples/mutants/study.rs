@@ -27,17 +27,13 @@ pub(crate) const OF_LOCK: u64 = 48;
 pub(crate) const FIRST: u64 = 2;
 pub(crate) const SECOND: u64 = 8;
 pub(crate) const MORE_OFTEN: u64 = 16;
-/// Seeds for cells in which the mutant breaks a rule more often than the lock, perhaps by chance.
 pub(crate) const WIDE: Range<u64> = 1_000..1_256;
 pub(crate) const SUSPECTS: usize = 3;
-/// Probability below which a difference in violated runs is not attributed to chance.
 const CHANCE: f64 = 1e-6;
 const UNKNOWN: &str = "unknown";
 const MORE_OFTEN_SAID: &str = " more often";
 
-/// Number of cycles, unless the scenario sets more than the built-in number.
 const CYCLES: u32 = 6;
-/// Window for faults, which ends before the run does.
 const WINDOW: [Span; 2] = [Span::secs(1), Span::secs(20)];
 
 /// Fault families of the first runs. A mistake that takes effect in none of them never does.
@@ -74,7 +70,6 @@ impl Bench {
         Bench { lock, first, cells: BTreeMap::new(), wide: BTreeMap::new() }
     }
 
-    /// Returns `None` if the mistake never takes effect in this lock. Panics if a run fails.
     pub(crate) fn one(&mut self, operator: &'static Operator, seeds: u64) -> Option<Outcome> {
         if !self.is_made(operator) {
             return None;

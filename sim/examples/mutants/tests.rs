@@ -132,7 +132,6 @@ fn the_published_score_is_that_of_the_published_mutants_and_no_lower_than_stated
     assert!(score.per_mille() >= 999, "{score:?}");
 }
 
-/// The command `mutants check docs/data/mutants.tsv` repeats all published kills.
 #[test]
 fn a_sample_of_the_published_kills_kills_again() {
     let outcomes = read(PUBLISHED).expect("docs/data/mutants.tsv");

@@ -17,13 +17,10 @@ use fencepost_reports::documents::boundary::{Unit, VIEWS};
 use fencepost_reports::summary::sweep::SeedRange;
 use fencepost_reports::{RunFacts, Verdict};
 
-/// Divisor of the range for the default resolution.
 const FINENESS: u64 = 256;
 
-/// Default range of seeds for every value.
 const SEEDS: (u64, u64) = (0, 200);
 
-/// Default number of runs for a program, which takes longer than a simulated lock.
 const PROGRAM_RUNS_MAX: u64 = 400;
 
 pub(crate) fn boundary(arguments: &BoundaryArguments) -> Result<Outcome, Failure> {

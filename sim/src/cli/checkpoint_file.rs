@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Default time between two checkpoints, in real time.
 const EVERY: Duration = Duration::from_secs(1);
 
 pub(crate) struct CheckpointFile {
@@ -64,7 +63,6 @@ impl CheckpointFile {
         }
     }
 
-    /// Does nothing while the last checkpoint is recent. Returns `Err` once a write has failed.
     pub(crate) fn offer(&self, json: &dyn Fn() -> serde_json::Result<Vec<u8>>) -> Result<(), ()> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.failure.is_none() && state.written.elapsed() >= self.every {

@@ -21,7 +21,6 @@ pub(crate) fn docs(arguments: &DocsArguments) -> Result<Outcome, Failure> {
     Ok(Outcome::AsExpected)
 }
 
-/// Returns the entry for a path, unless it is in a build or install folder or hidden.
 fn entry(repository: &Path, path: &str) -> Option<Entry> {
     let place = repository.join(path);
     if !place.is_dir() {

@@ -33,7 +33,6 @@ use fencepost_reports::{Diagnosis, Stages};
 pub(super) use merge::merge_explorations;
 use std::time::Duration;
 
-/// Ctrl-C and SIGTERM stop the exploration.
 static STOP: Stop = Stop::new();
 static INTERRUPT: Interrupt = Interrupt::new();
 
@@ -63,7 +62,6 @@ pub(crate) fn explore(arguments: &ExploreArguments) -> Result<Outcome, Failure> 
         order.conclude(&ledger, reason, &arguments.format)?;
         return Ok(INTERRUPT.outcome().unwrap_or(Outcome::Unknown));
     }
-    // An exploration that was stopped before the first run may not know its units yet.
     let start = start.filter(|ledger| ledger.sum().all_runs() > 0);
     let start = start.unwrap_or_else(|| Ledger::new(work.units()));
     if *start.units() != work.units() {
@@ -199,7 +197,6 @@ struct Watch<'w> {
 }
 
 impl Watch<'_> {
-    /// Returns the error of an earlier write, too.
     fn keep(&self, ledger: &Ledger) -> Result<(), Failure> {
         let (Some(file), Some(order)) = (&self.file, self.order) else { return Ok(()) };
         file.write(&|| json(order, ledger))?;

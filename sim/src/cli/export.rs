@@ -77,7 +77,6 @@ fn violated<'r>(path: &Path, runs: &'r [RunReport]) -> Result<&'r RunReport, Fai
     }
 }
 
-/// The default is the first violation that a script can show.
 fn shown<'r>(
     path: &Path,
     run: &'r RunReport,

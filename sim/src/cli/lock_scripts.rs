@@ -65,7 +65,6 @@ fn read(text: &str) -> Result<LockScript, Failure> {
     Ok(LockScript { name, script })
 }
 
-/// Leaves settings alone that the user set.
 fn take_numbers(lock: &LockScript, scenario: &mut Scenario) -> Result<(), Failure> {
     let built_in = Scenario::default();
     let stated = |key: &str| scenario.keeps.iter().any(|length| length.key() == key);

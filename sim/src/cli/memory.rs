@@ -28,7 +28,6 @@ impl MemoryBound {
         self.ending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does not return if the process is ending.
     pub(crate) fn yield_end(&self) {
         std::mem::forget(self.writing());
     }

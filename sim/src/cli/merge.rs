@@ -22,7 +22,6 @@ pub(crate) fn merge(arguments: &MergeArguments) -> Result<Outcome, Failure> {
     let texts = arguments.files.iter().map(|path| read_file(path, SUMMARY));
     let texts = match texts.collect::<Result<Vec<String>, _>>() {
         Ok(texts) => texts,
-        // A wrong argument is reported before a missing file.
         Err(missing) => return format.and(Err(missing)),
     };
     let gaps = if arguments.partial { Gaps::Allowed } else { Gaps::Refused };

@@ -159,7 +159,6 @@ pub(crate) fn families(names: &[String]) -> Result<Vec<Families>, Failure> {
     Ok(all)
 }
 
-/// Fails for a lock that is not on the requested coordinator.
 pub(crate) fn clients(
     names: &[String],
     only: Option<Coordinator>,
@@ -224,7 +223,6 @@ pub(crate) fn kind(name: &str) -> Result<Kind, Failure> {
     })
 }
 
-/// The error suggests a name and lists all valid ones.
 pub(crate) fn unknown(what: &str, name: &str, besides: &str, valid: Vec<&str>) -> Failure {
     let hint = did_you_mean(name, valid.iter().copied());
     let valid = valid.join(", ");

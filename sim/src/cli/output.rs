@@ -35,7 +35,6 @@ pub(crate) fn page(detail: Detail) -> Page {
     Page::of_width(columns, detail)
 }
 
-/// Maximum number of bytes to read from a device or a pipe, which may never end.
 const STREAM_BYTES_MAX: u64 = 256 << 20;
 
 /// Reads standard input for `-`. `expected` describes the content in an error.

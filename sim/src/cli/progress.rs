@@ -16,14 +16,11 @@ pub(crate) struct Progress {
     shown_as: ShownAs,
     label: String,
     runs: u64,
-    /// Runs of an earlier process, which do not count towards the speed.
     runs_before: u64,
     done: AtomicU64,
     violated: AtomicU64,
     started: Instant,
-    /// Time of the last run, in microseconds since the start.
     last_run_us: AtomicU64,
-    /// Time of the next line, in milliseconds since the start.
     line_due_ms: AtomicU64,
 }
 

@@ -46,7 +46,6 @@ pub(crate) fn with_project(arguments: Vec<OsString>) -> Result<Vec<OsString>, Fa
 
 struct Called<'c> {
     command: Command,
-    /// Number of words in the subcommand's name.
     words: usize,
     matches: &'c ArgMatches,
 }
@@ -77,7 +76,6 @@ impl<'c> Called<'c> {
         self.matches.get_one(key)
     }
 
-    /// Fails if a profile is given without a file.
     fn file(&self) -> Result<Option<Found>, Failure> {
         if self.is_given("no-config") {
             return Ok(None);
@@ -107,7 +105,6 @@ impl<'c> Called<'c> {
         })
     }
 
-    /// Fails if the file decides which programs run and is not allowed to.
     fn permit(&self, found: &Found, settings: &[Setting]) -> Result<(), Failure> {
         let path = found.path.display();
         let decides = |setting: &&Setting| OF_COMMANDS.contains(&setting.key.as_str());
@@ -139,7 +136,6 @@ impl<'c> Called<'c> {
         wanted("program") && !wanted("cwd") && !self.is_given("cwd")
     }
 
-    /// The option --config was already moved to the front.
     fn without_config(&self, rest: &[OsString]) -> Vec<OsString> {
         let mut rest = rest.iter();
         let mut kept = Vec::new();

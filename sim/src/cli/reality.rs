@@ -65,7 +65,6 @@ fn cases(arguments: &RealityArguments) -> Result<Vec<Case>, Failure> {
     Ok(clients.into_iter().flat_map(of).collect())
 }
 
-/// Coordinators without real servers have no pages.
 fn pages(
     arguments: &RealityArguments,
 ) -> Result<Vec<(&'static Exhibit, &'static Definition)>, Failure> {

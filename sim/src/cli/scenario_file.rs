@@ -9,7 +9,7 @@ use fencepost_faults::did_you_mean;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The file, --set and the flags override each other in this order.
+/// Applies the file, --set and the flags in this order.
 pub(crate) fn scenario(arguments: &ScenarioArguments) -> Result<Scenario, Failure> {
     let file = match &arguments.scenario {
         Some(path) => Some(File::read(path)?),
@@ -68,7 +68,6 @@ fn line_at(text: &str, at: usize) -> usize {
     text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count() + 1
 }
 
-/// Returns `None` at the position of a key.
 fn key_before(text: &str, at: usize) -> Option<&str> {
     let start = text.get(..at)?.rfind('\n').map_or(0, |newline| newline + 1);
     let (key, _) = text.get(start..at)?.split_once('=')?;
@@ -128,7 +127,6 @@ fn asked_for(
         .collect()
 }
 
-/// A bare word or a duration is a string.
 fn value_of(text: &str) -> toml::Value {
     let quoted = |text: &str| toml::Value::String(text.to_owned());
     match text.parse::<i64>() {

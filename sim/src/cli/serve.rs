@@ -47,7 +47,6 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
             Announcement::Ready(line) => printed = print(&format!("{line}\n")),
             Announcement::Warning(text) => log(format_args!("warning: {text}")),
         }
-        // Servers are useless if their ready line could not be printed.
         if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
     let served = match arguments.clock {

@@ -7,7 +7,6 @@ use crate::run::RunSpec;
 use fencepost_faults::FaultPlan;
 use fencepost_reports::summary::report::ButFor;
 
-/// Number of faults up to which pairs are tried too.
 const PAIRS_UP_TO: usize = 6;
 
 pub(super) fn but_for(memory: &Memory, spec: &RunSpec, target: Target) -> Vec<ButFor> {

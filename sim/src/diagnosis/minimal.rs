@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 /// Maximum number of runs of a search. A few dozen are usual.
 pub const SEARCH_RUNS_MAX: u32 = 1_500;
-/// Maximum for programs and real servers, whose runs take longer.
+/// Maximum number of runs for programs and real servers, which take longer.
 const TRACED_RUNS_MAX: u32 = 100;
 const RESERVED: u32 = 700;
 
@@ -154,7 +154,6 @@ impl Search<'_> {
         with(enough)
     }
 
-    /// All processes that the plan names are kept.
     fn fewer_processes(&mut self, spec: RunSpec) -> RunSpec {
         let with = |processes| with_scenario(&spec, |scenario| scenario.processes = processes);
         let named = spec.plan.faults.iter().flat_map(|timed| timed.fault.nodes());

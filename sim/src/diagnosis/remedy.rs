@@ -316,7 +316,6 @@ fn fired(history: &History) -> BTreeSet<u32> {
     began.collect()
 }
 
-/// Counts the locks that each process has taken and released when the first fault begins.
 fn scene(history: &History, processes: &[Node]) -> Vec<(Node, usize, usize)> {
     let before =
         || history.events.iter().take_while(|event| !matches!(event.what, What::FaultBegan { .. }));
@@ -330,7 +329,6 @@ fn scene(history: &History, processes: &[Node]) -> Vec<(Node, usize, usize)> {
         (*node, taken, given_back)
     };
     match fired(history).is_empty() {
-        // Without faults there is no moment to compare.
         true => Vec::new(),
         false => processes.iter().map(place).collect(),
     }

@@ -308,7 +308,6 @@ fn has_asynchronous_standby(spec: &RunSpec) -> bool {
         && spec.scenario.servers.standby != Some(Standby::Synchronous)
 }
 
-/// The messages of a run show whether the lock waits for replicas.
 fn can_wait(spec: &RunSpec) -> bool {
     if !has_replicas(spec) || spec.scenario.servers.wait_replicas > 0 {
         return false;

@@ -7,7 +7,6 @@ const SHIFTS_US: [i64; 11] = [
 ];
 const MOVE_US: i64 = 300_000;
 const MOVES: i64 = 20;
-/// Intensities in percent.
 const STRETCHES: [i64; 2] = [100, 110];
 
 /// Returns the 21 variations of this plan, without itself. Downtimes are not stretched, because
@@ -27,7 +26,6 @@ pub(super) fn moved(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
         .map(|shift| varied(plan, shift, 100))
 }
 
-/// Varies a plan. `stretch` is in percent.
 pub(super) fn varied(plan: &FaultPlan, shift_us: i64, stretch: i64) -> FaultPlan {
     let faults = plan.faults.iter().map(|timed| {
         let at_us = SimTime(timed.at_us.as_micros().saturating_add_signed(shift_us));

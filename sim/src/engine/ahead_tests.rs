@@ -46,7 +46,6 @@ impl Machine for Chatters {
     }
 }
 
-/// Records the silence event at 10 s. A command keeps a server busy for the service time.
 fn is_silence_reported(service_time: Micros, waits: fn(Env) -> TaskFuture) -> bool {
     let recorder = Rc::new(Recorder::default());
     recorder.tell_silences_beyond(Micros::from_secs(1), None);
@@ -79,7 +78,6 @@ fn is_silence_reported(service_time: Micros, waits: fn(Env) -> TaskFuture) -> bo
     last.expect("the silence of the process is told")
 }
 
-/// Cancels a timer, whose entry in the agenda is due after 50 s.
 async fn gives_up_a_timer(env: &Env) {
     env.timeout(50 * SECOND, env.sleep(SECOND)).await;
 }

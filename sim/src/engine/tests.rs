@@ -119,7 +119,6 @@ async fn wait_in_vain(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<R
             break;
         };
         let mut got = BytesMut::new();
-        // A limit that was replaced or lifted ends no socket.
         socket.limit(Duration::from_millis(20));
         socket.lift_limit();
         let lifted = env.timeout(Duration::from_millis(50), socket.read(&mut got)).await;

@@ -42,7 +42,6 @@ struct Inner {
     accepted: BTreeMap<(HostIndex, SocketAddr), TcpStream>,
     connecting: BTreeMap<u32, Connecting>,
     streams: BTreeMap<u32, TcpStream>,
-    /// Connects that have not appeared on a link yet, in the order of sending.
     unseen_connects: BTreeMap<(HostIndex, HostIndex), VecDeque<u32>>,
     unseen: BTreeMap<u32, VecDeque<u64>>,
     senders: BTreeMap<(SocketAddr, SocketAddr), u32>,
@@ -55,7 +54,6 @@ struct Inner {
 enum Cargo {
     Connect(u32),
     Message(u64),
-    /// A segment that the world ignores and that stays on the link forever.
     Ballast,
 }
 

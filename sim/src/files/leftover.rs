@@ -9,7 +9,6 @@ use std::path::Path;
 
 pub(crate) const TEMPORARY: &str = ".tmp-fencepost-";
 
-/// Returns `false` if another process has already removed the file.
 pub(crate) fn claim(file: &File) -> io::Result<bool> {
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
         // Another process is checking whether the file is a leftover, and is about to remove it.

@@ -30,13 +30,11 @@ pub struct Entry {
     /// Fault families without effect here. They are never drawn, so that unexercised runs are not
     /// called safe.
     pub not_exercised: &'static [Family],
-    /// Kinds of faults that the servers do not support, which are left out of every plan.
     pub(crate) unanswered: &'static [FaultKind],
     /// Time before its ttl at which a server may end a lease, because its clock counts in larger
     /// units.
     pub tick: Micros,
     pub(crate) topology: fn(&Scenario, &Definition, &Families) -> Topology,
-    /// Makes the machine at each start of a server.
     pub(crate) machine: fn(&ServerSetup<'_>, Node) -> Factory,
     pub(crate) servers: fn(&ServerSetup<'_>, process: Node) -> Servers,
     pub(crate) lease: fn(ttl: Micros) -> Micros,
@@ -48,7 +46,6 @@ pub(crate) struct ServerSetup<'r> {
     pub(crate) seed: Seed,
     pub(crate) scenario: &'r Scenario,
     pub(crate) topology: Topology,
-    /// Prefix of the keys that servers report to the judge; `None` without a judge.
     pub(crate) tap_prefix: Option<Bytes>,
     pub(crate) lock: &'r str,
     pub(crate) server_lock: ServerLock,

@@ -188,7 +188,6 @@ impl Deployment {
         }))
     }
 
-    /// Panics if the lock does not support threads, which is a setup error.
     fn start_thread(&self, node: Node, env: &Env, lock: &dyn Lock) {
         let Node::Thread { thread, .. } = node else { panic!("{node} is no further thread") };
         let env = env.of_thread(thread);

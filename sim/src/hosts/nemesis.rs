@@ -75,7 +75,6 @@ impl Nemesis {
             return;
         }
         self.acting.borrow_mut().insert(timed.id);
-        // A trap has no effect yet and is recorded when it springs.
         if !is_trap(&timed.fault) {
             state.recorder.fault_began(timed.id, timed.fault.kind(), &timed.fault.nodes());
         }
@@ -94,7 +93,6 @@ impl Nemesis {
         }
     }
 
-    /// Returns `false` if the fault has no effect, such as a crash of a dead node.
     fn act(&self, state: &mut State, timed: &TimedFault) -> bool {
         let now = state.now;
         match &timed.fault {
@@ -223,7 +221,6 @@ fn undo(state: &mut State, timed: &TimedFault) {
     }
 }
 
-/// Returns zero if the node does not exist.
 fn monotonic(state: &mut State, node: Node) -> u64 {
     let now = state.now;
     state.find(node).map_or(0, |host| state.host(host).clock.monotonic(now))
@@ -281,7 +278,6 @@ fn set_trap(state: &mut State, fault: u32, (server, client): (Node, Node), loses
     })
 }
 
-/// Returns `None` if there is no other server to follow.
 fn typed(state: &State, node: Node, command: OperatorCommand) -> Option<OperatorAction> {
     Some(match command {
         OperatorCommand::ScriptFlush => OperatorAction::ForgetScripts,
@@ -301,7 +297,6 @@ fn next_to(state: &State, node: Node) -> Option<u16> {
     (next != number).then_some(next)
 }
 
-/// Returns `false` if the server is down or does not support the action.
 fn operate(state: &mut State, node: Node, action: OperatorAction) -> bool {
     let Some(host) = state.find(node) else { return false };
     let Some(server) = state.server(host) else { return false };
@@ -318,7 +313,6 @@ fn enter_now(state: &mut State, host: HostIndex, class: Class, occurrence: Occur
     state.agenda.enter(now, host, class, NEMESIS, occurrence);
 }
 
-/// Returns pairs of host indices from 0, one for each direction.
 fn cut_directions(
     state: &State,
     side_a: &[Node],
@@ -332,7 +326,6 @@ fn cut_directions(
     directions
 }
 
-/// Returns pairs of host indices from 0.
 fn pairs(state: &State, from: &[Node], to: &[Node]) -> Vec<(usize, usize)> {
     let place = |node: &Node| state.find(*node).map(|host| usize::from(host) - 1);
     let to: Vec<usize> = to.iter().filter_map(place).collect();

@@ -48,7 +48,6 @@ struct Request {
     by: Node,
     acquisition: u64,
     token: Option<u64>,
-    /// The new value, and the value on which it is based; `None` for a read.
     write: Option<(i64, i64)>,
 }
 

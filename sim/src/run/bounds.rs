@@ -46,9 +46,9 @@ impl RunSpec {
         self.lease() + scenario.calls.command_timeout.0 + scenario.calls.retry.max.0
     }
 
-    /// Enough servers are one of a primary and its replicas (both if a commit waits for the other),
-    /// or a majority of a quorum system. The default for programs is the bound of progress while no
-    /// fault acts.
+    /// A free lock must be granted within a span while enough servers run. These are one of a
+    /// primary and its replicas (both if a commit waits for the other), or a majority of a quorum
+    /// system. The default for programs is the bound of progress while no fault acts.
     pub(super) fn availability(&self) -> Option<Availability> {
         let stated = self.scenario.availability.map(|bound| bound.0);
         let is_program = self.scenario.program(self.client).is_some();

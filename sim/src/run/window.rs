@@ -20,7 +20,6 @@ const VARIES: u64 = 3;
 
 static KNOWN: Mutex<BTreeMap<String, Option<SimTime>>> = Mutex::new(BTreeMap::new());
 
-/// Returns `None` if the plan may stay unchanged.
 pub(super) fn that_meets_a_program(run: &RunSpec, stated: Window) -> Option<Window> {
     let built_in = Scenario::default().fault_window;
     let is_stated = run.scenario.fault_window != built_in;
@@ -58,7 +57,6 @@ fn within(stated: Window, ran: SimTime) -> Window {
     Window { begin_us, end_us: stated.end_us.min(ran).max(begin_us) }
 }
 
-/// Returns `None` if the faultless run goes on to the end of the window, or if the scout fails.
 fn runs_for(spec: &RunSpec, seed: Seed, stated: Window) -> Option<SimTime> {
     let mut scenario = (*spec.scenario).clone();
     scenario.timing.max_time = scenario.timing.max_time.min(Span(Micros(stated.end_us.0)));

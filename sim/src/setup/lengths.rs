@@ -115,7 +115,6 @@ fn hold_within(ttl: Span, per_mille: u64) -> SpanRange {
     SpanRange::new(Span::millis(10).min(max), max)
 }
 
-/// Errors are fragments of a message.
 pub(crate) fn with_stated(
     scenario: &Scenario,
     lengths: &BTreeMap<String, String>,

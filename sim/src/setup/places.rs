@@ -7,7 +7,6 @@ use std::net::Ipv4Addr;
 pub(crate) const RESOURCE: &str = "lock:orders";
 pub(crate) const STORAGE_PORT: u16 = 9000;
 
-/// Places are numbered in the order in which hosts take their turns.
 pub(crate) fn address(place: usize) -> Ipv4Addr {
     Ipv4Addr::new(10, 0, (place / 250) as u8, (place % 250) as u8 + 1)
 }

@@ -177,9 +177,7 @@ pub enum SearchError {
 
 #[derive(Clone, Copy)]
 struct Alone {
-    /// Time from the first server's grant to the end of the stated validity.
     valid: Option<Micros>,
-    /// Time from the first server's grant until the process learns of its lease.
     lead: Micros,
 }
 
@@ -212,7 +210,6 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
             }
             What::Ok { operation, owner, valid_for_us, .. } if acquires.contains(operation) => {
                 let own = || granted.iter().filter(|(by, ..)| *by == event.node);
-                // A value that an earlier attempt left is skipped.
                 let first = own().find(|(_, value, _)| *value == owner.as_deref());
                 let first = first.or_else(|| own().next()).map(|(.., at)| *at);
                 let lead = first.map_or(Micros::ZERO, |first| event.time_us.since(first));
@@ -229,9 +226,9 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
 /// their replies.
 const MESSAGES_OF_A_HOLD: u64 = 7;
 
-/// The time starts at the first server's grant, which precedes a quorum. It has the longest hold,
-/// and the messages before, during and after it. The minimum time of a reply is subtracted, because
-/// the next holder learns of its grant no sooner.
+/// Returns the longest time from the first server's grant, which precedes a quorum, to the exit.
+/// The minimum time of a reply is subtracted, because the next holder learns of its grant no
+/// sooner.
 fn longest_hold(scenario: &Scenario, deployment: Deployment, alone: Alone) -> Micros {
     let heard = scenario.timing.latency.min.0;
     let valid = alone.valid.unwrap_or(scenario.ttl.0 + alone.lead);

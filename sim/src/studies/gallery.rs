@@ -33,7 +33,7 @@ use fencepost_reports::summary::sweep::{SeedRange, Shard};
 use fencepost_reports::{Cell, RunReport, Stages};
 use std::rc::Rc;
 
-/// The larger number applies if the first seeds show nothing, even without the remedy.
+/// Number of seeds with which a remedy is tried, starting after the pinned one.
 const TRIED: u64 = 20;
 const TRIED_IF_RARE: u64 = 400;
 
@@ -156,7 +156,6 @@ fn workload(minimal: &Minimal) -> String {
     format!("{processes}, {} each.", counted(u64::from(scenario.cycles), "cycle"))
 }
 
-/// A value one step smaller must have been tried and not suffice.
 fn margins(minimal: &Minimal) -> Vec<String> {
     let margin = |found: &fencepost_faults::shrink::Boundary| {
         let (name, not_enough) = (found.magnitude.name(), found.not_enough?);

@@ -146,7 +146,6 @@ impl Load {
         }
     }
 
-    /// Returns `None` after the time limit.
     async fn acquire(
         &self,
         env: &Env,
@@ -169,7 +168,6 @@ impl Load {
         None
     }
 
-    /// Allows one attempt at a time, unless the lock itself waits.
     fn settings(&self, waiting: Waiting) -> Settings {
         let (own, patience) = (waiting == Waiting::Own, Duration::from(self.patience));
         let timeout = Duration::from_secs(60);
@@ -227,7 +225,6 @@ struct Book {
     hold: RefCell<Vec<u64>>,
     release: RefCell<Vec<u64>>,
     messages: Cell<u64>,
-    /// Times in microseconds, each with the number of commands executed then.
     commands: RefCell<Vec<(u64, u64)>>,
 }
 

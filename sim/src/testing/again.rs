@@ -50,7 +50,6 @@ impl Repetition<'_> {
         Ok(Deviation { client: self.lock.name.to_owned(), fault: families.to_string(), what })
     }
 
-    /// Fails if the seed breaks a rule that should hold.
     pub(super) fn show_seed(
         &self,
         seed: Seed,

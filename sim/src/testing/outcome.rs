@@ -17,7 +17,6 @@ pub(super) enum Unexpected {
     Unexercised,
 }
 
-/// Returns `None` if all results are as expected.
 pub(super) fn unexpected(cell: &Cell, expect: &Expect) -> Option<Unexpected> {
     let forbidden: Vec<Kind> = match expect {
         Expect::Safe => Kind::ALL.to_vec(),
@@ -43,7 +42,6 @@ pub(super) fn unexpected(cell: &Cell, expect: &Expect) -> Option<Unexpected> {
     (cell.valid + cell.violated == 0).then_some(Unexpected::Unexercised)
 }
 
-/// Lists the phases of a quiet cell's protocol in which no fault began.
 pub(super) fn unmet(cell: &Cell) -> Option<String> {
     let phases = cell.phases_without_faults();
     (!phases.is_empty()).then(|| {

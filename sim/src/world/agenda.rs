@@ -63,7 +63,6 @@ impl Place {
 }
 
 impl Agenda {
-    /// `source` is the host that caused the event, which is the receiver itself for its timers.
     pub(crate) fn enter(
         &mut self,
         at: SimTime,

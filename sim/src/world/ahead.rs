@@ -34,7 +34,6 @@ impl State {
 
 fn may_wake(occurrence: Occurrence) -> bool {
     match occurrence {
-        // Timers, messages and servers are checked directly.
         Occurrence::Timer(_)
         | Occurrence::Deliver(_)
         | Occurrence::Retry(_)

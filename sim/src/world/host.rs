@@ -20,10 +20,8 @@ pub(crate) struct Host {
     pub(crate) clock: NodeClock,
     pub(crate) software: Software,
     pub(crate) pauses: u16,
-    /// Number of pauses that also stop the monotonic clock.
     pub(crate) suspensions: u16,
     pub(crate) is_up: bool,
-    /// Whether the host has no power, so that it neither receives nor answers.
     pub(crate) is_dark: bool,
     pub(crate) dies_silently: bool,
     owner_values: Option<Box<ChaCha8Rng>>,

@@ -58,7 +58,6 @@ impl Kernel {
         self.livelock.get()
     }
 
-    /// Handles the events of the host before its reactions. Returns the next event of the world.
     pub(crate) fn turn(&self, host: HostIndex) -> Option<Due> {
         let mut polls = 0;
         let mut step = self.with(|state| state.begin_turn(host));
@@ -85,7 +84,6 @@ impl Kernel {
     /// The rest of an ended task is dropped outside any borrow.
     #[inline(always)]
     fn poll(&self, host: HostIndex, key: TaskKey, mut future: TaskFuture) -> Step {
-        // The world's wakers own nothing.
         let waker = ManuallyDrop::new(waker_of(key));
         let is_done = future.as_mut().poll(&mut Context::from_waker(&waker)).is_ready();
         if is_done {

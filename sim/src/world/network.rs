@@ -20,7 +20,6 @@ pub(crate) const CONNECT_RETRY_CAP: Micros = Micros::from_secs(4);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Pace {
     Drawn,
-    /// The maximum on this link, and the minimum on all others.
     SlowOnly([Node; 2]),
     Priorities,
 }
@@ -46,7 +45,6 @@ pub(crate) struct Network {
 struct Direction {
     latency: Option<Box<ChaCha8Rng>>,
     cuts: u16,
-    /// Each delay has the fault's id, the minimum and the maximum.
     delays: Vec<(u32, Micros, Micros)>,
 }
 

@@ -17,9 +17,7 @@ pub(crate) struct NodeClock {
     /// Only steps and suspensions change the difference between the wall clock and the monotonic
     /// clock.
     wall_offset: i64,
-    /// The rate is positive if the clock runs fast.
     rate_ppm: i32,
-    /// The monotonic clock is stopped, while the wall clock continues.
     suspended: bool,
 }
 

@@ -25,7 +25,6 @@ impl State {
         }
     }
 
-    /// The socket at one end identifies the connection.
     pub(super) fn note_sent(
         &mut self,
         serial: u64,
@@ -41,7 +40,6 @@ impl State {
         }
     }
 
-    /// Returns the number of the connecting end.
     fn connection(&self, socket: u32) -> u32 {
         match self.sockets.get(socket as usize) {
             Some(Socket { owner: Owner::Machine(id), peer, .. }) if id.was_accepted() => *peer,

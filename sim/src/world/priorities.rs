@@ -13,10 +13,9 @@ const CHANGE_MAX: u64 = 4_096;
 
 pub(super) struct Priorities {
     nodes: usize,
-    /// Places by the numbers of both ends, the lower first. Place 0 has the highest priority.
     places: Vec<usize>,
     sent: u64,
-    /// Numbers of the messages at which a link loses its priority. The next number is last.
+    /// Numbers of the messages at which a link loses its priority, in descending order.
     changes: Vec<u64>,
 }
 

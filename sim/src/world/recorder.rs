@@ -18,7 +18,6 @@ pub(crate) struct Recorder {
     events: RefCell<Vec<Event>>,
     operations: Cell<u64>,
     waiting: RefCell<Waiting>,
-    /// Keys before a restart, which reveal lost data after it.
     held: RefCell<BTreeMap<Node, BTreeMap<String, String>>>,
     before_restart: RefCell<BTreeMap<Node, BTreeMap<String, String>>>,
     dead: RefCell<BTreeSet<Node>>,
@@ -34,7 +33,6 @@ impl Recorder {
         self.now.get()
     }
 
-    /// The second bound applies at any time, and the first after healing.
     pub(crate) fn tell_silences_beyond(&self, bound: Micros, always: Option<Micros>) {
         let mut waiting = self.waiting.borrow_mut();
         (waiting.bound, waiting.always) = (Some(bound), always);

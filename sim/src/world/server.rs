@@ -52,7 +52,6 @@ pub(crate) struct Trap {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Loses {
     Request,
-    /// The command is applied, but its reply is lost.
     Reply,
 }
 
@@ -66,7 +65,6 @@ pub(crate) struct Server {
     pub(crate) outgoing: VecDeque<(SimTime, Vec<Output>)>,
     pub(crate) connections: BTreeMap<ConnectionId, u32>,
     pub(crate) next_connection: u32,
-    /// The peers send no more data, but still wait for an answer that depends on the disk.
     pub(crate) leaving: Vec<ConnectionId>,
     pub(crate) timer_generation: u32,
     pub(crate) timer_deadline: Option<u64>,
@@ -82,7 +80,6 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// The result includes input in progress from these connections.
     pub(crate) fn will_send(&self, matters: impl Fn(ConnectionId) -> bool) -> bool {
         let is_asked = |arrival: &Arrival| match arrival {
             Arrival::Accepted(connection, _)
@@ -146,7 +143,6 @@ impl Server {
         self.life += 1;
     }
 
-    /// The world closes the sockets.
     pub(crate) fn stop(&mut self) {
         self.machine = None;
         self.inbox.clear();

@@ -130,7 +130,6 @@ impl State {
         }
     }
 
-    /// Output to the requester takes a fast path.
     fn account(&mut self, host: HostIndex, asking: Option<Asking>, out: &mut Outputs) {
         let (now, quantum) = (self.now, self.quantum);
         self.commands += u64::from(out.commands);

@@ -109,7 +109,6 @@ impl State {
         }
     }
 
-    /// Returns `None` while the clock is stopped.
     #[inline(always)]
     fn timer_place(&mut self, host: HostIndex, deadline: u64) -> Option<Place> {
         let at = self.host(host).clock.reaches(deadline)?;

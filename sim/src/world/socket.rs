@@ -27,7 +27,6 @@ pub(crate) enum Stage {
 pub(crate) struct Socket {
     pub(crate) host: HostIndex,
     pub(crate) remote: HostIndex,
-    /// The thread is 1 if a server opened the connection.
     pub(crate) thread: u16,
     pub(crate) owner: Owner,
     pub(crate) port: u16,
@@ -35,7 +34,6 @@ pub(crate) struct Socket {
     pub(crate) peer: u32,
     pub(crate) received: Vec<u8>,
     pub(crate) ended: bool,
-    /// The owner sends no more, but still reads.
     pub(crate) is_shut: bool,
     pub(crate) reset: bool,
     pub(crate) lost_power: bool,
@@ -54,7 +52,6 @@ pub(crate) enum Kind {
     Accepted,
     Refused,
     Data,
-    /// The sender closed its end, or one direction of it.
     End,
     Reset,
 }
@@ -66,7 +63,6 @@ pub(crate) struct Message {
     pub(crate) kind: Kind,
     pub(crate) from: HostIndex,
     pub(crate) to: HostIndex,
-    /// The flow is [`NONE`] for an answer from a host without an end of the connection.
     pub(crate) flow: u32,
     pub(crate) target: u32,
     pub(crate) bytes: Vec<u8>,

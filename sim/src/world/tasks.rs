@@ -60,7 +60,6 @@ pub(crate) fn waker_of(key: TaskKey) -> Waker {
 }
 
 impl Tasks {
-    /// Discards wakes that an earlier run may have left on the list.
     pub(crate) fn new(hosts: usize) -> Tasks {
         WOKEN.with_borrow_mut(Vec::clear);
         HAS_WORLDS.set(true);

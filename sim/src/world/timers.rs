@@ -12,7 +12,6 @@ use std::task::Waker;
 pub(crate) struct Timers {
     pub(super) slots: Vec<Slot>,
     free: Vec<u32>,
-    /// Free slots with an entry, the oldest first.
     left_behind: VecDeque<u32>,
     pub(super) started: u64,
 }
@@ -24,9 +23,7 @@ pub(super) struct Slot {
     pub(super) deadline: u64,
     pub(super) is_active: bool,
     pub(super) is_due: bool,
-    /// Place of the timer; `None` while its clock is stopped.
     pub(super) place: Option<Place>,
-    /// The slot's entry in the agenda, which is never after `place`.
     pub(super) entry: Option<Place>,
     pub(super) listener: Option<Listener>,
 }
@@ -52,7 +49,6 @@ impl Timers {
         }
     }
 
-    /// A leftover entry of the slot must be due in an earlier instant.
     #[inline(always)]
     pub(super) fn take_slot(&mut self, place: Option<Place>) -> u32 {
         let serves = |slot: &Slot| match (slot.entry, place) {
@@ -87,7 +83,6 @@ impl Timers {
         slot.place.filter(|_| was_its_own)
     }
 
-    /// The timer's entry must have been removed from the agenda.
     pub(crate) fn fire(&mut self, index: u32) -> Option<Listener> {
         let slot = &mut self.slots[index as usize];
         (slot.is_due, slot.place, slot.entry) = (true, None, None);

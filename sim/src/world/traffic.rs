@@ -13,7 +13,6 @@ use std::io;
 use std::task::{Context, Poll};
 
 impl State {
-    /// Returns `Err` if no host has that name.
     pub(crate) fn connect(
         &mut self,
         (host, thread): (HostIndex, u16),
@@ -112,7 +111,6 @@ impl State {
         }
     }
 
-    /// The owner still reads, and the peer sees the end of the stream.
     pub(crate) fn shutdown(&mut self, socket: u32) {
         let end = &mut self.sockets[socket as usize];
         if end.stage != Stage::Open || end.reset || end.is_shut {
@@ -189,7 +187,6 @@ impl State {
         }
     }
 
-    /// Returns whether the message is held up or lost.
     fn hold_up(&mut self, id: u32) -> bool {
         let message = &self.messages[id as usize];
         let (from, to, flow) = (message.from, message.to, message.flow);
@@ -238,7 +235,6 @@ impl State {
             || self.hosts[usize::from(to) - 1].is_dark
     }
 
-    /// Answers from a host without a connection are lost.
     fn stall(&mut self, id: u32) {
         let message = &self.messages[id as usize];
         let (kind, from, flow) = (message.kind, message.from, message.flow);
@@ -336,9 +332,7 @@ impl State {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Close {
-    /// The peer sees an end of the stream, or a reset if bytes were unread.
     End,
     Reset,
-    /// The peer sees nothing, because the power is off.
     Silent,
 }

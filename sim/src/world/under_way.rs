@@ -39,7 +39,6 @@ impl State {
     }
 }
 
-/// Includes connections whose output waits for the end of its service time.
 fn unanswered(server: &Server) -> BTreeSet<u32> {
     let asked = server.inbox.iter().filter_map(|arrival| match arrival {
         Arrival::Readable(_, socket) => Some(*socket),

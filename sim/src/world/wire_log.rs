@@ -5,7 +5,6 @@ use fencepost_faults::{Node, SimTime};
 use fencepost_reports::{Trace, WireMessage};
 use std::collections::BTreeMap;
 
-/// Further messages are only counted.
 const KEPT_MAX: usize = 100_000;
 const LABEL_MAX: usize = 96;
 
@@ -13,9 +12,7 @@ const LABEL_MAX: usize = 96;
 pub(crate) enum Detail {
     Words,
     Bytes,
-    /// The times and ends of all messages.
     Ways,
-    /// The times and ends of messages with content.
     Times,
 }
 

@@ -254,7 +254,6 @@ fn a_cause_is_one_file_and_one_line() {
     assert_eq!(own.count(), causes.len(), "no two causes share a file");
 }
 
-/// Matches `Set::Member`, but not `OtherSet::Member` or `Set::ALL`.
 fn members_of(set: &str, text: &str) -> bool {
     let path = format!("{set}::");
     text.lines().filter(|line| !line.trim_start().starts_with("//")).any(|line| {

@@ -44,7 +44,6 @@ pub(crate) fn uses_of(texts: &BTreeMap<ModulePath, String>) -> Vec<Use> {
 #[derive(Default)]
 struct Module {
     imports: BTreeMap<String, Vec<String>>,
-    /// Imports that are only re-exported, unless the code names them too.
     exports: BTreeSet<String>,
     paths: BTreeSet<Vec<String>>,
 }

@@ -353,7 +353,6 @@ fn servers_without_a_password_are_for_this_computer_only() {
         refuses(&words, &[bind, "loopback", "--requirepass", "--no-protected-mode"]);
         refuses(&[&words[..], &["--requirepass", ""]].concat(), &["loopback"]);
     }
-    // The options pass the check, but the address is not one of this computer.
     for more in [&["--no-protected-mode"][..], &["--requirepass", "secret"]] {
         let words = [&["serve", "--port", "0", "--bind", "192.0.2.1"], more].concat();
         let line = refusal(&words);

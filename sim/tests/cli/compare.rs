@@ -84,7 +84,6 @@ fn a_sweep_tells_what_changed_since_its_baseline() {
     let json = run("10s", &["--baseline", "old.json", "--format", "json"]).stdout;
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["baseline"]["pairs"][0]["difference"], "more");
-    // The output can be read again, and can itself be a baseline.
     std::fs::write(folder.path().join("new.json"), json.to_string()).unwrap();
     let merged = fencepost_in(folder.path(), &["merge", "new.json"]);
     assert_eq!((merged.status, merged.stderr.as_str()), (1, ""));

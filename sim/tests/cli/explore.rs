@@ -188,7 +188,6 @@ fn an_interrupted_exploration_is_no_certificate() {
         .spawn()
         .expect("the binary runs");
     let mut stderr = BufReader::new(child.stderr.take().expect("it is piped"));
-    // `explore` first reports that it places the first faults, and then the number of runs.
     for _ in 0..2 {
         stderr.read_line(&mut String::new()).expect("it says what it does");
     }

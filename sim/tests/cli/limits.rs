@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// The script finds the program in `$0`.
 fn shell(folder: &Path, script: &str) -> Output {
     let program = env!("CARGO_BIN_EXE_fencepost");
     let mut shell = Command::new("sh");

@@ -102,7 +102,6 @@ fn a_wrong_script_is_refused_in_one_line_before_anything_runs() {
     assert!(at("function acquire(").starts_with("error: lock.lua:1:18: "));
     assert!(at("function acquire() redis.cal() end").starts_with("error: lock.lua:1:26: unknown"));
     let release = "function release() return true end\n";
-    // The errors of these scripts appear only in a run.
     assert_eq!(
         at(&format!("{release}function acquire() return 5 > 4 end")),
         "error: lock.lua:2:1: acquire returned a boolean: expected the owner as a string, a \

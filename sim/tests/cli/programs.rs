@@ -73,14 +73,12 @@ fn a_worker_that_changed_is_refused_by_name_unless_it_is_allowed() {
     let texts: Vec<&str> =
         printed.as_array().unwrap().iter().map(|line| line["text"].as_str().unwrap()).collect();
     assert_eq!(texts, ["more", "other"]);
-    // The output is a report of the current run.
     fs::write(folder.path().join("report.json"), allowed.stdout).unwrap();
     assert_eq!(ask(&["replay"]).status, 3);
     fs::remove_file(folder.path().join("library.sh")).unwrap();
     assert_eq!(ask(&["replay"]).status, 2);
 }
 
-/// Returns `None` without a compiler.
 fn compiled() -> Option<TempDir> {
     let folder = tempfile::tempdir().unwrap();
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/programs/plain.c");
@@ -180,7 +178,7 @@ fn shards_of_a_program_add_up_and_go_on_and_a_changed_worker_does_neither() {
     assert_eq!(sum.status, 1, "{}", sum.stderr);
     assert_eq!(cells(&sum.stdout), cells(&read("whole.json")));
     assert_eq!(cells(&read("again.json")), cells(&read("2.json")));
-    // Additional bytes at the end do not change a binary's behaviour, but change its identity.
+    // Additional bytes at the end change a binary's identity, but not its behaviour.
     let worker = folder.path().join("worker");
     let longer = [fs::read(&worker).unwrap(), b"another".to_vec()].concat();
     fs::write(&worker, longer).unwrap();
@@ -207,7 +205,6 @@ fn ci_is_told_of_a_program_that_is_broken_and_of_one_that_fails() {
         let told = ask(format);
         assert_eq!(told.status, 1, "{format}: {}", told.stderr);
         assert!(told.stdout.contains(broken), "{format}: {}", told.stdout);
-        // The message contains the program's own error.
         let failed = "the program failed in 3 of 3 runs: in seed 0, client-1 exited with status 3";
         let is_told = told.stdout.contains(failed) && told.stdout.contains("no such lock");
         assert!(is_told, "{format}: {}", told.stdout);

@@ -166,7 +166,6 @@ fn a_file_above_starts_programs_only_in_the_same_repository() {
     let theirs = with_variables.path().join("locks");
     let refused = fencepost_in(&theirs, &["--program", "true", "--deployment", "single"]);
     assert!(refused.stderr.contains("../fencepost.toml: env: "), "{}", refused.stderr);
-    // The option allows the file to start programs, so the missing worker is reported.
     let asked = run(&["--config", "../fencepost.toml"]);
     assert!(asked.stderr.contains("worker"), "{}", asked.stderr);
     std::fs::create_dir(folder.path().join(".git")).unwrap();

@@ -241,7 +241,6 @@ fn signalled(signal: &str, more: &[&str]) -> (Option<i32>, serde_json::Value) {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the binary runs");
-    // The first line of progress shows that the sweep has begun.
     let mut stderr = BufReader::new(child.stderr.take().expect("it is piped"));
     stderr.read_line(&mut String::new()).expect("it says how far it is");
     let sent =

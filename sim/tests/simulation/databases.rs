@@ -51,7 +51,6 @@ fn overlaps(judged: &[Judgement], cause: Cause) -> usize {
     judged.iter().filter(by).count()
 }
 
-/// Client-2's clock is twelve seconds ahead from the fifth second on.
 fn fast_client() -> Fault {
     Fault::ClockJump { node: Node::Client(2), offset_us: 12_000_000 }
 }

@@ -50,7 +50,6 @@ static SHORT_HOLDS: &[Safeguard] = &[Safeguard {
     setting: |_| "500ms".to_owned(),
 }];
 
-/// The lease as a quantity, while every pause lasts for twelve seconds.
 static LEASE: Varied = Varied {
     name: "lease-against-pauses",
     about: "how long the lease is that a pause of twelve seconds meets",

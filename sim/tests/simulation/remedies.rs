@@ -260,7 +260,7 @@ fn stopped() -> Scenario {
     }
 }
 
-/// A session may end under its holder without the mistake.
+/// Even without the planted mistake, a session may end while its lock is held.
 #[test]
 fn none_of_these_safeguards_changes_what_a_pause_breaks() {
     let same_session = against("same-session", ("curator-any-session", "pause"), Scenario::default);

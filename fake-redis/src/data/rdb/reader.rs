@@ -43,7 +43,6 @@ impl<'a> Reader<'a> {
         self.position
     }
 
-    /// Returns `None` at the end, after a check of the checksum.
     pub(crate) fn next_key(&mut self) -> Result<Option<SavedKey>, RdbError> {
         let mut expires_at_ms = None;
         loop {
@@ -129,7 +128,6 @@ impl<'a> Reader<'a> {
             .and_then(|count| if count > 0 { Ok(count) } else { Err(RdbError::Malformed(of)) })
     }
 
-    /// Returns `None` if any field of the replication position is missing.
     pub(crate) fn origin(&self) -> Option<Origin> {
         let text = |name: &str| std::str::from_utf8(self.auxiliary.get(name.as_bytes())?).ok();
         let id = text("repl-id")?.to_owned();

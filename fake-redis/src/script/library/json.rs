@@ -85,7 +85,6 @@ fn set_integer(
     (least, most): (i32, i32),
     field: fn(&mut Settings) -> &mut i32,
 ) -> Result<f64> {
-    // The only setting with three arguments checks their number itself.
     if number == 1 {
         check_count(call, 1)?;
     }

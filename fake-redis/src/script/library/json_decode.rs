@@ -75,7 +75,6 @@ struct Parser<'c, 'l> {
 }
 
 impl Parser<'_, '_> {
-    /// Returns 0 after the end, as in C.
     fn ahead(&self, offset: usize) -> u8 {
         self.text.get(self.position + offset).copied().unwrap_or(0)
     }

@@ -5,7 +5,6 @@ use crate::script::host::{Arguments, Native, Result, as_number, native};
 use crate::script::{order, shared};
 use luna_core::runtime::{Gc, Table, Value};
 
-/// Maximum nesting of tables. Deeper tables are packed as nil.
 const NESTING_MAX: usize = 16;
 
 pub(super) const FUNCTIONS: [(&str, Native); 4] = [

@@ -4,7 +4,6 @@ use super::DEPTH_MAX;
 use crate::script::host::{Arguments, Result};
 use luna_core::runtime::Value;
 
-/// Maximum number of results, which is the capacity of Lua's stack.
 const RESULTS_MAX: usize = 7_900;
 
 /// The first result is the next offset, or -1 at the end. If both arguments are 0, unpacks

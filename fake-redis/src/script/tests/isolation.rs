@@ -105,7 +105,6 @@ fn scripts_cannot_change_what_later_scripts_see() {
         for write in WRITES {
             let attempt = format!("local t = {way} {write}");
             let answer = eval(&mut bench, &attempt);
-            // Every refusal has Redis's text. Some of the tables are empty.
             let is_refused = answer.contains("Attempt to modify a readonly table");
             assert!(
                 is_refused || answer == "$-1" || answer.contains("bad argument"),

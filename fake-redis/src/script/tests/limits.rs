@@ -115,7 +115,6 @@ fn a_script_that_needs_more_memory_than_it_may_have_ends_with_an_error() {
          t[#t]() end",
         "local t = {} while true do pcall(function() while true do t[#t + 1] = {#t} end end) end",
     ] {
-        // Some scripts reach the instruction limit of unit tests first.
         check_contains(script, "stopped by fake-redis");
     }
     for script in [

@@ -17,7 +17,6 @@ fn seconds(at_us: u64) -> String {
 }
 
 impl History {
-    /// Records a change of a key, unless a replica repeats its primary's change.
     pub(super) fn tap(&mut self, at_us: u64, server: &str, event: &TapEvent) {
         if !event.primary {
             return;

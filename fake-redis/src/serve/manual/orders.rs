@@ -3,7 +3,6 @@
 use super::stage::{Stage, Trap};
 use super::wire::Answer;
 
-/// Longest span that a command may advance the clock, which is a day.
 const SPAN_MAX_US: u64 = 86_400_000_000;
 
 const ORDERS: &[&str] = &[

@@ -15,7 +15,6 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// Initial time of every clock: 14 November 2023, 22:13:20 UTC.
 const BEGINNING_US: i64 = 1_700_000_000_000_000;
-/// Maximum number of events in one instant. More are an endless loop.
 const EVENTS_MAX: u64 = 1_000_000;
 
 pub(super) type Boot = Box<dyn Fn(DiskImage, u64, WallTime) -> Box<dyn Machine>>;
@@ -28,16 +27,13 @@ pub(super) struct Server {
     machine: Option<Box<dyn Machine>>,
     pub(super) is_frozen: bool,
     pub(super) is_cut: bool,
-    /// Sum of the steps of the server's wall clock, in microseconds.
     pub(super) stepped_us: i64,
     timer: u64,
     life: u64,
     accepted: u32,
     peers: BTreeMap<ConnectionId, Peer>,
     disk: Disk,
-    /// Input that is held back until the server is thawed or reachable.
     arriving: VecDeque<Event>,
-    /// Output that is held back while the server is cut off.
     leaving: VecDeque<Leaving>,
 }
 
@@ -45,7 +41,6 @@ pub(super) struct Server {
 enum Peer {
     Outside(u64),
     Inside(End),
-    /// The operator of this world, whose replies are discarded.
     Operator,
 }
 
@@ -118,7 +113,6 @@ impl Stage {
         self.settle();
     }
 
-    /// Returns `false` if the servers do not settle.
     pub(super) fn advance(&mut self, span_us: u64) -> bool {
         let end = self.now_us.saturating_add(span_us);
         let comes_to_rest = self.run_until(end);
@@ -236,7 +230,6 @@ impl Stage {
             return self.input(server, Input::Received { connection, bytes });
         };
         let trap = self.traps.remove(place);
-        // A peer that has disconnected gets no reply.
         self.servers[server].peers.insert(connection, Peer::Operator);
         self.input(server, Input::Received { connection, bytes });
         let told = format!("the reply to {} is lost", trap.command);
@@ -396,7 +389,6 @@ impl Stage {
         self.settle();
     }
 
-    /// Ends a freeze or a cut. The events that were held back happen now.
     pub(super) fn release(&mut self, server: usize) {
         let host = &mut self.servers[server];
         (host.is_frozen, host.is_cut) = (false, false);

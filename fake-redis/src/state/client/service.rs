@@ -13,7 +13,6 @@ bitflags! {
     }
 }
 
-/// Reasons not to serve a client. No bytes are read from a client that closes or waits.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Service(Marks);
 

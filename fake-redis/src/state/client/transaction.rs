@@ -48,7 +48,6 @@ impl Transaction {
         self.is_spoilt |= self.is_open;
     }
 
-    /// May be called before MULTI.
     pub(crate) fn overtake(&mut self) {
         self.is_overtaken = true;
     }

@@ -36,7 +36,6 @@ impl Progress {
         }
     }
 
-    /// The stream is at `offset`, perhaps in another history.
     pub(crate) fn replace(&mut self, offset: u64) {
         self.written = offset;
         self.unsynced = false;

@@ -6,7 +6,6 @@ use super::Replication;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
     WaitingForSync,
-    /// This server replicates the replica and asks it to take over.
     InProgress,
 }
 

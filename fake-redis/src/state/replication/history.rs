@@ -34,7 +34,6 @@ impl History {
         &self.second_id
     }
 
-    /// Returns -1 for none, as INFO does.
     pub(crate) fn second_offset(&self) -> i64 {
         self.second_offset.map_or(-1, |offset| offset as i64)
     }

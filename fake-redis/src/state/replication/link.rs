@@ -111,7 +111,6 @@ impl Replication {
         self.history.adopt(id, offset);
     }
 
-    /// Returns whether the primary's id is new.
     pub(crate) fn rename_history(&mut self, id: &str) -> bool {
         let is_new = id != self.history.id();
         if is_new {
@@ -154,7 +153,6 @@ impl Replication {
         self.append_to_stream(&bytes);
     }
 
-    /// The caller then calls [`lose_link`](Self::lose_link).
     pub(crate) fn take_outgoing(&mut self) -> Option<ConnectionId> {
         self.link.outgoing.take().map(|outgoing| outgoing.id)
     }

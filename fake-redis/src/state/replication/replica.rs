@@ -50,7 +50,6 @@ impl Replica {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SyncRequest<'a> {
-    /// SYNC, which requests a snapshot and sends no acknowledgements.
     Snapshot,
     Continue {
         id: &'a str,
@@ -196,7 +195,6 @@ impl Replication {
         }
     }
 
-    /// Returns whether replicas lack part of the stream. Requests acknowledgements first if needed.
     #[inline]
     pub(crate) fn has_gained(&mut self) -> bool {
         if std::mem::take(&mut self.wants_acknowledgements) {

@@ -48,7 +48,6 @@ fn a_former_primary_may_continue_and_a_leader_begins_a_branch_of_its_history() {
     let history = replication.history();
     assert_eq!((history.id(), history.second_id()), ("b".repeat(40).as_str(), id.as_str()));
     assert_eq!(history.second_offset(), offset as i64 + 1);
-    // A new replica makes the next command select its database again.
     replication.add_replica(replica(7, Progress::Follows));
     replication.feed(0, &[b"DEL", b"a"]);
     let [(7, bytes)] = &shared(&mut replication)[..] else { panic!("one replica") };

@@ -43,7 +43,6 @@ impl Transfer {
         Ok(Some(Received { payload, id, offset, wants_acknowledgement }))
     }
 
-    /// Parses the announcement, `$<length>` or `$EOF:<delimiter>`, after any empty lines.
     fn take_announcement(&mut self, buffer: &mut BytesMut) -> Result<(), NotASnapshot> {
         let blank = buffer.iter().take_while(|byte| **byte == b'\n').count();
         drop(buffer.split_to(blank));

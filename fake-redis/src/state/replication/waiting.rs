@@ -5,10 +5,9 @@ use crate::state::client_key::ClientKey;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Goal {
-    /// WAIT: this many replicas must have applied the write.
+    /// WAIT requires that this many replicas have applied the write.
     Applied { replicas: usize },
-    /// The write must be in synced append-only files, including that of this server if `local` is
-    /// set.
+    /// WAITAOF requires synced append-only files, including that of this server if `local` is set.
     Synced { local: bool, replicas: usize },
 }
 

@@ -22,7 +22,6 @@ pub(crate) struct Call<'a> {
     pub(crate) server: &'a mut Server,
     pub(crate) client: ClientKey,
     pub(crate) db: usize,
-    /// The arguments with the name first. A subcommand's arguments begin with the container's name.
     pub(crate) args: Args<'a>,
     pub(crate) reply: &'a mut Reply,
     pub(crate) effect: Effect,

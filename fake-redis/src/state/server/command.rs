@@ -48,7 +48,6 @@ impl Command {
         Command { info, run, subcommands: &[] }
     }
 
-    /// Defines a subcommand, whose name follows the `|`.
     pub(crate) const fn sub(
         full_name: &'static str,
         arity: i32,

@@ -12,7 +12,6 @@ impl Recent {
         self.0[place(name)].filter(|command| is_in_any_case(command.name.as_bytes(), name))
     }
 
-    /// Adds a command that this version has, unless its lookup needs more than its name.
     pub(crate) fn note(&mut self, command: &'static Command) {
         if command.subcommands.is_empty() && command.name.len() == command.full_name.len() {
             self.0[place(command.name.as_bytes())] = Some(command);

@@ -12,7 +12,6 @@ pub(crate) struct Spares {
 impl Spares {
     pub(crate) fn reply(&mut self) -> Reply {
         let mut reply = self.replies.pop().unwrap_or_default();
-        // A script returns its last reply without clearing it.
         reply.truncate(0);
         reply
     }

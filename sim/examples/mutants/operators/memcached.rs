@@ -136,7 +136,6 @@ fn renamed(words: &mut [String], from: &str, to: &str) -> bool {
     is_it
 }
 
-/// Changes the time to live in seconds, except that of items that are stored as expired.
 fn lasts(words: &mut [String], other: fn(u64) -> u64) -> bool {
     let is_store = matches!(words[0].as_str(), "add" | "set" | "cas");
     let seconds = words.get(3).filter(|_| is_store).and_then(|word| word.parse::<u64>().ok());

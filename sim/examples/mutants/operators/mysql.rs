@@ -18,7 +18,6 @@ const fn on(name: &'static str, about: &'static str, rule: Rule) -> Operator {
     server(Coordinator::MySql, name, about, rule)
 }
 
-/// A row with the single value 0.
 const NO: &str = "\x02\0\0\x04\x010";
 const YES: &str = "\x02\0\0\x04\x011";
 

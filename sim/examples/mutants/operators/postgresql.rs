@@ -18,7 +18,6 @@ const fn on(name: &'static str, about: &'static str, rule: Rule) -> Operator {
     server(Coordinator::PostgreSql, name, about, rule)
 }
 
-/// A row with the single value `f`.
 const FALSE: &str = "D\0\0\0\x0b\0\x01\0\0\0\x01f";
 const TRUE: &str = "D\0\0\0\x0b\0\x01\0\0\0\x01t";
 

@@ -59,7 +59,6 @@ impl Call {
         }
     }
 
-    /// Returns the position of the time to live and the milliseconds of its unit.
     pub(crate) fn ttl_at(&self) -> Option<(usize, u64)> {
         let after = |name: &str| {
             let is_it = |word: &Vec<u8>| word.eq_ignore_ascii_case(name.as_bytes());

@@ -11,9 +11,7 @@ use super::wire::{Exchange, Heard, edited};
 
 pub(crate) enum Rule {
     Redis(redis::Rule),
-    /// Replaces texts in clients' messages by texts that are no longer than the original.
     Asks(&'static [(&'static str, &'static str)]),
-    /// Replaces texts in replies by texts that are no longer than the original.
     Answers(&'static [(&'static str, &'static str)]),
     Memcached(memcached::Rule),
     ZooKeeper(zookeeper::Rule),

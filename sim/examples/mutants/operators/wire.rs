@@ -26,10 +26,8 @@ impl Marks {
 pub(crate) struct Peer {
     pub(crate) is_client: bool,
     pub(crate) heard: u64,
-    /// The last call of a client of Redis or of the storage.
     pub(crate) call: Call,
     pub(crate) owner: Vec<u8>,
-    /// The last request to a server other than Redis.
     pub(crate) asked: Vec<u8>,
 }
 

@@ -162,7 +162,6 @@ fn without_first(frame: &mut Vec<u8>) -> bool {
     }
 }
 
-/// Returns only the newest node, which is usually the requester's.
 fn last_only(frame: &mut Vec<u8>) -> bool {
     match children(frame) {
         Some(names) if names.len() > 1 => {

@@ -13,7 +13,6 @@ use crate::studies::explore::{Exploration, Level};
 use fencepost_reports::documents::certificate::{Certificate, read};
 use std::path::Path;
 
-/// The exit status is 1 if any result differs.
 pub(super) fn check(path: &Path, arguments: &ExploreArguments) -> Result<Outcome, Failure> {
     let certificate = certificate_in(path)?;
     let bounds = bounds_of(&certificate.bounds).map_err(|error| Failure::content(path, error))?;

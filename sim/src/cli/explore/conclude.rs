@@ -25,7 +25,6 @@ impl Order<'_> {
         unfinished(self.bounds, &self.conditions, (self.shard, ledger), reason).sealed()
     }
 
-    /// `cut_short` is the reason why the result is incomplete.
     pub(super) fn conclude(
         &self,
         ledger: &Ledger,

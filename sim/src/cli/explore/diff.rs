@@ -7,7 +7,6 @@ use fencepost_reports::documents::certificate;
 use fencepost_reports::record::visible::one_line;
 use std::path::PathBuf;
 
-/// The exit status is 1 if the certificates differ.
 pub(super) fn diff(paths: &[PathBuf]) -> Result<Outcome, Failure> {
     let [a, b] = paths else {
         return Err(Failure::wrong("--diff: expected two certificates"));

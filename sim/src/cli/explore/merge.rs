@@ -7,7 +7,6 @@ use crate::studies::explore::partial::merge;
 use fencepost_reports::documents::certificate::read_unfinished;
 use fencepost_reports::summary::sweep::{Gaps, Shard};
 
-/// The exit status is 3 if a part is missing, unless `--partial` allows that.
 pub(crate) fn merge_explorations(
     arguments: &MergeArguments,
     texts: &[String],

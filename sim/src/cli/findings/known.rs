@@ -19,7 +19,6 @@ pub(crate) struct Known {
     findings: Findings,
 }
 
-/// Maps each finding whose seeds were run again to whether a seed shows it.
 pub(crate) type Retested = BTreeMap<String, bool>;
 
 impl Known {
@@ -64,7 +63,6 @@ impl Known {
         Ok(())
     }
 
-    /// The outcome is `Violated` if a known seed shows a finding that is not accepted.
     pub(crate) fn enter(&self, sweep: &Sweep, retested: &Retested) -> Result<Outcome, Failure> {
         let (said, is_open) = self.store.change(|findings| {
             enter(findings, sweep, retested)?;

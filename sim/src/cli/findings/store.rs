@@ -20,7 +20,6 @@ impl Store {
         &self.path
     }
 
-    /// A missing file has no findings.
     pub(crate) fn read(&self) -> Result<Findings, Failure> {
         match self.path.try_exists() {
             Ok(false) => Ok(Findings::default()),
@@ -66,7 +65,6 @@ fn now_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// Returns `None` after the year 262142.
 fn day(seconds: u64) -> Option<String> {
     let at = chrono::DateTime::from_timestamp(i64::try_from(seconds).ok()?, 0)?;
     Some(at.date_naive().to_string())

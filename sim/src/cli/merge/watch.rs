@@ -163,7 +163,6 @@ impl Screen {
     }
 
     fn clear(&self) {
-        // A terminal that was closed needs no clearing.
         let _ = self.bars.clear();
     }
 }

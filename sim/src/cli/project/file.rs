@@ -18,7 +18,6 @@ pub(super) struct Project {
 
 pub(super) struct Setting {
     pub(super) key: String,
-    /// Arguments for the option, empty for a flag that is off.
     pub(super) tokens: Vec<OsString>,
 }
 
@@ -31,7 +30,6 @@ impl Project {
         self.path.parent().filter(|folder| !folder.as_os_str().is_empty())
     }
 
-    /// A profile overrides the general settings. The whole file is checked.
     pub(super) fn settings(
         &self,
         profile: Option<&String>,

@@ -21,7 +21,6 @@ impl Found {
         Found { path: path.to_owned(), is_above: false, may_start_programs: true }
     }
 
-    /// Looks in the current folder and in those above it.
     pub(super) fn search() -> Option<Found> {
         let here = std::env::current_dir().ok()?;
         let root = here.ancestors().position(is_repository);

@@ -11,7 +11,6 @@ use std::ffi::OsString;
 use std::path::Path;
 use toml::de::{DeInteger, DeValue};
 
-/// Options whose values are paths relative to the folder of the project file.
 const PATHS: [&str; 8] =
     ["baseline", "checkpoint", "cwd", "expect", "findings", "lock", "out", "scenario"];
 const READ: [&str; 5] = ["baseline", "cwd", "expect", "lock", "scenario"];

@@ -57,7 +57,6 @@ async fn ask(
     Ok(String::from_utf8_lossy(&got).parse().expect("a number"))
 }
 
-/// Returns a plan with a trap for each client, and a second one for the first.
 fn plan(lost: fn(Node, Micros) -> Fault) -> FaultPlan {
     let traps = [(1, 2), (2, 2), (3, 4), (1, 9)];
     let timed = |(id, (client, at)): (u32, (u16, u64))| TimedFault {

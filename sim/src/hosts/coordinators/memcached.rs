@@ -45,7 +45,6 @@ fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(3)
 }
 
-/// A limit of 0 selects memcached's default.
 pub(crate) fn serve(place: Place<'_>, memory_limit: u64) -> Result<Serving, ServeError> {
     let clients_max = place.clients_max;
     serving::start(

@@ -120,7 +120,8 @@ fn recovery(_: &Scenario, topology: Topology) -> Micros {
     }
 }
 
-/// Serving is for tests, because the secrets for cancelling statements are predictable.
+/// The served databases are only for tests, because the secrets for cancelling statements are
+/// predictable.
 pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
     let clients_max = place.clients_max;
     serving::start(

@@ -123,7 +123,6 @@ fn servers(setup: &ServerSetup<'_>, process: Node) -> Servers {
     }
 }
 
-/// The probe counts as the process after the last.
 fn first_master(scenario: &Scenario, process: Node) -> usize {
     let place = match process {
         Node::Client(number) => number - 1,

@@ -26,7 +26,6 @@ pub(super) fn start<M: Machine + 'static>(
     folder: impl Fn(u16) -> String,
     machine: impl Fn(Seat) -> M + Clone + Send + 'static,
 ) -> Result<Serving, ServeError> {
-    // All servers listen before any of them starts, because each needs the addresses of the others.
     let listeners = listen(place.bind, place.port, place.servers)?;
     let (host, mut all) = (announced(place.bind), Vec::new());
     for listener in &listeners {

@@ -11,7 +11,6 @@ use fencepost_serve::{ServeError, Serving, clocks};
 use fencepost_zookeeper::{Config, Member, ZooKeeper};
 
 const PORT: u16 = 2_181;
-/// Maximum number of clients of a served member (`maxCnxns`).
 const SERVED_CLIENTS_MAX: usize = 10_000;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -68,7 +67,6 @@ fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
     Micros(tick().0 * ticks) + finds_silence + timeout + Micros::from_secs(servers + 1)
 }
 
-/// `clients_max` limits the clients of one address.
 pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
     let clients_max = place.clients_max;
     serving::start(

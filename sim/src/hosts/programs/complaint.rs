@@ -1,7 +1,6 @@
 //! Interprets a program's stderr after a failure: finds the line with the error, and tells whether
 //! a thread died of it.
 
-/// Skips stack frames and runtimes' banners.
 pub(super) fn error_line<'l>(lines: &[&'l str]) -> Option<&'l str> {
     let is_said = |line: &&str| !line.trim().is_empty() && !line.starts_with("SLF4J: ");
     let said: Vec<&str> = lines.iter().copied().filter(is_said).collect();

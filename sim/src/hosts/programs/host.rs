@@ -63,7 +63,6 @@ enum End {
 #[derive(Default)]
 struct Hearing {
     buffer: BytesMut,
-    /// Whether the program has stopped sending, so that the judge closes after its answer.
     is_over: bool,
 }
 
@@ -86,7 +85,6 @@ pub(crate) async fn live(
         lets_others_in_first(&env, &shared).await;
     }
     let life = shared.lives.begins(node, shared.recorder.now());
-    // A restarted process without remaining cycles has nothing to do.
     let has_nothing_to_do = shared.roster.member(node).cycles_left.get() == 0;
     shared.lives.with(life, |life| life.has_spoken = has_nothing_to_do);
     let launch = launch(&shared, node, &servers, env.random(Draw::Owner));
@@ -178,7 +176,6 @@ impl Host {
         });
     }
 
-    /// Returns whether the program can immediately be told the result.
     async fn carries_out(&mut self, request: Request) -> bool {
         match request {
             Request::Connect { socket, host, .. } if host == JUDGE => {

@@ -28,7 +28,6 @@ struct Holder {
     name: Option<Bytes>,
     node: Node,
     phase: Phase,
-    /// Name of the lock in the last ACQUIRING, if there are several locks.
     lock: Option<Bytes>,
 }
 
@@ -163,7 +162,6 @@ impl Judge {
         "+OK\r\n".to_owned()
     }
 
-    /// Returns the minimum time to hold the lock, in milliseconds.
     fn acquired(
         &mut self,
         holder: usize,
@@ -224,7 +222,6 @@ impl Judge {
         self.ends_cycle(holder)
     }
 
-    /// An unknown outcome of an acquire ends the cycle.
     fn unknown(&mut self, holder: usize, phase: Phase, reason: Option<&Bytes>) -> String {
         match phase {
             Phase::Acquiring(operation) => {

@@ -42,7 +42,6 @@ pub(super) fn read(events: &mut [Event]) {
                 }
             }
             (Change::Removed, _) => {
-                // The set disappears when its last member is removed.
                 let Some((owner, ends)) = standing.remove(&place) else { continue };
                 *value = owner;
                 if ends <= now + TOLERANCE {
@@ -54,7 +53,6 @@ pub(super) fn read(events: &mut [Event]) {
     }
 }
 
-/// Omits the members that have expired at `now`.
 fn value_at(value: &str, now: SimTime) -> Value {
     let members: Vec<(&str, Option<SimTime>)> = value.split(' ').map(member).collect();
     let is_live = |ends: &Option<SimTime>| ends.is_none_or(|ends| now < ends);

@@ -9,7 +9,6 @@ pub(super) fn places(program: &Program, servers: &Servers) -> Vec<(String, Strin
     match servers {
         Servers::One(address) => vec![("REDIS".to_owned(), format!("redis://{address}"))],
         Servers::Sentinels { name, sentinels } => {
-            // A program without Sentinel support uses the first primary.
             let first = Node::Redis(1);
             vec![
                 ("REDIS".to_owned(), format!("redis://{first}:6379")),

@@ -6,7 +6,6 @@ use redis_protocol::resp2::types::BytesFrame;
 
 const VERSION: &str = "7.0.15";
 
-/// Returns `None` if no command is complete, and `Err` for invalid input.
 pub(crate) fn next_command(buffer: &mut BytesMut) -> Result<Option<Vec<Bytes>>, ()> {
     match decode_bytes_mut(buffer) {
         Ok(Some((frame, _, _))) => words(&frame).map(Some).ok_or(()),

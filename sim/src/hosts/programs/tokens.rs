@@ -36,7 +36,6 @@ pub(super) fn read(events: &mut Vec<Event>) {
     }
 }
 
-/// Returns whether acquiring processes remove the key, and only others write it.
 fn are_tokens(events: &[Event]) -> bool {
     let mut asking: BTreeMap<u64, Node> = BTreeMap::new();
     let (mut taken, mut written) = (0, 0);

@@ -21,7 +21,6 @@ pub(super) enum Heard {
     Notice(Notice),
 }
 
-/// Events that may change locks, in addition to clients' commands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Changes {
     pub(super) by_ends: bool,
@@ -55,7 +54,6 @@ pub(super) trait Console {
         false
     }
 
-    /// Returns `None` if no message is complete.
     fn next_work(&mut self, by: ConnectionId, buffer: &mut BytesMut, is_raw: bool) -> Option<Work> {
         next_message(by, buffer, is_raw)
     }

@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use tempfile::TempDir;
 
-/// Maximum time for making a template, in microseconds of its own time.
 const PATIENCE_US: u64 = 120_000_000;
 
 pub(super) struct Files {
@@ -152,7 +151,6 @@ fn make(template: &Template, path: &Path) -> Result<(), String> {
         .copy_all(&folder.path().join(template.folder), copy.path())
         .map_err(failed)?;
     match fs::rename(copy.path(), path) {
-        // Another process made the folder first.
         Err(_) if path.is_dir() => Ok(()),
         other => other.map_err(failed),
     }

@@ -5,7 +5,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// Prefix of a folder's name, which the process number follows.
 const PREFIX: &str = "fencepost-server-";
 
 pub(super) fn new() -> io::Result<TempDir> {
@@ -22,7 +21,6 @@ pub(super) fn new() -> io::Result<TempDir> {
 pub(super) fn remove_leftovers() {
     let lives = |number: u32| Path::new("/proc").join(number.to_string()).exists();
     leftovers(&std::env::temp_dir(), lives).into_iter().for_each(|folder| {
-        // The removal fails if the folder belongs to another user.
         let _ = std::fs::remove_dir_all(folder);
     });
 }

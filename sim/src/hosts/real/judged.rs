@@ -60,7 +60,6 @@ pub(super) enum Trigger {
 #[derive(Default)]
 pub(super) struct Judged {
     keys: BTreeMap<(Bytes, u8), Key>,
-    /// Keys that have expired by the clock, kept until they exist again.
     expired: BTreeMap<(Bytes, u8), Key>,
     pub(super) role: Option<Role>,
 }

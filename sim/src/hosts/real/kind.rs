@@ -17,7 +17,6 @@ pub(super) const NOBODY: u32 = 65_534;
 
 pub(crate) struct Kind {
     pub(crate) coordinator: Coordinator,
-    /// File name for which `--servers real` searches.
     pub(crate) program: &'static str,
     pub(crate) expected: &'static str,
     pub(super) version: fn(path: &str) -> Vec<String>,
@@ -38,7 +37,6 @@ pub(super) struct Template {
 pub(super) struct Recipe {
     pub(super) command: Vec<String>,
     pub(super) environment: Vec<(&'static str, String)>,
-    /// Files in addition to those of the template.
     pub(super) files: Vec<(&'static str, String)>,
     pub(super) port: u16,
     /// Time by which the server starts earlier, so that it serves in time.
@@ -105,7 +103,6 @@ pub(super) fn command(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// Returns `None` if the first word after the prefix is no version.
 pub(super) fn version_after(said: &str, name: &str, prefix: &str) -> Option<(String, String)> {
     let rest = said.lines().find_map(|line| line.trim().split_once(prefix))?.1;
     let version = rest.split([' ', ',', '-']).next()?.trim();

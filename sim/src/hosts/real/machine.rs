@@ -33,7 +33,6 @@ pub(super) struct RealServer {
     group: Option<Group>,
     life: usize,
     links: Links,
-    /// Ports to which clients have connected, until the connections are accepted.
     dialled: BTreeMap<ConnectionId, u16>,
     look: Look,
     judged: Judged,
@@ -147,7 +146,6 @@ impl RealServer {
         }
     }
 
-    /// Returns whether a request was sent.
     fn asks_console(&mut self, now: Now, before_us: u64) -> bool {
         let Some(group) = &mut self.group else { return false };
         let is_judged = self.part.tap_prefix.is_some() && !self.part.is_sentinel();
@@ -191,7 +189,6 @@ impl RealServer {
         }
     }
 
-    /// The threads run `before_us` before the instant.
     fn steps(&mut self, now: Now, before_us: u64, out: &mut Outputs) -> (Stepped, Option<u64>) {
         let Some(group) = &mut self.group else { return (Stepped::Busy, None) };
         let monotonic_us = MONOTONIC_BEGIN_US + now.monotonic.0 - before_us;

@@ -44,7 +44,6 @@ fn recipe(setup: &RealSetup<'_>, _: Node) -> Recipe {
         // The tracer emulates neither asynchronous nor direct I/O.
         "--innodb-use-native-aio=0",
         "--innodb-flush-method=fsync",
-        // Loading would log the real path of the folder, which differs between runs.
         "--innodb-buffer-pool-load-at-startup=0",
     ];
     let own = [at("datadir", ""), at("socket", "socket"), at("pid-file", "pid"), at("tmpdir", "")];

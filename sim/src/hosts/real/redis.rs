@@ -31,7 +31,6 @@ pub(super) const KIND: Kind = Kind {
     console: |part| Box::new(RedisConsole::of(part)),
 };
 
-/// Parses `Redis server v=7.0.15 sha=...`.
 fn name_and_version(said: &str) -> Option<(String, String)> {
     let (name, rest) = said.trim().split_once(" server v=")?;
     let version = rest.split_whitespace().next()?;
@@ -62,7 +61,7 @@ fn redis(setup: &RealSetup<'_>, node: Node) -> String {
     let scenario = setup.scenario;
     let mut text = format!("port {PORT}\nbind 0.0.0.0\nprotected-mode no\n");
     text += match scenario.servers.persistence {
-        // A replica then deletes the snapshot that its primary has sent, too.
+        // With this setting, a replica also deletes the snapshot that its primary has sent.
         Persistence::None if setup.binary.major() >= 6 => "save \"\"\nrdb-del-sync-files yes\n",
         Persistence::None => "save \"\"\n",
         Persistence::Rdb => "save 3600 1\nsave 300 100\nsave 60 10000\n",
@@ -112,7 +111,6 @@ fn sentinel(setup: &RealSetup<'_>, node: Node) -> String {
     text
 }
 
-/// The id has 40 hexadecimal digits.
 fn sentinel_id(setup: &RealSetup<'_>, node: Node) -> String {
     let mut rng = setup.seed.stream(fencepost_faults::Stream::Server(node));
     (0..5).map(|_| format!("{:08x}", rng.next_u32())).collect()

@@ -19,7 +19,6 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// Folders that are searched after `PATH`.
 const FOLDERS: &str = "/usr/local/bin:/usr/bin:/usr/sbin:/bin";
 /// Debian's folder with a subfolder for each version of PostgreSQL.
 const POSTGRESQL: &str = "/usr/lib/postgresql";

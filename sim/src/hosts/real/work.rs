@@ -6,13 +6,13 @@ use fencepost_machine::{ConnectionId, OperatorAction};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Work {
-    /// `cause` is `None` if the command cannot change anything.
+    /// A client's command. `cause` is `None` if the command cannot change anything.
     Command {
         by: ConnectionId,
         bytes: Vec<u8>,
         cause: Option<Trigger>,
     },
-    /// The flag tells whether the other server's bytes may change anything.
+    /// Bytes of another server, and whether they may change anything.
     Raw {
         by: ConnectionId,
         bytes: Vec<u8>,

@@ -30,7 +30,6 @@ pub(super) struct Pen {
 }
 
 impl Impatience {
-    /// Draws nothing if the application never gives up calls of this kind.
     pub(super) fn draw(
         draws: &mut ChaCha8Rng,
         scenario: &Scenario,
@@ -49,7 +48,6 @@ impl Impatience {
     }
 }
 
-/// Returns an error if the call was dropped.
 pub(super) async fn until_given_up<T>(
     pen: Pen,
     impatience: Option<Impatience>,

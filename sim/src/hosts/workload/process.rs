@@ -70,7 +70,6 @@ impl Process {
         }
     }
 
-    /// Returns `None` to hold the lock until its validity ends.
     fn draw_hold(&self) -> Option<Duration> {
         match self.scenario.hold {
             Hold::Drawn(range) => {
@@ -103,7 +102,6 @@ impl Process {
     }
 
     fn impatience(&self, are_such: fn(Calls) -> bool) -> Option<Impatience> {
-        // The probe waits until it is served.
         let is_probe = self.node == Node::Probe;
         let gives_up = &mut *self.roster.member(self.node).impatience.borrow_mut();
         Impatience::draw(gives_up, &self.scenario, are_such).filter(|_| !is_probe)
@@ -198,7 +196,6 @@ impl Process {
         if self.lock.usage().extends { span } else { span.min(self.remaining(lease)) }
     }
 
-    /// Returns `false` if the lock was lost.
     async fn works(&mut self, lease: &mut Lease, span: Duration) -> bool {
         let usage = self.lock.usage();
         let stretch = self.begins(span);
@@ -338,7 +335,6 @@ impl Process {
         self.note(operation, answer);
     }
 
-    /// The request waits at most as long as the lease is valid.
     async fn ask(&mut self, request: Request, lease: &Lease) -> Answer {
         let patience =
             Duration::from(self.scenario.calls.storage_timeout).min(self.remaining(lease));

@@ -132,7 +132,6 @@ impl ServerBinary {
         })
     }
 
-    /// The hash is empty if the file cannot be read.
     pub(crate) fn hash(path: &Path) -> String {
         hashed(path).map_or(String::new(), |hashed| hashed.sha256.clone())
     }

@@ -25,7 +25,6 @@ fn stamp(metadata: &Metadata) -> Stamp {
     (metadata.len(), metadata.modified().ok(), number)
 }
 
-/// Returns `None` if the path is not a readable regular file.
 pub(crate) fn hashed(path: &Path) -> Option<Arc<Hashed>> {
     static KNOWN: Mutex<BTreeMap<PathBuf, (Stamp, Arc<Hashed>)>> = Mutex::new(BTreeMap::new());
     let metadata = std::fs::metadata(path).ok().filter(Metadata::is_file)?;

@@ -284,7 +284,6 @@ impl Program {
     }
 }
 
-/// Programs and scripts bring their own locks, so this one is never granted.
 pub(super) fn no_lock(_: Env, _: &Servers, _: &Settings) -> Box<dyn Lock> {
     struct NoLock;
     impl Lock for NoLock {
@@ -306,7 +305,6 @@ pub(super) fn no_lock(_: Env, _: &Servers, _: &Settings) -> Box<dyn Lock> {
     Box::new(NoLock)
 }
 
-/// Returns `None` if a quote is not closed.
 fn words(text: &str) -> Option<Vec<String>> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for letter in text.chars() {

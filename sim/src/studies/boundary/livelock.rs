@@ -47,7 +47,6 @@ impl Contest {
         let round_trip_us = scenario.timing.latency.max.0.0 * 2 + scenario.timing.service_time.0.0;
         let masters = u64::from(scenario.servers.masters);
         Contest {
-            // The probe is included.
             processes: u64::from(scenario.processes) + 1,
             lead_us: round_trip_us * (masters / 2 + 1),
             // A process asks all masters to lock, and then all of them to unlock.

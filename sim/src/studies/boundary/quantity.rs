@@ -46,7 +46,6 @@ pub struct Facts {
     pub session: Option<Micros>,
 }
 
-/// A server passes a heartbeat on within half a tick of ZooKeeper.
 const PASSED_ON_AFTER: Micros = Micros::from_secs(1);
 
 impl Facts {

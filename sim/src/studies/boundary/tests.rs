@@ -23,7 +23,6 @@ fn barest_majority(hold: &str, retry_us: u64) -> Scenario {
     Scenario::of_table(text.parse().expect("TOML")).expect("a scenario")
 }
 
-/// Makes the clocks of all clients slow and of all masters fast.
 fn drift(drift_ppm: u64) -> FaultPlan {
     let rate_ppm = i32::try_from(drift_ppm * 1_000_000 / (2_000_000 + drift_ppm)).expect("a rate");
     let slow = [1, 2].map(|number| (Node::Client(number), -rate_ppm));

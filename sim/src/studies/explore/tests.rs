@@ -417,7 +417,6 @@ fn a_survey_says_about_how_many_runs_there_will_be() {
         }
         work.place_all(&Stop::new()).expect("it can be placed");
         let known = work.counted(&survey, Shard::WHOLE);
-        // Plans without extensions are placed when they are run, and none are kept.
         let exact = if faults == 1 { survey.runs[1] } else { u128::from(runs[1]) };
         assert_eq!(known.runs[..2], [u128::from(runs[0]), exact]);
         assert_eq!(known.bytes() > 0, faults == 2, "{client} under {fault}");

@@ -3,7 +3,6 @@
 use super::exhibit::{Exhibit, FENCING, Fixed, KLEPPMANN, REDIS, REDLOCK, SETNX, SINGLE};
 use fencepost_reports::{Cause, Kind};
 
-/// The protocol if the storage ignores tokens.
 const UNCHECKED: [&str; 5] = [
     FENCING[0],
     FENCING[1],

@@ -3,7 +3,6 @@
 use super::exhibit::{Exhibit, Fixed, REDIS, REDLOCK};
 use fencepost_reports::{Cause, Kind};
 
-/// Settings with leases so short that a majority can be too late.
 const SHORT_LEASES: &[(&str, &str)] = &[
     ("cycles", "40"),
     ("ttl", "100ms"),

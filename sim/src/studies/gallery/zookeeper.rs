@@ -77,7 +77,6 @@ const OFTEN_IDLE: &[(&str, &str)] = &[
     ("partition", "8s..10s"),
     ("strategy", "uniform"),
 ];
-/// Settings that cut servers off for about the length of a session.
 const BEHIND: &[(&str, &str)] = &[
     ("processes", "6"),
     ("ttl", "4s"),

@@ -64,7 +64,6 @@ impl Holder {
             Holder::PostgreSql(session) => drop(session.run("SELECT 1", &[]).await),
             Holder::MySql(session) => drop(session.run("SELECT 1", Duration::ZERO).await),
             Holder::Etcd(gateway) => {
-                // `YQ==` is `a` in base64.
                 drop(gateway.call("kv/range", &serde_json::json!({"key": "YQ=="})).await);
             }
             Holder::Chubby(cell) => drop(cell.call("master").await),

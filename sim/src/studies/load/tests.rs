@@ -66,7 +66,6 @@ fn own(client: &str) -> LoadCase {
 fn a_herd_costs_a_message_for_everybody_who_waits_and_a_queue_does_not() {
     let (herd, queue) = (own("zookeeper-herd"), own("curator-mutex"));
     assert_eq!((herd.served, queue.served), (120, 120));
-    // Every waiter is notified of every change, and asks again.
     assert!(herd.messages_per_request > 40.0, "{herd:?}");
     assert!(queue.messages_per_request < 25.0, "{queue:?}");
 }

@@ -39,7 +39,6 @@ impl Faults<'_> {
         Ok(steps)
     }
 
-    /// Returns `None` if no server has to act.
     fn begin(&self, fault: &Fault) -> Result<Option<Value>, ScriptError> {
         Ok(Some(match fault {
             Fault::Pause { node, .. } | Fault::Suspend { node, .. } if serves(*node) => {
@@ -50,7 +49,6 @@ impl Faults<'_> {
             }
             Fault::PowerLoss { node, .. } if serves(*node) => {
                 match self.spec.scenario.servers.persistence {
-                    // The killed server loses the same data.
                     Persistence::None | Persistence::AofAlways => {}
                     Persistence::Rdb | Persistence::AofEverysec => {
                         let what = "loses power and with it what was not synced";
@@ -120,7 +118,6 @@ fn serves(node: Node) -> bool {
     node.is_server() || matches!(node, Node::Sentinel(_))
 }
 
-/// Returns `None` if the fault is not between servers.
 fn between(fault: &Fault, begins: bool) -> Option<Value> {
     let pairs = |from: &[Node], to: &[Node]| {
         let from = from.iter().filter(|node| serves(**node));

@@ -20,7 +20,6 @@ impl Span {
     }
 }
 
-/// Within an instant, arrivals precede the conclusions of clients.
 pub(super) struct Step {
     pub(super) at: SimTime,
     pub(super) class: Class,

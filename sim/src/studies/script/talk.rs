@@ -13,12 +13,9 @@ use redis_protocol::resp2::types::BytesFrame;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Commands whose replies differ between two servers, or between two runs.
 const INCOMPARABLE: &[&str] =
     &["INFO", "HELLO", "CLIENT", "COMMAND", "ROLE", "TIME", "CONFIG", "LASTSAVE", "MEMORY"];
-/// Commands after which a connection's messages are not replies.
 const SUBSCRIBES: &[&str] = &["SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "MONITOR"];
-/// Options and commands with a time of the simulated clock.
 const ABSOLUTE: &[&str] = &["PXAT", "EXAT", "PEXPIREAT", "EXPIREAT"];
 
 #[derive(Default)]

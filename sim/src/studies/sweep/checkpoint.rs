@@ -17,7 +17,6 @@ pub struct Checkpoint {
     format: String,
     version: u32,
     asked: SeedRange,
-    /// The smallest runs are confirmed only at the end.
     sum: Sweep,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     checksum: Option<String>,

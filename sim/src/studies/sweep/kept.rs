@@ -29,7 +29,6 @@ pub fn kept<E: From<FailedRun> + Send>(
         sum.cells.iter().enumerate().flat_map(|(place, cell)| showing(place, cell)).collect();
     let has_failed = AtomicBool::new(false);
     let shown = in_parallel(spec.jobs, &runs, |run| {
-        // Only the first failure is reported.
         if has_failed.load(Ordering::Relaxed) {
             return Ok(());
         }

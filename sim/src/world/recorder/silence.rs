@@ -9,7 +9,6 @@ pub(super) struct Waiting {
     threads: Vec<Waiter>,
     pub(super) by_machine: bool,
     pub(super) bound: Option<Micros>,
-    /// Bound that also applies before the faults have ended.
     pub(super) always: Option<Micros>,
     healed: Option<SimTime>,
 }
@@ -83,7 +82,6 @@ impl Waiting {
         after_healing.zip(self.bound).is_some_and(|(span, bound)| span > bound)
     }
 
-    /// If there are no future events, the silences of all waiting threads are returned.
     pub(super) fn end(&mut self, now: SimTime, ahead: bool) -> Vec<Silence> {
         let Some(bound_us) = self.bound else { return Vec::new() };
         let threads = std::mem::take(&mut self.threads).into_iter();

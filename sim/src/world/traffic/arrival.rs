@@ -157,7 +157,6 @@ impl State {
         }
     }
 
-    /// If a task owns the socket, the caller has already woken the task.
     fn put_into_inbox(&mut self, socket: u32, arrival: impl FnOnce(ConnectionId) -> Arrival) {
         let end = &self.sockets[socket as usize];
         let (host, owner) = (end.host, end.owner);

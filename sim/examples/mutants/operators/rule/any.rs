@@ -6,13 +6,10 @@ use fencepost_machine::{
 };
 
 pub(crate) enum Rule {
-    /// Runs the clock at this many ten thousandths of the right speed.
     Speed(u64),
     FsyncLies,
     StartsEmpty,
-    /// Executes every n-th command of a client twice, and replies once.
     Twice(u64),
-    /// Loses all data after every n commands of clients.
     Forgets(u64),
 }
 
@@ -101,7 +98,6 @@ impl Bent {
     }
 }
 
-/// Converts timers from the server's own clock to that of its host.
 fn slow_timers(list: &mut [Output], ten_thousandths: u64, marks: &Marks) {
     for output in list {
         if let Output::WakeAfter { micros } = output {

@@ -4,9 +4,7 @@ use crate::operators::wire::{Exchange, Heard};
 use serde_json::Value;
 
 pub(crate) enum Rule {
-    /// Edits a call, given its path and body. Returns whether it changed.
     Asks(fn(&str, &mut Value) -> bool),
-    /// Replies to a call, given its path and body, without executing it.
     Unsent(fn(&str, &Value) -> Option<Value>),
     Hears(fn(&str, &mut Value) -> bool),
     NoDeletions,

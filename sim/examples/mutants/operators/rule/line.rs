@@ -3,11 +3,8 @@
 use crate::operators::wire::{Exchange, Heard};
 
 pub(crate) enum Rule {
-    /// Edits the words of a request. Returns whether they changed.
     Asks(fn(&mut Vec<String>) -> bool),
-    /// Sends this reply to a request with this verb, without executing the request.
     Unsent(&'static str, &'static str),
-    /// Replaces a reply, given the verb of its request.
     Hears(fn(&str, &[&str]) -> Option<String>),
 }
 

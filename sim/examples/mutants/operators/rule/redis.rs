@@ -9,12 +9,9 @@ pub(crate) enum Rule {
     Heard(fn(&Call, &[u8]) -> Option<&'static str>),
     OwnerIsMine,
     SameOwner,
-    /// Omits the release after a grant by fewer servers than this.
     KeepsFewerThan(u16),
     VotesForAll,
-    /// Replaces a number in messages between servers. The fields are its prefix and the new number.
     Claims(&'static str, &'static str),
-    /// Drops messages that servers send to clients without a request.
     Silent(&'static str),
 }
 

@@ -2,13 +2,11 @@
 
 use crate::operators::wire::{Exchange, Heard};
 
-/// A change to a record. Frames include their length.
 pub(crate) enum Rule {
     Asks(fn(&mut Vec<u8>, i32) -> bool),
     Unsent(i32),
     Hears(fn(&mut Vec<u8>, i32) -> bool),
     NoWatches,
-    /// The client still sees the requested timeout.
     Timeout(i32, i32),
 }
 

@@ -46,7 +46,6 @@ pub(super) struct EtcdConsole {
     is_changed: bool,
     revision: u64,
     keys: BTreeMap<String, StoredKey>,
-    /// Deleted keys whose lock was not reported yet.
     gone: BTreeMap<String, StoredKey>,
     requests: BTreeMap<ConnectionId, Vec<u8>>,
 }
@@ -160,7 +159,6 @@ impl EtcdConsole {
         lock.starts_with(&prefix).then(|| lock.to_owned())
     }
 
-    /// Returns the oldest key of each lock.
     fn heads(&self) -> Vec<Key> {
         let mut heads: BTreeMap<String, (&String, &StoredKey)> = BTreeMap::new();
         for (key, kept) in &self.keys {

@@ -19,9 +19,7 @@ struct Link {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Answered {
-    /// The reply comes before the keys are read.
     AtOnce,
-    /// The server postponed the command until after the keys were read.
     Late,
     Unasked,
 }

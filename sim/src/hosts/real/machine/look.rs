@@ -7,9 +7,7 @@ use fencepost_programs::{Group, News, SocketId};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
 
-/// Address of the console, which no machine of the world has.
 const FROM: (Ipv4Addr, u16) = (Ipv4Addr::new(10, 0, 255, 1), 9002);
-/// Delay before reconnecting after the server has closed the connection.
 const RETRY_US: u64 = 20_000;
 
 pub(super) struct Look {
@@ -148,7 +146,6 @@ impl Look {
             }
             Heard::Reading(reading) => reading,
         };
-        // A console that receives changes reads without a request.
         let cause = self.reading.take().unwrap_or(Trigger::Itself);
         match reading {
             Some(reading) => {

@@ -130,7 +130,6 @@ impl PostgresqlConsole {
                 form: form(about),
                 value: Bytes::from(owner.trim_end().to_owned()),
                 expires_at_ms: until_us.map(|until| until.div_euclid(1_000)),
-                // A row that its owner writes again is an extension.
                 version: time(taken).and_then(|at| u64::try_from(at).ok()).unwrap_or(0),
                 token: None,
                 owner: match is_of_session {

@@ -14,9 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const DIGITS: usize = 10;
 const TWICE: &str = "/twice";
-/// exists, getData, getChildren, ping, getChildren2, setWatches, and other requests about watches.
+/// The types are exists, getData, getChildren, ping, getChildren2, setWatches, and other requests
+/// about watches.
 const HARMLESS: &[i32] = &[3, 4, 8, 11, 12, 17, 18, 101, 105, 106];
-/// Types of requests that delete nodes or end the session.
 const DELETES: &[i32] = &[2, 14, 20];
 const CLOSES_SESSION: i32 = -11;
 /// Ping between servers, by which the leader knows that they are alive.

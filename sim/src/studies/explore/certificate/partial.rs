@@ -83,7 +83,6 @@ pub fn unfinished(
     }
 }
 
-/// Without delays there are three counts for any number of faults.
 fn stated_units(bounds: &Bounds, ledger: &Ledger) -> Vec<u64> {
     let counts = ledger.units().iter().map(|(_, units)| *units as u64);
     let none = if bounds.delays == 0 { 3 - ledger.units().len() } else { 0 };
@@ -152,7 +151,6 @@ fn counts(bounds: &Bounds, partial: &Unfinished) -> Result<Units, InvalidPartial
     }
 }
 
-/// Returns `None` if the levels do not match the bounds.
 fn units_of(bounds: &Bounds, counts: &[u64]) -> Option<Units> {
     let levels = up_to(bounds.most());
     let is_absent =

@@ -18,7 +18,6 @@ impl Bounds {
         let is_calm = plan.faults.is_empty();
         let families = match self.delays {
             0 => self.families.clone(),
-            // A late message is a fault of this family, in addition to any others.
             _ => self.families.clone().with(Family::Latency),
         };
         RunSpec {

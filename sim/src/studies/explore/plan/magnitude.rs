@@ -6,8 +6,8 @@ use super::scout::Scout;
 use fencepost_faults::{Micros, SimTime};
 use std::collections::BTreeSet;
 
-/// A fault may end between any two events, timers of a process, or ends of a lease. The last end is
-/// the longest.
+/// A fault may end between any two events, timers of a process, or ends of a lease. The ends are in
+/// ascending order.
 pub(crate) fn ends(bounds: &Bounds, from: SimTime, longest: &Scout) -> Vec<SimTime> {
     let timers = longest.timers.iter().map(|(at, _)| at);
     let all = longest.told.iter().chain(timers).chain(&longest.leases);
@@ -69,7 +69,6 @@ fn halves(
         .collect()
 }
 
-/// Returns the first and the last instant of each group of neighbours within `span`.
 fn apart(instants: &[SimTime], span: Micros) -> Vec<(SimTime, SimTime)> {
     let groups = instants.chunk_by(|earlier, later| later.since(*earlier) <= span);
     groups.filter_map(|group| Some((*group.first()?, *group.last()?))).collect()

@@ -99,7 +99,6 @@ pub(crate) fn order(prefix: &FaultPlan, scout: &Scout) -> String {
         text.push_str(&format!("{node}:"));
         let mut before = None;
         for (at, what) in events {
-            // Events of one turn are unordered.
             let separator = if before == Some(at) { '+' } else { ',' };
             text.push_str(&format!("{separator}{what}"));
             before = Some(at);

@@ -33,7 +33,6 @@ pub(crate) struct Placed {
     /// Plans that give the same runs until they are extended, such as cuts that end before the next
     /// check.
     pub(crate) alike: Vec<FaultPlan>,
-    /// Indices of plans that are not extended.
     pub(crate) dead_ends: BTreeSet<usize>,
     pub(crate) pruned: Pruned,
 }
@@ -88,7 +87,6 @@ pub(crate) struct Origin<'g> {
 }
 
 impl Origin<'_> {
-    /// No new fault precedes the existing ones.
     pub(crate) fn place(&self, site: &Site) -> Result<Placed, EngineError> {
         let mut placed = Placed::default();
         for at in self.places(site, &mut placed.pruned) {
@@ -168,7 +166,6 @@ impl Origin<'_> {
         let seen = scout(bounds, self.base, &longest)?;
         if matches!(site, Site::Cut { .. }) && bounds.rules.contains(&Rule::Gap) {
             let spans = between_looks(bounds, at, seen.held_up_on(&links));
-            // Plans that are not extended need no equivalents.
             let is_added_to = self.prefix.faults.len() + 1 < bounds.most().depth();
             let is_twice = is_added_to && bounds.grain == Grain::Fine;
             let alike = spans.iter().filter(|(earliest, latest)| is_twice && earliest < latest);

@@ -10,7 +10,6 @@ use std::collections::BTreeSet;
 
 /// The probe begins late, because with an added fault it waits until that is over.
 pub(crate) struct Scout {
-    /// The turns up to the last event before the probe begins.
     pub(crate) turns: Vec<(SimTime, Node)>,
     pub(crate) messages: Vec<Message>,
     pub(crate) held_up: Vec<(SimTime, (Node, Node))>,

@@ -12,7 +12,6 @@ pub(crate) enum Site {
     Pause(Node),
     Suspend(Node),
     ClientCrash(Node),
-    /// The downtime is the restart delay.
     Restart {
         node: Node,
         power: bool,
@@ -25,7 +24,6 @@ pub(crate) enum Site {
         server: Node,
         client: Node,
     },
-    /// Data that was sent at one instant arrives late.
     Late {
         from: Node,
         to: Node,
@@ -43,7 +41,6 @@ pub(crate) enum Site {
     },
     Evict(Node),
     Flush(Node),
-    /// The delay is within the latencies of the network.
     Overtaken {
         from: Node,
         to: Node,
@@ -130,7 +127,6 @@ fn failures(setting: &Setting) -> Vec<Site> {
                 FailoverBy::Pause => vec![still],
             }
         }
-        // A single server has no successor.
         _ if setting.servers().len() < 2 => Vec::new(),
         _ => {
             let of = |node: Node| dies(node).into_iter().chain([cut_off(vec![node])]);
@@ -167,7 +163,6 @@ pub(crate) enum Measure {
     Fixed(Vec<Fault>),
     Ends,
     Steps,
-    /// The magnitude depends on the messages past which the data is delayed.
     Orders,
 }
 
@@ -218,7 +213,6 @@ impl Site {
         }
     }
 
-    /// Returns `None` if the fault's end is determined.
     pub(crate) fn lasting(&self, span: Micros, quantum: Micros) -> Option<Fault> {
         Some(match self {
             Site::Pause(node) => Fault::Pause { node: *node, duration_us: span },
@@ -253,7 +247,6 @@ impl Site {
         [offset, -offset].map(|offset_us| Fault::ClockJump { node, offset_us }).to_vec()
     }
 
-    /// Returns `None` if every such fault ends.
     pub(crate) fn for_good(&self) -> Option<Fault> {
         match self {
             Site::ClientCrash(node) => Some(Fault::Crash { node: *node, down_us: None }),
@@ -261,7 +254,6 @@ impl Site {
         }
     }
 
-    /// Returns `None` if the start matters between any two events.
     pub(crate) fn met(&self, scout: &Scout) -> Option<Vec<SimTime>> {
         let turns = |node: Node| {
             let own = scout.turns.iter().filter(move |(_, who)| *who == node);

@@ -114,7 +114,6 @@ impl Ledger {
         })
     }
 
-    /// Returns `false` if the unit does not exist or was run before.
     #[must_use]
     pub(crate) fn enter(&mut self, level: Level, number: usize, unit: Unit) -> bool {
         let Some(place) = self.part(level, number) else { return false };
@@ -127,7 +126,6 @@ impl Ledger {
         is_new
     }
 
-    /// Returns `false` if the work is divided differently, or if some of the slice was run before.
     #[must_use]
     pub(crate) fn enter_slice(&mut self, slice: Slice) -> bool {
         let Some(place) = self.part(slice.level, slice.units.start) else { return false };

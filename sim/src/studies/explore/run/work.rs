@@ -27,7 +27,6 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Returns the number of units for which a checkpoint waits at most.
 fn chunk(level: Level) -> usize {
     match level.depth() {
         0 | 1 => 64,
@@ -56,7 +55,6 @@ pub struct Exploration<'b> {
     /// First additions are empty unless plans are extended, because otherwise each unit places its
     /// own.
     pub(crate) firsts: [Vec<(usize, Placed)>; 2],
-    /// Whether the first additions are complete, so that later additions can be counted.
     pub(crate) has_all_firsts: bool,
 }
 
@@ -268,7 +266,6 @@ impl<'b> Exploration<'b> {
             self.end_same_orders(at, &mut all, 1)?;
         }
         for one in &placed {
-            // Other pruned plans are counted where plans of that level are run.
             let same_order = one.pruned.same_order;
             unit.done.sum.leave_out(Pruned { same_order, ..Pruned::default() });
             for plan in one.roots() {
@@ -343,7 +340,6 @@ struct Running<'r> {
 }
 
 impl Running<'_> {
-    /// The search is over if a plan breaks a rule, here or in an earlier unit, or after a stop.
     fn is_over(&mut self) -> bool {
         let is_beaten = self.earliest.load(Ordering::Relaxed) < self.number;
         if self.done.found.is_none() && (is_beaten || self.stop.is_asked()) {

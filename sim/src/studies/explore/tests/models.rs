@@ -10,7 +10,6 @@ use world::{Lock, Mistake, Trouble};
 struct Cell {
     lock: Lock,
     is_broken: bool,
-    /// Number of states up to renaming of servers and processes; `None` for a broken cell.
     states: Option<usize>,
     fault: &'static str,
 }
@@ -40,9 +39,9 @@ fn cells() -> Vec<Cell> {
     ]
 }
 
-/// The cells are without trouble, with a crash, a lost reply, and a restart after a lease.
+/// Numbers of states without trouble, with a crash, a lost reply, and a restart after a lease.
 const STATES_ONE: [usize; 4] = [278, 599, 1_186, 1_927];
-/// The cells are without trouble, and with one attempt for each process with a lost reply, a
+/// Numbers of states without trouble and, with one attempt for each process, with a lost reply, a
 /// restart after a lease, and a crash.
 const STATES_THREE: [usize; 4] = [51_941, 29_306, 79_290, 21_727];
 

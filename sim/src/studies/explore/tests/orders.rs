@@ -61,7 +61,6 @@ fn a_late_message_passes_a_neighbour_and_is_no_later_than_the_latencies_allow() 
     }
 }
 
-/// Every order of two processes' first commands at the server occurs.
 #[test]
 fn every_message_is_made_to_pass_its_next_neighbour_and_a_delay_left_out_is_noticed() {
     let bounds = ordered("single-node", "none", (0, 1));

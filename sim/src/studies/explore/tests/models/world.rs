@@ -20,7 +20,6 @@ pub(super) enum Trouble {
     Crash,
     Forget,
     ForgetLate,
-    /// A reply is lost, and its process sees a broken connection.
     LoseReply,
 }
 
@@ -47,7 +46,6 @@ pub(super) struct Lock {
 pub(super) struct State {
     processes: Vec<Process>,
     servers: Vec<Server>,
-    /// Each message has the maximum time until its arrival.
     messages: Vec<(Message, u8)>,
     has_trouble: bool,
 }
@@ -160,7 +158,6 @@ impl State {
             match phase {
                 Phase::Idle { wait: 0, within } => *within = within.saturating_sub(1),
                 Phase::Idle { wait, .. } => *wait -= 1,
-                // All values longer than a lease are equivalent.
                 Phase::Asking { since, .. } => *since = (*since + 1).min(LEASE),
                 Phase::Inside { left } => *left = left.saturating_sub(1),
                 Phase::Done => {}
@@ -226,7 +223,6 @@ impl State {
         }
     }
 
-    /// An absent server breaks the connection.
     fn serve(&mut self, lock: &Lock, message: Message) {
         let own = (message.process, message.attempt);
         let Server { key, away } = &mut self.servers[usize::from(message.server)];
