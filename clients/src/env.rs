@@ -98,8 +98,8 @@ pub trait World {
     /// Starts to connect. The world attributes data sent over the connection to the caller. Errors:
     /// `NotFound` for an unknown name.
     fn connect(&self, caller: Caller, address: &Address) -> io::Result<SocketKey>;
-    /// Polls until the connection is open or refused (`ConnectionRefused`); a dark peer never
-    /// answers.
+    /// Polls until the connection is open or refused (`ConnectionRefused`); stays pending while the
+    /// peer is unreachable.
     fn poll_connect(&self, socket: SocketKey, context: &mut Context<'_>) -> Poll<io::Result<()>>;
     /// Makes reads and writes fail with `TimedOut` after a duration on the host's monotonic clock.
     fn limit(&self, socket: SocketKey, after: Duration);
@@ -216,7 +216,8 @@ impl Env {
         .await
     }
 
-    /// Connects to a server. Waits while the server is dark, so wrap it in [`Env::timeout`].
+    /// Connects to a server. Waits while the server is unreachable, so callers wrap it in
+    /// [`Env::timeout`].
     pub async fn connect(&self, address: &Address) -> io::Result<Socket> {
         let socket = Socket {
             key: self.world.connect(self.caller(), address)?,

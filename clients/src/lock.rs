@@ -402,7 +402,7 @@ pub enum Servers {
 pub struct ReplicaWait {
     /// Minimum number of replicas.
     pub replicas: u16,
-    /// Time limit that the server enforces, in whole milliseconds, at least one.
+    /// Time limit that the server enforces, in whole milliseconds; zero would mean no limit.
     pub timeout: Duration,
 }
 

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::mpsc;
 
-/// Default of `tcp-backlog` in redis.conf.
+/// Length of the accept queue, the default of `tcp-backlog` in redis.conf.
 const BACKLOG: u32 = 511;
 
 /// A server that is about to start.

@@ -43,7 +43,8 @@ pub enum Failure {
     },
     /// The master refused the call permanently, with this reason.
     Refused(String),
-    /// No answer arrived in time, and the cell may have executed the call. Names the last failure.
+    /// No answer arrived in time, and the cell may have executed the call. The text names the last
+    /// failure.
     Late(String),
 }
 

@@ -33,7 +33,8 @@ pub enum Failure {
     },
     /// The server refused the call permanently, with this reason.
     Refused(String),
-    /// No answer arrived in time, and a server may have executed the call. Names the last failure.
+    /// No answer arrived in time, and a server may have executed the call. The text names the last
+    /// failure.
     Late(String),
 }
 

@@ -19,7 +19,7 @@ pub type Rows = Vec<Vec<Option<String>>>;
 pub struct Refusal {
     /// Number of the error, such as 1205.
     pub code: u16,
-    /// Text of the error for people.
+    /// Human-readable text of the error.
     pub message: String,
 }
 

@@ -135,7 +135,7 @@ pub struct Refusal {
     pub is_fatal: bool,
     /// SQLSTATE code.
     pub code: String,
-    /// Text of the error for people.
+    /// Human-readable text of the error.
     pub message: String,
 }
 

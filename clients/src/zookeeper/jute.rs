@@ -4,7 +4,7 @@
 
 use bytes::{Bytes, BytesMut};
 
-/// Default of `jute.maxbuffer`.
+/// Default of ZooKeeper's `jute.maxbuffer`, in bytes.
 const FRAME_BYTES_MAX: usize = 0xf_ffff;
 
 /// Reason why received bytes are not the expected record.

@@ -4,9 +4,9 @@ use crate::refusal::Refusal;
 use crate::request::{Call, DeleteRange, Op, Put, Range, Txn};
 use std::collections::BTreeSet;
 
-/// Default of `--max-txn-ops`.
+/// Default of etcd's `--max-txn-ops`.
 const OPS_MAX: usize = 128;
-/// Default of `--max-request-bytes`.
+/// Default of etcd's `--max-request-bytes`.
 const REQUEST_MAX: usize = 1_572_864;
 const MESSAGE_MAX: usize = REQUEST_MAX + (512 << 10);
 const PROPOSAL_EXTRA: usize = 16;

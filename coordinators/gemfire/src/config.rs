@@ -21,7 +21,7 @@ pub struct Config {
     pub me: u8,
     /// All servers, this one included. With fewer than two the server is alone.
     pub servers: Vec<Server>,
-    /// Setting `member-timeout`, in microseconds.
+    /// Member timeout in microseconds (`member-timeout`).
     pub member_timeout_us: u64,
     /// Maximum number of connections.
     pub connections_max: usize,

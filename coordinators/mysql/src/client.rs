@@ -16,7 +16,7 @@ use login::Login;
 use statements::Job;
 use std::collections::BTreeSet;
 
-/// Default of `connect_timeout` in microseconds.
+/// Default of MariaDB's `connect_timeout`, in microseconds.
 const LOGIN_MAX_US: u64 = 10_000_000;
 /// Interval in microseconds at which a waiting session checks its client's connection.
 const LOOK_EVERY_US: i64 = 1_000_000;

@@ -5,7 +5,7 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 
 /// Length of a body that continues in the next packet.
 const PART_MAX: usize = 0xff_ffff;
-/// Default of `max_allowed_packet`.
+/// Default of MariaDB's `max_allowed_packet`, in bytes.
 pub(crate) const BODY_MAX: usize = 16 * 1024 * 1024;
 
 #[derive(PartialEq, Eq, Debug)]

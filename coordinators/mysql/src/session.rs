@@ -8,7 +8,7 @@ use crate::store::Store;
 use crate::variables::Variables;
 
 const DATABASES: &[&str] = &["information_schema", "mysql", "performance_schema", "sys"];
-/// Default of `max_error_count`.
+/// Default of MariaDB's `max_error_count`.
 const MESSAGES_MAX: usize = 64;
 
 #[derive(Debug)]

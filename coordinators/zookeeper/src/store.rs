@@ -9,7 +9,7 @@ use fencepost_machine::journal::{self, Files};
 use fencepost_machine::{DiskImage, Output};
 use std::collections::VecDeque;
 
-/// Default of `snapCount`.
+/// Default of ZooKeeper's `snapCount`, in transactions.
 const LOG_MAX: usize = 100_000;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]

@@ -10,7 +10,7 @@ use crate::transaction::{Change, Transaction};
 use fencepost_machine::ConnectionId;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Default of `znode.container.checkIntervalMs`.
+/// Default of ZooKeeper's `znode.container.checkIntervalMs`.
 pub(crate) const CONTAINERS_MS: u64 = 60_000;
 
 #[derive(Clone, Debug)]

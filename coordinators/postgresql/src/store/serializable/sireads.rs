@@ -12,7 +12,7 @@ pub(crate) enum Target {
     Leaf(TableId, usize),
 }
 
-/// Default of `max_pred_locks_per_page`.
+/// Default of PostgreSQL's `max_pred_locks_per_page`.
 const ROWS_MAX: usize = 2;
 
 impl Target {
