@@ -1,18 +1,15 @@
-//! Redis locks as practitioners' articles describe them, with their mistakes. Each faulty lock has
-//! a twin that fixes them.
+//! Redis locks as practitioners' articles describe them, with their mistakes, and twins that fix
+//! the mistakes.
 //!
 //! The files cite four Chinese web articles by number:
 //!
-//! - **000** (2014) describes locks by SETNX and GETSET. The value of its first lock is the time of
-//!   the acquire. The value of its second lock ("an article from practice") is the time of expiry,
-//!   with pseudo-code and a Java class for Jedis.
-//! - **001** describes distributed locks for microservices: SETNX with EXPIRE, SET with NX and EX,
-//!   the owner check, and a daemon that renews the lease.
-//! - **002** repeats the first part of 000.
-//! - **003** describes pitfalls of Redis locks: release and extension by Lua, Redlock, and
-//!   reentrancy by value.
+//! - **000** (2014): SETNX and GETSET, with the time of the acquire as value, and then ("an article
+//!   from practice") with the time of expiry, in pseudo-code and in Java for Jedis.
+//! - **001**: SETNX with EXPIRE, SET with NX and EX, the owner check, and a renewing daemon.
+//! - **002**: the first part of 000 again.
+//! - **003**: release and extension by Lua, Redlock, and reentrancy by value.
 //!
-//! The articles do not say what happens when a call fails. Here a failed call ends the attempt, and
+//! The articles do not say what happens when a call fails. Here the failure ends the attempt, and
 //! the loop continues. If the server may have executed the call, the acquire ends with
 //! [`Acquisition::Unknown`]. The locks leave a written value in place unless their file says
 //! otherwise, because a value without an owner does not show whose it is. Endless loops stop at the

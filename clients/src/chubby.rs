@@ -4,6 +4,7 @@
 //!
 //! A process has one session ([`session`]), and the end of the session releases its locks.
 //! `Acquire` waits at the master, which reports the grant as an event in the reply to a KeepAlive.
+//! After an abandoned call, or a release without a reply, the client lets the session expire.
 //!
 //! - `chubby` requests the longest lock-delay, a minute: no client gets the lock of a failed holder
 //!   earlier (2.4: "protects unmodified servers and clients from everyday problems caused by
@@ -16,8 +17,6 @@
 //! - `chubby-checked` also has a careful holder: it leaves its critical section when its session is
 //!   in jeopardy (2.8: "to quiesce itself"), and checks its sequencer just before it writes
 //!   (`CheckSequencer`, 2.6).
-//!
-//! After an abandoned call, or a release without a reply, the client lets the session expire.
 
 pub mod cell;
 pub mod session;

@@ -22,7 +22,7 @@ pub struct Files {
     pub snapshot: Option<Bytes>,
     /// Bodies of the appended records.
     pub log: Vec<Bytes>,
-    /// Appended records with checksums, as on disk.
+    /// Appended records together with their checksums, as on disk.
     pub whole_log: Bytes,
     /// Contents of the configuration file.
     pub config: Option<Bytes>,

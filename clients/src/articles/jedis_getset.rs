@@ -1,7 +1,7 @@
 //! `jedis-getset` and `jedis-getset-owner`: a Java class for Jedis that stores expiry times.
 //!
-//! Source: article 000, second part, "Java, with Jedis". The article prints `acquire`. The release
-//! is `if (locked) jedis.del(lockKey)` in jedis-lock, where the class comes from.
+//! Source: article 000, second part, "Java, with Jedis". The release is `if (locked)
+//! jedis.del(lockKey)` in jedis-lock, where the class comes from.
 //!
 //! ```text
 //! timeout = timeoutMsecs
@@ -18,7 +18,6 @@
 //! ```
 //!
 //! The timeout counts the sleeps but not the calls, and no attempt follows the last sleep.
-//!
 //! `jedis-getset` keeps the mistakes. **The release is a DEL that ignores the owner**, so after an
 //! overrun it removes the next holder's lock. **The code treats GETSET nil as a loss**: if the
 //! holder releases between GET and GETSET, the lock stays taken without a holder until its time has

@@ -16,21 +16,19 @@
 //! - **Clients compare their own clocks with the holder's**, as the article says.
 //!   `setnx-getset-server-time` uses TIME instead.
 //! - **GET nil counts as a time long past, and GETSET nil as "another was faster"**, as the article
-//!   says. If the holder releases between a waiter's GET of a stale time and its GETSET, the waiter
-//!   takes the lock without knowing it, and all processes wait until the lock is too old.
-//!   `setnx-getset-nil` fixes this: after GET nil it tries SETNX again, and it treats GETSET nil as
-//!   a success.
-//! - **The loser's GETSET overwrites the winner's time.** The article calls that negligible. But a
+//!   says. If the holder releases between a waiter's GET and GETSET, the waiter takes the lock
+//!   without knowing it, and all wait until the lock is too old. After GET nil `setnx-getset-nil`
+//!   tries SETNX again, and it treats GETSET nil as a success.
+//! - **The loser's GETSET overwrites the winner's time**, which the article calls negligible. But a
 //!   loser that was paused after it read the clock sets the time *back*, and a third process takes
 //!   over the lock early. The holder's own check then fails, as `setnx-getset-checked` shows.
 //!   `setnx-getset-owner` takes over by compare-and-set, so losers write nothing.
 //! - **The release is a DEL that ignores the owner.** `setnx-getset-owner` stores the time and a
 //!   random owner, and releases by compare-and-delete.
 //!
-//! `setnx-getset-seconds` stores whole seconds, which the article advises against. Whole seconds do
-//! not let two takers in: a taker writes a time more than `expire` after the stale one, so the
-//! second taker's T2 differs from T1. But they break the check, because two acquisitions within one
-//! second have the same value.
+//! `setnx-getset-seconds` stores whole seconds, which the article advises against. They do not let
+//! two takers in, because a taker writes a time more than `expire` after the stale one. But they
+//! break the check, because two acquisitions within one second have the same value.
 
 use super::stamp::{Value, now_ms, now_seconds, set_if_unchanged, time_in};
 use super::{Base, NotTaken, Steps, entry, stepwise};

@@ -15,15 +15,13 @@
 //! ```
 //!
 //! Unix time is in whole seconds; the 1 makes up for the rounding. A nil reply counts as a time
-//! long past, so GETSET nil is a success.
-//!
-//! `setnx-getset-expiry` keeps the mistakes. **The guard of the release checks a time, not an
-//! owner.** It is meant to spare another process's lock after an overrun, but the new holder has
-//! just written a time in the future. So the guard lets the DEL pass when the lock is another's,
-//! and stops it when the lock has run out but still belongs to the process. **The loser's GETSET
-//! overwrites the winner's time.** `setnx-getset-expiry-owner` fixes both with an owner next to the
-//! time, compare-and-set and compare-and-delete. In both locks **clients compare their own
-//! clocks**, which `setnx-getset-server-time` fixes.
+//! long past, so GETSET nil is a success. `setnx-getset-expiry` keeps the mistakes. **The guard of
+//! the release checks a time, not an owner**: after an overrun the next holder's time is in the
+//! future, so the guard lets the DEL pass when the lock is another's, and stops it when the lock
+//! has run out but still belongs to the process. **The loser's GETSET overwrites the winner's
+//! time.** `setnx-getset-expiry-owner` fixes both with an owner next to the time, compare-and-set
+//! and compare-and-delete. In both locks **clients compare their own clocks**, which
+//! `setnx-getset-server-time` fixes.
 
 use super::stamp::{Value, now_seconds, set_if_unchanged, time_in, time_of};
 use super::{Base, NotTaken, Steps, entry, stepwise};

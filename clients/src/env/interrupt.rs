@@ -1,7 +1,7 @@
-//! Interrupts of lock calls by the application ([`Env::interrupting`]). The interrupted call's next
-//! wait on a connection fails with `Interrupted`, and a wait on a clock ends immediately. From then
-//! on the lock does not retry ([`Env::is_interrupted`], [`Env::left`]), but its cleanup waits as
-//! usual. The interrupt does not reach the lock's background tasks.
+//! Interrupts of lock calls by the application ([`Env::interrupting`]). The call's next wait on a
+//! connection fails with `Interrupted`, and a wait on a clock ends immediately. From then on the
+//! lock does not retry ([`Env::is_interrupted`], [`Env::left`]), but its cleanup and its background
+//! tasks continue as usual.
 
 use super::{Env, Monotonic};
 use std::cell::Cell;

@@ -14,13 +14,11 @@
 //! ```
 //!
 //! `lockedBy` is the name of the host, here drawn once for each process. `lockAtLeastFor` is zero.
-//! The library does not wait; the application tries again, as a scheduler does.
-//!
-//! One mistake is kept: **`:now` is the clock of the client** unless `usingDbTime()` is set
-//! (ShedLock's README: the clocks of the hosts should be synchronised). A client whose clock is
-//! fast finds `lock_until` in its past and takes the lock. `shedlock-db-time` uses the database's
-//! clock instead. There the model writes `make_interval(secs => ...)` as `cast(... as interval)`,
-//! as ShedLock did until version 5.
+//! The library does not wait; the application tries again, as a scheduler does. One mistake is
+//! kept: **`:now` is the clock of the client** unless `usingDbTime()` is set (ShedLock's README:
+//! the clocks of the hosts should be synchronised). A client whose clock is fast finds `lock_until`
+//! in its past and takes the lock. `shedlock-db-time` uses the database's clock. There the model
+//! writes `make_interval(secs => ...)` as `cast(... as interval)`, as ShedLock did until version 5.
 
 use super::protocol::Parameter;
 use super::session::{Failure, Session};

@@ -32,12 +32,11 @@
 //! DefaultLockRepository(dataSource, applicationName)`), as some programs do: **each process's
 //! UPDATE takes every other process's row for its own**.
 //!
-//! The model simplifies two points. The library sets the isolation level in a message before the
-//! transaction; here BEGIN sets it. After a duplicate key PostgreSQL rolls back a committed
-//! transaction. Drivers before pgjdbc 42.2.11 do not report that, and neither does the model. Later
-//! drivers throw, and Spring from 5.4.8 then tries again immediately, without its 100 ms. `ON
-//! CONFLICT DO NOTHING`, which its documentation recommends for PostgreSQL from 6.1 on, avoids the
-//! error, and `jdbc-7` uses it.
+//! The model sets the isolation level with BEGIN; the library sends it in an earlier message. After
+//! a duplicate key PostgreSQL rolls back a committed transaction, which drivers before pgjdbc
+//! 42.2.11 do not report, and neither does the model. Later drivers throw, and Spring from 5.4.8
+//! then tries again without its 100 ms. `ON CONFLICT DO NOTHING` in `jdbc-7`, which the
+//! documentation recommends for PostgreSQL from 6.1 on, avoids the error.
 
 use super::protocol::{Done, Parameter};
 use super::session::{Failure, Session};

@@ -39,7 +39,7 @@ pub(crate) enum Answer {
     ResetAfter,
     /// Resets the connection without executing the command; refuses a connect.
     ResetBefore,
-    /// Replies these bytes without executing the command.
+    /// Replies with these bytes and does not execute the command.
     Says(&'static str),
 }
 

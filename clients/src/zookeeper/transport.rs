@@ -1,22 +1,20 @@
-//! The task that keeps a session's connection. It connects, sends, reads and pings, and changes to
-//! another server when one stops answering.
+//! The task that keeps a session's connection, and changes to another server when one stops
+//! answering.
 //!
 //! Source: `ClientCnxn.SendThread.run` and `ClientCnxnSocketNIO` of ZooKeeper 3.8, with its terms:
 //!
-//! - `connectTimeout = sessionTimeout / number of servers` limits an attempt, from its beginning to
-//!   the server's answer to the connect request.
+//! - `connectTimeout = sessionTimeout / number of servers` limits an attempt up to the server's
+//!   answer to the connect request.
 //! - After `readTimeout = sessionTimeout * 2 / 3` of silence the client closes the connection.
 //! - The client sends a ping when it has sent nothing for `readTimeout / 2`, a third of the
 //!   session's timeout (a second earlier if that is more than a second ago), and after 10 s at the
 //!   latest.
 //! - Before every attempt after the first connection, it waits for a random time of up to a second.
 //!
-//! The client never decides by itself that its session is over; only a server can tell it so.
-//!
-//! kazoo 2.11 (`ConnectionHandler`) has the same timeouts. It pings up to 0.4 s earlier, at random,
-//! and closes a connection whose ping is unanswered when the next one is due. It waits 0.1 s,
-//! doubling, before it begins the list of servers again. No lock depends on these, so kazoo's lock
-//! has the times of the Java client here.
+//! Only a server can tell the client that its session is over. kazoo 2.11 (`ConnectionHandler`) has
+//! the same timeouts. It pings up to 0.4 s earlier, at random, and closes a connection whose ping
+//! is unanswered when the next one is due. It waits 0.1 s, doubling, before it begins the list of
+//! servers again. No lock depends on these, so kazoo's lock has the times of the Java client here.
 
 use super::hosts::Hosts;
 use super::jute::{Decoder, Malformed};

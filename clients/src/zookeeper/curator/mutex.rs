@@ -3,9 +3,9 @@
 //! Source: Curator 5.4.0, `InterProcessMutex` (`internalLock`, `release`); its queue is
 //! [`super::lock_internals`]. The calls are `acquire(time, unit)` with the acquire timeout and
 //! `release()`. As in the library, **the holder does not learn that its session has ended**:
-//! `isAcquiredInThisProcess()` stays true until the release.
+//! `isAcquiredInThisProcess()` stays true until the release. The lock reports a release that finds
+//! no node as not held; the library ignores that.
 //!
-//! - `curator-mutex` is unchanged.
 //! - `curator-suspended` has a `ConnectionStateListener`, as Curator's documentation demands, and
 //!   leaves its critical section at SUSPENDED and at LOST.
 //! - `curator-fencing` reads its node after the acquire, and passes the czxid to the storage as a
@@ -16,8 +16,6 @@
 //!   CURATOR-498), so a node of an earlier session counts as its own.
 //! - `curator-unguaranteed` deletes its node without `guaranteed()`. This mistake is **planted**:
 //!   after a connection loss the thread's data are cleared and the node remains.
-//!
-//! The lock reports a release that finds no node as not held; the library ignores that.
 
 use super::create::Protection;
 use super::lock_internals::LockInternals;

@@ -1,4 +1,4 @@
-//! Definitions of tables.
+//! Definitions of tables and their columns.
 
 use super::TableName;
 use super::key::{Key, Part};

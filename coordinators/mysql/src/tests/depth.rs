@@ -5,7 +5,7 @@ use super::world::World;
 use crate::Config;
 
 const TOO_DEEP: &str = "ERROR 1436: Thread stack overrun";
-/// Error of the parser's own limit for nested recursion.
+/// Beginning of the error for texts beyond the parser's own nesting limit.
 const TOO_NESTED: &str = "ERROR 1235: ";
 const STACK_BYTES: usize = 1 << 20;
 const MANY: u32 = 10_000;

@@ -43,7 +43,7 @@ fn a_restart_keeps_nodes_and_sessions() {
     world.start(0);
     assert!(client.come_back(&mut world, 0));
     assert!(client.sees(&mut world, "/mine"));
-    // The session of this client never gets another request.
+    // The client of this session never sends another request.
     let mut gone = Client::enter(&mut world, 0);
     assert_eq!(gone.create(&mut world, "/gone", 1), Some(0));
     world.crash(0, Crash::Process);
