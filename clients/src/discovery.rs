@@ -167,6 +167,7 @@ async fn count_switches(
     }
 }
 
+/// Compares the name in a payload `NAME OLD-HOST OLD-PORT NEW-HOST NEW-PORT`.
 fn tells_of(payload: &[u8], name: &str) -> bool {
     payload.split(|byte| *byte == b' ').next() == Some(name.as_bytes())
 }

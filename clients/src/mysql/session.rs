@@ -32,7 +32,7 @@ impl Session {
         Session { env: env.clone(), address: address.clone(), timeout, open: None }
     }
 
-    /// Returns the session's number if a connection is open.
+    /// Returns the session's number (`CONNECTION_ID()`) if a connection is open.
     pub fn id(&self) -> Option<u32> {
         self.open.as_ref().map(|open| open.id)
     }

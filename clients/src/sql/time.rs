@@ -3,6 +3,7 @@
 use super::protocol::{Kind, Parameter};
 use std::time::Duration;
 
+/// Formats microseconds since the Unix epoch as `2023-11-14 22:13:20.123456`.
 fn text(micros: i64) -> String {
     let (days, of_day) = (micros.div_euclid(86_400_000_000), micros.rem_euclid(86_400_000_000));
     let (year, month, day) = date(days);

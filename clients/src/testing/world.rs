@@ -244,6 +244,7 @@ impl World for TestWorld {
         Monotonic(self.now())
     }
 
+    /// Draws from SplitMix64, with a stream for each purpose.
     fn random(&self, _: HostKey, draw: Draw, bits: &mut [u64]) {
         let mut state = self.state.borrow_mut();
         let counter = &mut state.draws[draw as usize];

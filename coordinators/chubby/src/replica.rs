@@ -75,6 +75,7 @@ impl Replica {
         replica
     }
 
+    /// Draws by xorshift.
     fn draw(&mut self, end: u64) -> u64 {
         self.jitter ^= self.jitter << 13;
         self.jitter ^= self.jitter >> 7;

@@ -68,6 +68,7 @@ impl Cache {
         None
     }
 
+    /// Returns the result of `item_is_flushed` in memcached.c.
     fn is_flushed(&self, item: &Item, clock: &Clock) -> bool {
         self.flush.is_some_and(|flush| {
             flush.at <= clock.shows && (item.stored_at <= flush.at || item.cas < flush.cas)
@@ -137,6 +138,7 @@ impl Cache {
         std::mem::take(&mut self.items).into_iter().collect()
     }
 
+    /// Flushes the cache, as `flush_all` does.
     pub(crate) fn flush(&mut self, at: Expiry, clock: &Clock) {
         let at = match at {
             Expiry::Never => clock.shows,

@@ -42,6 +42,7 @@ impl Memcached {
         reply(self.store(&storing, value), quiet)
     }
 
+    /// Stores an item, as `do_store_item` does.
     fn store(&mut self, storing: &Storing, value: Bytes) -> &'static str {
         const STORED: &str = "STORED";
         let Storing { mode, key, flags, expiry, .. } = storing;

@@ -67,6 +67,7 @@ pub fn signal(pid: u32, name: &str) {
     }
 }
 
+/// Returns whether all threads are in state T of `proc_pid_stat(5)`.
 fn is_stopped(pid: u32) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
     // A thread that has exited meanwhile counts as stopped.

@@ -35,6 +35,7 @@ pub(crate) enum Body {
     VoteReply {
         reject: bool,
     },
+    /// The message `MsgApp`.
     Append {
         index: u64,
         log_term: u64,
@@ -56,7 +57,9 @@ pub(crate) enum Body {
     HeartbeatReply {
         context: u64,
     },
+    /// The message `MsgProp`.
     Propose(Proposal),
+    /// The message `MsgReadIndex`.
     ReadIndex {
         id: u64,
     },

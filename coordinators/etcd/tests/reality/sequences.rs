@@ -5,6 +5,7 @@ use super::http::{Plain, Server, items, post};
 use super::real::{Real, read};
 use std::io::Write;
 
+/// A SplitMix64 generator of random numbers.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
