@@ -52,16 +52,14 @@ pub struct SentinelConfig {
     pub master: Address,
     /// Number of Sentinels that must consider the primary down before a failover may start.
     pub quorum: usize,
-    /// Silence in milliseconds after which an instance is subjectively down
-    /// (`down-after-milliseconds`).
+    /// Silence in milliseconds after which an instance is down (`down-after-milliseconds`).
     pub down_after_ms: i64,
-    /// Time limit in milliseconds of each failover step (`failover-timeout`). The next attempt
-    /// waits for twice as long.
+    /// Time limit in milliseconds of a failover step (`failover-timeout`); pauses take twice as
+    /// long.
     pub failover_timeout_ms: i64,
     /// Number of replicas that are reconfigured at the same time (`parallel-syncs`).
     pub parallel_syncs: usize,
-    /// Replicas that were known before a restart (`sentinel known-replica`). The primary's INFO
-    /// adds others.
+    /// Replicas known before a restart (`sentinel known-replica`). The primary's INFO adds others.
     pub known_replicas: Vec<Address>,
 }
 

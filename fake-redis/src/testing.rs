@@ -1,5 +1,4 @@
-//! A server for tests, which takes commands, returns replies, and has a clock under the test's
-//! control.
+//! A server for tests, which takes commands, returns replies, and has a controlled clock.
 
 use crate::config::NodeConfig;
 use crate::front::node::Node;

@@ -1,5 +1,4 @@
-//! A small world for tests, with machines on hosts, latency, crashes, partitions and stepped
-//! clocks.
+//! A small world for tests, with hosts, latency, crashes, partitions and stepped clocks.
 
 use crate::config::NodeConfig;
 use crate::front::node::Node;

@@ -79,8 +79,7 @@ pub struct LockTest {
 }
 
 impl LockTest {
-    /// Creates a test with no faults, seeds 0 to 99, the built-in scenario, and the expectation
-    /// that the lock is safe.
+    /// Creates a test of the built-in scenario with no faults and seeds 0 to 99.
     pub fn new(lock: &'static Definition) -> LockTest {
         LockTest {
             lock,
@@ -140,14 +139,12 @@ impl LockTest {
         LockTest { jobs: jobs.max(1), ..self }
     }
 
-    /// Sets the folder for reports of a failure. The default is `fencepost` in cargo's target
-    /// folder.
+    /// Sets the folder for reports of a failure. The default is in cargo's target folder.
     pub fn reports(self, folder: impl Into<PathBuf>) -> LockTest {
         LockTest { reports: Some(folder.into()), ..self }
     }
 
-    /// Runs the test and returns the sum. Panics if the result is unexpected, with the command to
-    /// reproduce it.
+    /// Runs the test and returns the sum. Panics if the result is unexpected.
     #[track_caller]
     pub fn run(self) -> Sweep {
         match self.check() {
@@ -165,8 +162,7 @@ impl LockTest {
         self.check_with(&|name| std::env::var(name).ok())
     }
 
-    /// Runs the test as [`LockTest::check`] does, but with other variables than those of the
-    /// process.
+    /// Runs the test as [`LockTest::check`] does, with other variables than the process's.
     pub fn check_with(
         &self,
         variable: &dyn Fn(&str) -> Option<String>,

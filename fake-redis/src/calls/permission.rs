@@ -1,5 +1,4 @@
-//! Refuses commands that no caller may run now, such as writes on a replica and reads of stale
-//! data.
+//! Refuses commands that no caller may run now: writes on a replica, and reads of stale data.
 
 use crate::protocol::error;
 use crate::protocol::error::CommandError;

@@ -14,8 +14,7 @@ use crate::state::timers::Timer;
 use fencepost_machine::WallTime;
 
 impl Call<'_> {
-    /// Runs the command, or blocks the client. In a transaction or a script, it times out
-    /// immediately.
+    /// Runs the command, or blocks the client. A wait in a transaction or a script times out.
     pub(crate) fn block(&mut self, wait: Wait<Attempt>) -> Result<(), CommandError> {
         if (wait.attempt)(self)? {
             return Ok(());

@@ -26,8 +26,7 @@ impl Server {
         self.timers.set(Timer::Replication, next.map(WallTime));
     }
 
-    /// WAIT compares the offset of the client's own writes since 7.2, and that of all writes
-    /// before.
+    /// WAIT compares the offset of the client's own writes since 7.2, or of all writes before.
     pub(crate) fn note_write_offset(&mut self, key: ClientKey) {
         let offset = self.replication.offset();
         let wrote = offset != self.turn.offset_before();

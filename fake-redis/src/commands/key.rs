@@ -128,8 +128,7 @@ fn keys(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// A primary deletes an expired key and draws again, and a replica gives up (`dbRandomKey` in
-/// db.c).
+/// A primary deletes an expired key and draws again, and a replica gives up (`dbRandomKey`).
 fn randomkey(call: &mut Call<'_>) -> CommandResult {
     const TRIES_MAX: usize = 100;
     for _ in 0..TRIES_MAX {

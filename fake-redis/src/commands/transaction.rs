@@ -1,5 +1,4 @@
-//! Implements transactions: MULTI queues commands, and EXEC runs all of them or none, without
-//! rollback.
+//! Implements transactions: MULTI queues commands, and EXEC runs all or none, without rollback.
 
 use crate::protocol::error::{CommandError, CommandResult, EXEC_ABORT};
 use crate::state::client::Ending;

@@ -1,5 +1,4 @@
-//! Reads and writes the file of CONFIG REWRITE, which lists the modelled runtime parameters, one
-//! per line.
+//! Reads and writes the file of CONFIG REWRITE, with one modelled parameter per line.
 
 use super::parameters;
 use crate::config::NodeConfig;

@@ -72,8 +72,7 @@ pub(crate) fn parse_double(text: &[u8]) -> Option<f64> {
     is_in_range.then_some(value)
 }
 
-/// Follows `strtod`, where a NUL byte ends the number, an empty text is 0, and overflow is
-/// infinite.
+/// Follows `strtod`: a NUL byte ends the number, empty text is 0, and overflow is infinite.
 pub(crate) fn parse_score_bound(text: &[u8]) -> Option<f64> {
     let text = c_string(text);
     if text.is_empty() {

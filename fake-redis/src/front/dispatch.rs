@@ -1,5 +1,4 @@
-//! Serves the queued commands one by one: selects a client, executes its command, propagates the
-//! effects and replies.
+//! Serves queued commands one by one: executes a command, propagates its effects and replies.
 
 use crate::front::admission::Admission;
 use crate::protocol::args::{Args, ArgumentVector};

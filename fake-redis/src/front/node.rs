@@ -34,8 +34,7 @@ impl Node {
         Node { server }
     }
 
-    /// Creates a server as [`Node::new`] does, with an attendant that serves other clients during
-    /// scripts.
+    /// Creates a server like [`Node::new`], with an attendant that serves clients during scripts.
     pub fn attended(
         config: NodeConfig,
         disk: DiskImage,

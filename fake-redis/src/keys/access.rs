@@ -1,5 +1,4 @@
-//! Reads and changes keys. This module applies expiry, and reports every change to WATCH and to the
-//! judge.
+//! Reads and changes keys. Applies expiry, and reports every change to WATCH and to the judge.
 
 use crate::config::events::EventClass;
 use crate::data::keyspace::Entry;

@@ -1,7 +1,6 @@
 //! Splits inline commands into words with shell-like quotes.
 
-/// Follows `sdssplitargs` in sds.c, where single quotes escape only `\'`. Unbalanced quotes give
-/// `None`.
+/// Follows `sdssplitargs` in sds.c. Unbalanced quotes give `None`.
 pub(crate) fn split_words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     let line = line.split(|byte| *byte == 0).next().unwrap_or_default();
     let mut words = Vec::new();

@@ -1,5 +1,4 @@
-//! A server's connection to another server. It pipelines commands and remembers the type of each
-//! expected reply.
+//! A server's connection to another server, with pipelined commands and their expected replies.
 
 use crate::protocol::reply::put_header;
 use crate::protocol::request::short_header;
@@ -110,8 +109,7 @@ impl<Expected> Outgoing<Expected> {
     }
 }
 
-/// Every command of a Sentinel, stream or file passes through this encoder. Tests compare it with
-/// redis-protocol.
+/// Every command of a Sentinel, stream or file passes through this encoder.
 pub(crate) fn encode_command(words: &[&[u8]], buffer: &mut BytesMut) {
     const HEADER_LENGTH_MAX: usize = 26;
     buffer.reserve(
@@ -125,8 +123,7 @@ pub(crate) fn encode_command(words: &[&[u8]], buffer: &mut BytesMut) {
     }
 }
 
-/// Fast path for a complete status line or a short array of bulk strings. Returns `None` for other
-/// replies.
+/// Fast path for a complete status line or a short array of bulk strings.
 fn take_plain(received: &mut BytesMut) -> Option<BytesFrame> {
     match received.first()? {
         b'+' => {

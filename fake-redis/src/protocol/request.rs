@@ -15,8 +15,7 @@ const LINE_LENGTH_MAX: usize = 64 * 1024;
 const SERVED_BYTES_MAX: usize = 32 * 1024;
 const IDLE_CAPACITY_MAX: usize = 256 * 1024;
 
-/// Positions in a buffer have 32 bits. Real servers store long arguments separately and have no
-/// such limit.
+/// Positions in a buffer have 32 bits. Real servers have no such limit.
 const REQUEST_LENGTH_MAX: usize = (4 << 30) - (2 << 20);
 
 #[derive(Clone, Copy, Debug)]
@@ -318,8 +317,7 @@ impl RequestReader {
 
 const SHORT_LENGTH_MAX: usize = 999;
 
-/// Returns `None` if the header is missing, invalid, longer than three digits, or followed by fewer
-/// than two bytes.
+/// Returns `None` for an incomplete or invalid header, or one longer than three digits.
 #[inline(always)]
 pub(crate) fn short_header(bytes: &[u8], kind: u8) -> Option<(usize, usize)> {
     let digit = |byte: u8| Some(usize::from(byte.wrapping_sub(b'0'))).filter(|digit| *digit < 10);

@@ -49,8 +49,7 @@ impl Server {
         self.introduce();
     }
 
-    /// Other servers know a server by its configured name and not by its connections, as with
-    /// `replica-announce-ip`.
+    /// Other servers know a server by its configured name, as with `replica-announce-ip`.
     fn introduce(&mut self) {
         let (host, port) = (self.config.host.clone(), self.config.port.to_string());
         let Some(outgoing) = self.replication.outgoing() else { return };

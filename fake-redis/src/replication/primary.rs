@@ -1,5 +1,4 @@
-//! The primary's side of replication: PSYNC, the stream and acknowledgements (`syncCommand`,
-//! `replicationFeedSlaves`).
+//! The primary's side of replication (`syncCommand`, `replicationFeedSlaves`).
 
 use crate::state::client_key::ClientKey;
 use crate::state::replication::{Introduction, Progress, Replica, SyncRequest};
@@ -46,8 +45,7 @@ impl Server {
         self.replication.begin_history(id, self.config.backlog_size);
     }
 
-    /// Returns seconds (`repl-diskless-sync-delay`). Servers of a deployment that start together
-    /// are already synchronized.
+    /// Returns seconds (`repl-diskless-sync-delay`). Servers that start together are in sync.
     fn snapshot_delay(&self) -> i64 {
         let is_starting = self.clock.uptime_seconds() == 0;
         if self.config.starts_in_step && is_starting {

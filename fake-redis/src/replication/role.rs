@@ -15,8 +15,7 @@ impl Server {
         self.outbox.want(Output::Notice(notice));
     }
 
-    /// A replica may continue the history, and a primary may serve its former replicas
-    /// (`loadDataFromDisk`).
+    /// A replica may continue the history, and a primary may serve it (`loadDataFromDisk`).
     pub(crate) fn resume_history(&mut self, origin: &Origin) {
         self.replication.resume(origin, self.config.backlog_size);
         if self.is_replica() {

@@ -1,5 +1,4 @@
-//! Implements EVAL and related commands: registers, checks and runs a script, and converts its
-//! result.
+//! Implements EVAL and related commands: checks and runs a script, and converts its result.
 
 use super::engine::{self, Outcome};
 use super::host::{as_number, field, text_of};

@@ -16,8 +16,7 @@ use luna_core::runtime::Value;
 use luna_core::vm::Vm;
 use luna_core::vm::inspect::frames_for_profile;
 
-/// Constant result of `collectgarbage("count")` in kB. The true size would depend on earlier
-/// scripts.
+/// Constant result of `collectgarbage("count")` in kB, independent of earlier scripts.
 const HEAP_SHOWN: f64 = 64.0;
 
 const NATIVES: [(&str, Native); 16] = [

@@ -17,8 +17,7 @@ pub(crate) enum Step {
 pub(crate) struct Failover {
     pub(crate) step: Step,
     pub(crate) step_since: i64,
-    /// The time includes a random delay of up to a second. The attempt may be that of the candidate
-    /// voted for.
+    /// The time includes a random delay of up to a second.
     pub(crate) started: i64,
     pub(crate) epoch: u64,
     pub(crate) forced: bool,

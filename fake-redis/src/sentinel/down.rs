@@ -51,8 +51,7 @@ impl Instance {
         silent.max(self.link.pubsub_since + period::LINK_MS_MIN) + 1
     }
 
-    /// Closes dead connections, and returns the event of a change
-    /// (`sentinelCheckSubjectivelyDown`).
+    /// Closes dead connections, and returns a change's event (`sentinelCheckSubjectivelyDown`).
     pub(crate) fn check_down(&mut self, context: &mut Context<'_>) -> Option<&'static str> {
         let now = context.core.now;
         let down = self.down_from() <= now;

@@ -1,5 +1,4 @@
-//! Elects the leader. Each Sentinel has one vote per epoch, and a leader needs a majority and the
-//! quorum.
+//! Elects the leader by one vote per Sentinel and epoch, with a majority and the quorum.
 
 use super::{core::Core, master::Master, period};
 use std::collections::BTreeMap;
@@ -28,8 +27,7 @@ impl Master {
         (self.leader.as_deref(), self.leader_epoch)
     }
 
-    /// A Sentinel votes for the leading candidate, or for itself if there is none
-    /// (`sentinelGetLeader`).
+    /// A Sentinel votes for the leading candidate, or else for itself (`sentinelGetLeader`).
     pub(crate) fn leader(&mut self, epoch: u64, core: &mut Core) -> Option<String> {
         let mut votes: BTreeMap<String, usize> = BTreeMap::new();
         for sentinel in &self.sentinels {

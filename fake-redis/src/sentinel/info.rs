@@ -138,8 +138,7 @@ impl Master {
         self.force_hello();
     }
 
-    /// Demotes a replica that reports itself as a primary, unless a newer configuration arrives
-    /// first.
+    /// Demotes a replica that reports itself as a primary, if no newer configuration arrives.
     fn convert_to_replica(&mut self, place: usize, core: &mut Core) {
         let wait = 4 * period::PUBLISH_MS;
         let sane = self.looks_sane(core.now);

@@ -1,5 +1,4 @@
-//! A primary, replica or other Sentinel as this Sentinel sees it (`sentinelRedisInstance`), and the
-//! periodic commands for it.
+//! An instance as this Sentinel sees it (`sentinelRedisInstance`), and its periodic commands.
 
 use super::{
     Address,
@@ -123,8 +122,7 @@ impl Instance {
         }
     }
 
-    /// INFO is sent more often to a replica whose primary is down or being replaced, or that has
-    /// lost its primary.
+    /// INFO is sent more often to a replica that has lost its primary, or whose primary is down.
     pub(crate) fn info_period(&self, watch: Watch) -> i64 {
         let urgent = self.kind == Kind::Replica
             && (watch == Watch::Close || self.replication.link_down_ms != 0);

@@ -140,8 +140,7 @@ impl Master {
         context.core.event("+reset-master", name_master(&self.node));
     }
 
-    /// The old primary becomes a replica, to be reconfigured when it returns
-    /// (`sentinelResetMasterAndChangeAddress`).
+    /// The old primary becomes a replica (`sentinelResetMasterAndChangeAddress`).
     pub(crate) fn change_address(&mut self, new: Address, context: &mut Context<'_>) {
         let mut addresses: Vec<Address> =
             self.replicas.iter().map(|replica| replica.address.clone()).collect();

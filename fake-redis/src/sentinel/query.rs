@@ -131,8 +131,7 @@ fn address_of(masters: &[Master], name: &[u8], reply: &mut Reply) {
     }
 }
 
-/// Returns this Sentinel's view of the primary, and its vote if requested. In TILT mode no instance
-/// is down.
+/// Returns the view of the primary, and the vote if requested. In TILT mode no instance is down.
 fn is_master_down(
     masters: &mut [Master],
     args: Args<'_>,

@@ -25,8 +25,7 @@ pub struct ServeOptions {
     pub sentinels: u16,
     /// Silence in milliseconds after which a Sentinel considers an instance down.
     pub down_after_ms: i64,
-    /// Folder for files, with a subfolder for each server named after its position; `None` keeps
-    /// data in memory.
+    /// Folder for files, with a subfolder for each server; `None` keeps data in memory.
     pub dir: Option<PathBuf>,
     /// Configuration of every server except its address.
     pub node: NodeConfig,

@@ -1,5 +1,4 @@
-//! A Redis deployment that a test controls through an admin connection
-//! (`fencepost serve --clock manual`).
+//! Redis servers that a test controls (`fencepost serve --clock manual`).
 
 mod event;
 mod history;

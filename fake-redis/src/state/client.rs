@@ -25,8 +25,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Commands that were accepted elsewhere are never refused, and expired keys still exist for
-    /// them.
+    /// Commands that were accepted elsewhere are never refused, and expired keys exist for them.
     pub(crate) fn must_be_obeyed(self) -> bool {
         matches!(self, Role::Primary | Role::Disk)
     }

@@ -45,8 +45,7 @@ pub(crate) struct Replication {
     good_replicas: usize,
     introductions: BTreeMap<ClientKey, Introduction>,
     link: Link,
-    /// The data is exactly the history up to its offset, so a partial resynchronization is
-    /// possible.
+    /// The data equals the history up to its offset, so a partial resynchronization is possible.
     may_continue: bool,
     down_since: Option<i64>,
     waiting: Vec<Waiting>,
@@ -99,8 +98,7 @@ impl Replication {
         self.primary = Some((host.to_owned(), port));
     }
 
-    /// The caller must have closed the link. The old history stays valid up to this point under its
-    /// old id.
+    /// The caller must have closed the link. The old history stays valid under its old id.
     pub(crate) fn lead(&mut self, id: String, now_seconds: i64) {
         self.primary = None;
         self.may_continue = false;
@@ -149,8 +147,7 @@ impl Replication {
         self.history.forget(id);
     }
 
-    /// A replica may continue at the position in the snapshot, and a primary may serve its former
-    /// replicas.
+    /// A replica may continue at the snapshot's position, and a primary may serve its replicas.
     pub(crate) fn resume(&mut self, origin: &Origin, backlog_size: usize) {
         if self.is_replica() {
             self.history.adopt(&origin.id, origin.offset);

@@ -76,8 +76,7 @@ impl Statistics {
         self.errors_accounted = self.errors_total;
     }
 
-    /// A called command's error does not make the caller fail (`incrCommandStatsOnError` in
-    /// server.c).
+    /// A called command's error does not fail the caller (`incrCommandStatsOnError`).
     pub(crate) fn end_call(&mut self, command: &'static CommandInfo) {
         let has_failed =
             std::mem::take(&mut self.repeats_error) || self.errors_total > self.errors_accounted;

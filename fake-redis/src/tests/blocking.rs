@@ -1,5 +1,4 @@
-//! Tests that blocked clients are served once, in order, and after the command that added the
-//! element.
+//! Tests that blocked clients are served once, in order, and after the current command.
 
 use crate::testing::{Bench, check_on};
 

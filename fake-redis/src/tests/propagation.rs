@@ -1,5 +1,4 @@
-//! Tests that propagation uses absolute times, effects instead of scripts, and DEL for expired
-//! keys.
+//! Tests that propagation uses absolute times, effects instead of scripts, and DEL on expiry.
 
 use crate::testing::{Bench, START_MS, check_on};
 

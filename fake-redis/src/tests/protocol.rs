@@ -171,8 +171,7 @@ fn read_all(bytes: &[u8]) -> (Vec<Vec<Vec<u8>>>, bool) {
     }
 }
 
-/// redis-protocol requires errors to be text, but Redis repeats arbitrary input in them, so this
-/// function parses errors itself.
+/// Errors are parsed here, because Redis repeats arbitrary input in them.
 fn frame_length(bytes: &[u8]) -> Option<usize> {
     let line = || bytes.windows(2).position(|end| end == b"\r\n").map(|end| end + 2);
     match bytes.first()? {

@@ -1,5 +1,4 @@
-//! Tests that transactions run completely, or not at all if a watched key changed. Errors roll
-//! nothing back.
+//! Tests that transactions run completely, or not at all if a watched key changed.
 
 use crate::testing::{Bench, check, check_on};
 

@@ -1,5 +1,4 @@
-//! Compares the replies to unusual arguments with a real server. Every difference that was ever
-//! found stays here.
+//! Compares replies to unusual arguments with a real server, and keeps every found difference.
 
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis, encode};

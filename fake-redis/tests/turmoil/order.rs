@@ -1,5 +1,4 @@
-//! Tests that the same seed gives the same order of commands. They also show that real time and
-//! randomness would be detected.
+//! Tests that the same seed gives the same order of commands.
 
 use crate::simulation::{Holders, Setup, acquire, connect, fixed_clock, primary_other_than, sleep};
 use std::process::Command;

@@ -112,8 +112,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     .aimed()
     .times(4),
     on_primary("failover", "availability = \"20s\""),
-    // A waiter for a message or for the end of a lease sends nothing, so a process that has not
-    // asked yet must arrive.
+    // A waiter sends nothing, so a process that has not asked yet must arrive.
     on_redis(
         "restart",
         "persistence = \"aof-always\"; think = \"1s..12s\"; hold = \"6s..9s\"; \
@@ -193,8 +192,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     // A session is kept for at least 12 s.
     on_chubby("pause", "pause = \"11s..11900ms\"; hold = \"8s..15s\"").aimed().times(8),
     on_chubby("client-crash", "availability = \"14s\"").aimed().times(4),
-    // The holder is cut off from the cell until its lease, its grace period and a lock-delay are
-    // over.
+    // The holder is cut off until its lease, its grace period and a lock-delay are over.
     on_chubby(
         "partition",
         "processes = 2; cycles = 4; ttl = \"90s\"; hold = \"160s..170s\"; think = \"1s..2s\"; \

@@ -11,8 +11,7 @@ pub(crate) enum Fate {
     Equivalent,
     /// Number of differing runs. Those with the mistake broke no rule.
     Survived(u64),
-    /// Number of differing runs, which broke only rules that the lock itself breaks in the same
-    /// cell.
+    /// Number of differing runs, which broke only rules that the lock itself breaks too.
     Masked(u64),
     Found(Kill),
     Quiet {

@@ -1,5 +1,4 @@
-//! The command `fencepost completions SHELL`. The script also completes names of locks, faults and
-//! formats.
+//! The command `fencepost completions SHELL`, whose script also completes names.
 
 use super::arguments::Arguments;
 use super::output::print;

@@ -1,5 +1,4 @@
-//! The command `fencepost docs`, which renders the documentation of a clone of the repository as a
-//! site.
+//! The command `fencepost docs`, which renders the repository's documentation as a site.
 
 use super::arguments::DocsArguments;
 use super::output::print;

@@ -1,5 +1,4 @@
-//! The command `fencepost explore`, which runs every plan of a stated size and prints a
-//! counterexample or a certificate.
+//! The command `fencepost explore`, which runs every plan of a stated size.
 
 mod ahead;
 mod ask;

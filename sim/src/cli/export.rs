@@ -1,5 +1,4 @@
-//! The command `fencepost export`, which reproduces a reported violation for people without
-//! fencepost.
+//! The command `fencepost export`, which reproduces a violation without fencepost.
 
 use super::arguments::ExportArguments;
 use super::options::unknown;
@@ -98,8 +97,7 @@ fn shown<'r>(
     })
 }
 
-/// Faults with their whole magnitude come first, because a minimal magnitude leaves no time to
-/// spare.
+/// Faults with their whole magnitude come first, because a minimal one leaves no spare time.
 fn smaller(whole: &RunSpec, violation: &ViolationReport) -> Vec<RunSpec> {
     let (Some(plan), Some(minimal)) = (&violation.minimal_plan, &violation.minimal_run) else {
         return vec![whole.clone()];

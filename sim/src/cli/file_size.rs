@@ -1,5 +1,4 @@
-//! Survives the limit on file sizes (`ulimit -f`). A write beyond it fails, and the process
-//! continues.
+//! Survives the limit on file sizes (`ulimit -f`), so that a write beyond it only fails.
 
 use super::Failure;
 

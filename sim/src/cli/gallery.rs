@@ -1,5 +1,4 @@
-//! The command `fencepost gallery`, which writes the pages of the gallery or compares them with the
-//! published ones.
+//! The command `fencepost gallery`, which writes or compares the pages of the gallery.
 
 use super::arguments::GalleryArguments;
 use super::output::{log, print};

@@ -1,5 +1,4 @@
-//! Handles SIGINT and SIGTERM during a sweep, which then prints its finished runs and reports the
-//! signal by its exit status.
+//! Handles SIGINT and SIGTERM during a sweep, which then prints its finished runs.
 
 use super::{Failure, Outcome};
 use crate::studies::sweep::Stop;

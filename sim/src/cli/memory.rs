@@ -1,5 +1,4 @@
-//! The option `--max-memory`, which polls the system for the memory of a sweep, because allocations
-//! of runs are not counted.
+//! The option `--max-memory`, which polls the system for the memory of a sweep.
 
 use super::Failure;
 use super::output::log;

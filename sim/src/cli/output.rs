@@ -19,8 +19,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 /// Maximum length of a message's line in bytes, because its text may come from a file.
 pub(crate) const LINE_MAX: usize = 2_000;
 
-/// Writes one line to stderr, even if a name contains line breaks. Ignores errors, because stderr
-/// may be closed.
+/// Writes one line to stderr, even if a name contains line breaks. Ignores errors.
 pub fn log(line: impl std::fmt::Display) {
     let mut stderr = anstream::AutoStream::auto(io::stderr().lock());
     let _ = writeln!(stderr, "{}", one_line(&line.to_string(), LINE_MAX));

@@ -143,8 +143,7 @@ impl Progress {
     }
 }
 
-/// A terminal shows a spinner. Other outputs get a line for each run that begins after
-/// [`LINE_EVERY`].
+/// A terminal shows a spinner, and other outputs get a line for each late run.
 pub(crate) struct Minimising {
     spinner: ProgressBar,
     started: Instant,

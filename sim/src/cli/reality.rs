@@ -1,5 +1,4 @@
-//! The command `fencepost reality`, which compares violations of simulated servers with the real
-//! ones.
+//! The command `fencepost reality`, which compares simulated servers with real ones.
 
 use super::arguments::RealityArguments;
 use super::options::{clients, families, view};

@@ -1,5 +1,4 @@
-//! The command `fencepost replay`, which repeats the plans of a report under turmoil and compares
-//! the histories.
+//! The command `fencepost replay`, which repeats a report's plans and compares the histories.
 
 use super::arguments::ReplayArguments;
 use super::options::{client_of, format};

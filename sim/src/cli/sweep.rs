@@ -116,8 +116,7 @@ fn spec(
         shard: shard(arguments.shard, |name| std::env::var(name).ok()).map_err(Failure::wrong)?,
         jobs: arguments.jobs.count(),
         fail_fast: arguments.fail_fast,
-        // Runs of a program or a real server take too long to repeat them a thousand times by
-        // default.
+        // By default, slow runs of a program or a real server are not repeated a thousand times.
         explains: !arguments.common.no_shrink
             && options.scenario.programs.is_empty()
             && options.scenario.binaries.is_empty(),
@@ -167,8 +166,7 @@ pub(crate) fn conclude(
     Ok(if expect::log_deviations(held) { Outcome::Violated } else { Outcome::AsExpected })
 }
 
-/// Returns `Violated` for any finding that is not accepted, and else `Unknown` if a cell was
-/// inconclusive.
+/// Returns `Violated` for an open finding, and else `Unknown` for an inconclusive cell.
 fn outcome(sum: &Sweep) -> Outcome {
     if sum.cells.iter().any(Cell::has_open_finding) {
         Outcome::Violated

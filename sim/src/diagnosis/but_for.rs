@@ -1,5 +1,4 @@
-//! Finds the faults that a violation needs, by repeating the run without each of them and without
-//! each pair.
+//! Finds the faults that a violation needs, by leaving out each fault and each pair.
 
 use super::minimal::with_plan;
 use super::target::{Memory, Target};

@@ -21,8 +21,7 @@ const RESERVED: u32 = 700;
 /// The result of a minimization.
 #[derive(Clone)]
 pub struct Minimal {
-    /// The smallest run, which differs from the original only by its plan and by fewer processes
-    /// and cycles.
+    /// The smallest run, which differs by its plan and by fewer processes and cycles.
     pub spec: RunSpec,
     /// The threshold of each magnitude in the plan.
     pub boundaries: Vec<Boundary>,

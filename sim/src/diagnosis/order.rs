@@ -79,8 +79,7 @@ impl Swap<'_> {
         })
     }
 
-    /// The probe is ignored, because a fault added after healing delays healing and with it the
-    /// probe.
+    /// The probe is ignored, because a fault added after healing delays healing.
     fn is_the_same_until(&self, begins: SimTime, other: &History) -> bool {
         let until = begins.min(self.history.events[self.first].time_us);
         let before = |event: &&Event| event.time_us < until;

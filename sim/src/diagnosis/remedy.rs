@@ -44,8 +44,7 @@ impl Extent {
 /// First of the other seeds, far from those with which users start.
 pub const OTHER_SEEDS_FROM: u64 = 900_000_000;
 
-/// The finished runs of other seeds, shared by all violations of a lock with the same faults and
-/// scenario.
+/// The finished runs of other seeds, for all violations of a lock under the same faults.
 #[derive(Default)]
 pub struct Rates {
     made: Shared<Vec<Option<Ending>>>,
@@ -90,8 +89,7 @@ impl Trials {
         Trials::of(SAFEGUARDS, spec, rates, extent)
     }
 
-    /// Makes the runs with the caller's safeguards. Two with the same name must differ in their
-    /// setting.
+    /// Makes the runs with the caller's safeguards. Equal names must differ in their setting.
     pub fn of(
         safeguards: &'static [Safeguard],
         spec: &RunSpec,

@@ -21,8 +21,7 @@ pub struct Safeguard {
     pub about: &'static str,
     /// Returns whether a run supports the safeguard and would change with it.
     pub fits: fn(&RunSpec) -> bool,
-    /// Returns the run with the safeguard. A run of another seed without anything to change stays
-    /// unchanged.
+    /// Returns the run with the safeguard, which is unchanged if nothing needs to change.
     pub with: fn(&RunSpec) -> RunSpec,
     /// Returns the setting of a run that has the safeguard, such as `40s` or `client=fencing`.
     pub setting: fn(&RunSpec) -> String,

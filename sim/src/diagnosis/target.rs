@@ -34,8 +34,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// All runs must have the same seed, lock and families, and differ only in plan, processes and
-    /// cycles.
+    /// All runs must have the same seed, lock, families, and other settings.
     pub(super) fn shows(&self, spec: &RunSpec, target: Target) -> bool {
         let scenario = &spec.scenario;
         let plan = serde_json::json!(spec.plan);

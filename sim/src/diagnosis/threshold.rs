@@ -61,8 +61,7 @@ fn is_decisive(cause: Cause, fault: &Fault, magnitude: Magnitude) -> bool {
     }
 }
 
-/// Downtime is the only magnitude of which less is worse, so a minimal plan does not show its
-/// threshold.
+/// Less downtime is worse, so a minimal plan does not show the threshold.
 fn longest_absence(minimal: &Minimal, target: Target) -> Option<(&TimedFault, i64, i64)> {
     let early = target.cause.measure() == Some(Measure::Absence);
     let spec = &minimal.spec;

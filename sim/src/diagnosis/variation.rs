@@ -9,8 +9,7 @@ const MOVE_US: i64 = 300_000;
 const MOVES: i64 = 20;
 const STRETCHES: [i64; 2] = [100, 110];
 
-/// Returns the 21 variations of this plan, without itself. Downtimes are not stretched, because
-/// longer is not harder.
+/// Returns the 21 variations of this plan. Downtimes are not stretched.
 pub(super) fn near(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
     let all = STRETCHES
         .into_iter()

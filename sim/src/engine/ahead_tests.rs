@@ -1,5 +1,4 @@
-//! Tests of silence events, which record whether a future event could have woken a waiting process
-//! at the end of a run.
+//! Tests of silence events, which record whether a future event could wake a waiting process.
 
 use super::{Engine, Setup};
 use crate::setup::roster::Roster;

@@ -1,5 +1,4 @@
-//! Tests that both engines run a bare world identically, with echo servers, clients, and every kind
-//! of fault.
+//! Tests that both engines run a bare world identically under every kind of fault.
 
 mod half_closed;
 mod lost;

@@ -27,12 +27,10 @@ pub struct Entry {
     pub about: &'static str,
     /// Default port of the real server.
     pub port: u16,
-    /// Fault families without effect here. They are never drawn, so that unexercised runs are not
-    /// called safe.
+    /// Fault families without effect here, which are never drawn.
     pub not_exercised: &'static [Family],
     pub(crate) unanswered: &'static [FaultKind],
-    /// Time before its ttl at which a server may end a lease, because its clock counts in larger
-    /// units.
+    /// Time before its ttl at which a server may end a lease, because of its unit of time.
     pub tick: Micros,
     pub(crate) topology: fn(&Scenario, &Definition, &Families) -> Topology,
     pub(crate) machine: fn(&ServerSetup<'_>, Node) -> Factory,

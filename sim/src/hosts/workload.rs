@@ -1,5 +1,4 @@
-//! The workload of processes, which acquire, read, hold, write and release in a loop, and the
-//! probe.
+//! The workload of processes, which acquire, read, hold, write and release in a loop.
 
 mod guard;
 mod impatience;

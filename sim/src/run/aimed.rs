@@ -64,8 +64,7 @@ fn parts(window: Window, count: usize) -> Vec<Window> {
         .collect()
 }
 
-/// Without this fault, which has no effect, the scout's probe would begin earlier than the run's
-/// own.
+/// Without this fault, the scout's probe would begin earlier than the run's own.
 fn never(end: SimTime) -> TimedFault {
     let fault = Fault::ClockJump { node: Node::Storage, offset_us: 0 };
     TimedFault { id: u32::MAX, at_us: end + Micros::from_secs(1), fault }

@@ -1,5 +1,4 @@
-//! Locates each process in its protocol at any time. The history has a thread's operations, and the
-//! messages have its commands.
+//! Locates each process in its protocol at any time, from the history and the messages.
 
 use fencepost_faults::aim::{Phase, Place, Stretch};
 use fencepost_faults::{Node, SimTime};

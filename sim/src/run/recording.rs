@@ -23,8 +23,7 @@ pub struct RunOutcome {
     pub carried: Vec<Carried>,
     /// The turns of nodes in order, if they were recorded.
     pub turns: Vec<(SimTime, Node)>,
-    /// The times and links at which a message was held up or retried, in order, if turns were
-    /// recorded.
+    /// The times and links at which a message was held up, in order, if turns were recorded.
     pub held_up: Vec<(SimTime, (Node, Node))>,
     /// Records of the user's programs; empty if the lock is none.
     pub programs: Vec<Life>,

@@ -48,8 +48,7 @@ impl Length {
         scenario.keeps.contains(&self) || !self.is_built_in(scenario)
     }
 
-    /// Requested critical sections or downtimes are relative to the lease, so they keep the lease
-    /// too.
+    /// Requested critical sections or downtimes keep the lease, to which they are relative.
     fn is_kept(self, scenario: &Scenario) -> bool {
         let stated_against = self == Length::Ttl
             && (Length::Hold.is_asked_for(scenario)

@@ -1,5 +1,4 @@
-//! The inputs of a run other than its seed, lock and faults: deployment, workload and application
-//! behaviour.
+//! The inputs of a run other than its seed, lock and faults.
 
 pub(crate) mod binaries;
 mod calls;
@@ -163,8 +162,7 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// Returns the keys and values of `--set` that differ from the built-in scenario, or were
-    /// requested.
+    /// Returns the values of `--set` that differ from the built-in scenario, or were requested.
     pub fn deviations(&self) -> Vec<(String, String)> {
         let as_map = |scenario: &Scenario| {
             let mut map = match serde_json::to_value(scenario) {

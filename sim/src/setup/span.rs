@@ -12,8 +12,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Span(pub Micros);
 
-/// A range of spans with both ends included, written `50ms..200ms`. A single span is a range of
-/// itself.
+/// A range of spans with both ends included, written `50ms..200ms` or as a single span.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SpanRange {
     /// Shortest span.

@@ -222,8 +222,7 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
     Ok(alone)
 }
 
-/// The messages are the reply, a connection to the storage and its answer, and two requests with
-/// their replies.
+/// The messages are the reply, a connection to the storage, and two requests with replies.
 const MESSAGES_OF_A_HOLD: u64 = 7;
 
 /// Returns the longest time from the first server's grant, which precedes a quorum, to the exit.

@@ -24,8 +24,7 @@ pub struct Case {
     pub families: Families,
 }
 
-/// Compares each case's first violation in these seeds with real servers. A case without a
-/// violation gives `None`.
+/// Compares each case's first violation with real servers, or returns `None` without one.
 pub fn of_cases(
     cases: &[Case],
     (scenario, binaries): (&Scenario, &RealServers),

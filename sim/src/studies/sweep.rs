@@ -1,5 +1,4 @@
-//! Runs many seeds in parallel and adds up the results. Addition commutes, so the sum does not
-//! depend on the threads.
+//! Runs many seeds in parallel and adds up the results, which commutes.
 
 mod again;
 mod blind_spots;
@@ -49,8 +48,7 @@ pub struct SweepSpec {
     pub fail_fast: bool,
     /// Whether to minimize and explain the smallest run of every anomaly.
     pub explains: bool,
-    /// Maximum number of violations kept per cell;
-    /// [`fencepost_reports::summary::sweep::VIOLATIONS_MAX`] by default.
+    /// Maximum number of violations kept per cell.
     pub violations_max: u64,
 }
 
@@ -66,8 +64,7 @@ pub trait Listener: Sync {
     /// Handles the end of a run.
     fn run_done(&self, facts: &RunFacts, seed: Seed);
 
-    /// Returns the deadline for runs. A run in progress at the deadline is abandoned and does not
-    /// count.
+    /// Returns the deadline for runs. A later run is abandoned and does not count.
     fn deadline(&self) -> Option<Instant> {
         None
     }

@@ -85,8 +85,7 @@ impl EveryPlan {
         EveryPlan { families: families.to_owned(), ..self }
     }
 
-    /// Sets the maximum number of faults and late messages. The default is one fault, if there are
-    /// families.
+    /// Sets the maximum number of faults and late messages. The default is one fault.
     pub fn at_most(self, most: Level) -> EveryPlan {
         EveryPlan { most: Some(most), ..self }
     }
@@ -102,8 +101,7 @@ impl EveryPlan {
         EveryPlan { jobs: jobs.max(1), ..self }
     }
 
-    /// Runs all plans and returns the certificate. Panics if a plan breaks a rule, or if no run
-    /// exercised the lock.
+    /// Runs all plans and returns the certificate. Panics if the test fails.
     #[track_caller]
     pub fn run(self) -> Certificate {
         self.check().unwrap_or_else(|failure| panic!("{failure}"))

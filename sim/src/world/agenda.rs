@@ -34,8 +34,7 @@ pub(crate) enum Occurrence {
     Retry(u32),
 }
 
-/// The latest event comes first. New events are usually soon, so shifting the few earlier ones is
-/// cheaper than a heap.
+/// New events are usually soon, so shifting the few earlier ones is cheaper than a heap.
 #[derive(Default)]
 pub(crate) struct Agenda {
     entries: Vec<Entry>,

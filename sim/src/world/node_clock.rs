@@ -14,8 +14,7 @@ const TRUE_RATE: u64 = 1_000_000;
 pub(crate) struct NodeClock {
     anchor: SimTime,
     monotonic_at_anchor: u64,
-    /// Only steps and suspensions change the difference between the wall clock and the monotonic
-    /// clock.
+    /// Only steps and suspensions change this difference between the two clocks.
     wall_offset: i64,
     rate_ppm: i32,
     suspended: bool,

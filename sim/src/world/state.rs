@@ -1,5 +1,4 @@
-//! The state of the world, and the effect of each agenda entry. The kernel polls tasks outside any
-//! borrow of the state.
+//! The state of the world, and the effect of each agenda entry.
 
 use super::agenda::{Agenda, HostIndex, NEMESIS, Occurrence};
 use super::carrier::Carrier;

@@ -18,8 +18,7 @@ pub(crate) type TaskFuture = Pin<Box<dyn Future<Output = ()>>>;
 
 thread_local! {
     static WOKEN: RefCell<Vec<TaskKey>> = const { RefCell::new(Vec::new()) };
-    /// Whether the list of wakes is not empty. This flag is checked far more often than the list is
-    /// read.
+    /// Whether the list of wakes is not empty, which is checked more often than the list is read.
     static ANY_WOKEN: Cell<bool> = const { Cell::new(false) };
     static HAS_WORLDS: Cell<bool> = const { Cell::new(false) };
 }

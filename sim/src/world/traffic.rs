@@ -252,8 +252,7 @@ impl State {
         }
     }
 
-    /// Leaves out messages without effect, which are those between two closed ends, and a connect
-    /// without a waiter with its answer.
+    /// Leaves out messages between two closed ends, and connects without a waiter.
     fn note_held_up(&mut self, id: u32) {
         let Some(all) = &mut self.held_up else { return };
         let Message { kind, from, to, flow, target, .. } = self.messages[id as usize];
@@ -306,14 +305,12 @@ impl State {
         }
     }
 
-    /// A delayed message waits in the buffers of the sending machine, where a power loss deletes
-    /// it.
+    /// A delayed message waits in the sending machine, where a power loss deletes it.
     fn is_lost(&self, flow: u32) -> bool {
         flow != NONE && self.sockets[flow as usize].lost_power
     }
 
-    /// The power loss happens at the nemesis's turn, so that messages do not depend on the order of
-    /// hosts.
+    /// The power loss happens at the nemesis's turn, before all hosts' turns.
     pub(crate) fn lose_power(&mut self, host: HostIndex) {
         self.network.had_obstacles = true;
         for end in self.sockets.iter_mut().filter(|end| end.host == host) {

@@ -1,5 +1,4 @@
-//! Tests that modules use each other in one direction, both between the top-level modules of a
-//! crate and within every folder.
+//! Tests that modules use each other in one direction, in a crate and in every folder.
 
 use super::uses::{Use, uses_of, uses_of_crate};
 use super::{files, root};

@@ -289,8 +289,7 @@ fn no_function_is_longer_than_seventy_lines() {
     }
 }
 
-/// The search relies on rustfmt, where a function ends at the first closing line at its own
-/// indentation.
+/// rustfmt guarantees that a function ends at the first closing line at its indentation.
 fn functions(text: &str) -> Vec<(usize, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();

@@ -1,5 +1,4 @@
-//! Finds uses between the files of a crate in their tokens. Re-exports are followed to the defining
-//! file.
+//! Finds uses between the files of a crate in their tokens, through re-exports.
 
 use super::files;
 use std::collections::{BTreeMap, BTreeSet};
@@ -236,8 +235,7 @@ impl Crate {
                             return self.definer(&at, &import, through);
                         }
                         _ if self.0.contains_key(&child) => at = child,
-                        // The name belongs to the module itself, to the prelude or to another
-                        // crate.
+                        // The name belongs to the module itself, to the prelude or to a crate.
                         _ => return is_within.then_some(at),
                     }
                 }

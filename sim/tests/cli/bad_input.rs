@@ -1,5 +1,4 @@
-//! Tests of invalid input, which gives exit status 2, empty stdout, and one line with the wrong
-//! value and the valid ones.
+//! Tests of invalid input, which gives exit status 2, empty stdout, and one line on stderr.
 
 use crate::answer::{fencepost, fencepost_in};
 use std::path::Path;

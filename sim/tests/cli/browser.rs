@@ -1,5 +1,4 @@
-//! Tests pages in a real browser (`tests-browser/run.sh`). They are skipped unless
-//! FENCEPOST_BROWSER=1.
+//! Tests pages in a real browser (`tests-browser/run.sh`), with FENCEPOST_BROWSER=1.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,5 +1,4 @@
-//! Tests of `explore` from the command line: counterexamples, certificates, their checks, and
-//! refusals.
+//! Tests of `explore` from the command line, with counterexamples, certificates and refusals.
 
 use crate::answer::{Answer, fencepost, fencepost_in};
 use serde_json::Value;

@@ -1,5 +1,4 @@
-//! Tests of the findings store, which sweeps and merges write, and whose findings are accepted,
-//! retested, or refused if damaged.
+//! Tests of the findings store, and of findings that are accepted, retested or refused.
 
 use crate::answer::{Answer, fencepost_in};
 use serde_json::Value;

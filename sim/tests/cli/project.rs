@@ -1,5 +1,4 @@
-//! Tests of `fencepost.toml`, which is found, chosen by profile, overridden by flags, and refused
-//! by line.
+//! Tests of `fencepost.toml`, with its search, profiles, overriding flags and errors.
 
 use crate::answer::{Answer, fencepost_in};
 use serde_json::Value;

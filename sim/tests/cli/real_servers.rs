@@ -1,5 +1,4 @@
-//! Tests of `--servers` with the real redis-server. They are skipped with a message where it is not
-//! installed.
+//! Tests of `--servers` with the real redis-server, which are skipped where it is missing.
 
 use crate::answer::{Answer, fencepost, fencepost_in};
 use fencepost_testing::skip;

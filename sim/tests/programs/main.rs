@@ -1,5 +1,4 @@
-//! Tests of unmodified programs in `examples/programs`, which are skipped without their runtime or
-//! library.
+//! Tests of unmodified programs in `examples/programs`, skipped without their runtime.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]

@@ -1,5 +1,4 @@
-//! Tests of runs with the real redis-server, through the library. `tests/cli/real_servers.rs` has
-//! more.
+//! Tests of runs with the real redis-server, through the library.
 
 use fencepost::setup::scenario::{RealServers, ServerBinary};
 use fencepost::{Engine, RunSpec, Scenario};

@@ -1,5 +1,4 @@
-//! The workers of `examples/programs`, each of which is built if its compiler and libraries are
-//! installed.
+//! The workers of `examples/programs`, built if their compilers and libraries are installed.
 
 use fencepost::hosts::programs::{Program, ProgramDeployment};
 use std::path::Path;

@@ -1,5 +1,4 @@
-//! Tests of aimed plans, the default, in which half of the faults strike where the protocol can be
-//! hurt.
+//! Tests of aimed plans, in which half of the faults strike where the protocol can be hurt.
 
 use crate::answer::{fencepost, fencepost_in};
 use fencepost::engine::Engine;
@@ -121,8 +120,7 @@ fn crashes_meet_writes_and_releases() {
     assert!(share(&aimed) > 5.0 * share(&uniform), "{uniform:?} {aimed:?}");
 }
 
-/// The bug of the oldest recipe is a client that dies between SETNX and EXPIRE and leaves a lock
-/// forever.
+/// In the oldest recipe, a client that dies between SETNX and EXPIRE leaves a lock forever.
 #[test]
 fn a_crash_between_two_commands_is_found_again_and_again_and_by_uniform_faults_not_once() {
     let found = |strategy| {

@@ -1,5 +1,4 @@
-//! Dates each acquisition's grant twice: as the judge does, and by walking back from the moment of
-//! entry, server by server.
+//! Dates each acquisition's grant in two ways, and compares the results.
 
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_faults::{Node, Seed};

@@ -282,8 +282,7 @@ mod scripted {
     }
 }
 
-/// The four runs are made on separate threads, and the same runs on one. Each thread begins with
-/// `prepare`.
+/// The four runs are made on separate threads, and again on one thread.
 fn apart_and_together(prepare: fn()) -> [Vec<String>; 2] {
     let client = scripted::definition();
     let on_a_thread = move |seeds: std::ops::Range<u64>| {

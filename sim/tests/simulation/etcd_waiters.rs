@@ -1,5 +1,4 @@
-//! Tests of etcd's issue 11456, in which a waiter is granted the lock after its lease has ended, in
-//! affected versions only.
+//! Tests of etcd's issue 11456, where a waiter gets the lock after its lease has ended.
 
 use fencepost::setup::scenario::{ClientCalls, Hold};
 use fencepost::setup::span::{Span, SpanRange};

@@ -1,5 +1,4 @@
-//! Tests that an external crate can add its own checker, remedy and quantity. Each is one value,
-//! without a change in fencepost.
+//! Tests that an external crate can add its own checker, remedy and quantity.
 
 use fencepost::diagnosis::{Extent, Rates, Safeguard, Trials};
 use fencepost::setup::span::Span;

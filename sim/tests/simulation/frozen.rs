@@ -1,5 +1,4 @@
-//! Tests of runs that were once judged wrongly. Their plans and histories are frozen, so changed
-//! draws do not affect them.
+//! Tests of runs that were once judged wrongly, with frozen plans and histories.
 
 use fencepost_faults::FaultPlan;
 use fencepost_reports::documents::read::read_history;

@@ -1,5 +1,4 @@
-//! Tests of applications that cancel or interrupt calls of their lock (`cancel`, `interrupt`,
-//! `patience`).
+//! Tests of applications that give up calls of their lock (`cancel`, `interrupt`, `patience`).
 
 use bytes::{Bytes, BytesMut};
 use fencepost::engine::Engine;
@@ -97,8 +96,7 @@ fn an_acquire_that_is_interrupted_between_two_commands_locks_for_ever_and_one_co
     );
 }
 
-/// The node lives with the session. A library that notices the interruption deletes it, and a
-/// dropped call leaves it.
+/// A library that notices the interruption deletes its node, and a dropped call leaves it.
 #[test]
 fn a_node_of_an_acquire_that_is_dropped_stays_and_one_that_is_interrupted_is_deleted() {
     for lock in ["zookeeper-naive", "curator-mutex"] {

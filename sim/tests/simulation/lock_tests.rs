@@ -1,5 +1,4 @@
-//! Tests of locks through `fencepost::testing`. False claims fail with a report and a replay
-//! command.
+//! Tests of locks through `fencepost::testing`, where false claims fail with a report.
 
 use fencepost::clients::find;
 use fencepost::testing::{

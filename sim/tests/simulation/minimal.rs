@@ -1,5 +1,4 @@
-//! Tests that minimal plans are minimal, show their violation and replay, and that their diagnosis
-//! is true.
+//! Tests that minimal plans are minimal and replay, and that their diagnosis is true.
 
 use crate::answer::{fencepost, fencepost_in};
 use crate::pinned::PINNED;

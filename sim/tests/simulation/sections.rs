@@ -1,5 +1,4 @@
-//! Tests of the kinds of critical sections (`section`), and of operators' commands during one
-//! (`operator`).
+//! Tests of the kinds of critical sections (`section`), and of operators' commands.
 
 use fencepost::engine::Engine;
 use fencepost::setup::scenario::{Hold, Section};
@@ -38,11 +37,9 @@ fn released_at(history: &History) -> SimTime {
 #[test]
 fn a_pause_makes_work_late_by_all_of_it_and_waiting_by_what_outlasts_it() {
     let seconds = |section| released_at(&paused(section)).0 / 1_000_000;
-    // The first half was over at 3.5 s, which is noticed at 5 s. The second half takes its full
-    // time.
+    // The first half is over at 3.5 s, which is noticed at 5 s.
     assert_eq!(seconds(Section::Wait), 8);
-    // Half-way and 4 s late, the process checks the clock. Its lease would not outlast the other
-    // half.
+    // Half-way, the process finds that its lease would not outlast the other half.
     assert!((9..=10).contains(&seconds(Section::Work)), "{}", seconds(Section::Work));
     assert!([8, 9, 10].contains(&seconds(Section::Either)));
 }

@@ -16,8 +16,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// All threads of a process share one id, because `spring-registry` lacks its lock inside the
-/// process.
+/// All threads of a process share one id, because `spring-registry` has no lock inside.
 static LEAKY: Definition = Definition {
     name: "leaky-registry",
     about: "one owner id per process in Redis by Lua, and no lock inside the process",

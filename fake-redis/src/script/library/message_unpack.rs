@@ -6,8 +6,7 @@ use luna_core::runtime::Value;
 
 const RESULTS_MAX: usize = 7_900;
 
-/// The first result is the next offset, or -1 at the end. If both arguments are 0, unpacks
-/// everything and returns no offset.
+/// The first result is the next offset, or -1 at the end. If both arguments are 0, it is left out.
 pub(super) fn unpack(call: &Arguments<'_>, limit: i64, offset: i64) -> Result<Vec<Value>> {
     let text = call.string(1)?;
     let text = text.as_bytes();

@@ -1,5 +1,4 @@
-//! The durable part of the stream, for WAITAOF and acknowledgements (`fsynced_reploff` in aof.c of
-//! 7.2).
+//! The durable part of the stream, for WAITAOF (`fsynced_reploff` in aof.c of 7.2).
 
 use std::collections::VecDeque;
 

@@ -69,8 +69,7 @@ impl Replication {
         self.failover.as_ref().is_some_and(|failover| failover.phase == Phase::InProgress)
     }
 
-    /// Pings lengthen the stream that the replica has to catch up with. Redis omits them only if
-    /// there is a timeout.
+    /// Pings lengthen the stream. Redis omits them only if there is a timeout.
     pub(super) fn withholds_pings(&self) -> bool {
         self.failover.as_ref().is_some_and(|failover| failover.ends_at_ms.is_some())
     }

@@ -111,8 +111,7 @@ impl History {
         }
     }
 
-    /// The requester must share this history, and the backlog must go back that far
-    /// (`masterTryPartialResynchronization`).
+    /// The backlog must go back to the offset `next` (`masterTryPartialResynchronization`).
     pub(crate) fn since(&self, id: &str, next: u64) -> Option<Bytes> {
         let same_past = id.eq_ignore_ascii_case(&self.id)
             || id.eq_ignore_ascii_case(&self.second_id)

@@ -157,8 +157,7 @@ impl Replication {
         self.link.outgoing.take().map(|outgoing| outgoing.id)
     }
 
-    /// Returns whether the link was up. The applied data stays valid for a partial
-    /// resynchronization.
+    /// Returns whether the link was up. The applied data stays valid.
     pub(crate) fn lose_link(&mut self, now_seconds: i64) -> bool {
         let was_up = self.link.is_up();
         let heard_at = self.link.heard_at;

@@ -21,8 +21,7 @@ pub(crate) struct Introduction {
 pub(crate) enum Progress {
     /// The replica has waited for a snapshot since this wall-clock second (`wait_bgsave`).
     Waits(i64),
-    /// The later stream is sent after the replica's first acknowledgement
-    /// (`repl_start_cmd_stream_on_ack`).
+    /// The later stream follows the first acknowledgement (`repl_start_cmd_stream_on_ack`).
     Loads(BytesMut),
     Follows,
 }

@@ -1,5 +1,4 @@
-//! Tests that operators have distinct names, make the described change, and change nothing where
-//! they are not planted.
+//! Tests that operators have distinct names and make only the described change.
 
 use super::*;
 use fencepost::engine::Engine;

@@ -1,5 +1,4 @@
-//! Tests of half-closed connections, where a process stops sending but still reads, and the server
-//! answers and closes.
+//! Tests of half-closed connections, where a process stops sending but still reads.
 
 use super::{Echo, Engine, SERVERS, echo, play_with};
 use crate::setup::roster::Roster;

@@ -120,8 +120,7 @@ fn recovery(_: &Scenario, topology: Topology) -> Micros {
     }
 }
 
-/// The served databases are only for tests, because the secrets for cancelling statements are
-/// predictable.
+/// The databases are only for tests, because the secrets for cancelling are predictable.
 pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
     let clients_max = place.clients_max;
     serving::start(

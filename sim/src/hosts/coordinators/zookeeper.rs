@@ -40,8 +40,7 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     ensemble::servers(setup.topology, PORT)
 }
 
-/// A session timeout is at least two ticks and at most twenty (`minSessionTimeout`,
-/// `maxSessionTimeout`).
+/// The timeout is two to twenty ticks (`minSessionTimeout`, `maxSessionTimeout`).
 fn lease(ttl: Micros) -> Micros {
     let ticks = |count| Micros(tick().0 * count);
     ttl.clamp(ticks(2), ticks(20))

@@ -1,5 +1,4 @@
-//! Interprets a program's stderr after a failure: finds the line with the error, and tells whether
-//! a thread died of it.
+//! Finds the line with the error in a program's stderr.
 
 pub(super) fn error_line<'l>(lines: &[&'l str]) -> Option<&'l str> {
     let is_said = |line: &&str| !line.trim().is_empty() && !line.starts_with("SLF4J: ");

@@ -1,5 +1,4 @@
-//! The software of a host that runs a program. It steps the program's processes and carries their
-//! traffic.
+//! The software of a host that runs a program, which steps its processes.
 
 use super::Program;
 use super::desk::Desk;
@@ -120,8 +119,7 @@ pub(crate) async fn live(
     }
 }
 
-/// A newcomer's first commands (loading a script, releasing the lock) can wake processes that would
-/// otherwise wait forever.
+/// A newcomer's first commands can wake processes that would otherwise wait forever.
 async fn lets_others_in_first(env: &Env, shared: &Shared) {
     const STEP_US: u64 = 100_000;
     let waiting = shared.recorder.who_waits();

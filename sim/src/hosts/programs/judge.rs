@@ -1,5 +1,4 @@
-//! The judge of one process. It is a RESP server without latency or faults, and turns reports into
-//! operations of the history.
+//! The judge of one process, a RESP server that turns reports into the history's operations.
 
 use super::desk::Desk;
 use super::resp::{courtesy, name, next_command, number, take_pair};

@@ -12,8 +12,7 @@ use std::collections::BTreeMap;
 
 /// Smallest number that is a time of the Unix epoch. Smaller numbers are counts.
 const SECONDS_MIN: f64 = 1e9;
-/// Tolerated clock error of a program. With a larger error, a removal of expired entries counts as
-/// a removal of live ones.
+/// Tolerated clock error of a program that removes expired entries.
 const TOLERANCE: Micros = Micros::from_millis(50);
 
 struct Value {

@@ -1,5 +1,4 @@
-//! Consoles: connections to a real server outside the simulated network, for the judge and the
-//! operator.
+//! Consoles are connections outside the simulated network, for the judge and the operator.
 
 use super::judged::{Key, Reading, Trigger};
 use super::work::{Work, next_message};

@@ -1,5 +1,4 @@
-//! Real etcd servers. The console reads all keys once, then watches them, and asks for the leader
-//! after each change.
+//! Real etcd servers. The console reads all keys once, and then watches them.
 
 mod console;
 

@@ -1,5 +1,4 @@
-//! A traced server as a machine, which gets one input at a time and passes its requests to the
-//! world.
+//! A traced server as a machine, which gets one input at a time.
 
 mod links;
 mod look;

@@ -1,5 +1,4 @@
-//! Real ZooKeeper servers. The console asks for ephemeral nodes, their sessions, and the
-//! connections of sessions (`dump`).
+//! Real ZooKeeper servers. The console asks for ephemeral nodes and their sessions (`dump`).
 
 mod console;
 

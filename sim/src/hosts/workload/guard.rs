@@ -1,5 +1,4 @@
-//! A process's connection to the protected storage. Each request is sent once, and an unknown
-//! outcome closes the connection.
+//! A process's connection to the protected storage, closed after an unknown outcome.
 
 use crate::setup::places::STORAGE_PORT;
 use bytes::{Bytes, BytesMut};

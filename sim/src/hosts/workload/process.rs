@@ -249,8 +249,7 @@ impl Process {
         stretch.left(&self.env, &self.roster, self.node.machine(), self.is_work)
     }
 
-    /// After an unknown outcome, retries until the lease has expired. Returns `false` if the lock
-    /// was lost.
+    /// After an unknown outcome, retries. Returns `false` if the lock was lost.
     async fn extends(&mut self, lease: &mut Lease) -> bool {
         loop {
             let operation = self.recorder.invoke(self.node, Action::Extend);

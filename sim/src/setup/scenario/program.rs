@@ -169,8 +169,7 @@ impl Program {
         Program::parse_in(text, &folder)
     }
 
-    /// Parses a program that will start in this folder. The default name is the last word that is a
-    /// file.
+    /// Parses a program that will start in this folder. The default name is the last file.
     pub fn parse_in(text: &str, folder: &Path) -> Result<Program, InvalidProgram> {
         let is_name = |name: &str| {
             !name.is_empty()
@@ -202,8 +201,7 @@ impl Program {
         Ok(program)
     }
 
-    /// Sets the coordinator and its servers. Without a request, these are the coordinator's
-    /// default.
+    /// Sets the coordinator and its servers, which are its default without a request.
     pub fn set_servers(&mut self, coordinator: Coordinator, asked: Option<ProgramDeployment>) {
         let default = ProgramDeployment::of(coordinator).first().copied();
         self.coordinator = coordinator;

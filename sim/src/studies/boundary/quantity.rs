@@ -412,8 +412,7 @@ mod tests {
     fn a_session_outlasts_pauses_by_its_pings_and_not_by_what_a_hold_leaves_of_it() {
         let session = Some(Micros::from_secs(12));
         let with = |longest_hold_us| Facts { session, ..facts(longest_hold_us) };
-        // The bound is two thirds of the timeout, minus the second in which a server passes the
-        // ping on.
+        // The bound is two thirds of the timeout, minus a server's delay of a second.
         assert_eq!(first("pause", &with(8_000_000)), 7_000_000);
         assert_eq!(first("pause", &with(500_000)), 7_000_000, "a short hold is no safer");
         let timeout = Scenario::default().calls.storage_timeout.0.0;

@@ -12,8 +12,7 @@ use fencepost_faults::{
 use fencepost_reports::{Kind, judge};
 use std::rc::Rc;
 
-/// The slow third master leaves the first holder the barest majority. The next process asks the
-/// first master last.
+/// The slow third master leaves the first holder the barest majority.
 fn barest_majority(hold: &str, retry_us: u64) -> Scenario {
     let text = format!(
         "processes = 2\ncycles = 1\nmasters = 3\nmasters-order = \"rotated\"\nstagger = \"100ms\"\n\

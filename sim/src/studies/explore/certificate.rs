@@ -1,5 +1,4 @@
-//! Certificates, which document the runs in words and numbers, and can be checked by repeating
-//! runs.
+//! Certificates, which document the runs and can be checked by repeating runs.
 
 mod claim;
 pub mod partial;
@@ -84,8 +83,7 @@ pub fn parts_of(certificate: &Certificate, extent: Extent) -> Vec<Slice> {
     chosen(certificate, extent).into_iter().map(read_slice).collect()
 }
 
-/// With two or more additions, the number is taken from the certificate, unless all first additions
-/// are placed.
+/// With two or more additions, the certificate may state the number of units.
 fn units(certificate: &Certificate, work: &Exploration<'_>) -> Units {
     let mut units = work.units();
     let deep = units.iter_mut().filter(|(level, _)| level.depth() > 1 && !work.has_all_firsts);
@@ -96,8 +94,7 @@ fn units(certificate: &Certificate, work: &Exploration<'_>) -> Units {
     units
 }
 
-/// Repeats some slices and compares the results. At least their first faults must be placed
-/// ([`parts_of`]).
+/// Repeats some slices and compares the results, once their first faults are placed.
 pub fn check(
     certificate: &Certificate,
     (bounds, work): (&Bounds, &Exploration<'_>),

@@ -1,5 +1,4 @@
-//! Tests explorations of small cells, which are compared with plans at every quantum and with
-//! unpruned explorations.
+//! Tests explorations of small cells against unpruned ones and plans at every quantum.
 
 use super::certificate::{Checked, Extent, certificate, check, chosen, parts_of};
 use crate::engine::Engine;

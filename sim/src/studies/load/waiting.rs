@@ -17,8 +17,7 @@ pub enum Waiting {
     Fixed(Span),
     /// A span drawn uniformly from a range.
     Random(SpanRange),
-    /// A uniform span up to a bound that doubles with every attempt, from the range's start to its
-    /// end.
+    /// A uniform span up to a bound that doubles with every attempt, within the range.
     Exponential(SpanRange),
     /// The lock's own way, by publish/subscribe if it has that.
     Own,

@@ -1,5 +1,4 @@
-//! Blind spots of a cell: mistakes that no number of seeds shows, because its faults are far from
-//! the threshold.
+//! Blind spots of a cell, which are mistakes that no number of seeds shows.
 
 use crate::run::fit;
 use crate::setup::lengths::{Length, drawn_for};

@@ -1,5 +1,4 @@
-//! The processor time of a thread, where available. It is only displayed, and is not part of a
-//! history.
+//! The processor time of a thread, where available. It is not part of a history.
 
 /// A stopwatch for the processor time of the current thread.
 pub struct ThreadClock(Option<u64>);
@@ -10,8 +9,7 @@ impl ThreadClock {
         ThreadClock(thread_micros())
     }
 
-    /// Returns the thread's processor time since the start in microseconds, or `None` if the system
-    /// does not report it.
+    /// Returns microseconds of processor time, or `None` if the system does not report it.
     pub fn micros(&self) -> Option<u64> {
         Some(thread_micros()?.saturating_sub(self.0?))
     }

@@ -1,5 +1,4 @@
-//! Reports the violations that a sweep keeps. The sweep stores no reports, so their seeds are run
-//! again.
+//! Reports the violations that a sweep keeps, by running their seeds again.
 
 use super::{FailedRun, SweepSpec};
 use crate::run::parallel::in_parallel;

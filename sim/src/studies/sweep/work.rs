@@ -17,8 +17,7 @@ use fencepost_reports::{RunFacts, Verdict};
 use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A small chunk lets threads finish together. `seeds_to_first` requires chunks that end at
-/// multiples.
+/// A small chunk lets threads finish together.
 const CHUNK: u64 = 16;
 
 fn chunk(seeds: u64, jobs: usize) -> u64 {

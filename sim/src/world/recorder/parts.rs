@@ -1,5 +1,4 @@
-//! The roles of servers in a deployment, as they report them after a start and a change. The
-//! initial roles are not events.
+//! The roles of servers in a deployment, as they report them after a change.
 
 use fencepost_faults::Node;
 use fencepost_machine::Notice;

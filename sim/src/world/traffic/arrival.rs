@@ -1,5 +1,4 @@
-//! Handles a due message at its receiver. The message is lost, held up, or changes a connection and
-//! wakes a waiter.
+//! Handles a due message at its receiver.
 
 use super::super::agenda::{Class, Occurrence};
 use super::super::server::Arrival;

@@ -1,5 +1,4 @@
-//! The progress of a lock, measured by the times in which a process wanted it and no process had
-//! it.
+//! The progress of a lock, measured by the times in which it was wanted but not held.
 
 use super::rows::Case;
 use fencepost::{Engine, RunSpec};

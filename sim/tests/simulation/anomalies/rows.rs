@@ -224,8 +224,7 @@ pub(crate) const IN_STEP: Slow = Slow {
     fault: "none",
 };
 
-/// The faults are uniform, because aimed ones cost a lock and its twin so much that ten seeds do
-/// not distinguish them.
+/// Aimed faults cost a lock and its twin so much that ten seeds do not distinguish them.
 pub(super) fn anywhere() -> Scenario {
     Scenario { strategy: Strategy::Uniform, ..Scenario::default() }
 }

@@ -1,5 +1,4 @@
-//! A lock that takes two masters one after the other, and releases the first if the second is
-//! taken.
+//! A lock that takes two masters one after the other, and needs both.
 
 use super::*;
 

@@ -1,5 +1,4 @@
-//! A lock with a queue at the server, to which a refused process is appended and in which it is
-//! notified of its turn.
+//! A lock with a queue at the server, which notifies a waiting process of its turn.
 
 use super::*;
 
@@ -24,8 +23,7 @@ static ASK_ANYHOW: Script = Script::new(
        redis.call('rpush', KEYS[2], ARGV[1]) end \
      return 0",
 );
-/// Script that leaves the lock. KEYS are the lock and the queue. ARGV are the owner and the place
-/// of the queue to notify.
+/// Script that leaves the lock, and notifies a place of the queue.
 static LEAVE: Script = Script::new(
     "if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end \
      redis.call('del', KEYS[1]) \

@@ -119,8 +119,7 @@ impl Look {
         Some(heard)
     }
 
-    /// Returns `None` if the connection is not the console's. The console reads again, unless the
-    /// close completed an answer.
+    /// Returns `None` if the connection is not the console's.
     pub(super) fn closed(&mut self, socket: SocketId) -> Option<Vec<Heard>> {
         let channel = self.channels.remove(&socket)?;
         let heard = self.console.closed(channel);

@@ -312,8 +312,7 @@ fn keys(frame: &BytesFrame) -> Option<Vec<Key>> {
     items(frame)?.iter().map(key).collect()
 }
 
-/// Hashes become `field=value` and sorted sets `member=score`, separated by blanks. The elements of
-/// a set are sorted.
+/// Hashes become `field=value` and sorted sets `member=score`, separated by blanks.
 fn rendered(kind: &str, held: &BytesFrame) -> Bytes {
     let BytesFrame::Array(items) = held else {
         return match held {

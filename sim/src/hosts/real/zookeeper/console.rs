@@ -14,8 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const DIGITS: usize = 10;
 const TWICE: &str = "/twice";
-/// The types are exists, getData, getChildren, ping, getChildren2, setWatches, and other requests
-/// about watches.
+/// The types include exists, getData, getChildren, ping, setWatches and other watch requests.
 const HARMLESS: &[i32] = &[3, 4, 8, 11, 12, 17, 18, 101, 105, 106];
 const DELETES: &[i32] = &[2, 14, 20];
 const CLOSES_SESSION: i32 = -11;

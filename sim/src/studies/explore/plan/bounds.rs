@@ -41,14 +41,12 @@ pub struct Bounds {
     pub grain: Grain,
     /// The pruning rules in effect.
     pub rules: BTreeSet<Rule>,
-    /// Seed for the remaining random values, such as owners' names and the retries of locks that
-    /// draw their own.
+    /// Seed for the remaining random values, such as owners' names.
     pub seed: Seed,
 }
 
 impl Bounds {
-    /// Returns the default for the longest fault, which is a lease and a half and long enough for
-    /// `failover`.
+    /// Returns the default for the longest fault, which is at least a lease and a half.
     pub fn usual_longest(client: &Definition, families: &Families, scenario: &Scenario) -> Span {
         let leases = Span(Micros(scenario.ttl.0.0.saturating_mul(3) / 2));
         if families.chosen().all(|family| family != Family::Failover) {
@@ -68,8 +66,7 @@ impl Bounds {
     }
 }
 
-/// Returns the default scenario, with few processes and short cycles, because every event is a
-/// possible place for a fault.
+/// Returns the default scenario, which is small because every event is a place for a fault.
 pub fn small_scenario() -> Scenario {
     let fixed = |millis| SpanRange::new(Span::millis(millis), Span::millis(millis));
     Scenario {

@@ -1,13 +1,11 @@
-//! Computes the magnitudes of a fault, one for every interval between two timers in which it can
-//! end.
+//! Computes the magnitudes of a fault, one for every interval in which it can end.
 
 use super::bounds::{Bounds, Grain};
 use super::scout::Scout;
 use fencepost_faults::{Micros, SimTime};
 use std::collections::BTreeSet;
 
-/// A fault may end between any two events, timers of a process, or ends of a lease. The ends are in
-/// ascending order.
+/// A fault may end between any two events, timers of a process, or ends of a lease.
 pub(crate) fn ends(bounds: &Bounds, from: SimTime, longest: &Scout) -> Vec<SimTime> {
     let timers = longest.timers.iter().map(|(at, _)| at);
     let all = longest.told.iter().chain(timers).chain(&longest.leases);

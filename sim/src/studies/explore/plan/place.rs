@@ -30,8 +30,7 @@ pub struct Planned {
 #[derive(Default)]
 pub(crate) struct Placed {
     pub(crate) plans: Vec<FaultPlan>,
-    /// Plans that give the same runs until they are extended, such as cuts that end before the next
-    /// check.
+    /// Plans that give the same runs until they are extended, such as short cuts.
     pub(crate) alike: Vec<FaultPlan>,
     pub(crate) dead_ends: BTreeSet<usize>,
     pub(crate) pruned: Pruned,

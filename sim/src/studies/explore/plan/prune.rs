@@ -5,8 +5,7 @@ use fencepost_faults::{Fault, Micros, Node, SimTime, TimedFault};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Pruned {
-    /// Places that are equivalent to a later place before the same event. The number of their plans
-    /// is unknown.
+    /// Places that are equivalent to a later place before the same event.
     pub places_in_gaps: u64,
     /// Plans whose last fault has no effect.
     pub idle: u64,

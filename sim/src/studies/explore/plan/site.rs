@@ -50,8 +50,7 @@ pub(crate) enum Site {
 /// A trap catches the command whose arrival it precedes, but not the next one, a round trip later.
 const TRAP_QUANTA: u64 = 2;
 
-/// A partition cuts one link, in one direction or both, or cuts one machine off from the other
-/// side.
+/// A partition cuts one link, in one direction or both, or cuts one machine off.
 pub(crate) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
     let (clients, servers) = (setting.clients(), setting.servers());
     let links = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {

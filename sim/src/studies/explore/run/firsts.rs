@@ -139,8 +139,7 @@ impl Exploration<'_> {
         up_to(self.bounds.most()).into_iter().map(|level| (level, count(level))).collect()
     }
 
-    /// Iterates over the plans with at most one fault or late message, in run order. They are
-    /// placed on demand.
+    /// Iterates over the plans with at most one fault or late message, in run order.
     pub fn plans(&self) -> impl Iterator<Item = Result<Planned, FailedPlan>> + '_ {
         let calm = |base| Planned { base, level: Level::default(), plan: FaultPlan::default() };
         let of_unit = |kind: Added, number: usize| {

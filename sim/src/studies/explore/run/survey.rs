@@ -1,5 +1,4 @@
-//! Estimates the work for bounds from a sample, because it may be a thousand plans or a hundred
-//! years.
+//! Estimates the work for bounds from a sample.
 
 use super::trial::trial;
 use super::work::{Exploration, FailedPlan};
@@ -26,8 +25,7 @@ pub struct Survey {
     pub runs: [u128; 4],
     /// Number of plans to keep in memory, which are those with one addition if they are extended.
     pub kept: u128,
-    /// Processor time of one run in microseconds, including the search for its place; `None` if
-    /// unknown.
+    /// Processor time of one run in microseconds, with the search for its place, if known.
     pub run_us: Option<u64>,
 }
 

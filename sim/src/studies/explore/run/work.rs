@@ -52,8 +52,7 @@ pub struct Exploration<'b> {
     pub(crate) bases: Vec<Base>,
     pub(crate) sites: [Vec<Site>; 2],
     pub(crate) calm: Vec<OnceLock<Scout>>,
-    /// First additions are empty unless plans are extended, because otherwise each unit places its
-    /// own.
+    /// First additions are empty unless plans are extended.
     pub(crate) firsts: [Vec<(usize, Placed)>; 2],
     pub(crate) has_all_firsts: bool,
 }
@@ -105,8 +104,7 @@ impl<'b> Exploration<'b> {
         Exploration { bounds, jobs, bases, sites, calm, firsts, has_all_firsts: false }
     }
 
-    /// Places all extended first faults and delays. If stopped meanwhile, the result is incomplete
-    /// and cannot be used.
+    /// Places all extended first faults and delays. A stop leaves the result unusable.
     pub fn new(
         bounds: &'b Bounds,
         jobs: usize,
@@ -152,8 +150,7 @@ impl<'b> Exploration<'b> {
         Ok(Answer::Quiet(ledger))
     }
 
-    /// Repeats a part of the work. Returns `None` if it is stopped, or if one of its plans breaks a
-    /// rule.
+    /// Repeats a part of the work. Returns `None` after a stop or a violation.
     pub fn again(
         &self,
         part: &Slice,

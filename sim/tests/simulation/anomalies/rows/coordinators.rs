@@ -1,5 +1,4 @@
-//! The rows of memcached (E1), ZooKeeper (E2, E3), databases (E5), etcd (E7), Chubby (E8) and
-//! GemFire (E9).
+//! The rows of all coordinators except Redis.
 
 use super::{
     FOREIGN, HARM, HELD, OVERLAP, Row, STUCK, Slow, TOKENS, anywhere, case, delayed_restart,
@@ -66,8 +65,7 @@ pub(crate) fn cut_from_the_cell() -> Scenario {
     cut(20, (36_000, 39_900), (35, 45))
 }
 
-/// Leases take a minute, as with an overloaded master, and holders work beyond that and the grace
-/// period.
+/// Leases take a minute, and holders work beyond that and the grace period.
 pub(crate) fn cut_beyond_the_grace_period() -> Scenario {
     Scenario { cycles: 3, ..cut(60, (115_000, 119_000), (130, 150)) }
 }
@@ -77,8 +75,7 @@ pub(crate) fn alone() -> Scenario {
     Scenario { servers: Servers { ensemble: 1, ..Servers::default() }, ..Scenario::default() }
 }
 
-/// Message latencies are close to the holds, so that many messages are in transit when a reply is
-/// lost.
+/// Message latencies are close to the holds, so many messages are in transit.
 pub(crate) fn slow_and_alone() -> Scenario {
     Scenario {
         cycles: 60,
@@ -134,8 +131,7 @@ pub(crate) fn behind() -> Scenario {
     }
 }
 
-/// Holders work, and clients are cut off, for longer than a session of 10 s. No other server
-/// replaces the only one.
+/// Holders work, and clients are cut off, for longer than a session of 10 s.
 pub(crate) fn cut_off() -> Scenario {
     Scenario {
         faults: FaultSizes {
@@ -336,8 +332,7 @@ pub(super) const LOCK_DELAY: Slow = Slow {
     fault: "client-crash",
 };
 
-/// The lock requests one second more, so that no lease ends early, and therefore waits up to a
-/// second longer.
+/// The lock requests one second more, and therefore waits up to a second longer.
 pub(super) const LATE_EXPIRY: Slow = Slow {
     id: "E1",
     flawed: within("memcached-cas", anywhere),

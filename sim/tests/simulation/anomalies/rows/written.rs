@@ -1,5 +1,4 @@
-//! Hand-written plans for anomalies of two faults in quick succession, which drawn plans rarely
-//! have.
+//! Hand-written plans for anomalies of two faults in quick succession.
 
 use super::{Case, OVERLAP, within};
 use fencepost::Scenario;
