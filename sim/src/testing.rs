@@ -79,7 +79,7 @@ pub struct LockTest {
 }
 
 impl LockTest {
-    /// Creates a test of the built-in scenario with no faults and seeds 0 to 99.
+    /// Creates a test of the built-in scenario, with no faults, seeds 0 to 99, expected to be safe.
     pub fn new(lock: &'static Definition) -> LockTest {
         LockTest {
             lock,
@@ -144,7 +144,7 @@ impl LockTest {
         LockTest { reports: Some(folder.into()), ..self }
     }
 
-    /// Runs the test and returns the sum. Panics if the result is unexpected.
+    /// Runs the test and returns the sum. Panics with a replay command if the sum is unexpected.
     #[track_caller]
     pub fn run(self) -> Sweep {
         match self.check() {

@@ -34,7 +34,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// All runs must have the same seed, lock, families, and other settings.
+    /// All runs must have the same seed, lock and families. Plan, processes and cycles may differ.
     pub(super) fn shows(&self, spec: &RunSpec, target: Target) -> bool {
         let scenario = &spec.scenario;
         let plan = serde_json::json!(spec.plan);

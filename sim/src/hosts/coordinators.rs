@@ -27,7 +27,8 @@ pub struct Entry {
     pub about: &'static str,
     /// Default port of the real server.
     pub port: u16,
-    /// Fault families without effect here, which are never drawn.
+    /// Fault families without effect here. They are never drawn, so that unexercised runs are not
+    /// called safe.
     pub not_exercised: &'static [Family],
     pub(crate) unanswered: &'static [FaultKind],
     /// Time before its ttl at which a server may end a lease, because of its unit of time.

@@ -25,7 +25,8 @@ impl RunSpec {
             + scenario.calls.retry.max.0
     }
 
-    /// A waiter for a fair lock must be queued within a command timeout and a retry.
+    /// A waiter for a fair lock must be queued within a command timeout and a retry. After faults
+    /// it must first find a server.
     pub(super) fn order_bound(&self) -> Micros {
         let starts_at_once = !self.client.deployment.lives_with_session();
         match self.plan.faults.is_empty() && starts_at_once {

@@ -48,7 +48,8 @@ pub struct SweepSpec {
     pub fail_fast: bool,
     /// Whether to minimize and explain the smallest run of every anomaly.
     pub explains: bool,
-    /// Maximum number of violations kept per cell.
+    /// Maximum number of violations kept per cell;
+    /// [`fencepost_reports::summary::sweep::VIOLATIONS_MAX`] by default.
     pub violations_max: u64,
 }
 

@@ -161,7 +161,7 @@ fn more_time_makes_no_shorter_way_with_5_masters() {
 
 #[test]
 fn a_master_that_never_forgets_in_time_lets_nobody_else_in() {
-    // With a ttl beyond the end of time no lock expires.
+    // With a ttl beyond the end of time no lock expires, so there is no way to two holders.
     let mut model = Model::new(3);
     model.masters = vec![Some((0, TIME_MAX + 1)); 3];
     model.clients[0].1 = Phase::Holding;

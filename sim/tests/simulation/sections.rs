@@ -37,7 +37,7 @@ fn released_at(history: &History) -> SimTime {
 #[test]
 fn a_pause_makes_work_late_by_all_of_it_and_waiting_by_what_outlasts_it() {
     let seconds = |section| released_at(&paused(section)).0 / 1_000_000;
-    // The first half is over at 3.5 s, which is noticed at 5 s.
+    // The first half, over at 3.5 s, is noticed at 5 s. The second half takes its full time.
     assert_eq!(seconds(Section::Wait), 8);
     // Half-way, the process finds that its lease would not outlast the other half.
     assert!((9..=10).contains(&seconds(Section::Work)), "{}", seconds(Section::Work));

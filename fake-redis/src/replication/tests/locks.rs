@@ -25,7 +25,7 @@ fn a_restarted_server_knows_no_scripts_though_its_data_is_there() {
     assert_eq!(world.ask_text("redis-1", &["EVAL", RELEASE, "1", "lock", "mine"]), "1");
 }
 
-/// A server executes the command of a disconnected client (networking.c). redis-py retries.
+/// A server executes a disconnected client's command (networking.c). redis-py and ioredis retry.
 #[test]
 fn a_set_nx_that_is_sent_again_after_its_reply_was_lost_finds_its_own_token() {
     let mut world = World::new();
@@ -43,7 +43,7 @@ fn a_set_nx_that_is_sent_again_after_its_reply_was_lost_finds_its_own_token() {
     assert_eq!(text(&world.call(second, &["GET", "lock"])), "token", "and yet it holds the lock");
 }
 
-/// A time to live starts with the execution (db.c), which any slow command before it delays.
+/// A time to live starts with the execution (db.c, script.c), which a slow command delays.
 #[test]
 fn a_command_that_waits_behind_a_slow_one_starts_its_time_to_live_when_it_is_executed() {
     let mut world = World::new();
@@ -61,7 +61,7 @@ fn a_command_that_waits_behind_a_slow_one_starts_its_time_to_live_when_it_is_exe
     assert!(left > 4_900, "3 s after it was sent it has {left} ms left");
 }
 
-/// The server stores no messages (pubsub.c). The docs promise at-most-once delivery.
+/// The server stores no messages (pubsub.c; docs "Redis Pub/Sub" on at-most-once delivery).
 #[test]
 fn a_message_that_is_published_while_nobody_listens_is_never_delivered() {
     let mut world = World::new();

@@ -111,7 +111,8 @@ impl History {
         }
     }
 
-    /// The backlog must go back to the offset `next` (`masterTryPartialResynchronization`).
+    /// The requester must share this history, and the backlog must go back to `next`
+    /// (`masterTryPartialResynchronization`).
     pub(crate) fn since(&self, id: &str, next: u64) -> Option<Bytes> {
         let same_past = id.eq_ignore_ascii_case(&self.id)
             || id.eq_ignore_ascii_case(&self.second_id)

@@ -61,7 +61,7 @@ impl Checkpoint {
         Ok(Checkpoint { checksum: Some(checksum), ..open })
     }
 
-    /// Reads a checkpoint of this sweep, and returns whether a checksum protected it.
+    /// Reads the work in this sweep's checkpoint, and whether a checksum protected the work.
     pub fn read(text: &str, spec: &SweepSpec) -> Result<(Sweep, Protection), InvalidCheckpoint> {
         let (read, protection) = Checkpoint::parse(text)?;
         read.belongs_to(spec)?;

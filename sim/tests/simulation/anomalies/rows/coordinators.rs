@@ -1,4 +1,5 @@
-//! The rows of all coordinators except Redis.
+//! The rows of memcached (E1), ZooKeeper (E2, E3), databases (E5), etcd (E7), Chubby (E8) and
+//! GemFire (E9).
 
 use super::{
     FOREIGN, HARM, HELD, OVERLAP, Row, STUCK, Slow, TOKENS, anywhere, case, delayed_restart,
