@@ -30,6 +30,7 @@ mod set_members;
 mod shutdown;
 mod sorted_set;
 mod sorted_set_range;
+mod stream;
 mod string;
 mod transaction;
 
@@ -51,6 +52,7 @@ static FAMILIES: &[&[Command]] = &[
     set_members::COMMANDS,
     sorted_set::COMMANDS,
     sorted_set_range::COMMANDS,
+    stream::COMMANDS,
     blocking::COMMANDS,
     member_scan::COMMANDS,
     memory::COMMANDS,

@@ -1,7 +1,7 @@
 //! Helpers for commands on collections: type check, creation on first use, removal when empty.
 
 use crate::config::events::EventClass;
-use crate::data::value::{List, Set, SortedSet, Value};
+use crate::data::value::{List, Set, SortedSet, Stream, Value};
 use crate::protocol::error::{CommandError, WRONG_TYPE};
 use crate::protocol::reply::Reply;
 use crate::state::server::Call;
@@ -34,7 +34,7 @@ macro_rules! collections {
     };
 }
 
-collections!(List, Set, SortedSet);
+collections!(List, Set, SortedSet, Stream);
 
 pub(crate) fn read<'c, C: Collection + 'c>(
     call: &'c mut Call<'_>,

@@ -1,6 +1,6 @@
 //! Snapshots in Redis's RDB format, version 10 (Redis 7.0). The reader understands what the writer
-//! produces: plain lists of elements, which every Redis reads. It does not understand the packed
-//! encodings of a real server.
+//! produces: plain lists of elements, which every Redis reads, and streams. It does not understand
+//! the other packed encodings of a real server.
 //!
 //! A file consists of `REDIS0010`, auxiliary fields, a selector and the keys of each database, an
 //! end mark, and a CRC-64 (rdb.c, `rdbSaveRio` and `rdbLoadRioWithLoadingCtx`).
@@ -30,6 +30,8 @@ mod kind {
     pub(super) const SET: u8 = 2;
     pub(super) const HASH: u8 = 4;
     pub(super) const SORTED_SET: u8 = 5;
+    /// Nodes as listpacks, as in Redis 5.0 (`STREAM_LISTPACKS`).
+    pub(super) const STREAM: u8 = 15;
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

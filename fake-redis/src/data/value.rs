@@ -4,10 +4,12 @@ mod list;
 mod ranked;
 mod set;
 mod sorted_set;
+pub(crate) mod stream;
 
 pub(crate) use list::{End, List};
 pub(crate) use set::Set;
 pub(crate) use sorted_set::SortedSet;
+pub(crate) use stream::{Entry, Keep, NODE_ENTRIES_MAX, Pairs, Stream, StreamId, Trim};
 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -16,7 +18,7 @@ use rustc_hash::FxBuildHasher;
 const LISTED_FIELDS_MAX: usize = 512;
 const LISTED_VALUE_LENGTH_MAX: usize = 64;
 
-/// Collections are boxed to make entries cheap to move, and are never empty in a keyspace.
+/// Collections are boxed to make entries cheap to move. In a keyspace only a stream may be empty.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Value {
     String(Vec<u8>),
@@ -24,6 +26,7 @@ pub(crate) enum Value {
     List(Box<List>),
     Set(Box<Set>),
     SortedSet(Box<SortedSet>),
+    Stream(Box<Stream>),
 }
 
 impl Value {
@@ -34,6 +37,7 @@ impl Value {
             Value::List(_) => "list",
             Value::Set(_) => "set",
             Value::SortedSet(_) => "zset",
+            Value::Stream(_) => "stream",
         }
     }
 
@@ -49,6 +53,7 @@ impl Value {
             Value::Set(_) => "hashtable",
             Value::SortedSet(set) if set.is_listed() => "listpack",
             Value::SortedSet(_) => "skiplist",
+            Value::Stream(_) => "stream",
         }
     }
 
@@ -59,6 +64,7 @@ impl Value {
             Value::List(list) => list.memory(),
             Value::Set(set) => set.memory(),
             Value::SortedSet(set) => set.memory(),
+            Value::Stream(stream) => stream.memory(),
         }
     }
 }

@@ -48,7 +48,8 @@ impl Server {
     }
 }
 
-/// A hash becomes `field=value` and a sorted set `member=score`, separated by spaces.
+/// A hash becomes `field=value` and a sorted set `member=score`, separated by spaces. A stream becomes
+/// the identifier of its last entry.
 fn rendered(value: &Value) -> Bytes {
     match value {
         Value::String(text) => Bytes::copy_from_slice(text),
@@ -65,5 +66,6 @@ fn rendered(value: &Value) -> Bytes {
                 .map(|(member, score)| [member, b"=", double_text(score).as_bytes()].concat());
             Bytes::from(scored.collect::<Vec<_>>().join(&b' '))
         }
+        Value::Stream(stream) => Bytes::from(stream.last().text()),
     }
 }

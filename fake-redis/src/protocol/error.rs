@@ -41,6 +41,7 @@ errors! {
     NAN_OR_INFINITY = "ERR increment would produce NaN or Infinity";
     OFFSET_OUT_OF_RANGE = "ERR offset is out of range";
     STRING_TOO_LONG = "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
+    INVALID_STREAM_ID = "ERR Invalid stream ID specified as stream command argument";
     INVALID_CURSOR = "ERR invalid cursor";
     NOT_POSITIVE_TIMEOUT = "ERR timeout is negative";
     BAD_TIMEOUT = "ERR timeout is not an integer or out of range";

@@ -52,6 +52,20 @@ fn the_get_option_and_floats_do_not_travel() {
 }
 
 #[test]
+fn a_stream_tells_the_chosen_identifier_and_the_exact_outcome_of_a_trim() {
+    let id = |sequence: u64| format!("{START_MS}-{sequence}");
+    let added = format!("XADD x {} f v | XADD x {} f w", id(0), id(1));
+    check_effect(&["XADD x * f v", "XADD x * f w"], &added);
+    let trimmed = "XADD x 1-1 f v | XADD x MAXLEN = 2 2-0 f w | XTRIM x MAXLEN 1";
+    check_effect(
+        &["XADD x 1-1 f v", "XADD x MAXLEN ~ 1 2-* f w", "XTRIM x MAXLEN 1", "XTRIM x MAXLEN 1"],
+        trimmed,
+    );
+    check_effect(&["XADD x MINID ~ 9 NOMKSTREAM 3 f v", "XDEL x 3", "XDEL x 3"], "");
+    check_effect(&["XADD x 3 f v", "XDEL x 3", "XDEL x 3"], "XADD x 3-0 f v | XDEL x 3");
+}
+
+#[test]
 fn a_script_is_told_as_its_effects_and_as_a_transaction_if_they_are_many() {
     check_effect(&["EVAL \"return redis.call('GET', 'k')\" 0"], "");
     check_effect(&["EVAL \"return redis.call('INCR', 'k')\" 0"], "INCR k");

@@ -21,8 +21,11 @@ fn fill(client: &mut Client) {
             client.run(&format!("SADD integers{size} {index}"));
             client.run(&format!("SADD set{size} member{index}"));
             client.run(&format!("ZADD zset{size} {index}.5 member{index}"));
+            client
+                .run(&format!("XADD stream{size} 5-* field{} {index} n member{index}", index % 3));
         }
     }
+    client.run("XDEL stream600 5-7 5-8 5-120");
     client.run("SELECT 3");
     client.run("SET elsewhere value");
     client.run("SELECT 0");
@@ -37,6 +40,7 @@ fn contents(client: &mut Client) -> Vec<String> {
     for size in [5, 600] {
         lines.push(client.run(&format!("LRANGE list{size} 0 -1")));
         lines.push(client.run(&format!("ZRANGE zset{size} 0 -1 WITHSCORES")));
+        lines.push(client.run(&format!("XRANGE stream{size} - +")));
         for command in [
             format!("SMEMBERS set{size}"),
             format!("SMEMBERS integers{size}"),
@@ -79,9 +83,11 @@ fn a_real_server_follows_a_fake_one_by_full_and_partial_resynchronisation() {
     wait_for_value(&mut replica, "string", "value");
     assert_eq!(contents(&mut replica), contents(&mut primary));
     primary.run("SET later 1");
+    primary.run("XADD stream600 MAXLEN ~ 300 * field later");
     primary.run("EVAL redis.call('SET',KEYS[1],ARGV[1],'PX',3600000) 1 scripted 2");
     wait_for("the replica acknowledges", || (primary.run("WAIT 1 1000") == ":1").then_some(()));
     assert_eq!(replica.run("MGET later scripted"), "*2|$1|1|$1|2");
+    assert_eq!(replica.run("XRANGE stream600 - +"), primary.run("XRANGE stream600 - +"));
     assert_eq!(replica.run("PEXPIRETIME scripted"), primary.run("PEXPIRETIME scripted"));
     primary.run("CLIENT KILL TYPE replica");
     primary.run("SET missed 3");

@@ -1,6 +1,7 @@
 //! Reads snapshots from arbitrary bytes (`rdbLoadRioWithLoadingCtx`).
 
 use super::{Origin, RdbError, SavedKey, Snapshot, VERSION, crc64::checksum, kind, opcode};
+use crate::data::value::stream::{Stream, StreamId, packed};
 use crate::data::value::{End, Hash, List, Set, SortedSet, Value};
 use std::collections::BTreeMap;
 
@@ -97,6 +98,7 @@ impl<'a> Reader<'a> {
                 Ok(Value::Set(Box::new(set)))
             }
             kind::SORTED_SET => self.sorted_set(),
+            kind::STREAM => self.stream()?.ok_or(RdbError::Malformed("stream")),
             kind => Err(RdbError::Kind(kind)),
         }
     }
@@ -121,6 +123,25 @@ impl<'a> Reader<'a> {
             set.set(&member, score);
         }
         Ok(Value::SortedSet(Box::new(set)))
+    }
+
+    /// `None` if it is malformed or has consumer groups.
+    fn stream(&mut self) -> Result<Option<Value>, RdbError> {
+        let mut nodes = Vec::new();
+        for _ in 0..self.length()? {
+            let (id, bytes) = (self.string()?, self.string()?);
+            let Ok(id) = <[u8; 16]>::try_from(id) else { return Ok(None) };
+            let id = u128::from_be_bytes(id);
+            let first = StreamId { ms: (id >> 64) as u64, sequence: id as u64 };
+            let Some(entries) = packed::read(first, &bytes) else { return Ok(None) };
+            nodes.push(entries);
+        }
+        let length = self.length()?;
+        let last = StreamId { ms: self.length()? as u64, sequence: self.length()? as u64 };
+        let groups = self.length()?;
+        let stream = Stream::restored(nodes, last);
+        let stream = stream.filter(|stream| stream.len() == length && groups == 0);
+        Ok(stream.map(|stream| Value::Stream(Box::new(stream))))
     }
 
     fn count(&mut self, of: &'static str) -> Result<usize, RdbError> {

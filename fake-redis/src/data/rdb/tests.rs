@@ -2,7 +2,7 @@
 
 use super::{Origin, RdbError, Snapshot, read, writer::About};
 use crate::data::keyspace::{Entry, Keyspace};
-use crate::data::value::{End, Hash, List, Set, SortedSet, Value};
+use crate::data::value::{End, Hash, List, Set, SortedSet, Stream, StreamId, Value};
 
 fn text(text: &[u8]) -> Value {
     Value::String(text.to_vec())
@@ -30,6 +30,24 @@ fn sorted_set(members: &[(&str, f64)]) -> Value {
     let mut set = SortedSet::default();
     members.iter().for_each(|(member, score)| _ = set.set(member.as_bytes(), *score));
     Value::SortedSet(Box::new(set))
+}
+
+/// Of entries with the same fields and others, with every kind of number, some of them removed.
+fn stream(length: u64) -> Value {
+    let mut stream = Stream::default();
+    let numbers = [0, 127, -1, 4_095, -4_097, 70_000, -9_000_000, 3_000_000_000, i64::MIN];
+    for sequence in 1..=length {
+        let id = StreamId { ms: 5 + sequence / 7, sequence };
+        let number = numbers[sequence as usize % numbers.len()].to_string();
+        let field: &[u8] = if sequence % 3 == 0 { b"other" } else { b"field" };
+        let long = vec![b'x'; sequence as usize * 3];
+        let pairs: [(&[u8], &[u8]); 2] = [(field, number.as_bytes()), (b"long", &long)];
+        stream.append(id, pairs.map(|(field, value)| (field.into(), value.into())).into());
+        if sequence % 5 == 0 {
+            stream.remove(id);
+        }
+    }
+    Value::Stream(Box::new(stream))
 }
 
 fn write(keyspace: &Keyspace, origin: Option<&Origin>) -> Vec<u8> {
@@ -60,6 +78,8 @@ fn all_that_is_written_is_read_back() {
         set(&["3", "-1"]),
         set(&["3", "x", ""]),
         sorted_set(&[("a", 1.5), ("b", f64::INFINITY), ("c", -0.1)]),
+        stream(0),
+        stream(250),
     ];
     for (number, value) in values.iter().enumerate() {
         let expires_at_ms = (number % 2 == 0).then_some(1_700_000_000_000 + number as i64);

@@ -4,6 +4,7 @@ use super::{Origin, VERSION, crc64::checksum, kind, opcode};
 use crate::data::keyspace::Keyspace;
 use crate::data::number::parse_integer;
 use crate::data::value::Value;
+use crate::data::value::stream::{StreamId, packed};
 use bytes::Bytes;
 
 #[derive(Clone, Debug)]
@@ -93,6 +94,21 @@ fn value(out: &mut Vec<u8>, key: &[u8], value: &Value) {
                 string(out, member);
                 out.extend_from_slice(&score.to_le_bytes());
             }
+        }
+        Value::Stream(stream) => {
+            head(kind::STREAM, stream.nodes().len());
+            for entries in stream.nodes() {
+                let first = entries.front().map_or(StreamId::MIN, |entry| entry.id);
+                let id = [first.ms.to_be_bytes(), first.sequence.to_be_bytes()].concat();
+                string(out, &id);
+                string(out, &packed::write(entries));
+            }
+            let last = stream.last();
+            length(out, stream.len());
+            length(out, last.ms as usize);
+            length(out, last.sequence as usize);
+            // Consumer groups.
+            length(out, 0);
         }
     }
 }
