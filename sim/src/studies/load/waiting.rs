@@ -23,6 +23,7 @@ pub enum Waiting {
     Own,
 }
 
+/// A `--waiting` that cannot be parsed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "waiting '{0}': expected none, fixed:20ms, random:10ms..30ms, exponential:10ms..320ms or own"
