@@ -87,7 +87,6 @@ impl PrimaryFinder {
         )))
     }
 
-    /// Performs step 3 of the guidelines, the check with ROLE.
     async fn connect_to_master(&self, address: &Address) -> Result<Connection, CallError> {
         let connection = Connection::open(&self.env, address, self.timeout).await?;
         let no_primary = |reason: &str| CallError::NoPrimary(format!("{address} {reason}"));

@@ -28,7 +28,6 @@ use std::rc::Rc;
 use std::time::Duration;
 use system::System;
 
-/// Default `lock-lease` of a cache.
 const LOCK_LEASE: Duration = Duration::from_secs(120);
 
 /// Entry of `gemfire`, the registry's lock.

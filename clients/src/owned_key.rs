@@ -44,7 +44,6 @@ pub(crate) fn fresh_digits(env: &Env) -> [u8; 40] {
 
 fn eight_digits(number: u32) -> [u8; 8] {
     const ONE_EACH: u64 = 0x0101_0101_0101_0101;
-    // Each step splits halves until every digit has its own byte.
     let mut digits = u64::from(number);
     digits = (digits | digits << 16) & 0x0000_ffff_0000_ffff;
     digits = (digits | digits << 8) & 0x00ff_00ff_00ff_00ff;

@@ -51,7 +51,6 @@ pub(crate) fn ended(error: &io::Error, timeout: Duration) -> CallError {
     }
 }
 
-/// An open connection and its received but unread bytes. Unusable after an error.
 pub(crate) struct Stream {
     socket: Socket,
     pub(crate) input: BytesMut,

@@ -87,7 +87,6 @@ impl Platform for Computer {
         let Some(file) = file else { return Ok(()) };
         match tokio::task::spawn_blocking(move || file.sync_data()).await {
             Ok(synced) => synced.map_err(|error| self.files.borrow().failure(error)),
-            // The runtime is ending and will drop this task.
             Err(_) => std::future::pending().await,
         }
     }

@@ -71,7 +71,6 @@ pub async fn serve_guest<S: ByteStream>(
     let beginning =
         Beginning { image: life.image(), starts: life.starts(), now: wall_time(clock()) };
     let guest = Guest { accept, connect, clock, started: Instant::now(), life };
-    // The local set ends its tasks when it is dropped.
     let tasks = LocalSet::new();
     tasks
         .run_until(async {

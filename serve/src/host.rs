@@ -19,7 +19,6 @@ use tokio::time::Instant;
 
 /// Size of a read buffer, as Redis's `PROTO_IOBUF_LEN`.
 const READ_BUFFER_SIZE: usize = 16 * 1024;
-/// Number of commands after which the other sockets get their turn.
 const COMMANDS_PER_TURN: usize = 1_024;
 /// Pause after a failed accept, which usually lacks a file descriptor.
 pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);

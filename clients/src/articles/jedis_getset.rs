@@ -69,7 +69,6 @@ struct JedisGetset {
 }
 
 impl JedisGetset {
-    /// Runs `acquire(Jedis)`, which gives up when the sleeps add up to the timeout.
     async fn acquire_within(&mut self, resource: &str) -> Acquisition {
         let mut standing = None;
         let mut refusal = Cow::Borrowed("held by another");

@@ -113,7 +113,6 @@ mod tests {
         }
     }
 
-    /// Lets C2 and C3 find C1's lock stale; C3 gets its reply to GET two milliseconds later.
     fn two_waiters(name: &str) -> (Acquisition, Acquisition, String) {
         let mut gets = 0;
         let world = TestWorld::new();

@@ -19,7 +19,6 @@ use std::time::Duration;
 
 /// Time limit of the first answer (`defaultTTL`).
 const FIRST_ANSWER: Duration = Duration::from_secs(5);
-/// Delay after a failed try (`retryConnWait`).
 const RETRY: Duration = Duration::from_millis(500);
 
 /// A lease and its keepalive task; the lease expires if the session is dropped.

@@ -186,7 +186,6 @@ impl Machine {
     }
 
     pub(super) fn unpin(&mut self, ticket: HostRootTicket) {
-        // Each value is pinned once and unpinned once.
         let _ = self.vm.unpin(ticket);
     }
 

@@ -15,7 +15,6 @@ pub(super) struct Host {
 
 type Native = fn(&mut Vm, u32, u32) -> Result<u32, LuaError>;
 
-/// Native functions in the order in which prelude.lua takes them.
 pub(super) const NATIVES: [Native; 5] = [
     |vm, slot, _| answer(vm, slot, |_, host| Ok(Value::Int(host.env.wall_clock().as_millis()))),
     |vm, slot, _| {

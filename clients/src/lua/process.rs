@@ -149,7 +149,6 @@ impl Process {
 
     pub(super) fn pin(self: &Rc<Self>, value: Value) -> Pinned {
         let ticket = self.with(|machine| machine.pin(value));
-        // A process keeps its machine until it ends.
         Pinned { process: self.clone(), ticket: ticket.unwrap_or(self.functions[0]) }
     }
 

@@ -135,7 +135,6 @@ fn row(mut rest: &[u8], count: usize) -> Option<Vec<Option<String>>> {
                 let (length, after) = after.split_first_chunk::<2>()?;
                 (usize::from(u16::from_le_bytes(*length)), after)
             }
-            // Values of a lock are shorter than this length encoding.
             0xfd.. => return None,
             length => (usize::from(length), after),
         };

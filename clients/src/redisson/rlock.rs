@@ -216,7 +216,6 @@ impl RLock {
         }
     }
 
-    /// Returns whether the caller held the lock at least once.
     pub(super) async fn unlock_once(&mut self, key: &str) -> Result<bool, CallError> {
         let (names, lives_ms) = (Names::of(key), self.lives().as_millis().to_string());
         let reply = match self.habits.fair {

@@ -70,7 +70,6 @@ struct Library {
 }
 
 impl Library {
-    /// Creates the lock with the library's own delay between attempts.
     fn new(
         env: Env,
         servers: &Servers,

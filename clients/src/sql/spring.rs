@@ -105,7 +105,6 @@ struct Generation {
     update: &'static str,
     /// Parameters: $1 key, $2 region, $3 owner, $4 now, and for 7.0 $5 the time of expiry.
     insert: &'static str,
-    /// Parameters: $1 key, $2 region, $3 owner.
     delete: &'static str,
     /// `true` if the row holds its expiry, rather than the time of the acquire.
     has_expiry: bool,

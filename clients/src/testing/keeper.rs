@@ -96,7 +96,6 @@ impl Keeper {
         paths.filter(|name| !name.contains('/')).map(str::to_owned).collect()
     }
 
-    /// Returns the session of a node; 0 for a persistent one.
     pub(crate) fn owner_of(&self, path: &str) -> i64 {
         self.nodes[path].owner
     }
@@ -124,7 +123,6 @@ impl Keeper {
         self.watches.retain(|(_, _, listener)| *listener != socket);
     }
 
-    /// Executes a request. Returns the reply before the notices to others.
     pub(crate) fn carry_out(&mut self, socket: usize, asked: &KeeperRequest) -> Vec<ForSocket> {
         match asked {
             KeeperRequest::Connect { session } => vec![(socket, self.accept(socket, *session))],

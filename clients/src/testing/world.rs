@@ -162,7 +162,6 @@ impl TestWorld {
         self.state.borrow().timers.len()
     }
 
-    /// Runs a future to its end, and polls all tasks after every event.
     pub(crate) fn run<T>(&self, future: impl Future<Output = T>) -> T {
         let mut future = std::pin::pin!(future);
         let woken = Arc::new(Woken::default());

@@ -44,7 +44,6 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Returns the time before the end of a lease at which the master answers a KeepAlive.
     pub(crate) fn answers_before_us(&self) -> u64 {
         self.session_lease_us / 3
     }

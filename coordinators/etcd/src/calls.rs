@@ -78,7 +78,6 @@ impl Etcd {
         }
     }
 
-    /// Removes the timeout of a call that waits for other clients.
     pub(crate) fn wait_for_ever(&mut self, call: u64) {
         if let Some(pending) = self.calls.pending.get_mut(&call) {
             pending.deadline_ms = None;

@@ -20,7 +20,6 @@ pub(crate) struct Lease {
     pub(crate) ttl: i64,
     pub(crate) keys: BTreeSet<Bytes>,
     expiry_us: Option<u64>,
-    /// Time of the next revocation, which repeats after the expiry.
     revoke_us: u64,
 }
 

@@ -282,7 +282,6 @@ impl Etcd {
         }
         self.armed = due;
         if let Some(due) = due {
-            // If the deadline has already passed, the timer is due in a microsecond.
             let micros = due.saturating_sub(self.now.monotonic.0).max(1);
             self.out.list.push(Output::WakeAfter { micros });
         }

@@ -123,7 +123,6 @@ impl State {
         Ok(Outcome::Header { revision: self.store.written() })
     }
 
-    /// Executes a transaction; it chooses the branch before it changes anything.
     pub(crate) fn txn(&mut self, txn: &Txn) -> Result<Outcome, Refusal> {
         let is_success = txn.compare.iter().all(|compare| self.holds(compare));
         let branch = if is_success { &txn.success } else { &txn.failure };

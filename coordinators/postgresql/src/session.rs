@@ -15,7 +15,6 @@ pub(crate) struct Session {
     pub(crate) backend: Backend,
     /// Connection of the client; `None` for the session that creates the schema.
     pub(crate) connection: Option<ConnectionId>,
-    /// Secret that a cancel request must contain.
     pub(crate) secret: u32,
     pub(crate) user: String,
     pub(crate) database: String,

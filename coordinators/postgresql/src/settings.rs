@@ -13,7 +13,6 @@ pub(crate) struct Settings {
     texts: BTreeMap<&'static str, String>,
 }
 
-/// Settings that are durations, with their defaults in milliseconds.
 const SPANS: &[(&str, u64)] = &[
     ("deadlock_timeout", 1_000),
     ("idle_in_transaction_session_timeout", 0),
@@ -205,7 +204,6 @@ fn shown(span: u64) -> String {
     }
 }
 
-/// Parses a duration, whose default unit is the millisecond.
 fn span_of(name: &str, value: &str) -> Outcome<u64> {
     let text = value.trim();
     let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());

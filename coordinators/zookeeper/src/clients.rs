@@ -233,7 +233,6 @@ impl ZooKeeper {
         let body = frame.slice_ref(reader.rest());
         let operation = Operation::of(number);
         if operation == Some(Operation::Auth) {
-            // The server knows no authentication scheme.
             self.send_to_client(connection, reply::refusal(cxid, 0, Refusal::AuthFailed));
             return self.hang_up(connection);
         }

@@ -43,7 +43,6 @@ impl LockInternals {
                     .await?;
             match self.lock_loop(&path, &mut patience).await {
                 Ok(has_lock) => return Ok(has_lock.then_some(path)),
-                // The caller's own node is gone.
                 Err(ZooKeeperError::NoNode) if self.curator.allows_retry(retries).await => {
                     retries += 1;
                 }
@@ -85,7 +84,6 @@ impl LockInternals {
                         return Ok(false);
                     }
                 }
-                // The predecessor has just been deleted.
                 Err(ZooKeeperError::NoNode) => {}
                 Err(error) => return Err(error),
             }

@@ -70,7 +70,6 @@ impl Plain {
         for name in ["ID", "lease"] {
             text = replace(&text, name, |value| self.lease(value));
         }
-        // The replacements also change the lengths.
         if text.contains("\"N\"") {
             text = text
                 .lines()

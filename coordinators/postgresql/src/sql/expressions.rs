@@ -26,7 +26,6 @@ enum Power {
 }
 
 impl Power {
-    /// Returns whether an operator may follow another one; comparisons do not chain.
     fn follows(self, last: Power) -> bool {
         self < last || self == last && self != Power::Comparison
     }

@@ -25,7 +25,6 @@ impl Strength {
         }
     }
 
-    /// Returns the lock mode with which a transaction queues for a row.
     pub(crate) fn turn(self) -> LockMode {
         match self {
             Strength::KeyShare => LockMode::AccessShare,

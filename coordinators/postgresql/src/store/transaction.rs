@@ -26,7 +26,6 @@ pub(crate) struct Transaction {
     pub(crate) read_only: bool,
     pub(crate) is_block: bool,
     pub(crate) has_failed: bool,
-    /// Time that `now()` returns.
     pub(crate) began: i64,
     pub(crate) command: u32,
     pub(crate) has_looked: bool,
