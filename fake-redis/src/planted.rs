@@ -1,4 +1,4 @@
-//! A deliberate bug, with which tests show that they detect such a leak.
+//! A deliberate leak between scripts, with which tests show that they detect leaks.
 
 use std::cell::Cell;
 

@@ -1,4 +1,4 @@
-//! Tests of a server through its bytes, with a file for each guarantee.
+//! Tests of a server over its protocol, with a file for each guarantee.
 
 mod anything;
 mod blocking;

@@ -1,4 +1,4 @@
-//! Elects the leader by one vote per Sentinel and epoch, with a majority and the quorum.
+//! Elects the leader: each Sentinel votes once per epoch; a majority and the quorum are needed.
 
 use super::{core::Core, master::Master, period};
 use std::collections::BTreeMap;

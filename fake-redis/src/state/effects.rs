@@ -114,7 +114,7 @@ impl Changes {
         self.effects.items.len()
     }
 
-    /// Replicas get the instant at the end of these effects as a relative time.
+    /// Replicas get the final instant of each effect from `first` on as a relative time.
     pub(crate) fn make_relative(&mut self, first: usize) {
         self.effects.items[first..].iter_mut().for_each(|item| item.is_relative = true);
     }

@@ -24,7 +24,7 @@ pub enum Failure {
     Content {
         /// Path of the file.
         path: PathBuf,
-        /// The problem, and the valid content.
+        /// Description of the problem, with the valid content.
         what: String,
     },
     /// A failure of the simulation itself.

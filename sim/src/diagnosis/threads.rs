@@ -1,4 +1,4 @@
-//! Diagnostic runs on several threads.
+//! Makes diagnostic runs on several threads.
 
 use crate::run::RunSpec;
 use crate::run::parallel::in_parallel;

@@ -1,4 +1,4 @@
-//! The only way to make a world and run it to its end.
+//! Makes a world and runs it to its end, for both engines.
 
 use super::{Course, Engine, EngineError};
 use crate::hosts::nemesis::Nemesis;

@@ -41,11 +41,11 @@ pub enum Unfit {
     /// The lock's coordinator cannot lose its primary in this way.
     #[error("failover-by '{}': expected {expected} for {client}", .by.name())]
     FailoverBy {
-        /// The requested way.
+        /// The requested way to lose a primary.
         by: FailoverBy,
         /// Name of the lock.
         client: &'static str,
-        /// The valid ways.
+        /// The ways that the coordinator supports.
         expected: &'static str,
     },
     /// Calls are to be given up, but the lock is a program of the user.

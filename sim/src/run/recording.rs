@@ -19,13 +19,13 @@ pub struct RunOutcome {
     pub events: u64,
     /// The messages, if they were recorded.
     pub trace: Option<Trace>,
-    /// The content of these messages, if it was recorded.
+    /// The content of the recorded messages, if it was recorded.
     pub carried: Vec<Carried>,
     /// The turns of nodes in order, if they were recorded.
     pub turns: Vec<(SimTime, Node)>,
     /// The times and links at which a message was held up, in order, if turns were recorded.
     pub held_up: Vec<(SimTime, (Node, Node))>,
-    /// Records of the user's programs; empty if the lock is none.
+    /// Records of the user's programs; empty for other locks.
     pub programs: Vec<Life>,
     /// Records of the real servers; empty if the servers are simulated.
     pub servers: Vec<Life>,

@@ -1,4 +1,4 @@
-//! Validation of runs.
+//! Validates runs before they are made.
 
 use super::fit::{Unfit, fits};
 use super::spec::RunSpec;

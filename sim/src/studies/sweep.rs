@@ -1,4 +1,4 @@
-//! Runs many seeds in parallel and adds up the results, which commutes.
+//! Runs many seeds in parallel and adds up the results in any order.
 
 mod again;
 mod blind_spots;

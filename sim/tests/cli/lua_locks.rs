@@ -1,4 +1,4 @@
-//! Tests of `--lock FILE`, which makes a lock written in Lua a row like any other.
+//! Tests of `--lock FILE`, which adds a lock written in Lua to the table.
 
 use crate::answer::{fencepost, fencepost_in};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The holder's work at the server, which is one command of a kind that each server has.
+//! The holder's work at the server, one command that depends on the kind of server.
 
 use fencepost_clients::zookeeper::ensemble::{Client, Ensemble};
 use fencepost_clients::zookeeper::shared::Habits;

@@ -1,4 +1,4 @@
-//! The progress of a sweep, which allows to resume it after the process was killed.
+//! The progress of a sweep, from which a killed sweep resumes.
 
 use super::{SweepSpec, config};
 use crate::run::verdicts::tool;

@@ -1,4 +1,4 @@
-//! Validation of bounds.
+//! Validates the bounds of an enumeration.
 
 use super::bounds::Bounds;
 use super::place::sites_of;

@@ -52,7 +52,7 @@ pub struct Exploration<'b> {
     pub(crate) bases: Vec<Base>,
     pub(crate) sites: [Vec<Site>; 2],
     pub(crate) calm: Vec<OnceLock<Scout>>,
-    /// First additions are empty unless plans are extended.
+    /// First additions to the plans; empty unless plans are extended.
     pub(crate) firsts: [Vec<(usize, Placed)>; 2],
     pub(crate) has_all_firsts: bool,
 }
