@@ -25,7 +25,8 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Commands that were accepted elsewhere are never refused, and expired keys exist for them.
+    /// These commands were accepted earlier, so they are never refused, and they see expired
+    /// keys.
     pub(crate) fn must_be_obeyed(self) -> bool {
         matches!(self, Role::Primary | Role::Disk)
     }

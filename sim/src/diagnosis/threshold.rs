@@ -61,7 +61,8 @@ fn is_decisive(cause: Cause, fault: &Fault, magnitude: Magnitude) -> bool {
     }
 }
 
-/// Less downtime is worse, so a minimal plan does not show the threshold.
+/// Finds the longest downtime with the violation. A shorter one is worse, so a minimal plan does
+/// not show this threshold.
 fn longest_absence(minimal: &Minimal, target: Target) -> Option<(&TimedFault, i64, i64)> {
     let early = target.cause.measure() == Some(Measure::Absence);
     let spec = &minimal.spec;

@@ -18,7 +18,7 @@ use fencepost_faults::{
 };
 use std::rc::Rc;
 
-/// Further incidents share the scouts, and may interfere with each other.
+/// Maximum number of scouts. Further incidents share them, and may interfere with each other.
 const SCOUTS_MAX: usize = 4;
 
 const EARLY: Micros = Micros::from_secs(30);

@@ -129,7 +129,8 @@ fn processes_that_poll_in_silence_to_the_end_of_the_run_are_stuck() {
     }
 }
 
-/// A worker that reports a loss while its key exists. With RENAME it first changes the key's value.
+/// A worker that reports a loss while its key exists. If RENAME is set, it first changes the key's
+/// value.
 const CRIES_LOST: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); take(value=f"{ME}-{cycle}")

@@ -91,7 +91,7 @@ impl RealServer {
         &mut *self.look.console
     }
 
-    /// A long start is not shortened, so no clock jumps when it ends.
+    /// The rest of a long start is not skipped, so that no clock jumps at its end.
     fn boots(&mut self, now: Now, out: &mut Outputs) {
         self.has_started = true;
         if !self.part.is_sentinel() {
