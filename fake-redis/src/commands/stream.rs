@@ -1,4 +1,4 @@
-//! Commands for streams, without consumer groups and blocking reads (t_stream.c).
+//! Commands for streams, without consumer groups and XREAD (t_stream.c).
 
 use super::collection::read;
 use crate::config::events::EventClass;
@@ -23,7 +23,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("xrevrange", -4, Flags::READONLY, Keys::ONE, |call| range(call, Order::Backward)),
 ];
 
-/// An approximate trim without LIMIT removes at most this many nodes' entries.
+/// Maximum number of entries that an approximate trim without LIMIT removes: 100 full nodes.
 const LIMIT: usize = 100 * NODE_ENTRIES_MAX;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,9 +34,9 @@ enum Order {
 
 #[derive(Clone, Copy)]
 enum Wanted {
-    /// `*`.
+    /// The argument is `*`.
     Next,
-    /// `ms-*`.
+    /// The argument is `ms-*`.
     NextOf(u64),
     Exactly(StreamId),
 }
@@ -52,7 +52,7 @@ fn error(text: &'static str) -> CommandError {
     CommandError::fixed(text)
 }
 
-/// `string2ull`: beyond plain integers, whatever strtoull takes.
+/// Accepts plain integers, and like `string2ull` also whatever strtoull accepts.
 fn parse_part(text: &[u8]) -> Option<u64> {
     if let Some(integer) = parse_integer(text) {
         return u64::try_from(integer).ok();
@@ -74,7 +74,7 @@ fn parse_id(text: &[u8], missing: u64) -> Result<StreamId, CommandError> {
     id.map(|(ms, sequence)| StreamId { ms, sequence }).ok_or(INVALID_STREAM_ID)
 }
 
-/// `streamParseAddOrTrimArgsOrReply`.
+/// Follows `streamParseAddOrTrimArgsOrReply`.
 fn parse_options(call: &Call<'_>, adds: bool) -> Result<Options, CommandError> {
     let (mut options, mut limit) = (Options::default(), None);
     let (count, mut index) = (call.args.len(), 2);
@@ -177,7 +177,7 @@ fn next_id(wanted: Wanted, last: StreamId, now_ms: u64) -> Result<StreamId, Comm
     if last < id { Ok(id) } else { Err(error(NOT_AFTER)) }
 }
 
-/// `None` if there is no key.
+/// Returns `None` if the key does not exist.
 fn position(call: &mut Call<'_>) -> Result<Option<usize>, CommandError> {
     let Some(position) = call.server.find(call.db, call.arg(1)) else { return Ok(None) };
     let entry = call.server.database(call.db).at(position);
@@ -249,7 +249,7 @@ fn xadd(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// The exact trim with the same result.
+/// Returns the argument of the exact trim that has the same result.
 fn outcome(stream: &Stream, trim: Trim) -> String {
     match trim.keep {
         Keep::Newest(_) => stream.len().to_string(),
@@ -257,7 +257,7 @@ fn outcome(stream: &Stream, trim: Trim) -> String {
     }
 }
 
-/// Propagates the identifier that was chosen, and the exact outcome of an approximate trim.
+/// Propagates the command with the chosen identifier and with an exact trim.
 fn state(call: &mut Call<'_>, options: &Options, kept: Option<String>, id: Option<(usize, &[u8])>) {
     let mut parts: Vec<&[u8]> = call.args.iter().collect();
     if let Some((place, id)) = id {
@@ -316,7 +316,8 @@ fn xdel(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// `streamParseIntervalIDOrReply`; `None` if no identifier is beyond the excluded one.
+/// Follows `streamParseIntervalIDOrReply`. Returns `None` if no identifier is beyond an excluded
+/// end.
 fn parse_end(
     text: &[u8],
     missing: u64,
@@ -330,7 +331,7 @@ fn parse_end(
     }
 }
 
-/// `None` for all.
+/// Returns `None` if no COUNT limits the entries.
 fn parse_count(call: &Call<'_>) -> Result<Option<usize>, CommandError> {
     let (mut count, mut index) = (None, 4);
     while index < call.args.len() {

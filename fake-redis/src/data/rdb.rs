@@ -30,7 +30,7 @@ mod kind {
     pub(super) const SET: u8 = 2;
     pub(super) const HASH: u8 = 4;
     pub(super) const SORTED_SET: u8 = 5;
-    /// Nodes as listpacks, as in Redis 5.0 (`STREAM_LISTPACKS`).
+    /// A stream whose nodes are listpacks, as in Redis 5.0 (`STREAM_LISTPACKS`).
     pub(super) const STREAM: u8 = 15;
 }
 

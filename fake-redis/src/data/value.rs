@@ -18,7 +18,7 @@ use rustc_hash::FxBuildHasher;
 const LISTED_FIELDS_MAX: usize = 512;
 const LISTED_VALUE_LENGTH_MAX: usize = 64;
 
-/// Collections are boxed to make entries cheap to move. In a keyspace only a stream may be empty.
+/// Collections are boxed to make entries cheap to move. In a keyspace, only streams may be empty.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Value {
     String(Vec<u8>),

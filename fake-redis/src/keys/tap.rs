@@ -48,8 +48,8 @@ impl Server {
     }
 }
 
-/// A hash becomes `field=value` and a sorted set `member=score`, separated by spaces. A stream becomes
-/// the identifier of its last entry.
+/// A hash becomes `field=value` and a sorted set `member=score`, separated by spaces. A stream
+/// becomes the identifier of its last entry.
 fn rendered(value: &Value) -> Bytes {
     match value {
         Value::String(text) => Bytes::copy_from_slice(text),

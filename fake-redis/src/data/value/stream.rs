@@ -1,13 +1,13 @@
 //! Streams without consumer groups (t_stream.c).
 //!
-//! Redis keeps the entries in nodes of packed elements. Their sizes decide how much an approximate
-//! trim removes.
+//! Redis keeps the entries in nodes, which are listpacks. The sizes of the nodes decide how much an
+//! approximate trim removes.
 
 pub(crate) mod packed;
 
 use std::collections::VecDeque;
 
-/// `stream-node-max-entries` and `stream-node-max-bytes`.
+/// Defaults of `stream-node-max-entries` and `stream-node-max-bytes`.
 pub(crate) const NODE_ENTRIES_MAX: usize = 100;
 const NODE_BYTES_MAX: usize = 4_096;
 
@@ -42,7 +42,7 @@ impl StreamId {
 
 pub(crate) type Pairs = Vec<(Box<[u8]>, Box<[u8]>)>;
 
-/// Unlike other collections, a stream may be empty: it still knows its last entry's identifier.
+/// Unlike other collections, a stream may be empty, because it keeps its last entry's identifier.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Stream {
     nodes: VecDeque<Node>,
@@ -51,7 +51,7 @@ pub(crate) struct Stream {
     bytes: usize,
 }
 
-/// Removed entries stay in their node, marked, until all of it is gone.
+/// Removed entries are only marked until all entries of the node are removed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Node {
     entries: VecDeque<Entry>,
@@ -68,18 +68,18 @@ pub(crate) struct Entry {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Keep {
-    /// This many of the newest entries.
+    /// The given number of newest entries stays.
     Newest(usize),
-    /// Entries from this one on.
+    /// The entries from the given one on stay.
     From(StreamId),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Trim {
     pub(crate) keep: Keep,
-    /// Removes whole nodes only.
+    /// An approximate trim removes only whole nodes.
     pub(crate) is_approximate: bool,
-    /// The most entries that are removed.
+    /// Maximum number of removed entries.
     pub(crate) limit: Option<usize>,
 }
 
@@ -116,12 +116,12 @@ impl Stream {
         self.iter().next().map(|entry| entry.id)
     }
 
-    /// The entries of each node, removed ones too.
+    /// Returns the entries of each node, including removed entries.
     pub(crate) fn nodes(&self) -> impl ExactSizeIterator<Item = &VecDeque<Entry>> {
         self.nodes.iter().map(|node| &node.entries)
     }
 
-    /// Returns `None` unless the entries are in order and `last` is not before them.
+    /// Returns `None` if the entries are not in order, or if `last` is before the newest entry.
     pub(crate) fn restored(nodes: Vec<VecDeque<Entry>>, last: StreamId) -> Option<Stream> {
         let ids: Vec<StreamId> = nodes.iter().flatten().map(|entry| entry.id).collect();
         let is_ordered = ids.windows(2).all(|pair| pair[0] < pair[1]);
@@ -134,7 +134,7 @@ impl Stream {
         Some(Stream { nodes, length, last, bytes })
     }
 
-    /// `streamAppendItem`; `id` is after the last one.
+    /// Follows `streamAppendItem`. The caller has checked that `id` is greater than the last one.
     pub(crate) fn append(&mut self, id: StreamId, pairs: Pairs) {
         let content: usize = pairs.iter().map(|(field, value)| field.len() + value.len()).sum();
         let is_full = self.nodes.back().is_none_or(|node| {
@@ -157,7 +157,7 @@ impl Stream {
         self.last = id;
     }
 
-    /// `streamTrim`: returns the number of removed entries.
+    /// Returns the number of removed entries, like `streamTrim`.
     pub(crate) fn trim(&mut self, trim: Trim) -> usize {
         let mut removed = 0;
         while let Some(node) = self.nodes.front() {
@@ -179,7 +179,7 @@ impl Stream {
         removed
     }
 
-    /// Marks entries of the first node.
+    /// Marks entries of the first node as removed, and returns their number.
     fn trim_node(&mut self, keep: Keep) -> usize {
         let (Some(node), length) = (self.nodes.front_mut(), self.length) else { return 0 };
         let mut marked = 0;

@@ -1,6 +1,6 @@
 //! The listpack of a node (listpack.c, and "Every stream item inside the listpack" in t_stream.c).
 //!
-//! The first entry's identifier and fields are stated once: identifiers are relative to it, and
+//! A node starts with the fields of its first entry. Identifiers are relative to that entry, and
 //! entries with the same fields have only values.
 
 use super::{Entry, Pairs, StreamId};
@@ -12,12 +12,12 @@ const END: u8 = 0xff;
 const REMOVED: i64 = 1;
 const SAME_FIELDS: i64 = 2;
 
-/// The length in bytes.
+/// Returns the length of the listpack in bytes.
 pub(super) fn size(entries: &VecDeque<Entry>) -> usize {
     write(entries).len()
 }
 
-/// The bytes that one more entry needs.
+/// Returns the number of bytes that one more entry needs.
 pub(super) fn added(entries: &VecDeque<Entry>, entry: &Entry) -> usize {
     let mut list = Elements::default();
     if let Some(first) = entries.front() {
@@ -71,7 +71,7 @@ impl Elements {
         self.integer(i64::from(self.count - before));
     }
 
-    /// `lpAppend` stores text that is an integer as one.
+    /// Stores text as an integer if it is one, like `lpAppend`.
     fn text(&mut self, text: &[u8]) {
         if let Some(integer) = parse_integer(text) {
             return self.integer(integer);
@@ -112,7 +112,8 @@ impl Elements {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// `lpEncodeBacklen`: the element's length, seven bits a byte, for readers from the end.
+    /// Appends the element's length with seven bits per byte, for reading backward
+    /// (`lpEncodeBacklen`).
     fn close(&mut self, start: usize) {
         let length = self.bytes.len() - start;
         let places = backward_length(length);
@@ -134,7 +135,7 @@ fn backward_length(length: usize) -> usize {
     }
 }
 
-/// Reads a node's entries from arbitrary bytes; `None` if they are not a node.
+/// Reads a node's entries from arbitrary bytes. Returns `None` if the bytes are not a node.
 pub(crate) fn read(first: StreamId, bytes: &[u8]) -> Option<VecDeque<Entry>> {
     let (head, body) = bytes.split_at_checked(HEADER)?;
     let total = u32::from_le_bytes(head[..4].try_into().ok()?);
@@ -186,7 +187,7 @@ fn read_entry(
 }
 
 impl Elements {
-    /// The elements as text.
+    /// Returns the elements as text.
     fn read(mut body: &[u8]) -> Option<Vec<Box<[u8]>>> {
         let mut elements = Vec::new();
         while let [kind, rest @ ..] = body {
