@@ -4,8 +4,8 @@
 #
 #   ci/known-bugs.sh [NAME]
 #
-# Wants python3 with pip, python3.8 (or PYTHON38) for celery-redbeat and aiozk, node with npm, go, a
-# JDK with Maven, and the network; everything is installed into $FOLDER. Takes some minutes.
+# Wants python3 with pip, python3.8 (or PYTHON38) for celery-redbeat, celery-once and aiozk, node with
+# npm, go, a JDK with Maven, and the network; everything is installed into $FOLDER. Takes half an hour.
 # What each case is about is in docs/known-bugs.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -171,6 +171,14 @@ known redis-py-3847 stuck redis==7.1.1 redis==7.2.0 redis_py_released.py \
 known redlock-169 wrong-answer redlock@5.0.0-beta.2,ioredis@5.11.1 \
   redlock@npm:@sesamecare-oss/redlock@1.4.0,ioredis@5.11.1 redlock_using.js \
   --fault none --seeds 0..4 --processes 2 --cycles 3 --ttl 3s --hold 2s..6s
+PYTHON=${PYTHON38:-python3.8} known redbeat-238 overlap \
+  celery-redbeat==2.0.0,celery==5.2.7,redis==3.5.3 \
+  celery-redbeat==2.1.0,celery==5.2.7,redis==3.5.3 redbeat_started.py \
+  --fault lost-request --seeds 0..8 "${short[@]}"
+PYTHON=${PYTHON38:-python3.8} known celery-once-7 overlap \
+  celery-once==1.3.0,celery==4.4.7,redis==3.5.3,six \
+  celery-once==2.0.1,celery==4.4.7,redis==3.5.3,six celery_once_backend.py \
+  --fault none --seeds 0..4 --processes 2 --cycles 4
 redigo=github.com/gomodule/redigo@v2.0.0+incompatible
 known redsync-38 lost-update "github.com/go-redsync/redsync@v1.2.0,$redigo" \
   "github.com/go-redsync/redsync@v1.3.0,$redigo" redsync_extend.go \
@@ -187,13 +195,39 @@ known kazoo-649 stuck kazoo==2.8.0,redis==4.5.1 kazoo==2.9.0,redis==4.5.1 kazoo_
 PYTHON=${PYTHON38:-python3.8} known aiozk-34 stuck aiozk==0.15.0,redis==5.0.8 \
   aiozk==0.21.0,redis==5.0.8 aiozk_lock.py --coordinator zookeeper --fault none --seeds 0..3 \
   --processes 2 --cycles 3 --hold 2s..6s --env WAIT=1 --max-time 5m
+quiet=(--fault none --processes 2 --cycles 3)
 spring=org.springframework.integration:spring-integration-redis nop=org.slf4j:slf4j-nop:2.0.17
 known spring-11146 wrong-answer "$spring:7.1.0,redis.clients:jedis:7.2.0,$nop" \
   "$spring:6.5.3,redis.clients:jedis:5.2.0,$nop" SpringNested.java --fault none --seeds 0..4 \
   --processes 2 --cycles 2 --hold 100ms..1s --max-time 2m --lock-key lock:orders
+for use in 11044:evicted 11049:interrupted; do
+  known "spring-${use%:*}" overlap "$spring:7.0.4,redis.clients:jedis:7.2.0,$nop" \
+    "$spring:7.0.5,redis.clients:jedis:7.2.0,$nop" SpringThreads.java "${quiet[@]}" --seeds 0..2 \
+    --max-time 3m --env "USE=${use#*:}" --lock-key lock:orders
+done
+shedlock=net.javacrumbs.shedlock:shedlock-provider
+known shedlock-2593 foreign-release "$shedlock-redis-spring:6.6.0,redis.clients:jedis:5.2.0,$nop" \
+  "$shedlock-redis-spring:6.7.0,redis.clients:jedis:6.0.0,$nop" ShedLockRedis.java "${quiet[@]}" \
+  --seeds 0..4 --ttl 3s --hold 2s..6s --lock-key job-lock:default:orders
 redisson=org.redisson:redisson nop=org.slf4j:slf4j-nop:1.7.36
-known redisson-2172 overlap "$redisson:3.11.0,$nop" "$redisson:3.11.1,$nop" RedissonMulti.java \
-  --fault none --seeds 0..2 --processes 2 --cycles 3
-known redisson-4197 wrong-answer "$redisson:3.17.0,$nop" "$redisson:3.17.1,$nop" RedissonSpin.java \
-  --fault none --seeds 0..2 --processes 2 --cycles 3 --hold 100ms..1s
+postgresql=org.postgresql:postgresql:42.7.7
+known shedlock-243 overlap "$shedlock-jdbc-template:4.9.2,$postgresql,$nop" \
+  "$shedlock-jdbc-template:4.9.3,$postgresql,$nop" ShedLockJdbc.java "${quiet[@]}" --seeds 0..2 \
+  --max-time 3m --coordinator postgresql
+# ISSUE RULE OLD NEW USE OPTIONS...
+known_redisson() {
+  local name=redisson-$1 rule=$2 old=$redisson:$3,$nop new=$redisson:$4,$nop use=$5
+  shift 5
+  known "$name" "$rule" "$old" "$new" RedissonLocks.java "${quiet[@]}" --seeds 0..2 --env "USE=$use" "$@"
+}
+known_redisson 1110 overlap 3.5.4 3.5.5 write-twice --hold 2s..8s
+known_redisson 1593 overlap 3.10.5 3.10.6 lock-interrupted --env AFTER=500
+known_redisson 2172 overlap 3.11.0 3.11.1 multi-once
+known_redisson 4033 stuck 3.17.0 3.17.1 multi-now --max-time 1m
+known_redisson 4184 stuck 3.16.8 3.17.0 multi-spin --max-time 2m
+known_redisson 4197 wrong-answer 3.17.0 3.17.1 spin --hold 100ms..1s
+known_redisson 4217 overlap 3.17.0 3.17.1 write-then-read --hold 4s..8s
+known_redisson 5484 overlap 3.25.0 3.25.1 multi-seconds --hold 100ms..1s
+known_redisson 5623 overlap 3.27.1 3.27.2 thrice --hold 4s..8s
+known_redisson 6144 overlap 3.45.1 3.46.0 twice-in-a-thread --hold 4s..8s
 exit $failed

@@ -7,9 +7,9 @@
 #   ci/own-programs.sh speed [NAME...]    # what a run of each costs
 #   ci/own-programs.sh models [SEEDS [NAME...]]    # the models of libraries against the libraries
 #
-# Wants python3 with pip, node with npm, cargo, Maven, and apt-get for Go with redigo, a JDK and Ruby;
-# what cannot be installed is skipped by its test, with a line. Nothing is installed outside of
-# $FOLDER but what apt-get installs. FENCEPOST names the program; without it, it is built.
+# Wants python3 with pip, node with npm, cargo, Maven, and apt-get for Go with redigo, a JDK, Ruby
+# and PHP; what cannot be installed is skipped by its test, with a line. Nothing is installed outside
+# of $FOLDER but what apt-get installs. FENCEPOST names the program; without it, it is built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 FOLDER=${FOLDER:-target/own-programs}
@@ -23,7 +23,7 @@ fi
 as_root=()
 [ "$(id -u)" -eq 0 ] || as_root=(sudo)
 for package in golang golang-github-gomodule-redigo-dev golang-github-hashicorp-go-multierror-dev \
-  default-jdk-headless redis-tools ruby ruby-redis; do
+  default-jdk-headless redis-tools ruby ruby-redis php-cli php-redis php-symfony-lock; do
   dpkg -s "$package" >/dev/null 2>&1 || "${as_root[@]}" apt-get install -y -q "$package" \
     || echo "$package could not be installed" >&2
 done

@@ -51,6 +51,7 @@ WORKERS = {
     "redigo": (f"{FOLDER}/bin/redigo", []),
     "redsync-go": (f"{FOLDER}/bin/redsync", INDEPENDENT),
     "redis-rb": (f"ruby {EXAMPLES}/redis_rb.rb", []),
+    "symfony-lock": (f"php {EXAMPLES}/symfony_lock.php", []),
     "plain-java": (f"java -cp {FOLDER}/bin Plain", []),
     "redis-cli": (f"{EXAMPLES}/redis_cli.sh", []),
     "plain-c": (f"{FOLDER}/bin/plain-c", []),

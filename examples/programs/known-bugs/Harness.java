@@ -16,7 +16,9 @@ class Harness {
     static void cycles(Asked acquire, Step release) throws Exception {
         for (int cycle = Integer.parseInt(env("CYCLES")); cycle > 0; cycle--) {
             ask(JUDGE, "ACQUIRING");
-            if (!tried(acquire, "REFUSED")) continue;
+            boolean isOurs = tried(acquire, "REFUSED");
+            Thread.interrupted();
+            if (!isOurs) continue;
             long hold = Long.parseLong(ask(JUDGE, "ACQUIRED"));
             int next = Integer.parseInt(ask(STORAGE, "GET")) + 1;
             Thread.sleep(hold);
@@ -30,7 +32,7 @@ class Harness {
     static boolean tried(Asked step, String otherwise) throws Exception {
         try {
             if (step.run()) return true;
-        } catch (IllegalMonitorStateException error) {
+        } catch (IllegalMonitorStateException | ClassCastException error) {
             System.err.println(error);
         } catch (Exception error) {
             System.err.println(error);
@@ -46,20 +48,38 @@ class Harness {
         return true;
     }
 
+    // Interrupts the thread while it asks, after AFTER ms.
+    static boolean interrupted(Asked lock) throws Exception {
+        var asks = Thread.currentThread();
+        long after = Long.parseLong(System.getenv("AFTER"));
+        var timer = new Thread(() -> {
+            try { Thread.sleep(after); asks.interrupt(); }
+            catch (InterruptedException done) { }
+        });
+        timer.start();
+        try { return lock.run(); }
+        finally { timer.interrupt(); }
+    }
+
     static Socket connect(String name) {
         var url = URI.create(env(name));
         try { return new Socket(url.getHost(), url.getPort()); }
         catch (IOException error) { throw new UncheckedIOException(error); }
     }
 
+    // Every thread but the first names itself.
     static String ask(Socket at, String word, String... more) throws IOException {
         var words = new ArrayList<>(List.of(word, "orders"));
         words.addAll(List.of(more));
+        var name = Thread.currentThread().getName();
+        if (!name.equals("main")) words.addAll(List.of("AS", name));
         var sent = new StringBuilder("*" + words.size() + "\r\n");
         for (var one : words) sent.append("$" + one.length() + "\r\n" + one + "\r\n");
-        at.getOutputStream().write(sent.toString().getBytes());
-        var line = line(at);
-        return line.startsWith("$") ? line(at) : line.substring(1);
+        synchronized (at) {
+            at.getOutputStream().write(sent.toString().getBytes());
+            var line = line(at);
+            return line.startsWith("$") ? line(at) : line.substring(1);
+        }
     }
 
     static String line(Socket from) throws IOException {
