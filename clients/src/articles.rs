@@ -1,5 +1,4 @@
-//! Redis locks as practitioners' articles describe them, with their mistakes, and twins that fix
-//! the mistakes.
+//! Redis locks as practitioners' articles describe them, mistakes included, and corrected variants.
 //!
 //! The files cite four Chinese web articles by number:
 //!

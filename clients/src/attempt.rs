@@ -1,4 +1,4 @@
-//! One attempt to take a lock whose key has its owner's random value.
+//! Makes one attempt to take a lock whose key stores a random value of its owner ([`take`]).
 
 use crate::env::Env;
 use crate::lock::{Acquisition, Lease, Settings};

@@ -49,7 +49,7 @@ impl CallError {
         }
     }
 
-    /// Returns the error for a reply of a kind that the command never has.
+    /// Returns the error for a reply of a type that the command never returns.
     pub fn unexpected(reply: &Reply) -> CallError {
         CallError::Malformed(format!("unexpected {reply:?}"))
     }

@@ -1,4 +1,4 @@
-//! Plain Redis commands that locks used before scripts, each with its possible replies.
+//! Plain Redis commands, which locks used before Redis had scripts. Each function checks the reply.
 
 use crate::call_error::CallError;
 use crate::reply::Reply;

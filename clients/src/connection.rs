@@ -76,7 +76,8 @@ impl Connection {
     }
 }
 
-/// A call in progress, written by hand because every command of every lock is polled here.
+/// A call in progress. Its future is written by hand, because every command of every lock is polled
+/// here.
 pub(crate) struct Exchange<'c> {
     connection: &'c mut Connection,
     length: usize,

@@ -90,7 +90,7 @@ impl PrimaryFinder {
     async fn connect_to_master(&self, address: &Address) -> Result<Connection, CallError> {
         let connection = Connection::open(&self.env, address, self.timeout).await?;
         let no_primary = |reason: &str| CallError::NoPrimary(format!("{address} {reason}"));
-        // An error of ROLE is never an unknown outcome, because the command changes nothing.
+        // A failed ROLE never leaves an unknown outcome, because the command changes nothing.
         let (reply, connection) = connection
             .call(&[b"ROLE"])
             .await
@@ -166,7 +166,7 @@ async fn count_switches(
     }
 }
 
-/// Compares the name in a payload `NAME OLD-HOST OLD-PORT NEW-HOST NEW-PORT`.
+/// Returns whether a payload `NAME OLD-HOST OLD-PORT NEW-HOST NEW-PORT` is about this primary.
 fn tells_of(payload: &[u8], name: &str) -> bool {
     payload.split(|byte| *byte == b' ').next() == Some(name.as_bytes())
 }

@@ -1,4 +1,4 @@
-//! The host as an algorithm uses it: connections, sleep, clocks, random numbers and tasks.
+//! The host on which an algorithm runs: connections, sleep, clocks, random numbers and tasks.
 //!
 //! [`Env`] is one concrete handle, so no lock is generic. [`World`] is object-safe and poll-based,
 //! with small integer keys and one implementation per engine. The hot path allocates no boxes.

@@ -26,7 +26,7 @@ fn coded(bytes: impl AsRef<[u8]>) -> String {
     STANDARD.encode(bytes)
 }
 
-/// Reads a 64-bit number, which the gateway quotes and omits if it is zero.
+/// Parses a 64-bit number. The gateway sends it as a string, and omits it if it is zero.
 fn number(value: &Value) -> i64 {
     let text = value.as_str().and_then(|text| text.parse().ok());
     text.or_else(|| value.as_i64()).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! The locks on GemFire, as Spring Integration's `GemfireLockRegistry` takes them by
+//! The locks on GemFire as Spring Integration's `GemfireLockRegistry` takes them. It calls
 //! `Region.getDistributedLock`, which uses the lock service of a region with GLOBAL scope. The
 //! source is Apache Geode 1.15.1, the open-source edition of the same code. The protocol is
 //! fencepost's own.
@@ -125,7 +125,7 @@ impl GemFire {
                 },
                 Err(failure) => failure,
             };
-            // The end of the membership released the member's locks.
+            // The member has departed, and its departure released its locks.
             if !matches!(failure, Failure::Departed { .. }) {
                 return self.give_up(member, (resource, serial), &failure).await;
             }
@@ -163,7 +163,7 @@ impl GemFire {
             resource: resource.to_owned(),
             owner,
             token,
-            // `lock` returns only whether the lock was granted.
+            // The lease has no known end, because `lock` returns only whether the lock was granted.
             valid_until: None,
         })
     }

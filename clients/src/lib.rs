@@ -1,4 +1,4 @@
-//! Lock algorithms as an application runs them.
+//! Lock algorithms as applications use them.
 //!
 //! [`find`] and [`CLIENTS`] are the table of locks; each [`Definition`] in it builds a lock. To
 //! write a lock, start at [`lock`]. For Redis use [`Session`], [`Script`], [`Retry`] and

@@ -336,7 +336,7 @@ impl Deployment {
         )
     }
 
-    /// Returns the form of the lock; `None` if the server ends leases by itself.
+    /// Returns the form in which the server keeps the lock; `None` if the deployment has only one.
     pub const fn keeps(self) -> Option<Keeps> {
         match self {
             Deployment::PostgreSql(keeps) | Deployment::GemFire(keeps) => Some(keeps),
@@ -402,7 +402,8 @@ pub enum Servers {
 pub struct ReplicaWait {
     /// Minimum number of replicas.
     pub replicas: u16,
-    /// Time limit that the server enforces, in whole milliseconds; zero would mean no limit.
+    /// Time limit that the server enforces, in whole milliseconds. WAIT would take zero as no
+    /// limit.
     pub timeout: Duration,
 }
 

@@ -63,7 +63,8 @@ impl Base {
         }
     }
 
-    /// Returns `true` if the item still had this id and is now deleted.
+    /// Deletes an item by replacing it with one that has already expired. Returns `true` if the
+    /// item still had this id.
     async fn expire(&mut self, key: &str, id: u64) -> Result<bool, CallError> {
         match self.server.call(format!("cas {key} 0 -1 0 {id}\r\n\r\n").as_bytes()).await? {
             Answer::Line(line) if line == "STORED" => Ok(true),
@@ -73,7 +74,7 @@ impl Base {
     }
 }
 
-/// Returns a ttl in whole seconds, the server's unit, rounded up.
+/// Converts a ttl to whole seconds, the unit of the server, rounded up.
 fn whole_seconds(ttl: Duration) -> u64 {
     ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0)
 }

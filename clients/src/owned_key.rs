@@ -1,8 +1,8 @@
-//! A key that holds its owner's random value, as in most Redis locks.
+//! A key that stores its owner's random value, as in most Redis locks.
 //!
 //! Source: Redis documentation, "Distributed Locks with Redis", "Correct Implementation with a
 //! Single Instance": 20 random bytes, unique for each attempt, and a script that deletes the key
-//! only while it holds that value.
+//! only while it has that value.
 
 use crate::call_error::CallError;
 use crate::env::{Draw, Env};
@@ -12,7 +12,7 @@ use crate::script::Script;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// Number of times that a release is sent if no reply arrives.
+/// Maximum number of times that a client sends a release for which it gets no reply.
 pub const RELEASE_ATTEMPTS: usize = 3;
 
 /// Script that deletes the key and returns 1 if the key has the caller's value.
@@ -121,7 +121,7 @@ pub async fn undo(session: &mut Session, key: &str, owner: &[u8]) -> bool {
     delete_if_owned(session, key, owner).await == Ok(true)
 }
 
-/// Releases by compare-and-delete, and retries after a lost reply.
+/// Releases the lock by compare-and-delete, and retries if the reply is lost.
 pub async fn release(
     env: &Env,
     settings: &Settings,

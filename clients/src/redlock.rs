@@ -56,20 +56,22 @@ impl Redlock {
         // Step 2 asks all instances one after the other, with the same key and random value.
         let votes = self.masters.lock_in_turn(resource, &owner).await;
 
-        // Step 3 requires a majority in time. In step 4 the rest of the ttl is the validity.
+        // Step 3 requires a majority in time. Step 4 computes the validity, which is the rest of
+        // the ttl.
         let valid_until = start.plus(min_validity(self.settings.ttl));
         let is_in_time = valid_until > self.env.monotonic_clock();
         if votes.are_majority() && is_in_time {
             return votes.granted(resource, owner, Some(valid_until));
         }
 
-        // Step 5 unlocks all instances.
+        // Step 5 unlocks all instances, because the lock was not acquired.
         let may_stand = self.masters.unlock_all(resource, &owner, &votes).await;
         votes.failed(is_in_time, may_stand)
     }
 }
 
-/// Returns zero for a ttl no longer than the drift, so that the lock is never valid.
+/// Returns the validity of a lock that took no time to acquire. It is zero for a ttl no longer than
+/// the drift.
 fn min_validity(ttl: Duration) -> Duration {
     ttl.saturating_sub(ttl / 100 + Duration::from_millis(2))
 }

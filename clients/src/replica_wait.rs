@@ -12,8 +12,8 @@ use crate::reply::Reply;
 use crate::session::Session;
 use std::time::Duration;
 
-/// Sends `WAIT` right after the session's call that got the grant. Returns `None` if enough
-/// replicas have the lock, and otherwise gives it up.
+/// Sends `WAIT` right after the call that took the lock. Returns `None` if enough replicas have the
+/// lock; otherwise releases it and returns the result of the acquire.
 pub async fn given_up(
     wait: Option<ReplicaWait>,
     session: &mut Session,

@@ -7,7 +7,8 @@ use redis_protocol::resp2::types::RangeFrame;
 /// Maximum size of a reply. Locks read numbers, addresses and short values.
 const REPLY_BYTES_MAX: usize = 1024 * 1024;
 
-/// Maximum depth of arrays, because a server could exhaust the recursive decoder's stack.
+/// Maximum depth of nested arrays. Without it a server could exhaust the stack of the recursive
+/// decoder.
 const DEPTH_MAX: usize = 8;
 
 /// Number of digits that always fit into 64 bits.
@@ -143,9 +144,9 @@ fn reply_of(frame: &RangeFrame, bytes: &Bytes) -> Reply {
     }
 }
 
-/// Returns whether the arrays of the first reply, up to the last received byte, nest no deeper than
-/// [`DEPTH_MAX`]. Walks the lines without recursion. Returns `true` at input that the decoder
-/// rejects or cannot read yet.
+/// Returns `false` if the arrays of the first reply nest deeper than [`DEPTH_MAX`]. Walks the
+/// received lines without recursion. Returns `true` for input that the decoder rejects or cannot
+/// read yet.
 fn nests_within_bound(bytes: &[u8]) -> bool {
     let mut open = [0_usize; DEPTH_MAX];
     let mut depth = 0;
@@ -269,7 +270,7 @@ mod tests {
         assert!(matches!(take(b"-\xff\xfe\r\n"), Ok(Some(Reply::Error(_)))));
     }
 
-    /// Generates pieces of RESP, so that random concatenations get past the first byte.
+    /// Generates pieces of RESP. Random bytes would rarely be valid beyond their first byte.
     fn pieces() -> impl Strategy<Value = Vec<u8>> {
         let piece = prop_oneof![
             Just(b"*2\r\n".to_vec()),

@@ -5,7 +5,7 @@ use crate::lock::{Acquisition, Settings};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// Delay after an attempt that took no time, so that a loop without delays ends.
+/// Delay after an attempt that took no time. Without it, a loop with zero delays would never end.
 const STANDSTILL_DELAY: Duration = Duration::from_millis(1);
 
 /// The attempts of one `acquire`.
@@ -28,7 +28,8 @@ impl Retry {
         }
     }
 
-    /// Retries until granted or out of time. After an unknown outcome it never returns a refusal.
+    /// Retries until the lock is granted or the time is up. After an unknown outcome it never
+    /// returns a refusal.
     pub async fn until_granted(
         mut self,
         mut attempt: impl AsyncFnMut() -> Acquisition,
@@ -40,7 +41,8 @@ impl Retry {
                 Acquisition::Refused(reason) => reason,
                 Acquisition::Unknown(reason) => standing.insert(reason).clone().into(),
             };
-            // The future of `again` would be part of every poll of every lock.
+            // This repeats the body of `again`, whose future would enlarge the future of every
+            // acquire.
             let Some(delay) = self.delay() else {
                 return standing.map_or(Acquisition::Refused(reason), Acquisition::Unknown);
             };

@@ -1,4 +1,4 @@
-//! Lua scripts ([`Script`]), called by digest and sent whole to a server that does not know them.
+//! Lua scripts ([`Script`]), called by digest and sent as text to a server that does not know them.
 //! Source: Redis documentation, "EVALSHA". A server's script cache is empty after a restart or a
 //! failover; EVALSHA then answers NOSCRIPT and runs nothing.
 

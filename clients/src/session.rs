@@ -1,5 +1,5 @@
-//! A lock's access to a fixed Redis server or the current primary ([`Session`]), by connections on
-//! demand.
+//! A lock's client of a fixed Redis server or of the current primary ([`Session`]), which connects
+//! on demand.
 
 use crate::call_error::CallError;
 use crate::connection::{Connection, Subscription};
@@ -72,7 +72,8 @@ impl Session {
         self.attempt(words, may_be_replaced)
     }
 
-    /// Calls with another time limit, which applies to the connect and to the call separately.
+    /// Sends a command as [`Session::call`] does, with this time limit for the connect and for the
+    /// call.
     pub async fn call_within(
         &mut self,
         limit: Duration,
@@ -93,7 +94,7 @@ impl Session {
         }
     }
 
-    /// Calls over the connection of the last call, for commands about that connection.
+    /// Sends a command over the connection of the last call, for commands about that connection.
     pub async fn call_on_the_same_connection(
         &mut self,
         words: &[&[u8]],
@@ -110,7 +111,8 @@ impl Session {
         Subscription::over(open.connection, channels).await
     }
 
-    /// Starts over once if `again` is set and nothing was sent.
+    /// Sends one command. If `again` is set and the connection broke before anything was sent,
+    /// starts over once.
     async fn attempt(&mut self, words: &[&[u8]], mut again: bool) -> Result<Reply, CallError> {
         loop {
             if !self.leads_to_the_right_server() {
@@ -170,7 +172,7 @@ impl Target {
     }
 }
 
-/// Another time limit for one call; dropping it restores the old limit.
+/// A temporary time limit for one call. Dropping it restores the usual limit.
 struct Limited<'s> {
     session: &'s mut Session,
     usual: Duration,
@@ -182,7 +184,7 @@ impl Drop for Limited<'_> {
     }
 }
 
-/// A connection in use, closed unless a whole reply arrives, also if the call is dropped.
+/// A connection during a call. Dropping it closes the connection unless a whole reply has arrived.
 struct InUse<'s> {
     open: &'s mut Option<Open>,
     is_fit: bool,

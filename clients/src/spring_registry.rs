@@ -1,4 +1,4 @@
-//! `spring-registry`: threads compete inside their process first, then processes compete.
+//! `spring-registry`: threads first compete within their process, and then the processes compete.
 //!
 //! Source: `RedisLockRegistry` of Spring Integration, 7.x of 2026, in its default mode (spin lock,
 //! no renewal); article 004, 4 and 5: "first compete inside the application; who wins goes on to
@@ -16,7 +16,7 @@
 //! The value is the registry's client id for the life of a process, so **a process finds its own
 //! lock**, and only the lock inside the process keeps its threads apart. The key is the resource
 //! itself; the library puts its registry key and a colon before it. The threads of a process share
-//! a [`Registry`] but have a connection each, where the library's share one.
+//! a [`Registry`], but each has its own connection, where the library's share one.
 
 use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env};
@@ -154,7 +154,7 @@ impl SpringRegistry {
         outcome
     }
 
-    /// Tries to take the lock in Redis; the wait starts again here, as in the library.
+    /// Tries to take the lock in Redis. As in the library, the full wait applies again here.
     async fn try_outside(&mut self, key: &str, wait: Duration) -> Acquisition {
         let deadline = self.env.monotonic_clock().plus(wait);
         loop {
@@ -279,8 +279,7 @@ mod tests {
         world.serve("redis", normal);
         let [mut first, mut second] = threads(&world);
         granted(world.run(first.acquire("lock")));
-        // Redis alone would admit the second thread, because the key has the id of the same
-        // process.
+        // Redis alone would admit the second thread, because both threads have the same client id.
         assert_eq!(world.run(second.obtain("lock")), Ok(true));
     }
 

@@ -6,8 +6,8 @@
 //! a lock of a database session or a transaction, which ends with the connection ([`advisory`],
 //! [`for_update`]).
 //!
-//! Each thread has one connection without a pool ([`session`]). The model leaves out settings at
-//! the opening of a connection, and checks of idle connections.
+//! Each thread has one connection without a pool ([`session`]). The model omits the settings that a
+//! pool sends on a new connection, and its checks of idle connections.
 
 pub mod advisory;
 pub mod for_update;

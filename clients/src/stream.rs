@@ -1,5 +1,5 @@
-//! A byte stream to one server, for protocols whose client waits for each answer. Every error shows
-//! whether anything was sent.
+//! A byte stream to one server, for protocols in which the client waits for each answer. Every
+//! error shows whether anything was sent.
 
 use crate::call_error::CallError;
 use crate::env::{Address, Env, Socket};

@@ -445,7 +445,8 @@ mod tests {
         }
     }
 
-    /// The definitions are public, so the compiler does not report an unlisted one.
+    /// Reads the source files, because the compiler does not report an unlisted definition:
+    /// definitions are public.
     #[test]
     fn every_lock_is_in_the_table() {
         let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];

@@ -1,5 +1,5 @@
-//! Tools for locks with several tasks: tasks with a result ([`Task`]), and notifications between
-//! tasks of one host ([`Notify`]).
+//! Tools for locks with several tasks: [`Task`] returns a result, and [`Notify`] wakes tasks of the
+//! same host.
 //!
 //! This example renews a lock during a critical section:
 //!
@@ -117,9 +117,9 @@ impl<T> Future for Task<T> {
 
 /// Wakes tasks of the same host. Clones are cheap and share their waiters.
 ///
-/// Like `tokio::sync::Notify`: [`Notify::notify_one`] wakes the longest waiter or, without waiters,
-/// the next one; it keeps several such calls as one. [`Notify::notify_all`] wakes the current
-/// waiters and keeps nothing.
+/// It works like `tokio::sync::Notify`. [`Notify::notify_one`] wakes the task that has waited
+/// longest. Without waiters it stores one notification for the next one, however often it is
+/// called. [`Notify::notify_all`] wakes the current waiters and stores nothing.
 #[derive(Clone, Default)]
 pub struct Notify {
     inner: Rc<RefCell<Waiters>>,
@@ -153,12 +153,12 @@ impl Waiter {
 }
 
 impl Notify {
-    /// Creates a notifier without waiters and without a kept notification.
+    /// Creates a notifier without waiters and without a stored notification.
     pub fn new() -> Notify {
         Notify::default()
     }
 
-    /// Wakes the longest waiter, or the next one to arrive.
+    /// Wakes the task that has waited longest, or the next one that waits.
     pub fn notify_one(&self) {
         let mut waiters = self.inner.borrow_mut();
         match waiters.queue.pop_front() {
@@ -173,7 +173,8 @@ impl Notify {
         waiting.iter().for_each(|one| one.borrow_mut().wake(Wakeup::All));
     }
 
-    /// Waits for a notification after this call; a dropped future passes on its own notification.
+    /// Waits for a notification after this call. A dropped future passes a notification from
+    /// [`Notify::notify_one`] on to the next waiter.
     pub fn notified(&self) -> Notified {
         let waiter = Rc::new(RefCell::new(Waiter::default()));
         let mut waiters = self.inner.borrow_mut();

@@ -48,7 +48,8 @@ fn released(outcome: Result<bool, ZooKeeperError>) -> Release {
     }
 }
 
-/// Unless the server refused the request, a node may remain.
+/// Returns the outcome of an acquire that failed with this error. Unless the server refused the
+/// request, a node may remain.
 fn failed(error: &ZooKeeperError) -> Acquisition {
     match error {
         ZooKeeperError::ConnectionLoss

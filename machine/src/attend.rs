@@ -1,4 +1,5 @@
-//! The interface by which a driver with a real clock polls its sockets during a long input.
+//! The interface ([`Attendant`]) through which a machine lets its driver poll sockets during a long
+//! input. Only drivers with a real clock need it.
 
 use crate::connection::ConnectionId;
 use crate::input::Input;
@@ -20,7 +21,8 @@ pub trait Attendant: Debug {
 
 /// A machine in the middle of an input.
 pub trait Interlude {
-    /// Returns whether the machine now accepts bytes of this connection.
+    /// Returns whether the machine can accept bytes from this connection at this point of the
+    /// input.
     fn takes(&self, connection: ConnectionId) -> bool;
 
     /// Handles an input at the time of the interrupted one, as [`crate::Machine::handle`] does.

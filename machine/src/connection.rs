@@ -5,7 +5,7 @@
 pub struct ConnectionId(pub u32);
 
 impl ConnectionId {
-    /// Returns `true` if the server accepted the connection, `false` if it opened it.
+    /// Returns `true` if the server accepted the connection, and `false` if the server opened it.
     pub fn was_accepted(self) -> bool {
         self.0 < u32::MAX / 2
     }

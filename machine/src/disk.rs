@@ -16,7 +16,7 @@ pub struct Disk {
     syncing: VecDeque<usize>,
 }
 
-/// Duty of the driver after an output for the disk.
+/// Action that the driver must take after an output for the disk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DiskReply {
     /// The driver has nothing to do.
@@ -44,7 +44,8 @@ impl Disk {
             Output::DiskReplace { image } => {
                 let (syncs, config) = (self.syncing.len(), self.config.take());
                 *self = Disk { config, ..Disk::holding(image.clone()) };
-                // Pending syncs of the replaced file are answered, but do not sync the new one.
+                // Syncs requested for the replaced file still finish, but they sync nothing of the
+                // new file.
                 self.syncing.extend(std::iter::repeat_n(0, syncs));
             }
             Output::DiskConfig { config } => self.config = Some(config.clone()),

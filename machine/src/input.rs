@@ -45,7 +45,7 @@ pub enum Input<'a> {
     Unsent {
         /// Id of the connection.
         connection: ConnectionId,
-        /// Number of waiting bytes.
+        /// Number of sent bytes that the network has not accepted.
         bytes: usize,
     },
     /// An operator performs an action that the machine [supports](crate::Machine::supports).

@@ -11,7 +11,7 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use crc::{CRC_32_ISCSI, Crc};
 
 const CHECKSUM: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
-/// Format version, part of a length's checksum so that other versions do not match.
+/// Format version. It enters the checksum of each length, so a file of another version is damaged.
 const VERSION: u8 = 2;
 const HEADER_BYTES: usize = 12;
 

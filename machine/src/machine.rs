@@ -6,7 +6,8 @@ use crate::input::{Input, OperatorAction};
 use crate::output::Outputs;
 use crate::wording::{self, Wording};
 
-/// A server without I/O. The same machine runs in unit tests, in both engines and behind real TCP.
+/// A server without I/O. The same machine runs in unit tests, in the simulations and behind real
+/// TCP.
 pub trait Machine {
     /// Handles one input at time `now` and appends the requested outputs to `out`.
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs);

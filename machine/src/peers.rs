@@ -1,4 +1,5 @@
-//! Lines from clients and between servers ([`Accepted`], [`Peers`]).
+//! Input lines of accepted connections ([`Accepted`]), and connections to other servers
+//! ([`Peers`]).
 
 use crate::connection::ConnectionId;
 use crate::output::Output;
@@ -28,7 +29,7 @@ pub enum NoLine {
 }
 
 impl Accepted {
-    /// Takes the next line without its end.
+    /// Takes the next line from the input, without its line feed.
     pub fn line(&mut self) -> Result<Bytes, NoLine> {
         let max = if self.peer.is_some() { PEER_LINE_MAX } else { LINE_MAX };
         match self.input.iter().position(|byte| *byte == b'\n') {
@@ -54,8 +55,8 @@ struct Link {
     waiting: Vec<Bytes>,
 }
 
-/// Connections that a server opened, one to each peer, and on which only it sends. If too many
-/// messages wait for a connection to open, it drops the oldest.
+/// The connections that a server opened, one to each peer. Only the server sends on them. If too
+/// many messages wait for a connection to open, the server drops the oldest.
 #[derive(Clone, Debug)]
 pub struct Peers {
     links: BTreeMap<u8, Link>,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::io::Interest;
 use tokio::sync::Notify;
 
-/// Limit of unread bytes, at which the host disconnects a peer regardless of
+/// Number of unread bytes at which the host disconnects a peer regardless of
 /// `client-output-buffer-limit`, so that one client cannot exhaust the process's memory.
 const OUTGOING_BYTES_MAX: usize = 256 * 1024 * 1024;
 const SLICES_MAX: usize = 64;
@@ -115,7 +115,8 @@ impl<S: Stream> Connection<S> {
         }
     }
 
-    /// Returns `None` if no bytes have arrived yet, and an empty slice at the end of the stream.
+    /// Reads the bytes that have arrived. Returns `None` if there are none yet, and an empty slice
+    /// at the end of the stream.
     pub(crate) fn read<'b>(&self, buffer: &'b mut [u8]) -> io::Result<Option<&'b [u8]>> {
         match self.stream.try_read(buffer) {
             Ok(length) => Ok(Some(&buffer[..length])),

@@ -1,9 +1,9 @@
-//! A machine as one future ([`serve_guest`]), on the listener, connector, disk and clock of its
-//! caller, such as a host of a turmoil simulation, or a task of any tokio runtime.
+//! Runs a machine as one future ([`serve_guest`]), on the listener, connector, disk and clock of
+//! its caller, such as a host of a turmoil simulation, or a task of any tokio runtime.
 //!
 //! Dropping the future crashes the process: its connections end, and its [`SharedDisk`] loses the
-//! data that such a crash loses. Time is tokio's; random numbers are the machine's own, from its
-//! seed.
+//! data that such a crash loses. The machine uses tokio's time, and draws random numbers from its
+//! own seed.
 
 mod disk;
 mod polled;
@@ -57,9 +57,9 @@ struct Guest<A, C, K> {
     life: Life,
 }
 
-/// Serves a machine until it ends by itself. Waits only for the given parts and tokio's clock, and
-/// starts no task outside this future. Fails if another machine runs on the disk, or the machine
-/// refuses its contents.
+/// Serves a machine until it stops. Waits only for the given parts and tokio's clock, and starts no
+/// task outside this future. Fails if another machine runs on the disk, or the machine refuses its
+/// contents.
 pub async fn serve_guest<S: ByteStream>(
     boot: impl FnOnce(Beginning) -> Box<dyn Machine>,
     hardware: Hardware<impl Fn() -> Duration + 'static>,

@@ -20,7 +20,7 @@ use tokio::time::Instant;
 /// Size of a read buffer, as Redis's `PROTO_IOBUF_LEN`.
 const READ_BUFFER_SIZE: usize = 16 * 1024;
 const COMMANDS_PER_TURN: usize = 1_024;
-/// Pause after a failed accept, which usually lacks a file descriptor.
+/// Pause after a failed accept, because the process has usually run out of file descriptors.
 pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 type Connections<S> = IndexMap<ConnectionId, Rc<Connection<S>>, FxBuildHasher>;
@@ -255,7 +255,7 @@ impl<P: Platform> Host<P> {
     fn write(&self, output: &Output) {
         match self.platform.write(output) {
             Ok(None) => {}
-            // While the server stops, the receiver is gone, and the server syncs by itself.
+            // While the server stops, the receiver is gone. The server then syncs the files itself.
             Ok(Some(sync)) => {
                 self.syncs_awaited.set(self.syncs_awaited.get() + 1);
                 drop(self.syncs.send(sync));

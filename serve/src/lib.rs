@@ -1,13 +1,14 @@
-//! Machines behind real TCP, on real files and by the real clock; or as guests of another world, on
-//! its listeners, connections and clocks ([`serve_guest`]).
+//! Runs machines behind real TCP, with real files and the real clock. [`serve_guest`] instead runs
+//! a machine as a guest of another world, on that world's listeners, connections and clocks.
 //!
 //! Each machine has its own thread. Each connection has a task that passes on at most one buffer at
 //! a time, so a client that floods the server waits for its turn. During a long input the machine
 //! can ask the driver to poll its sockets ([`fencepost_machine::Attendant`]).
 //!
-//! Entry points: [`listen`] opens a listener for each [`Member`], [`Serving`] is the running
-//! servers, and [`serve`] runs them until a signal arrives; [`serve_staged`] does so for servers
-//! that keep their own time. [`Files`] are a machine's files. The crate has no features.
+//! Entry points: [`listen`] opens a listener for each [`Member`], [`Serving`] represents the
+//! running servers, and [`serve`] runs them until a signal arrives. [`serve_staged`] does the same
+//! for servers that keep their own time. [`Files`] are a machine's files. The crate has no
+//! features.
 
 #![forbid(unsafe_code)]
 
@@ -56,7 +57,7 @@ pub enum ServeError {
         /// Error of the operating system.
         error: std::io::Error,
     },
-    /// No server wrote the contents of a file.
+    /// A file has contents that no server wrote.
     #[error("{}: {what}", .path.display())]
     Damaged {
         /// Path of the file.
@@ -80,9 +81,9 @@ pub enum ServeError {
     System(std::io::Error),
 }
 
-/// Serves until SIGINT or SIGTERM. Calls `announce` once all servers answer requests, and with
-/// warnings; `announce` may also end the servers. Fails if the servers cannot start, or a disk
-/// fails.
+/// Serves until SIGINT or SIGTERM. Calls `announce` with the ready line once all servers answer
+/// requests, and with each warning; `announce` may also end the servers. Fails if the servers
+/// cannot start, or a disk fails.
 pub fn serve(
     start: impl FnOnce() -> Result<Serving, ServeError>,
     announce: impl FnMut(Announcement<'_>) -> ControlFlow<()>,

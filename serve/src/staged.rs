@@ -1,4 +1,5 @@
-//! Servers with their own clock behind real TCP, on one thread, with inputs in order of arrival.
+//! Serves servers that keep their own time behind real TCP ([`serve_staged`]). One thread passes
+//! them all inputs in order of arrival.
 
 use crate::serving::{Announcement, ready_line};
 use crate::{ServeError, stop};
@@ -31,7 +32,7 @@ pub trait Staged: 'static {
     fn opened(&mut self, listener: usize, socket: u64, peer: &str);
     /// Handles bytes that arrived.
     fn received(&mut self, socket: u64, bytes: &[u8]);
-    /// Handles the loss of the peer, also for a socket whose end was sent.
+    /// Handles the loss of the peer, even if a [`Sent::Close`] for this socket was sent before.
     fn closed(&mut self, socket: u64);
     /// Takes the due outputs in order.
     fn take_sent(&mut self) -> Vec<(u64, Sent)>;

@@ -21,7 +21,7 @@ pub(crate) trait Stream: 'static {
 }
 
 impl Stream for TcpStream {
-    /// Asks the socket, because tokio's state cannot change while its thread is in the machine.
+    /// Bypasses tokio, whose state cannot change while its thread is inside the machine.
     fn send(&self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
         SockRef::from(self).send_vectored(slices)
     }

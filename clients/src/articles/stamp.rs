@@ -1,4 +1,4 @@
-//! Times as values of keys, from which locks without expiry compute their age.
+//! Times stored as values of keys. Locks without expiry compute their age from them.
 //!
 //! A stamp is in milliseconds or seconds since the Unix epoch. The fixed locks append `:owner`.
 

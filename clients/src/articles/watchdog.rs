@@ -225,7 +225,7 @@ impl Dog {
         loop {
             self.env.sleep(pause).await;
             if self.is_past_its_cap() {
-                // The watchdog ends early by a hundredth of the ttl, in case the clock drifts.
+                // The watchdog gives up a hundredth of the ttl early, in case the clock drifts.
                 let end = self.confirmed.plus(self.ttl * 99 / 100);
                 self.env.sleep(end.since(self.env.monotonic_clock())).await;
                 return self.env.note(Note::LockLost);

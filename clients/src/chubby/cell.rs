@@ -1,4 +1,4 @@
-//! Calls to a Chubby cell, in which a replica names the master and the master answers (2.2).
+//! Calls to a Chubby cell. Any replica names the master, and the master answers (2.2).
 
 use crate::call_error::CallError;
 use crate::env::{Address, Draw, Env};
@@ -61,7 +61,7 @@ impl Cell {
         to.exchange(request).await
     }
 
-    /// Tries the last known master first, and then all replicas from a random one on.
+    /// Tries the last known master first, and then all replicas, starting with a random one.
     pub(super) async fn find(&self) -> Result<Stream, CallError> {
         let known = self.master.borrow_mut().take();
         let count = self.members.len();

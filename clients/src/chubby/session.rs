@@ -244,7 +244,8 @@ impl Shared {
         });
     }
 
-    /// Returns `None` if the library must wait before the next KeepAlive.
+    /// Handles the answer to a KeepAlive. Returns `None` if the library must wait before the next
+    /// one.
     fn answered(&self, sent: Monotonic, answer: &[String]) -> Option<()> {
         let number = |at: usize| answer.get(at)?.parse::<u64>().ok();
         match answer.first()?.as_str() {
@@ -325,8 +326,8 @@ mod tests {
         let shared = shared();
         let sent = Monotonic(1_000_000);
         shared.answered(sent, &words("alive 1 8000000 12000000 0")).unwrap();
-        // The master answered 8 s after it got the KeepAlive and granted 12 s, so 20 s count from
-        // the sending.
+        // The master held the KeepAlive for 8 s and then granted 12 s, so the lease lasts 20 s from
+        // the sending, less a sixteenth.
         assert_eq!(shared.left(sent), Duration::from_millis(18_750));
         shared.answered(Monotonic(0), &words("alive 1 0 12000000 0")).unwrap();
         assert_eq!(shared.left(sent), Duration::from_millis(18_750), "a lease never gets shorter");

@@ -1,5 +1,5 @@
-//! Tests that a command is one message, that its outcome is certain or unknown, and that no
-//! connection is used after a failure.
+//! Tests that a command is sent as one message, that a failed command is certain or unknown as
+//! documented, and that no connection is used after a failure.
 
 use super::{Connection, Subscription, encode};
 use crate::call_error::CallError;

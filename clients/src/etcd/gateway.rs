@@ -126,7 +126,7 @@ impl Gateway {
         }
         let (status, answer) = outcome?;
         *self.idle.borrow_mut() = Some(link);
-        // A streamed answer has one value per line.
+        // A streamed answer has one value per line, of which the client needs only the first.
         let text = String::from_utf8_lossy(&answer);
         let first = text.lines().next().unwrap_or_default();
         let value: Value = serde_json::from_str(first)
@@ -181,9 +181,9 @@ impl Gateway {
         !self.env.is_interrupted()
     }
 
-    /// Waits until a key is deleted at a revision or later (`waitDelete`). A watch whose connection
-    /// ends restarts at another member. A watch on a silent member blocks, because the library has
-    /// no timeout.
+    /// Waits until a key is deleted at this revision or later (`waitDelete`). A watch whose
+    /// connection ends restarts at another member. A watch at a silent member blocks, because the
+    /// library has no timeout.
     pub async fn wait_for_deletion(&self, key: &str, revision: i64) -> Result<(), Failure> {
         let (key, start_revision) = (coded(key), revision.to_string());
         let create = json!({"key": key, "start_revision": start_revision});

@@ -102,7 +102,7 @@ impl Link {
         self.stream.lift_limit();
     }
 
-    /// Reads the next piece of an answer; returns `None` at its end.
+    /// Reads the next piece of the body; returns `None` at its end.
     pub async fn piece(&mut self, head: Head) -> Result<Option<BytesMut>, CallError> {
         let length = match head.body {
             Body::Length(0) => return Ok(None),

@@ -14,7 +14,7 @@ pub struct Place {
     pub is_first: bool,
 }
 
-/// Creates a key with a lease, or finds it if it exists.
+/// Creates a key with a lease, or finds the key if it exists. Returns its place in the queue.
 pub async fn enter(
     gateway: &Gateway,
     (prefix, key): (&str, &str),
@@ -35,8 +35,8 @@ pub async fn enter(
     Ok(Place { revision, is_first: owner == 0 || owner == revision })
 }
 
-/// Returns the last key created before a revision, and the cluster's revision at the read; `None`
-/// if no key is older.
+/// Returns the last key created before a revision, together with the cluster's revision at the time
+/// of the read. Returns `None` if no key is older.
 pub async fn last_before(
     gateway: &Gateway,
     prefix: &str,
@@ -75,7 +75,7 @@ fn entering(prefix: &str, key: &str, lease: i64) -> Value {
     json!({"compare": [compare], "success": [put, owner], "failure": [get, owner]})
 }
 
-/// Builds the read of the last contender in front (`WithLastCreate`, `WithMaxCreateRev`).
+/// Builds the read that finds the last contender ahead (`WithLastCreate`, `WithMaxCreateRev`).
 fn in_front(prefix: &str, revision: i64) -> Value {
     json!({
         "key": coded(prefix), "range_end": coded(end_of(prefix)), "limit": "1",

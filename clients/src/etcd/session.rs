@@ -37,7 +37,7 @@ struct Shared {
 }
 
 impl Session {
-    /// Requests a lease for the ttl in whole seconds, rounded up.
+    /// Requests a lease of the ttl in whole seconds, rounded up, and keeps it alive.
     pub async fn open(
         gateway: &Rc<Gateway>,
         ttl: Duration,
@@ -62,7 +62,8 @@ impl Session {
         .await;
     }
 
-    /// Ends the session and, if possible, its lease, which deletes all its keys.
+    /// Ends the session and revokes its lease, which deletes all its keys. If the call fails, the
+    /// lease remains until it expires.
     pub async fn close(mut self) -> Result<(), Failure> {
         self.orphan();
         let id = self.lease.to_string();
@@ -82,7 +83,7 @@ impl Drop for Session {
     }
 }
 
-/// Returns a ttl in whole seconds, rounded up, as etcd requires.
+/// Converts a ttl to whole seconds, the unit of etcd, rounded up.
 pub fn whole_seconds(ttl: Duration) -> u64 {
     ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0)
 }

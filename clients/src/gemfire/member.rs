@@ -1,10 +1,10 @@
-//! A process as a member of a distributed system.
+//! A process as a member of a distributed system ([`Member`]).
 //!
-//! Heartbeats to every server contain the member's locks, from which a new grantor recovers them.
-//! The member's cache closes when a server reports its departure, or when the servers that answered
-//! within 2.5 member timeouts weigh no more than half of the view (the oldest server weighs 15,
-//! each other 10). A process that was paused for longer than a member timeout counts the pause as a
-//! heartbeat of all servers, as a real monitor does.
+//! The member sends heartbeats to every server. They list its locks, from which a new grantor
+//! recovers them. The member's cache closes when a server reports its departure, or when the
+//! servers that answered within 2.5 member timeouts weigh no more than half of the view (the oldest
+//! server weighs 15, each other 10). If a process was paused for longer than a member timeout, it
+//! counts the pause as a heartbeat of all servers, as a real monitor does.
 
 use super::system::{System, first};
 use crate::call_error::CallError;
@@ -140,7 +140,7 @@ impl Member {
         self.shared.is_closed.get()
     }
 
-    /// Returns the silence of the servers after which the member departs.
+    /// Returns the time of silence from the servers after which the member departs.
     pub fn silence(&self) -> Duration {
         self.shared.silence()
     }
@@ -301,7 +301,8 @@ impl Shared {
         self.timeout * 5 / 2
     }
 
-    /// Handles a server's report that the member has departed. The grantor may not know it yet.
+    /// Closes the cache after a server reported the member's departure. Other servers, and so the
+    /// grantor, may not know of it yet.
     fn depart(&self, by: u8) {
         self.is_told.set(self.is_told.get() || by == self.view.borrow().grantor);
         self.close();

@@ -36,7 +36,7 @@ impl System {
         stream.exchange(request).await
     }
 
-    /// Sends one request to the first server.
+    /// Sends one request to the first server and returns the words of the answer.
     pub async fn look(&self, request: &str) -> Result<Vec<String>, CallError> {
         self.ask(&self.servers[0], request).await
     }

@@ -1,4 +1,4 @@
-//! Runs a function of a script: resumes its coroutine and executes its requests.
+//! Runs a function of a script: resumes its coroutine, and executes the requests that it yields.
 
 use super::elsewhere;
 use super::hands::{Hands, Place};
@@ -42,7 +42,7 @@ impl Actor {
         }
     }
 
-    /// Boxes the future, because calls can contain calls.
+    /// Calls a function of the script. The future is boxed, because calls can contain calls.
     fn call_within(
         &self,
         function: &Pinned,

@@ -72,7 +72,7 @@ impl CallArguments<'_> {
         }
     }
 
-    /// Reads a key; a key of memcached is a single word.
+    /// Returns the first argument as a key of memcached, which must be a single word.
     fn key(&self) -> Result<String, Reply> {
         let key = self.text(1)?;
         let is_word = (1..=250).contains(&key.len()) && key.bytes().all(|byte| byte > b' ');
@@ -136,7 +136,8 @@ fn refused_by<R: Display>(failure: Failure<R>, code: impl FnOnce(&R) -> String) 
     }
 }
 
-/// Converts rows of a query to Lua; NULL becomes `false`, which leaves no hole in a list.
+/// Converts the rows of a query to Lua. NULL becomes `false`, because `nil` would leave a hole in a
+/// list.
 fn rows(rows: Vec<Vec<Option<String>>>) -> LuaValue {
     let cell =
         |cell: Option<String>| cell.map_or(LuaValue::Bool(false), |text| LuaValue::from(&*text));

@@ -1,4 +1,5 @@
-//! The facts that a script states about itself in the table `lock` and by its functions.
+//! The facts that a script states about itself, in the table `lock` and by the functions that it
+//! defines.
 
 use super::machine::{Machine, PARTS};
 use crate::lock::{Deployment, Keeps, ServerLock};
@@ -11,7 +12,7 @@ pub(super) struct Facts {
     pub(super) deployment: Deployment,
     pub(super) tokens: bool,
     pub(super) fair: bool,
-    /// `true` if the script's acquire itself waits for the lock until the time limit.
+    /// `true` if the script's `acquire` waits for the lock itself, up to the time limit.
     pub(super) waits: bool,
     pub(super) models: Option<String>,
     pub(super) ttl_ms: Option<u64>,

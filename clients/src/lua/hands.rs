@@ -1,4 +1,4 @@
-//! The connections of one task of a script, opened on demand.
+//! The connections of one task of a script, which are opened on demand.
 
 use crate::call_error::CallError;
 use crate::env::{Address, Env};
@@ -80,7 +80,8 @@ impl Elsewhere {
     }
 }
 
-/// A connection to reuse. A request that finds the slot in use opens another connection.
+/// A connection that later requests reuse. A request that finds the slot in use opens another
+/// connection.
 pub(super) struct Slot<T>(RefCell<Option<T>>);
 
 pub(super) struct SlotGuard<'s, T> {

@@ -1,4 +1,4 @@
-//! A Lua script as a [`Lock`] of one process.
+//! Runs a Lua script as a [`Lock`] of one process.
 
 use super::actor::Actor;
 use super::hands::Place;
@@ -47,7 +47,8 @@ impl Scripted {
         vec![LuaValue::from(lease.resource.as_str()), LuaValue::Bytes(lease.owner.clone())]
     }
 
-    /// Returns an earlier error of a background task instead of the result.
+    /// Calls a function of the script. If a background task has failed before, returns its error
+    /// instead.
     async fn call(
         &self,
         function: Function,
@@ -85,8 +86,9 @@ impl Scripted {
         }
     }
 
-    /// Retries the attempt, and returns its outcome and the time when the last one was sent. After
-    /// an attempt with an unknown outcome the lock may be set, so the outcome is never a refusal.
+    /// Retries the attempt until it succeeds or the time is up. Returns the outcome and the time
+    /// when the last attempt was sent. After an attempt with an unknown outcome the lock may be
+    /// set, so the outcome is never a refusal.
     async fn attempts(&self, resource: &str) -> Result<(Acquisition, Monotonic), String> {
         let mut retry = Retry::start(&self.env, &self.place.settings);
         let mut standing = None;
@@ -228,7 +230,7 @@ fn yes_or_no(function: Function, process: &Rc<Process>, values: &[Pinned]) -> An
     read_answer(function, process, &values).unwrap_or_else(Answer::Unknown)
 }
 
-/// Reads a yes or no. Rejects numbers, because 0 is true in Lua.
+/// Reads a function's result as yes or no. Rejects numbers, because 0 is true in Lua.
 fn read_answer(
     function: Function,
     process: &Rc<Process>,
@@ -312,7 +314,7 @@ fn valid_until(
             ));
         }
     };
-    // A time before the run began counts as the start of the run.
+    // A time before the start of the run counts as the start of the run.
     Ok(Some(Monotonic((milliseconds * 1_000.0).round().max(0.0) as u64)))
 }
 

@@ -12,13 +12,14 @@ use luna_core::vm::{HostRootTicket, LuaError, Vm};
 use std::cell::RefCell;
 use std::cmp::Ordering;
 
-/// Number of instructions that a script may execute in one instant.
+/// Number of instructions that a script may execute at one instant of simulated time.
 pub(super) const INSTRUCTIONS: i64 = 200_000;
-/// Number of instructions that each resumption costs in addition to its own.
+/// Number of instructions charged for each resumption of a coroutine, in addition to those that it
+/// executes.
 const RESUMPTION: i64 = 50;
 /// Number of bytes that a script may use.
 const MEMORY: usize = 16 << 20;
-/// Growth in bytes after which the machine collects garbage between two processes.
+/// Growth of memory in bytes after which the machine collects garbage between two processes.
 const GARBAGE: usize = 256 << 10;
 const IDLE_MAX: usize = 32;
 
@@ -83,7 +84,7 @@ impl Machine {
         let told = |error: luna_core::frontend::SyntaxError| {
             String::from_utf8_lossy(&error.render(CHUNK.as_bytes())).into_owned()
         };
-        // The unchanged text is loaded first, so that errors name the script's own lines.
+        // The text is first loaded unchanged, so that errors name the script's own lines.
         vm.load(source.text.as_bytes(), name.as_bytes()).map_err(told)?;
         let (order, is_over) = (vm.native(order), vm.native(is_over));
         let prelude = vm.load(include_bytes!("prelude.lua"), b"=prelude").map_err(told)?;

@@ -20,7 +20,7 @@ pub(super) struct Process {
     machine: RefCell<Option<Machine>>,
     functions: [HostRootTicket; PARTS],
     budget: Cell<(Monotonic, i64)>,
-    /// Error of a background task, which the next call returns.
+    /// Error of a background task, which the next call of the script returns.
     pub(super) complaint: RefCell<Option<String>>,
     pub(super) tasks: RefCell<BTreeMap<i64, Spawned>>,
     pub(super) tasks_begun: Cell<i64>,
@@ -55,7 +55,7 @@ pub(super) struct Failed {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// The server executed nothing.
+    /// The server did not execute the request.
     Refused,
     /// The server may have executed the request.
     Unknown,
@@ -86,7 +86,7 @@ pub(super) enum Step {
 }
 
 pub(super) enum Reply {
-    /// Arguments of the function, or results of its request.
+    /// Arguments for the function, or results of the request that it yielded.
     Values(Vec<LuaValue>),
     Failed {
         message: String,

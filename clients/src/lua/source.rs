@@ -1,4 +1,4 @@
-//! The text of a script ([`Source`]), and the places of errors in it.
+//! The text of a script ([`Source`]). Finds the places of errors in the text.
 
 use luna_core::frontend::parse;
 use luna_core::version::LuaVersion;
@@ -74,7 +74,8 @@ impl Source {
         count(found.unwrap_or_else(|| text.len() - text.trim_start().len()))
     }
 
-    /// Returns the position of the first `token` at which the parser refuses the text.
+    /// Returns the position in the line of the first `token` at which the parser refuses the
+    /// script.
     fn find_refused(&self, line: usize, text: &str, token: &str) -> Option<usize> {
         let start: usize = self.text.split_inclusive('\n').take(line - 1).map(str::len).sum();
         let refuses = |at: usize| {
@@ -86,7 +87,7 @@ impl Source {
     }
 }
 
-/// Gives an error without a line the first line of the script in the traceback.
+/// Adds a line to an error that has none: the first line of the script in the traceback.
 pub(super) fn placed(raw: String, traceback: &str) -> String {
     if parted(&raw).0.is_some() {
         return raw;

@@ -32,7 +32,8 @@ impl GetDelete {
         taken(self.0.add(resource, &owner, seconds).await, resource, owner)
     }
 
-    /// Returns `true` only if the key still existed when `delete` arrived.
+    /// Deletes the key after checking the owner. Returns `true` only if the key still existed when
+    /// `delete` arrived.
     async fn remove(&mut self, lease: &Lease) -> Result<bool, CallError> {
         let found = self.0.gets(&lease.resource).await?;
         if found.is_none_or(|item| item.value != lease.owner) {

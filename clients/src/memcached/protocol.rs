@@ -1,4 +1,4 @@
-//! Answers in memcached's text protocol.
+//! Parses answers in memcached's text protocol.
 
 use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
@@ -10,7 +10,7 @@ const ITEM_MAX: usize = 2 * 1024 * 1024;
 /// An answer of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// One line without its end.
+    /// One line, without its line end.
     Line(String),
     /// The items found by `get` or `gets`.
     Items(Vec<Item>),
@@ -63,7 +63,8 @@ impl Answer {
     }
 }
 
-/// Replaces invalid UTF-8, which may change the text's length.
+/// Returns the first line and its length in bytes. Invalid UTF-8 is replaced, so the text may have
+/// another length.
 fn line(input: &[u8]) -> Result<Option<(String, usize)>, CallError> {
     let end = input.windows(2).take(LINE_MAX).position(|pair| pair == b"\r\n");
     match end {
@@ -75,7 +76,7 @@ fn line(input: &[u8]) -> Result<Option<(String, usize)>, CallError> {
     }
 }
 
-/// Returns the length and the cas id in `key flags length [cas]`.
+/// Parses `key flags length [cas]`, and returns the length and the cas id.
 fn head_of(head: &str) -> Option<(usize, Option<u64>)> {
     let words: Vec<&str> = head.split(' ').collect();
     let length: usize = words.get(2)?.parse().ok().filter(|length| *length <= ITEM_MAX)?;

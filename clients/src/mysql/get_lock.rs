@@ -63,8 +63,8 @@ impl GetLock {
         GetLock { env, settings: settings.clone(), server, usage }
     }
 
-    /// Waits in the server for the remaining whole seconds, at least one. If the outcome is
-    /// unknown, it closes the connection, so that the server drops the lock once it notices.
+    /// Waits in the server's queue for the remaining whole seconds, at least one. If the outcome is
+    /// unknown, closes the connection, so that the server drops the lock once it notices.
     async fn attempt(&mut self, resource: &str, deadline: Monotonic) -> Acquisition {
         let left = deadline.since(self.env.monotonic_clock()).as_secs().max(1);
         let sql = format!("SELECT GET_LOCK({}, {left})", quoted(resource));
@@ -97,7 +97,7 @@ impl GetLock {
         };
         match answer {
             Ok(rows) if value(&rows) == Some("1") => Check::Ours,
-            // The server has released the lock of a closed connection, or soon will.
+            // The connection is closed, so the server has released the lock or soon will.
             Ok(_) | Err(Failure::Lost(CallError::Unsent(_) | CallError::Closed(_))) => {
                 self.env.note(Note::LockLost);
                 Check::NotHeld
@@ -106,7 +106,8 @@ impl GetLock {
         }
     }
 
-    /// Uses the connection that has the lock, because others cannot release it.
+    /// Releases the lock on the connection that took it, because no other connection can release
+    /// it.
     async fn give_back(&mut self, lease: &Lease) -> Release {
         if !self.is_same(lease) {
             return Release::NotHeld;
@@ -114,7 +115,7 @@ impl GetLock {
         let sql = format!("SELECT RELEASE_LOCK({})", quoted(&lease.resource));
         match self.server.bound(&sql).await {
             Ok(rows) if value(&rows) == Some("1") => Release::Released,
-            // The session has lost the lock, or has ended.
+            // The session no longer has the lock, or has ended.
             Ok(_) | Err(Failure::Refused(_) | Failure::Lost(CallError::Unsent(_))) => {
                 Release::NotHeld
             }

@@ -1,5 +1,6 @@
-//! MySQL's protocol, for a driver that logs in without a password and sends text queries. Source:
-//! MySQL's documentation of its internals, "Client/Server Protocol", and MariaDB's knowledge base.
+//! The client's side of MySQL's protocol, which logs in without a password and sends text queries.
+//! Source: MySQL's documentation of its internals, "Client/Server Protocol", and MariaDB's
+//! knowledge base.
 
 use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
@@ -46,12 +47,13 @@ pub fn query(sql: &str) -> Vec<u8> {
     packet(0, &[b"\x03", sql.as_bytes()])
 }
 
-/// Returns a quoted text literal.
+/// Returns the text as a quoted SQL literal.
 pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }
 
-/// Takes one whole packet's body from the front of the buffer. Errors: [`CallError::Malformed`].
+/// Takes the first packet from the buffer and returns its body; `None` if it is incomplete. Errors:
+/// [`CallError::Malformed`].
 pub fn take(input: &mut BytesMut) -> Result<Option<Bytes>, CallError> {
     let Some(head) = input.first_chunk::<4>() else { return Ok(None) };
     let length = usize::from(head[0]) | usize::from(head[1]) << 8 | usize::from(head[2]) << 16;
@@ -66,7 +68,8 @@ pub fn take(input: &mut BytesMut) -> Result<Option<Bytes>, CallError> {
     Ok(Some(body))
 }
 
-/// Returns the session's number in a greeting. Errors: [`CallError::Malformed`].
+/// Returns the number that the server's greeting gives the session. Errors:
+/// [`CallError::Malformed`].
 pub fn session_of(greeting: &[u8]) -> Result<u32, CallError> {
     let after = |text: &[u8]| text.iter().position(|byte| *byte == 0).map(|end| end + 1);
     let id = after(greeting).and_then(|at| greeting.get(at..)?.first_chunk::<4>());
@@ -75,7 +78,7 @@ pub fn session_of(greeting: &[u8]) -> Result<u32, CallError> {
     id.map(|id| u32::from_le_bytes(*id)).ok_or_else(malformed)
 }
 
-/// An answer that is read packet by packet.
+/// An answer of several packets, which is read packet by packet.
 #[derive(Debug, Default)]
 pub struct Answer {
     columns: Option<usize>,
@@ -84,7 +87,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Reads a packet; returns the rows or the refusal once the answer is whole.
+    /// Reads the next packet. Returns the rows or the refusal once the answer is complete.
     pub fn read(&mut self, body: &[u8]) -> Result<Option<Result<Rows, Refusal>>, CallError> {
         let malformed = |what: &str| Err(CallError::Malformed(what.to_owned()));
         let is_end = body.first() == Some(&0xfe) && body.len() < 9;

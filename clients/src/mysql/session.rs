@@ -1,6 +1,6 @@
 //! A client of a MySQL server ([`Session`]), which connects on demand and keeps the connection
-//! until an error or a dropped call. It replaces a connection once that was broken before anything
-//! was sent, if nothing is bound to it.
+//! until an error or a dropped call. If a connection was broken before the client sent anything,
+//! the client replaces it once, unless a lock is bound to it.
 
 use super::protocol::{Answer, Refusal, Rows, login, query, session_of, take};
 use crate::call_error::CallError;
@@ -48,7 +48,7 @@ impl Session {
         }
     }
 
-    /// Runs a statement on the open connection. Fails as unsent if none is open.
+    /// Runs a statement on the open connection. Fails with [`CallError::Unsent`] if none is open.
     pub async fn bound(&mut self, sql: &str) -> Result<Rows, Failure> {
         if self.open.is_none() {
             return Err(CallError::Unsent(io::ErrorKind::NotConnected).into());
@@ -56,7 +56,8 @@ impl Session {
         self.attempt(sql, Duration::ZERO).await
     }
 
-    /// Moves the connection out, so that a drop or any error but a refusal closes it.
+    /// Runs a statement with the connection moved out, so that a drop or any error but a refusal
+    /// closes it.
     async fn attempt(&mut self, sql: &str, wait: Duration) -> Result<Rows, Failure> {
         let mut open = match self.open.take() {
             Some(open) => open,
@@ -75,7 +76,7 @@ impl Session {
     async fn connect(&self) -> Result<Open, Failure> {
         let stream = Stream::open(&self.env, &self.address, self.timeout).await?;
         let mut open = Open { stream, id: 0 };
-        // The client sent no statement, so an error here has executed nothing.
+        // The client has not sent the statement yet, so the server cannot have executed it.
         match open.log_in().await {
             Ok(()) => Ok(open),
             Err(error) => Err(no_connection(&self.address, error.to_string()).into()),

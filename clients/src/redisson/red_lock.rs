@@ -111,7 +111,7 @@ impl RedLock {
         }
     }
 
-    /// Unlocks every lock, taken or not. Returns `Released` if a majority was taken.
+    /// Unlocks every lock, whether it was taken or not. Returns `Released` if a majority was taken.
     async fn give_all_back(&mut self, key: &str) -> Release {
         let (mut ours, mut unknown) = (0, 0);
         for lock in &mut self.locks {

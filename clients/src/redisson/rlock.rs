@@ -14,7 +14,7 @@ use bytes::Bytes;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Number of acquires until a replica acknowledges one (`retryAttempts`).
+/// Number of tries to get an acquire acknowledged by a replica (`retryAttempts`).
 const SYNC_ATTEMPTS: usize = 4;
 
 /// Returns a unique process id.
@@ -57,7 +57,8 @@ struct Watch {
 
 enum Attempt {
     Locked,
-    /// Longest wait for a message about the taken lock; `None` means no limit.
+    /// The lock is taken. The value is the longest wait for a message about it; `None` means no
+    /// limit.
     Held(Option<Duration>),
 }
 
@@ -97,8 +98,8 @@ impl RLock {
             let (patience, reason) = match self.attempt(key, wait).await {
                 Ok(Attempt::Locked) => return Acquisition::Granted(self.lease(key)),
                 Ok(Attempt::Held(patience)) => (patience, "held by another".to_owned()),
-                // The library throws here. An error that it reports as "not acquired" may be
-                // unknown.
+                // The library throws an exception here. Even if it reports the error as "not
+                // acquired", the server may have executed the acquire.
                 Err(error) if error.may_have_applied() => {
                     return Acquisition::Unknown(error.to_string());
                 }
@@ -111,7 +112,8 @@ impl RLock {
             if messages.is_none() {
                 messages = self.subscribe(key, self.env.left(deadline)).await;
                 if messages.is_some() {
-                    // The client missed earlier messages, so it checks the lock again.
+                    // The client may have missed messages before it subscribed, so it checks the
+                    // lock again.
                     continue;
                 }
             }
@@ -170,7 +172,8 @@ impl RLock {
         }
     }
 
-    /// Waits a third of the reply timeout, as the library's defaults do.
+    /// Returns whether a replica has the lock. Waits for a third of the reply timeout, as with the
+    /// library's defaults.
     async fn is_replicated(&mut self) -> Result<bool, CallError> {
         let patience_ms = (self.settings.command_timeout / 3).as_millis().to_string();
         match self.redis.call(&[b"WAIT", b"1", patience_ms.as_bytes()]).await? {
@@ -249,7 +252,8 @@ impl RLock {
         let _ = crate::commands::expire_ms(&mut self.redis, key, lease).await;
     }
 
-    /// Leaves the queue. The result does not matter, because the waiter's timeout also removes it.
+    /// Leaves the queue. Ignores the result, because the scripts also remove a waiter whose timeout
+    /// has passed.
     async fn leave_queue(&mut self, key: &str, wait: Duration) {
         let (names, wait_ms) = (Names::of(key), wait.as_millis().to_string());
         let keys = [names.queue.as_bytes(), names.timeouts.as_bytes()];
@@ -280,7 +284,8 @@ impl RLock {
         }
     }
 
-    /// The library counts holds separately, down to zero even if the unlock fails.
+    /// Counts one acquire less, and stops the renewal at zero. As in the library, the count goes
+    /// down even if the unlock fails.
     fn stop_renewing(&mut self) {
         self.watch.holds = self.watch.holds.saturating_sub(1);
         if self.watch.holds == 0

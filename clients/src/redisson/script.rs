@@ -6,8 +6,9 @@ use crate::script::Script;
 /// The message published at a release.
 pub const UNLOCK_MESSAGE: &[u8] = b"0";
 
-/// Script that takes the lock, also again. KEYS: lock. ARGV: time to live in milliseconds,
-/// `uuid:thread`. Returns nil if the caller now holds the lock, else the lock's remaining time.
+/// Script that takes the lock, or takes it once more for its holder. KEYS: lock. ARGV: time to live
+/// in milliseconds, `uuid:thread`. Returns nil if the caller now holds the lock, else the lock's
+/// remaining time.
 pub static ACQUIRE: Script = Script::new(
     r#"if redis.call("exists",KEYS[1]) == 0 or redis.call("hexists",KEYS[1],ARGV[2]) == 1 then
     redis.call("hincrby",KEYS[1],ARGV[2],1)

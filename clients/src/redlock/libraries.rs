@@ -81,7 +81,8 @@ impl Library {
         Library { env, settings, masters }
     }
 
-    /// After an attempt that may have left a key, the result is never a refusal.
+    /// Makes up to `attempts_max` attempts with one owner value. If an attempt may have left a key,
+    /// the result is never a refusal.
     async fn attempts(
         &mut self,
         attempts_max: usize,
@@ -119,7 +120,8 @@ impl Lock for Python {
             let start = env.wall_clock();
             let votes = masters.lock_in_turn(resource, owner).await;
             let elapsed = env.wall_clock().0.saturating_sub(start.0);
-            // The lease uses the monotonic clock, even if another clock timed the calls.
+            // The lease always uses the monotonic clock, even if the library timed the calls by
+            // another one.
             let now = env.monotonic_clock();
             let start = Monotonic(now.0.saturating_add_signed(elapsed.saturating_neg()));
             let valid_until = start.plus(min_validity(settings.ttl));

@@ -1,5 +1,4 @@
-//! Redlock's independent masters ([`Masters`]): calls to all of them, and the count of their
-//! answers.
+//! Redlock's independent masters ([`Masters`]). Calls all of them and counts their answers.
 
 use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env, Monotonic};
@@ -14,7 +13,7 @@ use std::task::Poll;
 pub(super) enum Vote {
     Locked,
     NotLocked,
-    /// The client did not reach the master, which certainly does not have the key.
+    /// The client did not reach the master, which therefore cannot have the key.
     Unreached,
     Unknown,
 }
@@ -23,7 +22,8 @@ pub(super) enum Vote {
 pub(super) enum Removal {
     Removed,
     Absent,
-    /// The master no longer has the key; a lost reply hides whether it removed the key.
+    /// The master no longer has the key. An earlier reply was lost, so this release may have
+    /// removed it.
     Gone,
     /// The master did not answer; `reached` means that the request may have arrived.
     Unanswered {
@@ -141,7 +141,8 @@ impl Masters {
         standing
     }
 
-    /// Asks all masters to remove the key, and silent ones a bounded number of times.
+    /// Asks all masters to remove the key. Repeats the request to silent masters a limited number
+    /// of times.
     pub(super) async fn release(&mut self, lease: &Lease) -> Release {
         let removals = vec![Removal::Unanswered { reached: false }; self.sessions.len()];
         self.release_where(lease, removals).await
@@ -194,7 +195,7 @@ impl Vote {
 fn may_stand(vote: Vote, removal: &Result<bool, CallError>) -> bool {
     match (vote, removal) {
         (_, Ok(true)) | (Vote::NotLocked | Vote::Unreached, _) | (Vote::Locked, Ok(false)) => false,
-        // The lost request may still be in transit even if the key does not exist yet.
+        // The master does not have the key now, but a lost request may still arrive and set it.
         (Vote::Unknown, _) | (Vote::Locked, Err(_)) => true,
     }
 }

@@ -52,7 +52,8 @@ impl Advisory {
         Advisory { env, settings: settings.clone(), timeout, server }
     }
 
-    /// Closes the connection after an unknown outcome, which makes the server drop the lock.
+    /// Tries to take the lock once. After an unknown outcome it closes the connection, which makes
+    /// the server drop the lock.
     async fn attempt(&mut self, resource: &str) -> Acquisition {
         let key = Parameter { kind: Kind::Int8, text: number(resource).to_string() };
         match self.server.run("SELECT pg_try_advisory_lock($1)", &[key]).await {
@@ -66,7 +67,8 @@ impl Advisory {
         }
     }
 
-    /// Uses the connection that has the lock, because others cannot release it.
+    /// Releases the lock on the connection that took it, because no other connection can release
+    /// it.
     async fn give_back(&mut self, lease: &Lease) -> Release {
         if self.server.backend().map(|backend| backend.to_string()).as_deref().map(str::as_bytes)
             != Some(&lease.owner[..])
@@ -76,7 +78,7 @@ impl Advisory {
         let key = Parameter { kind: Kind::Int8, text: number(&lease.resource).to_string() };
         match self.server.bound("SELECT pg_advisory_unlock($1)", &[key], self.timeout).await {
             Ok(done) if done.is_true() => Release::Released,
-            // The session has lost the lock, or has ended.
+            // The session no longer has the lock, or has ended.
             Ok(_) | Err(Failure::Refused(_) | Failure::Lost(CallError::Unsent(_))) => {
                 Release::NotHeld
             }

@@ -73,7 +73,7 @@ impl ForUpdate {
                 Acquisition::Refused("no row has that name".into())
             }
             Err(error) => {
-                // The client closed a failed connection, which rolls back its transaction.
+                // A failed connection is already closed, which rolls back its transaction.
                 if let Failure::Refused(_) = error {
                     self.server.roll_back().await;
                 }
@@ -114,7 +114,8 @@ impl ForUpdate {
         }
     }
 
-    /// Retries only attempts that did not wait in the server, such as after a refused connection.
+    /// Takes the lock. Retries only attempts that did not wait in the server, such as after a
+    /// refused connection.
     async fn take(&mut self, resource: &str) -> Acquisition {
         let deadline = self.env.monotonic_clock().plus(self.settings.acquire_timeout);
         let retry = Retry::start(&self.env, &self.settings);

@@ -1,8 +1,9 @@
-//! PostgreSQL's protocol, version 3.0, with extended queries, unnamed statements and values as
-//! text.
+//! The client's side of PostgreSQL's protocol, version 3.0, with extended queries, unnamed
+//! statements and values as text.
 //!
 //! Source: PostgreSQL's documentation, "Frontend/Backend Protocol". Like pgjdbc, the client sends a
-//! statement as Parse, Bind, Describe, Execute and Sync in one message, after a pending BEGIN.
+//! statement as Parse, Bind, Describe, Execute and Sync in one message, with a pending BEGIN before
+//! it.
 
 use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
@@ -95,7 +96,7 @@ pub fn statement(out: &mut Vec<u8>, sql: &str, parameters: &[Parameter]) {
         values.extend_from_slice(&(parameter.text.len() as u32).to_be_bytes());
         values.extend_from_slice(parameter.text.as_bytes());
     }
-    // The zero counts of formats mean that all values and columns are text.
+    // Zero format codes mean that all values and result columns are text.
     message(out, b'B', &[b"\0\0\0\0", &count, &values, b"\0\0"]);
     message(out, b'D', &[b"P\0"]);
     message(out, b'E', &[b"\0\0\0\0\0"]);

@@ -1,8 +1,8 @@
 //! A client of a PostgreSQL server ([`Session`]), which connects on demand.
 //!
-//! It keeps a connection until an error or a dropped call, and replaces a connection once that was
-//! broken before anything was sent, unless a lock or a transaction was bound to it. With several
-//! hosts, each connect takes the first one that answers and accepts writes:
+//! It keeps a connection until an error or a dropped call. If a connection was broken before the
+//! client sent anything, the client replaces it once, unless a lock or a transaction was bound to
+//! it. With several hosts, each connect takes the first one that answers and accepts writes:
 //! `target_session_attrs=read-write` of libpq, `targetServerType=primary` of pgjdbc.
 
 use super::protocol::{Answer, Done, Parameter, Refusal, startup, statement, sync};
@@ -68,7 +68,8 @@ impl Session {
         self.fresh(&[(begin, &[]), (sql, parameters)], self.timeout).await
     }
 
-    /// Runs a statement on the open connection within a time limit. Fails as unsent without one.
+    /// Runs a statement on the open connection within a time limit. Fails with
+    /// [`CallError::Unsent`] if none is open.
     pub async fn bound(
         &mut self,
         sql: &str,
@@ -115,7 +116,8 @@ impl Session {
         }
     }
 
-    /// Moves the connection out, so that a drop or any error but a refusal closes it.
+    /// Runs statements with the connection moved out, so that a drop or any error but a refusal
+    /// closes it.
     async fn attempt(
         &mut self,
         statements: &[(&str, &[Parameter])],
@@ -159,7 +161,7 @@ impl Session {
         let stream = Stream::open(&self.env, host, self.timeout).await?;
         let mut open = Open { stream, backend: 0, in_transaction: false, is_standby: false };
         let failed = |reason: String| no_connection(host, reason);
-        // The client sent no statement, so an error here has executed nothing.
+        // The client has not sent the statement yet, so the server cannot have executed it.
         match open.exchange(&startup()).await {
             Ok(_) if open.is_standby && self.hosts.len() > 1 => {
                 Err(failed("session is read-only".to_owned()).into())

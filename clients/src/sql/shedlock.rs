@@ -32,7 +32,7 @@ use crate::owned_key::fresh_owner;
 use crate::retry::Retry;
 use bytes::Bytes;
 
-/// Number of tries of an unlock in `JdbcTemplateStorageAccessor`.
+/// Maximum number of tries of an unlock in `JdbcTemplateStorageAccessor`.
 const UNLOCK_ATTEMPTS: usize = 10;
 
 /// Entry of `shedlock-jdbc` in the table of locks.
@@ -58,10 +58,10 @@ pub const DB_TIME: Definition = Definition {
 };
 
 struct Statements {
-    /// Parameters of the INSERT: $1 name, $2 owner, $3 end or duration of the lock, $4 now.
+    /// Statement with the parameters $1 name, $2 owner, $3 end or duration of the lock, $4 now.
     insert: &'static str,
     update: &'static str,
-    /// Parameters of the unlock: $1 name, $2 owner, $3 now.
+    /// Statement with the parameters $1 name, $2 owner, $3 now.
     unlock: &'static str,
     is_by_clients: bool,
 }
@@ -172,7 +172,8 @@ impl ShedLock {
         }
     }
 
-    /// Retries only after a refusal, because a lost answer is an exception in the library.
+    /// Unlocks, and retries after a refusal. A lost answer is an exception in the library, so it is
+    /// not retried.
     async fn unlock(&mut self, lease: &Lease) -> Release {
         let mut last = String::new();
         for _ in 0..UNLOCK_ATTEMPTS {
@@ -183,7 +184,7 @@ impl ShedLock {
             });
             match self.execute(self.statements.unlock, &values).await {
                 Ok(true) => return Release::Released,
-                // The library does not check the count of changed rows.
+                // The library ignores that the UPDATE changed no row.
                 Ok(false) => return Release::NotHeld,
                 Err(Failure::Refused(refusal)) => last = refusal.message,
                 Err(error) => return Release::Unknown(error.to_string()),

@@ -98,17 +98,19 @@ pub const SEVEN: Definition = Definition {
 
 struct Generation {
     begin: &'static str,
-    /// Parameters: $1 key, $2 region, $3 the time before which a row is expired.
+    /// Statement with the parameters $1 key, $2 region, $3 the time before which a row is expired.
     delete_expired: Option<&'static str>,
-    /// Parameters: $1 key, $2 region, $3 owner, $4 new time, and without `delete_expired` $5 the
-    /// expiry bound.
+    /// Statement with the parameters $1 key, $2 region, $3 owner, $4 new time, and if there is no
+    /// `delete_expired`, $5 the time before which a row is expired.
     update: &'static str,
-    /// Parameters: $1 key, $2 region, $3 owner, $4 now, and for 7.0 $5 the time of expiry.
+    /// Statement with the parameters $1 key, $2 region, $3 owner, $4 now, and in 7.0 $5 the time of
+    /// expiry.
     insert: &'static str,
     delete: &'static str,
-    /// `true` if the row holds its expiry, rather than the time of the acquire.
+    /// `true` if the row has the time of expiry, `false` if it has the time of the acquire.
     has_expiry: bool,
-    /// `true` if the library retries a COMMIT or release that lost against another transaction.
+    /// `true` if the library also retries a COMMIT or a release that the server refused because of
+    /// another transaction.
     retries_all: bool,
 }
 
@@ -164,7 +166,7 @@ fn uuid(env: &Env) -> Bytes {
 
 struct Failed {
     error: Failure,
-    /// `true` if the server refused the COMMIT, rather than an earlier statement.
+    /// `true` if the server refused the COMMIT, `false` if it refused an earlier statement.
     at_commit: bool,
 }
 

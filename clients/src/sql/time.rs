@@ -1,4 +1,4 @@
-//! Wall clock times in the format of a database driver.
+//! Formats wall-clock times as database drivers do.
 
 use super::protocol::{Kind, Parameter};
 use std::time::Duration;
@@ -12,7 +12,8 @@ fn text(micros: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{fraction:06}")
 }
 
-/// Years begin in March, so that the leap day is the last of its year.
+/// Returns the year, month and day. Counts years from March, so that the leap day is the last day
+/// of a year.
 fn date(days: i64) -> (i64, i64, i64) {
     let since_march_0000 = days + 719_468;
     let (era, day_of_era) =
@@ -26,7 +27,7 @@ fn date(days: i64) -> (i64, i64, i64) {
     (era * 400 + year_of_era + i64::from(month <= 2), month, day)
 }
 
-/// Formats a `java.util.Date` in whole milliseconds; the server infers the type.
+/// Formats a `java.util.Date` in whole milliseconds. The server infers the parameter's type.
 pub(super) fn date_time(micros: i64) -> Parameter {
     let millis = micros.div_euclid(1_000) * 1_000;
     Parameter { kind: Kind::Unspecified, text: format!("{}+00", text(millis)) }

@@ -15,7 +15,7 @@ pub(crate) struct Keeper {
     sessions: BTreeSet<i64>,
     sessions_ever: i64,
     connected: BTreeMap<usize, i64>,
-    /// Watches, each with a flag for children, the path and the socket.
+    /// Watches: whether it is a watch of the children, the path, and the socket.
     watches: BTreeSet<(bool, String, usize)>,
 }
 
@@ -31,7 +31,7 @@ pub(crate) enum KeeperRequest {
 }
 
 impl KeeperRequest {
-    /// Reads a frame; the first one on a socket is a connect request.
+    /// Parses a frame. The first frame on a socket is a connect request.
     pub(crate) fn read(frame: &[u8], is_first: bool) -> KeeperRequest {
         let mut decoder = Decoder::take_from(&mut BytesMut::from(frame)).unwrap().unwrap();
         if is_first {

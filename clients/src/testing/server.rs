@@ -9,12 +9,12 @@ use crate::script::Script;
 use crate::spring_registry;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Initial time of all wall clocks, in microseconds since the Unix epoch, unless a test sets it.
+/// Initial time of all wall clocks, in microseconds since the Unix epoch. A test may change it.
 pub(crate) const EPOCH: u64 = 1_700_000_000_000_000;
 
 pub(crate) struct Call<'a> {
     pub(crate) number: usize,
-    /// Words of the command; `CONNECT` alone for a new connection.
+    /// Words of the command. A new connection has the single word `CONNECT`.
     pub(crate) words: &'a [String],
 }
 
@@ -33,7 +33,7 @@ pub(crate) enum Answer {
     AppliedLate(u64),
     /// Executes the command and loses the reply.
     Lost,
-    /// Loses the request; a connect stays unanswered.
+    /// Loses the request. A connect is never answered.
     Dropped,
     /// Executes the command and resets the connection instead of replying.
     ResetAfter,
@@ -215,8 +215,8 @@ impl Store {
         }
     }
 
-    /// Runs Redisson's scripts on hashes with at most one field, stored as `field=count`. The test
-    /// publishes the messages.
+    /// Runs Redisson's scripts on hashes with at most one field, stored as `field=count`. It
+    /// publishes no message; the test does that.
     fn run_redisson(&mut self, digest: &str, arguments: &[&str], now: u64) -> String {
         match arguments {
             [key, ttl_ms, id] if digest == redisson::ACQUIRE.digest() => match self

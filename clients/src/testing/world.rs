@@ -1,4 +1,5 @@
-//! The test world, which runs locks and gives each test its controls.
+//! The test world ([`TestWorld`]), which runs locks and lets each test control servers, clocks and
+//! time.
 
 use super::at;
 use super::cache::{self, CACHE_PORT};
@@ -22,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-/// Number of events after which a test counts as endless.
+/// Number of events after which a run fails as endless.
 const EVENTS_MAX: usize = 100_000;
 
 #[derive(Default)]
@@ -52,8 +53,8 @@ impl TestWorld {
         self.state.borrow_mut().wall_ahead.insert(HostKey(host), ahead_ms * 1_000);
     }
 
-    /// Adds a server. `mishaps` decides about each command and connect. A server of the same name
-    /// is replaced and keeps its keys.
+    /// Adds a server. `mishaps` decides what happens to each command and connect. If a server with
+    /// this name exists, the new one takes over its keys.
     pub(crate) fn serve(&self, host: &str, mishaps: impl FnMut(&Call<'_>) -> Answer + 'static) {
         let mut state = self.state.borrow_mut();
         let old = state.servers.remove(&at(host));
@@ -203,8 +204,8 @@ impl TestWorld {
         state.happen(event);
     }
 
-    /// Returns the traffic since the last call, one message per line, with owners numbered in order
-    /// of appearance.
+    /// Returns the traffic since the last call, one message per line. Random owner values become
+    /// `owner-1`, `owner-2` and so on.
     pub(crate) fn trace(&self) -> String {
         let mut text = std::mem::take(&mut self.state.borrow_mut().log).join("\n");
         for (name, script) in scripts() {
@@ -243,7 +244,7 @@ impl World for TestWorld {
         Monotonic(self.now())
     }
 
-    /// Draws from SplitMix64, with a stream for each purpose.
+    /// Draws bits by SplitMix64, from a separate stream for each purpose.
     fn random(&self, _: HostKey, draw: Draw, bits: &mut [u64]) {
         let mut state = self.state.borrow_mut();
         let counter = &mut state.draws[draw as usize];

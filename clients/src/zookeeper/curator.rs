@@ -38,7 +38,7 @@ pub const MODELS: Option<&str> = Some("Curator 5.4.0 on the Java client of ZooKe
 
 const RETRIES: u32 = 3;
 
-/// Base of the delays if the settings have none, so that time passes between two tries.
+/// Base of the delays if the settings allow none, so that time passes between two tries.
 const RETRY_BASE_MIN: Duration = Duration::from_millis(1);
 
 /// Handling of a node whose deletion no server confirmed.
@@ -152,10 +152,10 @@ impl Curator {
         !core.env.is_interrupted()
     }
 
-    /// Deletes a node; returns `false` if it was gone before the request. A node that is gone at a
-    /// retry counts as deleted, because the first request may have deleted it, and Curator ignores
-    /// `NoNode` (`LockInternals.deleteOurPath`). Without a server's confirmation the node remains,
-    /// or a background task deletes it.
+    /// Deletes a node. Returns `false` if it was already gone at the first request. A node that is
+    /// gone at a retry counts as deleted, because the first request may have deleted it, and
+    /// Curator ignores `NoNode` (`LockInternals.deleteOurPath`). Without a server's confirmation
+    /// the node remains, or a background task deletes it.
     pub async fn delete(&self, path: &str, deletion: Deletion) -> Result<bool, ZooKeeperError> {
         let mut sent = 0_u32;
         let deletes = async |session: Session| {

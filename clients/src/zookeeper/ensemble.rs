@@ -1,4 +1,5 @@
-//! The ZooKeeper client of one process ([`Client`]), which replaces its session when it ends.
+//! The ZooKeeper client of one process ([`Client`]), which begins a new session when the old one
+//! has ended.
 
 use super::session::Session;
 use super::shared::Habits;
@@ -19,7 +20,8 @@ pub struct Ensemble {
 }
 
 impl Ensemble {
-    /// Creates an ensemble with the ttl as session timeout. Panics for other servers.
+    /// Creates a client configuration with the ttl as session timeout. Panics if the servers are
+    /// not an ensemble.
     pub fn new(env: &Env, servers: &Servers, settings: &Settings, habits: Habits) -> Ensemble {
         let Servers::Ensemble(members) = servers else {
             panic!("an ensemble is needed, but the servers are {servers:?}")

@@ -1,5 +1,5 @@
-//! The order in which a client tries servers (`StaticHostProvider` of ZooKeeper 3.8). The client
-//! shuffles the list once, and waits for a second after a whole round.
+//! The order in which a client tries servers ([`Hosts`], `StaticHostProvider` of ZooKeeper 3.8).
+//! The client shuffles the list once, and waits for a second after each round.
 
 use crate::env::{Address, Draw, Env};
 use std::time::Duration;
@@ -15,7 +15,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Shuffles the list with the process's own random numbers. Panics if the list is empty.
+    /// Shuffles the servers by the process's own random numbers. Panics if there are none.
     pub fn shuffled(env: &Env, servers: &[Address]) -> Hosts {
         assert!(!servers.is_empty(), "an ensemble has a server");
         let mut servers = servers.to_vec();

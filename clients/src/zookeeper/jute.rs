@@ -1,6 +1,6 @@
-//! Jute, ZooKeeper's encoding of records: big-endian integers, and a length before every buffer,
-//! string and vector. A frame is a record after its length. Source: `zookeeper.jute` and
-//! `BinaryOutputArchive`/`BinaryInputArchive` of ZooKeeper 3.8.
+//! Jute, ZooKeeper's encoding of records. Integers are big-endian; every buffer, string and vector
+//! has its length in front. A frame is a record with its length in front. Source: `zookeeper.jute`
+//! and `BinaryOutputArchive`/`BinaryInputArchive` of ZooKeeper 3.8.
 
 use bytes::{Bytes, BytesMut};
 
@@ -72,7 +72,7 @@ impl Encoder {
 pub struct Decoder(Bytes);
 
 impl Decoder {
-    /// Takes a whole frame from the received bytes, if one has arrived.
+    /// Takes a whole frame from the received bytes; `None` if none has arrived.
     pub fn take_from(input: &mut BytesMut) -> Result<Option<Decoder>, Malformed> {
         let Some(header) = input.first_chunk::<4>() else { return Ok(None) };
         let length = usize::try_from(i32::from_be_bytes(*header)).unwrap_or(usize::MAX);

@@ -68,7 +68,7 @@ struct State {
 
 /// Reasons why `_inner_acquire` did not return.
 enum Exception {
-    /// Error after which the library calls again, including `ForceRetryError`.
+    /// The library calls `_inner_acquire` again after this error, which may be a `ForceRetryError`.
     Retryable(String),
     Final(String),
 }
@@ -84,7 +84,7 @@ impl From<ZooKeeperError> for Exception {
     }
 }
 
-/// The library's `KazooRetry`, whose delay begins at 0.1 s, doubles each time, and varies by 40 %.
+/// The library's `KazooRetry`. The delay begins at 0.1 s, doubles each time, and varies by 40 %.
 struct KazooRetry {
     env: Env,
     delay: Duration,
@@ -114,7 +114,7 @@ impl KazooLock {
         let parent = parent_of(resource);
         let already_acquired = self.state.is_acquired;
         let deadline = self.env.monotonic_clock().plus(self.timeout);
-        // The delay of the lock's own retry is at most a minute.
+        // The retry of the lock has delays of at most a minute.
         let mut retry = KazooRetry::new(&self.env, Duration::from_secs(60), Some(deadline));
         let reason = loop {
             match self.inner_acquire(&parent).await {
@@ -132,7 +132,7 @@ impl KazooLock {
             return Acquisition::Refused("this process has not released it yet".into());
         }
         if self.env.is_interrupted() {
-            // kazoo cleans up after a `KazooException`, but not after a `KeyboardInterrupt`.
+            // kazoo cleans up after a `KazooException`, but an interrupt is a `KeyboardInterrupt`.
             return Acquisition::Unknown("interrupted".to_owned());
         }
         match self.best_effort_cleanup(&parent).await {
@@ -217,7 +217,8 @@ impl KazooLock {
         Ok(children.into_iter().find(|child| child.starts_with(&self.prefix)))
     }
 
-    /// Runs `_best_effort_cleanup`, whose errors the library ignores.
+    /// Runs `_best_effort_cleanup`. The library ignores its errors; the caller needs them for the
+    /// outcome.
     async fn best_effort_cleanup(&self, parent: &str) -> Result<(), ZooKeeperError> {
         let session = self.client.session();
         let node = match &self.state.node {
@@ -241,7 +242,8 @@ impl KazooLock {
         let outcome = loop {
             match self.client.session().delete(&path).await {
                 Ok(()) => break Ok(true),
-                // The first request may have deleted the node; `_inner_release` ignores this.
+                // An earlier request may have deleted the node. `_inner_release` ignores the
+                // missing node.
                 Err(ZooKeeperError::NoNode) => break Ok(is_sent_again),
                 Err(ZooKeeperError::ConnectionLoss | ZooKeeperError::SessionExpired) => {
                     retry.again().await;

@@ -127,7 +127,8 @@ impl Naive {
 }
 
 impl Naive {
-    /// Runs step 1, and repeats it without a check, which is the mistake.
+    /// Runs step 1, and after a lost reply repeats it without looking for the node, which is the
+    /// mistake.
     async fn create(&self, parent: &str, deadline: Monotonic) -> Result<String, ZooKeeperError> {
         let path = format!("{parent}/{NODE_NAME}");
         self.until_answered(deadline, async |session: Session| {

@@ -123,7 +123,7 @@ impl Request {
     pub fn encode(&self, xid: i32) -> Vec<u8> {
         let header = Encoder::frame().int(xid).int(self.code());
         match self {
-            // The one ACL gives all permissions (31) to the world (`ZooDefs.Ids.OPEN_ACL_UNSAFE`).
+            // The only ACL gives all permissions (31) to everyone (`ZooDefs.Ids.OPEN_ACL_UNSAFE`).
             Request::Create { path, mode } => header
                 .string(path)
                 .buffer(b"")
@@ -157,12 +157,12 @@ impl Request {
         }
     }
 
-    /// Reads the server's answer to this request if it was executed.
+    /// Reads the server's answer to this request, which must have succeeded.
     pub fn decode(&self, reply: &mut Decoder) -> Result<Response, Malformed> {
         match self {
             Request::Create { .. } => {
                 let path = reply.string()?;
-                // A container is answered like `create2`, with a stat that no lock needs.
+                // The answer about a container also has a stat, as for `create2`. No lock needs it.
                 Ok(Response::Path(path))
             }
             Request::Exists { .. } => Ok(Response::Stat(Stat::decode(reply)?)),
@@ -230,7 +230,7 @@ impl ReplyHeader {
     }
 }
 
-/// A session as its client knows it.
+/// A session's number and password, as its client knows them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Credentials {
     /// Session number; 0 before the first server has answered.
@@ -274,7 +274,8 @@ pub enum ConnectResponse {
 }
 
 impl ConnectResponse {
-    /// Reads the answer, up to the password; ignores `readOnly`, which servers before 3.4 omit.
+    /// Reads the answer up to and including the password. Ignores `readOnly`, which servers before
+    /// 3.4 omit.
     pub fn decode(reply: &mut Decoder) -> Result<ConnectResponse, Malformed> {
         let (_protocol, timeout_ms) = (reply.int()?, reply.int()?);
         let credentials = Credentials { session: reply.long()?, password: reply.buffer()? };

@@ -1,5 +1,5 @@
-//! A ZooKeeper session for its owner ([`Session`]), with requests and session events. Source:
-//! `ZooKeeper` and `ClientCnxn` of ZooKeeper 3.8. [`super::transport`] keeps the connection.
+//! A ZooKeeper session as its owner uses it ([`Session`]): requests and session events. Source:
+//! `ZooKeeper` and `ClientCnxn` of ZooKeeper 3.8. [`super::transport`] maintains the connection.
 
 use super::hosts::Hosts;
 use super::protocol::{CreateMode, Request, Response, Stat, ZooKeeperError};

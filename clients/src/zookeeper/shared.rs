@@ -1,4 +1,5 @@
-//! The state of a session and its pending requests, shared with the task that keeps its connection.
+//! The state of a session and its pending requests, shared with the task that maintains the
+//! connection.
 
 use super::protocol::{Credentials, NodeChange, Request, Response, ZooKeeperError};
 use super::watches::{WatchedEvent, Watcher, Watches};
@@ -37,10 +38,10 @@ pub struct Habits {
 }
 
 impl Habits {
-    /// The Java client with its defaults.
+    /// The habits of the Java client with its default settings.
     pub const JAVA: Habits =
         Habits { after_loss: AfterLoss::SetAgain, queued: Queued::FailWithTheAttempt };
-    /// The client of kazoo 2.11.
+    /// The habits of kazoo 2.11.
     pub const KAZOO: Habits =
         Habits { after_loss: AfterLoss::Forget, queued: Queued::UntilConnected };
 }
@@ -135,7 +136,8 @@ impl Shared {
         answer
     }
 
-    /// Handles a new connection, which first sets the watches (`primeConnection`, `onConnected`).
+    /// Handles a new connection. The first request on it sets the watches again (`primeConnection`,
+    /// `onConnected`).
     pub(super) fn connect(&self, timeout: Duration, credentials: Credentials) {
         let state = &mut *self.state.borrow_mut();
         state.status = Status::Connected;
@@ -215,7 +217,8 @@ impl State {
                 packet.answer.set(Err(error.clone()));
             }
         } else {
-            // The setup of the lost connection does not apply to the next one.
+            // A queued request to set watches was meant for the lost connection. The next
+            // connection gets a new one.
             self.outgoing.retain(|packet| !matches!(packet.request, Request::SetWatches { .. }));
         }
     }

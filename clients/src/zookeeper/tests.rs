@@ -1,4 +1,4 @@
-//! Tests of the session layer and the locks, over a ZooKeeper that each test configures.
+//! Tests of the session layer and the locks, with a simulated ZooKeeper that each test configures.
 
 use crate::lock::{Acquisition, Release};
 use crate::testing::{
@@ -50,7 +50,7 @@ fn who_holds_curators_mutex_enters_again_and_who_holds_another_lock_waits_for_it
         let (world, mut lock) = three_keepers(name, normal);
         let first = granted(world.run(lock.acquire(RESOURCE)));
         let env = world.env();
-        // One lock waits without end for the deletion of its own node.
+        // This lock waits without end for the deletion of its own node.
         let again = world.run(env.timeout(Duration::from_secs(60), lock.acquire(RESOURCE)));
         let is_reentrant = name.starts_with("curator-");
         let enters = matches!(again, Some(Acquisition::Granted(_)));
@@ -240,7 +240,8 @@ fn a_node_of_an_earlier_session_is_taken_only_by_who_does_not_look() {
             creates += usize::from(call.name() == "create-sequential");
             match call.name() {
                 "create-sequential" if creates == 2 => Answer::Lost,
-                // The client learns that its session has ended while its node still exists.
+                // The answer tells the client that its session has ended, while its node still
+                // exists.
                 "SESSION" if creates == 2 && !std::mem::replace(&mut expired, true) => {
                     Answer::Says(
                         "\0\0\0\x25\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10\
@@ -319,7 +320,7 @@ async fn break_all(world: &std::rc::Rc<TestWorld>, after_ms: u64) {
     ["zk1", "zk2", "zk3"].iter().for_each(|host| world.reset_connections(host));
 }
 
-/// Loses the reply to the first sequential create that finds its parent.
+/// Loses the reply to the second sequential create, which is the first whose parent exists.
 fn lose_second_create() -> impl FnMut(&Call<'_>) -> Answer {
     let mut creates = 0;
     move |call| {

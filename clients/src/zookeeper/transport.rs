@@ -1,4 +1,4 @@
-//! The task that keeps a session's connection, and changes to another server when one stops
+//! The task that maintains a session's connection, and moves to another server when one stops
 //! answering.
 //!
 //! Source: `ClientCnxn.SendThread.run` and `ClientCnxnSocketNIO` of ZooKeeper 3.8, with its terms:
@@ -7,14 +7,15 @@
 //!   answer to the connect request.
 //! - After `readTimeout = sessionTimeout * 2 / 3` of silence the client closes the connection.
 //! - The client sends a ping when it has sent nothing for `readTimeout / 2`, a third of the
-//!   session's timeout (a second earlier if that is more than a second ago), and after 10 s at the
-//!   latest.
+//!   session's timeout, and after 10 s at the latest. If it has sent nothing for more than a
+//!   second, the ping is due a second earlier.
 //! - Before every attempt after the first connection, it waits for a random time of up to a second.
 //!
 //! Only a server can tell the client that its session is over. kazoo 2.11 (`ConnectionHandler`) has
 //! the same timeouts. It pings up to 0.4 s earlier, at random, and closes a connection whose ping
 //! is unanswered when the next one is due. It waits 0.1 s, doubling, before it begins the list of
-//! servers again. No lock depends on these, so kazoo's lock has the times of the Java client here.
+//! servers again. No lock depends on these differences, so kazoo's lock has the times of the Java
+//! client here.
 
 use super::hosts::Hosts;
 use super::jute::{Decoder, Malformed};
@@ -32,7 +33,7 @@ use std::time::Duration;
 
 /// Longest silence of a client (`MAX_SEND_PING_INTERVAL`).
 const PING_INTERVAL_MAX: Duration = Duration::from_secs(10);
-/// Time by which a ping is earlier if the client sent none in that time.
+/// Time by which a ping is sent earlier if the client has sent nothing for at least this time.
 const PING_MARGIN: Duration = Duration::from_secs(1);
 /// Longest pause before an attempt (`Thread.sleep(nextLong(1000))`).
 const RECONNECT_DELAY_MAX: Duration = Duration::from_millis(999);
@@ -170,8 +171,8 @@ impl Transport {
         }
     }
 
-    /// Pings if a ping is due. Returns the time until the next action, or `None` after too long a
-    /// silence.
+    /// Sends a ping if one is due. Returns the time until the next action, or `None` if the server
+    /// was silent for too long.
     fn patience(&self, link: &mut Link) -> Option<Duration> {
         let (now, read_timeout) = (self.env.monotonic_clock(), fraction(self.timeout(), 2, 3));
         let left = read_timeout.checked_sub(now.since(link.last_heard))?;

@@ -1,6 +1,6 @@
 //! The watches of a client ([`Watches`]), after `ZKWatchManager` (`materialize`) and
-//! `ZooKeeper.WatchRegistration` of ZooKeeper 3.8. A watch of a node fires once, and every watcher
-//! also receives session events.
+//! `ZooKeeper.WatchRegistration` of ZooKeeper 3.8. A watch of a node fires once. Every watcher also
+//! receives the session's events.
 
 use super::protocol::{NodeChange, Request};
 use std::cell::RefCell;
@@ -21,7 +21,7 @@ pub enum WatchedEvent {
     Node(NodeChange),
 }
 
-/// A queue of events for one listening task.
+/// A queue of events, which one task reads.
 #[derive(Default, Debug)]
 pub struct Watcher {
     events: RefCell<VecDeque<WatchedEvent>>,
@@ -29,7 +29,7 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Returns the next event, in order.
+    /// Waits for the next event, in order of arrival.
     pub async fn next(&self) -> WatchedEvent {
         std::future::poll_fn(|context| match self.events.borrow_mut().pop_front() {
             Some(event) => Poll::Ready(event),
@@ -66,7 +66,7 @@ pub struct Watches {
 }
 
 impl Watches {
-    /// Keeps the watcher of an answered request, in the cases in which the server keeps a watch.
+    /// Records the watcher of an answered request if the server keeps a watch for that answer.
     pub fn register(&mut self, request: &Request, exists: bool, watcher: Rc<Watcher>) {
         let (watchers, path) = match (request, exists) {
             (Request::GetData { path, .. } | Request::Exists { path, .. }, true) => {
@@ -82,7 +82,7 @@ impl Watches {
         }
     }
 
-    /// Notifies the watchers of the node, and forgets their watches.
+    /// Notifies the watchers of the node, whose watches then end.
     pub fn fire(&mut self, change: NodeChange, path: &str) {
         let kinds: &mut [&mut Watchers] = match change {
             NodeChange::Created | NodeChange::Data => &mut [&mut self.data, &mut self.exist],
@@ -102,7 +102,7 @@ impl Watches {
         }
     }
 
-    /// Forgets the watches of the session.
+    /// Forgets all watches of the session.
     pub fn forget(&mut self) {
         *self = Watches::default();
     }

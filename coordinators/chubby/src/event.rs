@@ -1,4 +1,4 @@
-//! Events, which a master sends in the answer to a KeepAlive (2.5, 2.8).
+//! Events of a session ([`Events`]), which the master sends in answers to KeepAlives (2.5, 2.8).
 
 use std::collections::VecDeque;
 use std::fmt::Write;

@@ -1,5 +1,5 @@
-//! A master, which serves clients. It sends replies about the state once a majority has accepted it
-//! ([`Then`]), and answers KeepAlives immediately.
+//! The master, which serves clients ([`Master`]). It sends replies about the state once a majority
+//! has accepted it ([`Then`]), and answers KeepAlives immediately.
 
 mod session;
 
@@ -32,7 +32,8 @@ pub(crate) struct Master {
 }
 
 impl Master {
-    /// Assumes maximal leases and lock-delays, because those of the last master are unknown (2.9).
+    /// Creates a new master. It assumes the longest leases and lock-delays, because it does not
+    /// know those that the last master granted (2.9).
     pub(crate) fn new(config: &Config, state: &State, now: u64) -> Master {
         let lease_us = config.session_lease_us;
         let lease_until = now.saturating_add(lengthened(lease_us));
@@ -118,7 +119,8 @@ impl Master {
     }
 
     fn keep_alive(&mut self, caller: Caller, call: (ConnectionId, u64), epoch: u64) {
-        // An earlier KeepAlive belongs to an abandoned connection, or arrived late.
+        // An earlier KeepAlive of this session came over an abandoned connection, or it arrived
+        // late.
         self.answer(caller.session, epoch);
         let Some(session) = self.sessions.get_mut(&caller.session) else { return };
         session.blocked = Some((call.0, self.now));

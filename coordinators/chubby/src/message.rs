@@ -1,4 +1,4 @@
-//! Messages between replicas, which are words on a line with the state as JSON at the end.
+//! Messages between replicas. Each is a line of words, with the state as JSON at the end.
 
 use crate::state::State;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Accepted {
     pub(crate) ballot: u64,
-    /// Number of states that this master had proposed.
+    /// Number of states that this master has proposed.
     pub(crate) index: u64,
     pub(crate) state: State,
 }
@@ -19,11 +19,12 @@ impl Accepted {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Message {
-    /// Asks the replica to accept nothing of a lower ballot.
+    /// Asks the replica to accept no state with a lower ballot.
     Prepare {
         ballot: u64,
     },
-    /// Promises to accept nothing of a lower ballot; contains the state accepted before.
+    /// Promises to accept no state with a lower ballot. Contains the state that the replica
+    /// accepted last.
     Promise {
         ballot: u64,
         accepted: Accepted,

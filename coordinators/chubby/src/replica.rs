@@ -1,10 +1,10 @@
-//! Agreement between replicas ([`Replica`]), by Paxos for one value, the state, which a master
-//! overwrites.
+//! The replicas' agreement ([`Replica`]). They run Paxos on a single value, the whole state, which
+//! the master overwrites with each new one.
 //!
 //! A replica without a master for the duration of a master lease asks the others for promises, with
-//! a higher ballot than any it knows. With a majority it becomes the master, and starts from the
-//! latest state that any of them has accepted. A replica that accepts a state grants the master a
-//! lease by its own clock.
+//! a higher ballot than any it knows. With promises from a majority it becomes the master, and
+//! starts from the latest state that any of them has accepted. A replica that accepts a state
+//! grants the master a lease by its own clock.
 
 mod leading;
 
@@ -14,7 +14,7 @@ use leading::Leading;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Modulus by which a ballot identifies its replica.
+/// Modulus of ballots. The remainder is the number of the replica that chose the ballot.
 const REPLICAS_MAX: u64 = 64;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -50,7 +50,8 @@ pub(crate) struct Replica {
 }
 
 impl Replica {
-    /// A restarted replica waits for a master lease, because it may have granted one.
+    /// Creates a replica from its saved state. A replica that has promised before may have granted
+    /// a master lease, so it elects no master until that lease has ended.
     pub(crate) fn new(me: u8, others: Vec<u8>, saved: Saved, (now, seed): (u64, u64)) -> Replica {
         let may_be_loyal = saved.promised > 0 && !others.is_empty();
         let loyal_until = if may_be_loyal { now + lengthened(MASTER_LEASE_US) } else { now };
@@ -75,7 +76,7 @@ impl Replica {
         replica
     }
 
-    /// Draws by xorshift.
+    /// Returns a random number below `end`, by xorshift.
     fn draw(&mut self, end: u64) -> u64 {
         self.jitter ^= self.jitter << 13;
         self.jitter ^= self.jitter >> 7;
@@ -138,8 +139,8 @@ impl Replica {
 
     fn count_promises(&mut self, now: u64) {
         let majority = self.majority();
-        // The replica counts its own promise last, so that it does not raise its ballot in
-        // isolation.
+        // The replica saves its own promise only after the others', so that its ballot does not
+        // rise while it is isolated.
         let is_elected = |standing: &Standing| standing.promises.len() + 1 >= majority;
         if !self.standing.as_ref().is_some_and(is_elected) {
             return;
@@ -223,7 +224,7 @@ impl Replica {
         self.learn((ballot, committed));
     }
 
-    /// Ignores a state that this replica does not have.
+    /// Records that a majority has accepted a state, unless this replica does not have that state.
     fn learn(&mut self, place: (u64, u64)) {
         if place == self.saved.accepted.place() && self.leading.is_none() {
             self.learned = self.learned.max(place);

@@ -1,4 +1,4 @@
-//! A replica as a machine that receives and sends lines ([`Chubby`]).
+//! A replica as a machine that receives and sends lines of text ([`Chubby`]).
 
 use crate::config::Config;
 use crate::master::{Master, Then};
@@ -24,8 +24,8 @@ struct Proposed {
 
 /// A replica of a Chubby cell.
 ///
-/// A client sends lines of words, and gets a line for each. `S E` is its session and the epoch of
-/// the master that it knows; durations are in microseconds.
+/// A client sends lines of words, and gets a line for each. `S E` is the session and the epoch of
+/// the master that the client knows; durations are in microseconds.
 ///
 /// | request | answers |
 /// | --- | --- |
@@ -227,7 +227,8 @@ impl Chubby {
         }
     }
 
-    /// Closes a former master's connections, so that its clients look for the next one.
+    /// Starts or ends the role of master. A former master closes its clients' connections, so that
+    /// they look for the next one.
     fn change_role(&mut self) {
         match (self.replica.is_serving(), self.master.is_some()) {
             (true, false) => {
@@ -310,7 +311,7 @@ impl Machine for Chubby {
         }
         std::mem::swap(&mut self.out, out);
         self.now = now.monotonic.0;
-        // A master whose lease has expired must not serve this input.
+        // A master whose lease has expired must not serve this input, so the role is checked first.
         self.settle();
         self.dispatch(input);
         self.settle();

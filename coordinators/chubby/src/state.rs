@@ -54,7 +54,8 @@ impl State {
         Some(self.session_last)
     }
 
-    /// Returns the names of the session's locks; `left` decides their new states.
+    /// Ends a session and returns the names of its locks. `left` returns the new state of each lock
+    /// from its lock-delay.
     pub(crate) fn end(&mut self, session: u64, left: fn(delay_us: u64) -> Hold) -> Vec<String> {
         self.sessions.remove(&session);
         let mut freed = Vec::new();
@@ -88,7 +89,8 @@ impl State {
         Some(lock.generation)
     }
 
-    /// Cancels this acquire and earlier ones of the session, even if they arrive later.
+    /// Releases a lock, and cancels this acquire and earlier ones of the session, even if they
+    /// arrive later.
     pub(crate) fn release(&mut self, lock: &str, session: u64, last: u64) {
         if let Some(released) = self.sessions.get_mut(&session) {
             *released = last.max(*released);

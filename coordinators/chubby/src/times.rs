@@ -6,19 +6,19 @@ pub const SESSION_LEASE_US: u64 = 12_000_000;
 pub const SESSION_LEASE_MAX_US: u64 = 60_000_000;
 /// Longest lock-delay (2.4: "currently one minute").
 pub const LOCK_DELAY_MAX_US: u64 = 60_000_000;
-/// Time for which replicas promise not to elect another master (2.2: "a few seconds").
+/// Time for which a replica promises to elect no other master (2.2: "a few seconds").
 pub const MASTER_LEASE_US: u64 = 6_000_000;
 
 pub(crate) const RENEW_US: u64 = 2_000_000;
 pub(crate) const ELECTION_US: u64 = 200_000;
 
-/// Shortens a duration so that it ends on the local clock before any other, whose rate may differ
-/// by a sixteenth.
+/// Shortens a duration, so that it ends here before the same duration ends at any other host. The
+/// rates of two clocks may differ by a sixteenth.
 pub(crate) fn shortened(span: u64) -> u64 {
     span - span / 16
 }
 
-/// Lengthens a duration so that it ends on the local clock after any other.
+/// Lengthens a duration, so that it ends here after the same duration ends at any other host.
 pub(crate) fn lengthened(span: u64) -> u64 {
     span + span / 8
 }

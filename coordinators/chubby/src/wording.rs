@@ -1,4 +1,4 @@
-//! Formats messages as text for pictures.
+//! Formats messages as text for the pictures of runs.
 
 use fencepost_machine::wording::{Speaker, lines};
 

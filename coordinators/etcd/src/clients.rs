@@ -1,4 +1,5 @@
-//! Client connections, which serve one request at a time. A watch occupies its connection for life.
+//! Client connections. Each serves one request at a time, and a watch occupies its connection until
+//! it closes.
 
 use crate::connection::{Connection, Doing, Stream};
 use crate::http::{self, Body, Parsed, Payload, Request, Style};
@@ -13,7 +14,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use fencepost_machine::{ConnectionId, Output};
 use std::collections::VecDeque;
 
-/// Limit of a client's unsent bytes, beyond which the server disconnects it.
+/// Number of unsent bytes beyond which the server disconnects a client.
 const UNSENT_MAX: usize = 64 << 20;
 
 impl Etcd {

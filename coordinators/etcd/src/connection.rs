@@ -1,4 +1,4 @@
-//! Connections of a server, each with its current use.
+//! A connection of the server, with its current use.
 
 use crate::http::Style;
 use crate::watching::Watching;

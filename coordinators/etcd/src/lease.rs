@@ -1,4 +1,4 @@
-//! A pending call about a lease.
+//! A pending call that looks up or renews a lease.
 
 pub(crate) const LEASE_RETRY_MS: u64 = 1_000;
 

@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Longest ttl in seconds (`MaxLeaseTTL`).
 const TTL_MAX: i64 = 9_000_000_000;
 pub(crate) const LOOK_US: u64 = 500_000;
-/// Interval between revocations of an expired lease (`defaultExpiredleaseRetryInterval`).
+/// Interval between two revocations of the same expired lease (`defaultExpiredleaseRetryInterval`).
 const RETRY_US: u64 = 3_000_000;
-/// Maximum number of revocations per check (`leaseRevokeRate / 2`).
+/// Maximum number of leases revoked per check (`leaseRevokeRate / 2`).
 const REVOKES_MAX: usize = 500;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -98,7 +98,8 @@ impl Lessor {
         }
     }
 
-    /// Renews a lease and returns its ttl; `Err(true)` means expired but not revoked yet.
+    /// Renews a lease and returns its ttl. `Err(true)` means that it has expired but is not revoked
+    /// yet, `Err(false)` that it does not exist.
     pub(crate) fn renew(&mut self, id: i64, now_us: u64) -> Result<i64, bool> {
         let lease = self.leases.get_mut(&id).ok_or(false)?;
         if lease.expiry_us.is_some_and(|expiry| expiry <= now_us) {

@@ -1,4 +1,4 @@
-//! The progress of a call of the server-side lock.
+//! The progress of one call of the server-side lock.
 
 use crate::refusal::Refusal;
 use crate::request::{Compare, DeleteRange, Op, Put, Range, Txn};
@@ -15,7 +15,7 @@ pub(crate) enum Stage {
     Looking,
     Waiting(Bytes),
     Checking,
-    /// Deletes the caller's key, because the call failed.
+    /// The call has failed, so the caller's key is deleted. Then the call gets this refusal.
     Leaving(Refusal),
     Unlocking,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Locking {
 
 impl Locking {
     pub(crate) fn new(name: &[u8], lease: i64) -> Locking {
-        // Keys are bytes; lock names that are not UTF-8 are read as Latin-1 here.
+        // Keys are bytes. A lock name that is not UTF-8 is read as Latin-1 here.
         let name = match std::str::from_utf8(name) {
             Ok(name) => name.to_owned(),
             Err(_) => name.iter().copied().map(char::from).collect(),
@@ -53,7 +53,7 @@ impl Locking {
             ..Range::of(self.prefix.clone().into())
         };
         match self.stage {
-            // This range is `WithLastCreate` and `WithMaxCreateRev` in the Go client.
+            // The Go client builds this range by `WithLastCreate` and `WithMaxCreateRev`.
             Stage::Looking => {
                 Some(Range { sort_order: 2, max_create_revision: self.revision - 1, ..below() })
             }
@@ -70,10 +70,10 @@ impl Locking {
         self.key = format!("{}{}", self.prefix, hex(self.lease)).into();
         self.stage = Stage::Entering;
         let key = self.key.clone();
-        // The comparison with no revision means that the key does not exist.
+        // The comparison with revision 0 holds if the key does not exist.
         let compare = Compare { target: 1, key: key.clone(), ..Compare::default() };
         let put = Put { key: key.clone(), lease: self.lease, ..Put::default() };
-        // This range is `WithFirstCreate` in the Go client.
+        // The Go client builds this range by `WithFirstCreate`.
         let owner = Range {
             range_end: after_prefix(&self.prefix),
             limit: 1,

@@ -1,4 +1,4 @@
-//! The keys with all their revisions; the model never compacts them.
+//! The keys with all their revisions ([`Store`]). The model never compacts them.
 
 use crate::refusal::Refusal;
 use crate::request::Range;
@@ -16,7 +16,7 @@ pub(crate) struct KeyValue {
     pub(crate) lease: i64,
 }
 
-/// A change of a key; a deletion has only the key and the revision.
+/// A change of a key. For a deletion, `kv` has only the key and the revision.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Event {
     pub(crate) is_put: bool,
@@ -52,7 +52,7 @@ impl Span {
         match self.end.as_ref() {
             [] => (start.clone(), start),
             [0] => (start, Bound::Unbounded),
-            // An empty range must not end before it starts.
+            // `BTreeMap::range` panics if the range ends before it starts.
             end if end <= self.key.as_ref() => (start, Bound::Excluded(self.key.clone())),
             _ => (start, Bound::Excluded(self.end.clone())),
         }
@@ -198,7 +198,8 @@ fn state_at(versions: &Versions, revision: i64) -> Option<&KeyValue> {
     versions.get(after.checked_sub(1)?)?.1.as_ref()
 }
 
-/// Sorts by key unless another target is given, which sorts in ascending order by default.
+/// Sorts keys in the requested order. The default order for a sort target other than the key is
+/// ascending.
 fn sort(kvs: &mut [&KeyValue], wanted: &Range) {
     match wanted.sort_target {
         1 => kvs.sort_by_key(|kv| kv.version),
@@ -208,7 +209,7 @@ fn sort(kvs: &mut [&KeyValue], wanted: &Range) {
         _ => {}
     }
     if wanted.sort_order == 2 {
-        // Equal keys keep their order.
+        // A descending sort must also keep the order of equal entries.
         kvs.reverse();
         let same = |one: &&KeyValue, other: &&KeyValue| match wanted.sort_target {
             1 => one.version == other.version,

@@ -1,4 +1,4 @@
-//! Pending calls, and reads that wait for confirmation.
+//! Pending calls ([`Calls`]), and reads that wait until the leader confirms its role.
 
 use crate::config::member_id;
 use crate::lease::Lease;
@@ -8,7 +8,7 @@ use crate::state::Command;
 use fencepost_machine::{ConnectionId, WallTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Interval between two requests for a read index (`readIndexRetryTime`).
+/// Interval in milliseconds between two requests for a read index (`readIndexRetryTime`).
 pub(crate) const READ_RETRY_MS: u64 = 500;
 
 #[derive(Clone, Debug)]
@@ -44,13 +44,14 @@ pub(crate) struct Calls {
     pub(crate) next_id: u64,
     pub(crate) reading: Option<Reading>,
     pub(crate) waiting_reads: BTreeSet<u64>,
-    /// Renewals of an expired lease that wait for its revocation. The last value is the requesting
-    /// member.
+    /// Renewals of an expired lease that wait for its revocation: the lease, the call, and the
+    /// requesting member.
     pub(crate) ended: Vec<(i64, u64, Option<u8>)>,
 }
 
 impl Calls {
-    /// Creates an empty set with ids beyond those of earlier lives (`idutil.Generator`).
+    /// Creates an empty set of calls. Their ids are beyond those of earlier lives of this server
+    /// (`idutil.Generator`).
     pub(crate) fn new(member: u8, wall: WallTime) -> Calls {
         let time = u64::try_from(wall.as_millis()).unwrap_or(0) << 8 & 0xffff_ffff_ffff;
         Calls {

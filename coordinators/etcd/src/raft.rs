@@ -3,7 +3,7 @@
 //!
 //! A member that hears from no leader for a random one to two election timeouts becomes a
 //! candidate. A leader that does not hear from a majority for an election timeout steps down. A
-//! member that hears from a leader ignores elections meanwhile.
+//! member that has heard from a leader within an election timeout ignores requests for votes.
 
 mod leading;
 pub(crate) mod message;
@@ -78,7 +78,8 @@ impl Raft {
         };
         raft.reset_election(now_ms);
         if raft.is_alone() {
-            // A single member skips most of the wait (`advanceTicks`).
+            // The only member of a cluster skips most of the wait for its first election
+            // (`advanceTicks`).
             raft.election_due_ms -= (raft.election_ticks - 1) * raft.tick_ms;
         }
         raft
@@ -126,7 +127,8 @@ impl Raft {
         self.election_due_ms = now_ms + ticks * self.tick_ms;
     }
 
-    /// Shifts the timers by the length of a pause of the process, whose ticks do not count.
+    /// Shifts the timers by the length of a pause of the process, because the real server's ticks
+    /// do not count during a pause.
     pub(crate) fn shift(&mut self, by_ms: u64) {
         self.heard_ms += by_ms;
         self.election_due_ms += by_ms;
@@ -199,8 +201,8 @@ impl Raft {
                 _ => self.become_follower(term, 0, now_ms),
             }
         } else if term != 0 && term < self.hard.term {
-            // The sender is an old leader, or one whose followers include this member, which raised
-            // its term while it was cut off. The reply contains the later term.
+            // The sender is an old leader, or a current one whose term this member exceeds because
+            // it was a candidate while it was cut off. The reply contains this member's term.
             if matches!(body, Body::Append { .. } | Body::Heartbeat { .. }) {
                 let index = self.last_index();
                 self.say(from, Body::AppendReply { index: 0, reject: true, hint: index });

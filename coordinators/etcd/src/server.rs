@@ -17,7 +17,7 @@ use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, DiskImage, Input, KeyChange, Machine, Now, Output, Outputs};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Delay of a wake-up in milliseconds from which on the server counts as paused.
+/// Delay of a wake-up in milliseconds that makes the server conclude that it was paused.
 const LATE_MS: u64 = 100;
 
 /// An etcd server, alone or in a cluster. The driver sends [`Input::Timer`] when it boots.
@@ -39,7 +39,7 @@ pub struct Etcd {
     pub(crate) heads: Heads,
     pub(crate) leader: u8,
     pub(crate) leader_since_ms: u64,
-    /// Boot time; checks for expired leases happen at multiples of their period after it.
+    /// Boot time in microseconds. Checks for expired leases follow at multiples of their interval.
     booted_us: u64,
     has_booted: bool,
     armed: Option<u64>,
@@ -199,7 +199,8 @@ impl Etcd {
         }
     }
 
-    /// Sends the queued messages; only a leader sends before its own disk has synced.
+    /// Sends the queued messages. Only a leader sends before its own writes are on disk; other
+    /// members hold the messages back until then.
     fn say(&mut self) {
         let is_leader = self.raft.is_leader();
         for message in std::mem::take(&mut self.raft.outbox) {
@@ -306,7 +307,7 @@ impl Machine for Etcd {
         std::mem::swap(&mut self.out, out);
     }
 
-    /// Returns whether the server knows its leader, as `/health` does.
+    /// Returns whether the server knows its leader, which `/health` reports too.
     fn is_ready(&self) -> bool {
         self.raft.leader != 0
     }

@@ -146,7 +146,7 @@ impl State {
         let span = Span { key: compare.key.clone(), end: compare.range_end.clone() };
         let mut found = self.store.all(&span).peekable();
         if found.peek().is_none() {
-            // A missing value equals no other value.
+            // A comparison with the value of a missing key never holds.
             return compare.target != 3 && compares(compare, &KeyValue::default());
         }
         found.all(|kv| compares(compare, kv))

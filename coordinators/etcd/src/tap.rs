@@ -1,4 +1,4 @@
-//! Reports lock holders to the judge, according to the keys.
+//! Reports lock holders to the judge. The keys show who holds a lock.
 //!
 //! A lock of `concurrency.Mutex` is named by its prefix: its contenders are the keys below
 //! `<lock>/`, named by their leases in hex, and the one created first holds it. A lock of etcd3gw

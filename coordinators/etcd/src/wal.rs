@@ -1,4 +1,4 @@
-//! The log on disk. An entry replaces an earlier one with its index and everything after that.
+//! The log on disk. An entry replaces any earlier entry with its index, and all entries after that.
 
 use crate::raft::{Entry, Hard, Raft};
 use bytes::Bytes;
@@ -14,13 +14,14 @@ enum Record {
 #[derive(Clone, Debug)]
 pub(crate) struct Wal {
     hard: Hard,
-    /// Number of the last write that must be durable before it is announced.
+    /// Number of the last write that must be durable before messages about it are sent.
     written: u64,
     synced: u64,
     syncing: Option<(u64, u64)>,
 }
 
-/// Reads the log. A malformed record panics, but its checksum prevents that.
+/// Reads the log and returns the hard state and the entries. Panics at a malformed record, which
+/// the checksums prevent.
 pub(crate) fn load(records: &[Bytes]) -> (Hard, Vec<Entry>) {
     let (mut hard, mut log) = (Hard::default(), Vec::new());
     for record in records {

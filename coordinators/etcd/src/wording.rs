@@ -1,4 +1,5 @@
-//! Formats HTTP messages for pictures: requests with their JSON, and keys decoded.
+//! Formats HTTP messages as text for the pictures of runs: requests with their JSON and decoded
+//! keys.
 
 use crate::peers::GREETING;
 use base64::Engine;

@@ -46,14 +46,15 @@ impl Config {
         self.servers.iter().filter(|server| server.id != self.me)
     }
 
-    /// Returns the silence after which a member is removed. Servers suspect it after one timeout
-    /// and check it for another, and the coordinator checks it again for half of one.
+    /// Returns the silence, in microseconds, after which a member is removed. Servers suspect it
+    /// after one timeout and check it for another, and the coordinator checks it again for half of
+    /// one.
     pub(crate) fn silence_us(&self) -> u64 {
         self.member_timeout_us / 2 * 5
     }
 
-    /// Returns the shorter limit for a member whose connection ended; servers suspect it
-    /// immediately.
+    /// Returns the limit for a member whose connection has ended, in microseconds. It is shorter,
+    /// because servers suspect such a member immediately.
     pub(crate) fn cut_off_us(&self) -> u64 {
         self.member_timeout_us / 2 * 3
     }

@@ -1,4 +1,4 @@
-//! The grantor, with the holders and waiters of each lock ([`Grantor`]).
+//! The grantor ([`Grantor`]), which decides who holds each lock and keeps the queues of waiters.
 
 use fencepost_machine::{ConnectionId, KeyChange};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -55,7 +55,8 @@ pub(crate) struct Grantor {
 }
 
 impl Grantor {
-    /// Creates a grantor that waits for these members' reports of their locks before it grants any.
+    /// Creates a grantor. It grants nothing until these members have reported the locks that they
+    /// hold.
     pub(crate) fn new(version: u64, members: BTreeSet<String>) -> Grantor {
         Grantor {
             version,
@@ -133,7 +134,7 @@ impl Grantor {
         self.changes.push(Change { lock, what, hold, by: Some(connection) });
     }
 
-    /// Handles a lock call; repeating a call has no effect.
+    /// Handles a lock call. A call that was already handled has no further effect.
     pub(crate) fn lock(&mut self, name: String, call: Call, connection: ConnectionId) {
         let released = self.released.get(&call.process);
         if released.is_some_and(|(last, _)| call.serial <= *last) {

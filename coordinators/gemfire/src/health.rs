@@ -1,4 +1,4 @@
-//! Failure detection, which records when each member was last heard.
+//! Failure detection ([`Health`]), which records when a member was last heard.
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Health {
@@ -25,7 +25,7 @@ impl Health {
         self.cut_off.get_or_insert(now);
     }
 
-    /// Counts this server's own pause as a heartbeat of the member, as a real monitor does.
+    /// Counts a pause of this server as a heartbeat of the member, as a real monitor does.
     pub(crate) fn reset(&mut self, now: u64) {
         self.heard = now;
         self.cut_off = self.cut_off.map(|_| now);

@@ -1,8 +1,8 @@
-//! Membership, in which the coordinator proposes views and servers agree.
+//! Membership ([`Membership`]), in which the coordinator proposes views and servers agree.
 //!
-//! A view is installed once servers that weigh more than half of the installed one have agreed. A
-//! server that has agreed to a view agrees only to views that follow it, so two coordinators cannot
-//! both succeed. A proposal names the proposals that it follows, back to an installed view.
+//! A view is installed once servers that weigh more than half of the installed view have agreed to
+//! it. A server that has agreed to a view agrees only to views that follow it, so two coordinators
+//! cannot both succeed. A proposal names the proposals that it follows, back to an installed view.
 
 use crate::config::Config;
 use crate::health::{Health, Patience};
@@ -78,7 +78,7 @@ impl Membership {
         }
     }
 
-    /// Starts the server again as another member (`forcedDisconnect`).
+    /// Starts the server again as a new member of the system (`forcedDisconnect`).
     fn disconnect(&mut self, born: u64) {
         self.me.born = born.max(self.me.born + 1);
         (self.view, self.agreed, self.proposal) = (None, None, None);
@@ -110,7 +110,8 @@ impl Membership {
         }
     }
 
-    /// Checks the installed view, and a newer one that may be installed elsewhere.
+    /// Returns whether this server has lost the majority of its installed view, or of a newer view
+    /// that it agreed to and that may be installed elsewhere.
     fn has_lost_majority(&self) -> bool {
         let Some(view) = &self.view else { return false };
         let is_here = |life: Life| !self.has_failed(life);
@@ -142,7 +143,7 @@ impl Membership {
         self.outbox.extend(self.peers.keys().map(|to| (*to, message.clone())));
     }
 
-    /// Returns whether a member was silent for too long, or is back as another member.
+    /// Returns whether a member was silent for too long, or has restarted as another member.
     fn has_failed(&self, life: Life) -> bool {
         let peer = self.peers.get(&life.id);
         self.is_over(life)
@@ -200,7 +201,8 @@ impl Membership {
     fn next(&self, base: &View) -> View {
         let stays = |life: &Life| !self.has_failed(*life);
         let mut servers: Vec<Life> = base.servers.iter().copied().filter(stays).collect();
-        // The servers that the proposal leaves out stay, because it was not installed here.
+        // Keeps the servers that the agreed view leaves out, because that view was not installed
+        // here.
         let installed = self.view.iter().flat_map(|view| &view.servers).copied().filter(stays);
         let left_out: Vec<Life> = installed.filter(|life| !servers.contains(life)).collect();
         servers.extend(left_out);
@@ -335,7 +337,7 @@ impl Membership {
         }
     }
 
-    /// Sends the view to a server that has an older one, or one of another system.
+    /// Sends the installed view to a server that has an older one, or one of another system.
     fn compare(&mut self, with: u8, system: u64, number: u64) {
         let Some(view) = &self.view else { return };
         if view.system != system || number < view.number {
@@ -353,7 +355,7 @@ impl Membership {
             return;
         }
         self.highest = self.highest.max(number);
-        // Before a view is installed, another founder's proposal replaces the agreed one.
+        // Before any view is installed, the proposal of another founder may replace the agreed one.
         let follows = self.agreed.as_ref().filter(|_| installed.is_some()).is_none_or(|agreed| {
             let since = proposed.chain.first().copied().unwrap_or_default();
             let known = agreed.view.number;
@@ -370,8 +372,8 @@ impl Membership {
         }
     }
 
-    /// Adopts a view that the proposal does not follow. This server's own earlier proposals will
-    /// never be installed.
+    /// Adopts a view with which another server refused this server's proposal. Never adopts this
+    /// server's own earlier proposals, because they can no longer be installed.
     fn adopt(&mut self, other: Agreed) {
         let is_own = View::proposer(other.view.number) == self.me.id;
         let installed = self.view.as_ref().filter(|view| view.system == other.view.system);
@@ -388,7 +390,7 @@ impl Membership {
             None => {}
             Some(own) if own.system == view.system && view.number <= own.number => return,
             Some(own) if own.system != view.system => {
-                // Systems do not merge, so the smaller one gives up.
+                // Systems do not merge. The smaller one gives up.
                 let rank = |view: &View| (view.servers.len(), view.system);
                 if rank(own) < rank(&view) {
                     self.disconnect(born);

@@ -1,4 +1,4 @@
-//! Messages between servers, which are words on a line with views as JSON at the end.
+//! Messages between servers ([`Message`]). Each is a line of words, with views as JSON at the end.
 
 use crate::view::View;
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,8 @@ pub(crate) enum Message {
     Ack {
         number: u64,
     },
-    /// The sender has agreed to another view, which follows the last of `chain`.
+    /// Refuses, because the sender has agreed to another view, which follows the last view of
+    /// `chain`.
     Refuse {
         chain: Vec<u64>,
         view: View,

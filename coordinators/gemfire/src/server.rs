@@ -1,4 +1,4 @@
-//! A server as a machine that receives and sends lines ([`GemFire`]).
+//! A server as a machine that receives and sends lines of text ([`GemFire`]).
 
 use crate::config::Config;
 use crate::grantor::{Change, Grantor, Hold};

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 const LEAD_WEIGHT: u32 = 15;
 const WEIGHT: u32 = 10;
-/// Modulus of view numbers, whose remainder is the proposer's number.
+/// Modulus of view numbers. The remainder is the number of the proposer.
 const PROPOSERS_MAX: u64 = 256;
 
-/// One life of a server; a restarted server is another member.
+/// One life of a server. A restarted server counts as another member.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Life {
     pub(crate) id: u8,
@@ -26,7 +26,7 @@ pub(crate) struct View {
     /// Number that differs between systems founded separately.
     pub(crate) system: u64,
     pub(crate) number: u64,
-    /// Servers, oldest first. The first live one is the coordinator and elder.
+    /// Servers, oldest first. The oldest live one is the coordinator and elder.
     pub(crate) servers: Vec<Life>,
     pub(crate) processes: BTreeSet<String>,
     pub(crate) grantor: Option<Appointed>,

@@ -1,4 +1,4 @@
-//! A storage command that waits for its data block.
+//! A storage command whose data block has not arrived yet.
 
 use crate::clock::Expiry;
 use bytes::Bytes;

@@ -1,10 +1,11 @@
-//! The items by key in order of use, within a memory limit.
+//! The items in order of use, found by key, within a memory limit.
 
 use crate::clock::{Clock, Expiry};
 use bytes::Bytes;
 use std::collections::BTreeMap;
 
-/// Bytes of the header with cas number, the end of the key, and the line end.
+/// Bytes that each item takes besides its key and value: the header with the cas number, the end of
+/// the key, and the line end.
 const OVERHEAD: usize = 48 + 8 + 1 + 2;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,7 +27,8 @@ pub(crate) enum RemovedItem {
 /// The last flush, as in `oldest_live` and `oldest_cas` of memcached.c.
 #[derive(Clone, Copy, Debug)]
 struct Flush {
-    /// Clock reading of the flush, which deletes items stored up to then or with a smaller `cas`.
+    /// Clock reading from which the flush counts. It deletes items stored up to then, and items
+    /// with a smaller `cas`.
     at: u64,
     cas: u64,
 }
@@ -68,7 +70,7 @@ impl Cache {
         None
     }
 
-    /// Returns the result of `item_is_flushed` in memcached.c.
+    /// Returns whether the last flush has deleted the item (`item_is_flushed` in memcached.c).
     fn is_flushed(&self, item: &Item, clock: &Clock) -> bool {
         self.flush.is_some_and(|flush| {
             flush.at <= clock.shows && (item.stored_at <= flush.at || item.cas < flush.cas)
@@ -154,7 +156,7 @@ impl Cache {
         self.items.keys().cloned().collect()
     }
 
-    /// Returns the result of `item_size_ok` with the default limit of 1 MB.
+    /// Returns whether an item may be stored (`item_size_ok` with the default limit of 1 MB).
     pub(crate) fn fits(key: &[u8], length: usize) -> bool {
         key.len() + length + OVERHEAD <= 1024 * 1024
     }

@@ -1,11 +1,12 @@
-//! memcached's clock in whole seconds, updated once a second (`clock_handler` in memcached.c). A
-//! ten-second lease that begins just before an update lasts little more than nine seconds.
+//! memcached's clock ([`Clock`]), which counts whole seconds and is updated once a second
+//! (`clock_handler` in memcached.c). A ten-second lease that begins just before an update lasts
+//! little more than nine seconds.
 
 use fencepost_machine::Now;
 
 pub(crate) const TICK_US: u64 = 1_000_000;
 
-/// First reading of the clock, `ITEM_UPDATE_INTERVAL` plus two seconds, so that items look younger.
+/// First reading of the clock: `ITEM_UPDATE_INTERVAL` plus two seconds, as in memcached.c.
 const AT_START: u64 = 62;
 
 /// Longest relative expiry in seconds (`REALTIME_MAXDELTA`); larger values are absolute times.

@@ -23,7 +23,7 @@ enum Delta {
 
 impl Memcached {
     pub(crate) fn command(&mut self, line: &Bytes) -> Then {
-        // A C string ends at its first zero byte.
+        // The real server reads the line as a C string, which ends at its first zero byte.
         let line = line.split(|byte| *byte == 0).next().unwrap_or_default();
         let words: Vec<&[u8]> =
             line.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).collect();
@@ -110,7 +110,7 @@ impl Memcached {
         Then::Reply(reply(said, quiet))
     }
 
-    /// Handles `delete`, whose obsolete time argument must be 0.
+    /// Handles `delete`. Its obsolete time argument, if present, must be 0.
     fn delete(&mut self, arguments: &[&[u8]], quiet: bool) -> Then {
         let is_zero = arguments.get(1) == Some(&b"0".as_slice());
         let is_valid = match arguments.len() {
@@ -136,7 +136,8 @@ impl Memcached {
         Then::Reply(reply(said, quiet))
     }
 
-    /// Handles `incr` and `decr` as `do_add_delta` does; a shorter number is padded with spaces.
+    /// Handles `incr` and `decr`, as `do_add_delta` does. A result shorter than the old value is
+    /// padded with spaces.
     fn count(&mut self, arguments: &[&[u8]], delta: Delta, quiet: bool) -> Then {
         let said = |text: &str| Then::Reply(reply(text, quiet));
         let key = arguments[0];

@@ -30,8 +30,8 @@ struct Real {
 impl Real {
     fn start() -> Option<Real> {
         let port = free_port();
-        // Without `no_modern`, a background thread holds references to recently read items, and
-        // whether `decr` pads its result depends on that thread's timing.
+        // Without `no_modern`, a background thread holds references to recently read items. Whether
+        // `decr` pads its result would then depend on that thread's timing.
         let arguments = ["-o", "no_modern", "-u", "nobody", "-l", "127.0.0.1", "-t", "1", "-p"];
         let started = Command::new("memcached")
             .args(arguments)
@@ -125,8 +125,8 @@ fn pick(choices: &'static [&'static str]) -> impl Strategy<Value = String> {
     prop::sample::select(choices).prop_map(str::to_owned)
 }
 
-/// Generates keys that are not too long. A `get` with a key that is too long makes memcached drop
-/// its pending replies to earlier commands of the same packet, which the model has already sent.
+/// Generates keys that are short enough. A `get` with too long a key makes memcached drop its
+/// pending replies to earlier commands of the same packet, which the model has already sent.
 fn good_key() -> impl Strategy<Value = String> {
     prop_oneof![12 => pick(&["a", "b", "lock"]), 1 => Just("k".repeat(250))]
 }
@@ -230,8 +230,8 @@ fn replies_are_those_of_a_real_memcached() {
     }
 }
 
-/// Compares the replies. The real server's cas numbers continue across sequences, so the first one
-/// is the reference.
+/// Compares the replies of both servers. The real server's cas numbers continue across sequences,
+/// so they are compared relative to the first one.
 fn check(real: &Real, commands: &[String]) -> Result<(), TestCaseError> {
     let mut stream = real.connect();
     let base = first_cas(&ask(&mut stream, &fresh()));
@@ -239,8 +239,8 @@ fn check(real: &Real, commands: &[String]) -> Result<(), TestCaseError> {
     let own = first_cas(&fake.ask(&fresh()));
     let mut answers = [Vec::new(), Vec::new()];
     // Commands are sent one at a time, because memcached's replies to a pipeline depend on what it
-    // has sent by then: it replaces an item that is being sent to a client, and otherwise changes
-    // it in place.
+    // has sent by then: it replaces an item that is being sent to a client, and changes any other
+    // item in place.
     for command in commands {
         let request = |first| [with_ids(command, first).as_bytes(), b"\r\n", LAST].concat();
         answers[0].extend(ask(&mut stream, &request(base)));
@@ -256,8 +256,8 @@ fn check(real: &Real, commands: &[String]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Returns commands that also delete the keys, because flushed items may reappear in memcached
-/// after a later delayed `flush_all`.
+/// Returns commands that start a sequence without items. They also delete the keys, because flushed
+/// items may reappear in memcached after a later delayed `flush_all`.
 fn fresh() -> Vec<u8> {
     let keys = ["a", "b", "lock", &"k".repeat(250)].map(|key| format!("delete {key}\r\n"));
     let ask = b"set zero 0 0 1\r\nz\r\ngets zero\r\ndelete zero\r\n";

@@ -1,5 +1,5 @@
-//! One client. Its statements run one by one and may wait; while one waits, the server reads no
-//! more packets.
+//! One client ([`Client`]). Its statements run one by one, and may wait. Meanwhile the server reads
+//! no more packets.
 
 mod commands;
 mod login;
@@ -36,7 +36,9 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    /// Returns the sync that a commit waits for (default of `innodb_flush_log_at_trx_commit`).
+    /// Writes the committed changes to the log and requests a sync. Returns the number of the sync
+    /// for which the commit waits (default of `innodb_flush_log_at_trx_commit`), or `None` if
+    /// nothing changed.
     fn write_log(&mut self) -> Option<u64> {
         let records = std::mem::take(&mut self.store.unlogged);
         if records.is_empty() {
@@ -79,19 +81,19 @@ enum Stage {
     Ready,
 }
 
-/// A wait with a wall-clock deadline, as in the real server.
+/// A wait for a lock, with a deadline on the wall clock as in the real server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Wait {
     from: i64,
     until: i64,
     gone_at: Option<i64>,
-    /// `true` for a wait for a row, during which the session does not check its client.
+    /// `true` if the session waits for a row lock. It does not check its client's connection then.
     is_for_row: bool,
 }
 
 impl Wait {
-    /// Creates a wait, or returns `None` if it is over immediately. An end beyond 64 bits of
-    /// nanoseconds overflows in the real server.
+    /// Creates a wait, or returns `None` if the wait ends immediately. An end beyond 64 bits of
+    /// nanoseconds overflows in the real server, so that wait also ends immediately.
     fn new(now: Now, micros: i128, is_for_row: bool) -> Option<Wait> {
         if micros <= 0 {
             return None;
@@ -224,7 +226,7 @@ impl Client {
             return None;
         }
         if let Some(wait) = self.wait {
-            // The session notices a step of the wall clock at its next check.
+            // A session notices a step of the wall clock only at its next check.
             let left = wait.end().saturating_sub(now.wall.0).clamp(0, LOOK_EVERY_US);
             return Some(left as u64);
         }

@@ -1,8 +1,8 @@
 //! Statements about tables, executed row by row.
 //!
 //! A [`Run`] stops at a row that another transaction has locked, and visits the same row again when
-//! it resumes; locks that it already has are granted again. A statement that fails is undone but
-//! keeps its locks; a deadlock rolls back the whole transaction.
+//! it resumes. It may then request locks that it already has, which are granted again. A statement
+//! that fails is undone but keeps its locks; a deadlock rolls back the whole transaction.
 
 mod assign;
 mod bind;

@@ -1,5 +1,5 @@
-//! User locks, which are reentrant and first come, first served, like MariaDB's metadata locks. A
-//! deadlock refuses one session.
+//! User locks ([`UserLocks`]). Like MariaDB's metadata locks they are reentrant, and waiters get
+//! them in order of arrival. In a deadlock, the request of one session is refused.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -42,7 +42,8 @@ impl UserLocks {
         self.held.insert(name, Holder { by: session, times: 1 });
     }
 
-    /// Queues a session. A deadlock refuses one session; returns `false` if it is this one.
+    /// Queues a session. If this causes a deadlock, the request of one session in it is refused.
+    /// Returns `false` if that is this session.
     pub(crate) fn wait(&mut self, session: SessionId, name: &[u8]) -> bool {
         let circle = self.circle(session, name);
         if !circle.is_empty() {
@@ -73,8 +74,8 @@ impl UserLocks {
         Vec::new()
     }
 
-    /// Selects the session with the fewest refusals, then the nearest to the one that closed the
-    /// cycle.
+    /// Selects the session whose request is refused in a deadlock: the one with the fewest refusals
+    /// so far, and among equals the nearest to the session that closed the cycle.
     fn victim(&self, circle: &[SessionId]) -> SessionId {
         let times = |session: &SessionId| self.refused.get(session).copied().unwrap_or(0);
         circle.iter().copied().min_by_key(times).unwrap_or(0)

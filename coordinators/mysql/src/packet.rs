@@ -1,4 +1,5 @@
-//! Packets, which consist of three bytes of length, a sequence number and a body.
+//! Packets of the protocol. A packet consists of three bytes of length, a sequence number and a
+//! body.
 
 use crate::error::SqlError;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
@@ -134,7 +135,7 @@ impl Reply {
     ) {
         let mut body = vec![0];
         put_length(&mut body, affected);
-        // No column has AUTO_INCREMENT.
+        // The id of the last inserted row is 0, because no column has AUTO_INCREMENT.
         body.put_u8(0);
         body.put_u16_le(status.0);
         body.put_u16_le(warnings);

@@ -217,7 +217,8 @@ fn compare(comparison: Comparison, left: &Value, right: &Value) -> Value {
     }
 }
 
-/// Returns the name of a lock, which ends at its first zero byte. An empty name counts as NULL.
+/// Returns the lock name in a value. A name ends at its first zero byte, and an empty name counts
+/// as NULL.
 fn lock_name(value: &Value) -> Outcome<Option<Vec<u8>>> {
     let text = match value {
         Value::Text(text) if !text.is_empty() => text,

@@ -1,4 +1,5 @@
-//! The server as a machine ([`Mysql`]), with connections, replies, and one timer for all timeouts.
+//! The server as a machine ([`Mysql`]), with its connections, its replies, and one timer for all
+//! timeouts.
 
 use crate::client::{Client, Core, Wake};
 use crate::error::SqlError;
@@ -13,7 +14,7 @@ use fencepost_machine::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// MariaDB's default of `max_connections`, beyond which the server accepts one administrator.
+/// Default of MariaDB's `max_connections`. The server accepts one administrator in addition.
 const CLIENTS_MAX: usize = 151;
 const PURGE_EVERY_US: u64 = 1_000_000;
 const LOG_MAX: usize = 1 << 20;

@@ -22,7 +22,8 @@ pub(crate) struct Session {
     pub(crate) in_transaction: bool,
     pub(crate) isolation: &'static str,
     pub(crate) timestamp: Option<i64>,
-    /// `true` if the client counts found rows, changed or not (CLIENT_FOUND_ROWS).
+    /// `true` if replies count all rows that an UPDATE found, even unchanged ones
+    /// (CLIENT_FOUND_ROWS).
     pub(crate) counts_found: bool,
     pub(crate) no_index: bool,
     pub(crate) takes_several: bool,
@@ -72,8 +73,8 @@ impl Session {
         self.add_message(Message { level: "Error", code: error.code, text: error.message.clone() });
     }
 
-    /// Discards the messages of earlier statements at the first message of a new one, even if that
-    /// message is dropped later, as for a lock wait timeout.
+    /// Discards the messages of earlier statements before the first message of a new one, even if
+    /// that message is dropped later, as for a lock wait timeout.
     pub(crate) fn forget_messages(&mut self) {
         if self.warnings == 0 {
             self.messages.clear();
@@ -127,7 +128,7 @@ impl Session {
             return Err(SqlError::new(1102, "42000", message));
         }
         let is_known = |known: &&&str| {
-            // The other names are case-sensitive, because they are names of folders.
+            // All other names of databases are case-sensitive, because they are names of folders.
             **known == name || **known == "information_schema" && name.eq_ignore_ascii_case(known)
         };
         let known = DATABASES.iter().find(is_known).map(|known| (*known).to_owned());

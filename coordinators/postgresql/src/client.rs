@@ -1,5 +1,5 @@
-//! One client. Its statements run one by one and may wait; while one waits, the server reads no
-//! more messages.
+//! One client ([`Client`]). Its statements run one by one, and may wait. Meanwhile the server reads
+//! no more messages.
 
 mod extended;
 mod query;
@@ -202,7 +202,8 @@ impl Client {
         }
     }
 
-    /// Ends the wait for a standby; the commit remains. A terminated session only gets the warning.
+    /// Ends a commit's wait for a standby; the commit remains. A session that is being terminated
+    /// gets the warning and nothing else.
     pub(crate) fn stop_waiting(&mut self, core: &mut Core, is_over: bool) {
         let what = match is_over {
             true => {

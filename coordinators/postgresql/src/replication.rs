@@ -2,7 +2,8 @@
 //! disk.
 //!
 //! The frames are `w` with a part of the log (in fencepost's own format), `r` with the standby's
-//! progress, and `k` to request that. Both servers start as copies, as after pg_basebackup.
+//! progress, and `k` to request an `r`. Both servers start with the same data, as after
+//! pg_basebackup.
 //!
 //! Source: PostgreSQL's documentation, "Streaming Replication Protocol". Not modelled: more than
 //! one timeline behind a standby, cascades, slots, and conflicts between queries and replay.

@@ -1,5 +1,5 @@
-//! The server as a machine ([`Postgresql`]), with connections, replies, and one timer for all
-//! timeouts.
+//! The server as a machine ([`Postgresql`]), with its connections, its replies, and one timer for
+//! all timeouts.
 
 mod late;
 
@@ -29,7 +29,8 @@ const LOG_MAX: usize = 1024 * 1024;
 /// PostgreSQL's default of `max_connections`.
 const CLIENTS_MAX: usize = 100;
 const FIRST_PID: u32 = 1_001;
-/// Process id of the first session on a standby, so that ids differ between servers.
+/// Process id of the first session on a standby. It is far from the primary's ids, so that ids
+/// differ between servers.
 const FIRST_STANDBY_PID: u32 = 501_001;
 
 /// Settings of a PostgreSQL server, fixed at its start.
@@ -86,7 +87,7 @@ impl Postgresql {
             Replication::Standby { .. } => FIRST_STANDBY_PID,
             _ => FIRST_PID,
         };
-        // A promoted standby stays a primary.
+        // A standby that was promoted before this start is a primary.
         let replication = match config.replication {
             Replication::Standby { .. } if files.config.is_some() => {
                 Replication::Primary { synchronous: false }

@@ -21,7 +21,8 @@ const SPANS: &[(&str, u64)] = &[
     ("statement_timeout", 0),
 ];
 
-/// Settings without effect, each with its default and its valid values if they are limited.
+/// Settings without effect, each with its default and its valid values. An empty list means any
+/// value.
 const TEXTS: &[(&str, &str, &[&str])] = &[
     ("DateStyle", "ISO, MDY", &["iso, mdy", "iso", "mdy"]),
     ("IntervalStyle", "postgres", &["postgres"]),

@@ -1,4 +1,5 @@
-//! Parses text into tokens and then a syntax tree with unresolved names of tables and types.
+//! Parses the text of queries into tokens, and the tokens into a syntax tree with unresolved names
+//! of tables and types.
 
 pub(crate) mod ast;
 mod control;

@@ -1,5 +1,5 @@
-//! The log in fencepost's own format, with one group of records per commit. An incomplete group is
-//! dropped.
+//! The log, in fencepost's own format. Each commit is one group of records, and an incomplete group
+//! is dropped.
 
 use crate::bind::Binder;
 use crate::error::Outcome;
@@ -120,7 +120,7 @@ fn put_record(out: &mut BytesMut, record: &Record) {
                 out.put_i32(column.kind.modifier());
                 out.put_u8(u8::from(column.not_null));
                 put_option(out, column.default.as_deref(), put_text);
-                // Older logs have the last number of a serial column here.
+                // Logs of earlier versions have the last number of a serial column in this place.
                 out.put_u8(0);
             }
             put_indexes(out, indexes);
@@ -254,7 +254,7 @@ pub(crate) fn groups(log: &Bytes) -> impl Iterator<Item = Vec<Record>> {
     journal::read(log).records.into_iter().map(commit)
 }
 
-/// Parses a commit. A malformed one panics, but its checksum prevents that.
+/// Parses the records of a commit. Panics at a malformed one, which the checksums prevent.
 fn commit(group: Bytes) -> Vec<Record> {
     Reader(group).many(Reader::record).expect("a commit as it was written")
 }

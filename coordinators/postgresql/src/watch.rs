@@ -70,7 +70,8 @@ struct Holder {
     until: Option<i64>,
 }
 
-/// Index in [`Watch::tables`], [`ADVISORY`] or [`ANY_TABLE`], with the lock's name.
+/// A lock: the index of its table in [`Watch::tables`], [`ADVISORY`] or [`ANY_TABLE`], and its
+/// name.
 type Place = (usize, String);
 type NamedRows<'c> = BTreeMap<String, (VersionId, &'c Version)>;
 const ADVISORY: usize = usize::MAX - 1;

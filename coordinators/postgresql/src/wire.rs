@@ -1,5 +1,4 @@
-//! The frontend/backend protocol 3.0, with the parsing of messages, all their errors, and the
-//! encoding of replies.
+//! The frontend/backend protocol 3.0: parses messages, with all their errors, and encodes replies.
 
 use crate::bound::Output;
 use crate::error::{Outcome, SqlError};
@@ -49,7 +48,7 @@ fn longest(kind: u8) -> Option<usize> {
     }
 }
 
-/// Takes a message. An unknown type is reported before its length is read.
+/// Takes the first message from the input. Reports an unknown type before it reads the length.
 pub(crate) fn frame(input: &mut BytesMut) -> Frame {
     let Some(kind) = input.first().copied() else { return Frame::More };
     let Some(max) = longest(kind) else { return Frame::Unknown(kind) };

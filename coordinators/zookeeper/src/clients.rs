@@ -1,4 +1,4 @@
-//! Client sessions and frames, up to the point where a request is queued.
+//! Sessions and frames of clients, up to the queueing of each request.
 
 use crate::code::{Operation, Refusal};
 use crate::connection::{Client, Connection, Cut, Party, Stage, cut};

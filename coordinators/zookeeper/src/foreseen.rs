@@ -1,4 +1,5 @@
-//! The tree after all proposals, against which the leader checks requests.
+//! The tree as it will be after all proposals ([`Foreseen`]). The leader checks requests against
+//! it.
 
 use crate::acl::Acl;
 use crate::code::Refusal;

@@ -1,4 +1,5 @@
-//! The path of a request. A session's later requests wait for a change, so replies are in order.
+//! The path of a request from its queue to its reply. While a change is pending, the session's
+//! later requests wait, so replies are in order.
 
 use crate::code::{Operation, PING_XID, Refusal};
 use crate::jute::{Reader, Writer};
@@ -95,7 +96,7 @@ impl ZooKeeper {
             self.answer(&waiting, outcome);
             self.resume(session);
         } else if matches!(transaction.change, Change::CloseSession { .. }) {
-            // The session has expired without a request of its client.
+            // No client asked to close this session: it expired.
             self.queues.remove(&session);
             if let Some(connection) = self.connection_of(session) {
                 self.hang_up(connection);
@@ -117,7 +118,7 @@ impl ZooKeeper {
             return self.establish(connection, *outcome == Outcome::SessionOpened);
         }
         if *outcome == Outcome::Checked {
-            // The real server fails to serialise this result and never replies.
+            // The real server fails to serialise this result, so it never replies.
             return;
         }
         let bytes = reply::outcome(waiting.cxid, self.store.tree.zxid, outcome);

@@ -195,7 +195,8 @@ impl Preparation<'_> {
         Ok(Change::Check)
     }
 
-    /// After a refusal, earlier parts are reported as rolled back and later parts as not tried.
+    /// Prepares a multi. After a refusal, earlier parts are reported as rolled back and later parts
+    /// as not tried.
     fn multi(&mut self, reader: &mut Reader<'_>) -> Result<Change, Refusal> {
         let parts = read_multi(reader)?;
         let before = self.foreseen.clone();

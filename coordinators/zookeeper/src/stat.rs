@@ -66,7 +66,8 @@ impl StoredStat {
 }
 
 impl Stat {
-    /// Writes child changes as `cversion`, and the owner of ephemeral nodes only.
+    /// Writes the stat as clients get it, with child changes as `cversion` and the owner only for
+    /// ephemeral nodes.
     pub(crate) fn write(&self, writer: &mut Writer) {
         let Stat { kept, data_length, children } = self;
         writer.long(kept.czxid).long(kept.mzxid).long(kept.ctime_ms).long(kept.mtime_ms);

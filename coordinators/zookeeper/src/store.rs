@@ -86,7 +86,7 @@ impl Store {
         self.log.push(transaction);
     }
 
-    /// Starts a sync unless one is pending; the next one covers writes during it.
+    /// Starts a sync unless one is pending. Writes during a pending sync wait for the next one.
     pub(crate) fn sync(&mut self, out: &mut Vec<Output>) {
         let last = self.last_logged();
         if self.syncing.is_empty() && self.synced < last {

@@ -111,7 +111,8 @@ impl Heads {
         changes
     }
 
-    /// Returns the reports about a reattached session, whose connection was unknown before.
+    /// Returns the locks that a reattached session holds. They are reported again, because its
+    /// connection was unknown before.
     pub(crate) fn of_session(&self, session: i64) -> Vec<HeadChange> {
         let own = self.heads.iter().filter(|(_, head)| head.session == session);
         let changes = |(key, head): (&String, &Head)| {
@@ -122,7 +123,7 @@ impl Heads {
     }
 }
 
-/// Returns the first contender, and the first second contender of a session.
+/// Returns the first contender, and the first one whose session has an earlier contender.
 fn heads(tree: &Tree, key: &str) -> (Option<Head>, Option<Head>) {
     let lock = format!("/{key}");
     if let Some(node) = tree.get(&lock)

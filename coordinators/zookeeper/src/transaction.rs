@@ -1,5 +1,5 @@
-//! Transactions, the effects of requests, which an ensemble agrees on and logs in the order of
-//! zxids.
+//! Transactions ([`Transaction`]), the effects of requests. An ensemble agrees on them and logs
+//! them in the order of zxids.
 
 use crate::acl::Acl;
 use crate::jute::{Malformed, Read, Reader, Writer};

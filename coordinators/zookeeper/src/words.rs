@@ -1,4 +1,4 @@
-//! Four-letter words, which an operator sends instead of a frame.
+//! Four-letter words, the commands that an operator sends instead of a frame.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct About {

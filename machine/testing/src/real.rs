@@ -6,12 +6,12 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Range of the servers' ports. Outgoing connections get ports from 32768 (Linux) or 49152 (BSD)
-/// on, so no other test's outgoing connection takes a port of this range that was free.
+/// Range of the servers' ports. Outgoing connections use ports from 32768 (Linux) or 49152 (BSD)
+/// on, so they never take a free port of this range.
 const PORTS: std::ops::Range<u32> = 15_000..32_000;
 /// Distance between the first ports of processes with adjacent ids.
 const PORTS_PER_PROCESS: u32 = 61;
-/// Number of polls, two minutes in all, because CI machines may be busy.
+/// Largest number of polls. They take two minutes in all, because CI machines may be busy.
 const LOOKS_MAX: u32 = 2_400;
 const LOOK_PAUSE: Duration = Duration::from_millis(50);
 
@@ -23,7 +23,8 @@ pub fn free_port() -> u16 {
     for _ in PORTS {
         let step = start.wrapping_add(GIVEN.fetch_add(1, Ordering::Relaxed));
         let port = u16::try_from(PORTS.start + step % (PORTS.end - PORTS.start)).unwrap();
-        // A bound port could stay open in a child that another thread starts meanwhile.
+        // Connects instead of binding the port. A child process that another thread starts at this
+        // moment could inherit the bound socket and keep the port open.
         if TcpStream::connect(("127.0.0.1", port)).is_err() {
             return port;
         }

@@ -15,7 +15,7 @@ pub(super) fn generation(folder: &Path) -> Result<u64, ServeError> {
         Some(text) => std::str::from_utf8(&text)
             .ok()
             .and_then(|text| text.trim().parse().ok())
-            // The server never writes the number of the first generation.
+            // The server never writes 0, the number of the first generation.
             .filter(|number| *number > 0)
             .ok_or_else(|| damaged(&path, "expected a number of at least 1")),
         None if has_later_files(folder)? => {
@@ -25,7 +25,9 @@ pub(super) fn generation(folder: &Path) -> Result<u64, ServeError> {
     }
 }
 
-/// The first log is created with the folder, and removed after `generation` was written.
+/// Returns whether the folder has files of a generation after 0, although `generation` is missing.
+/// The server removes the first log only after it has written `generation`, so that file may be
+/// missing while the first log exists.
 fn has_later_files(folder: &Path) -> Result<bool, ServeError> {
     if append_only_path(folder, 0).exists() {
         return Ok(false);
@@ -55,7 +57,8 @@ fn damaged(path: &Path, what: &str) -> ServeError {
     ServeError::Damaged { path: path.to_owned(), what: what.to_owned() }
 }
 
-/// Returns `None` if the file does not exist. Refuses devices and pipes, which may never end.
+/// Reads a file. Returns `None` if it does not exist. Refuses devices and pipes, which may never
+/// end.
 fn read(path: &Path) -> Result<Option<Bytes>, ServeError> {
     let read = || -> io::Result<Option<Bytes>> {
         match fs::metadata(path) {

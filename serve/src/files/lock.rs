@@ -38,7 +38,7 @@ fn is_locked_elsewhere(file: &File) -> bool {
     flock(file, FlockOperation::NonBlockingLockExclusive) == Err(rustix::io::Errno::WOULDBLOCK)
 }
 
-/// Windows has no such lock, so two servers could write the same files.
+/// Returns `false`, because Windows has no such lock. Two servers could write the same files there.
 #[cfg(not(unix))]
 fn is_locked_elsewhere(_: &File) -> bool {
     false

@@ -1,5 +1,6 @@
-//! Serves sockets during a long input of the machine. It polls them directly, because tokio's state
-//! cannot change while its thread is inside the machine. Tokio later gets a harmless `WouldBlock`.
+//! Serves sockets during a long input of the machine. The host polls them directly, because tokio's
+//! state cannot change while its thread is inside the machine. Tokio's own later reads of the same
+//! sockets return a harmless `WouldBlock`.
 
 use super::Host;
 use crate::computer::{Computer, running, without_delay};
@@ -56,7 +57,8 @@ impl Host<Computer> {
         }
     }
 
-    /// A reply must not precede the sync of its writes, and the sync task cannot run now.
+    /// Performs the pending syncs immediately. A reply must not precede the sync of its writes, and
+    /// the sync task cannot run during an input.
     fn sync_at_once(&self, interlude: &mut dyn Interlude) {
         let awaited = self.syncs_awaited.take();
         if awaited == 0 {

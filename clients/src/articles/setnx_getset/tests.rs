@@ -5,7 +5,7 @@ use crate::testing::{Answer, Call, TestWorld, both, granted, normal, one, one_re
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Twenty seconds before the test world begins, at 1700000000.
+/// Twenty seconds before the test world starts, which is at 1700000000.
 const LONG_AGO: &str = "1699999980000";
 const HELD: &str = "held by another";
 

@@ -1,5 +1,5 @@
-//! Creates nodes as Curator does, under a name by which the client recognises its node if the reply
-//! is lost.
+//! Creates nodes as Curator does. A GUID in the name lets the client recognise its node after a
+//! lost reply.
 //!
 //! Source: Curator 5.4.0, `CreateBuilderImpl` (`pathInForeground`, `findProtectedNodeInForeground`,
 //! `protectedPathInForeground`), `ProtectedMode`, `FindAndDeleteProtectedNodeInBackground` and
@@ -21,8 +21,8 @@ pub enum Protection {
     SameSession,
 }
 
-/// Creates an ephemeral sequential node whose name ends in `name` and its number, and its parent as
-/// a container if needed. Returns the path.
+/// Creates an ephemeral sequential node whose name ends in `name` and a number. If the parent is
+/// missing, creates it as a container. Returns the path of the node.
 pub async fn create_sequential(
     curator: &Curator,
     parent: &str,

@@ -1,5 +1,5 @@
-//! A place in the queue for a lock, and the wait there ([`LockInternals`]). Source: Curator 5.4.0,
-//! `LockInternals` (`attemptLock`, `internalLockLoop`, `deleteOurPath`) and
+//! The queue of a lock ([`LockInternals`]), in which a process takes a place and waits. Source:
+//! Curator 5.4.0, `LockInternals` (`attemptLock`, `internalLockLoop`, `deleteOurPath`) and
 //! `StandardLockInternalsDriver` (`createsTheLock`, `getsTheLock`, `fixForSorting`).
 
 use super::create::{Protection, create_sequential};
@@ -33,7 +33,8 @@ impl LockInternals {
         LockInternals { curator, base_path, protection, deletion, watcher: Rc::default() }
     }
 
-    /// Waits at most `wait` for the head of the queue; returns the node's path or `None`.
+    /// Enters the queue and waits until its node is the first, at most for `wait`. Returns the
+    /// node's path, or `None` if the time is up.
     pub async fn attempt_lock(&self, wait: Duration) -> Result<Option<String>, ZooKeeperError> {
         let mut patience = Patience { left: wait, since: self.curator.env().wall_clock() };
         let mut retries = 0;
@@ -54,7 +55,7 @@ impl LockInternals {
     async fn lock_loop(&self, path: &str, patience: &mut Patience) -> Result<bool, ZooKeeperError> {
         let outcome = self.wait_for_turn(path, patience).await;
         if outcome != Ok(true) {
-            // An exception of the deletion replaces the earlier one.
+            // As in the library, an exception of the deletion replaces the earlier one.
             self.delete(path).await?;
         }
         outcome
@@ -124,7 +125,8 @@ struct Patience {
 }
 
 impl Patience {
-    /// Returns whether time is left; a clock that was set back adds time.
+    /// Subtracts the time since the last call, and returns whether any is left. A clock that was
+    /// set back adds time.
     fn lasts(&mut self, now: WallClock) -> bool {
         let passed_us = now.0 - self.since.0;
         let span = Duration::from_micros(passed_us.unsigned_abs());

@@ -77,7 +77,8 @@ impl Semaphore {
             return Ok(Attempt::TooLate);
         };
         let outcome = self.add_lease(&leases_of(resource), began).await;
-        // An exception of the release replaces the earlier one; the lease then remains.
+        // As in the library, an exception of the release replaces the earlier one. The lease node
+        // then remains.
         lock.delete(&turn).await?;
         outcome
     }
@@ -88,7 +89,7 @@ impl Semaphore {
                 .await?;
         let outcome = self.wait_for_others(parent, path.clone(), began).await;
         if !matches!(outcome, Ok(Attempt::Acquired(_))) {
-            // `returnLease` ignores errors.
+            // The library's `returnLease` ignores errors.
             let _ = self.curator.delete(&path, Deletion::Guaranteed).await;
         }
         outcome

@@ -1,9 +1,11 @@
-//! Tests that compare frames sent to ZooKeeper 3.8.0 (Debian), and its answers, byte for byte.
+//! Tests that the client's frames equal those of a real client, and that it reads the answers of
+//! ZooKeeper 3.8.0 (Debian).
 
 use super::*;
 use bytes::BytesMut;
 
-/// The ACL of every node created here: its length, all permissions, the world.
+/// The ACL of every node created here: a list of one entry, which gives all permissions to
+/// everyone.
 const OPEN_ACL: &str = "000000010000001f00000005776f726c6400000006616e796f6e65";
 
 fn hex(bytes: &[u8]) -> String {

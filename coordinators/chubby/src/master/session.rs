@@ -1,4 +1,4 @@
-//! A session in the memory of its master.
+//! A session, as its master keeps it in memory.
 
 use crate::event::{Event, Events};
 use fencepost_machine::ConnectionId;

@@ -33,7 +33,7 @@ fn locks_and_sessions_outlive_their_master_and_epochs_rise() {
     world.ask(old, &format!("acquire {a} lock 1 0"));
     world.crash(old, Crash::Power);
     let new = fail_over(&mut world, old);
-    // The new master refuses the old epoch.
+    // The new master refuses the old epoch number.
     assert_eq!(world.ask(new, &format!("check {a} lock 1")), "epoch 2");
     assert_eq!(world.ask(new, "open"), "busy", "a session has not heard of the new master");
     let alive = world.connect(new);

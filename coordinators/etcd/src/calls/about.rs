@@ -1,4 +1,4 @@
-//! Calls that report a member's own state.
+//! Calls that report the state of the member itself.
 
 use crate::config::{CLUSTER_ID, member_id};
 use crate::reply::Message;

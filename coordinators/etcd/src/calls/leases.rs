@@ -1,4 +1,4 @@
-//! Renewal and lookup of leases, which bypass the log because only the leader tracks expiry.
+//! Renewal and lookup of leases. They bypass the log, because only the leader tracks expiry.
 
 use crate::lease::LEASE_RETRY_MS;
 use crate::pending::{Pending, Task};
@@ -28,7 +28,8 @@ impl Etcd {
         }
     }
 
-    /// Answers a lookup; the answer about an expired lease waits for its revocation.
+    /// Renews or looks up a lease. Returns `None` for an expired lease that is not revoked yet: the
+    /// call is answered after the revocation.
     fn look_at_lease(
         &mut self,
         (id, renews): (i64, bool),

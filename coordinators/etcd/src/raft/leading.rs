@@ -1,5 +1,5 @@
-//! The leader, which replicates, commits entries that a majority has on disk, and confirms reads by
-//! heartbeats.
+//! The role of a leader: it replicates entries, commits those that a majority has on disk, and
+//! confirms reads by heartbeats.
 
 use super::{Body, Entry, Message, Proposal, Raft, Role};
 use crate::state::Command;
@@ -12,7 +12,8 @@ pub(crate) struct Leading {
     progress: BTreeMap<u8, Progress>,
     reads: VecDeque<Read>,
     next_context: u64,
-    /// Index of the first own entry; its commit tells the leader which entries are committed.
+    /// Index of this leader's first entry. Once that is committed, the leader knows which entries
+    /// are committed.
     begins_at: u64,
     pub(super) heartbeat_due_ms: u64,
     pub(super) quorum_due_ms: u64,
@@ -112,7 +113,7 @@ impl Raft {
         }
         match body {
             Body::Propose(proposal) => {
-                // A former leader forwards the proposal once.
+                // A member that is no longer the leader forwards the proposal once.
                 self.propose(proposal);
             }
             Body::AppendReply { index, reject: false, .. } => self.acknowledged(from, index),
@@ -154,7 +155,8 @@ impl Raft {
         let is_behind = leading.progress.get_mut(&from).is_some_and(|progress| {
             let is_behind = progress.matched < last;
             if is_behind {
-                // Messages may have been lost, so the leader resends from the last matching entry.
+                // Messages to a follower that is behind may have been lost, so the leader resends
+                // all entries after the last matching one.
                 progress.next = progress.matched + 1;
             }
             is_behind

@@ -20,7 +20,7 @@ pub(crate) struct Entry {
 pub(crate) struct Message {
     pub(crate) from: u8,
     pub(crate) to: u8,
-    /// Term of the sender; 0 for proposals and read indexes, which have none.
+    /// Term of the sender; 0 for proposals and read indexes, which have no term.
     pub(crate) term: u64,
     pub(crate) body: Body,
 }

@@ -1,5 +1,5 @@
-//! Tests with arbitrary bytes, after which a server has not panicked or grown without bound, and
-//! serves other clients.
+//! Tests with arbitrary bytes. They must not make a server panic or grow without bound, or keep it
+//! from serving other clients.
 
 use super::world::World;
 use crate::Etcd;

@@ -15,9 +15,10 @@ pub(crate) struct Pace {
     pub(crate) election_ms: u64,
 }
 
-/// Pace of tests that cause elections; a timeout of half a second is too short on a busy machine.
+/// Timeouts for tests that cause elections. An election timeout of half a second would be too short
+/// on a busy machine.
 const FAST: Pace = Pace { heartbeat_ms: 100, election_ms: ELECTION_MS };
-/// Pace of tests without elections, even on a busy machine.
+/// Timeouts for tests in which no election may happen, even on a busy machine.
 const CALM: Pace = Pace { heartbeat_ms: 100, election_ms: 3_000 };
 const ELECTION_MS: u64 = 1_500;
 const REQUEST_MS: u64 = 5_000 + 2 * ELECTION_MS;
@@ -139,8 +140,8 @@ fn roles(leader: usize) -> [usize; 3] {
 }
 
 const PUT: &str = "{\"key\":\"YQ==\",\"value\":\"MQ==\"}";
-/// A write without effect, because whether a write without a response is executed depends on
-/// timing.
+/// A write that changes nothing. Timing decides whether the server executes a write to which it
+/// does not respond.
 const WRITE: &str = "{\"compare\":[{\"key\":\"YQ==\",\"target\":\"VERSION\",\"version\":99}],\
     \"success\":[{\"request_put\":{\"key\":\"YQ==\"}}]}";
 const GET: &str = "{\"key\":\"YQ==\",\"range_end\":\"eg==\"}";
@@ -157,7 +158,7 @@ struct Script<'c, C: Cluster> {
 
 impl<C: Cluster> Script<'_, C> {
     fn note(&mut self, what: &str, said: &[u8]) {
-        // A slow election adds this text to the answer.
+        // A slow election adds this text to an answer.
         let shown = self.plain.show(said).replace(LEADER_FAILED, "");
         let is_size = |line: &&str| usize::from_str_radix(line, 16).is_ok();
         let shown = shown.lines().filter(|line| !is_size(line)).collect::<Vec<_>>().join("\n");
@@ -200,7 +201,7 @@ fn trouble<C: Cluster>(cluster: &mut C) -> (Vec<String>, Vec<(String, u64)>) {
     let bound = "{\"key\":\"Yw==\",\"lease\":7}";
     script.ask("a key of the lease", second, "kv/put", bound);
     script.ask("a read before", first, "kv/range", GET);
-    // The lease would end before the write below does if the new leader had not extended it.
+    // Unless a new leader extends the lease, it ends before the write that follows the failure.
     script.cluster.pass(2_500);
     // The roles are checked as late as possible, because after another election the test would stop
     // the wrong member.
@@ -253,7 +254,7 @@ fn a_cluster_in_trouble_answers_as_a_real_one() {
     let different: Vec<_> = pairs.filter(|(ours, theirs)| ours != theirs).collect();
     assert!(different.is_empty(), "ours, theirs: {different:#?}");
     assert_eq!(ours.len(), theirs.len());
-    // A real server may be late, but never early.
+    // The real server may time out late, but never early.
     for ((what, ours), (_, theirs)) in our_times.iter().zip(&their_times) {
         assert!((REQUEST_MS..REQUEST_MS + 200).contains(ours), "{what}: {ours} ms");
         assert!(*theirs >= REQUEST_MS - 100, "{what}: {theirs} ms");
@@ -279,7 +280,8 @@ impl Both {
         let role = dice.roll(3) as usize;
         let [theirs, own] = self.members.map(|members| members[role]);
         let text = String::from_utf8_lossy(bytes).into_owned();
-        // Puts, deletions and linearizable reads see every earlier change; other calls may not.
+        // A put, a deletion or a linearizable read sees every earlier change. Before any other
+        // call, both members must catch up.
         let is_sure = ["/v3/kv/put", "/v3/kv/deleterange", "/v3/kv/range"]
             .iter()
             .any(|path| text.contains(path) && !text.contains("serializable"));
@@ -321,7 +323,8 @@ fn random_calls_at_any_member_are_answered_as_by_a_real_cluster() {
         pair.ours.hear(&mut watches.1, are_watching, PATIENCE_MS);
         for _ in 0..dice.roll(14) {
             let bytes = call(&mut dice, latest);
-            // Members differ after a transaction that one of them refuses because of a revision.
+            // If one member refuses a transaction because of a revision, the members' states differ
+            // afterwards.
             if String::from_utf8_lossy(&bytes).contains("\"revision\":\"") {
                 continue;
             }

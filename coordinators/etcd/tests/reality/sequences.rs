@@ -140,7 +140,7 @@ pub(crate) fn call(dice: &mut Dice, latest: u64) -> Vec<u8> {
         _ if dice.chance(50) => {
             ("/v3/lock/unlock", format!("{{\"key\":\"{}\"}}", dice.pick(&KEYS)))
         }
-        // All locks have the same lease, so no call waits.
+        // All calls lock with the same lease, so no call waits.
         _ => ("/v3/lock/lock", "{\"name\":\"bQ==\",\"lease\":\"71\"}".to_owned()),
     };
     post(path, &body)
@@ -161,7 +161,7 @@ pub(crate) fn clean() -> Vec<Vec<u8>> {
 pub(crate) const WATCH: &str = "\
     {\"create_request\":{\"key\":\"AA==\",\"range_end\":\"AA==\",\"prev_kv\":true}}\
     {\"create_request\":{\"key\":\"YQ==\"}}";
-/// Body of the last put; a watch that reports it has reported every earlier change.
+/// Body of the last put of a sequence. A watch that reports it has reported every earlier change.
 pub(crate) const LAST: &str = "{\"key\":\"enp6\"}";
 
 pub(crate) fn number(name: &str, default: u64) -> u64 {

@@ -23,9 +23,10 @@ trait System {
     fn stop(&mut self, who: usize);
     fn resume(&mut self, who: usize);
     fn start(&mut self, who: usize);
-    /// Kills the grantor and keeps processes 1 and 2 alive.
+    /// Kills the grantor. Processes 1 and 2 stay alive.
     fn kill_grantor(&mut self);
-    /// Kills more than half of the system's weight at the same time, but not process 2.
+    /// Kills members with more than half of the system's weight at the same time. Process 2 stays
+    /// alive.
     fn kill_majority(&mut self);
     fn has_given_up(&mut self) -> bool;
 
@@ -191,7 +192,7 @@ fn a_real_member_that_goes_on_believes_for_a_moment_that_it_holds_the_lock() {
     assert_eq!(members.ask(0, "lock key 0 -1"), "true");
     members.send(1, "lock key 60000 -1");
     members.stop(0);
-    // The question waits in the input of the paused process.
+    // The paused process answers this question only after it has been resumed.
     members.send(0, "held key");
     assert_eq!(members.answer(1), "true", "it has departed, and another holds the lock");
     members.resume(0);

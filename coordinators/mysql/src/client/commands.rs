@@ -1,4 +1,4 @@
-//! Commands of the protocol.
+//! Executes the commands of the protocol.
 
 use super::{Client, Core};
 use crate::error::SqlError;
@@ -30,7 +30,7 @@ impl Client {
         match command {
             QUIT => return self.leave(core),
             QUERY => return self.query(core, rest),
-            // The two commands have no reply, and the model has no prepared statements.
+            // These two commands get no reply. The model has no prepared statements for them.
             STATEMENT_LONG_DATA | STATEMENT_CLOSE => {
                 let reply = Reply::new(self.number);
                 return self.finish(core, reply);

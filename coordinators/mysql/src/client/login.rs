@@ -50,7 +50,7 @@ impl Login {
 
 pub(crate) fn greeting(id: SessionId, salt: &[u8; 20]) -> BytesMut {
     let mut body = vec![10];
-    // MariaDB adds a prefix, because old replicas reject versions above 9.
+    // MariaDB adds this prefix, because old replicas reject versions above 9.
     body.put_slice(format!("5.5.5-{VERSION}\0").as_bytes());
     body.put_u32_le(id);
     body.put_slice(&salt[..8]);
@@ -173,7 +173,7 @@ fn until_zero(rest: &mut &[u8]) -> Option<Vec<u8>> {
 
 fn counted(rest: &mut &[u8], is_length_encoded: bool) -> Option<Vec<u8>> {
     let (first, after) = rest.split_first()?;
-    // No password is long enough for a length of several bytes.
+    // Lengths above 250 take several bytes, and no password is that long.
     if is_length_encoded && *first > 250 {
         return None;
     }

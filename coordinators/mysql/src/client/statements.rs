@@ -1,4 +1,4 @@
-//! Statements. One text may have several, each with its own reply.
+//! Executes the statements of a query. A query may have several, and each gets its own reply.
 
 use super::{Client, Core, Wait, Wake};
 use crate::columns::{Shape, shape};
@@ -162,7 +162,7 @@ impl Client {
         Ok(())
     }
 
-    /// Commits, and replies only after the log is on disk.
+    /// Commits the transaction. The reply waits until the log is on disk.
     fn commit(&mut self, core: &mut Core) {
         core.store.commit(self.session.id);
         self.session.end_transaction();

@@ -106,7 +106,8 @@ impl Scope<'_> {
         let mut first = None;
         for other in others {
             let (one, other) = self.pair(one, other)?;
-            // The real server compares lists that mix times and texts differently.
+            // The real server compares a value with a list of times and texts by other rules, which
+            // are not modelled.
             if matches!(one, Expression::Literal(_)) {
                 return Err(SqlError::unsupported("IN of a value"));
             }
@@ -134,7 +135,7 @@ impl Scope<'_> {
         List::new(bound.collect::<Outcome<Vec<Expression>>>()?)
     }
 
-    /// Binds two operands; a text compared with a time becomes a time.
+    /// Binds the two operands of a comparison. A text that is compared with a time becomes a time.
     fn pair(&self, left: &Expression, right: &Expression) -> Outcome<(Expression, Expression)> {
         let ((left, one), (right, other)) = (self.bind(left)?, self.bind(right)?);
         match (one, other) {

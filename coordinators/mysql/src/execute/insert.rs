@@ -1,5 +1,5 @@
-//! Insertions. An insertion locks an existing row; a new row waits until no other transaction has
-//! locked its gap.
+//! Executes insertions. An insertion locks the row with its key, if there is one. Otherwise it
+//! waits until no other transaction has locked the gap.
 
 use super::assign::Slot;
 use super::bind::Scope;
@@ -188,8 +188,8 @@ impl Insertion {
         let rows = context.store.tables.get(&table).map(|table| &table.rows);
         let there = rows.and_then(|rows| rows.newest(&key)).and_then(|one| one.values.clone());
         let Some(there) = there else {
-            // The new row reuses the place of the deleted one, which other transactions may also
-            // have locked.
+            // The row with this key was deleted. The new row takes its place, which other
+            // transactions may have locked.
             let mut wanted = Wanted { mode: Mode::Exclusive, ..wanted };
             if let Answer::Hindered(other) = context.store.ask(&mut wanted)
                 && let Locked::Wait(micros) = target.wait(context.store, wanted, other)?

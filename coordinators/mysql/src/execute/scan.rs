@@ -1,4 +1,5 @@
-//! Queries, updates and deletions, in primary key order or of the one row that the condition names.
+//! Executes queries, updates and deletions. They visit the rows in the order of the primary key, or
+//! only the row whose key the condition fixes.
 
 use super::assign::Slot;
 use super::bind::{Scope, conjuncts, fields};
@@ -218,7 +219,8 @@ impl Scan {
         };
         let place = Place::Row(key.clone());
         let wanted = Wanted { by: context.session.id, table: target.id, place, mode, extent };
-        // Without gap locks, a row whose deletion is committed does not exist.
+        // If the transaction takes no gap locks, a row whose deletion is committed counts as
+        // missing.
         if !locks_gaps
             && context.store.changer(target.id, &wanted.place).is_none()
             && context.store.committed(target.id, key).is_none()
@@ -248,8 +250,8 @@ impl Scan {
             Locked::Had { is_new } => is_new,
             Locked::Wait(micros) => return Ok(Read::Wait(micros)),
             Locked::Passed => {
-                // A search for one row moves on to the next, finds that it differs, and locks the
-                // gap before it.
+                // The real server then looks at the next row, finds that its key differs, and locks
+                // the gap before it.
                 if self.only.is_some() {
                     self.end(target, context)?;
                 }
@@ -264,7 +266,7 @@ impl Scan {
             }
             other => other,
         };
-        // A query of one row keeps its lock.
+        // A query for one row keeps the row's lock even if the row does not match.
         let keeps = self.only.is_some() && matches!(self.action, Action::Read { .. });
         let is_kept = keeps && values.is_some();
         let is_own = context.store.changer(target.id, &wanted.place) == Some(wanted.by);
@@ -366,7 +368,7 @@ pub(super) fn changed(
         let value = row.evaluate(expression)?;
         let slot =
             Slot { definition: &target.definition, place: *place, row: number, now: target.now };
-        // An update does not replace NULL with the default.
+        // An update refuses NULL instead of storing the default.
         if value == Value::Null && !target.definition.columns[*place].is_nullable {
             let column = &target.definition.columns[*place].name;
             let message = format!("Column '{column}' cannot be null");
@@ -377,7 +379,8 @@ pub(super) fn changed(
     Ok(new)
 }
 
-/// Refuses key ranges and constant conditions, which the real server's optimizer transforms.
+/// Returns the key if the condition fixes the whole primary key of one row. Refuses key ranges and
+/// constant conditions, which the real server's optimizer transforms.
 fn only(condition: Option<&Expression>, definition: &Definition) -> Outcome<Option<Key>> {
     let Some(condition) = condition else { return Ok(None) };
     let mut parts = Vec::new();

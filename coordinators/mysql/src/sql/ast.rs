@@ -6,7 +6,8 @@ use crate::charset::Charset;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Statement {
-    /// A SELECT; the flag is `false` if its LIMIT drops the one row.
+    /// A SELECT without a table, which has one row. The flag is `false` if its LIMIT drops that
+    /// row.
     Select(Vec<Item>, bool),
     Do(Vec<Expression>),
     Set(Vec<Assignment>),

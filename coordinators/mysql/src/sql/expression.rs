@@ -39,7 +39,7 @@ pub(crate) enum Expression {
     Field(usize),
     Inserted(usize),
     Count,
-    /// Current time with this number of decimals; `true` means in UTC.
+    /// Current time, with its number of decimals; the flag is `true` for the time in UTC.
     Now(u8, bool),
     /// Sum of a time and an interval; the last field is the unit in microseconds, with its sign.
     Later(Inner, Inner, i64),

@@ -101,7 +101,7 @@ impl Parser<'_> {
     pub(super) fn expression(&mut self) -> Outcome<Expression> {
         self.deeper()?;
         let mut parts = match self.conjunction()? {
-            // Brackets make no difference, as on the real server.
+            // An OR in brackets is merged with the OR around it, as on the real server.
             Expression::Or(parts) if self.is_word("or") => parts.into_vec(),
             first => vec![first],
         };

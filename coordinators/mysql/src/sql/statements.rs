@@ -129,7 +129,7 @@ impl Parser<'_> {
 
     pub(super) fn wrong(&self) -> SqlError {
         let token = self.peek();
-        // The real tokenizer is already past a comma when it reports a position.
+        // When the real server reports a syntax error, its tokenizer is already past the comma.
         let is_comma = token.kind == Kind::Symbol(",");
         wrong(self.text, if is_comma { token.end } else { token.start })
     }
@@ -294,7 +294,8 @@ fn named(expression: &Expression, written: &[u8]) -> Vec<u8> {
         Expression::Truth(false) => b"FALSE".to_vec(),
         Expression::Literal(Value::Text(text)) => text.clone(),
         Expression::Column(named, _) => named.name.clone().into_bytes(),
-        // Brackets around a number are not part of its name unless it has a sign.
+        // The name of a number is its digits without the brackets around it. With a sign, the name
+        // is the text as written.
         Expression::Literal(_) if !written.contains(&b'-') => {
             let is_digit = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
             written.iter().copied().filter(is_digit).collect()

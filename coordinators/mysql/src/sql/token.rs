@@ -45,7 +45,7 @@ pub(crate) fn tokens(text: &[u8], at: usize) -> Outcome<(Vec<Token>, bool)> {
 
 pub(crate) fn rest(text: &[u8], at: usize) -> usize {
     let mut reader = Reader { text, at, has_comment: false };
-    // The next read of a token reports this error.
+    // If this fails, the next read of a token reports the error.
     let _ = reader.skip_blanks();
     reader.at
 }
@@ -172,7 +172,7 @@ fn escaped(text: &mut Vec<u8>, letter: u8) {
         b'r' => text.push(b'\r'),
         b't' => text.push(b'\t'),
         b'Z' => text.push(26),
-        // LIKE interprets these letters, so they keep their backslash.
+        // These characters keep their backslash, because LIKE interprets it.
         b'%' | b'_' => text.extend([b'\\', letter]),
         _ => text.push(letter),
     }

@@ -56,7 +56,8 @@ pub(crate) struct RowLocks {
     waits: BTreeMap<SessionId, SessionId>,
 }
 
-/// Intention locks, which never conflict but count for deadlocks.
+/// Intention locks of sessions on tables. They never conflict, but they count in the choice of a
+/// deadlock victim.
 pub(crate) type Intents = BTreeSet<(SessionId, TableId, Mode)>;
 
 impl Lock {
@@ -91,7 +92,7 @@ impl Lock {
 }
 
 impl Wanted {
-    /// Reduces a lock on the supremum to its gap, because the supremum is not a row.
+    /// Gives all locks on the supremum the same extent, because the supremum has a gap but no row.
     fn normal(mut self) -> Wanted {
         if self.place == Place::End && self.extent != Extent::Insertion {
             self.extent = Extent::Both;

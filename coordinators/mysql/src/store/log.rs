@@ -1,5 +1,5 @@
-//! The log in fencepost's own format, with one group of records per commit. An incomplete group is
-//! dropped.
+//! The log, in fencepost's own format. Each commit is one group of records, and an incomplete group
+//! is dropped.
 
 use super::key::{Key, Part};
 use super::rows::Version;
@@ -34,7 +34,7 @@ fn put_name(out: &mut BytesMut, name: &TableName) {
 
 fn put_value(out: &mut BytesMut, value: &Value) {
     match value {
-        // No column holds a decimal.
+        // No column has a decimal type.
         Value::Null | Value::Decimal(_) => out.put_u8(0),
         Value::Integer(number) => {
             out.put_u8(1);
@@ -205,7 +205,7 @@ impl Reader {
     }
 }
 
-/// Replays the log. A malformed group panics, but its checksum prevents that.
+/// Rebuilds the store from the log. Panics at a malformed group, which the checksums prevent.
 pub(crate) fn replay(groups: Vec<Bytes>) -> Store {
     let mut store = Store::default();
     for group in groups {

@@ -30,7 +30,8 @@ pub(crate) enum Default {
 }
 
 impl Definition {
-    /// Returns the row's key, with the table's name in front unless that is `locks`.
+    /// Returns the name of a row as a lock: its key, with the table's name in front unless that is
+    /// `locks`.
     pub(crate) fn name_of_row(&self, row: Option<&Version>, key: &Key) -> String {
         let of_row =
             |values: &Values| self.key.iter().filter_map(|at| values[*at].text()).collect();

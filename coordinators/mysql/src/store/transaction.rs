@@ -141,7 +141,8 @@ impl Store {
         self.active.get(&newest.by).copied()
     }
 
-    /// Queues a session. A deadlock refuses one session; returns `false` if it is this one.
+    /// Queues a session. If this causes a deadlock, one session in it is refused its lock. Returns
+    /// `false` if that is this session.
     pub(crate) fn wait(&mut self, wanted: Wanted, behind: SessionId) -> bool {
         let session = wanted.by;
         self.locks.wait(wanted, behind);
@@ -163,7 +164,8 @@ impl Store {
         self.victims.push_back(victim);
     }
 
-    /// Selects the session that has done the least, and among several the last one in the cycle.
+    /// Selects a deadlock's victim: the session that has changed and locked the least, and among
+    /// equals the session that closed the cycle.
     fn victim(&self, session: SessionId) -> Option<SessionId> {
         let circle = self.locks.circle(session);
         circle.into_iter().min_by_key(|one| (self.weight(*one), *one != session))

@@ -2,7 +2,7 @@
 //! and to the model.
 //!
 //! Without MariaDB they are skipped unless `FENCEPOST_REAL_MYSQL=1`. `FENCEPOST_DIFFERENTIAL_CASES`
-//! sets the number of sequences, `FENCEPOST_DIFFERENTIAL_SEED` varies them.
+//! sets the number of sequences, and `FENCEPOST_DIFFERENTIAL_SEED` varies them.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -11,7 +11,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Id of the user nobody, as whom root runs MariaDB, which refuses to run as root.
+/// Id of the user nobody. MariaDB refuses to run as root, so a test that runs as root starts it as
+/// this user.
 const NOBODY: u32 = 65_534;
 
 pub(crate) struct Real {
@@ -61,7 +62,7 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
-/// Prepares an installation. This needs a server, so only one test at a time does it.
+/// Prepares an installation. This runs a server, so only one test at a time does it.
 fn prepare(install: &Path, folder: &Path) {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -134,7 +135,8 @@ impl Real {
         session(self.port).unwrap()
     }
 
-    /// Avoids information_schema, whose temporary table can crash MariaDB 10.11.19.
+    /// Returns the server's sessions. Avoids information_schema, whose temporary table can crash
+    /// MariaDB 10.11.19.
     fn sessions(&mut self) -> Vec<Seen> {
         let answer = self.say("SHOW PROCESSLIST");
         split(&answer).into_iter().filter_map(|(_, body)| seen(body)).collect()

@@ -85,7 +85,8 @@ impl World<'_> {
         let id = self.pairs[other].real.id;
         let is_own = other == index;
         let (was_waiting, was_over) = (self.pairs[other].waits, self.pairs[other].is_over);
-        // Killing a finished statement may hit the next one instead.
+        // If the statement has finished, the kill may hit the next statement of that session
+        // instead.
         if was_over || is_query && !was_waiting && !is_own {
             return Ok(());
         }
@@ -131,7 +132,8 @@ pub(crate) struct Frame {
     pub(crate) setup: Vec<String>,
     pub(crate) first: Vec<String>,
     pub(crate) last: &'static [&'static str],
-    /// `true` if at most one session waits at a time, because MariaDB resumes two in any order.
+    /// `true` if at most one session may wait at a time, because MariaDB resumes several waiting
+    /// sessions in any order.
     pub(crate) one_waits: bool,
 }
 
@@ -212,8 +214,8 @@ fn is_of_a_release(sql: &str) -> bool {
     ["VERSION", "TRUE", "FALSE"].iter().any(|word| sql.contains(word))
 }
 
-/// The comparison skips statements that the model refuses as not modelled, and positions of syntax
-/// errors in random words.
+/// Compares the replies to single statements. Ignores statements that the model refuses as not
+/// modelled, and positions of syntax errors in random words.
 #[test]
 fn statements_alone_are_answered_as_by_a_real_mariadb() {
     let Some(mut real) = Real::start() else { return };

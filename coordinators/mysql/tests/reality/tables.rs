@@ -239,7 +239,8 @@ fn tables_and_their_locks_are_those_of_a_real_mariadb() {
     }
 }
 
-/// A deadlock between a row and a user lock lasts until a timeout or a kill.
+/// Neither server detects a deadlock between a row lock and a user lock, so it lasts until a
+/// timeout or a kill.
 #[test]
 fn a_circle_of_a_row_and_a_user_lock_is_noticed_by_neither() {
     let Some(mut real) = Real::start() else { return };

@@ -78,7 +78,8 @@ impl Binder<'_> {
     ) -> Outcome<Typed> {
         use Operator::{Add, Multiply, Subtract};
         let (one, other) = (left.kind, right.kind);
-        // An unknown operand gets the other's type, if such an operator exists.
+        // A literal or parameter of unknown type gets the type of the other operand, if such an
+        // operator exists.
         let (one, other) = match (one, other) {
             (Type::Unknown, Type::Unknown) => {
                 let symbol = operator.symbol();

@@ -1,5 +1,5 @@
-//! The extended query protocol with its parse, bind and execute messages, in which a transaction
-//! lasts until Sync.
+//! The extended query protocol, with its parse, bind and execute messages. A transaction lasts
+//! until Sync.
 
 use super::query::check_failed;
 use super::{Client, Job, Portal};

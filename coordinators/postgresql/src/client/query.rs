@@ -1,4 +1,4 @@
-//! The simple query protocol, in which the statements of a query are one transaction by default.
+//! The simple query protocol. By default, the statements of one query are one transaction.
 
 use super::{Client, Job};
 use crate::core::Core;

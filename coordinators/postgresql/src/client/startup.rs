@@ -1,4 +1,4 @@
-//! The start of a connection, which declines encryption, executes cancel requests, and accepts
+//! The start of a connection. The server declines encryption, executes cancel requests, and accepts
 //! every user.
 
 use super::{Client, Stage};
@@ -39,7 +39,7 @@ impl Client {
                 self.out.put_u8(b'N');
             }
             version if version >> 16 < 3 => {
-                // The error is a zero-terminated text, as in protocol 2.
+                // The error is a text that ends with a zero byte, as in protocol 2.
                 let (major, minor) = (version >> 16, version & 0xffff);
                 let text = format!(
                     "EFATAL:  unsupported frontend protocol {major}.{minor}: server supports 3.0 \

@@ -1,6 +1,7 @@
-//! The access path, which is an index lookup if the filter fixes a whole key, and otherwise a scan.
-//! Clients can observe it, because PostgreSQL records what a serializable transaction reads. The
-//! model is for tables without statistics; the real planner also uses parts of a key and ranges.
+//! The access path of a statement: an index lookup if the filter fixes a whole key, and otherwise a
+//! scan. Clients can observe it, because PostgreSQL records what a serializable transaction reads.
+//! The model is for tables without statistics; the real planner also uses parts of a key and
+//! ranges.
 
 use crate::bound::Bound;
 use crate::sql::ast::Operator;

@@ -1,4 +1,4 @@
-//! Functions with side effects or about the server.
+//! Calls functions that have side effects or are about the server.
 
 use super::{Execution, Stop};
 use crate::bound::Function;
@@ -12,7 +12,8 @@ use crate::store::transaction::Undo;
 use crate::types::Value;
 
 impl Execution<'_> {
-    /// A function with side effects is called once, even if its statement restarts.
+    /// Calls a function. If it has side effects, it is called only once, even if the statement
+    /// restarts.
     pub(super) fn call(&mut self, function: Function, values: &[Value]) -> Result<Value, Stop> {
         let began = self.session.transaction.as_ref().map_or(self.run.began, |open| open.began);
         match function {

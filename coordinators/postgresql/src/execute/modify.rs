@@ -144,7 +144,7 @@ impl Execution<'_> {
         Ok(values)
     }
 
-    /// Replaces a version. The new one is in no index yet unless its keys are unchanged.
+    /// Replaces a version. The new version enters the indexes later, unless its keys are unchanged.
     pub(super) fn replace(
         &mut self,
         table: TableId,

@@ -1,4 +1,5 @@
-//! Recorded reads of serializable transactions, which a concurrent, invisible writer must follow.
+//! Records the reads of serializable transactions. If a concurrent writer's changes are invisible
+//! to the reader, the reader must precede the writer.
 
 use super::access::{Access, Search, access};
 use super::evaluate::Row;
@@ -27,7 +28,8 @@ impl Execution<'_> {
         Some(id)
     }
 
-    /// Records the reads of a serializable transaction that happen before the first row is found.
+    /// Returns the visible rows on the access path. Records the reads that a serializable
+    /// transaction makes before it gets its first row.
     pub(super) fn look_up(
         &mut self,
         table: TableId,
@@ -148,7 +150,8 @@ impl Execution<'_> {
         Ok(sight.is_visible)
     }
 
-    /// PostgreSQL 15.18 did not count this as a read; 15.20 does.
+    /// Records that an insertion with DO NOTHING read the row with which it conflicts, as
+    /// PostgreSQL 15.20 does. 15.18 did not record this read.
     pub(super) fn read_rival(&mut self, table: TableId, version: VersionId) -> Result<(), Stop> {
         let tracked = self.session.transaction.as_ref().and_then(|open| open.tracked);
         let Some(id) = tracked else { return Ok(()) };

@@ -1,5 +1,5 @@
-//! The standby's end of replication (`walreceiver`), which writes, acknowledges and replays the
-//! log.
+//! The standby's end of replication (`walreceiver`). It writes the log, acknowledges it and replays
+//! it.
 
 use super::replay::replay;
 use super::sender::stamp;

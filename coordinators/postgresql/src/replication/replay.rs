@@ -1,4 +1,5 @@
-//! Replay on a standby, with each commit as one transaction, so that readers see all or nothing.
+//! Replays the log on a standby. Each commit is one transaction, so readers see all of it or
+//! nothing.
 
 use crate::core::Core;
 use crate::sql::ast::Strength;

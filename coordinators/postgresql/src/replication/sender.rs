@@ -1,4 +1,5 @@
-//! The primary's end of replication (`walsender`).
+//! The primary's end of replication (`walsender`). It streams the log and reads the standby's
+//! progress.
 
 use crate::bound::{Bound, Output};
 use crate::client::Client;

@@ -134,7 +134,8 @@ impl Parser {
         let node = match infix {
             Infix::Binary(operator @ (Operator::And | Operator::Or)) => {
                 let mut parts = match left.node {
-                    // Brackets make no difference, as on the real server.
+                    // A chain of AND or OR in brackets is merged with the same chain around it, as
+                    // on the real server.
                     Node::Logic { operator: own, parts } if own == operator => parts,
                     _ => vec![left],
                 };

@@ -103,7 +103,8 @@ impl Lock {
         }
     }
 
-    /// Returns the place in the queue, where holders precede others, and whether it can be granted.
+    /// Returns the place of a new request in the queue, and whether it can be granted immediately.
+    /// A backend that already holds a lock goes before the waiters that conflict with that lock.
     fn place(&self, backend: Backend, mode: LockMode) -> (usize, bool) {
         let held: Vec<LockMode> =
             self.granted.iter().filter(|own| own.backend == backend).map(|own| own.mode).collect();
@@ -237,7 +238,8 @@ impl Locks {
                 lock.queue.push(waiter);
                 continue;
             }
-            // A share lock on an ended transaction is released immediately.
+            // A wait for a transaction's end takes a share lock on the transaction and releases it
+            // immediately, so the lock is not recorded.
             if !matches!(tag, Tag::Transaction(_)) {
                 lock.grant(waiter.backend, waiter.mode, waiter.span);
             }

@@ -15,7 +15,8 @@ pub(crate) enum Standing {
 }
 
 impl Strength {
-    /// Follows the table in PostgreSQL's documentation, "Row-Level Locks".
+    /// Returns whether two row locks conflict, as in the table of PostgreSQL's documentation,
+    /// "Row-Level Locks".
     pub(crate) fn conflicts(self, other: Strength) -> bool {
         match self {
             Strength::KeyShare => other == Strength::Update,

@@ -44,7 +44,8 @@ struct Entry {
     began: Moment,
     prepared: Option<Moment>,
     committed: Option<Moment>,
-    /// Earliest commit of a transaction whose writes this one did not see, before its own commit.
+    /// Among the transactions whose writes this one did not see, the earliest commit before its
+    /// own.
     earliest_out: Option<Moment>,
     finished_before: u64,
     is_read_only: bool,
@@ -69,9 +70,11 @@ pub(crate) struct Serializable {
     finished: VecDeque<Tracked>,
     last: Moment,
     writable: usize,
-    /// Oldest `xmin`, and the number of transactions that share it.
+    /// Oldest `xmin` of the tracked transactions that are running, and the number of them that
+    /// share it.
     global_xmin: Option<(u64, usize)>,
-    /// Commit up to which entries that matter only to writers have been cleared.
+    /// Last commit before a time when no transaction that can write was running. Up to this commit,
+    /// entries that matter only to writers can be cleared.
     clearable: Moment,
     cleared: Moment,
 }

@@ -42,9 +42,11 @@ pub(crate) struct Version {
     pub(crate) ended: Option<Ended>,
     pub(crate) indexed: usize,
     pub(crate) lockers: Vec<(Xid, Strength)>,
-    /// Version that this one replaced without a change of keys; indexes lead to both through it.
+    /// The version that this one replaced without changing an indexed column. An index lookup
+    /// reaches this version through the older one.
     pub(crate) follows: Option<VersionId>,
-    /// First version of the same key, to which indexes point and by which rows are ordered.
+    /// The first of the versions linked by `follows`. Indexes point to it, and rows are ordered by
+    /// it.
     pub(crate) place: VersionId,
 }
 

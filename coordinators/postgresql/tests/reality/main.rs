@@ -2,7 +2,7 @@
 //! PostgreSQL and to the model.
 //!
 //! Without PostgreSQL they are skipped unless `FENCEPOST_REAL_POSTGRESQL=1`.
-//! `FENCEPOST_DIFFERENTIAL_CASES` sets the number of sequences, `FENCEPOST_DIFFERENTIAL_SEED`
+//! `FENCEPOST_DIFFERENTIAL_CASES` sets the number of sequences, and `FENCEPOST_DIFFERENTIAL_SEED`
 //! varies them.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]

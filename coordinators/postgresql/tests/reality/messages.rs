@@ -50,7 +50,8 @@ fn one(kind: u8, body: &[u8]) -> String {
     format!("{} {text:?}", kind as char)
 }
 
-/// Keeps only the major version, because Debian's minor releases differ only in name.
+/// Formats a server parameter. Of the version it keeps only the major number, because Debian's
+/// minor releases differ only in name.
 fn parameter(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body).into_owned();
     match text.strip_prefix("server_version\0").and_then(|version| version.split_once('.')) {

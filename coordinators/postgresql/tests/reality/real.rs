@@ -18,7 +18,8 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// Id of the user nobody, as whom root runs PostgreSQL, which refuses to run as root.
+/// Id of the user nobody. PostgreSQL refuses to run as root, so a test that runs as root starts it
+/// as this user.
 const NOBODY: u32 = 65_534;
 
 pub(crate) struct Real {
@@ -164,7 +165,7 @@ impl Real {
         while instant() < deadline {
             let answer = shown(&self.observer.as_mut().unwrap().ask(&query(&ask)));
             if answer.contains("\\u{1}1\"") {
-                // A deadlock check takes this long.
+                // The deadlock check takes this long, and may still end the wait.
                 rest(25);
                 return !connection.has_answer();
             }

@@ -1,4 +1,4 @@
-//! Random statements of SERIALIZABLE and other transactions, with their recorded reads and
+//! Tests of random statements in SERIALIZABLE and other transactions, with their recorded reads and
 //! cancellations.
 
 use super::sequences::run;

@@ -1,5 +1,4 @@
-//! The work of a follower, which serves clients from its own tree. The tree may lag behind the
-//! leader's.
+//! The work of a follower. It serves clients from its own tree, which may lag behind the leader's.
 
 use super::FRAME_MAX;
 use crate::config::MemberId;
@@ -23,7 +22,7 @@ const CALL_AGAIN_MS: u64 = 100;
 impl ZooKeeper {
     pub(super) fn follow(&mut self, leader: MemberId) {
         let Some(link) = self.links.dial(&self.config, leader, &mut self.out.list) else {
-            // The vote names no member of this ensemble.
+            // The vote names no member of this ensemble, so the election starts again.
             return self.look_for_leader();
         };
         self.role = Role::Following(Follower {
@@ -61,7 +60,8 @@ impl ZooKeeper {
         self.send_to_leader(&Message::FollowerInfo { accepted });
     }
 
-    /// Retries early failures, because the leader may not know yet that it was elected.
+    /// Handles the loss of the connection to the leader. Retries after an early failure, because
+    /// the leader may not know yet that it was elected.
     pub(crate) fn leader_lost(&mut self, connection: ConnectionId) {
         let now_ms = self.now_ms();
         let Some(follower) = self.following().filter(|one| one.link == connection) else { return };

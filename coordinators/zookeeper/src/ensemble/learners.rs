@@ -84,7 +84,8 @@ impl ZooKeeper {
         true
     }
 
-    /// Handles an accepted epoch. Gives up leading if the follower's history is newer.
+    /// Handles a follower's acceptance of an epoch. Gives up leading if the follower's history is
+    /// newer.
     fn epoch_accepted(&mut self, connection: ConnectionId, current: u32, progress: Progress) {
         let Role::Leading(leader) = &self.role else { return };
         match leader.stage() {

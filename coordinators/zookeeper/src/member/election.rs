@@ -51,7 +51,7 @@ impl Election {
     }
 
     pub(crate) fn begin(&mut self, own: Vote, now_ms: u64) {
-        // A peer may claim the last possible round, after which the rounds begin again.
+        // A peer may have claimed the last possible round. Then the rounds begin again at 0.
         self.round = self.round.wrapping_add(1);
         (self.own, self.vote) = (own, own);
         self.votes.clear();
@@ -106,7 +106,8 @@ impl Election {
         if is_changed { Step::VoteToAll } else { Step::Nothing }
     }
 
-    /// Votes of members with a leader form a majority only if the leader is one of the voters.
+    /// Handles the vote of a member that already has a leader. Such votes form a majority only if
+    /// the leader is one of the voters.
     fn hear_settled(&mut self, from: MemberId, heard: Notification) -> Step {
         if heard.round == self.round {
             self.votes.insert(from, heard);

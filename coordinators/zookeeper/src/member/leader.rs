@@ -86,7 +86,7 @@ impl Leader {
 
     pub(crate) fn check_session(&mut self, session: i64, me: MemberId) -> Result<(), Refusal> {
         self.sessions.check(session, me).map_err(|refusal| match refusal {
-            // In an ensemble, an unknown session has expired.
+            // In an ensemble, a session that the leader does not know has expired.
             Refusal::UnknownSession if self.epoch > 0 => Refusal::SessionExpired,
             refusal => refusal,
         })

@@ -1,5 +1,5 @@
-//! Outgoing connections for votes. A member receives votes on the connections that others opened to
-//! it.
+//! Outgoing connections, on which a member sends votes. It receives votes on the connections that
+//! other members opened to it.
 
 use super::message::Message;
 use crate::config::{Config, MemberId};

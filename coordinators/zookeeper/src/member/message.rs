@@ -46,7 +46,8 @@ pub(crate) enum Message {
     LeaderInfo {
         epoch: u32,
     },
-    /// Accepts an epoch. A member that had accepted it before omits the epoch of its history.
+    /// Accepts an epoch. If the member had accepted it before (`is_new` is `false`), it does not
+    /// state the epoch of its history.
     AckEpoch {
         current: u32,
         is_new: bool,

@@ -1,4 +1,4 @@
-//! ZooKeeper servers in a small world, which uses only the public API because `tests/reality`
+//! ZooKeeper servers in a small world. It uses only the crate's public API, because `tests/reality`
 //! includes this file.
 
 use crate::{Config, Member, ZooKeeper};

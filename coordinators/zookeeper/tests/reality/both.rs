@@ -25,8 +25,8 @@ impl<E: Ensemble> Client<E> {
     }
 
     /// Returns a second client with other xids. With equal xids, a follower that lags behind would
-    /// confirm a refused write, because a server answers its waiting request with that xid when any
-    /// is committed (`CommitProcessor`).
+    /// confirm a refused write, because a server answers its waiting request when any transaction
+    /// with that xid is committed (`CommitProcessor`).
     pub(crate) fn twin(&self, connection: E::Connection) -> Client<E> {
         let xid = self.xid + 1_000;
         Client { connection, session: self.session.clone(), xid, seen: self.seen }

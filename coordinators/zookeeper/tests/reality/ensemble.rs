@@ -1,5 +1,5 @@
-//! Tests that compare three real servers with three of the model: expiry in a pause, moved sessions
-//! and stale reads.
+//! Tests that compare three real servers with three of the model: expiry during a pause, moved
+//! sessions and stale reads.
 
 use crate::both::Client;
 use crate::fake::Fake;
@@ -233,8 +233,8 @@ fn a_follower_stands_still<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     said
 }
 
-/// The resumed leader executes no request sent meanwhile and closes its connections; no session
-/// expires.
+/// After a pause, the leader executes no request that was sent during the pause, and closes its
+/// connections. No session expires.
 fn the_leader_stands_still<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     let leader = ensemble.leader().expect("a leader");
     let refuge = if leader == 0 { 1 } else { 0 };

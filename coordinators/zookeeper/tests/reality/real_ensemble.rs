@@ -1,5 +1,5 @@
 //! Three real servers, of which the third leads. A valve can hold back its messages to the first
-//! one.
+//! server.
 
 use crate::ensemble::{Ensemble, SYNC_LIMIT, TICK_MS};
 use crate::real::{Real, RealConnection};
@@ -70,7 +70,8 @@ impl RealEnsemble {
             }
             Real::start(free_port(), at as u8 + 1, TICK_MS, &more)
         };
-        // Neither of the last two can lead without the other, and the greater id wins.
+        // The second and the third server need each other for a majority, and the greater id wins
+        // the election.
         let (third, second) = (start(2), start(1));
         third.wait_until_it_serves();
         let first = start(0);

@@ -1,5 +1,4 @@
-//! Random requests of two clients, whose replies and watch events must be equal and in the same
-//! order.
+//! Random requests of two clients. Replies and watch events must be equal and in the same order.
 
 use crate::fake::Fake;
 use crate::protocol::*;
@@ -85,7 +84,7 @@ fn ask() -> impl Strategy<Value = Ask> {
     let looks = prop::sample::select(vec![EXISTS, GET_DATA, GET_CHILDREN, GET_CHILDREN2]);
     let paths = || prop::collection::vec(path(), 0..3);
     prop_oneof![
-        // Neither server replies to a lone check that succeeds.
+        // Neither server replies to a check that succeeds outside a multi.
         14 => change().prop_filter("is answered", |ask| !matches!(ask, Ask::Check(..))),
         10 => (looks, path(), any::<bool>()).prop_map(|(operation, path, is_watched)| {
             Ask::Look(operation, path, is_watched)
@@ -218,7 +217,8 @@ impl<'a, S: Server> Play<'a, S> {
             let client = play.enter();
             play.clients.push(client);
         }
-        // The parent also counts nodes created outside the sequence's own node.
+        // The parent's counters also include nodes created by other sequences, so each sequence has
+        // its own node.
         let (parent, _) = root.rsplit_once('/').unwrap();
         for (xid, path) in [(0, parent), (1, root)] {
             let record = Record::default().text(path).bytes(None).world(31).int(0);

@@ -39,11 +39,12 @@ pub(super) struct Libraries {
 
 pub(super) const GEODE: Libraries =
     Libraries { folder: ".cache/java-geode", jar: "geode-core-1.15.1.jar" };
-/// Spring Integration's lock registry, with its own Geode (1.13.8).
+/// Libraries with Spring Integration's lock registry and the Geode that it was built for (1.13.8).
 pub(super) const SPRING: Libraries =
     Libraries { folder: ".cache/java-geode-spring", jar: "spring-integration-gemfire-5.5.20.jar" };
 
-/// A locator and three members, whose first member is the grantor of [`System::kill_grantor`].
+/// A locator and three members. The first member is the grantor that [`System::kill_grantor`]
+/// kills.
 pub(super) struct Members {
     folder: PathBuf,
     classes: String,

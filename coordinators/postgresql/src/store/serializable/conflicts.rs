@@ -4,7 +4,8 @@ use super::{Entry, Moment, Reason, Serializable, Target, Tracked};
 use crate::store::Xid;
 
 impl Serializable {
-    /// Records that a reader did not see a write; `is_concurrent` means not in the snapshot.
+    /// Records that a reader did not see a write. `is_concurrent` is `true` if the reader's
+    /// snapshot excludes the writer.
     pub(crate) fn conflict_out(
         &mut self,
         reader: Tracked,
@@ -16,8 +17,8 @@ impl Serializable {
         if reader == writer || other.is_doomed {
             return Ok(());
         }
-        // A read-only reader comes first unless the committed writer has a conflict to a
-        // transaction that committed before the reader's snapshot.
+        // A read-only reader precedes the writer in the serial order, unless the committed writer
+        // has a conflict to a transaction that committed before the reader's snapshot.
         let comes_first = own.is_read_only
             && other.committed.is_some()
             && other.earliest_out.is_none_or(|earliest| own.began < earliest);
@@ -76,7 +77,8 @@ impl Serializable {
         Ok(())
     }
 
-    /// Returns whether the last writer of two consecutive conflicts committed first.
+    /// Returns whether this conflict is one of two consecutive ones whose last writer committed
+    /// first.
     fn is_dangerous(&self, reader: Tracked, writer: Tracked) -> bool {
         let (Some(first), Some(second)) = (self.get(reader), self.get(writer)) else {
             return false;
@@ -87,7 +89,7 @@ impl Serializable {
         let entries = |ids: &[Tracked]| -> Vec<&Entry> {
             ids.iter().filter_map(|id| self.get(*id)).collect()
         };
-        // The writer is the pivot of the structure.
+        // In this case the writer is the middle one of the three transactions.
         let is_out = |third: &&Entry| {
             let by =
                 |moment: Option<Moment>| moment.is_none_or(|moment| third.prepared <= Some(moment));
@@ -99,7 +101,7 @@ impl Serializable {
         if entries(&second.outs).iter().any(is_out) {
             return true;
         }
-        // The reader is the pivot of the structure.
+        // In this case the reader is the middle one of the three transactions.
         let Some(prepared) = second.prepared else { return false };
         let is_in = |before: &&Entry| {
             !before.is_doomed
