@@ -1,6 +1,5 @@
-//! Moves an incident to the [`Place`] of a process, so that its fault hits a command there.
-//! Durations, magnitudes and counts stay as drawn, and the incident collides with no other
-//! incident.
+//! Moves an incident in time so that its fault hits a command of a process at a [`Place`]. The
+//! durations, magnitudes and counts of its faults do not change.
 
 mod place;
 mod target;
@@ -26,21 +25,21 @@ const TRIES_MAX: u32 = 8;
 pub struct AimContext<'g> {
     /// The setting of the plan.
     pub setting: &'g Setting,
-    /// The time step: faults begin at its multiples.
+    /// The time step. Moved faults begin at a multiple of it.
     pub quantum: Micros,
-    /// The places of processes in the run of `others`.
+    /// The places in the run with the incidents `others`.
     pub places: &'g [Place],
-    /// The other incidents of the run.
+    /// The other incidents of the plan, with which a moved incident must not collide.
     pub others: &'g [DrawnIncident],
 }
 
-/// Returns `true` for about every second incident that can be moved.
+/// Decides at random whether to move the incident: about every second one that can be moved is.
 pub fn is_aimed(rng: &mut impl Rng, drawn: &DrawnIncident) -> bool {
     chance(rng, AIMED_PER_MILLE) && main_fault(&drawn.incident).is_some()
 }
 
-/// Moves the incident to a place within a part of the window. Draws a phase, the number of a
-/// command in that phase, and a place. Returns `None` if no place fits.
+/// Moves the incident into `part` of the window, so that it hits a place. The phase, the number of
+/// the command in the phase, and the place are random. Returns `None` if no place fits.
 pub fn aimed(
     rng: &mut impl Rng,
     drawn: &DrawnIncident,
@@ -62,7 +61,8 @@ pub fn aimed(
 }
 
 impl AimContext<'_> {
-    /// Returns an incident as drawn, for which no place fits, unless it collides with a moved one.
+    /// Returns the incident where it was drawn, for use when no place fits; `None` if it collides
+    /// there with another incident.
     pub fn unmoved(&self, drawn: &DrawnIncident) -> Option<DrawnIncident> {
         is_free(drawn, self).then(|| drawn.clone())
     }
@@ -73,7 +73,8 @@ fn main_fault(incident: &Incident) -> Option<&Fault> {
     incident.faults.iter().rev().find(|(begin, _)| *begin == at).map(|(_, fault)| fault)
 }
 
-/// Returns the window for a moved incident, whose faults must begin within the part and the window.
+/// Returns the window for the incident's main fault. The incident's first fault must begin within
+/// `part`, and its last fault before the end of the setting's window.
 fn room(incident: &Incident, part: Window, setting: &Setting) -> Option<Window> {
     let at = incident.at?;
     let first = incident.faults.iter().map(|(begin, _)| *begin).min()?;

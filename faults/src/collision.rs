@@ -5,7 +5,8 @@ use crate::plan::{FaultPlan, TimedFault};
 use crate::time::SimTime;
 
 impl FaultPlan {
-    /// Returns the first collision in plan order. Callers refuse plans that have one.
+    /// Returns the first pair of colliding faults, in plan order. Callers refuse plans that have
+    /// one.
     pub fn collision(&self) -> Option<(&TimedFault, &TimedFault)> {
         self.faults.iter().enumerate().find_map(|(index, later)| {
             let earlier = self.faults[..index].iter().find(|earlier| collide(earlier, later))?;
@@ -14,7 +15,7 @@ impl FaultPlan {
     }
 }
 
-/// Returns whether two faults collide. Each fault includes both of its ends.
+/// Returns whether two faults collide. A fault includes the instants at which it begins and ends.
 pub(crate) fn collide(a: &TimedFault, b: &TimedFault) -> bool {
     let end = |timed: &TimedFault| timed.ends_at().unwrap_or(SimTime::NEVER);
     let together = a.at_us <= end(b) && b.at_us <= end(a);

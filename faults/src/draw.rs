@@ -1,10 +1,11 @@
-//! Draws integers from a random stream. The draws of the crate `rand` may change between versions.
+//! Draws integers from a random stream. The crate `rand` is not used for this, because its draws
+//! may change between versions.
 
 use rand_core::Rng;
 use std::ops::RangeInclusive;
 
 /// Draws a uniform integer by widening multiplication (Lemire 2019) without the rejection step. The
-/// bias is below 2^-32 for every range used here. An empty range gives its start.
+/// bias is below 2^-32 for every range used here. Returns the start of an empty range.
 pub fn uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     let (low, high) = (*range.start(), *range.end());
     let width = u128::from(high.saturating_sub(low)) + 1;
@@ -12,8 +13,8 @@ pub fn uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     low + u64::try_from(offset).unwrap_or(u64::MAX)
 }
 
-/// Draws a log-uniform integer: each doubling is equally likely. The function uses integers only,
-/// so the result is the same on every machine. It raises `low` to 1.
+/// Draws a log-uniform integer, for which each doubling is equally likely. Uses only integers, so
+/// that the result is the same on every machine. Treats a lower bound of 0 as 1.
 pub fn log_uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     let low = (*range.start()).max(1);
     let high = (*range.end()).max(low);
@@ -30,7 +31,7 @@ pub fn log_uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     value.clamp(low, high)
 }
 
-/// Returns `true` with the given chance in a thousand.
+/// Returns `true` with a probability of `per_mille` in a thousand.
 pub fn chance(rng: &mut impl Rng, per_mille: u64) -> bool {
     uniform(rng, 0..=999) < per_mille
 }
@@ -41,7 +42,7 @@ pub fn pick<'a, T>(rng: &mut impl Rng, items: &'a [T]) -> &'a T {
     &items[uniform(rng, 0..=last as u64) as usize]
 }
 
-/// Returns a random item; `None`, without a draw, if there are none.
+/// Returns a random item. If there are none, draws nothing and returns `None`.
 pub fn any<T: Copy>(rng: &mut impl Rng, items: &[T]) -> Option<T> {
     if items.is_empty() { None } else { Some(*pick(rng, items)) }
 }

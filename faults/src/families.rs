@@ -43,12 +43,13 @@ impl Families {
         self.chosen.iter().copied()
     }
 
-    /// Returns whether the family is `all`, with which the seed draws the families.
+    /// Returns whether the family is `all`, for which the seed chooses the families.
     pub fn is_swarm(&self) -> bool {
         self.chosen().any(|family| matches!(family.drawing(), Drawing::Swarm))
     }
 
-    /// Adds a family. Adding `none` has no effect, and any other family replaces `none`.
+    /// Adds a family. Adding `none` to other families has no effect, and any other family replaces
+    /// `none`.
     #[must_use]
     pub fn with(mut self, family: Family) -> Families {
         self.chosen.push(family);

@@ -1,7 +1,8 @@
 //! The table of fault families ([`FAMILIES`]), with one file for each family.
 //!
-//! A family draws from its own stream ([`Stream::Plan`](crate::Stream::Plan) of its index), so
-//! adding or removing a family does not change the draws of the others. New families are appended.
+//! Each family draws from a random stream of its own ([`Stream::Plan`](crate::Stream::Plan) with
+//! the family's index), so adding or removing a family does not change the draws of the others. New
+//! families are appended.
 
 mod timing;
 
@@ -48,8 +49,8 @@ pub type Draw = fn(&mut ChaCha8Rng, &Setting) -> Vec<Incident>;
 
 macro_rules! families {
     ($($member:ident = $about:literal, $drawing:expr;)*) => {
-        /// A theme of faults, which is a value of `--fault`. Its number is also that of its random
-        /// stream, so new families are only added at the end.
+        /// A kind of trouble that `--fault` selects. Its number also identifies its random stream,
+        /// so new families are only added at the end.
         #[derive(
             Clone,
             Copy,
@@ -112,12 +113,12 @@ families! {
 /// Every family, in the order of their numbers.
 pub const FAMILIES: &[Family] = Family::VARIANTS;
 
-/// The way in which a family's part of a plan is drawn.
+/// The source of a family's faults.
 #[derive(Clone, Copy)]
 pub enum Drawing {
     /// The family draws from its own stream.
     Own(Draw),
-    /// The seed enables and disables other families.
+    /// The seed selects other families, which draw the faults.
     Swarm,
 }
 
@@ -140,12 +141,12 @@ impl Family {
         self.row().0
     }
 
-    /// Returns how the family's part of a plan is drawn.
+    /// Returns how the family's faults are drawn.
     pub fn drawing(self) -> Drawing {
         self.row().1
     }
 
-    /// Returns a sentence about effects that the family never has, or has only with some setting.
+    /// Returns a sentence about effects that the family never has, or has only with some settings.
     pub fn limits(self) -> Option<&'static str> {
         Some(match self {
             Family::Partition => {
@@ -184,8 +185,8 @@ impl Family {
         })
     }
 
-    /// Returns whether `all` may include the family. Families added after seeds of `all` were
-    /// published may not be included.
+    /// Returns whether `all` may include the family. A family that was added after seeds of `all`
+    /// had been published must stay out.
     pub fn is_accident(self) -> bool {
         !matches!(self, Family::None | Family::Operator | Family::LostRequest)
     }

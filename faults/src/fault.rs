@@ -195,7 +195,8 @@ impl Fault {
         }
     }
 
-    /// Returns how long the effect may outlast the fault, as a message sent under a delay does.
+    /// Returns how long the fault's effect may outlast the fault: a delayed message may still be in
+    /// transit when the delay ends.
     pub fn linger(&self) -> Micros {
         match self {
             Fault::Delay { extra_us_max, .. } => *extra_us_max,
@@ -244,7 +245,8 @@ impl Fault {
         }
     }
 
-    /// Returns the affected directed links. A fault of a node affects the node's link to itself.
+    /// Returns the directed links that the fault affects. A fault of a single node counts as a
+    /// fault of the node's link to itself.
     pub fn links(&self) -> Vec<(Node, Node)> {
         let every = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {
             from.iter().flat_map(|from| to.iter().map(|to| (*from, *to))).collect()

@@ -11,9 +11,10 @@ use crate::time::SimTime;
 
 /// Draws the fault plan of a seed. The same arguments always give the same plan.
 ///
-/// Of two colliding faults, the one that begins later is dropped. If both begin together, the one
-/// whose family is later in the table is dropped. Collisions within a family are resolved first, so
-/// a combination contains only faults that its families would have drawn alone.
+/// If two faults collide, the one that begins later is dropped. If they begin at the same time, the
+/// one whose family is later in the table is dropped. Collisions within a family are resolved
+/// first, so a combination of families contains only faults that one of its families would also
+/// have drawn alone.
 pub fn generate(seed: Seed, families: &Families, setting: &Setting) -> FaultPlan {
     let incidents = incidents(seed, families, setting);
     plan_of(incidents.into_iter().flat_map(|drawn| drawn.incident.faults).collect())

@@ -1,8 +1,8 @@
 //! Seeds, virtual time and fault plans.
 //!
-//! Entry points: [`generate`](fn@generate) draws a plan for a [`Setting`] from [`FAMILIES`]. Its
-//! steps are [`incidents`] and [`aim`], for callers that choose where faults strike.
-//! [`shrink`](fn@shrink) makes a plan smaller. The crate has no features.
+//! The main entry point, [`generate`](fn@generate), draws a plan for a [`Setting`] from
+//! [`FAMILIES`]. Callers that choose when faults hit use its steps, [`incidents`] and [`aim`],
+//! instead. [`shrink`](fn@shrink) makes a plan smaller. The crate has no features.
 
 #![forbid(unsafe_code)]
 

@@ -6,9 +6,9 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-/// A machine of the simulated deployment, or a thread of the process on one. Numbers start at 1:
-/// `redis-1`, `client-3`, `client-3.2`. Nodes are ordered like the variants, but a thread follows
-/// its process.
+/// A machine of the simulated deployment, or a thread of a process. Numbers start at 1: `redis-1`,
+/// `client-3`, `client-3.2`. Nodes are ordered like the variants, except that a thread follows its
+/// process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
     /// A Redis server. In a deployment with Sentinel, `redis-1` is the first primary.
@@ -17,23 +17,23 @@ pub enum Node {
     Server(u16),
     /// A Sentinel process.
     Sentinel(u16),
-    /// The protected storage that the lock guards.
+    /// The storage that the lock protects.
     Storage,
-    /// A process that takes the lock. The name stands for its machine and its first thread.
+    /// A process that uses the lock. The name means the machine as well as the first thread.
     Client(u16),
-    /// A further thread of a process, created by [`Node::of_thread`].
+    /// Another thread of a process, created by [`Node::of_thread`].
     Thread {
         /// The number of the thread's client; 0 for the probe.
         client: u16,
         /// The thread's number, from 2. The first thread is the client itself.
         thread: u16,
     },
-    /// The process that tries the lock once after all faults have healed. No fault ever hits it.
+    /// The process that requests the lock once after all faults have ended. No fault ever hits it.
     Probe,
 }
 
 impl Node {
-    /// Returns the machine of a thread's process, or the machine itself.
+    /// Returns the machine of a thread; returns any other node unchanged.
     pub const fn machine(self) -> Node {
         match self {
             Node::Thread { client: 0, .. } => Node::Probe,
@@ -42,7 +42,8 @@ impl Node {
         }
     }
 
-    /// Returns this process's thread with a number counted from 1. Returns other nodes unchanged.
+    /// Returns the thread with this number of the node's process. Threads are counted from 1.
+    /// Returns a node that is not a process unchanged.
     pub const fn of_thread(self, thread: u16) -> Node {
         match self.machine() {
             Node::Client(client) if thread > 1 => Node::Thread { client, thread },
@@ -56,7 +57,7 @@ impl Node {
         matches!(self, Node::Client(_) | Node::Thread { .. } | Node::Probe)
     }
 
-    /// Returns whether the node is one of the servers of the lock.
+    /// Returns whether the node is a server that keeps locks.
     pub const fn is_server(self) -> bool {
         matches!(self, Node::Redis(_) | Node::Server(_))
     }

@@ -18,7 +18,7 @@ pub struct TimedFault {
     pub fault: Fault,
 }
 
-/// Latest end of a fault, and largest clock step: 100 days. The range of the clocks allows no more.
+/// Latest end of a fault, and largest clock step: 100 days, the limit of the simulated clocks.
 pub const LATEST: SimTime = SimTime(100 * 86_400 * 1_000_000);
 
 /// Everything that will go wrong in one run.
@@ -29,7 +29,8 @@ pub struct FaultPlan {
 }
 
 impl TimedFault {
-    /// Returns the end of the fault, or the start of an instantaneous one; `None` if it never ends.
+    /// Returns the end of the fault; for an instantaneous fault, its start. Returns `None` if it
+    /// never ends.
     pub fn ends_at(&self) -> Option<SimTime> {
         match (&self.fault, self.fault.duration()) {
             (Fault::Crash { .. } | Fault::PowerLoss { .. }, None) => None,
@@ -37,8 +38,8 @@ impl TimedFault {
         }
     }
 
-    /// Returns the latest time that the fault affects, at most [`SimTime::NEVER`]. A clock step or
-    /// a command's delay counts as its duration.
+    /// Returns the latest time that the fault affects, at most [`SimTime::NEVER`]. The size of a
+    /// clock step and the delay of a command count as durations.
     fn reaches(&self) -> SimTime {
         let step = match self.fault {
             Fault::ClockJump { offset_us, .. } => Micros(offset_us.unsigned_abs()),
@@ -50,13 +51,13 @@ impl TimedFault {
 }
 
 impl FaultPlan {
-    /// Sorts the faults into canonical order.
+    /// Creates a plan with the faults in canonical order.
     pub fn new(mut faults: Vec<TimedFault>) -> FaultPlan {
         faults.sort_by_key(|timed| (timed.at_us, timed.id));
         FaultPlan { faults }
     }
 
-    /// Returns the instant by which every fault that ends has ended.
+    /// Returns the time at which all faults have ended, except those that never end.
     pub fn ends_at(&self) -> SimTime {
         self.faults
             .iter()
@@ -65,7 +66,7 @@ impl FaultPlan {
             .unwrap_or(SimTime::ZERO)
     }
 
-    /// Returns the instant by which all faults have ended and all delayed messages may have
+    /// Returns the time at which all faults have ended and all messages that they delayed have
     /// arrived.
     pub fn heals_at(&self) -> SimTime {
         let healed =
@@ -73,7 +74,7 @@ impl FaultPlan {
         self.faults.iter().map(healed).max().unwrap_or(SimTime::ZERO)
     }
 
-    /// Returns the largest total backward step of a server's wall clock, which prolongs its leases.
+    /// Returns the largest sum of backward clock steps at one server, which extend its leases.
     pub fn server_clock_back_max(&self) -> Micros {
         let mut back: BTreeMap<Node, Micros> = BTreeMap::new();
         for timed in &self.faults {

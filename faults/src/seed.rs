@@ -1,6 +1,6 @@
-//! Independent random streams from one [`Seed`]. The seed is a ChaCha8 key, and every consumer has
-//! its own stream id (RFC 8439's nonce; `ChaCha8Rng::set_stream`). Removing one consumer does not
-//! change any other draw, which shrinking a plan depends on.
+//! Independent random streams from one [`Seed`]. The seed is a ChaCha8 key, and each consumer has
+//! its own stream id (RFC 8439's nonce; `ChaCha8Rng::set_stream`). Removing a consumer does not
+//! change the draws of the others. Shrinking a plan depends on that.
 
 use crate::node::Node;
 use rand_chacha::ChaCha8Rng;
@@ -9,14 +9,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// The number that determines a whole run. It is a decimal string in JSON, which has no u64.
+/// The number that determines a whole run. In JSON it is a decimal string, because JSON numbers do
+/// not cover all u64 values.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Seed(pub u64);
 
 /// The consumer of a random stream. Two consumers never share a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stream {
-    /// The part of a fault plan drawn by the family with this index in the table of families.
+    /// The faults of the family with this index in the table of families.
     Plan(u16),
     /// The families that a swarm run enables, and their intensity.
     Swarm,
@@ -34,13 +35,13 @@ pub enum Stream {
     Latency(Node, Node),
     /// The lengths of leases, critical sections and waits in a swarm run.
     Lengths,
-    /// The choice of incidents to aim, and the places that they are aimed at.
+    /// The choice of incidents to move, and the places that they are moved to.
     Aim,
-    /// The order in which links are preferred when links have priorities.
+    /// The order of preference among links with priorities.
     Priorities,
-    /// The choice of lock calls that a thread gives up.
+    /// The choice of the lock calls at which a thread gives up.
     Impatience(Node),
-    /// The choice of critical sections in which a thread takes a re-entrant lock a second time.
+    /// The choice of critical sections in which a thread acquires a re-entrant lock again.
     Nesting(Node),
 }
 
@@ -57,8 +58,8 @@ impl Seed {
 }
 
 impl Stream {
-    /// Returns the stream id: eight bits for the kind, then two codes of 28 bits, for both machines
-    /// of a link or for a machine and its thread.
+    /// Returns the stream id. Eight bits identify the kind. Two codes of 28 bits follow: both
+    /// machines of a link, or a machine and its thread.
     fn id(self) -> u64 {
         let (kind, a, b) = match self {
             Stream::Plan(family) => (1, u64::from(family), 0),

@@ -1,4 +1,5 @@
-//! The [`Setting`] of a fault plan: the deployment, the time window, and the families' ranges.
+//! The [`Setting`] of a fault plan, with the deployment, the time window, and the ranges from which
+//! families draw.
 
 mod cut_off;
 mod failover_by;
@@ -147,7 +148,7 @@ pub struct Knobs {
     pub spell: Spans,
 }
 
-/// A reason why no plan can be drawn for a setting.
+/// An error in a setting.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidSetting {
     /// The fault window ends before it begins.
@@ -183,7 +184,8 @@ pub enum InvalidSetting {
 }
 
 impl Setting {
-    /// Returns a setting with the default window and the default ranges for this lease.
+    /// Returns a setting with the default window and with the default ranges for a lease of
+    /// `ttl_us`.
     pub fn new(topology: Topology, processes: u16, ttl_us: Micros) -> Setting {
         Setting {
             topology,
@@ -199,7 +201,7 @@ impl Setting {
         (1..=self.processes).map(Node::Client).collect()
     }
 
-    /// Returns every server that keeps the lock. The first primary of a deployment comes first.
+    /// Returns all servers that keep the lock, beginning with the initial primary.
     pub fn servers(&self) -> Vec<Node> {
         let redis = match self.topology {
             Topology::Standalone => 1,
@@ -211,7 +213,7 @@ impl Setting {
         (1..=redis).map(Node::Redis).collect()
     }
 
-    /// Returns every Sentinel. Only a replicated deployment has any.
+    /// Returns all Sentinels. Only a replicated deployment has them.
     pub fn sentinels(&self) -> Vec<Node> {
         match self.topology {
             Topology::Replicated { sentinels, .. } => (1..=sentinels).map(Node::Sentinel).collect(),
@@ -222,7 +224,7 @@ impl Setting {
         }
     }
 
-    /// Returns every host that a plan may name: servers, Sentinels, the storage and the clients.
+    /// Returns all hosts that a plan may name: servers, Sentinels, the storage and the clients.
     pub fn targets(&self) -> Vec<Node> {
         [self.servers(), self.sentinels(), vec![Node::Storage], self.clients()].concat()
     }
@@ -236,7 +238,8 @@ impl Setting {
         }
     }
 
-    /// Returns how many servers may fail while the rest form a quorum; zero without a quorum.
+    /// Returns the number of servers that may fail while the rest is still a quorum; zero if the
+    /// deployment has no quorum.
     pub fn spare_servers(&self) -> usize {
         match self.topology {
             Topology::Independent { masters, quorum } => {
@@ -262,7 +265,7 @@ impl Setting {
 }
 
 impl Window {
-    /// Returns `at`, moved into the window if it is outside.
+    /// Returns the time in the window that is closest to `at`.
     pub fn nearest(&self, at: SimTime) -> SimTime {
         at.min(self.end_us).max(self.begin_us)
     }
@@ -274,7 +277,8 @@ impl Window {
 }
 
 impl Default for Window {
-    /// Returns the window from 2 s, when processes have settled, to 60 s, when most still work.
+    /// Returns the window from 2 s, by which processes have settled, to 60 s, until which most
+    /// still work.
     fn default() -> Window {
         Window { begin_us: SimTime(2_000_000), end_us: SimTime(60_000_000) }
     }
@@ -293,7 +297,7 @@ impl Spans {
 }
 
 impl Knobs {
-    /// Returns the default ranges for leases of this length.
+    /// Returns the default ranges for leases of length `ttl_us`.
     pub fn for_ttl(ttl_us: Micros) -> Knobs {
         let up_to = |min: Micros, max: u64| Spans::new(min.min(Micros(max)), Micros(max));
         let (ttl, ms) = (ttl_us.as_micros(), Micros::from_millis);

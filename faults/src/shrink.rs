@@ -1,6 +1,6 @@
-//! Minimizes a plan that causes a violation. [`shrink`] repeats four passes until a round changes
-//! nothing: remove whole faults (ddmin), remove nodes from faults that name several, bisect
-//! magnitudes, and round start times. No pass undoes another, so the rounds end.
+//! Minimizes a plan that causes a violation. [`shrink`] repeats four passes until none of them
+//! changes the plan: remove whole faults (ddmin), remove nodes from faults that name several,
+//! bisect magnitudes, and round start times. No pass reverts another, so the repetition ends.
 
 mod ddmin;
 mod magnitude;
@@ -21,14 +21,14 @@ const GRAINS_US: [u64; 4] = [1_000_000, 100_000, 10_000, 1_000];
 /// The result of minimizing a plan.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Shrunk {
-    /// A plan that still violates. If `complete`, it does not violate without any one of its faults
-    /// or with a magnitude one step smaller.
+    /// A plan that still causes a violation. If `complete`, the violation needs every fault, and no
+    /// magnitude can be smaller by one step.
     pub plan: FaultPlan,
-    /// The threshold of each magnitude, in plan order.
+    /// The smallest value of each magnitude, in plan order.
     pub boundaries: Vec<Boundary>,
-    /// Number of calls of the predicate.
+    /// Number of calls of `violates`.
     pub calls: u32,
-    /// `false` if the limit on calls was reached before a local minimum.
+    /// `false` if the limit on calls ended the search before the plan was minimal.
     pub complete: bool,
 }
 
@@ -47,12 +47,12 @@ pub struct Boundary {
     pub not_enough: Option<i64>,
 }
 
-/// Shrinks a plan for which `violates` holds, with at most `calls_max` calls. Returns `None` if
-/// `violates` does not hold for the plan itself.
+/// Shrinks a plan for which `violates` returns `true`, with at most `calls_max` calls. Returns
+/// `None` if `violates` returns `false` for the plan itself.
 ///
-/// The result keeps the ids and kinds of `plan`, has no additional nodes and no larger magnitudes,
-/// and its start times move by less than a second. `violates` must depend on the plan alone and
-/// need not be monotone.
+/// The faults in the result keep their ids and kinds. They have no additional nodes and no larger
+/// magnitudes, and start times move by less than a second. `violates` must depend on the plan
+/// alone. It need not be monotone.
 pub fn shrink(
     plan: &FaultPlan,
     calls_max: u32,
@@ -80,7 +80,7 @@ pub fn shrink(
 }
 
 /// Removes whole faults only, with at most `calls_max` calls, like the first pass of [`shrink`].
-/// Returns `None` if `violates` does not hold for the plan itself.
+/// Returns `None` if `violates` returns `false` for the plan itself.
 pub fn fewest_faults(
     plan: &FaultPlan,
     calls_max: u32,
@@ -150,9 +150,9 @@ fn lessen_magnitudes<F: FnMut(&FaultPlan) -> bool>(
     best
 }
 
-/// Finds the size of a magnitude that holds and whose next smaller step does not. `value` itself
-/// must hold. Prefers whole steps. Unless `thorough`, returns `value` as soon as one step less does
-/// not hold, because little changes between rounds.
+/// Finds a smaller value for which `holds` is true, although it is false for the next smaller one.
+/// `holds(value)` must be true. Prefers multiples of `step`. Unless `thorough`, returns `value` if
+/// `holds` is false one step below it, because few values change between rounds.
 fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bool) -> i64 {
     let sign = value.signum();
     let signed = |size: u64| sign * i64::try_from(size).unwrap_or(i64::MAX);
@@ -161,7 +161,8 @@ fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bo
     if whole != size && holds(signed(whole)) {
         size = whole;
     }
-    // Sizes are now `size - steps * step`. They hold for `enough` steps but not for `too_many`.
+    // The candidates are `size - steps * step`. `holds` is true for `enough` steps and false for
+    // `too_many`.
     let steps_max = size / step;
     if steps_max == 0 || !thorough && !holds(signed(size - step)) {
         return signed(size);
@@ -192,15 +193,15 @@ fn round_starts<F: FnMut(&FaultPlan) -> bool>(
             return best;
         };
         let rounded = rounder(at).map(|rounded| with_start(&best, id, rounded)).find(|candidate| {
-            // The new start must not be within another fault of the same kind.
+            // The moved fault must not collide with another one.
             candidate.collision().is_none() && oracle.violates(candidate)
         });
         rounded.unwrap_or(best)
     })
 }
 
-/// Returns rounder start times, the roundest first. Of two equally round times, the nearer one
-/// comes first.
+/// Returns rounder start times near `at`, the roundest first. Of two equally round times, the
+/// nearer one comes first.
 fn rounder(at: SimTime) -> impl Iterator<Item = SimTime> {
     let at = at.as_micros();
     GRAINS_US.into_iter().take_while(move |grain| !at.is_multiple_of(*grain)).flat_map(

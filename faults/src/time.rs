@@ -117,8 +117,8 @@ impl Sub for Micros {
     }
 }
 
-/// Writes milliseconds or, if necessary, microseconds, so that decimal points in a column align:
-/// `12ms`, `3.250s`, `3.250100s`.
+/// Writes seconds as `3.250s` or, if the time is not a whole millisecond, `3.250100s`, so that
+/// decimal points in a column align. Writes times below one second as durations, such as `12ms`.
 impl fmt::Display for SimTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self.0 {
@@ -131,7 +131,7 @@ impl fmt::Display for SimTime {
     }
 }
 
-/// Writes the largest unit that fits: `250us`, `74.9ms`, `3.25s`.
+/// Writes the duration in the largest unit that fits: `250us`, `74.9ms`, `3.25s`.
 impl fmt::Display for Micros {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (per_unit, digits, unit) = match self.0 {

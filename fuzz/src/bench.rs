@@ -4,21 +4,22 @@ use crate::pieces;
 use fake_redis::{Node, NodeConfig};
 use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs, WallTime};
 
-/// Initial wall-clock time of a bench: 2023-11-14.
+/// Initial wall-clock time of a bench, on 2023-11-14.
 pub const START: WallTime = WallTime(1_700_000_000_000_000);
-/// Limit on rounds. A server executes at most as many commands as its input has bytes.
+/// Maximum number of rounds per input. A server executes at most as many commands as the input has
+/// bytes.
 const ROUNDS_MAX: usize = 1_000_000;
 
-/// A machine under test with its recorded outputs.
+/// A machine under test and its recorded outputs.
 pub struct Bench<M> {
     machine: M,
     /// Current wall-clock time.
     pub now: WallTime,
-    /// Messages sent since the target last took them.
+    /// Messages that the machine sent since the target last drained them.
     pub sent: Vec<(ConnectionId, Vec<u8>)>,
-    /// Open outgoing connections, in order.
+    /// The connections that the machine has opened to others and that are still open, in order.
     pub opened: Vec<ConnectionId>,
-    /// Last image that replaced the disk's contents.
+    /// The last image with which the machine replaced the disk's contents.
     pub image: Option<DiskImage>,
     /// `true` if the machine has stopped or did not start.
     pub stopped: bool,
@@ -27,14 +28,14 @@ pub struct Bench<M> {
 }
 
 impl Bench<Node> {
-    /// Returns a booted Redis server.
+    /// Returns a Redis server that has started.
     pub fn server(config: NodeConfig, disk: DiskImage) -> Bench<Node> {
         Bench::of(Node::new(config, disk, 1, START))
     }
 }
 
 impl<M: Machine> Bench<M> {
-    /// Returns a booted machine.
+    /// Returns a machine that has started.
     pub fn of(machine: M) -> Bench<M> {
         let (sent, opened) = (Vec::new(), Vec::new());
         let (image, stopped, syncs, accepted) = (None, false, 0, 0);
@@ -44,7 +45,7 @@ impl<M: Machine> Bench<M> {
         bench
     }
 
-    /// Connects a client.
+    /// Opens a connection from a client.
     pub fn accept(&mut self) -> ConnectionId {
         let connection = ConnectionId(self.accepted);
         self.accepted += 1;
@@ -52,9 +53,9 @@ impl<M: Machine> Bench<M> {
         connection
     }
 
-    /// Sends the pieces of an input to a line-based server: bytes of three connections (0 to 2),
-    /// elapsed time (3), disconnects (4). The first connection begins with `greeting`. Returns the
-    /// reply to a new client's `request`.
+    /// Sends the pieces of an input to a line-based server. Pieces 0 to 2 are bytes on three
+    /// connections, piece 3 lets time pass, and piece 4 reconnects all clients. The first
+    /// connection begins with `greeting`. Returns the server's reply to a new client's `request`.
     pub fn converse(&mut self, greeting: &[u8], input: &[u8], request: &[u8]) -> Vec<u8> {
         let mut clients = [self.accept(), self.accept(), self.accept()];
         if !greeting.is_empty() {
@@ -78,19 +79,20 @@ impl<M: Machine> Bench<M> {
         self.sent.iter().filter(|(to, _)| *to == last).flat_map(|(_, said)| said.clone()).collect()
     }
 
-    /// Delivers bytes on a connection.
+    /// Delivers bytes to the machine on a connection.
     pub fn receive(&mut self, connection: ConnectionId, bytes: &[u8]) {
         self.input(Input::Received { connection, bytes });
     }
 
-    /// Advances both clocks by this many milliseconds.
+    /// Advances both clocks by this many milliseconds and runs the machine's timers.
     pub fn pass(&mut self, millis: u64) {
         self.now.0 += i64::try_from(millis).unwrap_or(0) * 1_000;
         self.input(Input::Timer);
     }
 
-    /// Plays the pieces of an input: bytes of two clients (0 and 1) and of a stranger (2), elapsed
-    /// time (3), the stranger's disconnect (4). Calls back after each piece.
+    /// Sends the pieces of an input to the machine and calls `look` after each of them. Pieces 0
+    /// and 1 are bytes from two clients, piece 2 is bytes from a stranger, piece 3 lets time pass,
+    /// and piece 4 reconnects the stranger.
     pub fn play(
         &mut self,
         clients: [ConnectionId; 2],
@@ -121,7 +123,8 @@ impl<M: Machine> Bench<M> {
         answers.flat_map(|(_, bytes)| bytes.clone()).collect()
     }
 
-    /// Passes an input to the machine. Connections open and writes are synced immediately.
+    /// Passes an input to the machine and handles its outputs until there are no more. Connections
+    /// open and writes are synced immediately.
     pub fn input(&mut self, input: Input<'_>) {
         let mut out = Outputs::default();
         self.machine.handle(input, Now::unstepped(self.now), &mut out);

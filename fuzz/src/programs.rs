@@ -1,4 +1,5 @@
-//! Decodes bytes into Lua programs that use the whole script library, with [`program`].
+//! Generates Lua programs from arbitrary bytes, with [`program`]. The programs use the whole script
+//! library.
 
 use arbitrary::Unstructured;
 use std::fmt::Write;
@@ -222,7 +223,8 @@ const LIBRARY: &[&str] = &[
     "math.modf",
     "math.abs",
 ];
-/// Functions that need much memory, reveal addresses, or depend on earlier scripts.
+/// Functions whose results cannot be compared with a real server: they need much memory, reveal
+/// addresses, or depend on earlier scripts.
 const WILD: &[&str] = &[
     "string.rep",
     "string.dump",
@@ -264,12 +266,12 @@ const COMMANDS: &[&str] = &[
     "'ECHO', 1e17",
 ];
 
-/// Decodes a program that may use any function.
+/// Generates a program that may use any function.
 pub fn program(bytes: &mut Unstructured<'_>) -> String {
     Author { bytes, reach: Reach::Anything }.program()
 }
 
-/// Decodes a program that a real server can run too.
+/// Generates a program whose result is the same on a real server.
 pub fn comparable_program(bytes: &mut Unstructured<'_>) -> String {
     Author { bytes, reach: Reach::Comparable }.program()
 }

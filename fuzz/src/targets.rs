@@ -1,4 +1,4 @@
-//! The fuzz [`TARGETS`], each with its own file.
+//! The list of fuzz [`TARGETS`], each with its own file.
 
 mod aof;
 mod chubby;
@@ -21,7 +21,7 @@ mod zookeeper;
 
 use arbitrary::{Arbitrary, Unstructured};
 
-/// A fuzz target, whose function panics on an input that reveals a bug.
+/// A fuzz target. Its function panics if an input reveals a bug.
 pub struct Target {
     /// Name of the target's folder in `corpus`.
     pub name: &'static str,
@@ -46,7 +46,7 @@ impl Target {
     }
 }
 
-/// The decision whether an input belongs in the corpus.
+/// Whether an input belongs in the corpus.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Corpus {
     /// The input is kept.

@@ -1,4 +1,5 @@
-//! Emulates stopped system calls. A call that must wait is retried after an event.
+//! Emulates the system calls at which the tracer stops threads. A call that must wait is executed
+//! again after an event.
 
 mod datagrams;
 mod descriptors;
@@ -38,7 +39,7 @@ pub(crate) struct Call {
 pub(crate) enum Outcome {
     Done(i64),
     Native,
-    /// The call returns 0 after the other threads had their turn.
+    /// The call returns 0 after the other threads have run.
     Yields,
     Blocks(Blocked),
     EndsThread,

@@ -1,4 +1,4 @@
-//! The simulated clocks of a group at one instant, as [`Now`].
+//! The readings of a group's simulated clocks at one time, as [`Now`].
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Now {

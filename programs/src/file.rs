@@ -1,4 +1,4 @@
-//! Emulated open files, such as sockets, pipes and epoll sets.
+//! The emulated open files of a group, such as sockets, pipes and epoll sets.
 
 use crate::interface::{Channel, SocketId};
 use std::collections::{BTreeMap, VecDeque};
@@ -30,7 +30,7 @@ pub(crate) enum Kind {
         write: PipeId,
     },
     Timer(Timer),
-    /// A signal descriptor, with the mask of signals that its readers have blocked.
+    /// A signal descriptor, with the mask of the signals that it reads.
     Signals(u64),
     Random,
     Output(Channel),

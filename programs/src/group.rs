@@ -1,4 +1,4 @@
-//! A [`Group`] of processes and the scheduling of its threads.
+//! A [`Group`] of processes, with its state and the access to it.
 
 mod end;
 mod looks;
@@ -26,18 +26,19 @@ use rand_core::SeedableRng;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-/// Nanoseconds that each call takes, so that loops that wait for time to pass end.
+/// Nanoseconds that each call takes. Without this cost, a loop that waits for time to pass would
+/// not end.
 const CALL_NS: u64 = 100;
-/// Nanoseconds by which a step may get ahead of the driver's clock.
+/// Maximum number of nanoseconds by which a step may run ahead of the driver's clock.
 pub(crate) const AHEAD_MAX_NS: u64 = 100_000;
 const OUTPUT_MAX: usize = 64 * 1024;
 pub(crate) const THREADS_MAX: usize = 256;
-/// Cost of a signal in calls, for the limit on endless loops. A new process costs more.
+/// Number of calls as which a signal counts towards the limit on endless loops.
 pub(crate) const CALLS_OF_A_SIGNAL: u64 = 50;
 pub(crate) const CALLS_OF_A_PROCESS: u64 = 200;
 const LOG_MAX: usize = 4_000_000;
 
-/// Checks whether a program could be started, without starting it.
+/// Checks that the program can be started, without starting it.
 pub fn check(launch: &Launch) -> Result<(), StartError> {
     crate::start::find_program(launch).map(|_| ())
 }
@@ -178,17 +179,18 @@ impl Group {
         self.output_dropped
     }
 
-    /// Returns every call so far at which a thread was stopped.
+    /// Returns every call so far that stopped a thread.
     pub fn calls(&self) -> &[CallMade] {
         &self.log
     }
 
-    /// Returns the syncs since the last call, if [`Launch::sync_us`] enables them.
+    /// Returns the files that were synced since the last call, if [`Launch::sync_us`] is set.
     pub fn take_synced(&mut self) -> SyncedFiles {
         std::mem::take(&mut self.synced)
     }
 
-    /// Returns how often a thread had to yield. If not zero, the run may not be reproducible.
+    /// Returns how often a running thread was interrupted. If not zero, the run may not be
+    /// reproducible.
     pub fn preempted(&self) -> u32 {
         self.preempted
     }

@@ -1,4 +1,4 @@
-//! The messages between a driver and a group of processes, such as [`Request`] and [`News`].
+//! The types that a driver and a group of processes exchange, such as [`Request`] and [`News`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
@@ -25,9 +25,11 @@ pub struct Launch {
     pub seed: u64,
     /// Process id of the first process. Later processes get the following ids.
     pub first_process: u32,
-    /// User id to run as, if the caller is root, which some servers refuse. Must own the folder.
+    /// User id to run as, if the caller is root, because some servers refuse to run as root. The
+    /// user must own the folder.
     pub user: Option<u32>,
-    /// Microseconds that a file sync takes; enables [`SyncedFiles`]. `None`: the kernel syncs.
+    /// Microseconds that a file sync takes. [`SyncedFiles`] then records each sync. If `None`, the
+    /// kernel syncs files.
     pub sync_us: Option<u64>,
 }
 
@@ -126,15 +128,16 @@ pub enum News {
 pub struct Step {
     /// The requests to the network, in order.
     pub requests: Vec<Request>,
-    /// Microseconds of the monotonic clock until the group needs its next step, even without news.
+    /// Time after which the group needs its next step even without news, in microseconds of the
+    /// monotonic clock; `None` if it waits only for news.
     pub wake_after_us: Option<u64>,
-    /// `true` if every thread waits. Otherwise some threads continue when the clocks advance.
+    /// `true` if every thread waits. Otherwise some threads will run when the clocks advance.
     pub is_idle: bool,
-    /// The end of the group; `None` while it runs.
+    /// How the group ended; `None` while it runs.
     pub ending: Option<Ending>,
 }
 
-/// The way in which a group ended.
+/// How a group ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Ending {
     /// The first process exited with this status.
@@ -176,7 +179,7 @@ pub struct FilesUsed {
     pub opened: BTreeSet<PathBuf>,
 }
 
-/// One system call at which a thread was stopped, recorded to compare two runs.
+/// A system call that stopped a thread, recorded to compare two runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallMade {
     /// The thread id that the program sees.
@@ -185,8 +188,8 @@ pub struct CallMade {
     pub number: u16,
     /// The call's result; 0 while it is unknown.
     pub result: i64,
-    /// A hash of the bytes that the call wrote or sent; 0 if it wrote none.
+    /// A hash of the bytes that the call wrote or sent; 0 if there were none.
     pub bytes: u32,
-    /// Number of clock reads without a stop since the thread's previous call.
+    /// Number of clock reads without a stop since the previous call of the thread.
     pub looks: u32,
 }

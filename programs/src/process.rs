@@ -1,4 +1,4 @@
-//! Every [`Process`] and [`Thread`] of a group, as the programs see them.
+//! The state of each [`Process`] and [`Thread`] of a group, as the programs see it.
 
 use crate::clock::Now;
 use crate::file::FileId;
@@ -30,7 +30,8 @@ pub(crate) struct SignalTimer {
     pub(crate) sends: Option<(i32, u64)>,
     pub(crate) thread: Option<Number>,
     pub(crate) is_wall: bool,
-    /// A timer of processor time never fires, because processor time does not advance.
+    /// `true` for a timer that counts processor time. It never fires, because computing takes no
+    /// simulated time.
     pub(crate) counts_work: bool,
     pub(crate) next_ns: Option<u64>,
     pub(crate) interval_ns: u64,
@@ -56,7 +57,8 @@ pub(crate) struct Thread {
     pub(crate) tracee: Tracee,
     pub(crate) process: Number,
     pub(crate) state: State,
-    /// Address of the word that the kernel zeroes at the thread's end to wake its waiters.
+    /// Address of the word that the kernel sets to zero when the thread ends, to wake threads that
+    /// wait for it.
     pub(crate) clear_at: u64,
     pub(crate) number_at: u64,
     pub(crate) signals: Vec<i32>,
@@ -71,7 +73,7 @@ pub(crate) enum State {
     Fresh,
     Ready,
     Blocked(Blocked),
-    /// The process waits in the kernel until the process that shares its memory has called exec.
+    /// The thread waits in the kernel until the child that borrows its memory has called exec.
     Lends(Number),
 }
 

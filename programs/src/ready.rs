@@ -1,4 +1,4 @@
-//! The readiness of files for poll and epoll, computed by [`Files::readiness`].
+//! Computes whether files are ready, for poll and epoll, with [`Files::readiness`].
 
 use crate::clock::Now;
 use crate::file::{FileId, Files, Kind, PIPE_CAPACITY, PipeId, Socket, Stage};
@@ -9,11 +9,11 @@ pub(crate) const ERR: u32 = libc::POLLERR as u32;
 pub(crate) const HUP: u32 = libc::POLLHUP as u32;
 pub(crate) const RDHUP: u32 = libc::POLLRDHUP as u32;
 
-/// Number of free bytes that make a pipe writable.
+/// A pipe is writable if this many bytes are free.
 const ROOM: usize = 4096;
 
 impl Files {
-    /// Returns the poll events of a file. Callers handle regular files, which are always ready.
+    /// Returns the poll events of a file. Regular files are always ready; callers handle them.
     pub(crate) fn readiness(&self, file: FileId, now: Now) -> u32 {
         match &self.get(file).kind {
             Kind::Socket(socket) => self.socket_readiness(socket),

@@ -1,4 +1,5 @@
-//! The steps of a [`Group`]. Each thread runs until it waits, ends, or must yield to others.
+//! The steps of a [`Group`], with [`Group::step`]. Each thread runs until it waits, ends, or must
+//! let others run.
 
 use crate::calls::{Call, Outcome};
 use crate::group::{AHEAD_MAX_NS, CALLS_OF_A_PROCESS, Group, THREADS_MAX, Turn};
@@ -10,18 +11,21 @@ use crate::sys::ticker::Ticking;
 use crate::sys::trace::{Stop, Tracee};
 
 const CALLS_MAX: u64 = 1_000_000;
-/// Maximum number of clock reads without waiting for anything: about 12.6 s of polling.
+/// Maximum number of clock reads without waiting: about 12.6 s of polling.
 const LOOKS_MAX: u32 = 300_000;
 
-/// A thread that makes more calls in a turn may be polling for the progress of others.
+/// Maximum number of calls in a turn. A thread that makes more may be polling until others have
+/// made progress.
 const TURN_CALLS_MAX: u32 = 300;
 const TURN_CPU_NS: u64 = 200_000_000;
 const CPU_MAX_NS: u64 = 20_000_000_000;
-/// A thread that uses no processor time for this many ticks waits in the kernel.
+/// Number of ticks without use of processor time after which a thread counts as waiting in the
+/// kernel.
 const IDLE_TICKS_MAX: u32 = 500;
 
 impl Group {
-    /// Runs the group until every thread waits or has used up its time. The clock must not go back.
+    /// Runs the group until every thread waits or the step has used up its time. The clocks must
+    /// not go back.
     pub fn step(&mut self, clocks: Clocks) -> Step {
         if clocks.monotonic_us != self.clocks.monotonic_us {
             self.ahead_ns = 0;
@@ -34,7 +38,7 @@ impl Group {
             let Some(number) = self.ready.pop_front() else { break };
             self.run(number);
         }
-        // The group was ahead of the driver when the news arrived, so threads may be ready.
+        // The news may arrive at a time that the group has already passed, so threads may be ready.
         self.wake_changed();
         drop(ticking);
         self.finish_step()

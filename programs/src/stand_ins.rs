@@ -1,4 +1,5 @@
-//! Texts that replace the system's files. Each text is in memory only while it is open.
+//! Texts that programs read instead of the system's files. Each text is in memory only while it is
+//! open.
 
 use crate::interface::Launch;
 use crate::sys::memory::file_in_memory;

@@ -1,4 +1,5 @@
-//! The content of a folder after a power loss, as [`SyncedFiles`]: each file as at its last sync.
+//! The files of a folder as they survive a power loss, each with its content at the last sync, as
+//! [`SyncedFiles`].
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
@@ -7,10 +8,12 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Size of a stored piece in bytes. Servers reserve large files and fill them piece by piece.
+/// Size in bytes of the pieces in which files are stored. Pieces of zeros are omitted, because
+/// servers reserve large files and fill them gradually.
 const PIECE: usize = 4096;
 
-/// Device, inode and creation time, which distinguish a file from a later one with the same inode.
+/// The identity of a file: device, inode and creation time. The time distinguishes a deleted file
+/// from a later one with the same inode.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Identity(u64, u64, Option<SystemTime>);
 
@@ -49,7 +52,7 @@ impl Pieces {
         Ok(Pieces { length, pieces })
     }
 
-    /// Writes the content in place, to keep the inode.
+    /// Overwrites the file in place, so that it keeps its inode.
     fn write(&self, path: &Path) -> io::Result<()> {
         let file = File::options().write(true).open(path)?;
         file.set_len(0)?;
@@ -60,7 +63,7 @@ impl Pieces {
 
 fn next_data(file: &File, at: u64) -> io::Result<u64> {
     let end = file.metadata()?.len();
-    // A file system without holes reports data everywhere.
+    // A file system without holes reports the whole file as data.
     let found = crate::sys::memory::next_data(file, at).unwrap_or(end);
     let piece = PIECE as u64;
     Ok((found / piece * piece).max(at).min(end))
@@ -80,13 +83,13 @@ impl SyncedFiles {
         self.0.insert(sync.0, Content::Own(sync.1));
     }
 
-    /// Adds later syncs.
+    /// Adds the files of `later`, which replace earlier ones.
     pub fn extend(&mut self, later: SyncedFiles) {
         self.0.extend(later.0);
     }
 
-    /// Restores a folder recursively. Files that were never synced become empty, but keep their
-    /// names.
+    /// Restores all files in a folder and its subfolders. Files that were never synced become empty
+    /// but remain.
     pub fn restore(&self, folder: &Path) -> io::Result<()> {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
@@ -107,7 +110,7 @@ impl SyncedFiles {
         Ok(())
     }
 
-    /// Records the file's present content as synced.
+    /// Records the present content of the file as synced.
     pub fn sync_one(&mut self, path: &Path) -> io::Result<()> {
         let file = File::open(path)?;
         self.0.insert(identity(&file.metadata()?), Content::Own(Pieces::read(&file)?));
@@ -119,7 +122,8 @@ impl SyncedFiles {
         self.0.is_empty()
     }
 
-    /// Copies a folder, which must no longer change, into another one. The copies are synced.
+    /// Copies a folder into another one and records the copies as synced. The original must no
+    /// longer change.
     pub fn copy_all(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         for entry in fs::read_dir(from)? {
             let entry = entry?;

@@ -1,4 +1,4 @@
-//! The tracer's own system calls. All unsafe code of the crate is in this folder.
+//! The system calls that the tracer makes. All unsafe code of the crate is in this folder.
 
 pub(crate) mod clock_pages;
 pub(crate) mod filter;

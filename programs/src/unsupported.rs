@@ -1,4 +1,4 @@
-//! The interface on platforms without tracing, where every start fails.
+//! The interface of the crate on systems where programs cannot be traced. Every start fails.
 
 use crate::interface::{
     CallMade, Clocks, FilesUsed, Launch, News, Output, SocketId, StartError, Step,
@@ -7,17 +7,17 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
-/// Returns [`StartError::Unsupported`].
+/// Fails with [`StartError::Unsupported`].
 pub fn check(_: &Launch) -> Result<(), StartError> {
     Err(StartError::Unsupported)
 }
 
-/// Returns [`StartError::Unsupported`].
+/// Fails with [`StartError::Unsupported`].
 pub fn find_program(_: &str, _: &Path, _: &str) -> Result<PathBuf, StartError> {
     Err(StartError::Unsupported)
 }
 
-/// Returns the name of a system call. Not used here, because no call is traced.
+/// Returns "unknown", because no call is traced.
 pub fn name_of_call(_: u16) -> &'static str {
     "unknown"
 }
@@ -26,7 +26,7 @@ pub fn name_of_call(_: u16) -> &'static str {
 pub struct Group(std::convert::Infallible);
 
 impl Group {
-    /// Returns [`StartError::Unsupported`].
+    /// Fails with [`StartError::Unsupported`].
     pub fn start(_: &Launch) -> Result<Group, StartError> {
         Err(StartError::Unsupported)
     }
@@ -82,25 +82,25 @@ impl Group {
 pub struct SyncedFiles;
 
 impl SyncedFiles {
-    /// Does nothing, because both sets are empty.
+    /// Does nothing, because `later` is empty, too.
     pub fn extend(&mut self, _: SyncedFiles) {}
 
-    /// Returns [`io::ErrorKind::Unsupported`].
+    /// Fails with [`io::ErrorKind::Unsupported`].
     pub fn restore(&self, _: &Path) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Returns [`io::ErrorKind::Unsupported`].
+    /// Fails with [`io::ErrorKind::Unsupported`].
     pub fn sync_one(&mut self, _: &Path) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Returns `true`.
+    /// Returns `true`, because nothing is recorded.
     pub fn is_empty(&self) -> bool {
         true
     }
 
-    /// Returns [`io::ErrorKind::Unsupported`].
+    /// Fails with [`io::ErrorKind::Unsupported`].
     pub fn copy_all(&mut self, _: &Path, _: &Path) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }

@@ -1,4 +1,4 @@
-//! A [`Place`] of a process in its protocol, with its time.
+//! A [`Place`]: what a process was doing at a time, such as waiting for the reply to a command.
 
 use crate::node::Node;
 use crate::time::SimTime;

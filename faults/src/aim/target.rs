@@ -1,4 +1,4 @@
-//! Computes the times and nodes with which a fault hits a place, such as its [`instants`].
+//! Computes when a fault must begin to hit a place ([`instants`]), and moves the incident there.
 
 use super::place::{Place, Stretch};
 use crate::draw::{chance, uniform};
@@ -30,8 +30,8 @@ const STAGES: [Stage; 6] = [
     Stage::Unheard,
 ];
 
-/// Returns the instants at which the fault hits the place. For a quiet stretch, these are the first
-/// and the last one.
+/// Returns the times at which the fault may begin to hit the place: one for each suitable stage of
+/// a command, or the first and the last time of a quiet stretch.
 pub(super) fn instants(
     fault: &Fault,
     place: &Place,
@@ -82,7 +82,7 @@ fn concerns(fault: &Fault, place: &Place) -> bool {
     if between(is_client, is_storage) {
         return place.asks() == Some(Node::Storage);
     }
-    // Messages between servers belong to no command.
+    // Messages between two servers are not part of any command, so any place fits.
     !between(is_client, |node| node.is_server()) || place.asks().is_some_and(Node::is_server)
 }
 
@@ -133,7 +133,8 @@ impl Place {
     }
 }
 
-/// Swaps node names throughout the incident, so that its faults still match each other.
+/// Moves the incident to the place. Exchanges node names in all of its faults, so that faults of
+/// the same node stay faults of the same node.
 pub(super) fn moved_to(
     drawn: &DrawnIncident,
     main: &Fault,

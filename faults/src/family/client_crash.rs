@@ -1,4 +1,5 @@
-//! Family `client-crash`: processes crash, some for good. Of three or more, at least two survive.
+//! Family `client-crash`: processes crash, some of them permanently. At least two of three or more
+//! processes survive.
 
 use super::Incident;
 use super::timing::{span, starts};

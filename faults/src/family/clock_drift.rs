@@ -1,4 +1,5 @@
-//! Family `clock-drift`: clocks run fast or slow, within a relative bound for any two hosts.
+//! Family `clock-drift`: clocks run fast or slow. The drift between the clocks of any two hosts is
+//! bounded.
 
 use super::Incident;
 use super::timing::{span, starts, up_to};
@@ -26,7 +27,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
         let faults = all.map(|(node, worst)| drift(node, rate(rng, worst), at, length)).collect();
         return vec![Incident { at: None, faults }];
     }
-    // All hosts drift at the same times, because only differences between clocks matter.
+    // All hosts drift at the same time, because only differences between their clocks matter.
     let mut drawn = Vec::new();
     for at in starts(rng, setting) {
         let length = span(rng, setting.knobs.spell) + up_to(rng, setting.ttl_us);
@@ -37,9 +38,8 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// Returns the fastest rate `h` for which a clock that is fast by `h` gains no more than
-/// `drift_ppm` on a clock that is slow by `h`: `(1 + h) / (1 - h) <= 1 + drift`, so `h <= drift /
-/// (2 + drift)`.
+/// Returns the largest rate `h` such that a clock that is fast by `h` gains at most `drift_ppm` on
+/// a clock that is slow by `h`: `(1 + h) / (1 - h) <= 1 + drift`, so `h <= drift / (2 + drift)`.
 fn rate_max(drift_ppm: u32) -> i32 {
     let drift = u64::from(drift_ppm);
     i32::try_from(drift * 1_000_000 / (2_000_000 + drift)).unwrap_or(i32::MAX)

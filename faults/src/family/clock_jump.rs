@@ -1,5 +1,5 @@
 //! Family `clock-jump`: steps a wall clock, so that leases at a server end too early (forward) or
-//! too late (back). It never steps the clocks of Sentinels, because that would trigger TILT mode.
+//! too late (back). It never steps the clock of a Sentinel, because that would trigger TILT mode.
 
 use super::Incident;
 use super::strike::strikes;
@@ -33,7 +33,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// Draws a clock step, mostly forward, because a forward step loses a lease.
+/// Draws a clock step. Most steps go forward, because a forward step ends leases early.
 fn jump(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime, node: Node) -> (SimTime, Fault) {
     let forward = chance(rng, 800);
     let distance =

@@ -1,15 +1,15 @@
-//! The [`Incident`]s that families draw.
+//! The unit that families draw, an [`Incident`]: faults that belong together.
 
 use super::Drawn;
 use crate::fault::Fault;
 use crate::time::SimTime;
 
-/// Faults that can only move in time together, such as a crash with the lag before it.
+/// Faults that can only be moved in time together, such as a crash with the lag before it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Incident {
-    /// Instant of the strike; `None` if the incident fills the window and cannot move.
+    /// Time of the main fault; `None` if the incident fills the window and cannot move.
     pub at: Option<SimTime>,
-    /// The faults with their start times, in the order drawn.
+    /// The faults with their start times, in the order in which they were drawn.
     pub faults: Drawn,
 }
 

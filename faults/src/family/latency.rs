@@ -1,5 +1,5 @@
-//! Family `latency`: messages of servers take longer by different amounts, so that clients overtake
-//! each other. The storage and the Sentinels are not delayed.
+//! Family `latency`: each message to or from a server takes longer by a different amount, so that
+//! clients overtake each other. Messages of the storage and of Sentinels are not delayed.
 
 use super::Incident;
 use super::timing::{span, starts, up_to};

@@ -1,4 +1,5 @@
-//! Family `lost-reply`: a server executes a command, but the connection ends before the reply.
+//! Family `lost-reply`: a server executes a command, but the connection ends before the client gets
+//! the reply.
 
 use super::Incident;
 use super::timing::traps;

@@ -1,5 +1,5 @@
-//! Family `operator`: an operator types commands that no lock expects. The family is not in `all`.
-//! Flushes are in `eviction`, and stops are in `restart`.
+//! Family `operator`: an operator types commands that locks do not expect. The family is not in
+//! `all`. The families `eviction` and `restart` cover flushes and shutdowns.
 
 use super::Incident;
 use super::strike::victims;
@@ -24,7 +24,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// Returns the possible commands. A single server has no other server to follow.
+/// Returns the commands that an operator may type. Some need a deployment with several servers.
 fn commands(topology: Topology) -> Vec<OperatorCommand> {
     let has_others = matches!(topology, Topology::Replicated { .. });
     let may = |command: &OperatorCommand| match command {

@@ -1,6 +1,6 @@
 //! Family `partition`: cuts the network between clients and servers, or among servers and
-//! Sentinels, in one or both directions, once or several times in a row. With `cut-off`, processes
-//! are cut off from the storage instead.
+//! Sentinels, in one or both directions, once or several times in a row. With `cut-off` set to
+//! `storage`, it cuts processes off from the storage instead.
 
 use super::timing::{span, starts};
 use super::{Drawn, Incident};
@@ -76,7 +76,7 @@ fn sides(rng: &mut ChaCha8Rng, setting: &Setting) -> (Vec<Node>, Vec<Node>) {
         servers.iter().copied().filter(|node| !some_servers.contains(node)).collect();
     let some_sentinels = some(rng, &sentinels);
     let from_clients = chance(rng, 500);
-    // Independent masters never communicate.
+    // Independent masters never communicate, so only clients can be cut off from them.
     let (side_a, side_b) = match chance(rng, 500) {
         _ if setting.knobs.cut_off == CutOff::Storage => (some_clients, vec![Node::Storage]),
         _ if from_clients || !setting.is_replicated() => (some_clients, some_servers),

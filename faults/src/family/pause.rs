@@ -1,6 +1,6 @@
 //! Family `pause`: a process pauses, as in a stop-the-world garbage collection (Kleppmann 2016). A
-//! replicated server pauses too briefly for its Sentinels to notice, because otherwise the report
-//! would attribute a failover's damage to the pause.
+//! replicated server pauses too briefly for Sentinels to notice. Otherwise the pause would be
+//! blamed for the damage of a failover.
 
 use super::Incident;
 use super::timing::{span, span_often_past, starts};

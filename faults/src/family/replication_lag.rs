@@ -1,4 +1,4 @@
-//! Family `replication-lag`: a primary's replication stream arrives late.
+//! Family `replication-lag`: writes of a primary reach its replicas late.
 
 use super::Incident;
 use super::timing::{span, starts};
@@ -16,7 +16,8 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let servers = setting.servers();
     let starts = starts(rng, setting);
     let spell = |at| {
-        // The primary is usually the first one. After a failover it may be any server.
+        // The lagging primary is usually the initial one. After a failover, any server may be the
+        // primary.
         let primary = if chance(rng, 750) { servers[0] } else { any(rng, &servers)? };
         let lag = span(rng, setting.knobs.replication_lag);
         let spell = span(rng, setting.knobs.spell);

@@ -1,4 +1,4 @@
-//! Family `slow-server`: every command at a server takes longer, so that a queue builds up.
+//! Family `slow-server`: every command takes longer at a server, so that commands queue up.
 
 use super::Incident;
 use super::timing::{span, starts};

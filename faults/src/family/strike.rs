@@ -1,6 +1,6 @@
-//! Strikes, which hit several servers within one lease. In half of the cases other servers are
-//! unreachable meanwhile, because `restart` and `clock-jump` need that to break a quorum.
-//! `struck-servers` limits how many servers are hit.
+//! Strikes: faults that hit several servers within one lease. In half of the cases other servers
+//! are unreachable at the same time, because `restart` and `clock-jump` need that to break a
+//! quorum. `struck-servers` limits the number of servers that are hit.
 
 use super::timing::{before, span, starts, up_to};
 use crate::draw::{chance, subset, uniform};
@@ -12,9 +12,9 @@ use rand_chacha::ChaCha8Rng;
 
 pub(super) struct Strike {
     pub(super) hits: Vec<(SimTime, Node)>,
-    /// A fault that keeps the masters beyond a quorum unreachable until just after the first hit.
-    /// Then the hit masters alone granted the current lock, and the next grant cannot include the
-    /// others.
+    /// A partition that keeps all servers outside a quorum unreachable until just after the first
+    /// hit. The current lock was then granted only by servers that are hit, and the next lock needs
+    /// no other servers either.
     pub(super) shield: Option<(SimTime, Fault)>,
 }
 
@@ -36,7 +36,7 @@ fn strike(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime) -> Strike {
     } else {
         Vec::new()
     };
-    // A server may be hit while it is unreachable.
+    // If `struck-servers` limits the hits, no other server is made unreachable.
     if setting.knobs.struck_servers.is_some() {
         shielded.clear();
     }

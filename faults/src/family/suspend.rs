@@ -1,6 +1,6 @@
-//! Family `suspend`: freezes and thaws a client's virtual machine. Its monotonic clock stops too,
-//! so a check of the validity passes wrongly. Servers are not hit, because their leases end by the
-//! wall clock.
+//! Family `suspend`: freezes and thaws a client's virtual machine. The client's monotonic clock
+//! stops too, so the client believes that its lease is still valid. Servers are not suspended,
+//! because their leases end by the wall clock.
 
 use super::Incident;
 use super::timing::{span_often_past, starts};

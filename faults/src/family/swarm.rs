@@ -1,5 +1,5 @@
 //! Family `all`: swarm testing (Groce, Zhang, Eide, Chen and Regehr, "Swarm Testing", ISSTA 2012).
-//! A run with every kind of fault at full strength hides the effects of each single one. Therefore
+//! In a run with every kind of fault at full strength, faults hide each other's effects. Therefore
 //! each seed omits some families and weakens the rest.
 
 use super::{Drawing, FAMILIES, Family};
@@ -17,7 +17,8 @@ pub struct Swarmed {
     pub hardness_per_mille: u64,
 }
 
-/// Returns the families that the seed enables: each with a chance of one half, and at least one.
+/// Returns the families that the seed enables. Each family is enabled with a probability of one
+/// half, and at least one is.
 pub fn swarm(seed: Seed) -> Vec<Swarmed> {
     let mut rng = seed.stream(Stream::Swarm);
     let fallback = uniform(&mut rng, 0..=u64::from(u16::MAX)) as usize;
@@ -37,8 +38,8 @@ pub fn swarm(seed: Seed) -> Vec<Swarmed> {
 }
 
 impl Swarmed {
-    /// Weakens the ranges of a setting. The restart delay is the operator's promise and stays the
-    /// same.
+    /// Returns the setting with weaker ranges. The restart delay does not change, because an
+    /// operator guarantees it.
     pub(crate) fn soften(&self, setting: &Setting) -> Setting {
         let part = |min: u64, max: u64| {
             min + (max - min.min(max)).saturating_mul(self.hardness_per_mille) / 1_000

@@ -56,7 +56,8 @@ pub enum FaultKind {
     LostRequest,
 }
 
-/// The effect of a fault on the nodes that it names. Rules for several kinds of faults match on it.
+/// The effect of a fault on its nodes. Several kinds of faults have the same impact, and code that
+/// treats them alike matches on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Impact {
     /// The fault pauses the nodes.

@@ -41,10 +41,10 @@ pub enum OperatorCommand {
 }
 
 impl OperatorCommand {
-    /// Every command, in order of declaration.
+    /// All commands, in order of declaration.
     pub const ALL: &[OperatorCommand] = OperatorCommand::VARIANTS;
 
-    /// Returns the command line as shown to people.
+    /// Returns the command as text for people.
     pub fn typed(self) -> &'static str {
         match self {
             OperatorCommand::ScriptFlush => "SCRIPT FLUSH",

@@ -1,7 +1,8 @@
 //! Delta debugging with [`ddmin`](fn@ddmin), the algorithm of Zeller and Hildebrandt ("Simplifying
-//! and Isolating Failure-Inducing Input", IEEE TSE 2002), preceded by a test of the empty list.
+//! and Isolating Failure-Inducing Input", IEEE TSE 2002). The empty list is tested first.
 
-/// Returns items that fail together, but not without any one of them. The whole list must fail.
+/// Returns a part of `items` that still fails, but that no longer fails if any one item is removed.
+/// The whole list must fail.
 pub(super) fn ddmin<T: Clone>(mut items: Vec<T>, mut fails: impl FnMut(&[T]) -> bool) -> Vec<T> {
     if items.is_empty() || fails(&[]) {
         return Vec::new();

@@ -42,13 +42,14 @@ impl Magnitude {
         }
     }
 
-    /// Returns the step of minimization: a millisecond, or one part per million.
+    /// Returns the step by which the magnitude is minimized: a millisecond, or one part per
+    /// million.
     pub fn step(self) -> u64 {
         if self == Magnitude::RatePpm { 1 } else { 1_000 }
     }
 }
 
-/// Returns every magnitude of the fault with its value.
+/// Returns all magnitudes of the fault with their values.
 pub fn magnitudes(fault: &Fault) -> Vec<(Magnitude, i64)> {
     let us = |span: &Micros| i64::try_from(span.as_micros()).unwrap_or(i64::MAX);
     match fault {
@@ -84,7 +85,8 @@ pub fn magnitudes(fault: &Fault) -> Vec<(Magnitude, i64)> {
     }
 }
 
-/// Returns the fault with one magnitude changed, if it has that magnitude.
+/// Returns the fault with a new value for one magnitude. Returns the fault unchanged if it does not
+/// have that magnitude.
 pub fn with_magnitude(fault: &Fault, magnitude: Magnitude, value: i64) -> Fault {
     let mut fault = fault.clone();
     let span = Micros(value.unsigned_abs());

@@ -1,4 +1,4 @@
-//! An [`Oracle`] calls the predicate a limited number of times, and never twice for the same plan.
+//! An [`Oracle`] calls the predicate a limited number of times, and only once for each plan.
 
 use crate::plan::FaultPlan;
 
@@ -6,7 +6,8 @@ pub(super) struct Oracle<F> {
     violates: F,
     calls: u32,
     calls_max: u32,
-    /// A list suffices, because comparing plans costs nothing next to running one.
+    /// The answers so far. A list suffices, because comparing plans costs nothing compared with
+    /// running one.
     answers: Vec<(FaultPlan, bool)>,
     refused: bool,
 }

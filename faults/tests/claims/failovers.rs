@@ -1,4 +1,4 @@
-//! Tests of failovers: the writes that they lose, and the servers that they spare.
+//! Tests of failovers: the servers that they hit, and the writes that they lose.
 
 use crate::plans::{node_of, plan};
 use crate::settings::{independent, replicated};
@@ -79,7 +79,8 @@ fn an_operator_promotes_the_standby_once_its_primary_is_dead_or_cut_off() {
 fn the_first_failover_hits_the_first_primary() {
     for seed in 0..200 {
         let plan = plan(seed, "failover", &replicated());
-        // The lag before a second strike may begin earlier.
+        // The replication lag that belongs to the second failover may begin before the first
+        // failover.
         let strikes = plan.faults.iter().filter(|timed| timed.fault.kind() != FaultKind::Delay);
         let at_servers = strikes.map(node_of).find(|node| node.is_server());
         assert_eq!(at_servers, Some(Node::Redis(1)), "{plan}");

@@ -1,4 +1,4 @@
-//! Tests of the draws of single families.
+//! Tests of the faults that single families draw.
 
 use crate::plans::{combined, node_of, plan};
 use crate::settings::{independent, replicated, standalone};

@@ -1,4 +1,4 @@
-//! Tests of the crate's promises through the public interface only, with one file per subject.
+//! Tests of the crate's public interface, with one file per subject.
 
 mod aiming;
 mod draws;

@@ -1,4 +1,4 @@
-//! Tests of texts that people write and read: nodes, durations and families.
+//! Tests of the text forms of nodes, durations and families.
 
 use fencepost_faults::{FAMILIES, Families, Family, Micros, Node, SimTime};
 use proptest::prelude::*;
@@ -132,7 +132,7 @@ fn spans_and_instants_saturate() {
 #[test]
 fn the_table_holds_the_families_of_the_command_line_in_their_places() {
     let names: Vec<&str> = FAMILIES.iter().map(|family| family.name()).collect();
-    // A family's index is the number of its stream, so this list may only grow at its end.
+    // A family's index is the number of its random stream, so this list may only grow at the end.
     let promised = [
         "none",
         "pause",

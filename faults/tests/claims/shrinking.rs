@@ -1,4 +1,4 @@
-//! Tests of shrinking with artificial predicates.
+//! Tests of shrinking with artificial predicates in place of simulated runs.
 
 use crate::settings::{independent, replicated};
 use fencepost_faults::{
@@ -151,7 +151,8 @@ fn faults_that_only_work_together_stay_together() {
 
 #[test]
 fn one_magnitude_that_frees_another_is_followed_up() {
-    // A shorter first pause allows a shorter second one, which only a further round finds.
+    // The second pause can only become shorter once the first one is, so `shrink` needs another
+    // round.
     let plan = FaultPlan::new(vec![
         at(1, 1_000_000, pause(1, 800_000)),
         at(2, 2_000_000, pause(2, 900_000)),
@@ -240,7 +241,7 @@ fn a_start_is_as_round_as_the_violation_lets_it_be() {
 
 #[test]
 fn rounding_never_moves_a_fault_into_another_of_its_kind() {
-    // The roundest time near the second fault's start is the start of the first fault.
+    // The roundest time near the start of the second fault is already the start of the first fault.
     let plan = FaultPlan::new(vec![
         at(1, 1_000_000, pause(1, 400_000)),
         at(2, 1_490_000, pause(1, 700_000)),
@@ -300,7 +301,7 @@ fn no_plan_is_asked_about_twice() {
     assert_eq!(shrunk.map(|shrunk| shrunk.calls as usize), Some(asked.len()));
 }
 
-/// Returns a hash of the plan. Predicates based on the hash are not monotone.
+/// Returns a hash of the plan, for predicates that are not monotone.
 fn scatter(plan: &FaultPlan, salt: u64) -> u64 {
     let text = format!("{salt}{plan}");
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {

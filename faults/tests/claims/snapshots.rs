@@ -1,4 +1,5 @@
-//! Snapshot tests of the meaning of seeds. A change of published seeds needs a new version.
+//! Snapshot tests of the plans that seeds produce. Plans of published seeds change only with a new
+//! version.
 
 use crate::settings::{independent, replicated};
 use fencepost_faults::{FAMILIES, Seed, Setting, generate};

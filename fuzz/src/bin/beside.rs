@@ -1,4 +1,5 @@
-//! The program `beside PORT COUNT SEED` compares fake-redis with a redis-server, which it empties.
+//! The program `beside PORT COUNT SEED` runs the same random scripts on fake-redis and on a
+//! redis-server and compares the results. It deletes all data of the redis-server.
 
 use arbitrary::Unstructured;
 use fake_redis::{DiskImage, NodeConfig};
@@ -38,7 +39,8 @@ impl Real {
     }
 }
 
-/// Removes addresses, which are numbers in fake-redis and memory locations in redis-server.
+/// Returns the answer without addresses, which are numbers in fake-redis and memory locations in
+/// redis-server.
 fn comparable(answer: &[u8]) -> String {
     let text = String::from_utf8_lossy(answer).into_owned();
     let mut parts = text.split("0x");
@@ -72,7 +74,7 @@ fn main() {
         let bytes = bytes_of(number);
         let script = comparable_program(&mut Unstructured::new(&bytes)).into_bytes();
         real.ask(&[b"FLUSHALL"]);
-        // The flush resets the cjson settings of earlier scripts.
+        // The flush discards the cjson settings of earlier scripts.
         real.ask(&[b"SCRIPT", b"FLUSH", b"SYNC"]);
         let mut fake = Bench::server(NodeConfig::default(), DiskImage::default());
         let words: [&[u8]; 6] = [b"EVAL", &script, b"2", b"k1", b"k2", b"a1"];

@@ -1,7 +1,8 @@
-//! Sends arbitrary bytes to a replica of Chubby on three connections (pieces 0 to 2), the first of
-//! which may be another replica's; also elapsed time (3) and disconnects (4). An input that begins
-//! with 5 tests one replica of five, and any other input tests a cell of one. The next client must
-//! find the master. `coordinators/chubby/src/tests/anything.rs` is the same test in `cargo test`.
+//! Sends arbitrary bytes to a replica of Chubby, which must still tell the next client the master.
+//! Pieces 0 to 2 are bytes on three connections, piece 3 lets time pass, and piece 4 reconnects. If
+//! the input begins with 5, the replica is one of five, and the first connection is from another
+//! replica. Otherwise the cell has a single replica. `coordinators/chubby/src/tests/anything.rs` is
+//! the same test in `cargo test`.
 
 use crate::bench::{Bench, START};
 use fencepost_chubby::{Chubby, Config, Member};

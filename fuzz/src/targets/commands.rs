@@ -1,5 +1,5 @@
-//! Sends arbitrary commands and elapsed time to a server, which must then serve a new client.
-//! `fake-redis/src/tests/anything.rs` is the same test in `cargo test`.
+//! Sends arbitrary commands to a server and lets time pass. The server must then serve a new
+//! client. `fake-redis/src/tests/anything.rs` is the same test in `cargo test`.
 
 use crate::targets::typed;
 use arbitrary::Arbitrary;
@@ -194,7 +194,7 @@ fn check_input(steps: Vec<Step>) {
         );
         out.clear();
     }
-    // Every pause and sleep is over after a month.
+    // Every pause and sleep has ended after a month.
     now.0 += 2_600_000_000_000;
     node.handle(Input::Timer, Now::unstepped(now), &mut out);
     node.handle(

@@ -1,8 +1,8 @@
-//! Sends arbitrary bytes to an etcd server on three connections (pieces 0 to 2) and on those that
-//! the server opened to other members (5); also elapsed time (3) and disconnects (4). An input that
-//! begins with 5 tests a member of three, and any other input tests a standalone server. The next
-//! client must get the version. `coordinators/etcd/src/tests/anything.rs` is the same test in
-//! `cargo test`.
+//! Sends arbitrary bytes to an etcd server, which must still tell the next client its version.
+//! Pieces 0 to 2 are bytes on three connections, piece 3 lets time pass, piece 4 reconnects, and
+//! piece 5 is bytes on the connection that the server last opened to a member. If the input begins
+//! with 5, the server is one of three. `coordinators/etcd/src/tests/anything.rs` is the same test
+//! in `cargo test`.
 
 use crate::bench::{Bench, START};
 use crate::pieces;
@@ -10,7 +10,8 @@ use fencepost_etcd::{Config, Etcd, Member};
 use fencepost_machine::{DiskImage, Input, Now};
 
 const QUESTION: &[u8] = b"GET /version HTTP/1.1\r\nHost: etcd-1\r\n\r\n";
-/// Number of wake-ups until a standalone server leads, and their interval in milliseconds.
+/// Number of timer events before the first piece, and their interval in milliseconds. By then a
+/// standalone server leads.
 const WAKES: (u32, u64) = (25, 100);
 
 pub(super) fn run(input: &[u8]) {

@@ -1,8 +1,7 @@
-//! Sends arbitrary bytes to a GemFire server on three connections (pieces 0 to 2), the first of
-//! which may be another server's; also elapsed time (3) and disconnects (4). An input that begins
-//! with 5 tests one server of three, and any other input tests a single server. The next client
-//! must get an answer. `coordinators/gemfire/src/tests/anything.rs` is the same test in `cargo
-//! test`.
+//! Sends arbitrary bytes to a GemFire server, which must still answer the next client. Pieces 0 to
+//! 2 are bytes on three connections, piece 3 lets time pass, and piece 4 reconnects. If the input
+//! begins with 5, the server is one of three, and the first connection is from another server.
+//! `coordinators/gemfire/src/tests/anything.rs` is the same test in `cargo test`.
 
 use crate::bench::{Bench, START};
 use fencepost_gemfire::{Config, GemFire, Server};

@@ -1,6 +1,6 @@
-//! Sends arbitrary messages to a Sentinel: `h` is a hello message, `i` a reply to INFO, `r` and `s`
-//! are bytes on the command and subscription connections, and `c` is a client's command. `t`
-//! advances time, and `x` closes the connections.
+//! Sends arbitrary messages to a Sentinel. The first byte of a part is its kind: `h` for a hello
+//! message, `i` for a reply to INFO, `r` and `s` for bytes on the command and subscription
+//! connections, `c` for a client's command, `t` for elapsed time, and `x` for closed connections.
 
 use crate::bench::{Bench, START, encode};
 use crate::parts;

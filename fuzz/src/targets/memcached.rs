@@ -1,6 +1,6 @@
-//! Sends arbitrary bytes on three connections to a memcached server, and elapsed time. The output
-//! must end with a complete line. `coordinators/memcached/src/tests.rs` is the same test in `cargo
-//! test`.
+//! Sends arbitrary bytes to a memcached server on three connections and lets time pass. The
+//! server's output must end with a complete line. `coordinators/memcached/src/tests.rs` is the same
+//! test in `cargo test`.
 
 use crate::bench::{Bench, START};
 use crate::pieces;

@@ -1,18 +1,20 @@
-//! Sends arbitrary bytes of two logged-in clients (pieces 0 and 1) and of a stranger (2) to a
-//! MariaDB server; also elapsed time (3) and the stranger's disconnect (4). Clients must get
-//! complete packets. `coordinators/mysql/src/tests/anything.rs` is the same test in `cargo test`.
+//! Sends arbitrary bytes to a MariaDB server, whose clients must get complete packets. Pieces 0 and
+//! 1 are from two clients with a session, piece 2 is from a stranger, piece 3 lets time pass, and
+//! piece 4 reconnects the stranger. `coordinators/mysql/src/tests/anything.rs` is the same test in
+//! `cargo test`.
 
 use crate::bench::Bench;
 use fencepost_machine::{ConnectionId, DiskImage};
 use fencepost_mysql::{Config, Mysql};
 
-/// The login of root without a password, in protocol 4.1.
+/// The packet with which root logs in without a password, in protocol 4.1.
 const LOGIN: &[u8] = b"\x26\0\0\x01\0\x82\0\0\0\0\0\x01\x2d\
     \0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0root\0\0";
 const SCHEMA: &str = "CREATE DATABASE d; USE d; CREATE TABLE t (k INT PRIMARY KEY, v INT); \
                       INSERT INTO t VALUES (1, 1)";
 const QUESTION: &[u8] = b"\x09\0\0\0\x03SELECT 1";
-/// Number of packets in an answer: the column count, a column, its end, a row, and its end.
+/// Number of packets in the answer to `QUESTION`: the column count, a column, its end, a row, and
+/// its end.
 const PACKETS: usize = 5;
 
 fn look_at(server: &mut Bench<Mysql>, client: ConnectionId) -> Vec<Option<u8>> {

@@ -1,4 +1,5 @@
-//! Reads arbitrary text as a fault plan. It is refused, or both engines run it identically.
+//! Reads arbitrary text as a fault plan. The plan is either refused, or both engines run it with
+//! the same result.
 
 use crate::targets::typed;
 use fencepost::{Engine, RunSpec, Scenario};

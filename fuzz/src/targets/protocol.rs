@@ -1,4 +1,4 @@
-//! Sends arbitrary bytes on three connections to a Redis server, which must send only RESP.
+//! Sends arbitrary bytes on three connections to a Redis server, whose answers must be RESP.
 //! `fake-redis/src/tests/protocol.rs` is the same test in `cargo test`.
 
 use crate::targets::typed;
@@ -6,7 +6,7 @@ use fake_redis::{
     ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Now, Output, Outputs, WallTime,
 };
 
-/// Initial wall-clock time of the server: 2023-11-14.
+/// Initial wall-clock time of the server, on 2023-11-14.
 const START: WallTime = WallTime(1_700_000_000_000_000);
 const ROUNDS_MAX: usize = 1_000_000;
 

@@ -1,5 +1,5 @@
-//! Reads arbitrary bytes as a snapshot. It is refused without a write, or the next snapshot is read
-//! back equal.
+//! Reads arbitrary bytes as a snapshot. The server must either refuse it without a write, or write
+//! a snapshot with the same content.
 
 use crate::bench::Bench;
 use fake_redis::{DiskImage, NodeConfig, Persistence};
@@ -27,7 +27,8 @@ fn check(snapshot: &[u8]) {
 
 pub(super) fn run(snapshot: &[u8]) {
     check(snapshot);
-    // A checksum of 0 disables the check. Mutations would never find the correct one.
+    // Tests the snapshot with the checksum 0, which disables the check. Random changes would never
+    // produce a correct checksum.
     if let Some((content, _)) = snapshot.split_last_chunk::<8>() {
         check(&[content, &[0; 8]].concat());
     }

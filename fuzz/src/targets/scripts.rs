@@ -1,5 +1,5 @@
-//! Runs programs that use the whole script library, and arbitrary text as a script. The next script
-//! must be unaffected. `src/bin/beside.rs` runs the same programs on a real server.
+//! Runs generated programs and arbitrary text as scripts. They must not affect the next script.
+//! `src/bin/beside.rs` runs the same programs on a real server.
 
 use crate::bench::Bench;
 use crate::programs::program;

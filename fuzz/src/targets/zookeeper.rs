@@ -1,7 +1,7 @@
-//! Sends arbitrary bytes to a ZooKeeper server from a client with a session (piece 0), two
-//! strangers (1 and 2) and the members that an ensemble's server connects to (6); also elapsed time
-//! (3) and disconnects of strangers (4). An input that begins with 5 tests a member of three, and
-//! any other input tests a standalone server, which must still serve the next client.
+//! Sends arbitrary bytes to a ZooKeeper server. Piece 0 is from a client with a session, pieces 1
+//! and 2 are from two strangers, piece 3 lets time pass, piece 4 reconnects the strangers, and
+//! piece 6 is from the member that the server last connected to. If the input begins with 5, the
+//! server is one of three. A standalone server must still serve the next client.
 //! `coordinators/zookeeper/src/tests/anything.rs` is the same test in `cargo test`.
 
 use crate::bench::{Bench, START};

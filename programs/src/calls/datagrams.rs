@@ -1,5 +1,5 @@
-//! Emulates datagram sockets: UDP inside the group and to the resolver, and netlink, through which
-//! programs list the machine's interfaces. No other machine listens for datagrams.
+//! Emulates datagram sockets: UDP within the group and to the resolver, and netlink, through which
+//! programs list the network interfaces. No other machine listens for datagrams.
 
 use super::interfaces::{self, internet};
 use super::{Call, Outcome, fails};
@@ -217,12 +217,14 @@ impl Group {
         let address = self.launch.hosts.get(&name.join("."));
         let told = address.filter(|_| asked[..2] == DNS_ADDRESS);
         let mut answer = question[..2].to_vec();
-        // The flags mark an answer with recursion, and no error or an unknown name.
+        // Flags of the answer: recursion is available, and there is no error or the name is
+        // unknown.
         answer.extend([0x81, if address.is_some() { 0x80 } else { 0x83 }]);
         answer.extend([0, 1, 0, u8::from(told.is_some()), 0, 0, 0, 0]);
         answer.extend(&question[HEAD..at + 5]);
         if let Some(address) = told {
-            // The fields are a pointer to the question's name, type A, class IN, 60 s, four bytes.
+            // The record: a pointer to the name in the question, type A, class IN, 60 s, and four
+            // bytes of data.
             answer.extend([0xc0, HEAD as u8, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4]);
             answer.extend(address.octets());
         }

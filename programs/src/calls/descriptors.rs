@@ -1,5 +1,5 @@
-//! Emulates calls on descriptors. Each emulated file also has a kernel descriptor of the same kind,
-//! so that numbers, `fstat` and inheritance by fork or exec are correct.
+//! Emulates calls on descriptors. Each emulated file also has a kernel descriptor of the same kind.
+//! This makes numbers, `fstat` and inheritance by fork and exec correct.
 
 use super::interfaces::QUESTIONS;
 use super::{Call, Outcome, fails};
@@ -33,8 +33,8 @@ impl Group {
         })
     }
 
-    /// Lets the kernel copy only between its own files. Otherwise programs fall back to other
-    /// calls.
+    /// Lets the kernel execute a copy between two of its own files. A copy with an emulated file
+    /// fails, and programs fall back to other calls.
     fn native_unless(&self, descriptors: [u64; 2]) -> Outcome {
         let is_ours = |one: &u64| (*one as i32) < 3 || (*one as i32) >= FIRST_DESCRIPTOR;
         if descriptors.iter().any(is_ours) { fails(libc::EINVAL) } else { Outcome::Native }
@@ -182,8 +182,8 @@ impl Group {
         Outcome::Done(result)
     }
 
-    /// Asks the kernel whether a descriptor is non-blocking, because programs set this flag
-    /// natively.
+    /// Asks the kernel whether a descriptor is non-blocking, because the kernel executes the calls
+    /// that change this flag.
     pub(super) fn is_nonblocking(&self, call: &Call) -> bool {
         let path = format!("/proc/{}/fdinfo/{}", call.memory.0, call.descriptor());
         let text = std::fs::read_to_string(path).unwrap_or_default();

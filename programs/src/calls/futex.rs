@@ -1,4 +1,4 @@
-//! Emulates futexes, which are words in memory on which threads wait.
+//! Emulates futexes: words in memory that threads wait for.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;
@@ -64,8 +64,9 @@ impl Group {
         call.blocks(Interest::Futex { at, mask, is_woken: false }, until)
     }
 
-    /// Changes the second word and wakes waiters of the first. Also wakes waiters of the second
-    /// word if its old value met a condition.
+    /// Emulates `FUTEX_WAKE_OP`: changes the second word and wakes threads that wait for the first.
+    /// If the old value of the second word meets the condition, also wakes threads that wait for
+    /// the second.
     fn futex_wake_op(&mut self, call: &Call) -> Outcome {
         let [word, _, value, most, second, encoded] = call.arguments;
         let encoded = encoded as u32;
@@ -108,7 +109,7 @@ fn word_of(call: &Call, at: u64) -> Word {
     shared.unwrap_or(Word::Own { process: call.process, at })
 }
 
-/// Returns the file and offset of a word in a shared mapping; `None` for a private mapping.
+/// Returns the file and the offset of a word in a shared mapping; `None` for a private mapping.
 fn shared_word(memory: Memory, at: u64) -> Option<Word> {
     let maps = std::fs::read_to_string(format!("/proc/{}/maps", memory.0)).ok()?;
     let hexadecimal = |text: &str| u64::from_str_radix(text, 16).ok();

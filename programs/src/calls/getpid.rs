@@ -1,15 +1,15 @@
-//! Executes `getpid` without a stop, because client libraries call it before each command. After
-//! the first stop, the function's code in the process's memory returns the process id.
+//! Lets programs call `getpid` without a stop, because client libraries call it before each
+//! command. At the first stop, the function's code is replaced by code that returns the process id.
 
 use super::Call;
 use crate::group::Group;
 use crate::process::Number;
 
-/// Machine code of the system call: `mov eax, 39; syscall; ret`
+/// Machine code of the function before: `mov eax, 39; syscall; ret`
 const ASKS: u64 = 0xc305_0f00_0000_27b8;
 const BEFORE_STOP: u64 = 7;
 
-/// Returns the machine code that returns the id: `mov eax, number; nop; nop; ret`
+/// Returns the machine code that replaces the function: `mov eax, number; nop; nop; ret`
 fn knows(number: Number) -> u64 {
     0xc390_9000_0000_00b8 | u64::from(number) << 8
 }

@@ -1,4 +1,5 @@
-//! Emulates calls about the identity and location of a program, and about randomness.
+//! Emulates calls that tell a program its identity and its machine's, and calls that return random
+//! bytes.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;
@@ -114,7 +115,8 @@ fn prctl(call: &Call) -> Outcome {
         libc::PR_SET_TSC => {
             Outcome::Refused("made rdtsc a fault by PR_SET_TSC, which is not emulated".to_owned())
         }
-        // The tracer must be able to read the memory of every process, and to reap orphans.
+        // Programs cannot change these settings, because the tracer must be able to read the memory
+        // of each process and to reap orphans.
         libc::PR_SET_DUMPABLE => Outcome::Done(0),
         libc::PR_SET_CHILD_SUBREAPER => fails(libc::EINVAL),
         _ => Outcome::Native,

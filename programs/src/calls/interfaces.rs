@@ -19,7 +19,8 @@ const SIOCGIFINDEX: u64 = 0x8933;
 const ENTRY: usize = 40;
 const NAME: usize = 16;
 
-/// Flags of the two interfaces: up, running and loopback; up, running, broadcast and multicast.
+/// Flags of the two interfaces. Both are up and running. The first is a loopback interface; the
+/// other one allows broadcast and multicast.
 const LOOPBACK_FLAGS: u32 = 0x49;
 const FLAGS: u32 = 0x1043;
 
@@ -127,7 +128,7 @@ pub(super) fn answers(question: &[u8], process: u32, own: Ipv4Addr) -> Vec<Vec<u
     let sequence = question.get(8..12).unwrap_or(&[0; 4]);
     let message = |kind: u16, body: Vec<u8>| {
         let mut bytes = (body.len() as u32 + 16).to_le_bytes().to_vec();
-        // The flag is NLM_F_MULTI.
+        // The flags, `NLM_F_MULTI`.
         bytes.extend([kind.to_le_bytes(), 2u16.to_le_bytes()].concat());
         bytes.extend(sequence);
         bytes.extend(process.to_le_bytes());

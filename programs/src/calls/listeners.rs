@@ -9,7 +9,8 @@ use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 
 impl Group {
-    /// Connects another machine to a port. `None` if no socket listens or its backlog is full.
+    /// Opens a connection from another machine to a port. Returns `None` if no socket listens on
+    /// the port or its backlog is full.
     pub fn incoming(&mut self, from: (Ipv4Addr, u16), port: u16) -> Option<SocketId> {
         let listener = self.files.listener(port)?;
         if !self.files.has_room(listener) {
@@ -45,7 +46,7 @@ impl Group {
             self.files.joins(listener, file, (from_inside(ip), local_port));
             return Outcome::Done(0);
         }
-        // A full backlog looks like an unresponsive machine, so the client retries.
+        // If the backlog is full, the listener does not answer, and the client retries.
         let id = self.take_socket();
         if let Some(socket) = self.files.socket(file) {
             socket.stage = Stage::Connecting(id);
@@ -77,7 +78,7 @@ impl Group {
         let Some(file) = self.file_of(call) else { return fails(libc::ENOTSOCK) };
         match i32::from(call.memory.u16(at)) {
             libc::AF_INET => {}
-            // No machine of the simulated network connects to a Unix socket's name.
+            // No machine of the simulated network can connect to the name of a Unix socket.
             libc::AF_UNIX => return Outcome::Done(0),
             _ => return fails(libc::EADDRNOTAVAIL),
         }

@@ -1,5 +1,5 @@
-//! Emulates calls that open files. Files that reveal the time, the machine or randomness are
-//! replaced, and the kernel opens all others.
+//! Emulates calls that open files. Files that reveal the time, the machine or random bytes are
+//! replaced. The kernel opens all others.
 
 use super::{Call, Outcome, fails};
 use crate::file::{FileId, Kind};
@@ -13,12 +13,12 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
-/// Folder in which a JVM creates a file named after its process id and removes those of dead JVMs.
-/// JVMs of concurrent runs have the same process ids. If the folder is missing, a JVM creates no
-/// such file.
+/// Folder in which a JVM creates a file named after its process id and removes the files of dead
+/// JVMs. JVMs of concurrent runs have the same process ids. A JVM that does not find the folder
+/// creates no file.
 const SHARED_BY_JVMS: &str = "/tmp/hsperfdata_";
 
-/// Fixed contents for the kernel's memory accounting, which differs between runs.
+/// Fixed contents of files about memory usage, which differs between runs.
 const MEMORY_USED: &str = "Rss: 12000 kB\nPrivate_Dirty: 4000 kB\nAnonHugePages: 0 kB\n";
 
 enum Other {
@@ -80,7 +80,7 @@ impl Group {
         from.map(|from| from.join(path))
     }
 
-    /// Returns the path with all links resolved. In `/proc`, the result has the real process id.
+    /// Returns the path with all links resolved. Paths in `/proc` contain the real process id.
     fn leads_to(&self, process: Number, path: &Path) -> String {
         let real = self.process(process).memory.0;
         let plain = without_dots(path);
@@ -96,7 +96,7 @@ impl Group {
             return self.by_real_number(&plain.display().to_string());
         }
         let found = end_of_links(path).unwrap_or(plain).display().to_string();
-        // A link to `/proc/self` resolves to the tracer instead of the traced process.
+        // `/proc/self` is resolved in the tracer, so the tracer's process id must be replaced.
         match found.strip_prefix(&format!("/proc/{}/", std::process::id())) {
             Some(rest) => format!("/proc/{real}/{rest}"),
             None => found,
@@ -154,7 +154,8 @@ impl Group {
     }
 }
 
-/// Returns the path that a traced process opens, and the file that must stay open meanwhile.
+/// Returns a path under which a traced process can open the text, and the file that must stay open
+/// meanwhile.
 fn shown_to_others(text: &str) -> io::Result<(String, Option<File>)> {
     let file = file_with(text)?;
     let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
@@ -177,7 +178,7 @@ fn own_descriptor_path(plain: &Path) -> Option<PathBuf> {
     Some(Path::new("/proc/self/fd").join(number))
 }
 
-/// Removes `.` and `..` from a path, assuming that no folder in the path is a link.
+/// Removes `.` and `..` from a path, assuming that no component is a link.
 fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

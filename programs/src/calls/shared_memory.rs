@@ -1,4 +1,4 @@
-//! Emulates System V shared memory, which a process shares only with processes that it forks.
+//! Emulates System V shared memory. A process shares it only with processes that it forks.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;

@@ -1,4 +1,5 @@
-//! Emulates sockets. Connections to other machines go to the driver; others stay in the group.
+//! Emulates stream sockets. Connections to other machines are passed to the driver. All others stay
+//! within the group.
 
 use super::interfaces::internet;
 use super::{Call, Outcome, fails};
@@ -8,7 +9,7 @@ use crate::interface::{News, Request, SocketId};
 use crate::process::Interest;
 use std::net::Ipv4Addr;
 
-/// Time for which the kernel tries to connect to an unresponsive machine, in nanoseconds.
+/// Time in nanoseconds for which the kernel tries to connect to a machine that does not answer.
 const CONNECT_MAX_NS: u64 = 127_000_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -44,7 +45,8 @@ impl Socket {
         }
     }
 
-    /// Shuts down one or both directions. To the peer, a program that shut down both has closed.
+    /// Shuts down one or both directions. If both are shut down, the connection is closed, which is
+    /// how it looks to the peer.
     fn shuts(&mut self, id: SocketId, reading: bool, writing: bool) -> Option<Request> {
         let was_closed = self.reads_no_more && self.is_shut;
         let ends = writing && !self.is_shut;
@@ -117,7 +119,7 @@ impl Group {
             (Stage::Open(_) | Stage::Local { .. }, true) => return Outcome::Done(0),
             (Stage::Connecting(id), true) if call.has_expired => {
                 if socket.send_timeout_ns.is_some() {
-                    // The kernel would keep trying to connect.
+                    // The send timeout ends only the call. The socket goes on connecting.
                     return fails(libc::EINPROGRESS);
                 }
                 let id = *id;

@@ -1,4 +1,4 @@
-//! Emulates reading from and writing to streams.
+//! Emulates calls that read from and write to streams.
 
 use super::{Call, Outcome, fails};
 use crate::file::{FileId, Kind, PIPE_CAPACITY, PipeId, Stage};
@@ -10,7 +10,7 @@ use rand_core::Rng;
 
 const BYTES_MAX: u64 = 1 << 24;
 const PLACES_MAX: u64 = 1024;
-/// Size in bytes up to which writes to a pipe are atomic.
+/// Maximum size in bytes of an atomic write to a pipe.
 const ATOMIC: usize = 4096;
 
 impl Call {
@@ -266,7 +266,7 @@ impl Group {
         if !is_enough {
             return call.blocks_restartable(Interest::Files, None);
         }
-        // A blocking writer passes all of its bytes in one call.
+        // A blocking write passes all bytes at once, even if the pipe has less room.
         let length = if is_nonblocking { bytes.len().min(room) } else { bytes.len() };
         let pipe = &mut self.files.pipes[pipe];
         pipe.bytes.extend(&bytes[..length]);

@@ -1,4 +1,4 @@
-//! Emulates the calls for clocks, sleeping and timers.
+//! Emulates calls that read clocks, sleep or set timers.
 
 use super::{Call, Outcome, fails};
 use crate::file::{Kind, Timer};
@@ -43,7 +43,8 @@ impl Group {
                 let (interval, first) = (us(b), us(b + 16));
                 self.alarm(call, first, interval, (c != 0).then_some(c))
             }
-            // Timers of processor time never fire, because work takes no simulated time.
+            // Timers that count processor time never fire, because computing takes no simulated
+            // time.
             libc::SYS_setitimer => Outcome::Done(0),
             libc::SYS_getitimer => {
                 self.puts_alarm(call, (a as i32 == libc::ITIMER_REAL).then_some(call.process), b);

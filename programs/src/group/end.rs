@@ -1,4 +1,4 @@
-//! Handles the end of threads, processes and the group.
+//! Handles the ends of threads and processes, and of the group.
 
 use super::{Ending, Group, Interest, Number, State};
 use crate::process::{Thread, Word};
@@ -18,7 +18,8 @@ impl Group {
         self.keeps_memory_of(process, number);
         self.thread(number).tracee.go(0);
         if others && is_first {
-            // The kernel reports the first thread's end only after the others have ended.
+            // The kernel reports the end of a process's first thread only after the others have
+            // ended.
             self.clears(number);
             self.threads.remove(&number);
             return Turn::IsOver;
@@ -125,7 +126,7 @@ impl Group {
             process.parent = 0;
         }
         self.reaps_orphans();
-        // The kernel keeps no zombie for a parent that ignores SIGCHLD.
+        // If the parent ignores SIGCHLD, the kernel removes the process without a wait.
         if self.processes.get(&number).is_some_and(|process| !process.real.is_there()) {
             self.processes.remove(&number);
         }
@@ -170,7 +171,7 @@ impl Group {
             descriptors.into_values().for_each(|file| self.files.release(file));
             self.process_mut(number).ended.get_or_insert(libc::SIGKILL);
         }
-        // When the last process has ended, the kernel has passed all zombies to the tracer.
+        // All processes have ended, so the kernel has made the tracer the parent of all zombies.
         self.processes.values().for_each(|process| process.real.reap());
         self.ready.clear();
     }

@@ -1,4 +1,4 @@
-//! Signals, with their effect on waiting calls, and faults of instructions that reveal the time.
+//! Handles signals and their effect on waiting calls, and emulates instructions that read the time.
 
 use super::{Blocked, CALLS_OF_A_SIGNAL, Ending, Group, Interest, Number, State};
 use crate::sys::trace::SignalInfo;
@@ -53,7 +53,8 @@ impl Group {
         spared & bit == 0
     }
 
-    /// Executes `rdtsc` and `rdtscp` with the monotonic clock; `false` for other instructions.
+    /// Emulates `rdtsc` and `rdtscp` with the monotonic clock. Returns `false` for any other
+    /// instruction.
     fn emulates_instruction(&mut self, number: Number) -> bool {
         let thread = self.thread(number);
         let (tracee, memory) = (thread.tracee, self.process(thread.process).memory);
@@ -141,8 +142,9 @@ impl Group {
         (at != 0).then(|| memory.u64(at))
     }
 
-    /// Restarts the call in the kernel, which finds the pending signal and delivers it with the
-    /// call's mask. The call gets no descriptors, and a kernel epoll set is empty anyway.
+    /// Lets the kernel execute the call. It finds the pending signal and delivers it with the
+    /// call's signal mask. The call gets no descriptors to wait for; the kernel's epoll sets are
+    /// empty anyway.
     pub(crate) fn waits_in_the_kernel(&mut self, number: Number) {
         let thread = self.thread(number);
         let mut registers = thread.registers;

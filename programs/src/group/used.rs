@@ -1,4 +1,4 @@
-//! Records the files that a group executed and read. Exec and open stop the thread anyway.
+//! Records the files that a group executes and opens. The calls stop the thread in any case.
 
 use super::Group;
 use crate::interface::FilesUsed;

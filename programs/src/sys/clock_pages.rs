@@ -1,4 +1,5 @@
-//! The [`ClockPages`] of all address spaces, from which programs read the clocks without a stop.
+//! The [`ClockPages`], from which programs read the clocks without a stop. Each address space has
+//! one.
 
 use super::memory::file_in_memory;
 use std::arch::global_asm;
@@ -11,10 +12,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) const PAGE: usize = 4096;
 const PAGES: usize = 512;
 
-// Each read counts itself. It returns the clock as of the tracer's last resume plus one step for
-// each read since. When the budget of reads is spent, and for clocks of other processes, the
-// functions make the system call, which stops the thread. The shared page precedes the image in
-// memory; the functions are at `CODE_AT` in it.
+// The functions of the vDSO. Each read adds one to a counter in the shared page. The result is the
+// clock at the tracer's last resume plus one step per read since. If the budget of reads is spent,
+// and for clocks that the page does not have, the functions make the system call, which stops the
+// thread. The shared page precedes the image in memory. The functions are at `CODE_AT` in the
+// image.
 global_asm!(
     ".pushsection .text.fencepost_vdso, \"ax\", @progbits",
     ".hidden fencepost_vdso_clock_gettime, fencepost_vdso_gettimeofday, fencepost_vdso_time",
@@ -114,7 +116,7 @@ pub(crate) fn functions() -> (&'static [u8], [(&'static str, usize); 4]) {
     let at = |label: &'static u8| std::ptr::from_ref(label);
     let begin = at(&fencepost_vdso_clock_gettime);
     let offset = |label: &'static u8| at(label).addr() - begin.addr();
-    // SAFETY: the labels enclose bytes of one section of this program.
+    // SAFETY: both labels are in the same section of this program, with the functions between them.
     let bytes = unsafe { std::slice::from_raw_parts(begin, offset(&fencepost_vdso_end)) };
     let functions = [
         ("__vdso_clock_gettime", 0),
@@ -125,7 +127,7 @@ pub(crate) fn functions() -> (&'static [u8], [(&'static str, usize); 4]) {
     (bytes, functions)
 }
 
-/// The layout of the shared page, which the functions read.
+/// The content of the shared page, which the functions of the vDSO read.
 #[repr(C)]
 struct Shared {
     monotonic_ns: AtomicU64,
@@ -153,7 +155,7 @@ impl ClockPages {
     pub(crate) fn new() -> io::Result<ClockPages> {
         let file = file_in_memory()?;
         file.set_len((PAGES * PAGE) as u64)?;
-        // SAFETY: the call creates a new mapping of a file that is this long.
+        // SAFETY: the call creates a new mapping, and the file is long enough for it.
         let mapped = unsafe {
             let protection = libc::PROT_READ | libc::PROT_WRITE;
             let descriptor = file.as_raw_fd();
@@ -190,8 +192,8 @@ impl ClockPages {
 
     fn shared(&self, page: usize) -> &Shared {
         assert!(page < PAGES, "page {page}");
-        // SAFETY: the page is aligned and mapped for as long as `self` lives. Here and in the
-        // functions, only atomics change it.
+        // SAFETY: the page is aligned and mapped for as long as `self` lives. All accesses to it,
+        // here and in the functions, are atomic.
         unsafe { &*self.mapped.add(page * PAGE).cast::<Shared>() }
     }
 

@@ -1,5 +1,5 @@
-//! The seccomp filter for traced threads. A call that is on no list stops the thread and is refused
-//! by name. Calls of the 32-bit interface have other numbers, and each raises `SIGSYS`.
+//! The seccomp filter of traced threads. A call that is on no list stops the thread, and the group
+//! reports its name. Calls of the 32-bit interface have other numbers, so they raise `SIGSYS`.
 
 use libc::{
     BPF_ABS, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, SECCOMP_RET_ALLOW,
@@ -8,15 +8,16 @@ use libc::{
 
 /// The value of `AUDIT_ARCH_X86_64`.
 const ARCHITECTURE: u32 = 0xc000_003e;
-/// Offsets in the filter's data. `ARGUMENTS_AT` is the offset of the low halves of the arguments.
+/// Offsets in the data that the filter reads. `ARGUMENTS_AT` is the offset of the first argument's
+/// lower half.
 const NUMBER_AT: u32 = 0;
 const ARCHITECTURE_AT: u32 = 4;
 const ARGUMENTS_AT: u32 = 16;
 
-/// First `ioctl` command that may query network interfaces.
+/// First of the `ioctl` commands that query network interfaces.
 pub(crate) const FIRST_QUESTION: u64 = 0x8900;
 
-/// First descriptor number of the kernel's files. Below it, descriptors may be emulated.
+/// Number of the first descriptor that is always the kernel's. Lower ones may be emulated.
 pub(crate) const FIRST_DESCRIPTOR: i32 = 256;
 
 #[rustfmt::skip]
@@ -24,15 +25,16 @@ const ON_DESCRIPTORS: &[c_long] = &[
     libc::SYS_read, libc::SYS_write, libc::SYS_close, libc::SYS_readv, libc::SYS_writev,
     libc::SYS_dup,
 ];
-/// Calls that act on descriptors, each with a single command and the first of a range of commands
-/// that stop the thread. All other commands concern the kernel's descriptor, which keeps its own
-/// flags.
+/// Calls on descriptors of which only some commands stop the thread: the first number, and all
+/// numbers from the second on. The kernel executes all other commands on its own descriptor, which
+/// has its own flags.
 const COMMANDS_ON_DESCRIPTORS: &[(c_long, u32, u32)] = &[
     (libc::SYS_fcntl, libc::F_DUPFD as u32, libc::F_DUPFD_CLOEXEC as u32),
     (libc::SYS_ioctl, libc::FIONREAD as u32, FIRST_QUESTION as u32),
 ];
 
-/// System calls that neither wait for others nor reveal the time.
+/// System calls that the kernel executes, because they neither wait for other threads nor reveal
+/// the time.
 #[rustfmt::skip]
 const NATIVE: &[c_long] = &[
     libc::SYS_mmap, libc::SYS_munmap, libc::SYS_mprotect, libc::SYS_madvise, libc::SYS_brk,
@@ -66,7 +68,7 @@ const NATIVE: &[c_long] = &[
     libc::SYS_pkey_free, libc::SYS_restart_syscall, libc::SYS_execve, libc::SYS_execveat,
 ];
 
-/// Calls that fail with `ENOSYS`, for which programs have a fallback.
+/// Calls that fail with `ENOSYS`, so that programs use a fallback.
 #[rustfmt::skip]
 const MISSING: &[c_long] = &[
     libc::SYS_io_uring_setup, libc::SYS_clone3, libc::SYS_pidfd_open,
@@ -76,7 +78,7 @@ const MISSING: &[c_long] = &[
     libc::SYS_memfd_secret, libc::SYS_add_key, libc::SYS_keyctl, libc::SYS_copy_file_range,
     libc::SYS_openat2, libc::SYS_sendmmsg, libc::SYS_recvmmsg, libc::SYS_rseq,
 ];
-/// First number of the calls that are newer than the libc crate. These calls also fail.
+/// Number of the first call that is newer than the libc crate. Such calls fail, too.
 const FIRST_UNKNOWN: u32 = 449;
 
 fn statement(code: u32, k: u32) -> sock_filter {

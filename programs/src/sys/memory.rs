@@ -1,4 +1,4 @@
-//! The [`Memory`] of a traced process, with functions to read and write it.
+//! Reads and writes the [`Memory`] of a traced process.
 
 use libc::{c_void, iovec, pid_t};
 use std::fs::File;
@@ -73,7 +73,8 @@ impl Memory {
     }
 
     pub(crate) fn text(self, at: u64) -> Vec<u8> {
-        // A read that crosses into an unmapped page returns nothing.
+        // The read ends at the page boundary, because a read that continues in an unmapped page
+        // returns nothing.
         let first = 4096 - (at % 4096) as usize;
         let mut bytes = self.read(at, first);
         if !bytes.contains(&0) {

@@ -1,4 +1,4 @@
-//! Starts a program that is traced from its first instruction, with [`spawn`].
+//! Starts a program that is traced from its first instruction on, with [`spawn`].
 
 use super::filter::filter;
 use super::trace::{Stop, Tracee};
@@ -10,7 +10,7 @@ use std::path::Path;
 
 const DESCRIPTORS_MAX: libc::rlim_t = 1024;
 
-/// Limit on data memory in bytes, so that an endless allocation fails in the process alone.
+/// Limit in bytes on the data of a process, so that endless allocation fails only in that process.
 const MEMORY_MAX: libc::rlim_t = 4 << 30;
 
 pub(crate) struct Image {
@@ -21,7 +21,7 @@ pub(crate) struct Image {
     pub(crate) user: Option<libc::uid_t>,
 }
 
-/// Forks a child and returns it stopped before its exec.
+/// Forks a child and returns it, stopped before it executes the program.
 pub(crate) fn spawn(image: &Image) -> Result<Tracee, StartError> {
     let pointers = |texts: &[CString]| -> Vec<*const c_char> {
         texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
@@ -49,14 +49,14 @@ pub(crate) fn spawn(image: &Image) -> Result<Tracee, StartError> {
     }
 }
 
-/// Replaces the child by the program. Exit statuses from 121 on mean that a preparation failed.
+/// Turns the child into the program. Exit statuses from 121 on mean that a preparation failed.
 unsafe fn become_program(
     image: &Image,
     arguments: &[*const c_char],
     environment: &[*const c_char],
     program: &sock_fprog,
 ) -> ! {
-    // SAFETY: all pointers are to live, zero-terminated memory.
+    // SAFETY: all pointers point to live, zero-terminated memory.
     unsafe {
         libc::setsid();
         libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
@@ -73,7 +73,7 @@ unsafe fn become_program(
             libc::_exit(121);
         }
         libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV);
-        // The kernel kills the child with the tracer until ptrace takes over that role.
+        // Until ptrace is active, this makes the kernel kill the child when the tracer ends.
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         if libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) != 0 {
             libc::_exit(122);
@@ -88,7 +88,8 @@ unsafe fn become_program(
     }
 }
 
-/// Opens an empty input, and files for output that stay empty because the tracer takes the output.
+/// Opens an empty standard input, and files for standard output and error. The files stay empty,
+/// because the tracer takes the output.
 unsafe fn prepare_descriptors() {
     // SAFETY: the calls affect only descriptors of the child, and all pointers are live.
     unsafe {
@@ -148,13 +149,15 @@ pub(crate) fn signal_process(process: pid_t, signal: i32) -> i64 {
     }
 }
 
-/// Sends a timer's signal to a thread or, if none is given, to any thread of the process.
+/// Sends the signal of a timer to the thread or, if `thread` is `None`, to any thread of the
+/// process.
 pub(crate) fn signal_of_timer(
     (process, thread): (pid_t, Option<pid_t>),
     signal: i32,
     (timer, overrun, value): (i32, u32, u64),
 ) {
-    // A timer's `siginfo_t` has the signal, error, code, a gap, number, overrun and value.
+    // The words of the `siginfo_t` of a timer: signal and error, code and a gap, timer and overrun,
+    // value.
     let mut told = [0u64; 16];
     told[0] = signal as u32 as u64;
     told[1] = libc::SI_TIMER as u32 as u64;
@@ -170,7 +173,7 @@ pub(crate) fn signal_of_timer(
     }
 }
 
-/// Pins this thread and its children to one core, because wake-ups across cores are slow.
+/// Pins this thread and its children to one core, because wake-ups between cores are slow.
 pub(crate) fn stay_on_one_core() {
     use std::sync::atomic::{AtomicUsize, Ordering};
     static STARTED: AtomicUsize = AtomicUsize::new(0);
@@ -188,8 +191,8 @@ pub(crate) fn stay_on_one_core() {
         let cores: Vec<usize> = (0..libc::CPU_SETSIZE as usize)
             .filter(|core| libc::CPU_ISSET(*core, &allowed))
             .collect();
-        // The first thread stays on its core, and later threads take the next cores. Otherwise all
-        // processes of a machine would share one core.
+        // The first thread stays on its core, and later threads take the following cores. With a
+        // fixed core, all tracers on a machine would share it.
         let here = usize::try_from(libc::sched_getcpu()).unwrap_or(0);
         let first = cores.iter().position(|core| *core == here).unwrap_or(0);
         let core = cores[(first + STARTED.fetch_add(1, Ordering::Relaxed)) % cores.len()];

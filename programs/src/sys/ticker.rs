@@ -1,4 +1,5 @@
-//! A timer ([`Ticking`]) that interrupts the wait for a traced thread, to detect a spinning one.
+//! A timer ([`Ticking`]) that interrupts the wait for a traced thread, so that the tracer can check
+//! whether the thread spins.
 
 use std::cell::OnceCell;
 use std::mem::zeroed;
@@ -23,8 +24,8 @@ fn signal() -> libc::c_int {
 impl Timer {
     fn new() -> Timer {
         HANDLER.call_once(|| {
-            // SAFETY: a zeroed `sigaction` is valid. The handler does nothing and does not restart
-            // the call that it interrupts.
+            // SAFETY: a zeroed `sigaction` is valid. The handler does nothing, and the interrupted
+            // call is not restarted.
             unsafe {
                 let mut action: libc::sigaction = zeroed();
                 action.sa_sigaction = on_tick as extern "C" fn(libc::c_int) as usize;

@@ -1,4 +1,4 @@
-//! A [`Tracee`] is one traced thread, controlled with ptrace.
+//! Controls a traced thread with ptrace, as a [`Tracee`].
 
 use libc::{c_long, c_ulong, c_void, pid_t, user_regs_struct};
 use std::io;
@@ -11,7 +11,7 @@ pub(crate) enum Stop {
     Call,
     Boundary,
     Exec,
-    /// The creation of a thread or process, with the real id of the child.
+    /// The thread created a thread or process, with the real id `child`.
     Made {
         child: pid_t,
         waits_for_it: bool,
@@ -22,7 +22,8 @@ pub(crate) enum Stop {
     Killed(i32),
 }
 
-/// A `siginfo_t` as words: signal, error and code, then data that depends on these.
+/// The words of a `siginfo_t`: signal, error and code, then data that depends on the signal and
+/// code.
 pub(crate) struct SignalInfo([u32; 32]);
 
 impl SignalInfo {
@@ -77,7 +78,7 @@ impl Tracee {
     }
 
     fn request(self, what: libc::c_uint, data: c_long) -> io::Result<()> {
-        // SAFETY: all requests of this function take a number and no pointer.
+        // SAFETY: every request of this function takes a number and no pointer.
         match unsafe { libc::ptrace(what, self.0, 0, data) } {
             -1 => Err(io::Error::last_os_error()),
             _ => Ok(()),
@@ -105,7 +106,7 @@ impl Tracee {
         }
     }
 
-    /// Waits for the next stop. The result is never `None`; the type suits the caller's match.
+    /// Waits for the next stop. Never returns `None`; the return type suits the callers' matches.
     pub(crate) fn wait(self) -> Option<Stop> {
         loop {
             if let Some(stop) = self.wait_once() {
@@ -241,8 +242,8 @@ impl Tracee {
         }
     }
 
-    /// Executes a system call in a thread that is stopped at a call, and leaves it stopped after
-    /// that call. Returns the result and the signals that arrived meanwhile.
+    /// Executes a system call in a thread that is stopped at another call, and stops it again after
+    /// the injected call. Returns the result and the signals that arrived meanwhile.
     pub(crate) fn inject(
         self,
         registers: &user_regs_struct,

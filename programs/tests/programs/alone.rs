@@ -1,4 +1,5 @@
-//! Runs a group without a network, with [`run_alone`]. Time jumps to the group's next event.
+//! Runs a group without other machines, with [`run_alone`]. The time jumps to the group's next
+//! event.
 
 pub(crate) mod server;
 

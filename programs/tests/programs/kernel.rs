@@ -1,4 +1,5 @@
-//! Compares the emulation with the kernel. C programs must print the same and end in the same way.
+//! Compares the emulation with the kernel. C programs must print the same text and end in the same
+//! way.
 
 use crate::alone::{launch, run_alone, server};
 use fencepost_programs::Ending;

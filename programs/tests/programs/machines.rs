@@ -1,4 +1,5 @@
-//! Runs several machines with clients in a network with a latency of 300 us, as [`Machines`].
+//! Runs several machines with clients, as [`Machines`]. The network between them has a latency of
+//! 300 us.
 
 use super::alone::EPOCH_US;
 use fencepost_programs::{

@@ -1,4 +1,5 @@
-//! Tests with real programs: leaks are emulated, and unsupported calls are refused by name.
+//! Tests with real programs. Sources of differences are emulated, and unsupported calls are refused
+//! by name.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
@@ -41,9 +42,9 @@ fn run_c(source: &str) -> Option<Alone> {
     compiled(&folder, source).map(|program| run_alone(&launch(&[&program])))
 }
 
-/// Runs a Python script. Prints a message and returns `None` if Python is not installed. The script
-/// has `libc`, and `code`, which makes a function of machine code. The process table shows the
-/// program as `name`.
+/// Runs a Python script under the process name `name`. Prints a message and returns `None` if
+/// Python is not installed. The script can use `libc`, and `code`, which turns machine code into a
+/// function.
 fn python(name: &str, script: &str) -> Option<Alone> {
     let prelude = format!(
         "import ctypes, mmap, os, signal, sys, time\n\

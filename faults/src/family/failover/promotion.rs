@@ -1,6 +1,7 @@
-//! A failover by an operator, who promotes the standby after the primary crashed ahead of it or was
-//! isolated with one client. An old primary that the operator has not stopped still acts as one. A
-//! run has at most one promotion, because no other standby is left.
+//! A failover by an operator. The primary crashes before its last writes are replicated, or is
+//! isolated with one client; then the operator promotes the standby. Unless the operator has
+//! stopped the old primary, it still acts as one. A run has at most one promotion, because there is
+//! only one standby.
 
 use super::{Incident, cut_off, lag};
 use crate::draw::{any, chance};
@@ -16,7 +17,7 @@ use rand_chacha::ChaCha8Rng;
 const PRIMARY: Node = Node::Server(1);
 const STANDBY: Node = Node::Server(2);
 
-/// Time that an engineer on call or a cautious script takes to promote the standby.
+/// Time that an on-call engineer or a cautious script takes to promote the standby.
 const TAKEOVER: Spans = Spans::millis(500, 5_000);
 
 pub(super) fn promotion(

@@ -1,5 +1,6 @@
-//! A line server, real and simulated. It answers `echo WORD` with the word and closes at `close`.
-//! After `stay` it outlives the client's end for a while, then sends `end` and closes.
+//! A line-based server, in a real and a simulated version. It answers `echo WORD` with the word and
+//! closes the connection at `close`. After `stay`, it reacts late to the end of the client's
+//! stream. It then sends `end` and closes.
 
 use fencepost_programs::{News, Request, SocketId};
 use std::collections::BTreeMap;
