@@ -1,4 +1,4 @@
-//! The other published documents, each with its type, its views and its reader.
+//! The published documents other than runs and sweeps. Each has its type, its views and its reader.
 
 pub mod boundary;
 pub mod certificate;

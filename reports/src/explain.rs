@@ -1,4 +1,4 @@
-//! Explains findings in words.
+//! Explains findings: their causes, in words and with computed thresholds.
 
 pub mod arithmetic;
 pub mod cause;

@@ -1,8 +1,9 @@
 //! The `fencepost.boundary` format, version 1: the value of a scenario parameter at which a lock
-//! breaks, as found by seeds and as computed.
+//! breaks, as found by runs and as computed.
 //!
 //! The search assumes that violations are monotone: if a value breaks the lock, every more extreme
-//! value breaks it too. The probes show whether the assumption holds.
+//! value breaks it too. The report contains all probed values, which show whether the assumption
+//! holds.
 
 mod explain;
 mod html;
@@ -141,7 +142,7 @@ pub struct Bound {
 }
 
 impl Probe {
-    /// Returns the result of a cell, counting only violations of `kind` (all if `None`).
+    /// Returns the probe for a cell. If `kind` is `Some`, only violations of this kind count.
     pub fn of(value: u64, cell: &Cell, kind: Option<Kind>) -> Probe {
         let violated = match kind {
             Some(kind) => cell.violations_by_kind.get(&kind).copied().unwrap_or(0),
@@ -163,7 +164,7 @@ impl Probe {
 }
 
 impl Quantity {
-    /// Returns whether `one` is more extreme than `other`.
+    /// Returns whether `one` is a more extreme value than `other`.
     pub fn is_worse(&self, one: u64, other: u64) -> bool {
         match self.worse {
             Worse::More => one > other,
@@ -180,17 +181,19 @@ impl Quantity {
     }
 }
 
-/// Returns the threshold: the mildest violated value and its next milder neighbour. `None` if no
-/// value is violated, or the neighbour is missing or was not exercised.
+/// Returns the mildest value at which the lock breaks, and the next milder value that was probed.
+/// Returns `None` if no value breaks the lock, or if there is no milder one, or if no run at the
+/// milder one contended for the lock.
 pub fn found(quantity: &Quantity, probes: &[Probe]) -> Option<Found> {
     let sorted = by_mildness(quantity, probes);
     let first = sorted.iter().position(|probe| probe.violated > 0)?;
     let quiet = sorted.get(first.checked_sub(1)?)?;
-    // A probe without an exercised run does not show that its value is safe.
+    // If no run contended for the lock, the probe does not show that the value is safe.
     (quiet.exercised > 0).then_some(Found { violated: sorted[first].value, quiet: quiet.value })
 }
 
-/// Returns whether every probe beyond the mildest violated one is violated too.
+/// Returns whether the lock also breaks at every value that is more extreme than the mildest value
+/// at which it breaks.
 pub fn is_monotone(quantity: &Quantity, probes: &[Probe]) -> bool {
     let sorted = by_mildness(quantity, probes);
     let first = sorted.iter().position(|probe| probe.violated > 0).unwrap_or(sorted.len());

@@ -1,5 +1,5 @@
-//! The `fencepost.certificate` format: every plan within some bounds was run, and no run broke a
-//! rule.
+//! The `fencepost.certificate` format: a statement that all plans within some bounds were run and
+//! that none of the runs broke a rule.
 //!
 //! A [`Certificate`] has version 2 if its plans delay messages, and version 1 otherwise.
 
@@ -21,9 +21,9 @@ use serde::{Deserialize, Serialize};
 
 /// Value of the `format` field of a certificate.
 pub const FORMAT: &str = "fencepost.certificate";
-/// Version of a certificate whose plans delay no message.
+/// Version of the format for plans that do not delay messages.
 pub const VERSION: u32 = 1;
-/// Version of a certificate whose plans delay messages.
+/// Version of the format for plans that delay messages.
 pub const VERSION_WITH_DELAYS: u32 = 2;
 /// The output formats of a certificate.
 pub static VIEWS: &[View<Certificate>] = &[View::new("text", text::text), View::JSON, HTML];
@@ -147,13 +147,13 @@ pub(super) fn is_zero(number: &u8) -> bool {
     *number == 0
 }
 
-/// Returns the version of a certificate whose plans delay at most this many messages.
+/// Returns the version of a certificate whose plans delay at most `delays` messages.
 pub fn version_of(delays: u8) -> u32 {
     if delays == 0 { VERSION } else { VERSION_WITH_DELAYS }
 }
 
 impl Certificate {
-    /// Returns the certificate with its checksum.
+    /// Returns the certificate with its checksum added.
     pub fn sealed(self) -> serde_json::Result<Certificate> {
         let document = serde_json::to_value(&self)?;
         Ok(Certificate { checksum: Some(checksum(&document, Uncovered::Nothing)), ..self })

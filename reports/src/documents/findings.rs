@@ -1,8 +1,8 @@
-//! The store of findings that sweeps found over months, keyed by fingerprint.
+//! The store of all findings from sweeps over time, keyed by fingerprint.
 //!
-//! The format `fencepost.findings`, version 1, has one JSON object per line: a header, then a line
-//! for each finding. The file is kept in version control, so a sweep without new findings changes
-//! few lines.
+//! The format `fencepost.findings`, version 1, has one JSON object per line: a header, then one
+//! line for each finding. The file is kept in version control, so a sweep without new findings
+//! changes only a few lines.
 
 mod list;
 mod read;
@@ -104,13 +104,14 @@ pub struct Findings {
     all: BTreeMap<String, Finding>,
 }
 
-/// Returns the settings that all runs of a sweep share, as command-line flags.
+/// Returns the settings of all runs of a sweep, as command-line flags.
 pub fn options_of(sweep: &Sweep) -> &str {
     let options = sweep.config.get("options").and_then(serde_json::Value::as_str);
     common_options(options.unwrap_or_default())
 }
 
-/// Returns a scenario's flags, without the one that keeps a project's file out of a replay.
+/// Returns the flags of a scenario without a final `--no-config`, which a replay adds so that it
+/// ignores a project's file.
 pub fn common_options(flags: &str) -> &str {
     flags.trim().trim_end_matches("--no-config").trim_end()
 }
@@ -122,12 +123,12 @@ impl Default for Findings {
 }
 
 impl Findings {
-    /// Returns the seed after the highest one that a sweep has run.
+    /// Returns the first seed after all seeds that sweeps have run.
     pub fn next_seed(&self) -> Seed {
         self.next_seed
     }
 
-    /// Returns every finding, the most urgent first.
+    /// Returns all findings, the most urgent first.
     pub fn by_urgency(&self) -> Vec<&Finding> {
         let mut all: Vec<&Finding> = self.all.values().collect();
         all.sort_by_key(|one| (one.state, &one.client, one.kind, one.cause));
@@ -139,7 +140,7 @@ impl Findings {
         self.all.get(id)
     }
 
-    /// Returns the number of findings in each state that occurs.
+    /// Returns the number of findings in each state. Omits states without findings.
     pub fn counts(&self) -> BTreeMap<FindingState, usize> {
         let mut counts = BTreeMap::new();
         for one in self.all.values() {
@@ -148,7 +149,7 @@ impl Findings {
         counts
     }
 
-    /// Adds a sweep's findings with their date, and returns their fingerprints.
+    /// Adds the findings of a sweep, with the date. Returns their fingerprints.
     pub fn add(&mut self, sweep: &Sweep, day: &str) -> BTreeSet<String> {
         for known in self.all.values_mut().filter(|one| one.state == FindingState::New) {
             known.state = FindingState::Known;
@@ -167,8 +168,8 @@ impl Findings {
         seen
     }
 
-    /// Records whether known seeds showed their findings again on a day. A finding is fixed if
-    /// neither a known seed nor a new seed (`seen`) shows it, unless it is accepted.
+    /// Records which findings their known seeds showed again (`retested`) and which new seeds
+    /// showed (`seen`). A finding that neither shows is marked as fixed, unless it is accepted.
     pub fn enter_retest(
         &mut self,
         retested: &BTreeMap<String, bool>,
@@ -189,7 +190,7 @@ impl Findings {
         }
     }
 
-    /// Marks a finding as accepted. Returns whether the store has this fingerprint.
+    /// Marks a finding as accepted. Returns `false` if the store does not have it.
     pub fn accept(&mut self, id: &str, note: Option<&str>) -> bool {
         let Some(finding) = self.all.get_mut(id) else { return false };
         finding.state = FindingState::Accepted;
@@ -199,7 +200,7 @@ impl Findings {
         true
     }
 
-    /// Sets the state of each finding in a sweep from this store.
+    /// Sets the state of each finding in the sweep to its state in the store.
     pub fn mark(&self, sweep: &mut Sweep) {
         let found = sweep.cells.iter_mut().flat_map(|cell| &mut cell.fingerprints);
         for one in found {
@@ -228,8 +229,8 @@ impl Finding {
         }
     }
 
-    /// Reopens a fixed finding. It is new if it was fixed on an earlier day. If it was fixed today,
-    /// it only moved to other seeds and stays known.
+    /// Reopens a finding if it was fixed. A finding that was fixed on an earlier day is new again.
+    /// One that was fixed on `day` has only moved to other seeds, so it is still known.
     fn reopened(mut self, day: &str) -> Finding {
         if self.state == FindingState::Fixed {
             let is_fresh = self.fixed_on.as_deref() == Some(day);
@@ -239,7 +240,8 @@ impl Finding {
         self
     }
 
-    /// Drops seeds of other settings, because they say nothing about a run with these settings.
+    /// Records that a sweep showed the finding. Drops the known seeds if they were run with other
+    /// settings, because they need not show it with these settings.
     fn seen(mut self, found: &Fingerprint, (sweep, cell): (&Sweep, &Cell), day: &str) -> Finding {
         let options = options_of(sweep);
         if self.options != options {

@@ -1,4 +1,4 @@
-//! A gallery [`page`] about one anomaly, shown by one pinned seed.
+//! Writes a page of the gallery ([`page`]), which shows an anomaly in the run of a fixed seed.
 
 use crate::show::format::exporters::markdown_cell::cell;
 use crate::show::format::text::{plan_text, timeline};
@@ -7,32 +7,33 @@ use crate::summary::violation::Violation;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// The parts of a gallery page that the run does not provide.
+/// The parts of a gallery page that are not derived from the run.
 #[derive(Clone, Debug)]
 pub struct Page<'p> {
-    /// The anomaly in a few words.
+    /// A short name of the anomaly.
     pub title: &'p str,
     /// The question that the page answers.
     pub question: &'p str,
     /// The protocol, with one line for each step.
     pub protocol: &'p [&'p str],
-    /// Lock, fault and seed of the minimized run, in words.
+    /// Names of the lock and fault of the minimal run, and its seed.
     pub seen: String,
-    /// The command that replays the minimized run.
+    /// Command that replays the minimal run.
     pub replay: String,
-    /// The minimal numbers of processes and cycles, in words.
+    /// Smallest numbers of processes and cycles that show the anomaly, in words.
     pub workload: String,
-    /// For each tight magnitude, a value that suffices and a value that does not.
+    /// For each magnitude that cannot be smaller, a value that suffices and a smaller value that
+    /// does not.
     pub margins: Vec<String>,
     /// The remedy in words.
     pub remedy: &'p str,
-    /// The comparison with and without the remedy, if there is one.
+    /// Comparison of runs with and without the remedy; `None` if the remedy was not tried.
     pub tried: Option<String>,
-    /// The source that described the anomaly.
+    /// Source of the description of the anomaly.
     pub source: &'p str,
 }
 
-/// Returns a page in Markdown about `violation` in the minimal run `run`.
+/// Returns the page in Markdown. `run` is the minimal run, and `violation` is its violation.
 pub fn page(page: &Page<'_>, run: &RunReport, violation: &Violation) -> String {
     let mut text = format!("# {}\n\n*{}*\n\n## The protocol\n\n", page.title, page.question);
     for (place, line) in page.protocol.iter().enumerate() {

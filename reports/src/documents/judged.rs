@@ -1,4 +1,5 @@
-//! The results of judging recorded histories again: one history alone, or those in a report.
+//! The results of checking recorded histories again: a single history, or all histories in a
+//! report.
 
 use crate::show::view::View;
 use crate::summary::verdict::{Judgement, Verdict};

@@ -1,5 +1,5 @@
-//! The `fencepost.load` format, version 2: what each way of waiting costs the server and the
-//! waiters.
+//! The `fencepost.load` format, version 2: the cost of each way of waiting to the server and to the
+//! waiting processes.
 
 mod html;
 mod plot;

@@ -1,4 +1,5 @@
-//! The `fencepost.matrix` format, version 1: results for every lock and fault, and predictions.
+//! The `fencepost.matrix` format, version 1: the results of each lock under each fault, compared
+//! with the predictions of the literature.
 
 mod html;
 mod markdown;
@@ -130,13 +131,14 @@ pub enum Agreement {
 }
 
 impl Matrix {
-    /// Builds the matrix of a sweep. `conditions` are those of its scenario.
+    /// Builds the matrix of a sweep whose scenario has the given conditions.
     pub fn of(sweep: &Sweep, conditions: Conditions) -> Matrix {
         let cells = sweep.cells.iter().map(|cell| MatrixCell::of(cell, conditions)).collect();
         Matrix::with(sweep, None, cells)
     }
 
-    /// Builds a matrix of the runs that broke one rule. It omits the literature's predictions.
+    /// Builds a matrix that counts only violations of the given kind. It has no predictions of the
+    /// literature.
     pub fn of_kind(sweep: &Sweep, kind: Kind) -> Matrix {
         let cells = sweep.cells.iter().map(|cell| MatrixCell::of_kind(cell, kind)).collect();
         Matrix::with(sweep, Some(kind), cells)
@@ -167,22 +169,22 @@ impl Matrix {
         })
     }
 
-    /// Returns the locks in order, without repetition.
+    /// Returns the names of the locks in order of first appearance.
     pub fn clients(&self) -> Vec<&str> {
         distinct(self.cells.iter().map(|cell| cell.client.as_str()))
     }
 
-    /// Returns the faults in order, without repetition.
+    /// Returns the names of the faults in order of first appearance.
     pub fn faults(&self) -> Vec<&str> {
         distinct(self.cells.iter().map(|cell| cell.fault.as_str()))
     }
 
-    /// Returns the cell of a lock and a fault, if the matrix has one.
+    /// Returns the cell for a lock and a fault; `None` if the matrix does not have it.
     pub fn cell(&self, client: &str, fault: &str) -> Option<&MatrixCell> {
         self.cells.iter().find(|cell| cell.client == client && cell.fault == fault)
     }
 
-    /// Returns the number of cells with this relation to the literature.
+    /// Returns the number of cells that have this relation to the literature.
     pub fn count(&self, agreement: Agreement) -> usize {
         self.cells.iter().filter(|cell| cell.agreement == agreement).count()
     }
@@ -291,7 +293,7 @@ impl CellVerdict {
 }
 
 impl Agreement {
-    /// Every variant, in display order.
+    /// All variants, in display order.
     pub const ALL: [Agreement; 6] = [
         Agreement::Agrees,
         Agreement::More,
@@ -301,7 +303,7 @@ impl Agreement {
         Agreement::NotExercised,
     ];
 
-    /// Returns a phrase for this relation that can follow the name of a cell.
+    /// Returns a phrase for the relation that can follow the name of a cell.
     pub fn words(self) -> &'static str {
         match self {
             Agreement::Agrees => "agrees",

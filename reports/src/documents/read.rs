@@ -1,4 +1,4 @@
-//! Functions that read the published formats, such as [`read_any`].
+//! Reads documents in the published formats, for example with [`read_any`].
 
 mod event_line;
 
@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::error::Category;
 
-/// A reason why a text cannot be read.
+/// The error for a text that cannot be read as a document.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ReadError {
     /// The text is not JSON.
@@ -91,7 +91,7 @@ pub enum Document {
     Plan(FaultPlan),
 }
 
-/// Reads a report and verifies the checksums of its histories.
+/// Reads a report and checks the checksums of its histories.
 pub fn read_report(text: &str) -> Result<Report, ReadError> {
     sound_report(typed(parse(text)?, report::FORMAT, report::VERSION)?)
 }
@@ -99,7 +99,7 @@ pub fn read_report(text: &str) -> Result<Report, ReadError> {
 /// Reads a history and validates its events.
 pub fn read_history(text: &str) -> Result<History, ReadError> {
     typed(parse(text)?, history::FORMAT, history::VERSION).map_err(|error| match error {
-        // The text is parsed again to find the line of the problem.
+        // The text is parsed again, because only the parser knows the line of the problem.
         ReadError::Invalid { format, problem } => {
             let located =
                 serde_json::from_str::<History>(text).err().map(|error| error.to_string());
@@ -109,7 +109,7 @@ pub fn read_history(text: &str) -> Result<History, ReadError> {
     })
 }
 
-/// Reads a sweep, verifies its checksum, and checks that runs can have produced it.
+/// Reads a sweep, checks its checksum, and checks that its counts are possible.
 pub fn read_sweep(text: &str) -> Result<Sweep, ReadError> {
     sound_sweep(parse(text)?)
 }
@@ -119,7 +119,7 @@ pub fn read_matrix(text: &str) -> Result<Matrix, ReadError> {
     typed(parse(text)?, matrix::FORMAT, matrix::VERSION)
 }
 
-/// Reads a document in the format that it names.
+/// Reads a document of any published format.
 pub fn read_any(text: &str) -> Result<Document, ReadError> {
     let value = parse(text)?;
     match value.get("format").and_then(Value::as_str) {

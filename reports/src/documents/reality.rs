@@ -1,4 +1,5 @@
-//! The `fencepost.reality` format, version 1: whether real servers show the simulated violations.
+//! The `fencepost.reality` format, version 1: whether real servers show the same violations as the
+//! simulated ones.
 
 use crate::explain::cause::Cause;
 use crate::judge::finding::Kind;
@@ -107,7 +108,7 @@ pub struct Counts {
 }
 
 impl Reality {
-    /// Builds the document from its rows.
+    /// Builds the document from its rows and counts their outcomes.
     pub fn new(tool: Tool, servers: BTreeMap<String, RealServer>, rows: Vec<Row>) -> Reality {
         let mut counts = Counts::default();
         for row in &rows {
@@ -124,7 +125,7 @@ impl Reality {
 }
 
 impl Outcome {
-    /// Returns whether the real servers show the violation that the simulated ones show.
+    /// Returns whether the real servers show the same violation as the simulated ones.
     pub fn is_same(&self) -> bool {
         matches!(self, Outcome::Same | Outcome::SameInWholeRun)
     }

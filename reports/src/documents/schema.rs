@@ -1,4 +1,4 @@
-//! The JSON Schemas of the published formats, returned by [`schema`].
+//! Returns the JSON Schemas of the published formats ([`schema`]).
 
 use crate::documents::boundary::BoundaryReport;
 use crate::documents::certificate::Certificate;

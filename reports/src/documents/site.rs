@@ -1,6 +1,6 @@
-//! Renders the documentation as a web site with [`site()`]: every Markdown page of the repository
-//! and the files that these link to, the matrix and the certificates as `--format html` renders
-//! them, the schemas, and a search.
+//! Builds a web site from the documentation with [`site()`]. The site contains all Markdown pages
+//! of the repository and the files that they link to, the matrix and the certificates as `--format
+//! html` renders them, the schemas, and a search.
 //!
 //! A dead link is an error.
 
@@ -18,7 +18,7 @@ use markdown::{Link, Page, markdown};
 use maud::{Markup, html};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// An entry at a path of the repository.
+/// The content of a path in the repository.
 pub enum Entry {
     /// The bytes of a file.
     File(Vec<u8>),
@@ -26,7 +26,7 @@ pub enum Entry {
     Folder(Vec<String>),
 }
 
-/// A reason why the site cannot be built.
+/// An error that prevents the site from being built.
 #[derive(PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SiteError {
     /// The folder is not fencepost's repository.
@@ -57,11 +57,11 @@ const STARTS: [&str; 6] =
 const SEARCH: &str = "search.html";
 const SCHEMAS: &str = "schemas/index.html";
 
-/// Returns the files of the site by path. `repository` returns the entry at a path, which has `/`
-/// between names and no leading `/`.
+/// Returns the files of the site by path. `repository` returns the content of a path in the
+/// repository. Paths have `/` between names and no leading `/`.
 ///
 /// Fails with [`SiteError::Missing`] if there is no documentation, and with
-/// [`SiteError::DeadLinks`] if a link between pages leads to a missing file or heading.
+/// [`SiteError::DeadLinks`] if a link leads to a missing file or heading.
 pub fn site(
     repository: impl Fn(&str) -> Option<Entry>,
 ) -> Result<BTreeMap<String, Vec<u8>>, SiteError> {

@@ -1,8 +1,9 @@
-//! Computes lower bounds on thresholds with [`bound`]: no run below them can break the rule.
+//! Computes lower bounds on the thresholds of faults ([`bound`]). Below its bound, a fault cannot
+//! break the rule.
 //!
-//! Each bound is a necessary amount. It follows from the times of the grant, of the holder's exit
-//! and of the next entry in the history of the minimal run. The threshold found by runs exceeds the
-//! bound by the remaining work of the other party (its next attempt and its messages).
+//! A bound follows from the history of the minimal run: from the times at which the lock was
+//! granted, its holder left, and the next process entered. The threshold that runs find is higher
+//! than the bound, because the other process also needs time for its next attempt and its messages.
 
 use crate::explain::cause::{Cause, Measure, classify};
 use crate::judge::checker::CHECKERS;
@@ -11,13 +12,13 @@ use crate::judge::timeline::{Acquisition, Timeline};
 use crate::record::history::History;
 use fencepost_faults::{Fault, FaultKind, Impact, Magnitude, Micros, Node, SimTime, TimedFault};
 
-/// Redis counts leases in whole milliseconds, so a lease may end this much early.
+/// A lease may end this much early, because Redis counts leases in whole milliseconds.
 const REDIS_TICK_US: i64 = 1_000;
-/// Other servers count leases in whole seconds.
+/// A lease may end this much early on other servers, which count leases in whole seconds.
 const COARSE_TICK_US: i64 = 1_000_000;
 const MILLION: i64 = 1_000_000;
 
-/// The question that a bound answers.
+/// The input of [`bound`]: which magnitude to bound, and for which violation.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'q> {
     /// The broken rule.
@@ -32,8 +33,8 @@ pub struct Question<'q> {
     pub latency_max: Micros,
 }
 
-/// Returns the bound in the unit and with the sign of the magnitude. `None` if no formula applies:
-/// a formula needs two conflicting acquisitions, and no other fault on the same clocks or
+/// Returns the bound in the unit and with the sign of the magnitude. Returns `None` if there is no
+/// formula: two acquisitions must conflict, and no other fault may affect the same clocks or
 /// processes.
 pub fn bound(history: &History, question: &Question<'_>) -> Option<i64> {
     let timeline = Timeline::new(history);
@@ -110,8 +111,8 @@ impl Case<'_, '_> {
         applies.then_some(left.max(0))
     }
 
-    /// Returns the drift in ppm beyond which a server's clock ends the lease before the holder
-    /// leaves, or the holder's clock outlasts the lease.
+    /// Returns the smallest drift in ppm with which the server's clock ends the lease before the
+    /// holder leaves, or with which the lease ends before the holder's clock says so.
     fn clock_drift(&self, node: Node, rate_ppm: i32) -> Option<i64> {
         if !self.is_about(Measure::ClockRate)
             || self.others_than(&[FaultKind::Partition, FaultKind::Crash, FaultKind::PowerLoss])
@@ -128,14 +129,16 @@ impl Case<'_, '_> {
         } else {
             return None;
         };
-        // The clock was right before the fault. The rest must pass within the true time `drifting`.
+        // Until the fault began, the clock was right. The rest of the clock's time passes within
+        // the true time `drifting`.
         let before = span(from, self.began()).max(0);
         let drifting = span(from.max(self.began()), to);
         let left = own_time - before;
         (drifting > 0 && left > 0).then(|| left.saturating_mul(MILLION) / drifting - MILLION)
     }
 
-    /// Returns the longest downtime that ends before the lost lease, and before its holder leaves.
+    /// Returns the longest downtime after which the server is back before the lost lease ends and
+    /// before its holder leaves.
     fn absence(&self, node: Node) -> Option<i64> {
         let early = self.is_about(Measure::Absence);
         let clocks =
@@ -146,7 +149,8 @@ impl Case<'_, '_> {
         Some(span(self.began(), self.lease_end(Some(node))?.min(self.until()?)))
     }
 
-    /// Returns the smallest delay of a write that arrives after the next holder's first request.
+    /// Returns the smallest delay with which the write arrives after the next holder's first
+    /// request.
     fn storage_delay(&self) -> Option<i64> {
         let landed = self.clash.late_write?;
         let request =
@@ -164,7 +168,7 @@ impl Case<'_, '_> {
         })
     }
 
-    /// Returns the smallest lag that keeps the grant in transit until the primary crashes.
+    /// Returns the smallest lag with which the grant is still in transit when the primary fails.
     fn replication_lag(&self, from: &[Node]) -> Option<i64> {
         let grant = self.holder.grant.as_ref()?;
         let applies = self.is_about(Measure::ReplicationLag) && from.contains(&grant.node);
@@ -199,7 +203,8 @@ impl Case<'_, '_> {
         landed.or(left)
     }
 
-    /// Returns the end of the lease in true time, at this server or else where it ends first.
+    /// Returns the end of the lease in true time: at the server `at` or, if that is `None`, at the
+    /// server where it ends first.
     fn lease_end(&self, at: Option<Node>) -> Option<SimTime> {
         let grant = self.holder.grant.as_ref().filter(|_| !self.has_no_ttl())?;
         let servers = grant

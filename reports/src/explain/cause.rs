@@ -1,7 +1,7 @@
-//! The [`Cause`]s of violations, decided from the servers' actions and the active faults.
+//! The [`Cause`]s of violations, determined from the actions of the servers and the active faults.
 //!
-//! Each cause is one file here with its sentences and its meaning (`entry`), one line of the list
-//! below, and a row of the table in `decision` for each way to find it.
+//! To add a cause, add a file with its sentences and its meaning (`entry`), a line in the list
+//! below, and a row in the table in `decision` for each way to recognize it.
 
 mod async_replication_loss;
 mod classify;
@@ -70,8 +70,8 @@ use strum::{Display, IntoStaticStr, VariantArray};
 
 macro_rules! causes {
     ($($(#[$doc:meta])* $member:ident = $file:ident,)*) => {
-        /// Why a rule was broken. If the evidence does not decide, the cause is `unexplained`,
-        /// never a guess.
+        /// Why a rule was broken. If the evidence is not sufficient, the cause is `unexplained`.
+        /// Causes are never guessed.
         #[derive(
             Clone,
             Copy,
@@ -206,7 +206,7 @@ causes! {
 }
 
 impl Cause {
-    /// Every cause, in the order of declaration.
+    /// All causes, in order of declaration.
     pub const ALL: &'static [Cause] = Cause::VARIANTS;
 
     /// Returns the name used in JSON.
@@ -214,12 +214,13 @@ impl Cause {
         self.into()
     }
 
-    /// Returns an explanation of the cause for a first-time reader.
+    /// Returns an explanation of the cause for readers who are new to it.
     pub fn meaning(self) -> Meaning {
         self.entry().meaning
     }
 
-    /// Returns the required evidence for the cause, and why it is tried before other causes.
+    /// Returns the evidence that the cause requires, and the reasons to check it before other
+    /// causes.
     pub fn rules(self) -> Vec<String> {
         let rows = decision::TABLE.iter().filter(|row| row.cause == self);
         let rule = |row: &decision::Row| match row.first {
@@ -229,17 +230,18 @@ impl Cause {
         rows.map(rule).collect()
     }
 
-    /// Returns whether no lease prevents the cause, because a paused holder cannot check any clock.
+    /// Returns whether even a lock with a lease cannot prevent the cause, because a paused holder
+    /// cannot check a clock.
     pub fn is_beyond_leases(self) -> bool {
         self.entry().is_beyond_leases
     }
 
-    /// Returns whether the cause is a holder that worked longer than a lease that it did not renew.
+    /// Returns whether the cause is that a holder worked longer than a lease that it did not renew.
     pub fn is_long_work(self) -> bool {
         self.entry().is_long_work
     }
 
-    /// Returns the magnitude of a fault that decides whether the cause occurs, if there is one.
+    /// Returns the magnitude on which the cause depends; `None` if it depends on none.
     pub fn measure(self) -> Option<Measure> {
         self.entry().measure
     }

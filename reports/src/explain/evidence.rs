@@ -1,4 +1,5 @@
-//! Evidence in a history for a finding, provided by a [`Case`]. No function here names a cause.
+//! Finds the evidence for a finding in its history, as a [`Case`]. Nothing in this folder decides
+//! the cause.
 
 mod asleep;
 mod counter;
@@ -36,7 +37,7 @@ use fencepost_faults::Node;
 use period::Period;
 use std::cell::OnceCell;
 
-/// A finding with its evidence. Expensive evidence is computed once, on demand.
+/// A finding and its evidence. Expensive evidence is computed on first use and kept.
 pub(super) struct Case<'t, 'h> {
     pub(super) timeline: &'t Timeline<'h>,
     pub(super) finding: &'t Finding,

@@ -1,8 +1,10 @@
-//! Explains by rules how the seeds' threshold differs from the computed one, with [`explanation`].
+//! Explains in sentences how the threshold that runs found differs from the computed one
+//! ([`explanation`]).
 
 use super::{Bound, BoundaryReport, Found, Worse};
 
-/// Returns a few sentences on the threshold. Ignores the explanation stored in the report.
+/// Returns a few sentences about the threshold. Ignores the explanation that is stored in the
+/// report.
 pub fn explanation(report: &BoundaryReport) -> String {
     let mut said = vec![match &report.found {
         Some(found) => with_boundary(report, *found),

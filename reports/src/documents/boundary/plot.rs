@@ -1,4 +1,5 @@
-//! Plots the rate of violations of a boundary report against the value, with the bounds.
+//! Plots the rate of violations against the value of the parameter, with the bounds on the
+//! threshold.
 
 use super::{BoundaryReport, Unit};
 use crate::show::format::drawing::plot::{Axis, Mark, Plot, Point, Series, Span};

@@ -1,9 +1,9 @@
-//! Lists the differences between two certificates, with a line for each value. See [`diff`].
+//! Lists the differences between two certificates, one value per line ([`diff`]).
 
 use super::{Certificate, Slice};
 use serde_json::Value;
 
-/// Returns a line for each difference; empty if both certify the same in the same words.
+/// Returns a line for each difference. Returns no lines if the certificates are equal.
 pub fn diff(a: &Certificate, b: &Certificate) -> Vec<String> {
     let mut lines = Vec::new();
     let bounds = (serde_json::json!(a.bounds), serde_json::json!(b.bounds));
@@ -25,7 +25,8 @@ pub fn diff(a: &Certificate, b: &Certificate) -> Vec<String> {
     lines
 }
 
-/// Returns a line for each difference between two values at this path.
+/// Returns a line for each difference between two JSON values. `path` is their path in the
+/// document.
 pub fn changed_values(path: &str, a: &Value, b: &Value) -> Vec<String> {
     let mut lines = Vec::new();
     values(path, a, b, &mut lines);
@@ -64,7 +65,8 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Compares slices one by one only if the bounds are the same; otherwise almost all differ.
+/// Compares the slices one by one if the bounds of the certificates are the same. Otherwise only
+/// counts the common slices, because almost all slices differ.
 fn slices(a: &[Slice], b: &[Slice], is_one_by_one: bool) -> Vec<String> {
     let same = a.iter().filter(|slice| b.contains(slice)).count();
     let mut lines = Vec::new();

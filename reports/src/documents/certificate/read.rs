@@ -1,4 +1,4 @@
-//! Reads certificates and explorations that may be edited, truncated, or of another version.
+//! Reads certificates and explorations, and reports edited, truncated or unknown ones as errors.
 
 use super::unfinished::{self, Unfinished};
 use super::{Certificate, FORMAT, VERSION, VERSION_WITH_DELAYS};
@@ -31,12 +31,13 @@ pub enum InvalidCertificate {
     Content(String, &'static str),
 }
 
-/// Reads a certificate. Fails if the format or version is wrong, or the text was changed.
+/// Reads a certificate. Fails if the format or version is wrong or the content does not match the
+/// checksum.
 pub fn read(text: &str) -> Result<Certificate, InvalidCertificate> {
     sealed(text, FORMAT)
 }
 
-/// Reads an exploration that could not be certified.
+/// Reads an exploration that is not complete.
 pub fn read_unfinished(text: &str) -> Result<Unfinished, InvalidCertificate> {
     sealed(text, unfinished::FORMAT)
 }

@@ -1,5 +1,5 @@
-//! The `fencepost.exploration` format: the runs of an [`Unfinished`] exploration, with the data to
-//! continue it or to merge it with others. Its versions are those of a certificate.
+//! The `fencepost.exploration` format: the runs of an [`Unfinished`] exploration, and the data that
+//! is needed to continue it or merge it with others. It has the same versions as a certificate.
 
 use super::html::{conditions, runs};
 use super::text::fired;
@@ -72,7 +72,7 @@ pub struct LooseUnit {
 }
 
 impl Unfinished {
-    /// Returns the exploration with its checksum.
+    /// Returns the exploration with its checksum added.
     pub fn sealed(self) -> serde_json::Result<Unfinished> {
         let document = serde_json::to_value(&self)?;
         Ok(Unfinished { checksum: Some(checksum(&document, Uncovered::Nothing)), ..self })
@@ -84,7 +84,7 @@ impl Unfinished {
     }
 }
 
-/// Returns whether a text claims to be an exploration.
+/// Returns whether the text is an exploration according to its `format` field.
 pub fn is_exploration(text: &str) -> bool {
     #[derive(Deserialize)]
     struct Head {

@@ -1,4 +1,4 @@
-//! Lists the store of findings for people.
+//! Writes the store of findings as text and Markdown.
 
 use super::{Finding, Findings};
 use crate::record::visible::one_line;

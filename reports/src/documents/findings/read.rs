@@ -1,10 +1,10 @@
-//! Reads and writes the store of findings as lines.
+//! Reads and writes the lines of the store of findings.
 
 use super::{FORMAT, Finding, Findings, Header, VERSION};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The error for a line that cannot be read.
+/// The error for a line of a store that cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct BadLine {
@@ -13,7 +13,7 @@ pub struct BadLine {
 }
 
 impl Findings {
-    /// Reads the lines of a store.
+    /// Reads a store.
     pub fn read(text: &str) -> Result<Findings, BadLine> {
         let mut lines = (1..).zip(text.split_inclusive('\n'));
         let (line, first) = lines.next().unwrap_or((1, ""));
@@ -30,7 +30,7 @@ impl Findings {
         Ok(Findings { next_seed: header.next_seed, all })
     }
 
-    /// Returns the store as lines, sorted by fingerprint.
+    /// Writes the store, sorted by fingerprint.
     pub fn lines(&self) -> serde_json::Result<String> {
         let header =
             Header { format: FORMAT.to_owned(), version: VERSION, next_seed: self.next_seed };

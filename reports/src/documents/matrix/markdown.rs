@@ -1,4 +1,4 @@
-//! Writes the matrix as Markdown: an overview table, then one table for each lock.
+//! Writes the matrix as Markdown, with an overview table and a table for each lock.
 
 use super::{Agreement, CellVerdict, Matrix, MatrixCell, findings, literature};
 use crate::judge::checker::meaning;
@@ -147,7 +147,8 @@ fn rate(cell: &MatrixCell) -> String {
     }
 }
 
-/// Describes the cell's explorations, with links relative to the folder above the certificates.
+/// Describes the explorations of the cell. Links are relative to the parent of the certificates'
+/// folder.
 fn explored(cell: &MatrixCell, scenario: &Value) -> String {
     if cell.verdict != CellVerdict::Quiet {
         return String::new();

@@ -1,19 +1,21 @@
-//! Checks with [`stale`] whether a published matrix still agrees with a new one.
+//! Checks whether a published matrix still agrees with a new one ([`stale`]).
 //!
-//! With the same version and config, the same seeds must give the same counts. For any number of
-//! seeds, the first seed of each kind must be the same within the shared range. Otherwise Fisher's
-//! exact test (Fisher 1922), at 5 % over all comparisons together (Bonferroni), compares the shares
-//! of violated runs, of each kind, and of runs that exercised nothing. A difference that chance
-//! explains is not stale. A cell that is published as quiet and is violated now is always stale.
+//! The same seeds in the same version and configuration must give the same counts. If the numbers
+//! of seeds differ, the first seed of each kind must be the same within the common range. Otherwise
+//! Fisher's exact test (Fisher 1922) compares the shares of violated runs, of runs with each kind
+//! of violation, and of inconclusive runs. The significance level is 5 % over all comparisons
+//! together (Bonferroni). A difference within chance is not stale. A cell that is published as
+//! quiet and is violated now is always stale.
 
 use super::{CellVerdict, Matrix, MatrixCell};
 use crate::judge::finding::Kind;
 use fencepost_faults::Seed;
 
-/// The probability of a false alarm over all comparisons.
+/// Maximum probability that any of the comparisons is a false alarm.
 const FALSE_ALARMS: f64 = 0.05;
 
-/// Returns a sentence for each stale part; empty if the published matrix still agrees.
+/// Returns a sentence for each part that is stale. Returns none if the published matrix still
+/// agrees.
 pub fn stale(published: &Matrix, now: &Matrix) -> Vec<String> {
     let mut told = Vec::new();
     for cell in &published.cells {
@@ -119,11 +121,11 @@ fn fisher(one: (u64, u64), other: (u64, u64)) -> f64 {
     let log_probability = |first: u64| chosen(one.1, first) + chosen(other.1, hits - first) - all;
     let seen = log_probability(one.0);
     let range = hits.saturating_sub(other.1)..=hits.min(one.1);
-    // The tolerance prevents rounding from excluding the observed outcome itself.
+    // The tolerance makes sure that the observed outcome itself counts despite rounding.
     range.map(log_probability).filter(|log| *log <= seen + 1e-7).map(f64::exp).sum::<f64>().min(1.0)
 }
 
-/// Returns `ln n!` by Stirling's series for `n + 1`, which is accurate enough from 10 on.
+/// Returns `ln n!`. From 10 on, Stirling's series for `n + 1` is accurate enough.
 fn log_factorial(n: u64) -> f64 {
     if n < 10 {
         return (2..=n).map(|factor| (factor as f64).ln()).sum();
@@ -146,8 +148,8 @@ mod tests {
 
     #[test]
     fn the_exact_test_agrees_with_published_values() {
-        // 3 of 4 against 1 of 4 (Fisher's tea tasting) is 17/35; 1 of 11 against 9 of 12 is
-        // 0.002759.
+        // Known results: 17/35 for 3 of 4 against 1 of 4 (Fisher's tea tasting), and 0.002759 for 1
+        // of 11 against 9 of 12.
         assert!((fisher((3, 4), (1, 4)) - 17.0 / 35.0).abs() < 1e-6);
         assert!((fisher((1, 11), (9, 12)) - 0.002_759_456).abs() < 1e-6);
         assert!((fisher((0, 10_000), (0, 10)) - 1.0).abs() < 1e-6);

@@ -1,4 +1,4 @@
-//! Tests of the matrix's counts, its agreement with the literature, and the text of its pages.
+//! Tests of the matrix: its counts, its agreement with the literature, and its text.
 
 use super::*;
 use crate::record::history::StorageRule;

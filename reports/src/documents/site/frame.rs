@@ -1,4 +1,5 @@
-//! The frame of every page of the site: a link home, the search, and the pages grouped by purpose.
+//! The frame of each page of the site: a link to the start page, the search, and a menu of all
+//! pages.
 
 use super::path::between;
 use super::{SCHEMAS, SEARCH};
@@ -73,7 +74,7 @@ pub(super) fn framed(out: &str, title: &str, body: &Markup) -> Vec<u8> {
     page(out, title, body, "", &html! {})
 }
 
-/// Renders a page whose content security policy allows the hashes in `scripts`.
+/// Renders a page. Its content security policy allows the scripts whose hashes are in `scripts`.
 pub(super) fn page(
     out: &str,
     title: &str,

@@ -1,5 +1,5 @@
-//! Renders Markdown as the body of a page. Links point to files of the site, headings get GitHub's
-//! anchors, pictures are embedded, and HTML is shown as text.
+//! Renders Markdown as the body of a page. Links lead to files of the site, headings get the same
+//! anchors as on GitHub, pictures are embedded, and HTML is shown as text.
 
 use super::Entry;
 use super::path::{between, in_site, resolved};
@@ -51,7 +51,8 @@ impl Link {
         Link { path: Some(path.clone()), heading: String::new(), written: path }
     }
 
-    /// Returns the link's path in the site. Files without a page keep their repository paths.
+    /// Returns the path in the site to which the link leads. Files that are not rendered keep their
+    /// paths.
     pub(super) fn in_site(&self, repository: Repository<'_>) -> String {
         let path = self.path.as_deref().unwrap_or_default();
         match repository(path) {
@@ -93,7 +94,8 @@ struct Writer<'t, 'r> {
     headings: BTreeMap<String, u32>,
     links: Vec<Link>,
     sections: Vec<Section>,
-    /// Code is not indexed, because timelines have the same words on every page.
+    /// `true` within code, which is not indexed, because timelines contain the same words on each
+    /// page.
     is_in_code: bool,
 }
 
@@ -132,7 +134,8 @@ impl<'t, 'r> Writer<'t, 'r> {
                 self.out.push(events[0].clone());
                 self.html("</div>\n".to_owned());
             }
-            // A column without a name gets no header cell, which a screen reader would announce.
+            // An empty header cell becomes a data cell, because a screen reader would announce it
+            // as a header.
             Event::Start(Tag::TableCell)
                 if events.get(1) == Some(&Event::End(TagEnd::TableCell)) =>
             {

@@ -1,4 +1,4 @@
-//! Maps paths of the repository to their paths in the site.
+//! Converts paths in the repository to paths in the site.
 
 pub(super) fn in_site(path: &str, is_folder: bool) -> String {
     if is_folder {
@@ -13,7 +13,7 @@ pub(super) fn in_site(path: &str, is_folder: bool) -> String {
     }
 }
 
-/// Returns the target of a link as a path of the repository; `None` if it is outside of the site.
+/// Returns the path in the repository to which a link leads; `None` if it leads elsewhere.
 pub(super) fn resolved(from: &str, link: &str) -> Option<String> {
     let mut names: Vec<&str> = from.split('/').collect();
     names.pop();

@@ -1,4 +1,5 @@
-//! Finds the cause of a finding ([`classify`]) by asking questions in order.
+//! Finds the cause of a finding ([`classify`]): asks the finding's questions in order until one has
+//! an answer.
 
 use super::Cause;
 use super::decision::{Question, Row, TABLE, Test};
@@ -6,7 +7,7 @@ use crate::explain::evidence::{Case, Loss, Lost};
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::Timeline;
 
-/// Returns the cause of a finding; `unexplained` if no row of the table applies.
+/// Returns the cause of a finding. If no row of the table applies, the cause is `unexplained`.
 pub fn classify(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
     let case = Case::new(timeline, finding);
     let decided = questions(finding).iter().find_map(|question| decided_at(*question, &case));
@@ -92,7 +93,8 @@ mod tests {
     #[test]
     fn the_rows_of_a_question_stand_together_and_say_why_they_stand_in_this_order() {
         assert!(TABLE.is_sorted_by_key(|row| row.question));
-        // For these questions, the evidence gives a single answer.
+        // At most one answer to these questions fits the evidence, so their rows need no reason for
+        // their order.
         let exclusive = [Question::Standstill, Question::Misheard, Question::Session];
         for pair in TABLE.windows(2).filter(|pair| pair[0].question == pair[1].question) {
             let says = !pair[0].first.is_empty() || exclusive.contains(&pair[0].question);

@@ -1,10 +1,10 @@
-//! The [`TABLE`] of the order in which causes are tried.
+//! The [`TABLE`] of rules for causes, in the order in which they are tried.
 //!
-//! Each finding has a few [`Question`]s, in the order of `classify`. The rows of a question are
-//! tried from the top. The first row that applies names the cause. If no row applies, the next
-//! question follows. A row is skipped if its cause needs an event that the run did not have. If
-//! several servers lost a lock before the end of its lease, each for another reason, the reason
-//! further up counts.
+//! A finding has a few [`Question`]s, which `classify` asks in order. The rows of a question are
+//! tried from the top, and the first row that applies gives the cause. If none applies, the next
+//! question is asked. A row is skipped if its cause needs an event that the run does not have. If
+//! several servers lost a lock before its lease ended, for different reasons, the reason in the
+//! upper row is the cause.
 
 use super::Cause;
 use crate::explain::evidence::{
@@ -48,15 +48,16 @@ pub(super) struct Row {
     pub(super) cause: Cause,
     pub(super) asks: &'static str,
     pub(super) holds: Test,
-    /// Reason to try this row before the rows below; empty for a question's last row.
+    /// Reason to try this row before the rows below it; empty for the last row of a question.
     pub(super) first: &'static str,
 }
 
 pub(super) enum Test {
     Case(fn(&Case<'_, '_>) -> bool),
-    /// A test of a server's loss of the lock. Replicas count with their primary.
+    /// A test of how a server lost the lock. If the server that granted the lock first lost it in
+    /// this way, this also decides for its replicas.
     Loss(fn(&Case<'_, '_>, &Loss<'_, '_>) -> bool),
-    /// A test of a loss that affects one server only.
+    /// A test of how the server that granted the lock again had lost it.
     LossThere(fn(&Case<'_, '_>, &Loss<'_, '_>) -> bool),
 }
 
@@ -74,7 +75,7 @@ macro_rules! table {
 }
 
 table! {
-    // `evidence/standstill.rs` finds a single obstacle, in the order described there.
+    // At most one of these rows applies. `evidence/standstill.rs` decides which.
     Standstill {
         LockOrder: "a waiting process holds this lock and waits for another",
             When(|case| case.is_at(Standstill::HeldByWaiter));
@@ -223,7 +224,7 @@ table! {
         SessionExpired: "its session ended",
             When(|case| case.is_gone(Gone::WithSession));
     }
-    // Actions on the lock precede losses by a server, which precede clock faults.
+    // Actions on the lock are tried first, then losses by a server, then clock faults.
     EarlyLoss {
         StaleTakeover: "another process removed it while acquiring the lock itself",
             Lost(is_taken_over);
@@ -337,7 +338,8 @@ fn is_taken_over(_: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
     matches!(loss.remover(), Some(Remover::Process(by)) if loss.is_takeover_by(by))
 }
 
-/// Excludes a release that another thread sent for an earlier lock with the same owner value.
+/// Returns whether another thread of the process removed the lock, but not by a release of its own
+/// earlier lock with the same owner value.
 fn is_of_a_thread(_: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
     matches!(loss.remover(), Some(Remover::Thread(by)) if !loss.may_be_a_late_release_of(by))
 }
@@ -350,8 +352,8 @@ fn is_late(_: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
     }
 }
 
-/// Excludes a holder that had left its critical section before the last second of its lease, and
-/// whose release was delayed.
+/// Returns whether the lease ended early because the server counts in whole seconds. If the
+/// holder's release was delayed, the delay is the cause instead.
 fn is_rounded(case: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
     loss.ran_out() == Some(RanOut::InWholeSeconds) && case.held_up().is_none()
 }

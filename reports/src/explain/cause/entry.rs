@@ -1,4 +1,4 @@
-//! The [`Entry`] that defines a cause in its own file.
+//! The definition of a cause in its own file, as an [`Entry`].
 
 use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;
@@ -9,9 +9,9 @@ use fencepost_faults::{FaultKind, Impact, SimTime};
 pub(super) struct Entry {
     pub(super) meaning: Meaning,
     pub(super) needs: &'static [Need],
-    /// `true` if no lock with a lease can prevent the cause.
+    /// `true` if even a lock with a lease cannot prevent the cause.
     pub(super) is_beyond_leases: bool,
-    /// `true` if the cause is a holder that worked longer than a lease that it did not renew.
+    /// `true` if the cause is that a holder worked longer than a lease that it did not renew.
     pub(super) is_long_work: bool,
     pub(super) between: Option<fn(&Scene<'_, '_>) -> String>,
     pub(super) alone: Option<fn(&Case<'_, '_>) -> String>,
@@ -59,7 +59,7 @@ impl Need {
     }
 }
 
-/// The magnitude of a fault that a cause depends on.
+/// The magnitude of a fault on which a cause depends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Measure {
     /// The length of a process's pause.
@@ -74,6 +74,6 @@ pub enum Measure {
     Latency,
     /// The delay of a write to a replica.
     ReplicationLag,
-    /// The downtime of a server. A shorter downtime is worse.
+    /// The downtime of a server. The shorter it is, the worse.
     Absence,
 }

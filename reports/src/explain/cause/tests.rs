@@ -1,4 +1,4 @@
-//! Tests with the smallest story of each cause, and of the precedence among causes.
+//! Tests of causes with the smallest history that shows each one, and of their order of precedence.
 
 mod answers;
 mod late;

@@ -1,4 +1,4 @@
-//! The history of a token [`Counter`] between two grants.
+//! What happened to the [`Counter`] of fencing tokens between two grants.
 
 use super::early_loss;
 use crate::judge::finding::Clash;
@@ -24,7 +24,7 @@ impl<'t, 'h> Counter<'t, 'h> {
         let is_of_members = matches!(kept_as, Some(Keeping::Membership | Keeping::MemberLease));
         let between = timeline.history.events.iter().skip(earlier.moment.index);
         let between = between.take(later.moment.index.saturating_sub(earlier.moment.index));
-        // In a system of members, every server has the counter.
+        // If servers are members of a system, all of them have the counter.
         let here = between.filter(|event| match is_of_members {
             true => !event.node.is_process(),
             false => nodes.contains(&event.node),
@@ -54,7 +54,8 @@ impl<'t, 'h> Counter<'t, 'h> {
         early_loss::two_primaries(self.timeline, self.earlier, later)
     }
 
-    /// Returns whether the later token comes from another server that does not share the counter.
+    /// Returns whether the later token comes from a server whose copy of the counter was not up to
+    /// date.
     pub(crate) fn is_a_copy(&self) -> bool {
         let is_elsewhere = self.earlier.node != self.later.node;
         !self.is_of_members && (is_elsewhere || self.is_changed(Change::Discarded))

@@ -1,4 +1,5 @@
-//! Finds how the servers that granted both acquisitions lost a lock before its lease had expired.
+//! Finds out how servers lost a lock before its lease expired, and then granted it to another
+//! process.
 
 use super::lease::{
     COARSE, GRANULARITY, is_given_short, last_lease, lost_at, own_spans, removed_by_replication,
@@ -12,8 +13,8 @@ use crate::record::history::Change;
 use fencepost_faults::{Micros, Node, SimTime};
 
 pub(crate) struct Lost<'t, 'h> {
-    /// Loss at the server of the earlier grant. It counts only if the server of the later grant
-    /// lost the lock in the same way, because other losses need not have mattered.
+    /// How the server that granted the lock first lost it. This counts only for losses that
+    /// replicas copy. Other losses there may not have mattered.
     pub(crate) where_it_was_granted: Option<Loss<'t, 'h>>,
     pub(crate) there: Option<Loss<'t, 'h>>,
 }
@@ -25,7 +26,8 @@ struct Handover<'t, 'h> {
     granted_again: Moment,
 }
 
-/// Returns the loss at each server that granted again before the earlier lease had ended there.
+/// Returns how each server that granted the lock again had lost it, unless the lease had expired
+/// there.
 pub(super) fn of_clash<'t, 'h>(timeline: &'t Timeline<'h>, clash: Clash) -> Vec<Lost<'t, 'h>> {
     let (holder, taker) =
         (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
@@ -68,10 +70,10 @@ impl<'t, 'h> Lost<'t, 'h> {
 
 impl<'t, 'h> Handover<'t, 'h> {
     /// Returns whether the lease, as last set at this server, had expired when the lock was granted
-    /// again. A lock that renews its lease would have continued if the server had not lost it
-    /// before. A holder that was only late because it waited to nest would have left in time. If
-    /// the server counts in whole seconds and ended the lease up to a second early, that second
-    /// counts as expired for a holder that stayed beyond the whole lease.
+    /// again. Returns `false` if the server lost the lock before, and the holder would have renewed
+    /// it or was late only because it waited for nested locks. A server that counts in whole
+    /// seconds may end a lease up to a second early. That counts as expired if the holder stayed
+    /// beyond the whole lease.
     fn lease_was_over(&self, node: Node) -> bool {
         if self.timeline.history.header.has_no_ttl() {
             return false;
@@ -80,7 +82,7 @@ impl<'t, 'h> Handover<'t, 'h> {
         let over = lease.ends();
         let lost_before = || {
             self.span_at(node).and_then(|span| span.to).is_some_and(|(to, how)| {
-                // A server that counts in whole seconds may expire the lease up to a second early.
+                // A server that counts in whole seconds may end a lease up to a second early.
                 let margin = match (how, node) {
                     (KeyEnd::Changed { change: Change::Expired, .. }, Node::Server(_)) => COARSE,
                     _ => GRANULARITY,
@@ -98,7 +100,7 @@ impl<'t, 'h> Handover<'t, 'h> {
         was_over && !lost_before()
     }
 
-    /// Returns whether only waits for nested acquires kept the holder beyond its lease.
+    /// Returns whether the holder stayed beyond its lease only because it waited for nested locks.
     fn is_late_by_nesting(&self, over: SimTime, from: Moment) -> bool {
         let section = self.timeline.acquisition_of(self.holder.operation);
         let section = section.and_then(|index| self.timeline.section_of(index));
@@ -158,8 +160,8 @@ impl<'t, 'h> Handover<'t, 'h> {
     }
 }
 
-/// Returns how the other server lost an earlier lock of the holder's process, by which the holder
-/// had entered.
+/// Returns how the server that granted the lock again lost an earlier lock of the same process. The
+/// holder entered with that lock.
 fn of_a_copy<'t, 'h>(
     timeline: &'t Timeline<'h>,
     (holder, taker): (&'t Acquisition<'h>, &'t Acquisition<'h>),
@@ -171,7 +173,8 @@ fn of_a_copy<'t, 'h>(
     seen.loss(span).map(Lost::there)
 }
 
-/// Returns whether the server promoted later was promoted before the other server's grant.
+/// Returns whether both servers were primaries: the one that was promoted later was promoted before
+/// the other one's grant.
 pub(super) fn two_primaries(timeline: &Timeline<'_>, held: &Grant, taken: (Node, Moment)) -> bool {
     let grants = [(held.node, held.moment), taken];
     let promoted = grants.map(|(node, at)| timeline.roles.promoted(node, at));
@@ -183,7 +186,8 @@ pub(super) fn two_primaries(timeline: &Timeline<'_>, held: &Grant, taken: (Node,
     latest.is_some_and(|latest| latest < granted_by_the_other)
 }
 
-/// Returns whether a former replica that never received the holder's lock let the taker in.
+/// Returns whether the later process entered because of a former replica that never had the
+/// holder's lock.
 fn let_in_by_a_copy(timeline: &Timeline<'_>, taker: &Acquisition<'_>, held_at: Node) -> bool {
     let Some(entered) = taker.completed else { return false };
     timeline.keys.iter().any(|span| {

@@ -1,4 +1,4 @@
-//! Finds a write in transit to the storage when the lock changed hands ([`OnItsWay`]).
+//! Finds a write that was in transit to the storage when the lock changed hands ([`OnItsWay`]).
 
 use crate::judge::finding::Clash;
 use crate::judge::timeline::{FaultSpan, Timeline};
@@ -9,7 +9,8 @@ use fencepost_faults::{Impact, Micros, Node};
 pub(crate) enum OnItsWay {
     HeldUp,
     OfOneWhoStoodStill,
-    /// No fault delayed the write. Its process had left before the lock changed hands.
+    /// No fault delayed the write, and its process left its critical section before the lock
+    /// changed hands.
     OfOneWhoHadLeft,
 }
 

@@ -1,4 +1,5 @@
-//! Finds calls that the application cancelled or interrupted, and their lasting effects.
+//! Finds calls that the application cancelled or interrupted, and the locks and nodes that they
+//! left behind.
 
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Outcome, Timeline};
 use crate::record::history::What;
@@ -32,10 +33,10 @@ fn went_between(timeline: &Timeline<'_>, standing: &KeySpan<'_>, from: Moment) -
     })
 }
 
-/// Returns whether only an acquire that the application gave up can have left a queue's first node,
-/// which no process knows of. The acquire must be by the node's creator, or by any process if the
-/// creator is unknown. The result is `false` if a fault lost a reply or delayed a message, because
-/// such a fault leaves such a node too.
+/// Returns whether a cancelled acquire left behind the first node in the queue, which no process
+/// knows of. The acquire must be by the node's creator or, if the creator is unknown, by any
+/// process. Returns `false` if a fault lost a reply, delayed a message, or stopped a host before,
+/// because that leaves such nodes too.
 pub(super) fn left_a_node(
     timeline: &Timeline<'_>,
     creator: Option<Node>,

@@ -1,4 +1,4 @@
-//! Evidence of how a holder spent its critical section ([`LongSection`]).
+//! Finds out why a critical section took long ([`LongSection`]).
 
 use crate::judge::finding::Finding;
 use crate::judge::timeline::{SectionEnd, Timeline};

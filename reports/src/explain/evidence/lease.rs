@@ -1,14 +1,16 @@
-//! The [`Lease`]s requested from servers, and the spans of a holder's value there.
+//! The [`Lease`]s that holders requested, and the periods in which servers had their locks.
 
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline};
 use crate::record::history::{Action, Change, What};
 use fencepost_faults::{Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
-/// Redis counts whole milliseconds, and a key lives until the end of its last one.
+/// Tolerance for comparisons of lease ends. Redis counts leases in whole milliseconds, and a key
+/// lives until the end of its last one.
 pub(super) const GRANULARITY: Micros = Micros::from_millis(2);
 pub(super) const COARSE: Micros = Micros::from_secs(1);
-/// Faster extensions are no renewals, because a second command may complete the grant.
+/// An extension counts as a renewal only if at least this fraction of the lease has passed.
+/// Earlier, it may be the second command of a grant.
 const RENEWALS_MAX: u64 = 20;
 
 #[derive(Clone, Copy, Debug)]
@@ -23,8 +25,9 @@ impl Lease {
     }
 }
 
-/// Returns the holder's last lease at one of many servers, or at any server for a replicated lock.
-/// A lease set after the loss belongs to another lock, made by a late nested acquire.
+/// Returns the holder's last lease before `before`. With a quorum, only leases at `node` count.
+/// Leases that were set after the server lost the lock do not count, because they belong to a later
+/// lock of the process.
 pub(crate) fn last_lease(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,
@@ -95,10 +98,9 @@ pub(super) fn waited_to_nest(
     })
 }
 
-/// Returns the holder's value at a server that lost it before a moment. The value is the first that
-/// ended during the holder's critical section and that the holder did not immediately replace,
-/// because a later value of its process is another lock. A removal replicated from a primary does
-/// not count, because it may concern a late copy of an earlier lock.
+/// Returns the holder's lock at a server that lost it before `before`: the first one that ended
+/// during the critical section and was not replaced immediately. Later values of the process belong
+/// to other locks. A removal by replication does not count, because it may concern an earlier lock.
 pub(crate) fn lost_at<'t, 'h>(
     timeline: &'t Timeline<'h>,
     holder: &Acquisition<'h>,
@@ -129,9 +131,9 @@ pub(super) fn own_spans<'t, 'h>(
     here.filter(|span| timeline.is_lock_of(span, holder)).collect()
 }
 
-/// Returns whether the lock renews leases by itself: a process without an open call extended
-/// leases, well after they were set, more often than its calls had unknown outcomes. A call with an
-/// unknown outcome may still be in transit and extend a lease when it arrives.
+/// Returns whether the lock renews its lease: outside of calls, a process extended leases more
+/// often than it had calls with an unknown outcome. Such a call may extend a lease when its command
+/// arrives later. Extensions soon after the lease was set do not count.
 pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
     let mut open: BTreeMap<u64, Node> = BTreeMap::new();
     let mut unknown: BTreeMap<Node, usize> = BTreeMap::new();
@@ -170,7 +172,8 @@ pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
     })
 }
 
-/// Returns whether the server granted less than the requested lease; `None` if not recorded.
+/// Returns whether the server granted less than the requested lease; `None` if the history does not
+/// record this.
 pub(super) fn is_given_short(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Option<bool> {
     let given = span.runs_out?.since(span.set.last()?.time);
     Some(given + GRANULARITY < timeline.history.header.ttl_us)

@@ -1,4 +1,4 @@
-//! A [`Loss`] of a lock before the end of its lease, with the evidence in the history.
+//! A [`Loss`]: how a server lost a lock before its lease ended.
 
 use super::lease::{COARSE, GRANULARITY, is_given_short, last_lease};
 use super::{release, takeover};
@@ -22,7 +22,7 @@ pub(super) enum How<'t, 'h> {
         at: Moment,
         how: KeyEnd,
     },
-    /// The holder's process removed the lock before it received the grant.
+    /// The holder's process removed the lock before it learned of the grant.
     TakenBack {
         removed: Moment,
     },
@@ -41,7 +41,8 @@ pub(crate) enum Remover {
 pub(crate) enum RanOut {
     ByClock(FaultKind),
     InWholeSeconds,
-    /// The server is a former replica that had not received the extension of the lease.
+    /// The server is a former replica that had not received the extension of the lease. Only the
+    /// first lease counted.
     AsFirstSet,
     AsAnotherSet,
     Unknown,
@@ -59,8 +60,8 @@ impl Loss<'_, '_> {
         matches!(self.how, How::TwoPrimaries)
     }
 
-    /// Returns whether the server that granted again never had the lock, had discarded it in a
-    /// resynchronisation, or lacked the extension of the lease.
+    /// Returns whether replication failed: the server that granted the lock again never had it,
+    /// discarded it in a resynchronisation, or lacked the extension of the lease.
     pub(crate) fn is_not_replicated(&self) -> bool {
         matches!(self.how, How::NeverReceived) && !self.is_of_members()
             || self.ended_by(Change::Discarded)
@@ -70,7 +71,7 @@ impl Loss<'_, '_> {
     pub(crate) fn ended_with_session(&self) -> bool {
         let header = &self.timeline.history.header;
         match header.kept_as {
-            // The lease had not expired. The lock ended because its member left.
+            // The lock ended although its lease had not expired, because its member left.
             Some(Keeping::MemberLease) => {
                 self.ended_by(Change::Expired) && self.ran_out() == Some(RanOut::Unknown)
             }
@@ -111,8 +112,7 @@ impl Loss<'_, '_> {
         self.removed().is_some_and(|at| release::is_astray(self.timeline, process, at))
     }
 
-    /// Returns whether a delayed release of an earlier lock by the holder may have removed the
-    /// lock.
+    /// Returns whether a delayed release of the holder's earlier lock may have removed this lock.
     pub(crate) fn may_be_a_late_release(&self) -> bool {
         !self.is_given_back() && self.may_be_a_late_release_of(self.holder.process)
     }
@@ -149,7 +149,7 @@ impl Loss<'_, '_> {
             || self.is_of_members() && matches!(self.how, How::NeverReceived)
     }
 
-    /// Returns whether a new server would have recovered the lock from the members.
+    /// Returns whether the members keep the lock, so that a new server would recover it from them.
     fn is_of_members(&self) -> bool {
         let kept_as = self.timeline.history.header.kept_as;
         matches!(kept_as, Some(Keeping::Membership | Keeping::MemberLease))
@@ -172,7 +172,8 @@ impl Loss<'_, '_> {
             && between.any(|event| event.node == span.node && matches!(event.what, What::Crashed))
     }
 
-    /// Returns why the lock expired too early, if it did, even if no server reported the expiry.
+    /// Returns why the lock expired early. Returns `None` if it did not expire. An expiry need not
+    /// have been reported by a server.
     pub(crate) fn ran_out(&self) -> Option<RanOut> {
         let How::Ended { span, at, how } = self.how else { return None };
         let header = &self.timeline.history.header;
@@ -193,10 +194,10 @@ impl Loss<'_, '_> {
         }
     }
 
-    /// Returns why a key expired too early in true time. Usually the server's clock was wrong after
-    /// the lease was set. If the server received the key from another server with an absolute
-    /// expiry time, either clock may have been wrong at any time before. Otherwise a former replica
-    /// had not received the extension, or a server other than Redis counts in whole seconds.
+    /// Returns why a key expired early in true time. Usually the server's clock was wrong after the
+    /// lease was set. If the server got the key and its absolute expiry time from another server, a
+    /// fault of either clock counts, even an earlier one. If no clock was wrong, a former replica
+    /// lacked the extension of the lease, or a server other than Redis counts in whole seconds.
     fn ran_out_early(&self, span: &KeySpan<'_>, at: Moment) -> RanOut {
         let set = span.set.last();
         if self.is_shortened(span) {
@@ -205,7 +206,7 @@ impl Loss<'_, '_> {
         let since = set.map_or(SimTime::ZERO, |set| set.time);
         let granting = self.holder.grant.as_ref().map(|grant| grant.node).filter(|_| set.is_none());
         let hosts: Vec<Node> = granting.into_iter().chain([span.node]).collect();
-        // Only GemFire reads a clock that can be stepped.
+        // GemFire is the only one of these servers that reads a clock that can be stepped.
         let is_stepped = self.timeline.history.header.kept_as == Some(Keeping::MemberLease);
         if let (Node::Server(_), Some(set), false) = (span.node, set, is_stepped) {
             let drifted = self.fault_on(FaultKind::ClockDrift, &hosts, since, at.time);
@@ -226,7 +227,8 @@ impl Loss<'_, '_> {
         }
     }
 
-    /// Returns whether the last lease was another process's and ended before the holder's own.
+    /// Returns whether another process set the last lease, and it ended before the holder's own
+    /// lease.
     fn is_shortened(&self, span: &KeySpan<'_>) -> bool {
         let by_another = |set: &Moment| {
             let by = self.timeline.asked_by(*set).map(Node::machine);
@@ -244,8 +246,9 @@ impl Loss<'_, '_> {
         })
     }
 
-    /// Returns whether a clock fault of this kind made the lock expire or its row be overwritten.
-    /// The clock is a server's or, if the server keeps no row, also one of the two processes'.
+    /// Returns whether a clock fault of this kind made the lock expire, or caused its row to be
+    /// overwritten. Usually the clock is a server's. If no row is kept, the clocks of both
+    /// processes count too.
     pub(crate) fn is_by_clock(&self, kind: FaultKind) -> bool {
         self.ran_out() == Some(RanOut::ByClock(kind))
             || self.overwritten_by_clock(Keeping::RowByServer) == Some(kind)
@@ -275,8 +278,8 @@ impl Loss<'_, '_> {
         }
     }
 
-    /// Returns when the server read its clock for the last lease: before the write if less was
-    /// left.
+    /// Returns when the server read its clock to set the last lease. If noticeably less than the
+    /// whole lease was left at the write, the server had read it earlier.
     fn reckoned_from(&self, span: &KeySpan<'_>) -> SimTime {
         let Some(set) = span.set.last() else { return SimTime::ZERO };
         let left = match self.timeline.history.events[set.index].what {
@@ -287,7 +290,8 @@ impl Loss<'_, '_> {
         if is_short { self.holder.invoked.time.min(set.time) } else { set.time }
     }
 
-    /// Finds the clock fault of these hosts. A clock step takes precedence over a wrong rate.
+    /// Returns the kind of clock fault at these hosts; `None` if there was none. A step takes
+    /// precedence over a wrong rate.
     fn clock_fault(&self, hosts: &[Node], since: SimTime, until: SimTime) -> Option<FaultKind> {
         let mut kinds = [FaultKind::ClockJump, FaultKind::ClockDrift].into_iter();
         kinds.find(|kind| self.fault_on(*kind, hosts, since, until))
@@ -307,7 +311,7 @@ impl Loss<'_, '_> {
     }
 }
 
-/// Returns a former holder that overwrote the lock while it was not acquiring.
+/// Returns the former holder that overwrote the lock when it was not acquiring it.
 pub(crate) fn renewed_over(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,

@@ -1,4 +1,4 @@
-//! Evidence of why a process got a definite but wrong answer ([`Misheard`]).
+//! Finds out why a process got an answer that was wrong ([`Misheard`]).
 
 use super::period::Period;
 use super::session;
@@ -10,22 +10,23 @@ use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Misheard {
-    /// The process waited with a second node and did not know of its first.
+    /// The process waited with its second node and did not know of its first one.
     OfAnotherNode,
     Refused(Obstacle),
     Succeeded(Obstacle),
-    /// A partition delayed the grant until the lease, or the stated validity, was over.
+    /// Because of a partition, the grant arrived after the lease or the stated validity had ended.
     CutOff,
-    /// A fault other than a partition delayed the grant until the lease was over.
+    /// Because of another fault, the grant arrived after the lease or the stated validity had
+    /// ended.
     Late(Obstacle),
-    /// The process was wrongly refused or confirmed although no fault acted between it and the
-    /// server. Only for locks that belong to no session or connection.
+    /// The answer was wrong although no fault acted between the process and the server. Only for
+    /// locks that do not belong to a session or connection.
     Unfounded,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Obstacle {
-    /// A fault that loses a message or a connection, or blocks messages while it lasts.
+    /// A fault that loses messages or connections, or that blocks messages.
     Loss,
     Delay,
     Pause,
@@ -57,9 +58,9 @@ pub(super) fn is_of_a_grant(timeline: &Timeline<'_>, finding: &Finding) -> bool 
     matches!(told, Some(What::Ok { operation, .. }) if timeline.acquisition_of(*operation).is_some())
 }
 
-/// Returns why a finding's answer was wrong. Either the process waited with a second node, or a
-/// fault acted during its call: it delayed or lost the process's traffic with a server of the
-/// finding, or paused or crashed one of them. No fault creates a lock that no server has.
+/// Returns why the answer in a finding was wrong. Either the process waited with its second node,
+/// or a fault during its call delayed or lost its messages, or paused or crashed it or a server. No
+/// fault explains a grant that no server gave.
 pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<Misheard> {
     let told = timeline.moment(*finding.witness.last()?);
     let events = &timeline.history.events;
@@ -72,7 +73,7 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<M
         }
         What::Ok { operation, .. } => (invoked(operation)?, Misheard::Succeeded),
         What::Fail { operation, .. } => (invoked(operation)?, Misheard::Refused),
-        // For a loss, the process last received correct information when the lock last changed.
+        // The process last had correct information when the lock last changed.
         What::Lost => (events[*finding.witness.first()?].time_us, Misheard::Refused),
         _ => return None,
     };
@@ -90,7 +91,8 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<M
     obstacle.map(misheard).or(is_unfounded.then_some(Misheard::Unfounded))
 }
 
-/// Returns why a process was told of a grant or a validity that no quorum gave, or that had ended.
+/// Returns why a process got an answer that granted a lock without a quorum, or whose lease or
+/// validity had ended.
 fn of_grant(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> Misheard {
     let had: Vec<&KeySpan<'_>> = timeline
         .keys
@@ -102,7 +104,7 @@ fn of_grant(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> Mis
     let stands = had.iter().filter(|span| timeline.stands_at(span, told));
     let standing: BTreeSet<Node> = stands.map(|span| span.node).collect();
     let quorum = usize::from(timeline.history.header.quorum.max(1));
-    // The lease has the stated validity, but counted from the answer instead of the grant.
+    // The stated validity was counted from the answer instead of the grant.
     let is_counted_late = one.valid_for.is_some_and(|stated| {
         had.iter().any(|span| span.runs_out.is_some_and(|end| stated <= end.since(span.from.time)))
     });
@@ -124,7 +126,7 @@ fn of_grant(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> Mis
     }
 }
 
-/// Returns whether no fault can have kept an answer from the process while the acquire was open.
+/// Returns whether no fault can have affected the answer to the process's acquire.
 pub(super) fn is_unfounded(timeline: &Timeline<'_>, refused: &Acquisition<'_>) -> bool {
     let Some(completed) = refused.completed else { return false };
     let mut faults =

@@ -1,4 +1,4 @@
-//! Finds why a holder was in its critical section when its lease had expired ([`Overrun`]).
+//! Finds out why a holder was still in its critical section when its lease expired ([`Overrun`]).
 
 use super::flight;
 use super::lease::{Lease, last_lease, renews_by_itself};
@@ -8,8 +8,8 @@ use crate::record::history::{Action, What};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A holder that outstayed its lease. The relevant span is from the last setting of the lease until
-/// the holder left or its late write arrived.
+/// A holder that stayed longer than its lease. The period begins when the lease was last set. It
+/// ends when the holder left or its late write arrived.
 pub(crate) struct Overrun<'t, 'h> {
     timeline: &'t Timeline<'h>,
     holder: &'t Acquisition<'h>,
@@ -19,7 +19,7 @@ pub(crate) struct Overrun<'t, 'h> {
 }
 
 impl<'t, 'h> Overrun<'t, 'h> {
-    /// Returns `None` for a lock without a ttl, because such a lock has no lease to outstay.
+    /// Returns the holder and its lease; `None` for a lock without leases.
     pub(super) fn of_clash(timeline: &'t Timeline<'h>, clash: Clash) -> Option<Overrun<'t, 'h>> {
         if timeline.history.header.has_no_ttl() {
             return None;
@@ -49,7 +49,7 @@ impl<'t, 'h> Overrun<'t, 'h> {
         paused > Micros::ZERO && (across || self.would_fit_without(paused))
     }
 
-    /// Returns whether a clock drifted during a lease with a stated validity, which a holder
+    /// Returns whether a clock drifted although the lock states a validity, which the holder
     /// respects.
     pub(crate) fn clock_ran_wrong(&self) -> bool {
         let servers = self.grant.servers.iter().map(|(node, _)| *node);
@@ -70,7 +70,8 @@ impl<'t, 'h> Overrun<'t, 'h> {
         self.would_fit_without(waited) && waited.0 >= self.lease.lasts.0 / 10
     }
 
-    /// Returns whether a partition from the server delayed an answer that was too late.
+    /// Returns whether the answer came too late because of a partition between the holder and the
+    /// server.
     pub(crate) fn answer_was_cut_off(&self) -> bool {
         let Some(heard) = self.holder.completed else { return false };
         let mut cuts =
@@ -91,13 +92,13 @@ impl<'t, 'h> Overrun<'t, 'h> {
         self.until.since(self.lease.from) > self.lease.lasts
     }
 
-    /// Returns whether the holder of a self-renewing lock, which need not leave, outstayed its
-    /// lease.
+    /// Returns whether the holder stayed longer than its lease although the lock renews leases.
     pub(crate) fn missed_renewals(&self) -> bool {
         self.is_too_long() && (renews_by_itself(self.timeline) || self.lost_a_renewal())
     }
 
-    /// Returns whether a command was lost while no lock call was open, which can only be a renewal.
+    /// Returns whether a command was lost when no lock call was open. Such a command can only be a
+    /// renewal.
     fn lost_a_renewal(&self) -> bool {
         let Some(heard) = self.holder.completed else { return false };
         let machine = self.holder.process.machine();

@@ -1,4 +1,4 @@
-//! Compares the owners of two acquisitions, and the value that the later one's write relied on.
+//! Compares the owner values of two processes, and checks on which value a write was based.
 
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::Timeline;
@@ -12,7 +12,7 @@ pub(super) fn shares_owner(timeline: &Timeline<'_>, clash: Clash) -> bool {
     threads && one.owner == other.owner && found
 }
 
-/// Returns whether a database row cannot distinguish the two processes.
+/// Returns whether two processes have the same owner value in a database row.
 pub(super) fn shares_client_id(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let [one, other] = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
     let is_row = matches!(
@@ -22,9 +22,9 @@ pub(super) fn shares_client_id(timeline: &Timeline<'_>, clash: Clash) -> bool {
     is_row && one.process.machine() != other.process.machine() && one.owner == other.owner
 }
 
-/// Returns whether no process interfered, and yet a write was not based on the stored value. The
-/// overwritten write had been applied and its writer had left its critical section when the later
-/// process was granted the lock, and the later process wrote before it left.
+/// Returns whether a write was based on an old value although no other process interfered. When the
+/// later process got the lock, the overwritten write had been applied and its writer had left. The
+/// later process wrote before it left.
 pub(super) fn is_overwritten(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> bool {
     let builds_on =
         matches!(finding.kind, Kind::LostUpdate | Kind::DuplicateNumber | Kind::NumberRegression);

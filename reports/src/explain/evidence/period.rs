@@ -1,4 +1,4 @@
-//! A [`Period`] of a history's time.
+//! A [`Period`] of time in a history.
 
 use crate::judge::finding::Finding;
 use fencepost_faults::{Micros, SimTime};

@@ -1,4 +1,4 @@
-//! Finds releases that were lost, delayed, or executed at another server than the grant.
+//! Finds releases that were lost or delayed, or that another server than the granting one executed.
 
 use crate::judge::finding::{Clash, Finding};
 use crate::judge::timeline::{Acquisition, KeyEnd, Moment, Timeline};
@@ -25,7 +25,8 @@ pub(super) fn unknown(timeline: &Timeline<'_>, process: Node, before: Moment) ->
     unknown.map(|(_, index)| timeline.moment(index))
 }
 
-/// Returns whether a release without an answer may still arrive. Open releases do not count.
+/// Returns whether a release with an unknown outcome may still arrive. Releases whose calls are
+/// still open do not count.
 pub(crate) fn is_astray(timeline: &Timeline<'_>, process: Node, before: Moment) -> bool {
     stray(timeline, process, before).is_some()
 }
@@ -51,8 +52,8 @@ fn stray(timeline: &Timeline<'_>, process: Node, before: Moment) -> Option<Momen
     stray.map(|(_, index)| timeline.moment(index))
 }
 
-/// Returns whether a release without an answer may arrive at a moment. A process without an open
-/// release that removes a lock has sent the release earlier.
+/// Returns whether a release with an unknown outcome may arrive at `at`. It has arrived already if
+/// the process removed a lock when no release was open.
 pub(super) fn may_arrive(timeline: &Timeline<'_>, process: Node, at: Moment) -> bool {
     let (mut open, mut astray) = (None, 0_usize);
     for event in &timeline.history.events[..at.index] {
@@ -89,7 +90,8 @@ pub(super) fn is_open(timeline: &Timeline<'_>, process: Node, from: Moment, at: 
     unknown(timeline, process, at).is_some_and(|sent| from < sent)
 }
 
-/// Returns the thread that sent a command, which may be the only one with an open release.
+/// Returns the thread that sent a command. If the history names only the process, this is the only
+/// thread with an open release, if there is exactly one.
 pub(super) fn thread_of(timeline: &Timeline<'_>, by: Node, at: Moment) -> Node {
     let events = &timeline.history.events;
     let is_told = events
@@ -128,7 +130,7 @@ pub(crate) fn removal(timeline: &Timeline<'_>, finding: &Finding) -> Option<Mome
     witness.find(|moment| is_removal(&timeline.history.events[moment.index].what))
 }
 
-/// Returns whether a pause of the process, rather than the network, delayed its command.
+/// Returns whether a pause of the process delayed its command, rather than the network.
 fn stood_still(
     timeline: &Timeline<'_>,
     process: Node,
@@ -144,12 +146,13 @@ fn stood_still(
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum HeldUp {
     AtItsProcess,
-    /// The process sent the release again because the server was down before it answered.
+    /// The server was down before it answered, so the process sent the release again.
     SentAgain,
     OnItsWay,
 }
 
-/// Returns whether the server crashed or restarted in a span, which loses messages in transit.
+/// Returns whether the server crashed or restarted between two moments, so that messages in transit
+/// were lost.
 fn was_down_between(timeline: &Timeline<'_>, server: Node, from: Moment, until: Moment) -> bool {
     let mut meanwhile = timeline.history.events[from.index..until.index].iter();
     meanwhile
@@ -168,7 +171,8 @@ pub(super) fn held_up(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) 
     })
 }
 
-/// Returns whether a process removed a lock, after a failover, at a server that never had its own.
+/// Returns whether, after a failover, a process removed a lock at a server that never had the
+/// process's own lock.
 pub(crate) fn was_never_there(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> bool {
     let Some(removed) = removal(timeline, finding) else { return false };
     let own = &timeline.acquisitions[clash.earlier];

@@ -1,4 +1,4 @@
-//! Evidence on how a lock in a session or a connection was lost ([`Gone`]).
+//! Finds out how a lock that belongs to a session or a connection was lost ([`Gone`]).
 
 use super::lease::GRANULARITY;
 use super::period::Period;
@@ -9,16 +9,16 @@ use fencepost_faults::{Impact, Node, SimTime};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Gone {
-    /// One process entered although no server ever had its key first in the queue.
+    /// One of the processes entered although its key was never first in the queue of any server.
     WasNeverFirst,
     GrantedElsewhere,
-    /// The lock ended with its connection, or with the server that kept it.
+    /// The lock ended with the connection, or with the server that kept it.
     WithConnection,
     ToldByOneBehind,
     WithSession,
 }
 
-/// Returns how the earlier lock was lost; `None` if it was not in a session.
+/// Returns how the earlier lock was lost; `None` if it does not belong to a session or connection.
 pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<Gone> {
     if timeline.history.header.kept_as == Some(Keeping::MemberLease) {
         return departed(timeline, clash).then_some(Gone::WithSession);
@@ -83,8 +83,8 @@ fn still_stood(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment) ->
         .any(|span| span.from < at && span.to.is_none_or(|(to, _)| at < to))
 }
 
-/// Returns the queue's first node for most of the period. In a free semaphore, it is the first node
-/// that waits for a permit.
+/// Returns the node that was first in the queue for most of the period. In a semaphore with free
+/// permits, this is the first node that waits for a permit.
 pub(super) fn first_node<'h>(timeline: &Timeline<'h>, period: Period) -> Option<KeySpan<'h>> {
     let Period { from, until } = period;
     let stood = |span: &&KeySpan<'_>| {
@@ -99,7 +99,7 @@ pub(super) fn first_node<'h>(timeline: &Timeline<'h>, period: Period) -> Option<
     })
 }
 
-/// Returns whether a process created a second node in the queue, which it does not know of.
+/// Returns whether the process created a second node in the queue without knowing of it.
 pub(super) fn contended_twice(
     timeline: &Timeline<'_>,
     process: Node,

@@ -1,4 +1,4 @@
-//! Tests of the sentences for each cause.
+//! Tests of the sentences that explain each cause.
 
 use super::*;
 use crate::judge::finding::Finding;

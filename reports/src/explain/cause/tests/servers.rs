@@ -1,4 +1,4 @@
-//! Tests of the causes of locks that their servers lost, or that were taken from their holders.
+//! Tests of the causes of violations after a server lost a lock or another process removed it.
 
 use super::*;
 
@@ -22,7 +22,7 @@ fn a_row_that_is_overwritten_by_the_clock_of_a_process_is_a_clock_skew() {
     assert_eq!(of_client, Cause::Unexplained, "the server looks at no clock of a process");
     assert_eq!(overwritten(Keeping::RowByServer, "clock-jump", server), Cause::ClockJump);
     assert_eq!(overwritten(Keeping::RowByServer, "clock-drift", server), Cause::ClockDrift);
-    // The transaction that wrote the row had read the clock before the clock was stepped.
+    // The transaction reads the clock, then the clock is stepped, and then the row is written.
     let stepped = Story::kept_as(Keeping::RowByServer).ttl(10_000).acquires(1, 1);
     let stepped = stepped.fault_began(2, 1, "clock-jump", &[server]).grants(3, 1, "a");
     let stepped = stepped.hears(4, 1, "a").takes(5, 2, "b").releases(6, 1).releases(7, 2);
@@ -258,7 +258,7 @@ fn a_lock_whose_value_is_the_same_for_all_is_whose_grant_it_was() {
 
 #[test]
 fn a_lock_that_a_process_takes_again_and_again_under_one_value_is_lost_by_its_latest_grant() {
-    // The replica received the first of client 1's two locks, but never the second.
+    // The replica receives the first of client 1's two locks but never the second.
     let story = Story::new()
         .takes(1, 1, "id=1")
         .replicated(1, 2, "id=1")

@@ -1,4 +1,4 @@
-//! Tests of the causes of locks that no process gets, or that one process keeps.
+//! Tests of the causes of locks that no process gets, or that one process holds for too long.
 
 use super::*;
 
@@ -229,7 +229,7 @@ fn a_lock_that_is_renewed_by_nobody_in_its_section_is_an_orphan_renewal() {
     assert_eq!(nobody(story(&[80, 83, 86])), Cause::OrphanRenewal);
     assert_eq!(nobody(story(&[80])), Cause::LostRelease, "that may be a command sent again");
     assert_eq!(nobody(story(&[])), Cause::LostRelease);
-    // A single renewal is enough if a holder has renewed the lock before.
+    // If the holder has renewed the lock before, one renewal after its exit is enough evidence.
     let renews = renewed(Story::new().takes(1, 1, "a"), &[4]).leaves(5, 1).info(6, 1);
     assert_eq!(nobody(renewed(renews, &[80])), Cause::OrphanRenewal);
 }
@@ -256,8 +256,9 @@ fn who_waits_for_a_server_that_lost_power_waits_on_a_lost_connection() {
     assert_eq!(waits(Keeping::RowByServer, 4), Cause::MissedWakeup, "nobody waits there");
 }
 
-/// Returns the cause of a story in which client 2 waits from 2 ms on, client 1 releases the lock,
-/// and client 3 takes it and releases it at healing. After that, no process gets the lock.
+/// Returns the cause of a history in which client 2 waits from 2 ms on, client 1 releases the lock,
+/// and client 3 gets it when the faults have ended and releases it. After that, no process gets the
+/// lock.
 fn passed_by(keeping: Keeping, what: impl FnOnce(Story) -> Story) -> Cause {
     let story =
         Story::kept_as(keeping).progress_bound(50).takes(1, 1, "7").acquires(2, 2).leaves(5, 1);
@@ -337,7 +338,7 @@ fn one_that_was_passed_over_lost_its_place() {
 
 #[test]
 fn a_lock_that_outlives_its_release_was_counted_twice_or_stands_where_the_release_did_not_come() {
-    // The release lowers a count that was raised twice, or never arrives.
+    // The release either only lowers a count that was raised twice, or never arrives.
     let story = |lowered: bool| {
         let story = loses_reply(Story::with_quorum(2).acquires(1, 1), 1, 2);
         let story = story.grants_at(2, 1, 1, if lowered { "a=2" } else { "a=1" });
@@ -366,7 +367,8 @@ fn why_a_lock_that_is_free_is_not_had_is_told_by_what_acted_meanwhile() {
     assert_eq!(told(Some(("crash", Node::Redis(1)))), Cause::ServerOutage);
     assert_eq!(told(Some(("pause", Node::Redis(3)))), Cause::ServerOutage);
     assert_eq!(told(Some(("partition", Node::Redis(1)))), Cause::Partition);
-    // Neither a fault of an uninvolved process nor the absence of faults explains the wait.
+    // A fault of an uninvolved process does not explain the wait. Without any fault, it has no
+    // explanation either.
     assert_eq!(told(Some(("pause", Node::Client(3)))), Cause::Unexplained);
     assert_eq!(told(None), Cause::Unexplained);
     let back_at_once = story(Some(("crash", Node::Redis(1))), 3);
