@@ -1,8 +1,8 @@
 //! Judges whether a history obeys the rules.
 //!
-//! A [`timeline`] parses the history once. Each [`checker`] is a function from the timeline to
-//! [`finding`]s, and `circle` finds circular waits over several locks. [`phases`] returns the
-//! protocol phase in which each fault began. Findings have no explanations.
+//! A history is parsed once, into a [`timeline`]. Each [`checker`] is a function that returns the
+//! [`finding`]s in a timeline, and `circle` finds circular waits over several locks. [`phases`]
+//! returns the protocol phase in which each fault began. Findings do not explain violations.
 
 pub mod checker;
 pub(crate) mod circle;

@@ -1,4 +1,4 @@
-//! The record of a run before it is judged.
+//! Records of runs before they are judged.
 
 pub mod checksum;
 pub mod digest;

@@ -1,8 +1,8 @@
-//! The literature's predictions for a lock under a fault, returned by [`expected`].
+//! Returns what the literature predicts for a lock under a fault ([`expected`]).
 //!
-//! Each source is cited with its section. Some sections on Redlock's masters are about a server's
-//! own behaviour: data lost in a restart, or the clock that expires keys. They are applied to locks
-//! on one server too.
+//! Each source is cited with its section. Some sections about Redlock describe a single server: it
+//! loses data in a restart, or its clock expires keys early. They are applied to locks on one
+//! server, too.
 
 mod stated;
 
@@ -24,18 +24,18 @@ pub struct Expected {
     pub source: String,
 }
 
-/// The conditions of a prediction besides client and fault.
+/// The conditions of a prediction other than the lock and the fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Conditions {
-    /// `true` if a server may return within a lease without its grants.
+    /// `true` if a server that restarts within a lease may have lost its grants.
     pub restart_loses: bool,
-    /// `true` if holders stay until the validity of their lease ends.
+    /// `true` if holders use the lock until its validity ends.
     pub until_validity: bool,
-    /// The storage's treatment of fencing tokens.
+    /// How the storage treats fencing tokens.
     pub storage: StorageRule,
 }
 
-// Sections of the Redis documentation "Distributed Locks with Redis".
+// Sections of the Redis documentation, "Distributed Locks with Redis".
 const REDIS_GUARANTEES: &str =
     "Redis documentation, Distributed Locks with Redis, Safety and Liveness Guarantees";
 const REDIS_FAILOVER: &str = "Redis documentation, Distributed Locks with Redis, Why \
@@ -53,7 +53,7 @@ const REDIS_FSYNC: &str =
     "Redis documentation, Distributed Locks with Redis, Performance, Crash Recovery and fsync";
 const REDIS_DISCLAIMER: &str =
     "Redis documentation, Distributed Locks with Redis, Disclaimer about consistency";
-// Sections of Kleppmann's article "How to do distributed locking".
+// Sections of Kleppmann's article, "How to do distributed locking".
 const KLEPPMANN_RESOURCE: &str =
     "Kleppmann 2016, How to do distributed locking, Protecting a resource with a lock";
 const KLEPPMANN_FENCING: &str =
@@ -70,9 +70,11 @@ const SUSPENSION: &str = "Linux manual, clock_gettime(2), CLOCK_MONOTONIC; for t
 
 type Grounds = (&'static str, &'static str);
 
-/// Returns the prediction for a client under fault families; `None` if the literature is silent.
+/// Returns the prediction for a lock under the fault families; `None` if the literature does not
+/// cover them.
 pub fn expected(client: &str, fault: &Families, conditions: Conditions) -> Option<Expected> {
-    // The sources discuss few faults of most locks, and imply nothing about all faults together.
+    // For most locks, the sources cover only a few faults. That implies nothing about all faults
+    // together.
     let is_treated = matches!(client, "single-node" | "fencing" | "redlock" | "redlock-parallel");
     if fault.is_swarm() && !is_treated {
         return None;
@@ -102,7 +104,8 @@ fn switched() -> impl Iterator<Item = Family> {
 fn of_family(client: &str, family: Family, conditions: Conditions) -> Option<(Vec<Kind>, Grounds)> {
     let (breaks_exclusion, grounds) = match client {
         "single-node" | "fencing" => primary(family, conditions)?,
-        // The documentation recommends parallel requests for this algorithm ("Retry on Failure").
+        // The documentation recommends to send the requests in parallel, so this is the same
+        // algorithm ("Retry on Failure").
         "redlock" | "redlock-parallel" => redlock(family, conditions)?,
         _ => return stated::verdict(client, family),
     };
@@ -276,7 +279,7 @@ fn redlock(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
     })
 }
 
-/// Returns every lock in the literature. Some names are repeated.
+/// Returns the names of all locks in the literature. Some of them occur twice.
 pub fn named() -> impl Iterator<Item = &'static str> {
     ["single-node", "fencing", "redlock", "redlock-parallel"].into_iter().chain(stated::clients())
 }
@@ -287,12 +290,12 @@ impl Expected {
         self.kinds.is_empty()
     }
 
-    /// Returns whether the literature covers a rule. It does not cover availability.
+    /// Returns whether the literature covers this rule. It covers all except availability.
     pub fn speaks_of(kind: Kind) -> bool {
         kind != Kind::Unavailable
     }
 
-    /// Returns whether a violation of this kind was not predicted.
+    /// Returns whether the literature covers this rule but did not predict the violation.
     pub fn is_surprised_by(&self, kind: Kind) -> bool {
         Expected::speaks_of(kind) && !self.kinds.contains(&kind)
     }

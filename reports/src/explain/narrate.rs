@@ -1,4 +1,4 @@
-//! Describes events in words, with [`text`].
+//! Describes events of a history in words, with [`text`].
 
 use crate::judge::timeline::{creator, is_lower_count, is_one_owner};
 use crate::record::history::{Access, Action, Change, Event, GivingUp, History, Turn, What};
@@ -58,7 +58,8 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
     }
 }
 
-/// Finds the events before an event by its number, because a single lock's history has gaps.
+/// Returns the events before an event. They are found by sequence number, because the history of a
+/// single lock has gaps.
 fn before_event<'h>(history: &'h History, event: &Event) -> &'h [Event] {
     let at = history.events.partition_point(|earlier| earlier.sequence < event.sequence);
     &history.events[..at]
@@ -275,9 +276,9 @@ fn queue(history: &History, event: &Event) -> String {
     }
 }
 
-/// Returns the owner of the lock in a server's event: the process that was granted the value at
-/// that server or its primary. The value alone does not identify the owner, because many locks
-/// always write the same value.
+/// Returns the owner of the lock in a server's event: the process to which the server or its
+/// primary granted the value. The value is not sufficient, because many locks always write the same
+/// one.
 fn grantee(history: &History, event: &Event) -> Option<Node> {
     let What::Server { key, value: Some(value), .. } = &event.what else { return None };
     let before = before_event(history, event);

@@ -1,6 +1,6 @@
-//! The narrative of a violation: its story in at most twelve sentences, each based on one event.
+//! Tells the story of a violation in at most twelve sentences.
 //!
-//! Rules make the sentences from the events alone. Each sentence has the number of its event.
+//! Rules derive the sentences from the events. Each sentence is about one event and has its number.
 
 mod fault;
 mod wait;
@@ -107,7 +107,8 @@ impl Story<'_, '_> {
         self.leaves(clash);
     }
 
-    /// Returns whether the acquire itself wrote the granting value, as a script sent twice does.
+    /// Returns whether the acquire itself wrote the value that was granted to it. A lock that sends
+    /// its script twice does that.
     fn created_itself(&self, one: &Acquisition<'_>, granted: Moment) -> bool {
         self.timeline.keys.iter().any(|span| {
             span.by == Some(one.process)
@@ -160,7 +161,7 @@ impl Story<'_, '_> {
                 })
         };
         let until = finding.at + finding.duration;
-        // A fault between a server and an uninvolved process does not affect the two processes.
+        // If the fault affects the messages of a process, it must be one of the two processes.
         let concerns = |fault: &FaultSpan<'_>| {
             let is_process = |node: &&Node| node.is_process();
             let mut processes = fault.nodes.iter().filter(is_process).peekable();
@@ -187,7 +188,8 @@ impl Story<'_, '_> {
                 Some((at, KeyEnd::Changed { change, .. })) => Some((at, change == Change::Expired)),
                 _ => None,
             })
-            // If a lock always writes the same value, an earlier end belongs to an earlier lock.
+            // Some locks always write the same value. Then an end before the grant belongs to an
+            // earlier lock.
             .filter(|(at, _)| held.moment < *at && *at < taken.moment)
             .collect();
         let section =
@@ -236,7 +238,7 @@ impl Story<'_, '_> {
         let (Some(held), Some(taken)) = (&holder.grant, &taker.grant) else { return };
         let servers = || held.servers.iter().chain(&taken.servers).map(|(server, _)| *server);
         let mut is_first_alarm = true;
-        // With two primaries, the promotion may precede both grants.
+        // If there were two primaries, the promotion may be earlier than both grants.
         let roles = &self.timeline.roles;
         let promoted = roles.promoted(taken.node, taken.moment);
         let promoted = promoted.max(roles.promoted(held.node, held.moment));
@@ -295,7 +297,8 @@ impl Story<'_, '_> {
         keys.any(|key| key.from == grant.moment && key.runs_out.is_some())
     }
 
-    /// Returns the last write in the instant of the grant, which may set the expiry.
+    /// Returns the last command at the same time as the grant that set the time to live, or the
+    /// grant.
     fn set_last_with(&self, grant: &Grant) -> Moment {
         let (timeline, granted) = (self.timeline, grant.moment);
         let later = (granted.index..timeline.history.events.len()).map(|at| timeline.moment(at));

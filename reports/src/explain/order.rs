@@ -1,4 +1,4 @@
-//! The event order that a violation needs: two events, and the result if they are swapped.
+//! The order of two events on which a violation depends, and the result of the opposite order.
 
 use crate::explain::narrate;
 use crate::record::history::History;

@@ -1,4 +1,5 @@
-//! A [`Scene`] provides the subjects of a sentence that explains how two acquisitions conflicted.
+//! A [`Scene`]: the two acquisitions that conflicted and their times and servers, for use in
+//! sentences.
 
 use super::evidence::{Lease, last_lease, lost_at, release, renewed_over};
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -38,8 +39,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         server(self.holder)
     }
 
-    /// Returns whether the lock was taken at an old primary, which was promoted before the
-    /// holder's.
+    /// Returns whether the later process got the lock from an old primary, which was promoted
+    /// before the server that granted the holder's lock.
     pub(super) fn is_taken_at_old_primary(&self) -> bool {
         let promoted = |one: &Acquisition<'_>| {
             let grant = one.grant.as_ref()?;
@@ -52,7 +53,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         server(self.taker)
     }
 
-    /// Returns the loss of the holder's lock, unless the holder immediately reversed it.
+    /// Returns when and how the holder's lock ended. Ignores an end that the holder reverted at the
+    /// same time.
     pub(super) fn gone(&self) -> Option<(Moment, KeyEnd)> {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
         let lost = held.zip(taken).and_then(|(held, taken)| {
@@ -73,9 +75,9 @@ impl<'t, 'h> Scene<'t, 'h> {
         ended.map(|key| key.node).collect()
     }
 
-    /// Returns the servers at which this change ended the holder's lock before the other grant, as
-    /// the start of a sentence, and whether it is a single server. If no server recorded the
-    /// change, returns the granting server.
+    /// Returns the servers at which the change ended the holder's lock before the later grant, as
+    /// the beginning of a sentence, and whether there is only one. If no server recorded the
+    /// change, returns the server that granted the holder's lock.
     pub(super) fn lost_at(&self, change: Change) -> (String, bool) {
         let is_change =
             |how| matches!(how, KeyEnd::Changed { change: ended, .. } if ended == change);
@@ -86,9 +88,9 @@ impl<'t, 'h> Scene<'t, 'h> {
         }
     }
 
-    /// Returns the server that granted the lock twice and crashed in between, or else all servers
-    /// that crashed in between. The result is the start of a sentence, and whether it is a single
-    /// server.
+    /// Returns the server that crashed between its two grants of the lock, or else all servers that
+    /// crashed between the grants. The result is the beginning of a sentence, and whether there is
+    /// only one server.
     pub(super) fn restarted(&self) -> (String, bool) {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
         let Some((held, taken)) = held.zip(taken) else { return (self.held_at(), true) };
@@ -113,8 +115,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         (!servers.is_empty()).then(|| listed(&servers))
     }
 
-    /// Returns the start of a sentence about the last fault of a kind before the end of the
-    /// finding. Prefers a fault of a server at which the lock expired.
+    /// Returns the beginning of a sentence about the last fault of this kind. A fault at a server
+    /// where the lock expired takes precedence.
     pub(super) fn fault(&self, kind: FaultKind, subject: &str, verb: &str) -> String {
         let faults = || {
             let faults = self.timeline.faults.iter().rev();

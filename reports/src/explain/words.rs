@@ -1,4 +1,4 @@
-//! Describes a violation with its facts, its cause and the evidence, as a [`summary`].
+//! Describes a violation, its cause and its evidence in words ([`summary`]).
 
 use crate::explain::cause::Cause;
 use crate::judge::finding::{Finding, Kind};

@@ -1,4 +1,4 @@
-//! The table of [`CHECKERS`], each of which checks one invariant.
+//! The table of [`CHECKERS`]. Each checker checks one rule.
 
 mod deadlock;
 mod duplicate_number;
@@ -26,23 +26,23 @@ use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::Timeline;
 
-/// One invariant with the function that checks it.
+/// A rule and the function that checks it.
 #[derive(Clone, Copy, Debug)]
 pub struct Checker {
-    /// The name of the invariant, which is the `kind` of its violations.
+    /// Name of the rule, which is the `kind` of its violations.
     pub name: &'static str,
-    /// A one-line description of the invariant.
+    /// One-line description of the rule.
     pub about: &'static str,
-    /// The function that returns all violations of the invariant, ordered by time.
+    /// Function that returns all violations of the rule, ordered by time.
     pub check: fn(&Timeline<'_>) -> Vec<Finding>,
 }
 
 macro_rules! checkers {
     ($($file:ident $(: $($kind:ident = $meaning:ident),+)?;)*) => {
-        /// Every checker, in the order of judging.
+        /// All checkers, in the order in which they run.
         pub const CHECKERS: &[Checker] = &[$($file::CHECKER,)*];
 
-        /// Returns the meaning of a violation of this rule.
+        /// Returns an explanation of violations of the rule.
         pub fn meaning(kind: Kind) -> Meaning {
             match kind {
                 $($($(Kind::$kind => $file::$meaning,)+)?)*

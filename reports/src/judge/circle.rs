@@ -1,7 +1,7 @@
-//! Finds [`circles`] of processes that wait for each other's locks, over all locks of a run.
+//! Finds [`circles`]: processes that wait for each other's locks until the end of the run.
 //!
-//! Each lock is held by a process that waits for the next lock, to the end of the run. Seen alone,
-//! each lock breaks no rule, because its holder simply keeps it.
+//! Each of the locks is held by a process that waits for the next one. No lock alone breaks a rule,
+//! because its holder simply keeps it.
 
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::{Acquisition, Outcome, Section, Timeline};
@@ -14,7 +14,7 @@ struct Link {
     entered: usize,
 }
 
-/// Returns a finding for each circle, with the index of the lock to whose timeline it belongs.
+/// Returns a finding for each circle, and the index of the timeline to which the finding belongs.
 pub(crate) fn circles(timelines: &[Timeline<'_>]) -> Vec<(usize, Finding)> {
     let links: Vec<Option<Link>> = (0..timelines.len()).map(|held| link(timelines, held)).collect();
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! The [`Finding`]s of checkers, with the rules that they report as broken.
+//! The [`Finding`]s that checkers return, and the rules that can be broken.
 
 use fencepost_faults::{Micros, Node, SimTime};
 use schemars::JsonSchema;
@@ -30,8 +30,8 @@ macro_rules! kinds {
         }
 
         impl Kind {
-            /// Returns the severity. Damage at the storage and loss of progress are harms; a broken
-            /// promise without damage yet is a hazard.
+            /// Returns the severity. Damaged data and lost progress are harms. A broken promise
+            /// that has not caused damage is a hazard.
             pub fn severity(self) -> Severity {
                 match self {
                     $(Kind::$member => Severity::$severity,)*
@@ -82,7 +82,8 @@ kinds! {
 }
 
 impl Kind {
-    /// Returns whether an overlap, or a write after a later holder's request, breaks this rule.
+    /// Returns whether two acquisitions conflict in violations of this rule: their critical
+    /// sections overlap, or the earlier process writes after a request of the later one.
     pub fn is_about_clash(self) -> bool {
         match self {
             Kind::Overlap
@@ -105,13 +106,14 @@ impl Kind {
         }
     }
 
-    /// Returns whether unresponsive servers alone can break this rule, without a fault of the lock.
+    /// Returns whether unresponsive servers alone can cause violations of this rule, even if the
+    /// lock is correct.
     pub(crate) fn is_lack_of_progress(self) -> bool {
         matches!(self, Kind::Stuck | Kind::Deadlock | Kind::Starved | Kind::Unavailable)
     }
 
-    /// Returns the scenario key of this rule's bound, if it has one. Without it the rule is
-    /// skipped.
+    /// Returns the scenario key of the rule's bound; `None` if it has no bound. Without the key,
+    /// the rule is not checked.
     pub fn bound_key(self) -> Option<&'static str> {
         match self {
             Kind::HeldForever => Some("held-bound"),
@@ -154,9 +156,9 @@ pub struct Finding {
     pub at: SimTime,
     /// Duration of the violation; zero if it is instantaneous.
     pub duration: Micros,
-    /// The processes involved, the earlier holder first.
+    /// The processes involved, beginning with the earlier holder.
     pub processes: Vec<Node>,
-    /// One sentence that states the fact, without a cause.
+    /// The facts in one sentence, without the cause.
     pub what: String,
     /// The evidence, as ascending indices of events in the history.
     pub witness: Vec<usize>,
@@ -171,12 +173,12 @@ pub struct Clash {
     pub earlier: usize,
     /// Index of the acquisition that was granted later, in the timeline's acquisitions.
     pub later: usize,
-    /// For a harm, the earlier holder's late write, as an index into the history.
+    /// Index in the history of the earlier holder's late write, if a write caused a harm.
     pub late_write: Option<usize>,
 }
 
 impl Kind {
-    /// Every kind, in the order of reports.
+    /// All kinds, in the order of reports.
     pub const ALL: &'static [Kind] = Kind::VARIANTS;
 
     /// Returns the name used in JSON.

@@ -1,4 +1,5 @@
-//! The protocol phase in which each fault began, which shows how thorough a quiet cell was.
+//! Counts in which protocol phases faults began. The counts show how thoroughly a quiet cell was
+//! tested.
 
 use crate::record::history::{Action, Event, History, What};
 use fencepost_faults::Node;
@@ -9,7 +10,8 @@ use strum::IntoStaticStr;
 pub const PHASES: [&str; 6] =
     ["before-acquire", "acquiring", "holding", "guarded-write", "releasing", "idle"];
 
-/// Returns the number of faults of any kind in each phase, in protocol order; may be empty.
+/// Returns the number of faults in each phase, in protocol order. Returns nothing if there were
+/// none.
 pub fn whatever_kind(counts: &BTreeMap<String, BTreeMap<String, u64>>) -> Vec<(&'static str, u64)> {
     let began = |phase| counts.values().filter_map(|phases| phases.get(phase)).sum::<u64>();
     let counts: Vec<_> = PHASES.into_iter().map(|phase| (phase, began(phase))).collect();
@@ -27,8 +29,9 @@ enum Phase {
     GuardedWrite,
 }
 
-/// Returns the kind and the phase of every fault that began. The phase is that of the process that
-/// the fault names (of its most advanced thread), or else of the most advanced process.
+/// Returns the kind and the phase of each fault that began. If the fault names processes, the phase
+/// is that of the most advanced thread of the named process. Otherwise it is that of the most
+/// advanced process.
 pub fn phases(history: &History) -> Vec<(String, String)> {
     let mut at: BTreeMap<Node, Phase> = BTreeMap::new();
     let mut met = Vec::new();

@@ -1,4 +1,5 @@
-//! The [`Timeline`]: acquisitions, critical sections, keys, storage log and faults of a history.
+//! The [`Timeline`] of a history, with its acquisitions, critical sections, keys, storage requests
+//! and faults.
 
 mod acquisition;
 mod fault_span;
@@ -20,7 +21,7 @@ use crate::record::history::{Action, Change, Event, History, Keeping, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
-/// A position in a history, ordered by time and, within one instant, by event sequence.
+/// A position in a history. Positions are ordered by time and then by event.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Moment {
     /// Time of the event, in true time.
@@ -34,19 +35,19 @@ pub struct Moment {
 pub struct Timeline<'h> {
     /// The parsed history.
     pub history: &'h History,
-    /// Every acquisition, in the order of invocation.
+    /// All acquisitions, in the order of invocation.
     pub acquisitions: Vec<Acquisition<'h>>,
-    /// Every critical section, ordered by start.
+    /// All critical sections, ordered by start.
     pub sections: Vec<Section>,
-    /// The values of the lock's key at each server with their spans, ordered by start.
+    /// The periods in which each server had a value of the lock's key, ordered by start.
     pub keys: Vec<KeySpan<'h>>,
-    /// The storage's answers, without repeated requests.
+    /// The requests that the storage answered, each of them once.
     pub storage: Vec<StorageRequest>,
     /// The faults, ordered by start.
     pub faults: Vec<FaultSpan<'h>>,
-    /// The times at which each server was a primary, and the primaries that Sentinels named.
+    /// The times in which each server was a primary, and the primaries that Sentinels named.
     pub roles: Roles,
-    /// The time of healing, if the run reached it.
+    /// The time at which all faults had ended, if the run reached it.
     pub healed: Option<Moment>,
     /// The end of the run, or the time of the last event if the history does not record the end.
     pub end: SimTime,
@@ -82,7 +83,7 @@ impl<'h> Timeline<'h> {
         }
     }
 
-    /// Returns the index of the acquisition with this operation number.
+    /// Returns the index of the acquisition with this operation number, if there is one.
     pub fn acquisition_of(&self, operation: u64) -> Option<usize> {
         self.by_operation.get(&operation).copied()
     }
@@ -92,7 +93,7 @@ impl<'h> Timeline<'h> {
         self.invocations.get(&operation).map(|index| self.moment(*index))
     }
 
-    /// Returns the event by which the application cancelled or interrupted an operation, if it did.
+    /// Returns when the application cancelled or interrupted an operation; `None` if it did not.
     pub fn given_up(&self, operation: u64) -> Option<Moment> {
         self.given_up.get(&operation).map(|index| self.moment(*index))
     }
@@ -117,8 +118,8 @@ impl<'h> Timeline<'h> {
         }
     }
 
-    /// Returns the lease requested from a Redis server. Other servers record the granted lease,
-    /// which may be shorter.
+    /// Returns the lease that was requested from a Redis server. Returns `None` for other servers,
+    /// which record the granted lease, because it may be shorter.
     pub(crate) fn lease_asked(&self, at: Moment) -> Option<Micros> {
         let event = &self.history.events[at.index];
         match (&event.what, event.node) {
@@ -155,7 +156,8 @@ impl<'h> Timeline<'h> {
         self.sections.iter().find(|section| section.acquisition == acquisition)
     }
 
-    /// Returns two acquisitions in grant order; in order of completion if no grant is recorded.
+    /// Returns both acquisitions in the order of their grants or, if one is not recorded, of their
+    /// completion.
     pub fn in_grant_order(&self, a: usize, b: usize) -> (usize, usize) {
         let (one, other) = (&self.acquisitions[a], &self.acquisitions[b]);
         let place = match (&one.grant, &other.grant) {
@@ -165,7 +167,7 @@ impl<'h> Timeline<'h> {
         if place.1 < place.0 { (b, a) } else { (a, b) }
     }
 
-    /// Returns every successful acquisition with a recorded grant, in grant order.
+    /// Returns all successful acquisitions with a recorded grant, in the order of their grants.
     pub fn granted_in_order(&self) -> Vec<usize> {
         let mut order: Vec<(Moment, usize)> = self
             .acquisitions
@@ -178,9 +180,9 @@ impl<'h> Timeline<'h> {
         order.into_iter().map(|(_, index)| index).collect()
     }
 
-    /// Returns whether a server's value was this acquisition's lock. The value alone does not
-    /// identify the acquisition, because some locks always write the same value, and a replicated
-    /// value belongs to its last grant.
+    /// Returns whether the value at a server was the lock of this acquisition. The value alone is
+    /// not sufficient, because some locks always write the same one. A copy on a replica belongs to
+    /// the last grant that it copied.
     pub fn is_lock_of(&self, span: &KeySpan<'_>, acquisition: &Acquisition<'_>) -> bool {
         let rests_on = |grant: &Grant| grant.servers.contains(&(span.node, span.from));
         if self.history.header.quorum > 1 && acquisition.grant.as_ref().is_some_and(rests_on) {
@@ -195,7 +197,7 @@ impl<'h> Timeline<'h> {
         let by = span.granted.or_else(|| self.last_granted(value, span.from)).map(|of| of.0);
         let began = |grant: &Grant| {
             let granted = grant.servers.iter().map(|(_, moment)| *moment).min();
-            // A grant that found its process's own lock relies on the existing value.
+            // A grant may rely on an existing value of the same process.
             let found = |at: Moment| !grant.created && span.to.is_none_or(|(to, _)| at < to);
             granted.is_none_or(|granted| granted <= span.from || found(granted))
         };
@@ -207,7 +209,7 @@ impl<'h> Timeline<'h> {
         let own = self.keys.iter().filter(|span| self.is_lock_of(span, acquisition));
         let kept_as = self.history.header.kept_as;
         if matches!(kept_as, Some(Keeping::Membership | Keeping::MemberLease)) {
-            // Each grantor takes over the lock from its predecessor.
+            // Each server that grants the lock takes it over from the previous one.
             return own.max_by_key(|span| span.from)?.to;
         }
         own.filter_map(|span| span.to).min_by_key(|(at, _)| *at)
@@ -217,8 +219,8 @@ impl<'h> Timeline<'h> {
         self.keys.iter().find(|span| span.from == at)?.by
     }
 
-    /// Returns the true end of a value. A server may notice an expiry late or never, so the end of
-    /// the lease counts. If the server's clock was wrong, the recorded end counts.
+    /// Returns when the value ended. A server may notice an expiry late or never, so usually the
+    /// end of the lease counts. If the server's clock was wrong, the recorded end counts.
     pub(crate) fn stood_until(&self, span: &KeySpan<'_>) -> SimTime {
         let told = span.to.map_or(self.end, |(to, _)| to.time);
         let over = match span.to {
@@ -244,7 +246,8 @@ impl<'h> Timeline<'h> {
         Some(set.time + self.history.header.ttl_us)
     }
 
-    /// Returns whether the value is a lower count of the same owner, which is a partial release.
+    /// Returns whether the value is a lower count of the same owner than before, which is a partial
+    /// release.
     pub(crate) fn is_lowered(&self, span: &KeySpan<'_>) -> bool {
         let before = self.keys.iter().find(|before| {
             before.node == span.node && before.to == Some((span.from, KeyEnd::Replaced))
@@ -268,9 +271,9 @@ impl<'h> Timeline<'h> {
         Some((span.by?, span.from))
     }
 
-    /// Returns the process that owned a server's last lock with this value before a moment, as
-    /// granted by the server or its primary. If the server never had the lock, returns the last
-    /// process that any server granted it to.
+    /// Returns the process to which the server or its primary granted its last lock with this value
+    /// before `before`, and the time of the grant. If the server never had the lock, returns the
+    /// last grant of the value by any server.
     pub fn owner_of(&self, value: &str, server: Node, before: Moment) -> Option<(Node, Moment)> {
         let stood = |span: &&KeySpan<'_>| {
             let is_earlier = span.node == server && span.from < before;
@@ -281,9 +284,10 @@ impl<'h> Timeline<'h> {
     }
 }
 
-/// Returns whether two values have the same owner. A counting lock's value is `owner=count`.
+/// Returns whether two values have the same owner. The values of locks that count are
+/// `owner=count`.
 pub(crate) fn is_one_owner(one: &str, other: &str) -> bool {
-    // Most owners differ in their first byte, so this test avoids full comparisons.
+    // This test avoids most of the comparisons, because most owners differ in the first byte.
     let may_be_same =
         one.is_empty() || other.is_empty() || one.as_bytes()[0] == other.as_bytes()[0];
     may_be_same && (one == other || owner_of_value(one) == owner_of_value(other))
@@ -298,7 +302,7 @@ fn owner_of_value(value: &str) -> &str {
     owner_and_count(value).0
 }
 
-/// Returns the process that created or advanced the node, or held the lock under its name.
+/// Returns the process that created or advanced the node, or that held the lock with it.
 pub(crate) fn creator(history: &History, node: &str) -> Option<Node> {
     history.events.iter().find_map(|event| match &event.what {
         What::Server { change, value: Some(value), by, .. } => {

@@ -1,8 +1,8 @@
-//! A checksum inside a JSON document, so that a flipped bit on a disk cannot become another result.
+//! Checksums of JSON documents, so that a file that was damaged is not read as a different result.
 //!
-//! [`checksum`] computes SHA-256 over the document with the keys of every object sorted, without
-//! whitespace, and without the members in [`Uncovered`]. The checksum therefore survives a tool
-//! that indents a document or sorts its keys.
+//! [`checksum`] computes SHA-256 over the document without whitespace and with the keys of each
+//! object sorted. It omits the members in [`Uncovered`]. The checksum therefore does not change if
+//! a tool indents the document or sorts its keys.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -25,7 +25,8 @@ pub enum Protection {
 pub enum Uncovered {
     /// The checksum covers all members.
     Nothing,
-    /// The checksum omits `measured`, at any depth, because its values differ between machines.
+    /// The checksum omits each member `measured` at any depth, because its values differ between
+    /// machines.
     Measured,
 }
 
@@ -51,7 +52,7 @@ pub fn verify(document: &Value, uncovered: Uncovered) -> Result<Protection, Dama
     }
 }
 
-/// Adds a value to the hash. An integral number has the same hash with and without a decimal point.
+/// Adds a value to the hash. A whole number has the same hash with and without a decimal point.
 fn feed(hasher: &mut Sha256, value: &Value, uncovered: Uncovered) {
     match value {
         Value::Object(members) => {

@@ -4,15 +4,15 @@ use crate::record::history::{History, What};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 
-/// Returns the SHA-256 of some bytes, in hex.
+/// Returns the SHA-256 of `bytes` in hex.
 pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns SHA-256, in hex, over one line for each digested event: the JSON array `[sequence,
-/// time_us, node, what]` and a line feed, without the `lease_us` of server events. The sequence
-/// numbers count only digested events, so faults and other events that the digest omits do not
-/// affect it.
+/// Returns a SHA-256 in hex over one line for each digested event. A line is the JSON array
+/// `[sequence, time_us, node, what]` and a line feed. The sequence counts only digested events, so
+/// faults and other omitted events do not affect the result. The `lease_us` of server events is
+/// omitted.
 pub fn digest(history: &History) -> String {
     let mut hasher = Sha256::new();
     let mut line = Vec::with_capacity(256);
@@ -28,7 +28,8 @@ pub fn digest(history: &History) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Omits the lease, which follows from the request and is absent in histories of version 1.
+/// Returns the event without its lease, which follows from the request and is missing in histories
+/// of version 1.
 fn without_lease(what: &What) -> Cow<'_, What> {
     match what {
         What::Server { lease_us: Some(_), .. } => {

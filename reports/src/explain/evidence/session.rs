@@ -117,12 +117,14 @@ pub(super) fn contended_twice(
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum First {
     WaitsOn,
-    /// The node's process waits with another node, or has learned that it does not have the lock.
+    /// The process that created the node waits with another node, or knows that it does not have
+    /// the lock.
     IsUnknown,
 }
 
-/// Returns whether the first node's process still waits with it; `None` if a dead session may keep
-/// the node, or a process once held the lock with it.
+/// Returns whether the process that created the queue's first node still waits with it. Returns
+/// `None` if the node may remain because the session of a crashed process is still alive, or if a
+/// process has held the lock with it.
 pub(super) fn of_queue(
     timeline: &Timeline<'_>,
     first: &KeySpan<'_>,
@@ -144,14 +146,16 @@ pub(super) fn of_queue(
                 && !contended_twice(timeline, by, Period { from: SimTime::ZERO, until });
             Some(if waits_with_it { First::WaitsOn } else { First::IsUnknown })
         }
-        // A process that has waited since then may wait with this node.
+        // The creator is unknown. It may be any process that has waited since before the node was
+        // first.
         None => waiting.next().is_none().then_some(First::IsUnknown),
     }
 }
 
-/// Returns whether a crashed process's session may have kept the node. If `by` is known, only its
-/// crashes since `from` count; otherwise any process's crash counts if its session may still be
-/// alive. A session ends within its timeout plus one tick, which is at most twice the timeout.
+/// Returns whether the session of a crashed process may have kept the node. If the creator `by` is
+/// known, its crashes since `from` count. Otherwise crashes of all processes count, as long as the
+/// session may be alive. A session ends within its timeout plus one tick, which is at most twice
+/// the timeout.
 fn died_since(
     timeline: &Timeline<'_>,
     (by, from): (Option<Node>, SimTime),

@@ -1,26 +1,27 @@
-//! The [`Standstill`]: the obstacle because of which no process acquires the lock, or a waiter is
-//! not served.
+//! Finds the [`Standstill`]: the obstacle because of which no process acquires the lock, or a
+//! waiting process is not served.
 //!
-//! If the lock was available, these obstacles are tried in order:
+//! If the lock was free and wanted (`unavailable`), these obstacles are tried in order:
 //! - the first process in the queue was paused;
-//! - all waiters, or the first in the queue, were not woken;
+//! - all waiting processes wait on dead connections;
+//! - all of them, or the first in the queue, were not woken;
 //! - the votes were split, although no message was delayed and a quorum was reachable;
 //! - a server was down or paused;
 //! - no server was a primary;
-//! - messages were delayed;
+//! - a partition separated servers, or messages were delayed;
 //! - then votes, crashed processes and clocks, as below.
 //!
-//! If waiting is hopeless, all waiters wait on dead connections, or were not woken.
+//! If no event can end the wait, the waiting processes wait on dead connections, or were not woken.
 //!
-//! Next, and for a lock that no process acquires:
+//! Next, and for a lock that no process acquires (`stuck`):
 //! - locks of abandoned attempts exist at a quorum of the servers;
 //! - processes split the servers among them;
 //! - a server has a lock whose owner crashed or does not know of it, or whose release was lost;
 //! - a replica never received a release;
-//! - there is no lock, and all waiters sleep;
+//! - there is no lock, and all waiting processes were not woken;
 //! - there is no lock, and a process crashed while it waited;
-//! - there is no lock, and the clocks that are compared with a row differ;
-//! - there is no lock, and all interested processes gave up a call before.
+//! - there is no lock, and the clocks that processes compare with a row differ;
+//! - there is no lock, and all processes that tried gave up a call before.
 //!
 //! If a lock exists, its owner may have given up the call.
 
@@ -86,7 +87,8 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<S
     }
 }
 
-/// Returns a server with a lock that remained because its owner's release only lowered the count.
+/// Returns a server that still has a lock because the release only lowered its count, and the
+/// owner.
 pub(super) fn counted_once_too_often(
     timeline: &Timeline<'_>,
     finding: &Finding,
@@ -95,7 +97,7 @@ pub(super) fn counted_once_too_often(
     standing.find(|span| timeline.is_lowered(span)).and_then(|span| Some((span.node, span.by?)))
 }
 
-/// Returns a server with a lock whose owner's next request was lost, and the owner.
+/// Returns a server that has a lock although a later request of its owner was lost, and the owner.
 pub(super) fn lost_a_request(timeline: &Timeline<'_>, finding: &Finding) -> Option<(Node, Node)> {
     mostly(timeline, Period::of_finding(finding)).find_map(|span| {
         let by = span.by?;
@@ -133,7 +135,8 @@ fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
         None if has_sessions => asleep::slept_on(timeline, finding)
             .then_some(Standstill::NotTold)
             .or_else(|| of_impatient(timeline, finding)),
-        // The server removes the key when its lease expires, but that wakes no waiter either.
+        // The server will remove the key when its lease expires, but it notifies no process of
+        // that.
         Some(standing) if finding.kind == Kind::Deadlock && standing.runs_out.is_some() => {
             Some(Standstill::NotTold)
         }

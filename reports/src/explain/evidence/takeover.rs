@@ -1,11 +1,11 @@
-//! Recognizes a removal by a process that was acquiring the lock.
+//! Recognizes that a process removed a lock while it was acquiring the lock itself.
 
 use super::release;
 use crate::judge::timeline::{Moment, Outcome, Timeline};
 use fencepost_faults::Node;
 
-/// Returns whether a process removed a lock while acquiring it, unless an earlier release of the
-/// process may have removed the lock.
+/// Returns whether a process removed a lock while it was acquiring it. Returns `false` if an
+/// earlier release of the process may have removed the lock.
 pub(crate) fn is_stale_takeover(timeline: &Timeline<'_>, remover: Node, removed: Moment) -> bool {
     let mut acquisitions = timeline.acquisitions.iter();
     let acquiring = acquisitions.any(|one| {

@@ -1,12 +1,13 @@
-//! Finds answers by the lock's own code that no server gave.
+//! Finds grants that come from the lock's own code and not from a server.
 
 use crate::judge::finding::Clash;
 use crate::judge::timeline::{Acquisition, Timeline};
 use crate::record::history::{Change, What};
 
-/// Returns whether one of two conflicting processes entered without a server's grant in that
-/// acquire. Other modules cover locks on many servers and locks in a session or a connection. A
-/// lock without recorded keys and owners does not count, because it may have another key.
+/// Returns whether one of two conflicting processes entered although no server granted the lock
+/// during its acquire. Other modules cover locks with a quorum and locks in a session or
+/// connection. Histories without keys and owners do not count, because the lock may use another
+/// key.
 pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let header = &timeline.history.header;
     let both = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);

@@ -1,8 +1,8 @@
-//! The sources' verdicts ([`verdict`]) on locks other than the three that they discuss family by
-//! family.
+//! Predictions of the literature for locks that it does not discuss for each fault family
+//! ([`verdict`]).
 //!
-//! Each rule is a sentence of a source with its locks. Without a sentence there is no verdict, even
-//! if it seems obvious.
+//! Each rule consists of a sentence in a source and the locks to which it applies. Without a
+//! sentence there is no prediction, even if one seems obvious.
 
 mod locks;
 mod sources;

@@ -1,4 +1,4 @@
-//! The part of a [`Story`] about a lock that no process gets.
+//! The part of a [`Story`] that tells why no process gets a lock.
 
 use super::{Story, Weight};
 use crate::judge::finding::Finding;
@@ -6,7 +6,8 @@ use crate::judge::timeline::{Acquisition, KeySpan, Moment};
 use crate::record::history::What;
 
 impl Story<'_, '_> {
-    /// Describes the last lock before a finding, its end, and the lock that then blocked others.
+    /// Tells about the last lock before the finding and its end, and about the lock that then
+    /// blocked others.
     pub(super) fn last_lock(&mut self, finding: &Finding) {
         let timeline = self.timeline;
         let begun = timeline.keys.iter().filter(|key| key.from.time <= finding.at);
@@ -24,7 +25,7 @@ impl Story<'_, '_> {
             self.plainly(Weight::Turn, blocking.from.index);
         }
         let mut owners = timeline.acquisitions.iter().rev();
-        // At a lagging server, a node may have been first in the queue after its owner had left.
+        // At a lagging server, a node may become first in the queue after its owner has left.
         let is_owner = |one: &Acquisition<'_>| one.owner.is_some() && one.owner == last.value;
         let has_queue = timeline.history.header.has_queue();
         let owner = owners.find(|one| timeline.is_lock_of(last, one) || has_queue && is_owner(one));

@@ -1,6 +1,6 @@
-//! Checks that no process waits forever. If a run ends with a waiter and no holder, a pending event
-//! must be able to wake a process. When the run ended, the simulation knew whether there was such
-//! an event, and recorded it ([`What::Silent`]).
+//! Checks that no process waits forever. If a run ends while a process waits and no process holds
+//! the lock, a pending event must be able to wake a process. The simulation records at the end of
+//! the run whether there is such an event ([`What::Silent`]).
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};

@@ -1,6 +1,6 @@
-//! Checks a global sequence: no number is issued twice, and numbers never decrease.
+//! Checks a sequence of numbers: no number is issued twice, and numbers never decrease.
 //!
-//! The guarded value is the last number. An accepted write issues the number that it writes.
+//! The guarded value is the last number. A write that the storage accepts issues the number in it.
 
 use super::{Checker, lost_update};
 use crate::judge::finding::{Finding, Kind};

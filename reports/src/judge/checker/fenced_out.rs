@@ -1,5 +1,6 @@
-//! Checks that fencing admits the rightful holder: when all faults have been healed for the stated
-//! bound, the storage never rejects the newest acquisition while its servers still have the lock.
+//! Checks that fencing admits the rightful holder. From the stated bound after the end of all
+//! faults on, the storage must not reject the newest acquisition while the servers still have its
+//! lock.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};

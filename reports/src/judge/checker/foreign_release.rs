@@ -1,10 +1,10 @@
-//! Checks that only the owner releases a lock: no process's command removes a lock granted to a
-//! different process.
+//! Checks that only the owner releases a lock: no command of a process removes a lock that another
+//! process was granted.
 //!
-//! The owner of a value is the process that was last granted it at that server. If that server
-//! never granted it, any server's last grant counts, because after a failover another server
-//! removes the lock. A thread may clean up after another thread of its process, because a lock may
-//! regard them as one owner, but not while the other thread still uses the lock.
+//! The owner of a value is the process to which the server granted it last. If the server never
+//! granted it, the last grant of any server counts, because another server removes the lock after a
+//! failover. A thread may remove the lock of another thread of its process, because some locks
+//! regard both as one owner, but not while the other thread uses the lock.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -70,8 +70,8 @@ impl Removal {
             .position(|one| one.process.machine() == machine && belongs(one))
     }
 
-    /// Returns whether the owner had been granted the lock. A refused process may also write a
-    /// value, with GETSET.
+    /// Returns whether the process that wrote the value was granted the lock. With GETSET, a
+    /// refused process writes a value, too.
     fn robs(&self, timeline: &Timeline<'_>) -> bool {
         let Some(theirs) = self.theirs(timeline) else { return false };
         let in_use =
@@ -89,7 +89,7 @@ fn finding(timeline: &Timeline<'_>, removal: Removal) -> Finding {
         "{remover} removed the lock at {server}, which {owner} had been granted {} earlier.",
         removed.time.since(granted.time)
     );
-    // The remover acts on its last acquisition, and the owner on the acquisition of this grant.
+    // The remover acts on its last acquisition. The owner's acquisition is the one of this grant.
     let own = timeline.acquisitions.iter().rposition(|one| {
         one.process == remover
             && one.completed.is_some_and(|at| at < removed)

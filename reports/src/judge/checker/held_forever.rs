@@ -1,8 +1,8 @@
-//! Checks that no process keeps the lock beyond the stated bound. Applies only to runs whose header
-//! states one.
+//! Checks that no process keeps the lock for longer than the bound in the header. Runs without this
+//! bound are not checked.
 //!
 //! A process keeps the lock while it is in its critical section and its servers have the lock. A
-//! process whose lease has expired blocks no other process.
+//! process whose lease has expired does not block others.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
@@ -35,9 +35,9 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     too_long.map(|(section, kept)| finding(section, kept, bound)).collect()
 }
 
-/// Returns when the process stopped keeping the lock: when it left or fewer than a quorum of
-/// servers had the lock. If the lock was already lost at `at`, returns `at`. Without a recorded
-/// grant, only leaving counts.
+/// Returns when the process stopped keeping the lock: when it left, or when fewer than a quorum of
+/// servers had the lock. Returns `at` if the lock was already lost then. If no grant is recorded,
+/// returns when the process left.
 pub(super) fn kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime) -> SimTime {
     let left = section.ends(timeline.end);
     let holder = &timeline.acquisitions[section.acquisition];
@@ -55,7 +55,8 @@ pub(super) fn kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime
     left.min(lost)
 }
 
-/// Returns the last value of a gapless series with one owner. A counting lock changes its value.
+/// Returns the last of the values of one owner that replaced each other. A lock that counts changes
+/// its value at each nested acquire.
 fn last_of<'t, 'h>(timeline: &'t Timeline<'h>, span: &'t KeySpan<'h>) -> &'t KeySpan<'h> {
     let mut last = span;
     for next in timeline.keys.iter().filter(|next| next.node == span.node) {

@@ -1,4 +1,4 @@
-//! Checks that no update is lost: a read-modify-write replaces exactly the value that it read.
+//! Checks that no update is lost: a write must replace the value that its process read before.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -71,7 +71,8 @@ fn is_read_for(request: &StorageRequest, write: &StorageRequest) -> bool {
     !request.is_accepted_write() && request.accepted && request.acquisition == write.acquisition
 }
 
-/// Returns the two acquisitions in grant order. The late write belongs to the earlier one.
+/// Returns both acquisitions in the order of their grants. The late write belongs to the earlier
+/// one.
 pub(super) fn clash(
     timeline: &Timeline<'_>,
     first: &StorageRequest,
@@ -130,7 +131,7 @@ mod tests {
 
     #[test]
     fn rejects_an_overwritten_late_write_though_its_writer_was_the_newest_the_storage_had_seen() {
-        // Only writes check tokens, so the earlier write arrives after the later process has read.
+        // Reads are not fenced. The earlier process writes after the later one has read.
         let story =
             Story::new().takes(1, 1, "a").takes(3, 2, "b").reads(4, 2, 0).writes(5, 1, 0, 1);
         let found = lost_updates(story.writes(6, 2, 0, 1));

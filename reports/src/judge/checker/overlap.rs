@@ -1,9 +1,8 @@
-//! Checks mutual exclusion: no two processes are in their critical sections at the same true
-//! instant.
+//! Checks mutual exclusion: no two processes are in their critical sections at the same true time.
 //!
-//! Sections are half-open, so a section may begin at the end of another, and an empty section
-//! overlaps with none. Sections of one thread never conflict, because a thread may hold the lock
-//! more than once. Sections of two threads of one process conflict like those of two processes.
+//! Sections are half-open, so a section may begin when another ends, and an empty section overlaps
+//! with none. Sections of the same thread never conflict, because a thread may hold the lock more
+//! than once. Sections of two threads of a process conflict like those of two processes.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};

@@ -1,4 +1,4 @@
-//! Property tests: checkers never flag a correct history, and always flag an injected violation.
+//! Property tests: checkers accept each correct history and report each injected violation.
 
 use super::CHECKERS;
 use crate::judge::finding::Kind;
@@ -39,7 +39,8 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
     prop::collection::vec(turn, 2..40)
 }
 
-/// Records the turns in order. The turn `cheated` does not wait for the end of the previous one.
+/// Builds a history of the turns, one after the other. The turn `cheated` begins before the
+/// previous one has ended.
 fn history_of(turns: &[Turn], workload: &str, cheated: Option<usize>) -> History {
     let mut story = Story::of_workload(workload);
     let (mut now, mut value) = (1, if workload == "seckill" { 1_000 } else { 0 });

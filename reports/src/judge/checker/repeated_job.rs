@@ -1,9 +1,8 @@
-//! Checks that each job is done once, whether two processes do it at the same time or one after the
-//! other.
+//! Checks that each job is done only once, by one process at one time.
 //!
-//! If each lock belongs to a job, a process that leaves its critical section has done that job. If
-//! there is a single lock, a process that sends the write of a number to the storage has done the
-//! job of that number, even if the storage rejects the write.
+//! If each job has its own lock, a process that leaves its critical section has done the job. If
+//! all jobs share a lock, a process that sends the write of a number to the storage has done the
+//! job with that number, even if the storage rejects the write.
 
 use super::{Checker, grants_of};
 use crate::judge::finding::{Clash, Finding, Kind};

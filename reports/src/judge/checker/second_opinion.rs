@@ -2,11 +2,11 @@
 //! correct and incorrect histories.
 //!
 //! A lock is an object with the operations *enter* and *leave*. An operation takes effect at one
-//! moment between its call and its return, so a process held the lock at least for the section
-//! `[ok, end)`: the acquire took effect no later than its ok, and the leave no earlier than its
-//! call. Some order of effects satisfies the model exactly if no two sections of different
-//! processes overlap, which `overlap` checks without a search. Fencing tokens are a separate
-//! object, because linearizability is local and objects may be judged one by one.
+//! moment between its call and its return. A process therefore held the lock at least for the
+//! section `[ok, end)`: its acquire took effect no later than the ok, and its leave no earlier than
+//! the call. An order of the effects that satisfies the model exists exactly if no two sections of
+//! different processes overlap, which `overlap` checks without a search. Fencing tokens are an
+//! object of their own. Linearizability is local, so each object may be judged alone.
 
 mod histories;
 mod models;
@@ -24,7 +24,8 @@ fn accepts(checker: &Checker, history: &History) -> bool {
     (checker.check)(&Timeline::new(history)).is_empty()
 }
 
-/// Returns how many histories of a style both checkers accept and reject. Panics if they disagree.
+/// Returns how many random histories both checkers accept, and how many they reject. Panics if they
+/// disagree about a history.
 fn agreed(style: Style, first: &Checker, second: fn(&History) -> bool) -> (u64, u64) {
     let (mut good, mut bad) = (0, 0);
     for number in 0..HISTORIES {
@@ -64,7 +65,8 @@ fn token_regression_agrees_with_a_fenced_lock_whose_tokens_grow() {
     ));
 }
 
-/// Compares token orders: if no order that the clients allow fits, the grant order does not either.
+/// If no order of the acquires explains the tokens, the order of the grants does not explain them
+/// either.
 #[test]
 fn tokens_that_no_order_of_the_acquires_explains_are_a_regression() {
     let seen = |number| random(Style::Fenced, number);

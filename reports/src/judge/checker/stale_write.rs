@@ -1,7 +1,7 @@
-//! Checks fencing at the storage: after it has served an acquisition, it accepts no write of an
-//! earlier grant.
+//! Checks fencing at the storage: when it has served an acquisition, it must not accept writes of
+//! acquisitions that were granted earlier.
 //!
-//! A late write that arrives before the next holder uses the storage does no harm.
+//! A late write that arrives before the next holder uses the storage is harmless.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};

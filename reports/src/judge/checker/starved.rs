@@ -1,9 +1,9 @@
-//! Checks that every waiter is served. The checker looks at the time after healing, in two ways:
+//! Checks that each waiting process is served after all faults have ended:
 //!
-//! - A waiting process sends something within the bound on silences, unless the lock is taken. A
-//!   process that sleeps while the lock is free is never woken.
-//! - If a lock promises an order, no process gets it before another one that asked earlier by more
-//!   than the header's bound. A lock without that promise may admit any process first.
+//! - A waiting process must send something within the bound on silences, unless the lock is taken.
+//!   A process that is silent for longer while the lock is free was not woken.
+//! - If a lock promises an order, a process must not get it before another one that asked earlier
+//!   by more than the bound in the header. Other locks may admit any process first.
 
 use super::{Checker, deadlock};
 use crate::judge::finding::{Finding, Kind};
@@ -34,7 +34,8 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Finds processes that slept while the lock was free and, before a deadlock, woke up again.
+/// Finds processes that were silent while the lock was free. If the run ends in a deadlock,
+/// processes that are still waiting do not count.
 fn asleep(timeline: &Timeline<'_>, healed: Moment) -> Vec<Finding> {
     let is_deadlock = !deadlock::check(timeline).is_empty();
     let silences = timeline.history.events.iter().enumerate();
@@ -105,7 +106,7 @@ fn overtaken(timeline: &Timeline<'_>, first: &Acquisition<'_>, bound: Micros) ->
         let other = &timeline.acquisitions[section.acquisition];
         let waits = first.invoked < section.from
             && first.completed.is_none_or(|completed| section.from < completed);
-        // A process in its critical section takes no other process's place in the queue.
+        // A nested acquire of the holder does not take the place of a waiting process.
         let nested = timeline
             .sections
             .iter()

@@ -1,8 +1,9 @@
-//! Checks progress: after all faults have healed, some process acquires a free lock within the
-//! stated bound, each time that the lock becomes free.
+//! Checks progress after all faults have ended: each time that the lock becomes free, a process
+//! must acquire it within the stated bound.
 //!
-//! A fresh probe process also tries. The bound does not run while a process holds the lock. It
-//! restarts when the last holder leaves, or when the servers have lost the holder's lock.
+//! A process that runs only for this check (the probe) tries to acquire it, too. The bound does not
+//! include time in which a process holds the lock. It restarts when the last holder leaves, or when
+//! the servers have lost its lock.
 
 use super::held_forever::kept_until;
 use super::{Checker, deadlock};
@@ -28,11 +29,11 @@ pub(super) const MEANING: Meaning = Meaning {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Progress {
-    /// The run did not reach healing, so no progress is required.
+    /// The run ended before the faults did, so no progress is required.
     NotDemanded,
-    /// A process got the lock within the bound, or held it until the end.
+    /// A process got the lock within the bound, or held it until the end of the run.
     Made,
-    /// Waits in which no process got the lock, although a process tried for the whole bound.
+    /// Times in which no process got the lock, although a process tried for the whole bound.
     Stuck(Vec<Finding>),
     /// No process tried for long enough to decide.
     Unjudged,
@@ -40,7 +41,7 @@ pub(crate) enum Progress {
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     let Progress::Stuck(mut findings) = progress(timeline) else { return Vec::new() };
-    // A wait that lasts to the end because no event is pending is reported as a deadlock.
+    // If no event is pending, a wait until the end of the run is reported as a deadlock instead.
     if !deadlock::check(timeline).is_empty() {
         findings.retain(|one| one.at + one.duration < timeline.end);
     }
@@ -77,7 +78,8 @@ struct Gap {
     entered: Option<Moment>,
 }
 
-/// Returns all times without a holder, and whether a process holds the lock to the end.
+/// Returns all times in which no process held the lock, and whether a process held it until the
+/// end.
 fn gaps(timeline: &Timeline<'_>, healed: Moment) -> (Vec<Gap>, bool) {
     let mut gaps = Vec::new();
     let mut free_from = healed.time;
@@ -94,7 +96,7 @@ fn gaps(timeline: &Timeline<'_>, healed: Moment) -> (Vec<Gap>, bool) {
     (gaps, false)
 }
 
-/// Returns when the holder stopped excluding others; `None` if it excluded them to the end.
+/// Returns when the holder stopped blocking others; `None` if it blocked them until the end.
 fn kept(timeline: &Timeline<'_>, section: &Section, healed: Moment) -> Option<SimTime> {
     if section.to.is_some_and(|to| to < healed) {
         return section.to.map(|to| to.time);
@@ -133,9 +135,9 @@ impl Waiting<'_, '_> {
         wanted.values().map(|(from, to)| to.since(*from)).max().unwrap_or_default()
     }
 
-    /// Returns whether at least two processes used up their attempts (two or more each), although
-    /// no owner had a quorum of servers, and no process got the lock to the end. If the run had
-    /// faults, only attempts at least one bound after healing count.
+    /// Returns whether at least two processes failed in all of their attempts, two or more each,
+    /// although no owner had a quorum of the servers. No process may have got the lock until the
+    /// end. If the run had faults, only attempts that began the bound after their end count.
     fn is_used_up(&self) -> bool {
         let settled = match self.timeline.faults.is_empty() {
             true => self.free_from,

@@ -1,5 +1,5 @@
-//! Checks that a lock that promises fencing tokens issues one with every lease. Otherwise the
-//! request has no token, and every storage accepts it unchecked.
+//! Checks that a lock that promises fencing tokens issues one with each lease. A storage accepts a
+//! request without a token unchecked.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};

@@ -1,6 +1,6 @@
-//! Checks that fencing tokens grow strictly in the order of the servers' grants.
+//! Checks that fencing tokens strictly increase in the order of the grants at the servers.
 //!
-//! Only acquisitions with a recorded grant are compared, because the order of others is unknown.
+//! Acquisitions without a recorded grant are not compared, because their order is unknown.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};

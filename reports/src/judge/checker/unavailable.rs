@@ -1,17 +1,17 @@
-//! Checks that a lock that no process uses is granted to a process that wants it, while enough
-//! servers run. Applies only to runs whose header states a bound.
+//! Checks that a process that wants a free lock gets it within the bound in the header while enough
+//! servers run. Runs without this bound are not checked.
 //!
-//! At an instant, the lock is
-//! - *free* if no process is in its critical section and its key does not exist, or exists only for
-//!   a running process that never learns of its grant. With several independent servers, no value
-//!   may exist at a quorum of them.
-//! - *wanted* if a process that is alive and not paused has an open acquire, or had one that failed
-//!   and asks again later.
-//! - *available* if enough servers are neither down nor paused. A network that separates a process
-//!   from running servers does not excuse the lock, because this rule is about such cases.
+//! At a given time, the lock is
+//! - *free* if no process is in its critical section and the key does not exist or exists only for
+//!   a running process that never learns of its grant. With independent servers, fewer than a
+//!   quorum may have such a value.
+//! - *wanted* if a process that is neither crashed nor paused has an open acquire, or one of its
+//!   acquires failed and it will try again.
+//! - *available* if enough servers are neither down nor paused. A partition between a process and
+//!   running servers is no excuse, because this rule is about such cases.
 //!
-//! A bound that holds only between faults is not checked while any fault is active, nor after
-//! healing, when `stuck` applies.
+//! If the bound applies only between faults, times with an active fault are not checked. Times
+//! after all faults have ended are not checked either, because the rule `stuck` applies there.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
@@ -61,7 +61,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     let spans = levels.where_all(|[taken, wants, down, faults]| {
         taken == 0 && wants > 0 && down <= spare && faults == 0
     });
-    // The rule `stuck` requires progress after healing.
+    // After all faults have ended, the rule `stuck` applies instead.
     let is_judged =
         |from| !rule.between_faults || timeline.healed.is_none_or(|healed| from < healed.time);
     let too_long = spans
@@ -70,9 +70,9 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     too_long.map(|(span, [_, _, down, _])| finding(timeline, rule, span, down, &wants)).collect()
 }
 
-/// Returns whether no process was in its critical section for longer than the bound. If the bound
-/// holds only between faults, no fault may be active either. Few runs have such a time, and the
-/// rest of the check is expensive.
+/// Returns whether there is a time longer than the bound in which no process was in its critical
+/// section and, if the bound applies only between faults, no fault was active. Few runs have such a
+/// time, and the rest of the check is expensive.
 fn is_unused_for_long(timeline: &Timeline<'_>, rule: Availability) -> bool {
     let end = timeline.end;
     let sections = timeline.sections.iter().map(|section| (section.from.time, section.ends(end)));
@@ -136,7 +136,8 @@ fn taken(timeline: &Timeline<'_>) -> Vec<Span> {
     taken
 }
 
-/// Returns when a value was kept for a process that had entered with it, or was dead or paused.
+/// Returns the times in which the value blocked others for a reason: its process had entered with
+/// it, or was crashed or paused.
 fn kept_for_somebody(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Vec<Span> {
     let stood = (span.from.time, timeline.stood_until(span));
     let Some(machine) = span.by.or(span.granted.map(|(by, _)| by)).map(Node::machine) else {
@@ -242,7 +243,7 @@ fn finding(
         sleeps.then_some(index)
     }));
     if witness.is_empty() {
-        // The processes only waited between two attempts, so their last attempts are the evidence.
+        // The processes were waiting between two attempts. Their last attempts are the evidence.
         witness = last_attempts(timeline, &processes, until);
     }
     witness.sort_unstable();

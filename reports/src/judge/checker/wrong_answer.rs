@@ -1,14 +1,13 @@
-//! Checks that each definite answer of a lock is true: a refused process has no lock at the
-//! servers, a process whose library reports a loss did not remove the lock itself and has none at
-//! the servers, and a confirmed release removed the lock.
+//! Checks that each definite answer of a lock is true: after a refusal, the process has no lock at
+//! the servers. After a reported loss, it has none either, and it did not remove the lock itself.
+//! After a confirmed release, the lock is removed.
 //!
-//! An answer that leaves the outcome open (`info`) is never wrong. With many servers, a quorum has
-//! to contradict the answer. With one replicated lock, only the server that had the lock counts,
-//! and only while no other server grants it, because this rule does not judge which of two
-//! primaries is right. A lock that the process withdraws before it asks again is no contradiction,
-//! because the command was in transit. A reported loss of a lock whose value exists is wrong only
-//! if a single server or a quorum had the lock, because a replica that was promoted without it
-//! answers truthfully.
+//! An answer that leaves the outcome open (`info`) is never wrong. With a quorum, a quorum of
+//! servers must contradict the answer. Without, only the server that had the lock counts, and only
+//! while no other server grants the lock, because this rule does not decide which of two primaries
+//! is right. A lock that the process removes before it asks again is no contradiction, because its
+//! command was still in transit. A reported loss is wrong only if a single server or a quorum had
+//! the lock, because a replica that was promoted without the lock tells the truth.
 //!
 //! [`granted`] checks grants and their stated validity, and [`lost`] checks reported losses.
 
@@ -60,7 +59,7 @@ fn is_key_with_lease(timeline: &Timeline<'_>) -> bool {
     header.kept_as.is_none() && !header.has_no_ttl()
 }
 
-/// Returns whether the value has no expiry; `false` if the history may not record leases.
+/// Returns whether the value never expires. Returns `false` if the history may not record leases.
 fn never_expires(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     let is_told = timeline.history.ended.is_some() && span.by.is_some();
     is_told && is_key_with_lease(timeline) && span.runs_out.is_none()
@@ -100,7 +99,8 @@ fn refused_but_stands(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
     })
 }
 
-/// Returns whether no earlier call of the process may still be in transit and take effect later.
+/// Returns whether all earlier calls of the process are complete, so that none can take effect
+/// later.
 fn is_settled(timeline: &Timeline<'_>, process: Node, by: Moment) -> bool {
     let mut open: BTreeSet<u64> = BTreeSet::new();
     for event in &timeline.history.events[..by.index] {
@@ -163,7 +163,8 @@ fn left_wrongly(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> {
     })
 }
 
-/// Returns whether the application gave up a call, so that the lock's count may be off by one.
+/// Returns whether the application gave up an earlier call, so that the count of the lock may be
+/// wrong.
 fn gave_up_before(timeline: &Timeline<'_>, section: &Section) -> bool {
     let left = section.to.map_or(0, |left| left.index);
     let mut open: BTreeSet<u64> = BTreeSet::new();
@@ -183,7 +184,7 @@ fn gave_up_before(timeline: &Timeline<'_>, section: &Section) -> bool {
     !open.is_empty()
 }
 
-/// Returns whether an earlier call has an unknown outcome, so that a lower count may be correct.
+/// Returns whether the outcome of an earlier call is unknown, so that a lower count may be right.
 fn may_count_an_unknown_call(timeline: &Timeline<'_>, process: Node, invoked: Moment) -> bool {
     let before = &timeline.history.events[..invoked.index];
     before.iter().any(|event| {
@@ -196,10 +197,9 @@ fn may_be_another_server(timeline: &Timeline<'_>) -> bool {
     timeline.history.header.quorum <= 1 && nodes.len() > 1
 }
 
-/// Returns the values that an owner wrote before its release and that still exist at the answer. A
-/// lock with a lease visibly remained until its expiry. A lock without a lease may have ended
-/// because the releasing process ended its session, unless the same owner is granted the lock again
-/// while the earlier value exists.
+/// Returns the owner's values from before its release that still existed at the answer. A value
+/// with a lease remained if it ended by expiry. A value without a lease may have ended with the
+/// session of its process, unless the owner was granted the lock again while the value existed.
 fn stands_on<'t, 'h>(
     timeline: &'t Timeline<'h>,
     process: Node,
@@ -224,7 +224,7 @@ fn stands_on<'t, 'h>(
         None => span.runs_out.is_some() || never_expires(timeline, span) || outlasts(None),
     };
     let own = |span: &&KeySpan<'_>| span.value.is_some_and(|value| is_one_owner(value, owner));
-    // An earlier acquisition wrote the count that this release lowered.
+    // A count that this release lowered is from an earlier acquisition, too.
     let counts_all = !may_count_an_unknown_call(timeline, process, invoked);
     let is_lowered =
         |span: &KeySpan<'_>| counts_all && timeline.is_lowered(span) && span.from < told;
@@ -245,7 +245,8 @@ fn answer(timeline: &Timeline<'_>, invoked: Moment, wanted: u64) -> Option<(Mome
     })
 }
 
-/// Returns whether the value replaced another's, as some locks write before they are granted.
+/// Returns whether the value replaced the value of another process. Some locks write before they
+/// are granted.
 fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     timeline.keys.iter().any(|other| {
         other.node == span.node
@@ -254,7 +255,8 @@ fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     })
 }
 
-/// Returns whether the value exists and its process does not remove it before acquiring again.
+/// Returns whether the value exists at `at`, and its process does not remove it before it acquires
+/// again.
 fn stays(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
     let taken_back = || {
         let Some((gone, KeyEnd::Changed { change: Change::Removed, by, .. })) = span.to else {

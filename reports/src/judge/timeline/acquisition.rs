@@ -1,4 +1,4 @@
-//! The [`Acquisition`]s of a run, with their outcomes and grants.
+//! The [`Acquisition`]s of a run, each with its outcome and grant.
 
 use super::{Moment, acquire_invoked, moments};
 use crate::record::history::{History, What};
@@ -14,7 +14,7 @@ pub struct Acquisition<'h> {
     pub process: Node,
     /// Start of the acquire.
     pub invoked: Moment,
-    /// End of the acquire, by its answer or by a crash of the process; `None` if it never ended.
+    /// End of the acquire by an answer or a crash of the process; `None` if it never ended.
     pub completed: Option<Moment>,
     /// The outcome of the acquire.
     pub outcome: Outcome,
@@ -35,22 +35,25 @@ pub enum Outcome {
     Granted,
     /// The acquire failed, and the process knows it.
     Refused,
-    /// The process does not know the outcome, or crashed before it did. No critical section begins.
+    /// The process does not know the outcome, or crashed before it learned of it. No critical
+    /// section begins.
     Unknown,
-    /// The acquire was never completed.
+    /// The acquire had not completed when the history ended.
     Open,
 }
 
 /// The grant of one owner value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Grant {
-    /// The deciding grant: the last one for a replicated lock, or the one that completes a quorum.
+    /// The time of the deciding grant: without a quorum the last one, with a quorum the one that
+    /// completed it.
     pub moment: Moment,
-    /// The deciding server.
+    /// The server of the deciding grant.
     pub node: Node,
-    /// `true` if the server created the value; `false` if it admitted the process with an old one.
+    /// `true` if the server created the value; `false` if the grant relies on an older value.
     pub created: bool,
-    /// Each granting server with its last grant before completion, unless the process withdrew it.
+    /// Each granting server and its last grant before completion, without those that the process
+    /// withdrew.
     pub servers: Vec<(Node, Moment)>,
 }
 

@@ -1,17 +1,17 @@
-//! A [`FaultSpan`] states when and where a fault acted.
+//! A [`FaultSpan`]: when a fault acted, and on which machines.
 
 use super::{Moment, moments};
 use crate::record::history::{History, What};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 
-/// A fault of the plan as injected.
+/// A fault of the plan that the simulation injected.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FaultSpan<'h> {
     /// The fault's id in the plan.
     pub id: u32,
     /// The fault's kind, as in the plan.
     pub kind: FaultKind,
-    /// Every machine that the fault names.
+    /// All machines that the fault names.
     pub nodes: &'h [Node],
     /// Start of the fault.
     pub from: Moment,
@@ -25,29 +25,31 @@ impl FaultSpan<'_> {
         self.nodes.contains(&node.machine())
     }
 
-    /// Returns whether the fault has this effect on the node or, for a thread, on its machine.
+    /// Returns whether the fault has this effect on the node's machine.
     pub fn does(&self, impact: Impact, node: Node) -> bool {
         self.kind.impact() == impact && self.names(node)
     }
 
-    /// Returns whether the fault is of this kind and hits the node or, for a thread, its machine.
+    /// Returns whether the fault is of this kind and names the node's machine.
     pub fn hits(&self, node: Node, kind: FaultKind) -> bool {
         self.kind == kind && self.names(node)
     }
 
-    /// Returns for how long the fault acted between two instants. A fault without an end continues.
+    /// Returns how long the fault acted between two times. A fault without a recorded end still
+    /// acts.
     pub fn within(&self, from: SimTime, to: SimTime) -> Micros {
         let end = self.to.map_or(to, |end| end.time.min(to));
         end.since(self.from.time.max(from))
     }
 
-    /// Returns whether the fault acted at some instant of the closed span.
+    /// Returns whether the fault acted at any time from `from` to `to`, including both.
     pub fn touches(&self, from: SimTime, to: SimTime) -> bool {
         self.from.time <= to && self.to.is_none_or(|end| end.time >= from)
     }
 }
 
-/// Returns the end of a message loss: the process's next completed call, or healing.
+/// Returns the end of a fault that loses a message: the process's next completed call, or the end
+/// of all faults. Returns `None` for other faults.
 fn after_loss(history: &History, span: &FaultSpan<'_>) -> Option<Moment> {
     let is_loss = matches!(span.kind.impact(), Impact::LosesReply | Impact::LosesRequest);
     let later = moments(history).skip(span.from.index + 1).filter(|_| is_loss);

@@ -1,15 +1,15 @@
-//! The servers' grants, and the acquisitions that rely on them, which [`set_grants`] matches.
+//! Finds the grant on which each acquisition relies ([`set_grants`]).
 //!
-//! A server's ledger is a stack of claims on its current value: the grant that created the value,
-//! and every command of its owner that raised its count or reset its time to live. A claim ends
-//! when the value is removed or, for a count, when its owner lowers it again.
+//! For each server, a ledger has a stack of claims on the current value: the grant that created the
+//! value, and each command of the owner that raised its count or reset its time to live. A claim
+//! ends when the value is removed or, if the value is a count, when the owner lowers it again.
 //!
-//! An acquisition relies on the last claim of each server that is still open when the process
-//! enters. If those are no quorum (because the process was paused until its lease expired), it
-//! relies on each server's last claim that its own process had not withdrawn. With many servers,
-//! the claim that completes the quorum decides. With one replicated lock the last claim decides,
-//! because the server answered that one. A nested acquire that recreates a lost lock relies on its
-//! own claim. Any other nested acquire shares the outer one's grant, even if it changed a count.
+//! An acquisition relies on the last claim at each server that is still open when the process
+//! enters. If these are not a quorum (the process was paused until its lease expired), it relies on
+//! the last claim at each server that its own process has not withdrawn. With a quorum, the claim
+//! that completes the quorum is the deciding one. Without, it is the last claim, because that is
+//! the one that the server answered. A nested acquire that recreates a lost lock relies on its own
+//! claim. Any other nested acquire shares the grant of the outer one, even if it changed a count.
 
 use super::acquisition::{Acquisition, Grant, Outcome};
 use super::{Moment, moments, owner_and_count};
@@ -51,7 +51,7 @@ struct Standing<'h> {
 
 pub(super) fn set_grants(history: &History, acquisitions: &mut [Acquisition<'_>]) {
     let claims = claims(history);
-    // An outer acquire is invoked before the nested ones, so its grant is already known.
+    // Outer acquires are invoked first, so their grants are already set.
     for (index, outer) in outer(history, acquisitions).into_iter().enumerate() {
         let within = outer.and_then(|outer| acquisitions[outer].grant.as_ref());
         let (one, quorum) = (&acquisitions[index], history.header.quorum);
@@ -59,7 +59,8 @@ pub(super) fn set_grants(history: &History, acquisitions: &mut [Acquisition<'_>]
     }
 }
 
-/// Returns each acquisition's enclosing one: the last that its thread had entered and not left.
+/// Returns for each acquisition the one that encloses it: the last one that its thread had entered
+/// and not yet left.
 fn outer(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Option<usize>> {
     let mut entered: BTreeMap<Node, Vec<usize>> = BTreeMap::new();
     let mut outer = vec![None; acquisitions.len()];
@@ -170,7 +171,8 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// Handles a rewrite by the owner. A lower count withdraws the owner's last claim.
+    /// Handles a write of the owner over its own value. If the count is lower, the owner's last
+    /// claim ends.
     fn rewrite(&mut self, owner: &'h str, count: Option<u64>, asked: KeyChange) {
         let Some(standing) = self.standing.get_mut(&asked.server) else { return };
         let lower = count < standing.count;
@@ -186,7 +188,7 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// Adds a claim for a new time to live, unless it was set at the instant of the write.
+    /// Adds a claim for a new time to live, unless it was set together with the value.
     fn extend(&mut self, owner: &'h str, asked: KeyChange) {
         let Some(standing) = self.standing.get(&asked.server) else { return };
         let own = standing.owner == owner && is_own(standing.of, asked.by);
@@ -195,7 +197,7 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// Adds a claim at a primary. Replicas follow their primary and grant nothing.
+    /// Adds a claim if the server is a primary. Replicas copy values and grant nothing.
     fn claim(&mut self, owner: &'h str, asked: KeyChange, did: ClaimKind) {
         if !asked.primary {
             return;
@@ -217,7 +219,8 @@ impl<'h> Ledger<'h> {
     }
 }
 
-/// Returns whether the requester may be the value's owner. A replica does not know the requester.
+/// Returns whether the process may be the owner of the value. At a replica, the process is unknown,
+/// so it may be.
 fn is_own(of: Option<Node>, by: Option<Node>) -> bool {
     of.zip(by).is_none_or(|(of, by)| of == by.machine())
 }
@@ -243,7 +246,8 @@ fn grant_of(
         let anew = own.iter().filter(|claim| while_open(claim) && claim.did == ClaimKind::Create);
         return decided(anew, completed, quorum).or_else(|| Some(outer.clone()));
     }
-    // Prefer values that the acquire wrote over values that it only extended or did not change.
+    // Prefers values that the acquire wrote. Values that it only extended come next, and older
+    // values last.
     let wrote = |claim: &&Claim| claim.did != ClaimKind::Extend;
     decided(own.iter().filter(|claim| while_open(claim)).filter(wrote), completed, quorum)
         .or_else(|| decided(own.iter().filter(|claim| while_open(claim)), completed, quorum))
@@ -251,7 +255,7 @@ fn grant_of(
         .or_else(|| under_several_names(acquisition, completed, claims, quorum))
 }
 
-/// Returns the grant of an owner whose value differs at each server, as written in its acquire.
+/// Returns the grant of an acquire that wrote a different value at each server.
 fn under_several_names(
     acquisition: &Acquisition<'_>,
     completed: Moment,
@@ -274,7 +278,8 @@ fn under_several_names(
     decided(own.iter(), completed, quorum)
 }
 
-/// Returns the grant by the claims that are open when the process enters, or else by all claims.
+/// Returns the grant from the claims that are open when the process enters. If they do not suffice,
+/// all claims count.
 fn decided<'c>(
     claims: impl DoubleEndedIterator<Item = &'c Claim>,
     entered: Moment,

@@ -1,11 +1,11 @@
-//! A [`KeySpan`]: the time for which one server had one value of the lock's key.
+//! The periods in which a server had a value of the lock's key, as [`KeySpan`]s.
 
 use super::{Moment, moments};
 use crate::record::history::{Change, History, What};
 use fencepost_faults::{Node, SimTime};
 use std::collections::BTreeMap;
 
-/// A span of time in which one server had one value of the lock's key.
+/// A period in which one server had one value of the lock's key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeySpan<'h> {
     /// The server that had the value.
@@ -14,19 +14,20 @@ pub struct KeySpan<'h> {
     pub value: Option<&'h str>,
     /// The process that requested the value; `None` on a replica.
     pub by: Option<Node>,
-    /// The grantee and the time of the grant, here or at the primary; `None` if not recorded.
+    /// The process to which the server or its primary granted the value, and when; `None` if not
+    /// recorded.
     pub granted: Option<(Node, Moment)>,
     /// Start of the span.
     pub from: Moment,
-    /// Moments at which commands set the time to live, in order; empty for replicated values.
+    /// Times at which commands set the time to live, in order; empty for copies on replicas.
     pub set: Vec<Moment>,
-    /// End of the last lease if no clock is wrong; `None` without a lease or a record of it.
+    /// End of the last lease by a correct clock; `None` without a lease or a record of it.
     pub runs_out: Option<SimTime>,
-    /// End of the span and the reason; `None` if the value remained when the history ended.
+    /// When and how the value ended; `None` if it still existed at the end of the history.
     pub to: Option<(Moment, KeyEnd)>,
 }
 
-/// The reason why a key's value was removed or replaced.
+/// How a value ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KeyEnd {
     /// The server recorded a change of the key.
@@ -97,14 +98,14 @@ pub(crate) fn of_key<'h>(history: &'h History, wanted: &str) -> Vec<KeySpan<'h>>
     spans
 }
 
-/// The grant that each server copied last, as an index into the spans.
+/// The grant that each replica copied last, as an index into the spans.
 #[derive(Default)]
 struct Origins(BTreeMap<Node, usize>);
 
 impl Origins {
-    /// Returns the grant behind a replica's copy. Replicas receive grants in order, often with the
-    /// same value. The origin is the next grant of the last primary, or the latest grant of another
-    /// server that has granted the value since.
+    /// Returns the grant that a replica has copied. A replica copies grants in order, often with
+    /// the same value. The copy is of the next grant of the same primary, or of the latest grant if
+    /// another server has granted the value since.
     fn of_copy(
         &mut self,
         spans: &[KeySpan<'_>],

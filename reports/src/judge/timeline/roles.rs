@@ -1,4 +1,4 @@
-//! The recorded [`Roles`]: when each server was a primary, and the primaries that Sentinels named.
+//! The recorded [`Roles`]: when each server was a primary, and which primaries Sentinels named.
 
 use super::{Moment, moments};
 use crate::record::history::{History, Turn, What};
@@ -20,7 +20,8 @@ struct Primary {
 }
 
 impl Roles {
-    /// Reads the roles. In histories of older versions, the role in key events counts.
+    /// Reads the roles from a history. Histories of older versions record roles only in changes of
+    /// keys.
     pub(super) fn new(history: &History) -> Roles {
         let mut roles = Roles::default();
         let mut replicas = BTreeSet::new();
@@ -31,7 +32,8 @@ impl Roles {
                     roles.named.push((moment.time, node, *about));
                 }
                 What::Turn { turn: Turn::Promoted, .. } => roles.begin(node, Some(moment)),
-                // Only Redis servers record role changes.
+                // Only Redis servers record changes of their role. For others, the promotion fault
+                // counts.
                 What::FaultBegan { kind: FaultKind::Promote, nodes, .. } => {
                     let promoted = nodes.iter().filter(|node| matches!(node, Node::Server(_)));
                     promoted.for_each(|node| roles.begin(*node, Some(moment)));
@@ -73,7 +75,8 @@ impl Roles {
         }
     }
 
-    /// Returns when a primary was promoted; `None` for an initial primary or a replica.
+    /// Returns when the server was promoted. Returns `None` if it was a replica at the time, or a
+    /// primary from the start.
     pub(crate) fn promoted(&self, node: Node, at: Moment) -> Option<Moment> {
         let is_then = |one: &&Primary| {
             one.since.is_none_or(|since| since <= at) && one.until.is_none_or(|until| at < until)
@@ -81,7 +84,7 @@ impl Roles {
         self.primaries.iter().filter(is_then).find(|one| one.node == node)?.since
     }
 
-    /// Returns the time without any primary; zero if the first primary is not known.
+    /// Returns how long there was no primary. Returns zero if the first primary is not known.
     pub(crate) fn without_primary(&self, from: SimTime, until: SimTime) -> Micros {
         self.sum(from, until, |at| self.primaries_at(at).next().is_none())
     }

@@ -1,11 +1,12 @@
-//! Critical sections, from an acquire's ok until a release, a noticed loss, or a crash.
+//! The critical sections of a history. A section begins with an acquire's ok and ends with a
+//! release, a noticed loss, or a crash.
 
 use super::{Acquisition, Moment, Outcome, moments};
 use crate::record::history::{Action, Event, History, What};
 use fencepost_faults::{Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
-/// A half-open span of time in which a thread believed that it held the lock, pauses included.
+/// A half-open period in which a thread believed that it held the lock, including pauses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Section {
     /// The section's acquisition, as an index into the timeline's acquisitions.
@@ -20,7 +21,7 @@ pub struct Section {
     pub ended_by: SectionEnd,
 }
 
-/// The way in which a critical section ended.
+/// How a critical section ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SectionEnd {
     /// The process invoked release.
@@ -34,7 +35,8 @@ pub enum SectionEnd {
 }
 
 impl Section {
-    /// Returns the critical section's end, or the history's end if it was open.
+    /// Returns the end of the critical section. If it was still open, returns the end of the
+    /// history.
     pub fn ends(&self, history_end: SimTime) -> SimTime {
         self.to.map_or(history_end, |to| to.time)
     }
@@ -45,13 +47,14 @@ impl Section {
         self.ends(history_end).min(other.ends(history_end)).since(from)
     }
 
-    /// Returns whether the process was in this critical section at that moment.
+    /// Returns whether the process was in this critical section at a moment.
     pub fn covers(&self, moment: Moment) -> bool {
         self.from <= moment && self.to.is_none_or(|to| moment < to)
     }
 }
 
-/// Returns all critical sections by start. They nest, so a release ends its thread's last one.
+/// Returns all critical sections, ordered by start. Sections nest, so a release ends the last
+/// section of its thread.
 pub(super) fn all(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Section> {
     let granted: BTreeMap<usize, usize> = acquisitions
         .iter()

@@ -1,4 +1,4 @@
-//! The storage's answers, as a list of [`StorageRequest`]s.
+//! The requests that the storage answered, as [`StorageRequest`]s.
 
 use super::{Moment, moments};
 use crate::record::history::{Access, History, What};
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct StorageRequest {
     /// The time of the answer.
     pub moment: Moment,
-    /// The number of the process's operation.
+    /// Number of the operation to which the request belongs.
     pub operation: u64,
     /// The thread that sent the request.
     pub process: Node,
@@ -26,7 +26,7 @@ pub struct StorageRequest {
     pub before: i64,
     /// The guarded value after the request.
     pub after: i64,
-    /// The value that a writer had read before; `None` for reads.
+    /// The value that the writer had read before; `None` for reads.
     pub based_on: Option<i64>,
 }
 
@@ -37,7 +37,7 @@ impl StorageRequest {
     }
 }
 
-/// Returns the requests in the order of their answers, without repeated requests.
+/// Returns the requests in the order of the answers. A repeated request counts once.
 pub(super) fn all(history: &History, by_operation: &BTreeMap<u64, usize>) -> Vec<StorageRequest> {
     let mut seen = BTreeSet::new();
     let mut log = Vec::new();

@@ -1,4 +1,4 @@
-//! Finds a holder that waits for another lock.
+//! Finds a holder that waits for another lock while others wait for its own.
 
 use crate::judge::finding::Finding;
 use crate::judge::timeline::Timeline;

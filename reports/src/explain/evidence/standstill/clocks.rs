@@ -1,18 +1,18 @@
-//! Finds database rows that processes compare with clocks that differ.
+//! Finds rows in a database that seem locked because the clocks of processes differ.
 
 use crate::judge::finding::Finding;
 use crate::judge::timeline::{FaultSpan, Timeline};
 use crate::record::history::Keeping;
 use fencepost_faults::Impact;
 
-/// Returns whether a wrong clock can explain that a released row seems taken. The row contains the
-/// release time by its owner's clock, and a process of the finding compares it with its own clock.
+/// Returns whether a wrong clock explains why a released row seems locked. The owner writes the
+/// release time by its own clock, and a process of the finding compares it with another clock.
 pub(super) fn clocks_differ(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     timeline.history.header.kept_as == Some(Keeping::RowByClients)
         && wrong_clock(timeline, finding).is_some()
 }
 
-/// Returns the last clock fault of a waiter, or of the last process that released the row.
+/// Returns the last clock fault of a waiting process, or of the process that released the row last.
 pub(crate) fn wrong_clock<'t, 'h>(
     timeline: &'t Timeline<'h>,
     finding: &Finding,

@@ -1,4 +1,4 @@
-//! Finds why no process got a free lock although enough servers ran ([`of_outage`]).
+//! Finds out why no process got a free lock although enough servers ran ([`of_outage`]).
 
 use super::Standstill;
 use super::clocks::clocks_differ;
@@ -33,7 +33,7 @@ pub(super) fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<St
     if asleep::slept_on(timeline, finding) || first_slept_on(timeline, span) {
         return Some(Standstill::NotTold);
     }
-    // Enough servers ran. If a quorum of them was reachable too, their keys decide.
+    // If a quorum of servers was reachable, the locks at these servers explain the wait.
     let votes = || {
         of_standing_votes(timeline, span)
             .or_else(|| votes_are_split(timeline, span).then_some(Standstill::VotesSplit))
@@ -63,16 +63,17 @@ pub(super) fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<St
         })
 }
 
-/// Returns how the last holder lost its lock, which a refused process may have overwritten.
+/// Returns how the last holder lost its lock. A process that was refused later may have overwritten
+/// it.
 fn of_last_holder(timeline: &Timeline<'_>, at: SimTime) -> Option<Standstill> {
     let left = |to: Moment| to.time == at;
     let section = timeline.sections.iter().find(|section| section.to.is_some_and(left))?;
     lost_by(timeline, &timeline.acquisitions[section.acquisition])
 }
 
-/// Returns whether the first process in the queue was paused for most of the outage, while another
-/// process wanted the lock. If the lock promises no order, the first process is the one that
-/// finally got it.
+/// Returns whether the first process in the queue was paused for most of the outage while another
+/// process wanted the lock. If the lock does not promise an order, the first process is the one
+/// that got the lock in the end.
 fn waiter_stood_still(timeline: &Timeline<'_>, period: Period) -> bool {
     let Period { from, until } = period;
     let stood_still = |process: &Node| {
@@ -138,7 +139,7 @@ fn servers_were_away(timeline: &Timeline<'_>, period: Period) -> bool {
     period.is_mostly(sum)
 }
 
-/// Returns whether for most of the time, enough servers were not named by any partition.
+/// Returns whether, for most of the period, partitions left a quorum of servers untouched.
 fn reaches_a_quorum(timeline: &Timeline<'_>, period: Period) -> bool {
     let Period { from, until } = period;
     let header = &timeline.history.header;

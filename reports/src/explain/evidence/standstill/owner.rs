@@ -1,4 +1,4 @@
-//! Finds what happened to the process whose lock the servers still have.
+//! Finds out what happened to the process whose lock still exists at the servers.
 
 use super::Standstill;
 use super::spans::{mostly, still_there};
@@ -12,7 +12,7 @@ use crate::record::history::{Change, What};
 use fencepost_faults::{Node, SimTime};
 use std::collections::BTreeMap;
 
-/// Minimum number of extensions that count as renewals. Fewer may be retries.
+/// Minimum number of extensions that count as renewals. A smaller number may be retries.
 const RENEWALS_MIN: usize = 3;
 
 pub(super) fn of_holder(
@@ -27,8 +27,8 @@ pub(super) fn of_holder(
     if died { Some(Standstill::OwnerDied) } else { lost_by(timeline, holder) }
 }
 
-/// Returns why the owner of a lock has not released it, from the owner's last acquire before the
-/// grant. The owner may have crashed or given up since.
+/// Returns why the owner of a lock has not released it: it crashed, gave up its call, does not know
+/// of the grant, or its release was lost or left the lock behind.
 pub(super) fn of_owner(
     timeline: &Timeline<'_>,
     span: &KeySpan<'_>,
@@ -59,7 +59,8 @@ pub(super) fn of_owner(
     }
 }
 
-/// Returns the obstacle between a process and its grant, which may have been at another server.
+/// Returns what kept the process from learning of its grant. With a quorum, the fault may concern a
+/// server other than `server`.
 pub(super) fn unaware(
     timeline: &Timeline<'_>,
     process: Node,
@@ -81,10 +82,9 @@ fn is_unheard(owner: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
     !is_own && owner.completed.is_some_and(|told| span.from < told)
 }
 
-/// Returns why a server still has a lock although its owner's release was confirmed. If the value
-/// was written before the release, the release did not reach this server, because a quorum does not
-/// need every server. If the value was written after the release began, it comes from a late
-/// command unknown to the owner, or such a command had raised the count that the release lowered.
+/// Returns why a server still has a lock although its owner's release succeeded. A value from
+/// before the release: with a quorum, the release did not reach this server. A value from after it:
+/// a late command of the owner wrote it, or had raised the count that the release lowered.
 fn left_behind(
     timeline: &Timeline<'_>,
     owner: &Acquisition<'_>,
@@ -105,7 +105,7 @@ pub(super) fn of_absent(timeline: &Timeline<'_>, period: Period) -> Option<Stand
     let Period { from, until } = period;
     let span = mostly(timeline, period).next()?;
     let of = span.by?;
-    // The grant itself also sets a time to live and does not count as a renewal.
+    // The grant also sets a time to live, but that is not a renewal.
     let mut renewals: BTreeMap<Node, usize> = BTreeMap::new();
     for set in span.set.iter().filter(|set| span.from < **set) {
         if let Some(by) = timeline.asked_by(*set).filter(|_| from < set.time && set.time <= until) {
@@ -164,7 +164,7 @@ pub(super) fn lost_release(timeline: &Timeline<'_>, span: Period) -> Option<Stan
 pub(super) fn lost_by(timeline: &Timeline<'_>, owner: &Acquisition<'_>) -> Option<Standstill> {
     let granted = owner.completed?;
     let end = Moment { time: timeline.end, index: timeline.history.events.len() };
-    // A process holds one lock at a time, so its next release concerns this lock.
+    // The process holds one lock at a time. Its next release is for this lock.
     let next = timeline.acquisitions.iter().find(|one| {
         one.process == owner.process && granted < one.invoked && one.outcome == Outcome::Granted
     });

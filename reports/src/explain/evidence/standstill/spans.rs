@@ -1,4 +1,4 @@
-//! Finds the values at the servers while no process acquired the lock.
+//! Finds the values that servers had while no process acquired the lock.
 
 use crate::explain::evidence::period::Period;
 use crate::judge::timeline::{KeySpan, Timeline};

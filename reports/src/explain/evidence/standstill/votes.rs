@@ -1,4 +1,5 @@
-//! Finds processes that split the servers among them, and locks left by their attempts.
+//! Finds processes that each got only some of the servers, and locks that their attempts left
+//! behind.
 
 use super::Standstill;
 use super::owner::{of_owner, unaware};
@@ -9,7 +10,8 @@ use crate::record::history::Change;
 use fencepost_faults::{Node, SimTime};
 use std::collections::BTreeSet;
 
-/// Returns whether processes got and released parts of a quorum that suffice for one of them.
+/// Returns whether several processes each got and released only a part of the servers. Together,
+/// the parts are a quorum.
 pub(super) fn votes_are_split(timeline: &Timeline<'_>, Period { from, until }: Period) -> bool {
     let quorum = usize::from(timeline.history.header.quorum);
     let given_back = |span: &&KeySpan<'_>| {
@@ -29,7 +31,8 @@ pub(super) fn votes_are_split(timeline: &Timeline<'_>, Period { from, until }: P
     quorum > 1 && processes.len() > 1 && servers.len() >= quorum
 }
 
-/// Returns why unused locks existed at a quorum of the servers for most of the period, if they did.
+/// Returns why a quorum of the servers had unused locks for most of the period; `None` if they had
+/// not.
 pub(super) fn of_standing_votes(timeline: &Timeline<'_>, span: Period) -> Option<Standstill> {
     let quorum = usize::from(timeline.history.header.quorum);
     let votes: Vec<&KeySpan<'_>> = mostly(timeline, span).collect();
@@ -57,8 +60,8 @@ fn was_given_up(timeline: &Timeline<'_>, vote: &KeySpan<'_>, until: SimTime) -> 
     })
 }
 
-/// Returns whether a change was made during an acquire. Some locks decrement a counter in a
-/// release.
+/// Returns whether the value was written and ended during an acquire. Some locks change a counter
+/// in a release, which is no attempt.
 fn is_attempt(timeline: &Timeline<'_>, span: &KeySpan<'_>, ended: Moment) -> bool {
     timeline.acquisitions.iter().any(|one| {
         Some(one.process) == span.by

@@ -1,6 +1,7 @@
-//! The locks that a source's sentence is about, grouped by their properties.
+//! The groups of locks to which sentences in sources apply.
 
-/// Locks with a lease on one primary, without tokens, released by a script or after an owner check.
+/// Locks with a lease on one primary and without tokens. They release by a script or after a check
+/// of the owner.
 pub(super) const COMPARING: &[&str] = &[
     "set-px-get-del",
     "thread-id-get-del",
@@ -24,7 +25,8 @@ pub(super) const COMPARING: &[&str] = &[
     "redisson-lease",
     "spring-registry",
 ];
-/// Locks with a lease on one primary, without tokens, released by a DEL without an owner check.
+/// Locks with a lease on one primary and without tokens. They release by DEL without a check of the
+/// owner.
 pub(super) const PLAIN_DELETE: &[&str] = &[
     "set-ex-del",
     "setnx-expire",
@@ -68,8 +70,8 @@ pub(super) const WITH_CREATE_REVISION: &[&str] = &["etcd-mutex-fencing"];
 pub(super) const WITH_LOCK_DELAY: &[&str] = &["chubby", "chubby-sequencer"];
 pub(super) const WITHOUT_SEQUENCER: &[&str] = &["chubby", "chubby-no-delay", "chubby-checked"];
 pub(super) const ON_GEMFIRE: &[&str] = &["gemfire", "gemfire-lease"];
-/// Spring's locks in a database table, with a separate id for each process.
+/// Spring's locks in a database table. Each process has its own id.
 pub(super) const SPRING_ROWS: &[&str] = &["jdbc-4", "jdbc-5", "jdbc-7"];
 pub(super) const SHEDLOCK_ROWS: &[&str] = &["shedlock-jdbc", "shedlock-db-time"];
-/// Locks that wait for their replicas, according to their documentation.
+/// Locks whose documentation says that they wait for replicas.
 pub(super) const WAITING: &[&str] = &["redisson-wait"];

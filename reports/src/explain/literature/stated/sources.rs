@@ -1,4 +1,4 @@
-//! The cited sources, each with its section.
+//! Citations of the sources, each with its section.
 
 pub(super) const SETNX: &str = "Redis documentation, SETNX, Handling deadlocks";
 pub(super) const REDISSON: &str = "Redisson documentation, Locks and synchronizers, Lock";

@@ -1,4 +1,4 @@
-//! Random lock histories, some of which are incorrect.
+//! Generates random histories of locks. Some of them are incorrect.
 
 use crate::record::history::History;
 use crate::record::story::Story;
@@ -9,7 +9,8 @@ use rand_core::Rng;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Style {
     Plain,
-    /// The lock sometimes admits a process too early, and holders reacquire it while they hold it.
+    /// The lock sometimes admits a process too early, and holders acquire it again while they hold
+    /// it.
     Nested,
     Fenced,
     Careless,
@@ -54,7 +55,8 @@ impl<R: Rng> Telling<R> {
         self.story = self.story.take().map(with);
     }
 
-    /// Lets one process take the lock, perhaps after a failure, and then release it, crash or stay.
+    /// Adds a turn of one process: perhaps a failed attempt, then an acquire, and then a release, a
+    /// crash, or neither.
     fn turn(&mut self, turn: u64) {
         let index = self.draw(0..=self.free_at.len() as u64 - 1) as usize;
         let client = index as u16 + 1;

@@ -1,9 +1,9 @@
-//! Checks that a quorum of servers supports a grant when the caller learns of it, for its stated
-//! validity.
+//! Checks grants: when a process learns of its grant, a quorum of servers must have the lock, and
+//! for as long as the stated validity.
 //!
-//! The checker excludes a process that was paused or had a faulty clock meanwhile, because it
-//! cannot know how late it is. It also excludes a lock that a server or another process removed
-//! meanwhile.
+//! Two cases are excluded. A process that was paused or whose clock was wrong during the acquire
+//! cannot know how late it is. A server or another process may have removed the lock during the
+//! acquire.
 
 use super::{finding, machine_of};
 use crate::judge::finding::Finding;
@@ -12,7 +12,7 @@ use crate::record::history::Change;
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
-/// The time by which a validity may exceed its lease, which allows for the time of a message.
+/// Time by which the stated validity may exceed the lease: a message may take this long.
 const TOLERANCE: Micros = Micros(50_000);
 
 pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
@@ -34,7 +34,7 @@ fn granted_wrongly(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Fin
     if is_inner || is_excused(timeline, one, told, &own) {
         return None;
     }
-    // Grants are unknown if no key was recorded, or the owner of a key is unknown.
+    // The grants are unknown if no key is recorded, or if the owner of any value is unknown.
     let is_known = !timeline.keys.is_empty() && timeline.keys.iter().all(is_somebodys);
     if own.is_empty() {
         return is_known.then(|| without_quorum(timeline, one, told, (&own, 0)));

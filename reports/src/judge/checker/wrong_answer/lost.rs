@@ -1,9 +1,9 @@
-//! Checks that a reported loss is real: the caller's lease does not continue, and the caller still
-//! had a lock to lose.
+//! Checks reported losses: the lease of the process must not continue, and the process must have
+//! had a lock that it could lose.
 //!
-//! A cautious library reports a loss when the lease that it knows of is over, although a renewal
-//! whose reply was lost may have been applied. Therefore only renewals count whose reply no fault
-//! prevented.
+//! A cautious library reports a loss when the lease ends according to the renewals that it knows
+//! of. A renewal whose reply was lost may have extended the lease. Therefore only renewals count
+//! whose replies no fault can have affected.
 
 use super::{finding, gone_elsewhere, may_be_another_server, never_expires};
 use crate::judge::finding::Finding;
@@ -35,7 +35,7 @@ fn while_it_stands(timeline: &Timeline<'_>, section: &Section, told: Moment) -> 
     }
     let process = section.process;
     let owner = timeline.acquisitions[section.acquisition].owner?;
-    // The process may have written its own value under another name.
+    // The process may have written its value under another owner value.
     let own = |span: &&KeySpan<'_>| {
         let is_named = span.value.is_some_and(|value| is_one_owner(value, owner));
         span.by.map(Node::machine) == Some(process.machine())
@@ -56,7 +56,8 @@ fn while_it_stands(timeline: &Timeline<'_>, section: &Section, told: Moment) -> 
     })
 }
 
-/// Returns whether a tenth of the lease is left, by the last renewal whose reply was not delayed.
+/// Returns whether at least a tenth of the lease is left, counted from the last renewal whose reply
+/// no fault can have affected.
 fn outlasts(timeline: &Timeline<'_>, span: &KeySpan<'_>, process: Node, told: Moment) -> bool {
     if never_expires(timeline, span) {
         return true;
