@@ -143,8 +143,8 @@ pub struct Knobs {
     pub service: Spans,
     /// Downtime of a crashed client that restarts. Default 100 ms to 2 leases.
     pub client_down: Spans,
-    /// Duration of delays, lag and slow commands, and of drift that does not fill the window.
-    /// Default 1 s to 2 leases.
+    /// Duration of delays, lag and slow commands, and of drift that does not last for the whole
+    /// window. Default 1 s to 2 leases.
     pub spell: Spans,
 }
 

@@ -1,4 +1,4 @@
-//! Realistic reports and sweeps for tests of formats, schemas and reading.
+//! Realistic reports and sweeps for tests.
 
 use crate::explain::literature::{Conditions, expected};
 use crate::record::history::Change;

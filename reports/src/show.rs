@@ -1,4 +1,4 @@
-//! Renders reports and sweeps in the output formats.
+//! Writes reports and sweeps in the output formats.
 
 pub mod format;
 pub(crate) mod picture;

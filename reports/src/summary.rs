@@ -1,4 +1,4 @@
-//! The published form of one run and of many.
+//! The published results of one run and of many runs.
 
 pub mod expectation;
 pub mod facts;

@@ -109,7 +109,7 @@ pub struct Runs {
     pub contended: u64,
 }
 
-/// The plans that were not run.
+/// Numbers of plans that were not run, by reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct LeftOut {
     /// Places at which a fault would be the same as at a later one before the same event.

@@ -1,8 +1,8 @@
-//! The recorded events of one run, in true time.
+//! The events of a run, recorded in true time.
 //!
 //! Operations follow Jepsen's `invoke / ok / fail / info`, where `info` means that the process does
-//! not know the outcome. A [`History`] also contains each server's changes of the lock's keys
-//! (recorded by a tap that no client sees), the storage's answers, and the faults.
+//! not know the outcome. A [`History`] also contains the faults, the storage's answers, and each
+//! server's changes of the lock's keys, which are recorded without the clients' knowledge.
 
 mod locks;
 mod setting;
@@ -15,9 +15,9 @@ use fencepost_faults::{Families, FaultKind, Micros, Node, Seed, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The `format` field of a history file.
+/// Value of the `format` field of a history file.
 pub const FORMAT: &str = "fencepost.history";
-/// The version of the format that this build reads and writes.
+/// Version of the format that this build reads and writes.
 pub const VERSION: u32 = 2;
 
 /// The recorded history of one run.
@@ -125,7 +125,8 @@ pub struct Availability {
 }
 
 impl Header {
-    /// Returns whether a lock lasts as long as a session or a connection and has no ttl.
+    /// Returns whether the lock lasts as long as a session or a connection and therefore has no
+    /// ttl.
     pub fn has_no_ttl(&self) -> bool {
         self.lives_with_session || self.kept_as == Some(Keeping::Connection)
     }
@@ -389,7 +390,7 @@ pub enum Change {
     Restored,
 }
 
-/// A change of a role in a deployment.
+/// A change of a node's role in a deployment.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
@@ -422,14 +423,16 @@ pub enum Turn {
 }
 
 impl Turn {
-    /// Returns whether the change affects which data clients see, and not only a server's opinion.
+    /// Returns whether the change affects the data that clients see. Other changes only affect a
+    /// server's view of its peers.
     pub(crate) fn changes_data(self) -> bool {
         matches!(self, Turn::Promoted | Turn::Demoted | Turn::TookOver | Turn::Unaware)
     }
 }
 
 impl What {
-    /// Returns whether the digest covers the event. It omits faults, healing, silences and turns.
+    /// Returns whether the digest includes the event. It omits faults, their end, silences and
+    /// turns.
     pub fn is_digested(&self) -> bool {
         !matches!(
             self,

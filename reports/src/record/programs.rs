@@ -1,4 +1,5 @@
-//! The output and the end of a user's program, which reports show in addition to the judged events.
+//! The output and the end of each of the user's programs. Reports show them in addition to the
+//! events.
 
 use fencepost_faults::{Node, SimTime};
 use schemars::JsonSchema;
@@ -51,7 +52,7 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// Returns whether there is nothing to report.
+    /// Returns whether the user's programs ran no files.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty() && self.versions.is_empty()
     }
@@ -68,7 +69,7 @@ pub struct Printed {
     pub text: String,
 }
 
-/// Returns the flags that select the same Lua lock, from its entry in a report's scenario.
+/// Returns the flags that select the Lua lock with this entry in a report's scenario.
 pub fn lock_flags(script: &serde_json::Value) -> Option<String> {
     let text = |key: &str| script.get(key).and_then(serde_json::Value::as_str);
     let (name, file) = (text("name")?, text("file")?);
@@ -77,7 +78,7 @@ pub fn lock_flags(script: &serde_json::Value) -> Option<String> {
     Some(format!("--lock {}", shell_word(&asked)))
 }
 
-/// Returns the flags that select the same program, from its entry in a report's scenario.
+/// Returns the flags that select the program with this entry in a report's scenario.
 pub fn flags(program: &serde_json::Value) -> Option<String> {
     let text = |key: &str| program.get(key).and_then(serde_json::Value::as_str);
     let words = program.get("command")?.as_array()?.iter().filter_map(serde_json::Value::as_str);
@@ -112,7 +113,7 @@ fn word_of_command(word: &str) -> String {
     pieces.join("'\"'")
 }
 
-/// Returns a word of a shell command, quoted if the shell would interpret it.
+/// Returns the text as one word for a shell, quoted if necessary.
 pub fn shell_word(text: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.,+=:/%".contains(letter);
     match !text.is_empty() && text.chars().all(is_plain) {

@@ -1,5 +1,5 @@
-//! Small histories for tests ([`Story`]), in whole milliseconds. Events may be added in any order.
-//! They are sorted by time and keep their order within an instant.
+//! Short histories for tests ([`Story`]) with times in whole milliseconds. Events may be added in
+//! any order. They are sorted by time; events with the same time keep their order.
 
 mod processes;
 mod servers;

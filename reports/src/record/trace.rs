@@ -1,4 +1,4 @@
-//! The [`Trace`] of the messages of one run, if requested.
+//! The [`Trace`] of all messages in a run, which is recorded on request.
 
 use fencepost_faults::{Node, SimTime};
 use schemars::JsonSchema;

@@ -1,10 +1,10 @@
-//! Checks that a run can have produced a history, so that checkers can trust their input.
+//! Checks that a run could have recorded a history, so that checkers can rely on it.
 
 use crate::record::history::{Action, Event, FORMAT, History, VERSION, What};
 use fencepost_faults::{Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A reason why no run can have produced a history.
+/// The error for a history that no run could have recorded.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidHistory {
     /// The `format` field has another value.
@@ -52,7 +52,8 @@ pub enum InvalidHistory {
     },
 }
 
-/// Checks the order of events, their nodes, and that each thread has one operation at a time.
+/// Checks the order of the events and their nodes, and that each thread has one operation at a
+/// time.
 pub fn validate(history: &History) -> Result<(), InvalidHistory> {
     if history.format != FORMAT {
         return Err(InvalidHistory::Format(history.format.clone()));
@@ -78,7 +79,8 @@ pub fn validate(history: &History) -> Result<(), InvalidHistory> {
     }
 }
 
-/// Checks that all keys begin with the resource, so that keys of two resources are not confused.
+/// Checks that each key begins with the history's resource. Checkers would take keys of another
+/// resource for keys of the same lock.
 fn of_one_resource(history: &History) -> Result<(), InvalidHistory> {
     let resource = &history.header.resource;
     for (position, event) in history.events.iter().enumerate() {
@@ -93,7 +95,7 @@ fn of_one_resource(history: &History) -> Result<(), InvalidHistory> {
 }
 
 impl InvalidHistory {
-    /// Returns the index of the faulty event, from 0, if the error is about an event.
+    /// Returns the index of the event that the error is about; `None` if it is not about an event.
     pub fn position(&self) -> Option<usize> {
         match self {
             InvalidHistory::Event { position, .. } | InvalidHistory::Resource { position, .. } => {

@@ -1,13 +1,15 @@
-//! Makes untrusted text safe for a terminal, a log or a page with [`visible`]. Names in files can
-//! contain line feeds, escape sequences that move the cursor, and marks that change the writing
-//! direction.
+//! Makes untrusted text safe to show in a terminal, a log or a page ([`visible`]). Names in files
+//! can contain line feeds, escape sequences that move the cursor, and characters that change the
+//! writing direction.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Escapes invisible characters (`\n`, `\u{1b}`) and leaves visible text unchanged.
+/// Replaces invisible characters by escapes such as `
+///
+/// ` and `\u{1b}`.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
@@ -23,21 +25,22 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns the text in one line of limited length, with the number of omitted characters.
+/// Returns the text in a single line. If it is too long, replaces its middle by the number of
+/// omitted characters.
 pub fn one_line(text: &str, characters_max: usize) -> String {
     let text = visible(text.trim_end());
     let count = text.chars().count();
     if count <= characters_max {
         return text.into_owned();
     }
-    // The end of the text often names the valid values.
+    // The end is kept because it often names the valid values.
     let tail = characters_max / 4;
     let head: String = text.chars().take(characters_max - tail).collect();
     let end: String = text.chars().skip(count - tail).collect();
     format!("{head} [{} characters left out] {end}", count - characters_max)
 }
 
-/// Makes every string in a document visible.
+/// Makes each string in a document visible.
 pub fn visible_in<T: Clone + Serialize + DeserializeOwned>(
     document: &T,
 ) -> serde_json::Result<Cow<'_, T>> {
@@ -48,7 +51,8 @@ pub fn visible_in<T: Clone + Serialize + DeserializeOwned>(
     serde_json::from_value(shown(value)).map(Cow::Owned)
 }
 
-/// Escapes hidden or direction-changing characters that JSON leaves unescaped.
+/// Escapes hidden characters and characters that change the writing direction, which JSON does not
+/// escape.
 pub fn visible_json(text: &str) -> Cow<'_, str> {
     let is_left_out = |letter: char| letter > '~' && is_hidden(letter);
     if !text.contains(is_left_out) {

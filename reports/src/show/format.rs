@@ -1,4 +1,4 @@
-//! The output [`FORMATS`] of reports and sweeps.
+//! The output formats of reports and sweeps ([`FORMATS`]).
 
 pub mod compare;
 pub(crate) mod drawing;
@@ -22,17 +22,17 @@ use crate::summary::report::Report;
 use crate::summary::sweep::Sweep;
 use std::io::{self, Write};
 
-/// An output format for reports and, usually, for sweeps.
+/// An output format for reports and, in most cases, for sweeps.
 #[derive(Clone, Copy)]
 pub struct Format {
     about: &'static str,
     needs: Needs,
     runs: View<Report>,
-    /// The sweep writer; `None` for formats that trace a single run.
+    /// Writer for sweeps; `None` if the format shows a single run only.
     sweeps: Option<Sweeps>,
 }
 
-/// The sweep writer of a format.
+/// The part of a format that writes sweeps.
 #[derive(Clone, Copy)]
 pub struct Sweeps {
     view: View<Sweep>,
@@ -50,22 +50,22 @@ impl Format {
         self.about
     }
 
-    /// Returns the parts of a report that the full output needs.
+    /// Returns the parts of a report that the format needs.
     pub fn needs(&self) -> Needs {
         self.needs
     }
 
-    /// Writes the result of one seed.
+    /// Writes the report of one seed.
     pub fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         self.runs.write_in(Page::default(), report, out)
     }
 
-    /// Writes the result of one seed for a page of this shape.
+    /// Writes the report of one seed for a page of the given width and detail.
     pub fn write_run_in(&self, page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         self.runs.write_in(page, report, out)
     }
 
-    /// Returns the format's sweep writer; `None` if it has none.
+    /// Returns the part of the format that writes sweeps; `None` if there is none.
     pub fn of_sweeps(&self) -> Option<Sweeps> {
         self.sweeps
     }
@@ -77,12 +77,12 @@ impl Sweeps {
         self.view.name
     }
 
-    /// Returns whether the output compares a sweep with its baseline.
+    /// Returns whether the output compares the sweep with a baseline.
     pub fn has_baselines(&self) -> bool {
         self.has_baselines
     }
 
-    /// Writes the results of many seeds.
+    /// Writes the sweep.
     pub fn write(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
         self.view.write_in(Page::default(), sweep, out)
     }
@@ -91,22 +91,22 @@ impl Sweeps {
 /// The parts of a run that a format shows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Needs {
-    /// The parts that every report has.
+    /// Only the parts that every report has.
     Findings,
-    /// The parts that every report has, and the whole history.
+    /// Also the whole history.
     History,
-    /// The parts that every report has, the whole history and the messages.
+    /// Also the whole history and the messages.
     Wire,
 }
 
 /// The format that writes text for people.
 pub static TEXT: Format = text::FORMAT;
-/// The format that writes the published JSON, which escapes names itself.
+/// The format that writes the published JSON. JSON escapes names, so they are passed unchanged.
 pub static JSON: Format = exporters::json::FORMAT;
 /// The format that writes a self-contained HTML page.
 pub static HTML: Format = html::FORMAT;
 
-/// Every format, in display order.
+/// All formats, in display order.
 pub static FORMATS: &[Format] = &[
     TEXT,
     JSON,
@@ -123,7 +123,7 @@ pub static FORMATS: &[Format] = &[
     exporters::sarif::FORMAT,
 ];
 
-/// Returns the format with this name.
+/// Returns the format with this name; `None` if there is none.
 pub fn format_named(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name() == name)
 }

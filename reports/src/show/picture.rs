@@ -1,4 +1,4 @@
-//! One run's picture as data: lanes, holders, values, faults, events, messages and clocks.
+//! The picture of a run as data: lanes, holders, values, faults, events, messages and clocks.
 
 mod clocks;
 mod focus;
@@ -18,7 +18,7 @@ use crate::record::trace::WireMessage;
 use crate::summary::report::{RunReport, TimelineEntry};
 use fencepost_faults::{Family, FaultKind, FaultPlan, Micros, Node, Seed};
 
-/// A picture whose times are true microseconds since the start of the run.
+/// The content of a picture. All times are in microseconds of true time since the start of the run.
 pub(crate) struct Scene {
     pub(crate) lanes: Vec<Lane>,
     pub(crate) end: u64,
@@ -30,7 +30,8 @@ pub(crate) struct Scene {
     pub(crate) messages: Vec<WireMessage>,
     pub(crate) clocks: Vec<ClockLine>,
     pub(crate) focuses: Vec<Focus>,
-    /// `true` if all events were available; `false` if only those around the violations were.
+    /// `true` if the picture has all events of the run; `false` if it only has those near the
+    /// violations.
     pub(crate) is_whole: bool,
 }
 
@@ -52,7 +53,8 @@ pub(crate) struct FaultBar {
 }
 
 impl Scene {
-    /// Returns the picture of a run's history or, if the report has none, of its timeline.
+    /// Returns the picture of a run, from its history or, if the report has none, from its
+    /// timeline.
     pub(crate) fn new(run: &RunReport) -> Option<Scene> {
         let is_whole = run.history.is_some();
         let history = run.history.clone().unwrap_or_else(|| remembered(run));
@@ -90,7 +92,7 @@ impl Scene {
     }
 }
 
-/// Builds a history from the report's timeline. A picture needs only the resource from the header.
+/// Builds a history from the report's timeline. Of the header, a picture needs only the resource.
 fn remembered(run: &RunReport) -> History {
     let resource = run.violations.first().map(|one| one.violation.resource.as_str());
     let resource = resource.or_else(|| run.timeline.iter().find_map(key_of)).unwrap_or("lock");

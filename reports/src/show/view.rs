@@ -1,4 +1,4 @@
-//! The [`View`]s that write a document, such as a run or a sweep.
+//! Writes a document, such as a run or a sweep, in one format ([`View`]).
 
 use crate::record::visible::{visible_in, visible_json};
 use serde::Serialize;
@@ -6,13 +6,14 @@ use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// A way to write a document of one type. Views are statics, so each is compiled once, here.
+/// A function that writes documents of one type. Views are statics, so each is compiled only once,
+/// in this crate.
 pub struct View<T: Clone + 'static> {
     /// The view's value for `--format`.
     pub name: &'static str,
     writer: Writer<T>,
-    /// Makes every name in the document visible text, so that no name can begin a line or reach a
-    /// terminal as an escape sequence. `None` for formats that escape names themselves.
+    /// Function that makes each name in a document visible text, so that no name can start a new
+    /// line or send an escape sequence to a terminal. `None` for formats that escape names.
     sanitise: Option<Sanitise<T>>,
 }
 
@@ -40,15 +41,16 @@ impl<T: Clone> Clone for View<T> {
 impl<T: Clone> Copy for View<T> {}
 
 impl<T: Clone + Serialize + DeserializeOwned> View<T> {
-    /// The view that writes the document in its JSON format.
+    /// The view that writes a document as JSON.
     pub const JSON: View<T> = View { name: "json", writer: Writer::Text(json), sanitise: None };
 
-    /// Returns a view whose writer does not escape names and therefore receives only visible ones.
+    /// Returns a view for a writer that does not escape names. It gets only visible ones.
     pub const fn new(name: &'static str, write: fn(&T) -> String) -> View<T> {
         View { name, writer: Writer::Text(write), sanitise: Some(visible_in) }
     }
 
-    /// Writers write ANSI colours, which the terminal's owner strips if they are unwanted.
+    /// Returns a view for a writer that may write ANSI colours. Where they are not wanted, the
+    /// owner of the terminal removes them.
     pub(crate) const fn written(
         name: &'static str,
         write: fn(Page, &T, &mut dyn Write) -> io::Result<()>,
@@ -72,7 +74,7 @@ impl<T: Clone> View<T> {
         String::from_utf8(text).map_err(io::Error::other)
     }
 
-    /// Writes the document for a page of this shape.
+    /// Writes the document for a page of the given width and detail.
     pub fn write_in(&self, page: Page, document: &T, out: &mut dyn Write) -> io::Result<()> {
         let shown =
             self.sanitise.map_or(Ok(Cow::Borrowed(document)), |visible| visible(document))?;
@@ -83,7 +85,7 @@ impl<T: Clone> View<T> {
     }
 }
 
-/// The shape of the reader's page.
+/// The width and the level of detail of the output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Page {
     /// Width in columns.
@@ -93,10 +95,10 @@ pub struct Page {
 }
 
 impl Page {
-    /// The narrowest and the widest page, in columns.
+    /// Smallest and largest width in columns.
     pub const WIDTHS: std::ops::RangeInclusive<usize> = 60..=100;
 
-    /// Returns a page that is as wide as the columns allow.
+    /// Returns a page with this many columns, limited to [`Page::WIDTHS`].
     pub fn of_width(columns: usize, detail: Detail) -> Page {
         let (min, max) = (*Page::WIDTHS.start(), *Page::WIDTHS.end());
         Page { width: columns.clamp(min, max), detail }
@@ -112,12 +114,12 @@ impl Default for Page {
 /// The level of detail of a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Detail {
-    /// The first screen, which has the verdicts and a story for each cause.
+    /// The first screen, with the verdicts and a story for each cause.
     Brief,
-    /// Everything that the report contains about each violation.
+    /// All details that the report has about each violation.
     Full,
 }
-/// Returns the document as JSON, and also escapes characters that JSON leaves unescaped.
+/// Returns the document as JSON. Also escapes hidden characters that JSON leaves unescaped.
 fn json<T: Serialize>(document: &T) -> String {
     let text = serde_json::to_string_pretty(document).unwrap_or_default();
     format!("{}\n", visible_json(&text))

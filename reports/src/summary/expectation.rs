@@ -1,4 +1,4 @@
-//! The [`Expectation`] for a run or a cell, and the deviations from it.
+//! The expected result of a run or cell, and how the actual result deviates, as [`Expectation`].
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,8 @@ pub struct Expectation {
 }
 
 impl Expectation {
-    /// Returns the expectation for a client and fault without an entry.
+    /// Returns the expectation for a lock and fault without an entry in the expectations file. It
+    /// is never met.
     pub fn missing() -> Expectation {
         let expected = "an entry in the expectations file".to_owned();
         Expectation { expected, deviations: vec!["none".to_owned()] }

@@ -1,4 +1,4 @@
-//! The first stage of a report: [`RunFacts`] from one run of a plan.
+//! The first stage of a report: the facts of one run of a plan ([`RunFacts`]).
 
 mod shown;
 
@@ -14,7 +14,7 @@ use crate::summary::violation::Violation;
 use fencepost_faults::{FaultPlan, SimTime};
 use std::collections::BTreeMap;
 
-/// Facts about a run that its history lacks.
+/// Facts about a run that its history does not contain.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunContext {
     /// The injected fault plan.
@@ -25,21 +25,24 @@ pub struct RunContext {
     pub expected: Option<Expected>,
     /// The lengths of leases, critical sections and waits by scenario key, if the seed drew them.
     pub lengths: BTreeMap<String, String>,
-    /// The output and the end of the user's own programs, if programs use the lock.
+    /// The output and the end of each of the user's programs, if programs use the lock.
     pub programs: Vec<ProgramReport>,
     /// The files that the user's programs ran, with their versions.
     pub ran: Ran,
-    /// Reason why the programs did not do their work. A lack of findings is then inconclusive.
+    /// Reason why the programs did not do their work, if they failed. Without findings, the run is
+    /// then inconclusive.
     pub failure: Option<String>,
-    /// Reason why a real server ended by itself, if so. A lack of progress is then inconclusive.
+    /// Reason why a real server ended on its own, if one did. A lack of progress is then
+    /// inconclusive.
     pub failed_server: Option<String>,
-    /// A remark on how the run was judged, if there is one.
+    /// A remark about how the run was judged.
     pub note: Option<String>,
     /// The command that replays the run.
     pub replay: String,
 }
 
-/// The facts of one run. [`RunReport`](crate::RunReport) describes the shared fields.
+/// The facts of one run. Fields with the same name are documented at
+/// [`RunReport`](crate::RunReport).
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "the report describes them")]
 pub struct RunFacts {
@@ -76,7 +79,7 @@ fn excused(mut judgement: Judgement, failed_server: Option<&str>) -> Judgement {
 }
 
 impl RunFacts {
-    /// Returns whether a user's program failed by itself.
+    /// Returns whether one of the user's programs failed on its own.
     pub fn has_failed(&self) -> bool {
         self.programs.iter().any(|life| life.failed)
     }
@@ -176,12 +179,12 @@ fn releases(history: &History) -> Vec<u64> {
 }
 
 impl Latency {
-    /// Returns the distribution of these durations; `None` if there are none.
+    /// Returns the distribution of the durations; `None` if there are none.
     pub fn of(mut spans: Vec<u64>) -> Option<Latency> {
         spans.sort_unstable();
         let max = *spans.last()?;
-        // The nearest rank is the smallest duration that at least `percent` of all durations do not
-        // exceed.
+        // The percentile is the smallest duration that is not exceeded by `percent` of all
+        // durations.
         let rank = |percent: usize| spans[(spans.len() * percent).div_ceil(100).max(1) - 1];
         Some(Latency { p50: rank(50), p99: rank(99), max })
     }

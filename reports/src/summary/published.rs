@@ -1,5 +1,5 @@
-//! Published results of `explore`: the certificates of `docs/certificates`, and locks that
-//! `explore` breaks although sweeps find their cells quiet.
+//! Published results of `explore`: the certificates in `docs/certificates`, and locks that
+//! `explore` breaks although sweeps find no violation.
 
 use serde_json::Value;
 
@@ -12,7 +12,8 @@ pub struct Published {
     pub client: &'static str,
     /// The fault families that the certificate covers.
     pub fault: &'static str,
-    /// The maximum number of faults and late messages, and the number of processes, in words.
+    /// Bounds of the certificate in words: the largest numbers of faults and late messages, and the
+    /// number of processes.
     pub bounds: &'static str,
 }
 
@@ -102,7 +103,7 @@ pub const PUBLISHED: &[Published] = &[
     of("watchdog", "none", "watchdog-hold-20s", "1 late message, 2 processes, holds of 20s"),
 ];
 
-/// A lock that one fault breaks although a sweep may find its cell quiet.
+/// A lock that a single fault breaks, although a sweep may not find a violation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Counterexample {
     /// The lock that breaks.
@@ -112,17 +113,17 @@ pub struct Counterexample {
     settings: &'static str,
 }
 
-/// All known counterexamples. Their locks end with the holder's connection. If the holder crashes
-/// while its last write is in transit to the storage, the next process is admitted before that
-/// write arrives. A polling waiter must ask at that moment, so `pg-advisory` needs a critical
-/// section that ends right before a poll.
+/// All known counterexamples. These locks end with the connection of their holder. If the holder
+/// crashes while its last write is in transit to the storage, the next process may enter before the
+/// write arrives. A process that polls must ask at that moment. For `pg-advisory`, the critical
+/// section must therefore end right before a poll.
 pub const COUNTEREXAMPLES: &[Counterexample] = &[
     Counterexample { client: "mysql-get-lock", fault: "client-crash", settings: "" },
     Counterexample { client: "mysql-get-lock-checked", fault: "client-crash", settings: "" },
     Counterexample { client: "pg-advisory", fault: "client-crash", settings: " --hold 3983ms" },
 ];
 
-/// Returns the counterexample for a lock under the faults of some families.
+/// Returns the counterexample for a lock under fault families; `None` if none is known.
 pub fn counterexample(client: &str, fault: &str) -> Option<&'static Counterexample> {
     COUNTEREXAMPLES.iter().find(|one| one.client == client && one.fault == fault)
 }
@@ -135,7 +136,8 @@ impl Counterexample {
     }
 }
 
-/// Returns the certificates for a lock under some families that match a scenario's settings.
+/// Returns the certificates for a lock under fault families that hold for the settings of a
+/// scenario.
 pub fn published(
     client: &str,
     fault: &str,
@@ -146,7 +148,8 @@ pub fn published(
 }
 
 impl Published {
-    /// Compares a scenario's settings. A key that is absent has its built-in value.
+    /// Returns whether the certificate holds for a scenario's settings. A setting that is absent
+    /// has its built-in value.
     fn has_settings_of(&self, scenario: &Value) -> bool {
         let stated = |key: &str, built_in: &str| match scenario.get(key) {
             None | Some(Value::Null) => built_in.to_owned(),
@@ -167,7 +170,7 @@ impl Published {
             && bound("holds of ", "").map_or_else(is_short, is_long)
     }
 
-    /// Returns the certificate's path, relative to the folder of the documentation.
+    /// Returns the path of the certificate, relative to the folder of the documentation.
     pub fn file(&self) -> String {
         format!("data/certificates/{}.json", self.name)
     }

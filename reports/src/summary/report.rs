@@ -1,7 +1,7 @@
-//! The `fencepost.report` format, version 2, which `run --format json` prints as a [`Report`].
+//! The `fencepost.report` format, version 2: the [`Report`] that `run --format json` prints.
 //!
-//! The remedies of version 1 say whether a safeguard prevents the violation in one run. The reader
-//! drops them.
+//! In version 1, a remedy only stated whether a safeguard prevents the violation in one run. The
+//! reader drops such remedies.
 
 use crate::explain::literature::Expected;
 use crate::explain::order::OrderedPair;
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 /// Value of the `format` field of a report.
 pub const FORMAT: &str = "fencepost.report";
-/// Version of the format that this build writes. It also reads version 1.
+/// Version of the format that this build writes. This build also reads version 1.
 pub const VERSION: u32 = 2;
 
 /// The runs of one seed.
@@ -286,7 +286,7 @@ pub struct Nearby {
 }
 
 fn remedies_of_any_version<'de, D: Deserializer<'de>>(reader: D) -> Result<Vec<Remedy>, D::Error> {
-    /// Serde tries the variants from the top, so the current version comes first.
+    /// Serde tries the variants in order, so the current version comes first.
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Published {

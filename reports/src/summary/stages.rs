@@ -1,11 +1,11 @@
-//! The [`Stages`] that make up a report of one run.
+//! The stages of the data in a report of one run ([`Stages`]).
 //!
-//! 1. [`RunFacts`] has facts from one run of the plan.
-//! 2. [`Diagnosis`] has results that take more runs.
-//! 3. [`Recordings`] has the history and the messages, to draw the run or judge it again.
+//! 1. [`RunFacts`] has the facts from one run of the plan.
+//! 2. [`Diagnosis`] has the results that require further runs.
+//! 3. [`Recordings`] has the history and the messages, to draw the run or to judge it again.
 //!
-//! The command line may state an expected result ([`Expectation`]). No stage changes an earlier
-//! one, and each report is built once.
+//! In addition, the command line may state an expected result ([`Expectation`]). No stage changes
+//! an earlier one, and each report is built once.
 
 use super::expectation::Expectation;
 use super::facts::RunFacts;
@@ -18,16 +18,16 @@ use crate::record::trace::Trace;
 use fencepost_faults::FaultPlan;
 use std::collections::BTreeMap;
 
-/// The complete data of one run's report.
+/// The complete data for the report of one run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stages {
-    /// Facts from the run itself.
+    /// Facts from one run of the plan.
     pub facts: RunFacts,
-    /// Results that take more runs.
+    /// Results that require further runs.
     pub diagnosis: Diagnosis,
-    /// The comparison with the expected result, if one was stated.
+    /// Comparison with the expected result, if one was stated.
     pub expectation: Option<Expectation>,
-    /// The recorded history and messages, as far as requested.
+    /// The history and the messages, if requested.
     pub recordings: Recordings,
 }
 
@@ -42,7 +42,7 @@ impl From<RunFacts> for Stages {
     }
 }
 
-/// Results that take more runs.
+/// Results that require further runs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Diagnosis {
     /// Results for each violation, keyed by the violation's id.
@@ -51,24 +51,25 @@ pub struct Diagnosis {
     pub not_reproducible: Option<String>,
 }
 
-/// Results for one violation that take more runs.
+/// Results about one violation that require further runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ViolationDiagnosis {
     /// The smallest plan that still shows the violation.
     pub minimal_plan: FaultPlan,
-    /// The reduced size of the minimal plan's run, and its results.
+    /// The smallest run with the minimal plan, and its results.
     pub minimal_run: MinimalRun,
-    /// The threshold of the decisive magnitude; `None` if there is none.
+    /// The threshold of the decisive magnitude, if there is one.
     pub boundary: Option<Boundary>,
     /// For each fault of the minimal plan, whether the violation remains without it.
     pub but_for: Vec<ButFor>,
-    /// Neighbouring events of the minimal run, and whether the violation survives their swap.
+    /// Pairs of neighbouring events in the minimal run, and whether the violation remains if they
+    /// are swapped.
     pub necessary_order: Vec<OrderedPair>,
-    /// The effect on the violation of each safeguard that fits the run.
+    /// The effect of each applicable safeguard on the violation.
     pub remedies: Vec<Remedy>,
 }
 
-/// The recordings that the caller requested.
+/// The history and the messages, as far as the caller requested them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Recordings {
     /// The whole history, if requested.
@@ -114,7 +115,7 @@ impl From<Stages> for RunReport {
 }
 
 impl ViolationReport {
-    /// Returns the report of a violation, with the results of more runs if there are any.
+    /// Returns the report of a violation. Includes the results of further runs if there are any.
     pub fn new(
         violation: Violation,
         diagnosis: Option<ViolationDiagnosis>,
@@ -146,7 +147,7 @@ impl ViolationReport {
     }
 }
 
-/// Returns the checksum of a history; `None` only if the history cannot be written as JSON.
+/// Returns the checksum of a history; `None` if the history cannot be written as JSON.
 pub(crate) fn checksum_of(history: &History) -> Option<String> {
     serde_json::to_value(history).ok().map(|value| checksum(&value, Uncovered::Nothing))
 }

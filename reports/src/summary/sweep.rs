@@ -1,4 +1,5 @@
-//! The `fencepost.sweep` format, version 1: a [`Sweep`] sums up the runs of many seeds.
+//! The `fencepost.sweep` format, version 1: the combined results of the runs of many seeds
+//! ([`Sweep`]).
 
 mod cell;
 mod comparison;
@@ -111,7 +112,7 @@ pub struct Measured {
 }
 
 impl Sweep {
-    /// Returns the sweep with its checksum.
+    /// Returns the sweep with its checksum added.
     pub fn sealed(&self) -> serde_json::Result<Sweep> {
         let document = serde_json::to_value(self)?;
         let checksum = checksum(&document, Uncovered::Measured);
@@ -120,11 +121,11 @@ impl Sweep {
 }
 
 impl Shard {
-    /// The shard that contains the whole range of seeds.
+    /// The only shard of a range that is not divided.
     pub const WHOLE: Shard = Shard { index: 1, count: 1 };
 
-    /// Returns the seeds of this shard. Shards are contiguous and together cover the range, and
-    /// their sizes differ by at most one. An index beyond the count has no seeds.
+    /// Returns the seeds of this shard. The shards are contiguous, cover the range together, and
+    /// differ in size by at most one seed. A shard whose index is above the count has no seeds.
     pub fn slice(self, range: SeedRange) -> SeedRange {
         let width = u128::from(range.to.0.saturating_sub(range.from.0));
         let count = u128::from(self.count.max(1));

@@ -1,4 +1,4 @@
-//! The [`Verdict`] on a history, from the findings of all checkers.
+//! The [`Verdict`] on a history, derived from the findings of all checkers.
 
 use crate::explain::cause::{Cause, classify};
 use crate::explain::narrative;
@@ -42,19 +42,19 @@ impl Verdict {
 /// The checkers' result for one history.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Judgement {
-    /// The verdict on the promises of the lock.
+    /// The verdict on whether the lock kept its promises.
     pub verdict: Verdict,
     /// The violations, with one entry for each kind and cause, in order of first occurrence.
     pub violations: Vec<Violation>,
 }
 
-/// Judges a history with every checker. A history without findings is valid only if it exercised
-/// the lock; otherwise the verdict is unknown.
+/// Judges a history with all checkers. A history without findings is valid if it exercised the
+/// lock. Otherwise the verdict is unknown.
 pub fn judge(history: &History) -> Judgement {
     judge_by(CHECKERS, history)
 }
 
-/// Judges a history with the given checkers, which may include the caller's own.
+/// Judges a history with the given checkers. Callers may add their own.
 pub fn judge_by(checkers: &[Checker], history: &History) -> Judgement {
     let locks = history.by_lock();
     match locks.is_empty() {
@@ -83,7 +83,7 @@ fn judged(checkers: &[Checker], timelines: &[Timeline<'_>]) -> Judgement {
     Judgement { verdict, violations }
 }
 
-/// Groups findings by kind and cause. The first one describes the violation.
+/// Groups findings by kind and cause. The earliest finding of a group describes the violation.
 fn grouped(timeline: &Timeline<'_>, findings: Vec<Finding>) -> Vec<Violation> {
     let mut groups: BTreeMap<(Kind, Cause), Vec<Finding>> = BTreeMap::new();
     for finding in findings {
@@ -95,7 +95,8 @@ fn grouped(timeline: &Timeline<'_>, findings: Vec<Finding>) -> Vec<Violation> {
     violations
 }
 
-/// Merges violations of the same kind and cause. The earliest one describes the violation.
+/// Merges violations of the same kind and cause from several locks. The earliest one describes the
+/// result.
 fn together(violations: Vec<Violation>) -> Vec<Violation> {
     let mut all: Vec<Violation> = Vec::new();
     for one in violations {
@@ -138,7 +139,8 @@ fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violat
     }
 }
 
-/// Returns why a history is inconclusive, if it is. One exercised lock suffices.
+/// Returns why a history is inconclusive; `None` if it is conclusive. It suffices if one lock was
+/// exercised.
 fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
     let reasons: [fn(&Timeline<'_>) -> Option<String>; 5] =
         [uncontended, no_fault_met, unordered, misjudged, unfinished];
@@ -149,8 +151,8 @@ fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
 }
 
 /// Returns why a history is inconclusive if fewer than two processes got the lock. The advice
-/// depends on whether others tried. The lock of a job only has to be requested twice, because at
-/// most one process gets it.
+/// depends on whether other processes tried. If each job has its own lock, two processes must
+/// request it, because at most one gets it.
 fn uncontended(timeline: &Timeline<'_>) -> Option<String> {
     let own = timeline.acquisitions.iter().filter(|one| one.process.machine() != Node::Probe);
     if timeline.history.header.lock_per_job {
@@ -221,8 +223,8 @@ fn no_fault_met(timeline: &Timeline<'_>) -> Option<String> {
     }
 }
 
-/// Returns why a history is inconclusive if a process entered without a recorded quorum. Its place
-/// in the order of grants is then unknown.
+/// Returns why a history is inconclusive if a process entered without a recorded quorum, because
+/// its place in the order of grants is unknown.
 fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     let other = timeline
         .acquisitions
@@ -236,7 +238,7 @@ fn unordered(timeline: &Timeline<'_>) -> Option<String> {
 }
 
 /// Returns why a history is inconclusive if the storage rejected a token without having accepted a
-/// higher one. Such a storage violates its own rule.
+/// higher one. Such a storage breaks its own rule.
 fn misjudged(timeline: &Timeline<'_>) -> Option<String> {
     let mut highest = None;
     for request in &timeline.storage {

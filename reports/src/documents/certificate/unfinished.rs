@@ -51,7 +51,7 @@ pub struct Unfinished {
     pub left_out: LeftOut,
     /// The slices of a certificate that were run as a whole, in order.
     pub slices: Vec<Slice>,
-    /// Units that were run, of slices that were not run as a whole, in order.
+    /// The finished units of unfinished slices, in order.
     pub loose: Vec<LooseUnit>,
 }
 

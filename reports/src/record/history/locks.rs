@@ -1,13 +1,13 @@
-//! Splits the history of a run with several locks into a history for each lock.
+//! Splits the history of a run with several locks into one history per lock.
 
 use super::{Action, Event, Header, History, What};
 use fencepost_faults::Node;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl History {
-    /// Returns the history of each lock, ordered by key; empty if there is one lock. The histories
-    /// keep their sequence numbers and omit storage requests, because no single lock guards the
-    /// storage's value.
+    /// Returns the history of each lock, ordered by key. Returns nothing if the run has a single
+    /// lock. The histories keep their sequence numbers. They have no storage requests, because no
+    /// single lock guards the value in the storage.
     pub fn by_lock(&self) -> Vec<History> {
         let named = self.events.iter().filter_map(|event| match &event.what {
             What::About { lock } => Some(lock.as_str()),

@@ -1,23 +1,23 @@
-//! Properties of the storage ([`StorageRule`]) and of the servers in a history.
+//! The properties of the storage ([`StorageRule`]) and of the servers that a history states.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
-/// The storage's checks of fencing tokens.
+/// The requests whose fencing tokens the storage checks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Checks {
     /// `true` if the storage checks the tokens of reads.
     pub reads: bool,
     /// `true` if the storage checks the tokens of writes.
     pub writes: bool,
-    /// `true` if a checked write is executed a moment later, without another check.
+    /// `true` if a write is executed a moment after its token was checked, without another check.
     pub writes_late: bool,
 }
 
 macro_rules! storage_rules {
     ($($(#[$doc:meta])* $member:ident = $checks:expr,)*) => {
-        /// The storage's treatment of tokens.
+        /// How the storage treats fencing tokens.
         #[derive(
             Clone,
             Copy,
@@ -51,13 +51,15 @@ macro_rules! storage_rules {
 }
 
 storage_rules! {
-    /// The storage rejects reads and writes whose token is lower than the highest seen.
+    /// The storage rejects reads and writes with a lower token than the highest one that it has
+    /// seen.
     Fenced = Checks { reads: true, writes: true, writes_late: false },
-    /// The storage checks only writes.
+    /// The storage checks the tokens of writes, but not of reads.
     FencedWrites = Checks { reads: false, writes: true, writes_late: false },
-    /// The storage checks nothing.
+    /// The storage does not check tokens.
     Unchecked = Checks { reads: false, writes: false, writes_late: false },
-    /// The storage checks the token, but writes a moment later without checking again.
+    /// The storage checks the token of a write, but executes the write a moment later without
+    /// checking again.
     CheckThenWrite = Checks { reads: true, writes: true, writes_late: true },
 }
 

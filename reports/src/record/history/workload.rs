@@ -1,4 +1,4 @@
-//! The [`Workload`]s, which define the guarded values.
+//! The [`Workload`]s, each with its guarded value.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ struct Work {
 
 macro_rules! workloads {
     ($($(#[$doc:meta])* $member:ident = $work:expr,)*) => {
-        /// The workload that uses the guarded value.
+        /// What processes do with the guarded value.
         #[derive(
             Clone,
             Copy,
@@ -48,9 +48,9 @@ workloads! {
     Register = Work { initial: 0, next: |value| Some(value + 1) },
     /// A flash sale: no item may be sold twice.
     Seckill = Work { initial: 20, next: |value| (value > 0).then(|| value - 1) },
-    /// Issues increasing numbers, such as order numbers.
+    /// Issues increasing numbers, for example for orders.
     Sequence = Work { initial: 0, next: |value| Some(value + 1) },
-    /// Numbered jobs, each of which must be done once.
+    /// Does numbered jobs, each of which must be done only once.
     Jobs = Work { initial: 0, next: |value| Some(value + 1) },
 }
 
@@ -60,14 +60,15 @@ impl Workload {
         self.work().initial
     }
 
-    /// Returns the value to write back after reading `value`; `None` if the stock is sold out.
+    /// Returns the value that a process writes after it has read `value`; `None` if the stock is
+    /// sold out.
     pub fn next(self, value: i64) -> Option<i64> {
         (self.work().next)(value)
     }
 }
 
 impl Workload {
-    /// Returns whether each job is done once, so that its lock is never needed again.
+    /// Returns whether each job is done only once. Its lock is then never needed again.
     pub fn is_done_once(self) -> bool {
         self == Workload::Jobs
     }

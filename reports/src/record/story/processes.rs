@@ -1,4 +1,4 @@
-//! Events of processes in a story.
+//! The events of processes in a [`Story`].
 
 use super::{Story, Who, ok};
 use crate::record::history::{Action, Change, GivingUp, What};

@@ -1,4 +1,4 @@
-//! Events of servers in a story.
+//! The events of servers in a [`Story`].
 
 use super::{KEY, Story, Who};
 use crate::record::history::{Change, What};
@@ -75,7 +75,7 @@ impl Story {
         self
     }
 
-    /// Adds a grant by redis-1, and the acquire's invocation unless an acquire is open.
+    /// Adds a grant by redis-1. If the client has no open acquire, also adds the invocation of one.
     pub(crate) fn grants(self, ms: u64, client: impl Who, owner: &str) -> Story {
         self.grants_at(ms, client, 1, owner)
     }

@@ -1,4 +1,4 @@
-//! Events of the storage in a story, each under the last acquisition of its process.
+//! The events of the storage in a [`Story`]. Each belongs to the last acquisition of its process.
 
 use super::{Story, Who, ok};
 use crate::record::history::{Access, Action, What};

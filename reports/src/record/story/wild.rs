@@ -1,4 +1,4 @@
-//! Random histories ([`stories`]) with any sequence of events that a run could have recorded.
+//! Generates random histories ([`stories`]) with any events that a run could record.
 
 use super::{KEY, Story};
 use crate::record::history::{Action, Change, GivingUp, Keeping, Turn, What};

@@ -1,4 +1,4 @@
-//! Draws pictures: a run as a space-time diagram, a sweep as a heat map, and a measure as a plot.
+//! Draws SVG pictures: a run as a space-time diagram, a sweep as a heat map, and numbers as a plot.
 
 pub(crate) mod axis;
 pub(crate) mod canvas;

@@ -1,4 +1,4 @@
-//! Checks every exporter's output with an independent reader.
+//! Checks the output of each exporter with an independent reader.
 
 use super::{FORMATS, Format, HTML, Needs, format_named};
 use crate::explain::order::{OrderedPair, Step};
@@ -176,7 +176,7 @@ fn a_page_shows_causes_boundary_and_remedies_only_if_they_were_searched() {
     for words in told {
         assert!(!text.contains(words), "{words}");
     }
-    // The story and the literature's verdict need no second run.
+    // These parts do not require other runs.
     for words in [
         "<b>Literature:</b> known: ",
         "enters its critical section while client-1 is still in its own.",

@@ -1,4 +1,4 @@
-//! The formats that other tools read, one per file.
+//! The formats for other tools, each with its own file.
 
 pub(crate) mod edn;
 pub(crate) mod github;

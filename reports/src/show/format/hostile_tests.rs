@@ -1,4 +1,5 @@
-//! Passes hostile names to every format: markup, scripts, terminal, shell and CI commands.
+//! Passes hostile names to each format. They contain markup, scripts, and commands for terminals,
+//! shells and CI.
 
 use super::exporter_tests::full;
 use super::{FORMATS, Format, Sweeps, compare};
@@ -16,7 +17,7 @@ const HOSTILE: &str = "\"><img src=x onerror=alert(1)>'</script><script>alert(2)
                        ]]>--><svg onload=alert(3)>`|*_&lt;%%{init}%%;#\u{202e}\x1b[2J\r\n\
                        ::error::x\n";
 
-/// Makes every free string and key of the value hostile, if the value can still be read back.
+/// Appends hostile text to each string of the value that may have any content.
 fn hostile<T: Serialize + DeserializeOwned>(sample: &T) -> T {
     let mut document = serde_json::to_value(sample).unwrap();
     let mut turned = 0;

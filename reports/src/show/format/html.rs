@@ -1,6 +1,6 @@
-//! Writes one self-contained page, which fetches nothing, opens from disk, and stays below a
-//! megabyte. Its content is complete without its script. `maud` writes all markup and escapes its
-//! input.
+//! Writes a self-contained page. It loads no other files, can be opened from disk, and stays below
+//! a megabyte. Without its script, it still has all of its content. `maud` writes all markup and
+//! escapes its input.
 
 pub(crate) mod comparison;
 pub(crate) mod measures;
@@ -20,8 +20,8 @@ use page::{Fill, heads, page};
 use std::io::{self, Write};
 
 const SIZE_MAX: usize = 1_000_000;
-/// Page contents in decreasing size, of which the first that fit are used. The last ones are the
-/// minimum that still tells the story.
+/// What a page may contain, in decreasing size. The first entry that fits is used. The last one is
+/// the minimum for a page that still tells the story.
 const FILLS: [Fill; 5] = [
     Fill { messages_max: 1_500, extent: Extent::Run, histories: true },
     Fill { messages_max: 1_000, extent: Extent::Run, histories: false },

@@ -1,4 +1,4 @@
-//! Snapshot tests of the output for people and scripts.
+//! Snapshot tests of the output formats.
 
 use super::{Detail, FORMATS, Format, Page, TEXT, format_named};
 use crate::samples;

@@ -1,4 +1,5 @@
-//! Writes reports as text: the first screen, or everything. Colour only repeats the text.
+//! Writes reports as text, either the first screen or all details. Colours only repeat what the
+//! text says.
 
 pub(crate) mod amount;
 pub(crate) mod brief;

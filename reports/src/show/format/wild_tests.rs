@@ -1,4 +1,4 @@
-//! Tests that every format can write any history and follows its own rules.
+//! Tests that each format can write any history and that its output is well-formed.
 
 use super::exporter_tests::full_of;
 use super::{Detail, FORMATS, Format, HTML, Page, TEXT, format_named};
@@ -31,7 +31,7 @@ proptest! {
         for format in FORMATS {
             let text = written(format, &report);
             let has_history = report.runs[0].history.iter().any(|one| !one.events.is_empty());
-            // Only violations have annotations.
+            // The format `github` writes violations only.
             let is_silent = format.name() == "github" && report.runs[0].verdict == Verdict::Valid;
             let says = has_history && !is_silent;
             prop_assert!(!text.is_empty() || !says, "{}", format.name());

@@ -1,4 +1,4 @@
-//! The error of each host's wall clock, which is exact because only faults change a clock.
+//! The error of each host's wall clock. It is exact, because only faults change a clock.
 
 use super::FaultBar;
 use fencepost_faults::{Fault, FaultPlan, Node};
@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 pub(crate) struct ClockLine {
     pub(crate) node: Node,
-    /// True time and error in microseconds, linear between points. A step has two points.
+    /// Pairs of a true time and the error at that time, in microseconds. The error is linear
+    /// between points. A step has two points.
     pub(crate) points: Vec<(u64, i64)>,
 }
 

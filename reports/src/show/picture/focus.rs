@@ -1,4 +1,4 @@
-//! The windows of a picture that a reader should look at, as [`Focus`].
+//! The parts of a picture that a reader should look at, each with a time window, as [`Focus`].
 
 use crate::summary::report::RunReport;
 

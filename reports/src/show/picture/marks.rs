@@ -1,4 +1,4 @@
-//! Every event of a picture as a [`Mark`] on a lane.
+//! The events of a picture, each as a [`Mark`] on a lane.
 
 use crate::explain::narrate;
 use crate::record::history::{Access, Action, Change, Event, History, What};

@@ -1,4 +1,5 @@
-//! The strip of a picture: the processes in critical sections at each instant, as [`HolderSpan`]s.
+//! The strip of a picture, which shows which processes are in their critical sections at a time
+//! ([`HolderSpan`]).
 
 use super::Span;
 use fencepost_faults::Node;

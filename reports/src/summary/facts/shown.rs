@@ -1,4 +1,4 @@
-//! Selects the events of a run that a reader needs, for the report's timeline.
+//! Selects the events of a run that the report's timeline shows.
 
 use crate::explain::narrate;
 use crate::judge::timeline::Timeline;
@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 const SHOWN_MAX: usize = 40;
 const SHOWN_OF_QUIET_MAX: usize = 60;
 
-/// Returns the timeline of the first violation, or else of the lock requested most often.
+/// Returns the timeline of the lock with the first violation or, without violations, of the lock
+/// that was requested most often.
 pub(super) fn most_telling<'t, 'h>(
     whole: &'t Timeline<'h>,
     locks: &'t [Timeline<'h>],
@@ -24,7 +25,8 @@ pub(super) fn most_telling<'t, 'h>(
     named.or_else(busiest).unwrap_or(whole)
 }
 
-/// Selects the events for the timeline. Holders and gaps come from the whole history.
+/// Selects the events for the report's timeline. Holders and gaps are computed from the whole
+/// history.
 pub(super) fn timeline(whole: &Timeline<'_>, violations: &[Violation]) -> Vec<TimelineEntry> {
     let mut shown: BTreeSet<usize> = BTreeSet::new();
     let mut evidence: BTreeSet<u64> = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! The results of one client under one fault family over many seeds, as a [`Cell`].
+//! The results of one lock under one fault family in the runs of many seeds, as a [`Cell`].
 
 use super::finding_state::FindingState;
 use super::first::SeedsToFirst;
@@ -31,7 +31,7 @@ pub struct Cell {
     pub violated: u64,
     /// Number of runs that did not exercise the lock.
     pub unknown: u64,
-    /// The runs in which a program of the user's own failed by itself and nothing else was found.
+    /// The runs in which one of the user's programs failed on its own and nothing else was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<Failures>,
     /// The reason of the unknown run with the lowest seed, if there is one.
@@ -53,7 +53,7 @@ pub struct Cell {
     pub seeds_to_first: SeedsToFirst,
     /// Number of the anomalies' smallest runs that turmoil reproduced event by event.
     pub confirmed_under_turmoil: u64,
-    /// Each distinct anomaly, by id.
+    /// Each distinct anomaly, sorted by id.
     pub fingerprints: Vec<Fingerprint>,
     /// How many violations are kept: the smallest of each anomaly first, then the second smallest
     /// of each, and so on. The smallest always are.
@@ -74,7 +74,7 @@ pub struct Cell {
     pub measured: BTreeMap<String, f64>,
 }
 
-/// Runs that are unknown because a program of the user's own failed by itself.
+/// Runs with the verdict `unknown` because one of the user's programs failed on its own.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Failures {
     /// How many.
@@ -94,7 +94,7 @@ pub struct FirstUnknown {
     pub reason: String,
 }
 
-/// Default number of violations that a cell keeps.
+/// Default maximum number of violations that a cell keeps.
 pub const VIOLATIONS_MAX: u64 = 100;
 
 fn violations_max() -> u64 {
@@ -152,14 +152,14 @@ pub struct Smallest {
     pub confirmed_under_turmoil: bool,
 }
 
-/// The facts of one run that are added to a cell.
+/// The facts about one run that a cell counts.
 #[derive(Clone, Copy, Debug)]
 pub struct RunSummary<'r> {
     /// The seed of the run.
     pub seed: Seed,
-    /// The findings of the run.
+    /// The facts of the run.
     pub run: &'r RunFacts,
-    /// The kind of every fault that began, with the phase of the protocol at that time.
+    /// The kind of each fault that began, and the protocol phase in which it began.
     pub phases: &'r [(String, String)],
 }
 
@@ -197,7 +197,7 @@ impl Cell {
         self.seeds_to_first.add(summary.seed, summary.run.verdict == Verdict::Violated);
     }
 
-    /// Adds processor time of this cell's runs, in microseconds.
+    /// Adds processor time of the cell's runs, in microseconds.
     pub fn took(&mut self, cpu_us: u64) {
         *self.measured.entry(CPU_US.to_owned()).or_default() += cpu_us as f64;
         self.measure();
@@ -244,7 +244,7 @@ impl Cell {
         cell
     }
 
-    /// Adds the runs of another cell with the same client and fault.
+    /// Adds the runs of another cell for the same lock and fault.
     pub fn absorb(&mut self, other: &Cell) {
         self.runs += other.runs;
         self.valid += other.valid;
@@ -285,15 +285,16 @@ impl Cell {
         self.measure();
     }
 
-    /// Returns the protocol phases in which no fault began, about which a quiet cell says nothing.
+    /// Returns the protocol phases in which no fault began. If the cell is quiet, these phases are
+    /// untested.
     pub fn phases_without_faults(&self) -> Vec<&'static str> {
         let counts = whatever_kind(&self.phases).into_iter();
         let unmet = counts.filter(|(phase, count)| *count == 0 && *phase != "before-acquire");
         unmet.map(|(phase, _)| phase).collect()
     }
 
-    /// Returns the kept violations with their anomaly's index: the smallest of each anomaly, then
-    /// the second smallest.
+    /// Returns the kept violations with the indices of their anomalies: first the smallest run of
+    /// each anomaly, then the second smallest, and so on.
     pub fn kept(&self) -> Vec<(usize, Kept)> {
         let of = |(place, found): (usize, &Fingerprint)| {
             found
@@ -308,8 +309,9 @@ impl Cell {
         all.into_iter().map(|(_, place, kept)| (place, kept)).collect()
     }
 
-    /// Drops the largest runs beyond the limit. The result does not depend on how runs are grouped,
-    /// because a run ranks no higher among some runs than among all.
+    /// Drops runs beyond the limit, the largest first. The result is the same for any order in
+    /// which cells are merged, because a run that is among the smallest of all is also among the
+    /// smallest of a part.
     fn keep_smallest(&mut self) {
         let kept: usize = self.fingerprints.iter().map(|found| 1 + found.others.len()).sum();
         let limit =
@@ -350,7 +352,7 @@ impl Cell {
         self.count_confirmed();
     }
 
-    /// Stores the diagnosis of an anomaly's smallest run.
+    /// Stores the diagnosis of the smallest run of an anomaly.
     pub fn explain(&mut self, report: ViolationReport) {
         if let Some(known) =
             self.fingerprints.iter_mut().find(|known| known.id == report.violation.id)

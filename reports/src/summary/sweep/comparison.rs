@@ -1,7 +1,7 @@
-//! The `fencepost.compare` format, version 1: two locks, or two sweeps, side by side.
+//! The `fencepost.compare` format, version 1: a comparison of two locks or two sweeps.
 //!
 //! [`Comparison::of`] pairs the cells of two sweeps. For each pair it states whether the rates
-//! differ significantly, and which anomalies only one side has.
+//! differ significantly, and which anomalies only one of the cells has.
 
 mod fisher;
 
@@ -17,8 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const FORMAT: &str = "fencepost.compare";
 const VERSION: u32 = 1;
 
-/// Significance level of a whole comparison: the probability of calling any pair of equal locks
-/// different. The p-value of a single pair must be below this level divided by the number of pairs
+/// Significance level of a whole comparison: the probability that any pair of equal locks is
+/// reported as different. Each pair is tested at this level divided by the number of pairs
 /// (Bonferroni).
 pub const LEVEL: f64 = 0.05;
 
@@ -56,7 +56,7 @@ pub struct Side {
     pub name: String,
     /// The program that wrote it.
     pub tool: Tool,
-    /// From the first seed to the last.
+    /// The range of its seeds; some may not have been run (see `complete`).
     pub seeds: SeedRange,
     /// `true` if every seed was run.
     pub complete: bool,
@@ -134,7 +134,7 @@ pub enum Difference {
     NotExercised,
 }
 
-/// The error for two sweeps that share no lock or fault to compare.
+/// The error for two sweeps that have no lock and fault in common.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("'{a}' and '{b}' have no cell in common: {a} has {cells_a}, {b} has {cells_b}")]
 pub struct NothingInCommon {
@@ -145,8 +145,8 @@ pub struct NothingInCommon {
 }
 
 impl Comparison {
-    /// Pairs the cells of two sweeps, each given with its display name. Cells match by lock and
-    /// fault, or by fault alone if each sweep has a single lock. Fails if no cells match.
+    /// Pairs the cells of two sweeps, which are given with their names for display. Cells match by
+    /// lock and fault or, if each sweep has a single lock, by fault alone. Fails if no cells match.
     pub fn of(
         (name_a, a): (&str, &Sweep),
         (name_b, b): (&str, &Sweep),
@@ -203,7 +203,8 @@ fn some_of(cells: &[Cell]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") + more }
 }
 
-/// Scenario key with a remark about the scenario's source. It is not a setting.
+/// Scenario key for a remark about the source of the scenario. It is not a setting, so it is not
+/// compared.
 const NOTE: &str = "keeps";
 
 fn settings(a: &Value, b: &Value) -> Vec<Setting> {

@@ -1,10 +1,10 @@
-//! The cells that are reported to CI, with their [`Standing`] and their texts.
+//! Determines which cells are failures for CI ([`Standing`]), and describes them.
 
 use super::{Cell, FindingState, Sweep};
 use crate::record::programs::{flags, lock_flags, shell_word as word};
 use fencepost_faults::Seed;
 
-/// The state of a cell for CI.
+/// The state of a cell as reported to CI.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Standing {
     /// The cell is quiet, or as expected.
@@ -16,7 +16,8 @@ pub enum Standing {
 }
 
 impl Cell {
-    /// Returns the state of the cell, from its expectation if there is one, else from its verdicts.
+    /// Returns the state of the cell. If it has an expectation, this decides; otherwise its
+    /// verdicts do.
     pub fn standing(&self) -> Standing {
         match &self.expectation {
             Some(held) if held.is_met() => Standing::Passed,
@@ -27,7 +28,7 @@ impl Cell {
         }
     }
 
-    /// Returns whether a run was violated by a finding that is not accepted.
+    /// Returns whether the cell has a violation by an anomaly that is not accepted.
     pub fn has_open_finding(&self) -> bool {
         let is_accepted = |state| state == Some(FindingState::Accepted);
         self.violated > 0 && !self.fingerprints.iter().all(|found| is_accepted(found.state))
@@ -62,7 +63,8 @@ impl Cell {
         words + &failed
     }
 
-    /// Describes how often and how a user's program failed by itself, if it did.
+    /// Returns a sentence about how often and why one of the user's programs failed on its own;
+    /// `None` if none failed.
     pub fn failure_in_words(&self) -> Option<String> {
         let failed = self.failed.as_ref()?;
         let (runs, seed, reason) = (failed.runs, failed.first_seed, &failed.reason);
@@ -72,7 +74,7 @@ impl Cell {
         ))
     }
 
-    /// Returns the seed of the smallest run of any anomaly, which should be examined first.
+    /// Returns the seed to examine first: that of the smallest run with an anomaly.
     pub fn seed_to_show(&self) -> Option<Seed> {
         self.fingerprints.iter().map(|found| found.smallest).min().map(|smallest| smallest.seed)
     }

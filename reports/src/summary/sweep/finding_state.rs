@@ -13,7 +13,7 @@ pub enum FindingState {
     New,
     /// An earlier sweep found it.
     Known,
-    /// Somebody accepted it: it fails no sweep.
+    /// Somebody accepted it, so it does not make a sweep fail.
     Accepted,
     /// None of its seeds shows it any more.
     Fixed,

@@ -1,10 +1,10 @@
-//! The median and the 90th percentile of the number of seeds until a violation.
+//! The median and the 90th percentile of the number of seeds until the first violation.
 //!
-//! The sum of all shards must equal the result of one sweep, so blocks of seeds begin at fixed
-//! absolute numbers, independent of shards and threads. Block `n` of length `l` contains the seeds
-//! `n * l` to `n * l + l - 1`. A block counts when all of its seeds were run. Several lengths are
-//! kept in parallel, because a short block has no information about a rare violation and a short
-//! sweep has no long block.
+//! The merged result of all shards must equal that of a single sweep. Therefore blocks of seeds
+//! begin at fixed numbers, regardless of shards and threads: block `n` of length `l` contains the
+//! seeds `n * l` to `n * l + l - 1`. A block counts when all of its seeds have been run. Several
+//! lengths are used at the same time, because a short block rarely contains a rare violation, and a
+//! short sweep does not contain a long block.
 
 use fencepost_faults::Seed;
 use schemars::JsonSchema;
@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 const LENGTHS: [u64; 4] = [16, 256, 4_096, 65_536];
 
 /// Counts up to this limit are exact. Larger counts are rounded up to five significant binary
-/// digits, which is at most 1/16 too high. A table of counts therefore has at most 208 entries for
-/// any number of seeds.
+/// digits, which makes them at most 1/16 too high. A table of counts therefore has at most 208
+/// entries, regardless of the number of seeds.
 pub(crate) const EXACT_MAX: u64 = 32;
 
 /// Number of seeds until a violation, counted from the first seed of a block.
@@ -137,7 +137,8 @@ impl Blocks {
         self.quiet + self.first.values().sum::<u64>()
     }
 
-    /// Returns the percentile by nearest rank; `None` if that block is quiet or missing.
+    /// Returns the percentile by nearest rank. Returns `None` if the block at this rank has no
+    /// violation, or there are no blocks.
     fn percentile(&self, percent: u64) -> Option<u64> {
         let mut left = (self.complete() * percent).div_ceil(100);
         self.first.iter().find_map(|(count, blocks)| {

@@ -1,20 +1,20 @@
-//! Merges the sweeps of shards with [`merge`].
+//! Merges the sweeps of several shards into one ([`merge`]).
 
 use super::cell::Cell;
 use super::ranges::Ranges;
 use super::{FORMAT, Measured, SeedRange, Shard, Sweep, VERSION};
 
-/// The treatment of missing seeds.
+/// Whether seeds may be missing between the sweeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Gaps {
     /// A missing seed is an error.
     #[default]
     Refused,
-    /// The sum lists missing seeds and is then incomplete.
+    /// The merged sweep lists the missing seeds and is incomplete.
     Allowed,
 }
 
-/// A reason why sweeps cannot be merged, with the seeds concerned.
+/// The error for sweeps that cannot be merged, with their seeds.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MergeError {
     /// There are no sweeps to merge.
@@ -57,8 +57,8 @@ pub enum MergeError {
     Unexplained(SeedRange, String),
 }
 
-/// Adds up sweeps in any order and grouping; sums may be merged again. A sum has shard 1/1 and no
-/// speed. The processor time of its cells adds up.
+/// Merges sweeps. Their order does not matter, and merged sweeps may be merged again. The result
+/// has shard 1/1 and no speed. The processor times of each cell are added up.
 pub fn merge(sweeps: &[Sweep], gaps: Gaps) -> Result<Sweep, MergeError> {
     let mut parts: Vec<&Sweep> = sweeps.iter().collect();
     parts.sort_by_key(|sweep| sweep.seeds);
@@ -116,7 +116,8 @@ fn covered(parts: &[&Sweep]) -> Result<Vec<SeedRange>, MergeError> {
     }
 }
 
-/// Returns the seeds that a sweep ran in ascending order: its range without its gaps.
+/// Returns the ranges of the seeds that a sweep ran, in ascending order: its range without the
+/// gaps.
 pub fn runs_of(sweep: &Sweep) -> Vec<SeedRange> {
     let mut from = sweep.seeds.from;
     let mut runs = Vec::new();

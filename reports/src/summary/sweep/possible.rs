@@ -1,16 +1,16 @@
-//! Checks that runs can have produced a sweep, because files are edited and disks fail.
+//! Checks that a sweep is possible, because files may be edited or damaged.
 
 use super::merge::runs_of;
 use super::{Blocks, Cell, Fingerprint, SeedRange, Sweep};
 use fencepost_faults::Seed;
 
-/// An impossible part of a sweep.
+/// The error for a sweep that no runs could have produced.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Impossible {
     /// The seeds are out of order.
     #[error("seeds {0}: its gaps are not in ascending order, or some seeds are outside its slice")]
     Seeds(SeedRange),
-    /// The claim that the sweep is complete is wrong.
+    /// The sweep states wrongly that it is complete.
     #[error("seeds {0}: 'complete' contradicts the seeds and gaps")]
     Complete(SeedRange),
     /// A cell's counts contradict each other.
@@ -26,7 +26,7 @@ pub enum Impossible {
 }
 
 impl Sweep {
-    /// Checks the invariants that every sum of runs has.
+    /// Checks the invariants that hold for every sweep that was added up from runs.
     pub fn possible(&self) -> Result<(), Impossible> {
         self.seeds_ascend()?;
         let runs = runs_of(self);
@@ -91,7 +91,8 @@ fn check(cell: &Cell, seeds: u64, ran: &[SeedRange]) -> Result<(), String> {
     cell.seeds_to_first.blocks.iter().try_for_each(|blocks| block(blocks, runs))
 }
 
-/// Checks that no count is zero or above `violated`, and that the counts cover every violated run.
+/// Checks that each count is above zero and at most `violated`, and that the counts together cover
+/// all violated runs.
 fn counts<'c>(
     what: &str,
     counts: impl Iterator<Item = &'c u64> + Clone,

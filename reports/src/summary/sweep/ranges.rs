@@ -1,4 +1,4 @@
-//! The seeds that were run, as disjoint [`Ranges`] that are joined where they touch.
+//! The set of seeds that were run, as disjoint ranges ([`Ranges`]). Ranges that touch are joined.
 
 use super::SeedRange;
 use fencepost_faults::Seed;
@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 /// A set of seeds.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Ranges {
-    /// The end of each range by its start. No two ranges touch, and none is empty.
+    /// The end of each range, keyed by its start. No two ranges touch, and none is empty.
     ends: BTreeMap<Seed, Seed>,
 }
 
 impl Ranges {
-    /// Adds a range. Panics if one of its seeds was added before, because the sum would be wrong.
+    /// Adds a range of seeds. Panics if one of them was added before, because a run would be
+    /// counted twice.
     pub fn insert(&mut self, range: SeedRange) {
         if range.is_empty() {
             return;
@@ -43,7 +44,7 @@ impl Ranges {
         self.iter().map(SeedRange::len).sum()
     }
 
-    /// Returns the seeds of a range that are missing, in ascending order.
+    /// Returns the seeds of a range that the set does not contain, in ascending order.
     pub fn missing(&self, within: SeedRange) -> Vec<SeedRange> {
         let mut at = within.from;
         let mut missing = Vec::new();

@@ -1,4 +1,4 @@
-//! Compares the [`Wanted`] results with the actual ones.
+//! Compares expected results ([`Wanted`]) with actual ones.
 
 use super::Cell;
 use crate::judge::finding::Kind;
@@ -9,20 +9,21 @@ use fencepost_faults::Seed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// The expected result of one client under one fault.
+/// The expected result of one lock under one fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Wanted {
-    /// No run breaks a rule, and some run exercises the lock.
+    /// No run breaks a rule, and at least one run exercises the lock.
     Safe,
-    /// Some run breaks a rule.
+    /// At least one run breaks a rule.
     Violated,
     /// The runs break exactly these rules.
     Kinds {
         /// Rules that must be broken.
         must: BTreeSet<Kind>,
-        /// Rules that may be broken, because they are too rare to be certain.
+        /// Rules that may be broken, because violations are too rare to be certain.
         may: BTreeSet<Kind>,
-        /// Fingerprints of accepted anomalies. Another cause of the same kind is not accepted.
+        /// Fingerprints of accepted anomalies. Anomalies of the same kind with another cause are
+        /// not accepted.
         accepts: BTreeSet<String>,
     },
 }
@@ -129,8 +130,9 @@ mod tests {
     use super::*;
     use crate::samples;
 
-    /// Compares the expected result with a sweep in which single-node is violated (overlap,
-    /// stale-write, lost-update), redlock is quiet, and fencing exercises nothing.
+    /// Compares an expected result with a cell of the sample sweep. In it, single-node is violated
+    /// (overlap, stale-write, lost-update), redlock is quiet, and fencing does not exercise the
+    /// lock.
     fn deviations(wanted: &Wanted, place: usize) -> Vec<String> {
         wanted.hold(&samples::sweep(0, 9).cells[place]).deviations
     }

@@ -1,4 +1,4 @@
-//! Draws the axis of time.
+//! Draws the time axis.
 
 use super::canvas::Canvas;
 use fencepost_faults::Micros;
@@ -19,7 +19,8 @@ pub(crate) fn draw(canvas: &mut Canvas, bottom: i32) {
     canvas.raw("</g>");
 }
 
-/// Returns the smallest of 1, 2, 5, 10, 20, ... microseconds with at most this many ticks.
+/// Returns the interval between ticks: the smallest of 1, 2, 5, 10, 20, ... microseconds for which
+/// there are at most `ticks` ticks.
 fn step(span: u64, ticks: u64) -> u64 {
     let least = (span / ticks.max(1)).max(1);
     let mut power = 1_u64;

@@ -1,7 +1,7 @@
-//! A [`Canvas`] of SVG elements with a position in time.
+//! A [`Canvas`] for SVG elements that have a position in time.
 //!
-//! Each element has its times in `data-a` and `data-b` (true microseconds), so that a script can
-//! move it when the window changes.
+//! Each element has its times in `data-a` and `data-b`, in microseconds of true time, so that a
+//! script can move it when the visible window changes.
 
 use fencepost_faults::Node;
 use maud::Render;
@@ -13,7 +13,7 @@ pub(crate) struct Canvas {
     pub(crate) out: String,
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// The coordinates are in pixels.
+    /// Left edge in pixels.
     pub(crate) left: f64,
     pub(crate) right: f64,
     pub(crate) extent: Extent,
@@ -22,7 +22,7 @@ pub(crate) struct Canvas {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Extent {
-    /// The whole run is drawn, because a script can move the window.
+    /// The whole run, because a script can move the window.
     Run,
     Window,
 }
@@ -31,13 +31,14 @@ pub(crate) enum Extent {
 pub(crate) struct Area {
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// The coordinates are in pixels.
+    /// Top edge in pixels.
     pub(crate) y: i32,
     pub(crate) height: i32,
 }
 
 impl Canvas {
-    /// Returns an instant's position, limited to a window's width outside the window.
+    /// Returns the position of a time. Times far outside the window get a position that is one
+    /// width outside.
     pub(crate) fn x(&self, at: u64) -> f64 {
         let width = self.right - self.left;
         let span = self.to.saturating_sub(self.from).max(1) as f64;
@@ -57,7 +58,8 @@ impl Canvas {
         let _ = write!(self.out, "{markup}");
     }
 
-    /// Draws a rectangle with a tooltip, at least 1.5 pixels wide so that it is visible.
+    /// Draws a rectangle with a tooltip. The rectangle is at least 1.5 pixels wide, so that it can
+    /// be seen.
     pub(crate) fn bar(&mut self, area: Area, class: &str, title: &str) {
         if !self.shows(area.from, area.to) {
             return;
@@ -91,7 +93,7 @@ impl Canvas {
         ));
     }
 
-    /// Draws a shape in a group with the given `attributes`, which are not escaped.
+    /// Draws a shape in a group. `attributes` are not escaped.
     pub(crate) fn mark(&mut self, at: u64, y: i32, attributes: &str, shape: &str) {
         if !self.shows(at, at) {
             return;

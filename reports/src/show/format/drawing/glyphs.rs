@@ -1,4 +1,4 @@
-//! The shapes of marks ([`glyph`]), and the legend.
+//! The symbols of events ([`glyph`]) and the legend that explains them.
 
 use crate::show::picture::Glyph;
 use fencepost_faults::Node;

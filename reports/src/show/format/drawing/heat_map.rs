@@ -1,4 +1,5 @@
-//! The matrix of a sweep as SVG: locks by faults. Cells with more violated runs are redder.
+//! Draws the matrix of a sweep, with locks as rows and faults as columns. The more runs of a cell
+//! are violated, the redder it is.
 
 use super::canvas::{STYLE, escaped};
 use crate::summary::sweep::{Cell, Rate, Sweep};
@@ -62,7 +63,7 @@ pub(crate) fn axes(sweep: &Sweep) -> (Vec<&str>, Vec<&str>) {
     (rows, columns)
 }
 
-/// A quiet cell whose 95 % interval ends above this rate has too few runs.
+/// If the 95 % interval of a quiet cell reaches above this rate, the cell has too few runs.
 const QUIET_RATE_MAX: f64 = 0.05;
 
 pub(crate) fn heat(violated: u64, exercised: u64) -> String {

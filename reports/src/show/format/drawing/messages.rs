@@ -1,4 +1,4 @@
-//! Selects and draws the messages of the picture.
+//! Selects the messages to show in a picture, and draws them.
 
 use super::canvas::Canvas;
 use super::space_time::{Drawing, Places};

@@ -1,4 +1,4 @@
-//! The space-time picture as SVG, with the positions of its lanes and elements.
+//! Draws the space-time diagram of a run, with a lane for each node.
 
 use super::axis;
 use super::canvas::{Area, Canvas, Extent, escaped};
@@ -18,13 +18,13 @@ const CLOCK_HEIGHT: i32 = 26;
 pub(crate) struct Drawing<'r> {
     pub(crate) run: &'r RunReport,
     pub(crate) scene: &'r Scene,
-    /// The prefix of event names, which is empty or `r2-` for the second run of a report.
+    /// Prefix of event names: empty, or `r2-` for the second run of a report.
     pub(crate) prefix: &'r str,
     pub(crate) focus: usize,
-    /// The width is in pixels.
+    /// Width in pixels.
     pub(crate) width: i32,
     pub(crate) extent: Extent,
-    /// Maximum number of messages. Messages farthest from the picture's focus are dropped.
+    /// Maximum number of messages. Those farthest from the focus of the picture are omitted.
     pub(crate) messages_max: usize,
 }
 
@@ -193,7 +193,7 @@ impl Drawing<'_> {
                     false => ("link-fault", place.y, 3),
                 };
                 canvas.bar(Area { from: fault.from, to: fault.to, y, height }, class, &words);
-                // An instantaneous fault has no width, so its text may extend over the next second.
+                // An instantaneous fault has no width. Its text may extend over one second.
                 let to = if fault.to == fault.from { fault.from + 1_000_000 } else { fault.to };
                 let y = if stops { place.y + 8 } else { place.y + place.height - 2 };
                 let label = self.label(fault, node.machine());
@@ -282,7 +282,7 @@ impl Drawing<'_> {
                 mark.node,
                 escaped(&mark.text)
             );
-            // Marks of faults are at the edge, where they hide no events of the lane.
+            // Symbols of faults are at the edge of the lane, so that they do not cover events.
             let is_fault = matches!(mark.glyph, Glyph::FaultBegins | Glyph::FaultEnds);
             let y = if is_fault { place.y + 6 } else { place.middle() };
             canvas.mark(mark.at, y, &attributes, shape);

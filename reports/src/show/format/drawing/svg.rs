@@ -1,4 +1,4 @@
-//! Writes the space-time picture as a separate SVG file.
+//! Writes the picture of a run or a sweep as an SVG file.
 
 use super::canvas::{Extent, STYLE, escaped};
 use super::glyphs::LEGEND;
@@ -13,7 +13,7 @@ use std::io::{self, Write};
 const WIDTH: i32 = 1_200;
 const TITLE_HEIGHT: i32 = 72;
 const LEGEND_HEIGHT: i32 = 52;
-/// Maximum number of drawn messages. With more, a picture looks grey.
+/// Maximum number of messages in a picture. With more, the picture would look grey.
 pub(crate) const MESSAGES_MAX: usize = 1_500;
 
 pub(crate) const FORMAT: Format = Format {

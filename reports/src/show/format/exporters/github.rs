@@ -1,7 +1,8 @@
-//! Writes GitHub annotations: workflow commands in a step's log that GitHub shows next to the run.
+//! Writes annotations for GitHub: workflow commands in the log of a step, which GitHub shows with
+//! the run.
 //!
-//! The format is documented in "Workflow commands for GitHub Actions": `::error title=T::message`.
-//! Texts are escaped as in actions/toolkit, `packages/core/src/command.ts` (`escapeData`,
+//! "Workflow commands for GitHub Actions" documents the format: `::error title=T::message`. Texts
+//! are escaped as in actions/toolkit, `packages/core/src/command.ts` (`escapeData`,
 //! `escapeProperty`).
 
 use crate::show::format::{Format, Needs, Page, Sweeps};

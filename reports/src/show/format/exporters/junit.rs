@@ -1,4 +1,4 @@
-//! Writes JUnit XML, which CI systems display, with one test case for each client and fault.
+//! Writes JUnit XML for CI systems, with one test case for each lock and fault.
 
 use crate::show::format::{Format, Needs, Page, Sweeps};
 use crate::show::view::View;

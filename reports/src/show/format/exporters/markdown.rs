@@ -1,4 +1,4 @@
-//! Writes reports for pull requests and wikis as Markdown.
+//! Writes reports as Markdown, for pull requests and wikis.
 
 use super::markdown_cell::cell;
 use super::markdown_comparison;
@@ -208,7 +208,7 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
     Ok(())
 }
 
-/// Returns text that cannot end its code span or table cell.
+/// Replaces the characters that would end a code span or a table cell.
 fn code(text: &str) -> String {
     text.replace(['\n', '\r'], " ").replace('`', "'").replace('|', "\\|")
 }

@@ -1,4 +1,4 @@
-//! Writes a comparison for pull requests as Markdown.
+//! Writes a comparison as Markdown, for pull requests.
 
 use super::markdown_cell::cell;
 use crate::show::format::text::comparison::{

@@ -1,4 +1,4 @@
-//! Writes a sequence diagram of the first violation for Mermaid.
+//! Writes the first violation as a sequence diagram for Mermaid.
 
 use crate::record::history::{Action, What};
 use crate::show::format::{Format, Needs, Page, Sweeps};
@@ -53,10 +53,11 @@ fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_entries(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
-    // Mermaid rejects the end of an inactive participant, so only open sections are ended.
+    // Mermaid rejects a diagram that deactivates an inactive participant, so open sections are
+    // counted.
     let mut depth: BTreeMap<Node, u32> = BTreeMap::new();
     for entry in &run.timeline {
-        // A server's event is its answer, so the arrow points to the requester.
+        // The event of a server is its answer, so the arrow points to the process that asked.
         let (here, text) = (id(entry.process), plain(&entry.text));
         let mark = if entry.witness { "★ " } else { "" };
         let at = entry.time_us;
@@ -106,7 +107,7 @@ fn id(node: Node) -> String {
     node.to_string().replace('-', "").replace('.', "thread")
 }
 
-/// Removes characters that end a statement, start an entity or a directive, or are markup.
+/// Replaces characters that would end a statement or begin an entity, a directive or markup.
 fn plain(text: &str) -> String {
     let text = text.replace([';', '\n', '#'], ",").replace("%%", "% %");
     text.replace('<', "#lt;").replace('>', "#gt;")

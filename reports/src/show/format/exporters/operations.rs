@@ -1,11 +1,12 @@
-//! Pairs invocations and completions into [`Operation`]s for other tools' checkers.
+//! Pairs each invocation with its completion as an [`Operation`], for checkers of other tools.
 
 use crate::record::history::{Action, Event, History, What};
 use fencepost_faults::Node;
 use std::collections::BTreeMap;
 
 pub(crate) struct Operation<'h> {
-    /// The logical thread. As in Jepsen, a process that did not learn an outcome gets a new one.
+    /// Number of the logical thread. As in Jepsen, a process gets a new one if it did not learn an
+    /// outcome.
     pub(crate) thread: u64,
     pub(crate) process: Node,
     pub(crate) action: &'h Action,

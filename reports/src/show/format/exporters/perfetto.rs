@@ -1,8 +1,8 @@
-//! Writes Chrome's JSON trace, which ui.perfetto.dev opens. Each run is a process, and each node
-//! has a track for each topic: beliefs or values, overlaps, faults, and messages.
+//! Writes a trace in Chrome's JSON format, for ui.perfetto.dev. Each run is a process. Each node
+//! has tracks for its critical sections or values, for overlaps, for faults, and for messages.
 //!
-//! The format is that of "Trace Event Format" (Google, 2016): `X` is a span, `i` an instant, `s`
-//! and `f` the ends of an arrow, and `M` a name.
+//! The format is documented in "Trace Event Format" (Google, 2016). An `X` is a span, an `i` an
+//! instant, `s` and `f` are the ends of an arrow, and an `M` is a name.
 
 mod tracks;
 
@@ -82,7 +82,8 @@ fn add(run: &RunReport, process: u32, events: &mut Vec<Value>) {
     }
 }
 
-/// Returns the spans of a run. A message is a minimal span at each end, joined by an arrow.
+/// Returns the spans of a run. A message consists of a very short span at each end and an arrow
+/// between them.
 fn slices(run: &RunReport, scene: &Scene) -> Vec<Slice> {
     let mut slices = Vec::new();
     let mut add = |topic, node, (from, to), name: String| {

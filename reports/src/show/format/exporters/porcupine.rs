@@ -1,4 +1,4 @@
-//! Writes the history as JSON for a small Go program around Porcupine, `examples/porcupine`.
+//! Writes the history as JSON for Porcupine. The Go program in `examples/porcupine` reads it.
 
 use super::operations::{self, Operation};
 use crate::judge::finding::Kind;
@@ -67,7 +67,8 @@ fn nanos(micros: u64) -> i64 {
     i64::try_from(u128::from(micros) * 1_000).unwrap_or(i64::MAX)
 }
 
-/// Returns an operation in nanoseconds. Without a known end, it returns at the end of time.
+/// Returns an operation with times in nanoseconds. An operation without a known end returns at the
+/// end of time.
 fn value(operation: &Operation<'_>) -> Value {
     let known = operation.completed.filter(|_| operation.is_known());
     let value = match operation.action {

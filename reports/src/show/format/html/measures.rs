@@ -1,4 +1,5 @@
-//! Plots the durations of acquires and critical sections, and lists the phases that faults met.
+//! Plots the durations of acquires and critical sections, and lists the protocol phases in which
+//! faults began.
 
 use super::tables::table;
 use crate::judge::phases::phases;
@@ -93,7 +94,7 @@ fn plot(run: &RunReport, timeline: &Timeline<'_>, sorts: &[Sort]) -> Plot {
     }
 }
 
-/// Returns one dot per pixel position, because a long run has more waits than pixels.
+/// Returns at most one dot per pixel, because a long run has more waits than pixels.
 fn points(took: &[Took], end: SimTime) -> Vec<Point> {
     let pixel = |one: &Took| {
         let ms = (one.long().0 as f64 / 1e3).max(1.0);
@@ -129,7 +130,7 @@ fn durations(timeline: &Timeline<'_>, sorts: &[Sort]) -> Markup {
 fn row(name: &str, when: &str, took: &[Took]) -> Vec<String> {
     let mut long: Vec<Micros> = took.iter().map(|one| one.long()).collect();
     long.sort_unstable();
-    // The quantile is the smallest value that this share of all values does not exceed.
+    // The percentile is the smallest value that is not exceeded by this share of all values.
     let at_most = |percent: usize| {
         let rank = (long.len() * percent).div_ceil(100).max(1);
         long.get(rank - 1).map_or_else(String::new, ToString::to_string)

@@ -1,4 +1,4 @@
-//! The parts that every page shares: the document around its body, its style and its script.
+//! The parts that all pages have in common: the document around the body, the style and the script.
 
 use crate::record::visible::visible_json;
 use crate::show::format::drawing::canvas::Extent;
@@ -17,7 +17,7 @@ pub(crate) struct Fill {
 }
 
 pub(crate) fn page(title: &str, body: &Markup, json: &str) -> String {
-    // Within a script element, only `</` and `<!--` could end or change it.
+    // In a script element, only `</` and `<!--` could end or change the script.
     let json = visible_json(json).replace('<', "\\u003c");
     let page = html! {
         (DOCTYPE)
@@ -53,7 +53,7 @@ pub(crate) fn heads(names: &[&str]) -> Markup {
     }
 }
 
-/// Returns a content security policy that limits the damage if an escape is forgotten.
+/// Returns a content security policy, which limits the damage if a name is not escaped by mistake.
 fn policy() -> String {
     let script = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
     format!(

@@ -1,4 +1,5 @@
-//! The picture in a page, with the buttons that move it. The page's script implements the buttons.
+//! The picture in a page, and the buttons that move its window. The script of the page implements
+//! the buttons.
 
 use super::page::Fill;
 use crate::show::format::drawing::canvas::Extent;

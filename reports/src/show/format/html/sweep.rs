@@ -1,4 +1,4 @@
-//! Writes the page of a sweep: the matrix, then each cell with its distinct anomalies.
+//! Writes the page of a sweep: the matrix, and then the anomalies of each cell.
 
 use super::comparison;
 use super::page::{heads, page};

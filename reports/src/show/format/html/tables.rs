@@ -1,4 +1,4 @@
-//! The part of a page below its picture: violations, plans, facts and events.
+//! The tables below the picture of a page: violations, plans, facts and events.
 
 use super::page::heads;
 use crate::explain::literature::Expected;
@@ -234,7 +234,8 @@ pub(crate) fn literature(expected: &Expected) -> String {
     format!("{says}: {} ({})", expected.because, expected.source)
 }
 
-/// Renders only the timeline's events, because a table of the whole history would double the page.
+/// Renders the events of the report's timeline. A table of the whole history would double the size
+/// of the page.
 pub(crate) fn events(run: &RunReport, index: usize) -> Markup {
     if run.timeline.is_empty() {
         return Markup::default();

@@ -1,10 +1,11 @@
-//! Writes counts and durations for the first screen.
+//! Writes counts and durations on the first screen.
 
 use super::layout::counted;
 use crate::judge::finding::Kind;
 use fencepost_faults::Micros;
 
-/// Returns a kind with its count, as in `8 stale writes`; for stuck, also the total duration.
+/// Returns a kind of violation with its count, as in `8 stale writes`. For `stuck`, adds the total
+/// duration.
 pub(crate) fn often(kind: Kind, count: u64, total: Micros) -> String {
     let name = kind.name().replace('-', " ");
     match kind {

@@ -1,4 +1,4 @@
-//! Writes the first screen of a run: parameters, verdicts, then a story for each cause.
+//! Writes the first screen of a run: its parameters, the verdicts, and a story for each cause.
 
 use super::amount::{about, often};
 use super::layout::{BOLD, DIM, counted, verdict_style, wrapped_to};
@@ -39,7 +39,8 @@ pub(crate) fn write_head(page: Page, report: &Report, out: &mut dyn Write) -> io
     writeln!(out)
 }
 
-/// Describes the deployment. The lease is omitted if a program or the seeds determine it.
+/// Describes the number of processes and cycles, and the lease. Omits the lease if a program
+/// chooses it or it differs between seeds.
 fn world(report: &Report) -> Option<String> {
     let scenario = report.config.get("scenario")?;
     let number = |name: &str| scenario.get(name)?.as_u64();
@@ -156,7 +157,8 @@ fn faults(run: &RunReport) -> String {
     format!("faults: {}{left}", told.join(", "))
 }
 
-/// Writes the end of the screen. If there are expectations, the caller prints the comparison.
+/// Writes the last lines of the screen. If there are expectations, the exit status is omitted,
+/// because it depends on them.
 fn write_end(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let any = |wanted: fn(&Verdict) -> bool| report.runs.iter().any(|run| wanted(&run.verdict));
     let ends = if report.runs.iter().any(|run| run.expectation.is_some()) {

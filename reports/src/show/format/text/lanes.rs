@@ -1,7 +1,9 @@
-//! The [`Lanes`] of a story: a column for each process of a violation, with its critical sections.
+//! The [`Lanes`] of a story, with a column for each process of a violation that shows its critical
+//! sections.
 //!
-//! Holders come from the whole history (`TimelineEntry::holding`), so a critical section is drawn
-//! even if its events are not shown. A gap names the sections that began in it.
+//! A critical section is drawn even if its events are not shown, because each entry states who
+//! holds the lock (`TimelineEntry::holding`). A gap between events names the sections that began in
+//! it.
 
 use crate::record::history::{Action, What};
 use crate::summary::report::TimelineEntry;
@@ -21,7 +23,7 @@ pub(crate) struct Gap {
     pub(crate) stopped: Vec<Node>,
 }
 
-/// Maximum number of events hidden by a gap that is not drawn.
+/// Maximum number of events that may be omitted without drawing a gap.
 const SILENT_MAX: u64 = 6;
 
 impl Lanes {

@@ -1,4 +1,4 @@
-//! Styles, numbers and line breaks of the text format.
+//! The styles, numbers and line breaks of the text format.
 
 use crate::judge::finding::Severity;
 use crate::summary::verdict::Verdict;
@@ -61,7 +61,7 @@ pub(crate) fn wrapped(text: &str, indent: usize) -> Vec<String> {
     wrapped_to(text, WIDTH.saturating_sub(indent))
 }
 
-/// Wraps prose to at most this many columns. A word that is too long gets its own line.
+/// Wraps text at `room` columns. A word that is longer gets a line of its own.
 pub(crate) fn wrapped_to(text: &str, room: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

@@ -1,4 +1,4 @@
-//! Describes the faults of a plan.
+//! Describes the faults of a plan in words.
 
 use crate::summary::report::RunReport;
 use fencepost_faults::{Direction, Fault, FaultPlan, Impact, Micros, Node, TimedFault};
@@ -105,7 +105,7 @@ pub(crate) fn in_brief(fault: &Fault) -> String {
     }
 }
 
-/// Returns the nodes' names with each common prefix written once: `redis-2,3 client-1`.
+/// Returns the names of the nodes, with each common prefix written once: `redis-2,3 client-1`.
 fn grouped(nodes: &[Node]) -> String {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for node in nodes {

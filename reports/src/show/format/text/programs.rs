@@ -1,4 +1,4 @@
-//! Writes the output and the end of programs as text.
+//! Writes the output and the ends of programs as text.
 
 use super::layout::{DIM, RED};
 use crate::record::programs::ProgramReport;
@@ -12,7 +12,7 @@ const LETTERS_SHOWN: usize = 400;
 
 pub(crate) fn write_failures(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     write_difference(run, out)?;
-    // An unknown run already names the first failure as its reason.
+    // If the verdict is unknown, its reason already names the first failure.
     let told = usize::from(matches!(run.verdict, Verdict::Unknown { .. }));
     for program in run.programs.iter().filter(|program| program.failed).skip(told) {
         let error =

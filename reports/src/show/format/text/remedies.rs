@@ -1,12 +1,13 @@
-//! Describes the effect of each safeguard on a story in a sentence, with clear successes first.
+//! Describes in a sentence how each safeguard affects a violation. Those that clearly help come
+//! first.
 
 use super::rerun;
 use crate::summary::report::{OnThisPlan, Remedy, ViolationReport};
 use crate::summary::sweep::Rate;
 
-/// Describes every safeguard of the lead: the number of other seeds that still break the lead's
-/// rule and, if `here_too`, its effect in this run. For the `others`, it names the safeguards whose
-/// effects differ. `--verbose` shows intervals.
+/// Describes the safeguards against the violation `lead`: the number of other seeds in which the
+/// rule is still broken and, if `here_too`, the effect in this run. Also names safeguards whose
+/// effect on the `others` differs. `--verbose` shows intervals.
 pub(crate) fn render(
     lead: &ViolationReport,
     others: &[&ViolationReport],
@@ -136,7 +137,8 @@ enum Effect {
 }
 
 impl Effect {
-    /// Returns the effect of a remedy, which is clear if the 95 % intervals do not overlap.
+    /// Returns the effect of a remedy. It is clear if the 95 % intervals with and without the
+    /// remedy do not overlap.
     fn of(remedy: &Remedy) -> Effect {
         let with = Rate::of(remedy.broken_with, remedy.seeds);
         let without = Rate::of(remedy.broken_without, remedy.seeds);

@@ -1,4 +1,4 @@
-//! Describes the results of diagnostic runs, in wording shared by all formats for people.
+//! Describes the results of diagnostic runs, for all formats that people read.
 
 use crate::explain::literature::Expected;
 use crate::judge::finding::Kind;
@@ -6,8 +6,9 @@ use crate::summary::report::{Boundary, ButFor, MinimalRun, OnThisPlan, Remedy};
 use crate::summary::sweep::Rate;
 use fencepost_faults::Micros;
 
-/// Returns a safeguard with its parameter, as in `lease 40s`. A safeguard that is another lock has
-/// that lock's name, once: `watchdog`, `database-time (shedlock-db-time)`.
+/// Returns a safeguard with its parameter, as in `lease 40s`. If the safeguard is another lock,
+/// returns its name and, if different, the lock's name: `watchdog`, `database-time
+/// (shedlock-db-time)`.
 pub(crate) fn safeguard(remedy: &Remedy) -> String {
     let (name, setting) = (&remedy.name, &remedy.setting);
     match setting.strip_prefix("client=") {

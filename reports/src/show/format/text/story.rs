@@ -1,7 +1,7 @@
-//! The [`Story`] of one cause on the first screen. Violations of a run that share their cause are
-//! one story. The first violation leads, and marks show where the others happen. Only the first
-//! story of a report lists events. A story that repeats another lock's story, with the same minimal
-//! faults of the same plan, refers to it.
+//! The [`Story`] of one cause on the first screen. All violations of a run with the same cause form
+//! a story. The first of them leads, and marks show where the others happen. Only the first story
+//! of a report lists events. A story that is the same as another lock's, with the same minimal
+//! faults of the same plan, only refers to it.
 
 mod events;
 
@@ -18,12 +18,12 @@ use fencepost_faults::{SimTime, TimedFault};
 use std::io::{self, Write};
 
 const FAULTS_MAX: usize = 3;
-/// Columns before the lanes of a story, and the minimum width of the text after the lanes.
+/// Number of columns before the lanes of a story, and minimum width of the text after them.
 const BEFORE_LANES: usize = 16;
 const WORDS_MIN: usize = 20;
 const VALUES: usize = 13;
 
-/// Writes the stories in order of start. A story like an earlier one is abbreviated.
+/// Writes the stories, ordered by start. A story that repeats an earlier one is abbreviated.
 pub(crate) fn write<'r>(
     page: Page,
     run: &'r RunReport,
@@ -58,7 +58,7 @@ fn stories(run: &RunReport) -> Vec<Story<'_>> {
             None => told.push(Story { run, lead: one, others: Vec::new() }),
         }
     }
-    // Causes in the lock itself precede those that no lock with a lease prevents.
+    // Causes in the lock itself come first, then those that no lock with a lease prevents.
     told.sort_by_key(Story::is_beyond_leases);
     told
 }
@@ -82,7 +82,7 @@ fn write_story(
     let title = format!("{client}: {kind} by {cause}");
     let id = format!("[{id}]");
     write!(out, "\n{BOLD}{client}{BOLD:#}: {style}{kind}{style:#} by {cause}")?;
-    // The fingerprint is at the right edge, or on the next line if the title leaves no room.
+    // The fingerprint is at the right edge or, if there is no room, in the next line.
     let room = match page.width.saturating_sub(title.chars().count()) {
         room if room > id.chars().count() => room,
         _ => {
@@ -243,7 +243,8 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
     Some(format!("{faults}{tight}{size}{no_length}"))
 }
 
-/// Describes the nearest value without the violation, which is longer if a delay must be short.
+/// Describes the nearest value that does not cause the violation. It is larger if the violation
+/// needs a short delay.
 fn tight(boundary: &Boundary, faults: usize) -> String {
     let value = rerun::amount(boundary, boundary.not_enough);
     let is_less = boundary.not_enough.unsigned_abs() < boundary.enough.unsigned_abs();

@@ -1,4 +1,4 @@
-//! Writes sweeps as text, with one row for each client and fault.
+//! Writes sweeps as text, with one row for each lock and fault.
 
 use super::comparison;
 use super::layout::{BOLD, DIM, GREEN, RED, YELLOW, counted, thousands};

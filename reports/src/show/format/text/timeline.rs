@@ -1,4 +1,5 @@
-//! Writes the events around one violation, one per line, with a lane for each process involved.
+//! Writes the events around a violation, one per line, with a lane for each process of the
+//! violation.
 
 use super::lanes::{Gap, Lanes, with_gaps};
 use super::layout::{BOLD, DIM, RED};
@@ -10,7 +11,8 @@ use fencepost_faults::Node;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-/// Writes the events of a violation. If all of them were `told` before, writes only the evidence.
+/// Writes the events of a violation. If all of them were written before (`told`), writes only the
+/// evidence.
 pub(crate) fn write(
     run: &RunReport,
     violation: &Violation,

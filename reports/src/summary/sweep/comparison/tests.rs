@@ -1,4 +1,4 @@
-//! Tests of comparisons of the sample sweeps.
+//! Tests of comparisons between sample sweeps.
 
 use super::*;
 use crate::samples;

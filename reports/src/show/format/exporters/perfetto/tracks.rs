@@ -1,5 +1,5 @@
-//! Assigns spans to [`Tracks`]. Perfetto nests the spans of a track and drops a span that crosses
-//! another, so crossing spans of a topic go to separate tracks.
+//! Assigns spans to tracks ([`Tracks`]). Perfetto nests the spans of a track and drops a span that
+//! crosses another one. Spans of a topic that cross each other therefore get separate tracks.
 
 use fencepost_faults::Node;
 use std::cmp::Reverse;
@@ -34,7 +34,7 @@ pub(super) enum End {
     Head,
 }
 
-/// Maximum number of tracks for a topic of a node, which no run comes near.
+/// Maximum number of tracks of a node for one topic. No run needs nearly as many.
 const ROWS: usize = 1 << 12;
 
 impl Topic {
@@ -48,7 +48,8 @@ impl Topic {
         }
     }
 
-    /// Beliefs and values are on the node's first track, whose name has no suffix.
+    /// Returns the suffix of a track's name. The main track of a node, with its sections or values,
+    /// has none.
     fn suffix(self) -> &'static str {
         match self {
             Topic::Believed | Topic::Lock => "",
@@ -75,7 +76,7 @@ pub(super) struct Tracks {
 }
 
 impl Tracks {
-    /// Assigns each span to the first track of its topic on which it crosses no other span.
+    /// Assigns each span to the first track of its topic on which it does not cross another span.
     pub(super) fn of(nodes: &[Node], slices: &mut [Slice]) -> Tracks {
         slices.sort_by_key(|slice| (slice.from, Reverse(slice.to)));
         let mut tracks =

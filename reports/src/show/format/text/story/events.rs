@@ -1,4 +1,4 @@
-//! Chooses the events of a [`Story`] and writes their texts.
+//! Selects the events of a [`Story`] and writes their texts.
 
 use super::Story;
 use crate::judge::finding::Kind;
@@ -9,14 +9,14 @@ use fencepost_faults::Node;
 use std::collections::BTreeSet;
 
 const EVENTS_MAX: usize = 9;
-/// Number of events shown from the start of much evidence. From the end, the last `EVIDENCE_LAST`
-/// events are shown, as for a stuck lock with many failed attempts.
+/// If there is much evidence, as for a stuck lock with many failed attempts, this many events are
+/// shown from its start and `EVIDENCE_LAST` from its end.
 const EVIDENCE_FIRST: usize = 10;
 const EVIDENCE_LAST: usize = 2;
 
 impl Story<'_> {
-    /// Returns the first and the last event of the lead's evidence and of other evidence in
-    /// between.
+    /// Returns the sequence numbers of the first and the last event of the story: those of the
+    /// lead's evidence, and of other violations that begin before the lead ends.
     pub(super) fn span(&self) -> (u64, u64) {
         let of = |one: &ViolationReport| {
             let numbers = one.violation.witness.iter().map(|event| event.sequence);
@@ -66,7 +66,8 @@ impl Story<'_> {
             && !self.run.timeline.iter().filter(between).any(is_turn)
     }
 
-    /// Returns the priority of an event when room is short; `None` if the story does not show it.
+    /// Returns the priority of an event, where 0 is the highest; `None` if the story does not show
+    /// the event.
     fn rank(&self, entry: &TimelineEntry) -> Option<u8> {
         let lead = &self.lead.violation;
         let is_evidence = lead.witness.iter().any(|event| event.sequence == entry.sequence);
@@ -92,8 +93,8 @@ impl Story<'_> {
         }
     }
 
-    /// Returns whether the event decides the story: a server granted the lock, lost it or changed
-    /// its role. If no process gets the lock, the release by its last owner decides too.
+    /// Returns whether the event decides the story: a server granted the lock, lost it, or changed
+    /// its role. If no process gets the lock, the last owner's release is decisive, too.
     fn decides(&self, entry: &TimelineEntry) -> bool {
         let lead = &self.lead.violation;
         let mut story = lead.narrative.iter();
