@@ -47,7 +47,7 @@ impl Connection {
         Ok((reply, self))
     }
 
-    /// Starts a call for an owner who drops the connection itself unless a whole reply arrives.
+    /// Starts a call. The caller must drop the connection unless a whole reply arrives.
     #[inline(always)]
     pub(crate) fn ask(&mut self, words: &[&[u8]]) -> Result<Exchange<'_>, CallError> {
         if !self.input.is_empty() {

@@ -17,7 +17,7 @@ pub struct Retry {
 }
 
 impl Retry {
-    /// Starts the first attempt now.
+    /// Starts the first attempt and the acquire timeout now.
     pub fn start(env: &Env, settings: &Settings) -> Retry {
         let now = env.monotonic_clock();
         Retry {

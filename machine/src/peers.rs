@@ -79,7 +79,8 @@ impl Peers {
     ) {
         if !self.links.contains_key(&to) {
             let connection = ConnectionId(self.next);
-            // The lower half of the ids belongs to accepted connections.
+            // Outgoing connections use the upper half of the ids again, because the lower half
+            // belongs to accepted connections.
             self.next = if self.next <= u32::MAX / 2 + 1 { u32::MAX } else { self.next - 1 };
             out.push(Output::Connect { connection, host: host.to_owned(), port });
             self.links.insert(to, Link { connection, is_open: false, waiting: Vec::new() });

@@ -1,4 +1,4 @@
-//! Formats messages as text for pictures ([`Wording`]).
+//! Formats messages as text for the pictures of runs ([`Wording`]).
 
 /// The side that sends a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

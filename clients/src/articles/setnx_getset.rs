@@ -1,5 +1,5 @@
-//! `setnx-getset` and its variants: the value is the time of the acquire, and a waiter takes over a
-//! lock that is too old by GETSET.
+//! `setnx-getset` and its variants: the value is the time of the acquire, and a waiter uses GETSET
+//! to take over a lock that is too old.
 //!
 //! Source: article 000, "Handling deadlocks" and what follows it:
 //!

@@ -1,9 +1,9 @@
 //! `watchdog` and its variants: a background task renews the lease until the holder releases it.
 //!
 //! Source: article 001, "Concurrency is still possible". The holder starts a daemon that lengthens
-//! the life of a lock about to expire: with a ttl of 30 s it calls `expire` by 20 s at the 29th
-//! second, and then every 20 s. The holder closes the daemon when it is done. If the node dies, the
-//! daemon dies too, and the lock expires.
+//! the life of a lock about to expire: with a ttl of 30 s it calls `expire` with 20 s at the 29th
+//! second, and again every 20 s. The holder closes the daemon when it is done. If the node dies,
+//! the daemon dies too, and the lock expires.
 //!
 //! `watchdog` does this with care on the lock of [`single_node`](crate::single_node). It renews
 //! every third of the ttl by a Lua compare-and-expire on its own connection, and is stopped before
@@ -121,7 +121,8 @@ struct Habits {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Renewal {
     IfOwned,
-    /// EXPIRE in milliseconds, which suits any ttl; the daemon ignores the reply.
+    /// The daemon's EXPIRE, sent as PEXPIRE so that any ttl is possible. The daemon ignores the
+    /// reply.
     Expire,
     GetThenSet,
 }

@@ -65,7 +65,7 @@ fn entering(prefix: &str, key: &str, lease: i64) -> Value {
     let compare = json!({
         "key": own, "target": "CREATE", "result": "EQUAL", "create_revision": "0",
     });
-    // `WithFirstCreate` in the Go client.
+    // The Go client builds this read by `WithFirstCreate`.
     let owner = json!({"request_range": {
         "key": coded(prefix), "range_end": coded(end_of(prefix)),
         "limit": "1", "sort_order": "ASCEND", "sort_target": "CREATE",

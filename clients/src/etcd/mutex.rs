@@ -119,7 +119,7 @@ impl Mutex {
         let deadline = env.monotonic_clock().plus(self.acquire_timeout);
         let session = match Session::open(&self.gateway, self.ttl, deadline).await {
             Ok(session) => session,
-            // A lease without keys excludes no other process.
+            // Even if the lease was granted, it has no keys and excludes no other process.
             Err(failure) => return Acquisition::Refused(failure.to_string().into()),
         };
         let prefix = format!("{resource}/");

@@ -4,7 +4,7 @@ use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
 
 const LINE_MAX: usize = 2_048;
-/// Twice the server's default maximum item size of a megabyte.
+/// Maximum size of an item in bytes, twice the server's default limit of a megabyte.
 const ITEM_MAX: usize = 2 * 1024 * 1024;
 
 /// An answer of a server.

@@ -37,7 +37,8 @@ impl Session {
         self.open.as_ref().map(|open| open.id)
     }
 
-    /// Runs an independent statement within `wait`.
+    /// Runs a statement that does not depend on earlier ones. `wait` is added to the usual time
+    /// limit.
     pub async fn run(&mut self, sql: &str, wait: Duration) -> Result<Rows, Failure> {
         let may_be_replaced = self.open.is_some();
         match self.attempt(sql, wait).await {

@@ -284,8 +284,8 @@ impl RLock {
         }
     }
 
-    /// Counts one acquire less, and stops the renewal at zero. As in the library, the count goes
-    /// down even if the unlock fails.
+    /// Subtracts one acquire from the watchdog's count, and stops the renewal at zero. As in the
+    /// library, the count goes down even if the unlock fails.
     fn stop_renewing(&mut self) {
         self.watch.holds = self.watch.holds.saturating_sub(1);
         if self.watch.holds == 0

@@ -195,7 +195,8 @@ impl Vote {
 fn may_stand(vote: Vote, removal: &Result<bool, CallError>) -> bool {
     match (vote, removal) {
         (_, Ok(true)) | (Vote::NotLocked | Vote::Unreached, _) | (Vote::Locked, Ok(false)) => false,
-        // The master does not have the key now, but a lost request may still arrive and set it.
+        // A lost request may still arrive at the master and set the key, even if the key does not
+        // exist yet.
         (Vote::Unknown, _) | (Vote::Locked, Err(_)) => true,
     }
 }

@@ -53,7 +53,7 @@ impl Session {
         self.open = None;
     }
 
-    /// Runs an independent statement.
+    /// Runs a statement that no lock or transaction is bound to.
     pub async fn run(&mut self, sql: &str, parameters: &[Parameter]) -> Result<Done, Failure> {
         self.fresh(&[(sql, parameters)], self.timeout).await
     }

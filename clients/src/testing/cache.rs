@@ -57,7 +57,7 @@ impl Cache {
         self.store(key, value, &seconds.to_string(), now);
     }
 
-    /// Stores an item. A negative expiry ends it immediately; 0 means no expiry.
+    /// Stores an item. With a negative expiry it expires immediately; 0 means no expiry.
     fn store(&mut self, key: &str, value: &str, seconds: &str, now: u64) -> String {
         self.stored += 1;
         let seconds: i64 = seconds.parse().unwrap_or_default();

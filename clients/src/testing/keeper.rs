@@ -15,7 +15,7 @@ pub(crate) struct Keeper {
     sessions: BTreeSet<i64>,
     sessions_ever: i64,
     connected: BTreeMap<usize, i64>,
-    /// Watches: whether it is a watch of the children, the path, and the socket.
+    /// Watches, each as a flag that is `true` for a watch of children, the path and the socket.
     watches: BTreeSet<(bool, String, usize)>,
 }
 

@@ -12,7 +12,8 @@ use std::time::Duration;
 /// Handling of watches when a client loses its server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AfterLoss {
-    /// Sets the watches at the next server, which reports missed events (`primeConnection`).
+    /// Sets the watches again at the next server, which reports the missed events
+    /// (`primeConnection`).
     SetAgain,
     /// Notifies each watcher of the lost connection and forgets it, as
     /// `zookeeper.disableAutoWatchReset` and kazoo's `_reset_watchers` do.
@@ -57,7 +58,7 @@ pub enum Status {
     Closed,
 }
 
-/// A request and its caller (`ClientCnxn.Packet`).
+/// A queued request, with its watcher and the place for its answer (`ClientCnxn.Packet`).
 pub(super) struct Packet {
     pub(super) request: Request,
     watcher: Option<Rc<Watcher>>,

@@ -31,11 +31,11 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// Longest silence of a client (`MAX_SEND_PING_INTERVAL`).
+/// Longest time for which a client sends nothing (`MAX_SEND_PING_INTERVAL`).
 const PING_INTERVAL_MAX: Duration = Duration::from_secs(10);
 /// Time by which a ping is sent earlier if the client has sent nothing for at least this time.
 const PING_MARGIN: Duration = Duration::from_secs(1);
-/// Longest pause before an attempt (`Thread.sleep(nextLong(1000))`).
+/// Longest pause before an attempt to connect (`Thread.sleep(nextLong(1000))`).
 const RECONNECT_DELAY_MAX: Duration = Duration::from_millis(999);
 
 fn fraction(timeout: Duration, numerator: u32, denominator: u32) -> Duration {

@@ -1,4 +1,4 @@
-//! Durations in microseconds of the local monotonic clock.
+//! Durations, in microseconds of the local monotonic clock.
 
 /// Extension of a session's lease (2.8: "the default extension is 12s").
 pub const SESSION_LEASE_US: u64 = 12_000_000;

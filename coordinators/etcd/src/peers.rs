@@ -49,7 +49,8 @@ impl Peers {
 
     fn dial(&mut self, to: &Member, out: &mut Vec<Output>) {
         let connection = ConnectionId(self.next);
-        // The lower half of the ids belongs to accepted connections.
+        // Outgoing connections use the upper half of the ids again, because the lower half belongs
+        // to accepted connections.
         self.next = if self.next <= u32::MAX / 2 + 1 { u32::MAX } else { self.next - 1 };
         self.links.insert(to.id, Link { connection, is_open: false, waiting: Vec::new() });
         out.push(Output::Connect { connection, host: to.host.clone(), port: to.port });

@@ -25,7 +25,8 @@ pub(crate) enum Refusal {
     /// The cluster had no leader for the whole timeout, so the server never proposed the change.
     DeadlineExceeded,
     SessionExpired,
-    /// An error of the server-side lock, which loses the code of its internal client.
+    /// An error of the server-side lock. The lock does not keep the error code that its internal
+    /// client received.
     Unknown(Box<Refusal>),
 }
 

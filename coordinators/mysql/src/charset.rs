@@ -1,5 +1,5 @@
-//! Character sets and collations of a connection, with their protocol numbers and character
-//! lengths.
+//! The character sets and collations of connections ([`Charset`]), with their numbers in the
+//! protocol and the bytes of their longest character.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Charset {

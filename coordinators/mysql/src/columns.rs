@@ -1,4 +1,4 @@
-//! Column definitions of results, and the types of expressions before evaluation.
+//! Column definitions of results, which need the types of expressions before the evaluation.
 
 use crate::error::{Outcome, SqlError};
 use crate::packet::put_text;

@@ -1,4 +1,4 @@
-//! Tests that inspect internals or move the clocks.
+//! Tests that inspect the server's internal state or move its clocks.
 
 mod anything;
 mod depth;

@@ -1,4 +1,5 @@
-//! Instants in microseconds since the Unix epoch, in UTC, with a number of decimals.
+//! Instants ([`Instant`]), in microseconds since the Unix epoch and UTC, and with the number of
+//! decimals that they display.
 
 use fencepost_machine::calendar::{date_of, days_from, days_in};
 

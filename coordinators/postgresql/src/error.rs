@@ -1,4 +1,4 @@
-//! Errors as in PostgreSQL, with severity, SQLSTATE, message and further fields.
+//! Errors as in PostgreSQL, with severity, SQLSTATE, message, and optional fields such as the hint.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Severity {

@@ -1,4 +1,4 @@
-//! Replication settings, the log to stream, and a standby's progress.
+//! Settings of replication ([`Replication`]), the log to stream, and the standby's progress in it.
 
 use bytes::Bytes;
 use std::collections::VecDeque;

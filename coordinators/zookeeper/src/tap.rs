@@ -123,7 +123,7 @@ impl Heads {
     }
 }
 
-/// Returns the first contender, and the first one whose session has an earlier contender.
+/// Returns the first contender, and the first contender whose session already has an earlier one.
 fn heads(tree: &Tree, key: &str) -> (Option<Head>, Option<Head>) {
     let lock = format!("/{key}");
     if let Some(node) = tree.get(&lock)

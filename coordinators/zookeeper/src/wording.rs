@@ -1,4 +1,4 @@
-//! Formats messages of the protocol as text for pictures.
+//! Formats messages of the protocol as text for the pictures of runs.
 
 use crate::code::{NOTIFICATION_XID, Operation, PING_XID};
 use crate::connection::PEER_GREETING;

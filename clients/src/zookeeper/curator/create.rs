@@ -13,11 +13,12 @@ use crate::zookeeper::session::Session;
 /// The protection of a sequential node's creation against a lost reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protection {
-    /// No protection: the client creates another node.
+    /// No protection. After a lost reply the client creates another node.
     None,
-    /// A GUID in the name; a node with this GUID counts as the created one.
+    /// The name contains a GUID. Any node with this GUID counts as the created one.
     AnySession,
-    /// A GUID in the name; the client deletes a node of another session (`validateFoundNode`).
+    /// The name contains a GUID. If another session created the node with it, the client deletes
+    /// that node (`validateFoundNode`).
     SameSession,
 }
 

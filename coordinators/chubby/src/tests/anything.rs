@@ -1,4 +1,5 @@
-//! Tests with arbitrary lines in arbitrary pieces, and with damaged disks.
+//! Tests with arbitrary lines in arbitrary pieces, and with damaged disks, which must not make a
+//! replica panic.
 
 use crate::{Chubby, Config, Member};
 use fencepost_machine::Now;

@@ -27,7 +27,7 @@ pub(crate) struct Message {
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Body {
-    /// The message `MsgVote`, with the end of the candidate's log.
+    /// Asks for a vote, with the end of the candidate's log (`MsgVote`).
     Vote {
         index: u64,
         log_term: u64,
@@ -35,21 +35,21 @@ pub(crate) enum Body {
     VoteReply {
         reject: bool,
     },
-    /// The message `MsgApp`.
+    /// Appends entries to a follower's log (`MsgApp`).
     Append {
         index: u64,
         log_term: u64,
         entries: Vec<Entry>,
         commit: u64,
     },
-    /// The message `MsgAppResp`. The logs match up to `index`, or they do not match and the
-    /// sender's log ends at `hint`.
+    /// Answers an `Append` (`MsgAppResp`). The logs match up to `index`, or they do not match and
+    /// the sender's log ends at `hint`.
     AppendReply {
         index: u64,
         reject: bool,
         hint: u64,
     },
-    /// The message `MsgHeartbeat`; `context` numbers the reads that wait for the reply.
+    /// A heartbeat (`MsgHeartbeat`). `context` numbers the reads that wait for the reply.
     Heartbeat {
         commit: u64,
         context: u64,
@@ -57,9 +57,9 @@ pub(crate) enum Body {
     HeartbeatReply {
         context: u64,
     },
-    /// The message `MsgProp`.
+    /// Forwards a proposal to the leader (`MsgProp`).
     Propose(Proposal),
-    /// The message `MsgReadIndex`.
+    /// Asks the leader for a read index (`MsgReadIndex`).
     ReadIndex {
         id: u64,
     },

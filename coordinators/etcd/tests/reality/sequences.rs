@@ -1,4 +1,4 @@
-//! Random sequences of calls, with a watch on all keys.
+//! Tests of random sequences of calls, with a watch on all keys.
 
 use super::fake::Fake;
 use super::http::{Plain, Server, items, post};

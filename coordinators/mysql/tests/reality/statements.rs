@@ -1,4 +1,4 @@
-//! Random statements for the comparison.
+//! Generates random statements for the comparison with the real server.
 
 use proptest::prelude::*;
 

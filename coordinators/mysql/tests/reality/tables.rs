@@ -1,5 +1,5 @@
-//! Statements about a table of locks. The real server runs without background threads, and the
-//! model finishes before its first purge of old row versions.
+//! Tests of statements about a table of locks. The real server runs without background threads, and
+//! the model finishes before its first purge of old row versions.
 
 use super::fake::Fake;
 use super::packets::{is_refused, query, shown};

@@ -75,8 +75,8 @@ impl Execution<'_> {
         })
     }
 
-    /// Evaluates the constant parts of an expression, as the planner does first, so that their
-    /// errors precede all rows. Returns whether the whole expression is constant.
+    /// Evaluates the constant parts of an expression before any row is read, as the planner does,
+    /// so their errors precede all rows. Returns whether the whole expression is constant.
     pub(super) fn check_constants(&mut self, bound: &Bound) -> Result<bool, Stop> {
         let parts: Vec<&Bound> = match bound {
             Bound::Constant(_) | Bound::Parameter(_) => return Ok(true),

@@ -1,4 +1,4 @@
-//! Calls functions that have side effects or are about the server.
+//! Calls functions that have side effects or return facts about the server.
 
 use super::{Execution, Stop};
 use crate::bound::Function;

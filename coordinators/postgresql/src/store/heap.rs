@@ -1,4 +1,4 @@
-//! Tables by name, and row versions.
+//! Tables, which are found by name, and their row versions.
 
 use super::snapshot::Snapshot;
 use super::table::{Definition, Ended, Index, Version};

@@ -1,5 +1,5 @@
-//! Locks on tables, rows and transactions, and advisory locks, with their holders, queues and
-//! deadlocks.
+//! Locks on tables, rows and transactions, and advisory locks: their holders, their queues, and the
+//! detection of deadlocks.
 //!
 //! Source: src/backend/storage/lmgr/README, `ProcSleep`, `ProcLockWakeup` and `DeadLockCheck`. Not
 //! modelled: the real server may resolve a deadlock by reordering a queue.

@@ -1,4 +1,5 @@
-//! Access of transactions to row versions.
+//! The state of a row version for a transaction that wants to lock the row ([`Standing`]), and
+//! conflicts of row locks.
 
 use super::heap::Heap;
 use super::transactions::Transactions;

@@ -1,4 +1,4 @@
-//! Tables and their row versions.
+//! A table and its row versions.
 
 use super::snapshot::Snapshot;
 use super::{TableId, VersionId, Xid};

@@ -1,4 +1,5 @@
-//! Tests of transactions without a serial order, with PostgreSQL 15.18's messages.
+//! Tests of serializable transactions that have no serial order. The expected messages are those of
+//! PostgreSQL 15.18.
 
 use super::world::{World, query};
 

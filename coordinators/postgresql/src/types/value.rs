@@ -1,4 +1,4 @@
-//! Parsing, formatting, binary form and comparison of values.
+//! Values ([`Value`]), with their parsing, formatting, binary form and comparison.
 
 use super::interval::Interval;
 use super::timestamp::{self, Wrong};

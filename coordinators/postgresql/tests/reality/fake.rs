@@ -1,4 +1,4 @@
-//! The model's server in these tests.
+//! Drives the model's server in the comparison with the real one.
 
 use super::messages::{is_whole, startup};
 use fencepost_postgresql::{Config, Postgresql};

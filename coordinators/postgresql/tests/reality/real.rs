@@ -113,7 +113,8 @@ impl Real {
             .map(str::to_owned),
         );
         settings.extend(["deadlock_timeout=10ms", "TimeZone=UTC"].map(str::to_owned));
-        // A promoted standby also looks for its lost primary at this interval.
+        // A standby waits this long between two tries to reach its primary, even while it is being
+        // promoted.
         settings.push("wal_retrieve_retry_interval=50ms".to_owned());
         // The shared memory is in the data folder, so that a killed server leaves nothing in
         // /dev/shm.

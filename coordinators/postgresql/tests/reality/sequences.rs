@@ -1,4 +1,4 @@
-//! Sequences of statements in three sessions.
+//! Tests of random sequences of statements in three sessions.
 
 use super::fake::Fake;
 use super::messages::{is_whole, query, shown};

@@ -1,4 +1,4 @@
-//! Random statements about two small tables.
+//! Generates random statements about two small tables.
 
 use proptest::prelude::*;
 

@@ -33,7 +33,8 @@ impl Links {
 
     pub(crate) fn new_connection(&mut self) -> ConnectionId {
         let connection = ConnectionId(self.next);
-        // The lower half of the ids belongs to accepted connections.
+        // Outgoing connections use the upper half of the ids again, because the lower half belongs
+        // to accepted connections.
         self.next = if self.next <= u32::MAX / 2 + 1 { u32::MAX } else { self.next - 1 };
         connection
     }

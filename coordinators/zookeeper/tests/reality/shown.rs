@@ -28,7 +28,8 @@ impl Bases {
         let owner = self.owner(reader.long());
         let (length, children) = (reader.int(), reader.int());
         let pzxid = self.zxid(reader.long());
-        // A change in the millisecond of the node's creation cannot be detected.
+        // If the change happened in the millisecond of the node's creation, the node's times do not
+        // show it.
         let _ = is_unchanged;
         format!(
             "[c{czxid} m{mzxid} p{pzxid} v{version} cv{cversion} av{aversion} {owner} {length} \
