@@ -11,7 +11,8 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use crc::{CRC_32_ISCSI, Crc};
 
 const CHECKSUM: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
-/// Format version. It enters the checksum of each length, so a file of another version is damaged.
+/// Format version. It enters the checksum of each length, so a file of another version counts as
+/// damaged.
 const VERSION: u8 = 2;
 const HEADER_BYTES: usize = 12;
 

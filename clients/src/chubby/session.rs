@@ -66,7 +66,7 @@ struct Shared {
 }
 
 impl Session {
-    /// Opens a session before the deadline.
+    /// Opens a session, and retries until the deadline.
     pub async fn open(cell: &Rc<Cluster>, deadline: Monotonic) -> Result<Session, Failure> {
         let mut attempts = Attempts::until(deadline);
         loop {

@@ -17,8 +17,8 @@ pub enum Protection {
     None,
     /// The name contains a GUID. Any node with this GUID counts as the created one.
     AnySession,
-    /// The name contains a GUID. If another session created the node with it, the client deletes
-    /// that node (`validateFoundNode`).
+    /// The name contains a GUID. If another session created the node with this GUID, the client
+    /// deletes that node (`validateFoundNode`).
     SameSession,
 }
 

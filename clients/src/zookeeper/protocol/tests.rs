@@ -1,5 +1,5 @@
-//! Tests that the client's frames equal those of a real client, and that it reads the answers of
-//! ZooKeeper 3.8.0 (Debian).
+//! Tests that the client encodes its frames, byte for byte, as ZooKeeper 3.8.0 (Debian) accepted
+//! them, and that it decodes that server's answers.
 
 use super::*;
 use bytes::BytesMut;

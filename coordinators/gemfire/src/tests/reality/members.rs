@@ -39,7 +39,7 @@ pub(super) struct Libraries {
 
 pub(super) const GEODE: Libraries =
     Libraries { folder: ".cache/java-geode", jar: "geode-core-1.15.1.jar" };
-/// Libraries with Spring Integration's lock registry and the Geode that it was built for (1.13.8).
+/// Libraries with Spring Integration's lock registry and the Geode that it depends on (1.13.8).
 pub(super) const SPRING: Libraries =
     Libraries { folder: ".cache/java-geode-spring", jar: "spring-integration-gemfire-5.5.20.jar" };
 
