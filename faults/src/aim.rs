@@ -27,7 +27,7 @@ pub struct AimContext<'g> {
     pub setting: &'g Setting,
     /// The time step. Moved faults begin at a multiple of it.
     pub quantum: Micros,
-    /// The places in the run with the incidents `others`.
+    /// The places of processes in a run with only the incidents `others`.
     pub places: &'g [Place],
     /// The other incidents of the plan, with which a moved incident must not collide.
     pub others: &'g [DrawnIncident],
@@ -73,8 +73,8 @@ fn main_fault(incident: &Incident) -> Option<&Fault> {
     incident.faults.iter().rev().find(|(begin, _)| *begin == at).map(|(_, fault)| fault)
 }
 
-/// Returns the window for the incident's main fault. The incident's first fault must begin within
-/// `part`, and its last fault before the end of the setting's window.
+/// Returns the times at which the incident's main fault may begin. Its first fault must then begin
+/// within `part`, and its last fault within the setting's window.
 fn room(incident: &Incident, part: Window, setting: &Setting) -> Option<Window> {
     let at = incident.at?;
     let first = incident.faults.iter().map(|(begin, _)| *begin).min()?;

@@ -49,8 +49,8 @@ pub type Draw = fn(&mut ChaCha8Rng, &Setting) -> Vec<Incident>;
 
 macro_rules! families {
     ($($member:ident = $about:literal, $drawing:expr;)*) => {
-        /// A kind of trouble that `--fault` selects. Its number also identifies its random stream,
-        /// so new families are only added at the end.
+        /// A family of faults, which `--fault` selects. Its number also identifies its random
+        /// stream, so new families are only added at the end.
         #[derive(
             Clone,
             Copy,
@@ -110,7 +110,7 @@ families! {
         Own(lost_request::draw);
 }
 
-/// Every family, in the order of their numbers.
+/// All families, in the order of their numbers.
 pub const FAMILIES: &[Family] = Family::VARIANTS;
 
 /// The source of a family's faults.

@@ -150,9 +150,9 @@ fn lessen_magnitudes<F: FnMut(&FaultPlan) -> bool>(
     best
 }
 
-/// Finds a smaller value for which `holds` is true, although it is false for the next smaller one.
-/// `holds(value)` must be true. Prefers multiples of `step`. Unless `thorough`, returns `value` if
-/// `holds` is false one step below it, because few values change between rounds.
+/// Finds a value for which `holds` is true, although it is false one step below. `holds(value)`
+/// must be true. Prefers multiples of `step`. Unless `thorough`, returns `value` if `holds` is
+/// false one step below it, because few values change between rounds.
 fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bool) -> i64 {
     let sign = value.signum();
     let signed = |size: u64| sign * i64::try_from(size).unwrap_or(i64::MAX);

@@ -46,7 +46,7 @@ impl Target {
     }
 }
 
-/// Whether an input belongs in the corpus.
+/// The decision whether an input belongs in the corpus.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Corpus {
     /// The input is kept.

@@ -1,4 +1,4 @@
-//! A [`Group`] of processes, with its state and the access to it.
+//! A [`Group`] of processes, and the order in which its threads run.
 
 mod end;
 mod looks;
@@ -189,7 +189,7 @@ impl Group {
         std::mem::take(&mut self.synced)
     }
 
-    /// Returns how often a running thread was interrupted. If not zero, the run may not be
+    /// Returns how often a thread was forced to let others run. If not zero, the run may not be
     /// reproducible.
     pub fn preempted(&self) -> u32 {
         self.preempted

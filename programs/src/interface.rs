@@ -133,11 +133,11 @@ pub struct Step {
     pub wake_after_us: Option<u64>,
     /// `true` if every thread waits. Otherwise some threads will run when the clocks advance.
     pub is_idle: bool,
-    /// How the group ended; `None` while it runs.
+    /// The end of the group; `None` while it runs.
     pub ending: Option<Ending>,
 }
 
-/// How a group ended.
+/// The end of a group.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Ending {
     /// The first process exited with this status.

@@ -24,8 +24,8 @@ const CPU_MAX_NS: u64 = 20_000_000_000;
 const IDLE_TICKS_MAX: u32 = 500;
 
 impl Group {
-    /// Runs the group until every thread waits or the step has used up its time. The clocks must
-    /// not go back.
+    /// Runs the group until every thread waits or the step has used up its time. The monotonic
+    /// clock must not go back.
     pub fn step(&mut self, clocks: Clocks) -> Step {
         if clocks.monotonic_us != self.clocks.monotonic_us {
             self.ahead_ns = 0;
@@ -38,7 +38,8 @@ impl Group {
             let Some(number) = self.ready.pop_front() else { break };
             self.run(number);
         }
-        // The news may arrive at a time that the group has already passed, so threads may be ready.
+        // If the group was ahead of the driver's clock, no thread has run. News may have made
+        // threads ready.
         self.wake_changed();
         drop(ticking);
         self.finish_step()

@@ -82,7 +82,7 @@ impl Group {
 pub struct SyncedFiles;
 
 impl SyncedFiles {
-    /// Does nothing, because `later` is empty, too.
+    /// Does nothing, because both sets are empty.
     pub fn extend(&mut self, _: SyncedFiles) {}
 
     /// Fails with [`io::ErrorKind::Unsupported`].

@@ -72,8 +72,8 @@ fn freeze(rng: &mut ChaCha8Rng, setting: &Setting, node: Node, takeover: Micros)
     Fault::Pause { node, duration_us: takeover + span(rng, longer) }
 }
 
-/// Returns the minimum downtime of a failed server. With Sentinel, a replica takes over within this
-/// time. Without, this time is longer than any lease.
+/// Returns the minimum downtime of a failed server. In a deployment with Sentinel, a replica takes
+/// over within this time. In others, it is longer than any lease.
 pub fn away_at_least(setting: &Setting) -> Micros {
     match setting.topology {
         Topology::Replicated { down_after_us, .. } => takeover(down_after_us),

@@ -13,8 +13,7 @@ use rand_chacha::ChaCha8Rng;
 pub(super) struct Strike {
     pub(super) hits: Vec<(SimTime, Node)>,
     /// A partition that keeps all servers outside a quorum unreachable until just after the first
-    /// hit. The current lock was then granted only by servers that are hit, and the next lock needs
-    /// no other servers either.
+    /// hit. Until then, only the servers that are hit can grant locks.
     pub(super) shield: Option<(SimTime, Fault)>,
 }
 

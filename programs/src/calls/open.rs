@@ -155,7 +155,7 @@ impl Group {
 }
 
 /// Returns a path under which a traced process can open the text, and the file that must stay open
-/// meanwhile.
+/// until then.
 fn shown_to_others(text: &str) -> io::Result<(String, Option<File>)> {
     let file = file_with(text)?;
     let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());

@@ -1,4 +1,5 @@
-//! Emulates calls that create, end and await threads and processes, and calls that send signals.
+//! Handles calls that create, end and await threads and processes, and calls that send signals. The
+//! kernel executes them.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;

@@ -1,4 +1,4 @@
-//! Handles the ends of threads and processes, and of the group.
+//! Handles the end of threads, processes and the group.
 
 use super::{Ending, Group, Interest, Number, State};
 use crate::process::{Thread, Word};

@@ -14,9 +14,8 @@ const PAGES: usize = 512;
 
 // The functions of the vDSO. Each read adds one to a counter in the shared page. The result is the
 // clock at the tracer's last resume plus one step per read since. If the budget of reads is spent,
-// and for clocks that the page does not have, the functions make the system call, which stops the
-// thread. The shared page precedes the image in memory. The functions are at `CODE_AT` in the
-// image.
+// and for clocks of other processes, the functions make the system call, which stops the thread.
+// The shared page precedes the image in memory. The functions are at `CODE_AT` in the image.
 global_asm!(
     ".pushsection .text.fencepost_vdso, \"ax\", @progbits",
     ".hidden fencepost_vdso_clock_gettime, fencepost_vdso_gettimeofday, fencepost_vdso_time",

@@ -17,7 +17,8 @@ const ARGUMENTS_AT: u32 = 16;
 /// First of the `ioctl` commands that query network interfaces.
 pub(crate) const FIRST_QUESTION: u64 = 0x8900;
 
-/// Number of the first descriptor that is always the kernel's. Lower ones may be emulated.
+/// Number of the first emulated descriptor other than 0, 1 and 2. The kernel executes calls on the
+/// descriptors between 2 and this one.
 pub(crate) const FIRST_DESCRIPTOR: i32 = 256;
 
 #[rustfmt::skip]
@@ -78,7 +79,7 @@ const MISSING: &[c_long] = &[
     libc::SYS_memfd_secret, libc::SYS_add_key, libc::SYS_keyctl, libc::SYS_copy_file_range,
     libc::SYS_openat2, libc::SYS_sendmmsg, libc::SYS_recvmmsg, libc::SYS_rseq,
 ];
-/// Number of the first call that is newer than the libc crate. Such calls fail, too.
+/// Number of the first call that is newer than the libc crate. Such calls fail like those above.
 const FIRST_UNKNOWN: u32 = 449;
 
 fn statement(code: u32, k: u32) -> sock_filter {

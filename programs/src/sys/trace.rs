@@ -243,7 +243,7 @@ impl Tracee {
     }
 
     /// Executes a system call in a thread that is stopped at another call, and stops it again after
-    /// the injected call. Returns the result and the signals that arrived meanwhile.
+    /// the injected call. Returns the result and the signals that arrived during the call.
     pub(crate) fn inject(
         self,
         registers: &user_regs_struct,

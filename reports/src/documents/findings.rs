@@ -240,8 +240,8 @@ impl Finding {
         self
     }
 
-    /// Records that a sweep showed the finding. Drops the known seeds if they were run with other
-    /// settings, because they need not show it with these settings.
+    /// Records that a sweep showed the finding. If the known seeds were run with other settings,
+    /// drops them, because they may not show it with these settings.
     fn seen(mut self, found: &Fingerprint, (sweep, cell): (&Sweep, &Cell), day: &str) -> Finding {
         let options = options_of(sweep);
         if self.options != options {

@@ -1,8 +1,8 @@
-//! Returns what the literature predicts for a lock under a fault ([`expected`]).
+//! Returns the predictions of the literature for a lock under a fault ([`expected`]).
 //!
 //! Each source is cited with its section. Some sections about Redlock describe a single server: it
-//! loses data in a restart, or its clock expires keys early. They are applied to locks on one
-//! server, too.
+//! loses data in a restart, or its clock expires keys early. They are also applied to locks on one
+//! server.
 
 mod stated;
 
@@ -31,7 +31,7 @@ pub struct Conditions {
     pub restart_loses: bool,
     /// `true` if holders use the lock until its validity ends.
     pub until_validity: bool,
-    /// How the storage treats fencing tokens.
+    /// The storage's treatment of fencing tokens.
     pub storage: StorageRule,
 }
 

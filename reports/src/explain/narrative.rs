@@ -161,7 +161,7 @@ impl Story<'_, '_> {
                 })
         };
         let until = finding.at + finding.duration;
-        // If the fault affects the messages of a process, it must be one of the two processes.
+        // A fault that names processes must name one of the two processes.
         let concerns = |fault: &FaultSpan<'_>| {
             let is_process = |node: &&Node| node.is_process();
             let mut processes = fault.nodes.iter().filter(is_process).peekable();

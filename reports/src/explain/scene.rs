@@ -1,5 +1,4 @@
-//! A [`Scene`]: the two acquisitions that conflicted and their times and servers, for use in
-//! sentences.
+//! A [`Scene`] provides the facts about two conflicting acquisitions that sentences mention.
 
 use super::evidence::{Lease, last_lease, lost_at, release, renewed_over};
 use crate::judge::finding::{Clash, Finding, Kind};

@@ -431,8 +431,7 @@ impl Turn {
 }
 
 impl What {
-    /// Returns whether the digest includes the event. It omits faults, their end, silences and
-    /// turns.
+    /// Returns whether the digest includes the event. It omits faults, healing, silences and turns.
     pub fn is_digested(&self) -> bool {
         !matches!(
             self,

@@ -40,7 +40,7 @@ pub fn one_line(text: &str, characters_max: usize) -> String {
     format!("{head} [{} characters left out] {end}", count - characters_max)
 }
 
-/// Makes each string in a document visible.
+/// Replaces invisible characters in all strings of a document by escapes.
 pub fn visible_in<T: Clone + Serialize + DeserializeOwned>(
     document: &T,
 ) -> serde_json::Result<Cow<'_, T>> {

@@ -91,11 +91,11 @@ impl Sweeps {
 /// The parts of a run that a format shows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Needs {
-    /// Only the parts that every report has.
+    /// The parts that every report has.
     Findings,
-    /// Also the whole history.
+    /// The whole history, in addition to the parts that every report has.
     History,
-    /// Also the whole history and the messages.
+    /// The whole history and the messages, in addition to the parts that every report has.
     Wire,
 }
 

@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// A function that writes documents of one type. Views are statics, so each is compiled only once,
-/// in this crate.
+/// A way to write documents of one type. Views are statics, so each is compiled only once, in this
+/// crate.
 pub struct View<T: Clone + 'static> {
     /// The view's value for `--format`.
     pub name: &'static str,

@@ -139,8 +139,8 @@ fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violat
     }
 }
 
-/// Returns why a history is inconclusive; `None` if it is conclusive. It suffices if one lock was
-/// exercised.
+/// Returns why a history is inconclusive; `None` if it is conclusive. If a run has several locks,
+/// one exercised lock makes it conclusive.
 fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
     let reasons: [fn(&Timeline<'_>) -> Option<String>; 5] =
         [uncontended, no_fault_met, unordered, misjudged, unfinished];

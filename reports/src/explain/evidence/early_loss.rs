@@ -13,8 +13,8 @@ use crate::record::history::Change;
 use fencepost_faults::{Micros, Node, SimTime};
 
 pub(crate) struct Lost<'t, 'h> {
-    /// How the server that granted the lock first lost it. This counts only for losses that
-    /// replicas copy. Other losses there may not have mattered.
+    /// The loss at the server that granted the lock first. It counts only if replicas copy such
+    /// losses. Others may not have mattered.
     pub(crate) where_it_was_granted: Option<Loss<'t, 'h>>,
     pub(crate) there: Option<Loss<'t, 'h>>,
 }
@@ -173,8 +173,8 @@ fn of_a_copy<'t, 'h>(
     seen.loss(span).map(Lost::there)
 }
 
-/// Returns whether both servers were primaries: the one that was promoted later was promoted before
-/// the other one's grant.
+/// Returns whether both servers were primaries at the same time: the one that was promoted later
+/// had been promoted when the other one granted the lock.
 pub(super) fn two_primaries(timeline: &Timeline<'_>, held: &Grant, taken: (Node, Moment)) -> bool {
     let grants = [(held.node, held.moment), taken];
     let promoted = grants.map(|(node, at)| timeline.roles.promoted(node, at));

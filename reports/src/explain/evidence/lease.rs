@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 /// lives until the end of its last one.
 pub(super) const GRANULARITY: Micros = Micros::from_millis(2);
 pub(super) const COARSE: Micros = Micros::from_secs(1);
-/// An extension counts as a renewal only if at least this fraction of the lease has passed.
-/// Earlier, it may be the second command of a grant.
+/// An extension counts as a renewal only if a twentieth of the lease has passed since the last
+/// change. Earlier, it may be the second command of a grant.
 const RENEWALS_MAX: u64 = 20;
 
 #[derive(Clone, Copy, Debug)]

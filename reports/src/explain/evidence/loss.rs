@@ -172,8 +172,8 @@ impl Loss<'_, '_> {
             && between.any(|event| event.node == span.node && matches!(event.what, What::Crashed))
     }
 
-    /// Returns why the lock expired early. Returns `None` if it did not expire. An expiry need not
-    /// have been reported by a server.
+    /// Returns why the lock expired early; `None` if it did not expire. Also recognizes an expiry
+    /// that no server recorded.
     pub(crate) fn ran_out(&self) -> Option<RanOut> {
         let How::Ended { span, at, how } = self.how else { return None };
         let header = &self.timeline.history.header;

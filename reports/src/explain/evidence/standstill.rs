@@ -1,14 +1,14 @@
-//! Finds the [`Standstill`]: the obstacle because of which no process acquires the lock, or a
-//! waiting process is not served.
+//! Finds the reason why no process acquires the lock, or a waiting process is not served
+//! ([`Standstill`]).
 //!
-//! If the lock was free and wanted (`unavailable`), these obstacles are tried in order:
+//! If the lock was free and wanted (`unavailable`), these reasons are tried in order:
 //! - the first process in the queue was paused;
 //! - all waiting processes wait on dead connections;
 //! - all of them, or the first in the queue, were not woken;
 //! - the votes were split, although no message was delayed and a quorum was reachable;
 //! - a server was down or paused;
 //! - no server was a primary;
-//! - a partition separated servers, or messages were delayed;
+//! - a server was partitioned, or messages were delayed;
 //! - then votes, crashed processes and clocks, as below.
 //!
 //! If no event can end the wait, the waiting processes wait on dead connections, or were not woken.

@@ -70,8 +70,8 @@ impl Removal {
             .position(|one| one.process.machine() == machine && belongs(one))
     }
 
-    /// Returns whether the process that wrote the value was granted the lock. With GETSET, a
-    /// refused process writes a value, too.
+    /// Returns whether the process that wrote the value was granted the lock. A process that uses
+    /// GETSET also writes a value if it is refused.
     fn robs(&self, timeline: &Timeline<'_>) -> bool {
         let Some(theirs) = self.theirs(timeline) else { return false };
         let in_use =

@@ -55,8 +55,8 @@ pub(super) fn kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime
     left.min(lost)
 }
 
-/// Returns the last of the values of one owner that replaced each other. A lock that counts changes
-/// its value at each nested acquire.
+/// Follows the replacements of a value by values of the same owner, and returns the last one. A
+/// lock that counts changes its value at each nested acquire.
 fn last_of<'t, 'h>(timeline: &'t Timeline<'h>, span: &'t KeySpan<'h>) -> &'t KeySpan<'h> {
     let mut last = span;
     for next in timeline.keys.iter().filter(|next| next.node == span.node) {

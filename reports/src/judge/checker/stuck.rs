@@ -1,7 +1,7 @@
 //! Checks progress after all faults have ended: each time that the lock becomes free, a process
 //! must acquire it within the stated bound.
 //!
-//! A process that runs only for this check (the probe) tries to acquire it, too. The bound does not
+//! The probe, a process that runs only for this check, also tries to acquire it. The bound does not
 //! include time in which a process holds the lock. It restarts when the last holder leaves, or when
 //! the servers have lost its lock.
 
@@ -136,8 +136,9 @@ impl Waiting<'_, '_> {
     }
 
     /// Returns whether at least two processes failed in all of their attempts, two or more each,
-    /// although no owner had a quorum of the servers. No process may have got the lock until the
-    /// end. If the run had faults, only attempts that began the bound after their end count.
+    /// although no owner had a quorum of the servers, and no process got the lock until the end. If
+    /// the run had faults, an attempt counts only if it began at least one bound after all faults
+    /// had ended.
     fn is_used_up(&self) -> bool {
         let settled = match self.timeline.faults.is_empty() {
             true => self.free_from,

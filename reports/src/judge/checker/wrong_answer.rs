@@ -1,13 +1,14 @@
-//! Checks that each definite answer of a lock is true: after a refusal, the process has no lock at
-//! the servers. After a reported loss, it has none either, and it did not remove the lock itself.
-//! After a confirmed release, the lock is removed.
+//! Checks that each definite answer of a lock is true. After a refusal, the process must have no
+//! lock at the servers. After a reported loss, it must have none, and it must not have removed the
+//! lock itself. After a confirmed release, the lock must be removed.
 //!
-//! An answer that leaves the outcome open (`info`) is never wrong. With a quorum, a quorum of
-//! servers must contradict the answer. Without, only the server that had the lock counts, and only
-//! while no other server grants the lock, because this rule does not decide which of two primaries
-//! is right. A lock that the process removes before it asks again is no contradiction, because its
-//! command was still in transit. A reported loss is wrong only if a single server or a quorum had
-//! the lock, because a replica that was promoted without the lock tells the truth.
+//! An answer that leaves the outcome open (`info`) is never wrong. If a lock needs a quorum, a
+//! quorum of servers must contradict the answer. For other locks, only the server that had the lock
+//! counts, and only while no other server grants the lock, because this rule does not decide which
+//! of two primaries is right. A lock that the process removes before it asks again is no
+//! contradiction, because its command was still in transit. A reported loss is wrong only if a
+//! single server or a quorum had the lock, because a replica that was promoted without the lock
+//! tells the truth.
 //!
 //! [`granted`] checks grants and their stated validity, and [`lost`] checks reported losses.
 
@@ -224,7 +225,7 @@ fn stands_on<'t, 'h>(
         None => span.runs_out.is_some() || never_expires(timeline, span) || outlasts(None),
     };
     let own = |span: &&KeySpan<'_>| span.value.is_some_and(|value| is_one_owner(value, owner));
-    // A count that this release lowered is from an earlier acquisition, too.
+    // This release may have lowered a count. Such a value also belongs to an earlier acquisition.
     let counts_all = !may_count_an_unknown_call(timeline, process, invoked);
     let is_lowered =
         |span: &KeySpan<'_>| counts_all && timeline.is_lowered(span) && span.from < told;

@@ -6,10 +6,11 @@
 //!
 //! An acquisition relies on the last claim at each server that is still open when the process
 //! enters. If these are not a quorum (the process was paused until its lease expired), it relies on
-//! the last claim at each server that its own process has not withdrawn. With a quorum, the claim
-//! that completes the quorum is the deciding one. Without, it is the last claim, because that is
-//! the one that the server answered. A nested acquire that recreates a lost lock relies on its own
-//! claim. Any other nested acquire shares the grant of the outer one, even if it changed a count.
+//! the last claim at each server that its own process has not withdrawn. If the lock needs a
+//! quorum, the deciding claim is the one that completes it. For a replicated lock, it is the last
+//! claim, because the server answered that one. A nested acquire that recreates a lost lock relies
+//! on its own claim. Any other nested acquire shares the grant of the outer one, even if it changed
+//! a count.
 
 use super::acquisition::{Acquisition, Grant, Outcome};
 use super::{Moment, moments, owner_and_count};

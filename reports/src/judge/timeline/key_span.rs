@@ -23,11 +23,12 @@ pub struct KeySpan<'h> {
     pub set: Vec<Moment>,
     /// End of the last lease by a correct clock; `None` without a lease or a record of it.
     pub runs_out: Option<SimTime>,
-    /// When and how the value ended; `None` if it still existed at the end of the history.
+    /// The end of the value and its reason; `None` if the value still existed at the end of the
+    /// history.
     pub to: Option<(Moment, KeyEnd)>,
 }
 
-/// How a value ended.
+/// The reason why a value ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KeyEnd {
     /// The server recorded a change of the key.

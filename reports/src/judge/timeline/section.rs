@@ -21,7 +21,7 @@ pub struct Section {
     pub ended_by: SectionEnd,
 }
 
-/// How a critical section ended.
+/// The reason why a critical section ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SectionEnd {
     /// The process invoked release.

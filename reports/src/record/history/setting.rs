@@ -17,7 +17,7 @@ pub struct Checks {
 
 macro_rules! storage_rules {
     ($($(#[$doc:meta])* $member:ident = $checks:expr,)*) => {
-        /// How the storage treats fencing tokens.
+        /// The storage's treatment of fencing tokens.
         #[derive(
             Clone,
             Copy,

@@ -11,7 +11,7 @@ struct Work {
 
 macro_rules! workloads {
     ($($(#[$doc:meta])* $member:ident = $work:expr,)*) => {
-        /// What processes do with the guarded value.
+        /// The use that processes make of the guarded value.
         #[derive(
             Clone,
             Copy,

@@ -20,8 +20,8 @@ use page::{Fill, heads, page};
 use std::io::{self, Write};
 
 const SIZE_MAX: usize = 1_000_000;
-/// What a page may contain, in decreasing size. The first entry that fits is used. The last one is
-/// the minimum for a page that still tells the story.
+/// Possible contents of a page, in decreasing size. The first that fits is used. The last one is
+/// the minimum that still tells the story.
 const FILLS: [Fill; 5] = [
     Fill { messages_max: 1_500, extent: Extent::Run, histories: true },
     Fill { messages_max: 1_000, extent: Extent::Run, histories: false },

@@ -4,7 +4,7 @@ use super::cell::Cell;
 use super::ranges::Ranges;
 use super::{FORMAT, Measured, SeedRange, Shard, Sweep, VERSION};
 
-/// Whether seeds may be missing between the sweeps.
+/// The treatment of seeds that are missing between the sweeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Gaps {
     /// A missing seed is an error.

@@ -22,7 +22,7 @@ pub(crate) struct Canvas {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Extent {
-    /// The whole run, because a script can move the window.
+    /// The picture contains the whole run, because a script can move the window.
     Run,
     Window,
 }

@@ -157,8 +157,8 @@ fn faults(run: &RunReport) -> String {
     format!("faults: {}{left}", told.join(", "))
 }
 
-/// Writes the last lines of the screen. If there are expectations, the exit status is omitted,
-/// because it depends on them.
+/// Writes the last lines of the screen: the exit status and further commands. If there are
+/// expectations, omits the exit status, because the caller prints the comparison with them.
 fn write_end(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let any = |wanted: fn(&Verdict) -> bool| report.runs.iter().any(|run| wanted(&run.verdict));
     let ends = if report.runs.iter().any(|run| run.expectation.is_some()) {

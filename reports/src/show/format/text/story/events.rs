@@ -94,7 +94,7 @@ impl Story<'_> {
     }
 
     /// Returns whether the event decides the story: a server granted the lock, lost it, or changed
-    /// its role. If no process gets the lock, the last owner's release is decisive, too.
+    /// its role. If no process gets the lock, the last owner's release also decides.
     fn decides(&self, entry: &TimelineEntry) -> bool {
         let lead = &self.lead.violation;
         let mut story = lead.narrative.iter();
