@@ -1,6 +1,6 @@
-//! Checks that fencing admits the rightful holder. From the stated bound after the end of all
-//! faults on, the storage must not reject the newest acquisition while the servers still have its
-//! lock.
+//! Checks that fencing admits the rightful holder. When the stated bound has passed since the end
+//! of all faults, the storage must not reject the newest acquisition while the servers still have
+//! its lock.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};

@@ -10,8 +10,8 @@ use crate::record::history::Change;
 use fencepost_faults::{Node, SimTime};
 use std::collections::BTreeSet;
 
-/// Returns whether several processes each got and released only a part of the servers. Together,
-/// the parts are a quorum.
+/// Returns whether several processes each got and released a part of the servers. The servers of
+/// all parts together are a quorum.
 pub(super) fn votes_are_split(timeline: &Timeline<'_>, Period { from, until }: Period) -> bool {
     let quorum = usize::from(timeline.history.header.quorum);
     let given_back = |span: &&KeySpan<'_>| {

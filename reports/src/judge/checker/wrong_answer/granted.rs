@@ -1,5 +1,5 @@
 //! Checks grants: when a process learns of its grant, a quorum of servers must have the lock, and
-//! for as long as the stated validity.
+//! must keep it for the stated validity.
 //!
 //! Two cases are excluded. A process that was paused or whose clock was wrong during the acquire
 //! cannot know how late it is. A server or another process may have removed the lock during the
