@@ -1,4 +1,5 @@
-//! Detects two faults on the same aspect of the same node or link at the same time.
+//! Detects collisions: two faults that affect the same aspect of the same node or link at the same
+//! time.
 
 use crate::fault::{Fault, OperatorCommand};
 use crate::plan::{FaultPlan, TimedFault};

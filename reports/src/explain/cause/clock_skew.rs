@@ -1,4 +1,5 @@
-//! Cause `clock-skew`: the clocks of two processes differed.
+//! Cause `clock-skew`: the clocks of two processes differed, and one took the lock before its lease
+//! ended.
 
 use super::entry::{Entry, Need};
 use crate::explain::evidence::Case;

@@ -1,4 +1,5 @@
-//! Cause `coarse-expiry`: the server counts leases in whole seconds.
+//! Cause `coarse-expiry`: the server counts leases in whole seconds and ended one up to a second
+//! early.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

@@ -1,4 +1,4 @@
-//! Cause `shared-client-id`: processes share one client id.
+//! Cause `shared-client-id`: processes share a client id, and one took another's lock for its own.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

@@ -1,4 +1,5 @@
-//! Cause `shared-owner`: threads of a process share one owner value.
+//! Cause `shared-owner`: threads of a process share an owner value, and a server took one for
+//! another.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

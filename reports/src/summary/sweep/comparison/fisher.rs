@@ -77,7 +77,8 @@ mod tests {
         check((3, 4), (1, 4), 34.0 / 70.0);
         // 4 of 4 against 0 of 4: the extreme tables are two of 70.
         check((4, 4), (0, 4), 2.0 / 70.0);
-        // 8 of 10 against 1 of 6: (C(10,8) C(6,1) + C(10,9) + C(10,3) C(6,6)) / C(16,9)
+        // The p-value of 8 of 10 against 1 of 6 is (C(10,8) C(6,1) + C(10,9) + C(10,3) C(6,6)) /
+        // C(16,9).
         check((8, 10), (1, 6), (270.0 + 10.0 + 120.0) / 11_440.0);
     }
 
