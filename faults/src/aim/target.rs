@@ -133,8 +133,8 @@ impl Place {
     }
 }
 
-/// Moves the incident to the place. Exchanges node names in all of its faults, so that faults of
-/// the same node stay faults of the same node.
+/// Moves the incident to the place. Where its main fault names another client or server, exchanges
+/// the two names in all faults of the incident.
 pub(super) fn moved_to(
     drawn: &DrawnIncident,
     main: &Fault,

@@ -49,8 +49,8 @@ impl<T: Clone + Serialize + DeserializeOwned> View<T> {
         View { name, writer: Writer::Text(write), sanitise: Some(visible_in) }
     }
 
-    /// Returns a view for a writer that may write ANSI colours. Where they are not wanted, the
-    /// owner of the terminal removes them.
+    /// Returns a view for a writer that may write ANSI colours. The program that owns the terminal
+    /// removes them where they are not wanted.
     pub(crate) const fn written(
         name: &'static str,
         write: fn(Page, &T, &mut dyn Write) -> io::Result<()>,
