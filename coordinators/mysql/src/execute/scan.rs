@@ -229,8 +229,7 @@ impl Scan {
         }
         let is_change = matches!(self.action, Action::Change(_));
         if is_change && !locks_gaps && self.only.is_none() {
-            // A semi-consistent read skips a locked row whose last committed version does not
-            // match.
+            // A semi-consistent read skips a locked row whose committed version does not match.
             let is_taken = matches!(
                 context.store.ask(&mut wanted.clone()),
                 crate::store::transaction::Answer::Hindered(_)
