@@ -12,6 +12,8 @@ out=$(realpath "${1:-target/packages}")
 . ci/program.sh "${2:-}"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+cp "$program" "$scratch/$executable"
+program=$scratch/$executable
 
 # Copies a package's folder, with the licence and, unless it has one, the README of all.
 staged() {

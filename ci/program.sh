@@ -4,6 +4,7 @@
 #   target    $1, else a static Linux if its target is installed, else this machine
 #   program   the program for the target: $FENCEPOST if it is set, else built with Cargo's $PROFILE
 #             (release)
+#   executable   the name under which users run it
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"$/\1/p' Cargo.toml)
 host=$(rustc -vV | sed -n 's/^host: //p')
 static=${host/%-gnu/-musl}
@@ -25,3 +26,4 @@ built() {
 }
 program=${FENCEPOST:-$(built "$target")}
 program=$(realpath "$program")
+case $target in *-windows-*) executable=fencepost.exe ;; *) executable=fencepost ;; esac

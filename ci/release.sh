@@ -14,7 +14,8 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 files=$scratch/$name
 mkdir -p "$files/man" "$files/completions"
-cp "$program" README.md CHANGELOG.md LICENSE "$files"
+cp "$program" "$files/$executable"
+cp README.md CHANGELOG.md LICENSE "$files"
 
 # A program for another machine cannot write its pages here; this machine's can.
 "$program" --version >/dev/null 2>&1 || program=$(realpath "$(built "$host")")

@@ -12,6 +12,7 @@ mod hands;
 mod lint;
 mod lock;
 mod machine;
+mod meter;
 mod natives;
 mod process;
 mod script;

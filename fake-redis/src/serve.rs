@@ -5,6 +5,6 @@ mod manual;
 #[cfg(test)]
 mod tests;
 
-pub use deployment::{ServeOptions, start};
+pub use deployment::{ServeOptions, staged, start};
 pub use fencepost_serve::{ServeError, Serving};
 pub use manual::{Commanded, start_manual};

@@ -31,7 +31,7 @@ pub use node::Node;
 pub use plan::{FaultPlan, TimedFault};
 pub use seed::{Seed, Stream};
 pub use setting::{
-    Counts, CutOff, FailoverBy, InvalidSetting, Knobs, Setting, Spans, Topology, Window,
+    Counts, CutOff, FailoverBy, InvalidSetting, Knobs, Setting, Spans, Topology, Victims, Window,
 };
 pub use shrink::{Boundary, Magnitude, Shrunk, fewest_faults, magnitudes, shrink, with_magnitude};
 pub use time::{Micros, SimTime};

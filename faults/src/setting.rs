@@ -3,9 +3,11 @@
 
 mod cut_off;
 mod failover_by;
+mod victims;
 
 pub use cut_off::CutOff;
 pub use failover_by::FailoverBy;
+pub use victims::Victims;
 
 use crate::node::Node;
 use crate::time::{Micros, SimTime};
@@ -122,6 +124,9 @@ pub struct Knobs {
     /// The nodes from which `partition` separates processes. Default servers.
     #[serde(default, skip_serializing_if = "CutOff::is_servers")]
     pub cut_off: CutOff,
+    /// The nodes that `pause` and `clock-jump` hit. Default all.
+    #[serde(default, skip_serializing_if = "Victims::is_all")]
+    pub victims: Victims,
     /// The largest relative drift between the clocks of any two hosts, in parts per million.
     /// Default 30,000 (3 %).
     pub drift_ppm: u32,
@@ -309,6 +314,7 @@ impl Knobs {
             failover_by: FailoverBy::Drawn,
             struck_servers: None,
             cut_off: CutOff::Servers,
+            victims: Victims::All,
             drift_ppm: 30_000,
             clock_jump: up_to(Micros(ttl / 5), ttl.saturating_mul(2)),
             restart_delay: Spans::millis(0, 0),

@@ -7,8 +7,8 @@
 //!
 //! Entry points: [`listen`] opens a listener for each [`Member`], [`Serving`] represents the
 //! running servers, and [`serve`] runs them until a signal arrives. [`serve_staged`] does the same
-//! for servers that keep their own time. [`Files`] are a machine's files. The crate has no
-//! features.
+//! for servers that keep their own time, such as those of a [`Stage`], which injects faults.
+//! [`Files`] are a machine's files. The crate has no features.
 
 #![forbid(unsafe_code)]
 
@@ -20,6 +20,7 @@ mod guest;
 mod host;
 mod platform;
 mod serving;
+mod stage;
 mod staged;
 mod stop;
 mod stream;
@@ -30,6 +31,9 @@ pub use files::Files;
 pub use guest::{Beginning, ByteStream, Crash, Hardware, SharedDisk, serve_guest};
 pub use host::Boot;
 pub use serving::{Announcement, Member, Serving, announced, listen};
+pub use stage::{
+    BootAgain, Happening, Loses, Matcher, Place, Record, Stage, StagedServer, Start, Trap,
+};
 pub use staged::{Sent, Staged, Staging, serve_staged, stage};
 
 use std::ops::ControlFlow;

@@ -9,11 +9,13 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::ops::ControlFlow;
 use std::rc::Rc;
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::OwnedReadHalf;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio::task::LocalSet;
+use tokio::time::Instant;
 
 const READ_BYTES: usize = 16 * 1024;
 
@@ -36,6 +38,17 @@ pub trait Staged: 'static {
     fn closed(&mut self, socket: u64);
     /// Takes the due outputs in order.
     fn take_sent(&mut self) -> Vec<(u64, Sent)>;
+    /// Advances to a real time, counted since the ready line. Called before each input, and at the
+    /// time of [`Staged::next`].
+    fn pass(&mut self, _now: Duration) {}
+    /// When the servers act without input.
+    fn next(&self) -> Option<Duration> {
+        None
+    }
+    /// Returns whether the servers have ended.
+    fn is_over(&self) -> bool {
+        false
+    }
 }
 
 /// Servers and their listeners before the start.
@@ -47,7 +60,9 @@ pub struct Staging<S> {
 }
 
 struct Shared<S> {
+    began: Instant,
     staged: RefCell<S>,
+    has_changed: Notify,
     sockets: RefCell<BTreeMap<u64, mpsc::UnboundedSender<Bytes>>>,
     opened: Cell<u64>,
 }
@@ -68,7 +83,8 @@ pub fn serve_staged<S: Staged>(
     })
 }
 
-/// Serves until `stop`. The caller must be in a [`LocalSet`]. Fails if a listener has no address.
+/// Serves until `stop`, or until the servers have ended. The caller must be in a [`LocalSet`]. Fails
+/// if a listener has no address.
 pub async fn stage<S: Staged>(
     staging: Staging<S>,
     stop: impl Future<Output = ()>,
@@ -78,7 +94,9 @@ pub async fn stage<S: Staged>(
     let addresses = listeners.iter().map(|(role, listener)| Ok((*role, listener.local_addr()?)));
     let addresses = addresses.collect::<std::io::Result<Vec<_>>>().map_err(ServeError::System)?;
     let shared = Rc::new(Shared {
+        began: Instant::now(),
         staged: RefCell::new(staged),
+        has_changed: Notify::new(),
         sockets: RefCell::default(),
         opened: Cell::new(0),
     });
@@ -86,12 +104,38 @@ pub async fn stage<S: Staged>(
         crate::host::spawn(shared.clone().accept(number, listener));
     }
     if announce(Announcement::Ready(&ready_line(&addresses))).is_continue() {
-        stop.await;
+        tokio::select! {
+            biased;
+            () = stop => {}
+            () = shared.live() => {}
+        }
     }
     Ok(())
 }
 
 impl<S: Staged> Shared<S> {
+    /// Lets time pass until the servers have ended.
+    async fn live(&self) {
+        loop {
+            self.pass();
+            self.send();
+            if self.staged.borrow().is_over() {
+                return;
+            }
+            let next = self.staged.borrow().next();
+            let wait = next.map(|at| at.saturating_sub(self.began.elapsed()));
+            tokio::select! {
+                biased;
+                () = crate::host::pause(wait.unwrap_or(Duration::MAX)) => {}
+                () = self.has_changed.notified() => {}
+            }
+        }
+    }
+
+    fn pass(&self) {
+        self.staged.borrow_mut().pass(self.began.elapsed());
+    }
+
     async fn accept(self: Rc<Self>, number: usize, listener: TcpListener) {
         loop {
             match listener.accept().await {
@@ -116,21 +160,29 @@ impl<S: Staged> Shared<S> {
             // An error means that the peer is gone.
             let _ = write.shutdown().await;
         });
+        self.pass();
         self.staged.borrow_mut().opened(number, socket, peer);
-        self.send();
+        self.send_changed();
         crate::host::spawn(self.clone().read(socket, read));
     }
 
     async fn read(self: Rc<Self>, socket: u64, mut stream: OwnedReadHalf) {
         let mut buffer = BytesMut::with_capacity(READ_BYTES);
         while let Ok(1..) = stream.read_buf(&mut buffer).await {
+            self.pass();
             self.staged.borrow_mut().received(socket, &buffer.split());
             buffer.reserve(READ_BYTES);
-            self.send();
+            self.send_changed();
         }
         self.sockets.borrow_mut().remove(&socket);
+        self.pass();
         self.staged.borrow_mut().closed(socket);
+        self.send_changed();
+    }
+
+    fn send_changed(&self) {
         self.send();
+        self.has_changed.notify_one();
     }
 
     fn send(&self) {

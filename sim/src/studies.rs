@@ -3,7 +3,8 @@
 //! A study takes a request and returns a document of `fencepost_reports`. The studies are a
 //! [`sweep`] over seeds, the [`boundary`] at which a lock breaks, the cost of waiting ([`load`]),
 //! every plan of a given size ([`explore`]), the pages of the [`gallery`], and a violation on real
-//! servers ([`reality`]) or as a script for them ([`script`]).
+//! servers ([`reality`]) or as a script for them ([`script`]). `play` returns no document, but plays
+//! a plan in real time.
 
 #[doc(hidden)]
 pub mod bench;
@@ -11,6 +12,7 @@ pub mod boundary;
 pub mod explore;
 pub mod gallery;
 pub mod load;
+pub(crate) mod play;
 pub mod reality;
 pub(crate) mod retest;
 pub mod script;

@@ -4,6 +4,7 @@
 //! process gets its own globals, and scripts cannot change shared tables (prelude.lua), so a script
 //! cannot distinguish a reused state from a new one.
 
+use super::meter::{self, MEMORY, METERS};
 use super::natives::NATIVES;
 use super::source::{CHUNK, Source, placed};
 use luna_core::runtime::{CoroStatus, Value};
@@ -17,8 +18,6 @@ pub(super) const INSTRUCTIONS: i64 = 200_000;
 /// Number of instructions charged for each resumption of a coroutine, in addition to those that it
 /// executes.
 const RESUMPTION: i64 = 50;
-/// Number of bytes that a script may use.
-const MEMORY: usize = 16 << 20;
 /// Growth of memory in bytes after which the machine collects garbage between two processes.
 const GARBAGE: usize = 256 << 10;
 const IDLE_MAX: usize = 32;
@@ -86,10 +85,9 @@ impl Machine {
         };
         // The text is first loaded unchanged, so that errors name the script's own lines.
         vm.load(source.text.as_bytes(), name.as_bytes()).map_err(told)?;
-        let (order, is_over) = (vm.native(order), vm.native(is_over));
         let prelude = vm.load(include_bytes!("prelude.lua"), b"=prelude").map_err(told)?;
-        let mut natives = vec![order, is_over];
-        natives.extend(NATIVES.map(|native| vm.native(native)));
+        let mut natives = vec![vm.native(order)];
+        natives.extend(METERS.into_iter().chain(NATIVES).map(|native| vm.native(native)));
         let made = vm.call_value(Value::Closure(prelude), &natives);
         let made = made.map_err(|error| vm.error_text(&error))?;
         let [instantiate, knows, names] = made[..] else {
@@ -237,6 +235,7 @@ fn order(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
         keys.push(key);
         last = key;
     }
+    meter::work(vm, keys.len())?;
     keys.sort_by(|a, b| compare(*a, *b));
     let list = vm.new_table();
     let list = keys.iter().zip(1_i64..).fold(list, |list, (key, place)| list.with(place, *key));
@@ -265,9 +264,4 @@ fn compare(a: Value, b: Value) -> Ordering {
         (Value::Bool(a), Value::Bool(b)) => a.cmp(&b),
         (a, b) => rank(a).cmp(&rank(b)).then(number(a).total_cmp(&number(b))),
     }
-}
-
-fn is_over(vm: &mut Vm, slot: u32, _: u32) -> Result<u32, LuaError> {
-    let is_over = vm.instr_budget_remaining().is_none() || vm.memory_used() > MEMORY;
-    Ok(vm.nat_return(slot, &[Value::Bool(is_over)]))
 }

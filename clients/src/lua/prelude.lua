@@ -1,6 +1,7 @@
 -- What a script sees: Lua's own functions without those whose results differ from run to run, and
 -- the functions of the host, which hand over to it by a yield.
-local order, is_over, now, monotonic, random_hex, retry_delay, random = ...
+local order, is_over, charge_elements, charge_bytes, charge_strings, charge_list,
+  now, monotonic, random_hex, retry_delay, random = ...
 local real_pcall, real_xpcall, real_tostring, error = pcall, xpcall, tostring, error
 local type, select, rawget, rawset, getmetatable, setmetatable =
   type, select, rawget, rawset, getmetatable, setmetatable
@@ -57,6 +58,7 @@ local function format(pattern, ...)
       values[place] = text(values[place])
     end
   end
+  charge_strings(pattern, unpack(values, 1, count))
   return real_format(pattern, unpack(values, 1, count))
 end
 
@@ -137,19 +139,85 @@ local function raw_set(t, key, value)
   return rawset(t, key, value)
 end
 
+-- Lua's own functions, whose work on long strings and lists counts as instructions.
+local function metered(real)
+  return function(...)
+    charge_strings(...)
+    return real(...)
+  end
+end
+
 local real_rep = string.rep
 local function rep(s, count, separator)
   local size = #real_tostring(s) + (separator and #real_tostring(separator) or 0)
-  if size * 1.0 * (tonumber(count) or 0) > 16 << 20 then error("memory cap exceeded", 2) end
+  charge_bytes(size * 1.0 * (tonumber(count) or 0))
   return real_rep(s, count, separator)
 end
 
-string.dump, string.format, string.rep = nil, format, rep
-getmetatable("").__metatable = "string"
-local own_table = { sort = sort }
-for _, name in ipairs({ "concat", "insert", "move", "pack", "remove", "unpack" }) do
-  own_table[name] = table[name]
+-- Each capture that a replacement names gives at most the whole text, over all matches.
+local real_gsub = string.gsub
+local function gsub(s, pattern, replacement, ...)
+  charge_strings(s, pattern, replacement)
+  local bytes = 0
+  local function room(part)
+    if type(part) == "string" then
+      bytes = bytes + #part
+      charge_bytes(bytes > 16 << 20 and bytes or #part)
+    end
+    return part
+  end
+  if type(replacement) == "table" then
+    return real_gsub(s, pattern, function(key) return room(replacement[key]) end, ...)
+  elseif type(replacement) == "function" then
+    return real_gsub(s, pattern, function(...) return room((replacement(...))) end, ...)
+  elseif type(s) == "string" and type(replacement) == "string" and #s * #replacement > 4096 then
+    local _, matches = real_gsub(s, pattern, "", ...)
+    local _, captures = real_gsub(replacement, "%%%d", "")
+    charge_bytes((matches * 1.0 * #replacement) + captures * 1.0 * #s)
+  end
+  return real_gsub(s, pattern, replacement, ...)
 end
+
+string.dump, string.format, string.rep, string.gsub = nil, format, rep, gsub
+for _, name in ipairs({ "byte", "find", "gmatch", "lower", "match", "pack", "reverse", "sub",
+  "unpack", "upper" }) do
+  string[name] = metered(string[name])
+end
+getmetatable("").__metatable = "string"
+local real_concat, real_move = table.concat, table.move
+local function shifting(real, last)
+  return function(list, ...)
+    local place = ...
+    if type(list) == "table" and select("#", ...) == last and math.type(place) == "integer" then
+      charge_elements(#list - place)
+    end
+    return real(list, ...)
+  end
+end
+local own_table = {
+  concat = function(list, ...)
+    charge_list(list, ...)
+    return real_concat(list, ...)
+  end,
+  insert = shifting(table.insert, 2),
+  move = function(from, first, last, ...)
+    if math.type(first) == "integer" and math.type(last) == "integer" and first <= last then
+      local count = last - first
+      charge_elements(count < 0 and math.maxinteger or count)
+    end
+    return real_move(from, first, last, ...)
+  end,
+  pack = table.pack,
+  remove = shifting(table.remove, 1),
+  sort = sort,
+  unpack = function(list, first, last)
+    local from, to = first or 1, last or type(list) == "table" and #list
+    if math.type(from) == "integer" and math.type(to) == "integer" then
+      charge_elements(to - from)
+    end
+    return unpack(list, first, last)
+  end,
+}
 local own_math = {
   random = function(low, high)
     local drawn = random()
@@ -166,7 +234,7 @@ end
 
 local base = {
   assert = assert, error = error, ipairs = ipairs, rawequal = rawequal, rawget = rawget,
-  rawlen = rawlen, select = select, tonumber = tonumber, type = type, getmetatable = getmetatable,
+  rawlen = rawlen, select = select, tonumber = metered(tonumber), type = type, getmetatable = getmetatable,
   rawset = raw_set, setmetatable = set_metatable, tostring = text, next = next_in,
   pairs = function(t)
     local metatable = getmetatable(t)

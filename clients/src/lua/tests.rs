@@ -118,6 +118,46 @@ fn every_error_of_a_script_is_one_line_with_its_place() {
 }
 
 #[test]
+fn long_work_of_luas_own_functions_counts_as_instructions_and_memory() {
+    const X: &str = "local s = string.rep('x', 100000)";
+    for (text, told) in [
+        ("local u = {} for i = 1, 1000 do u[i] = s end\ntable.concat(u)", "memory"),
+        ("local t = {'a', 'b'} for i = 1, 30000 do\ntable.concat(t, s) end", "instructions"),
+        ("\ns:gsub('x', s)", "memory"),
+        ("\ns:gsub('.', string.rep('%0', 200))", "memory"),
+        ("\ns:gsub('x', function() return s end)", "instructions"),
+        ("\ns:gsub('x', {x = s})", "instructions"),
+        ("for i = 1, 200 do\nstring.format('%s%s%s%s%s%s', s, s, s, s, s, s) end", "instructions"),
+        ("\nstring.format('%99999d', 1)", "invalid conversion"),
+        ("\ntable.move({}, 1, 1e12 // 1 | 0, 2)", "instructions"),
+        ("\ntable.move({}, math.mininteger, math.maxinteger, 2)", ""),
+        ("local t = {} for i = 1, 30000 do\ntable.insert(t, 1, i) end", "instructions"),
+        ("for i = 1, 100000 do\nstring.rep(s, 100) end", "instructions"),
+        ("for i = 1, 100000 do\ns:upper() end", "instructions"),
+        ("for i = 1, 100000 do\ntonumber(s) end", "instructions"),
+        ("for i = 1, 10000 do\ns:find('y') end", "instructions"),
+        ("\npcall(table.move, {}, 1, 1 << 40, 2) pcall(table.move, {}, 1, 1 << 40, 2)", "instruc"),
+    ] {
+        let problem = script(&format!("{X} {text}")).expect_err(text);
+        let is_placed = problem.starts_with("lock.lua:2:");
+        assert!(is_placed && !problem.contains('\n'), "{text}: {problem}");
+        let expected = match told {
+            "memory" => "the script uses more than 16 MB: expected less",
+            "instructions" => "200,000 instructions without a wait",
+            other => other,
+        };
+        assert!(problem.contains(expected), "{text}: {problem}");
+    }
+    let fine = "local t = {} for word in ('role:master,ttl:5'):gmatch('%w+') do t[#t + 1] = word end
+        assert(table.concat(t, '-', 2, 3) == 'master-ttl') assert(('abc'):gsub('b', '%0%0') == 'abbc')
+        assert(('abc'):gsub('%w', {b = 'x'}) == 'axc' and ('a'):gsub('a', function() end) == 'a')
+        table.insert(t, 1, 'x') assert(table.remove(t, 1) == 'x' and table.remove(t) == '5')
+        assert(#table.move(t, 1, 2, 3) == 4 and select('#', table.unpack(t, 1, 3)) == 3)
+        function acquire() end release = acquire";
+    script(fine).unwrap();
+}
+
+#[test]
 fn what_a_script_does_wrong_in_a_call_is_unknown_with_the_reason() {
     for (body, told) in [
         ("return true", "unknown: lock.lua:2:1: acquire returned a boolean: expected the owner"),

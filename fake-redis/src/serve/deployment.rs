@@ -4,7 +4,10 @@ use crate::config::{NodeConfig, Persistence};
 use crate::front::node::Node;
 use crate::sentinel::{Address, Sentinel, SentinelConfig};
 use fencepost_machine::DiskImage;
-use fencepost_serve::{Boot, Files, Member, ServeError, Serving, announced, listen, wall_clock};
+use fencepost_serve::{
+    Boot, BootAgain, Files, Member, ServeError, Serving, StagedServer, Start, announced, listen,
+    wall_clock,
+};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
@@ -58,6 +61,11 @@ impl ServeOptions {
         Ok(())
     }
 
+    /// Number of servers. Fails if an option is invalid.
+    pub fn count(&self) -> Result<u16, ServeError> {
+        Ok(self.parts()?.len() as u16)
+    }
+
     pub(super) fn parts(&self) -> Result<Vec<Part>, ServeError> {
         self.check()?;
         let parts = [
@@ -100,7 +108,7 @@ pub fn start(options: &ServeOptions) -> Result<Serving, ServeError> {
     let ports = listeners.iter().map(|listener| Ok(listener.local_addr()?.port()));
     let ports: Vec<u16> = ports.collect::<io::Result<_>>().map_err(ServeError::System)?;
     let member = |(index, (part, listener))| {
-        let (boot, files) = machine(options, (index, part), ports[index], ports[0])?;
+        let (boot, files) = machine(options, (index, part), ports[index], &ports)?;
         Ok(Member { role: part.name(), boot, files, listener })
     };
     let members = parts.into_iter().zip(listeners).enumerate().map(member);
@@ -115,30 +123,67 @@ fn machine(
     options: &ServeOptions,
     (index, part): (usize, Part),
     port: u16,
-    first: u16,
+    ports: &[u16],
 ) -> Result<(Boot, Files), ServeError> {
-    let host = announced(options.bind);
-    let master = Address { host: host.clone(), port: first };
     let (files, image) = match &options.dir {
         None => (Files::none(), DiskImage::default()),
         Some(dir) => Files::open(&dir.join(format!("{}-{}", part.name(), index + 1)))?,
     };
+    let boot: Boot = match role(options, part, port, ports) {
+        Role::Sentinel(config) => Box::new(move |_| {
+            Box::new(Sentinel::started(config, &image, seed(index), wall_clock()))
+        }),
+        Role::Redis(config) => Box::new(move |attendant| {
+            Box::new(Node::attended(*config, image, seed(index), wall_clock(), attendant))
+        }),
+    };
+    Ok((boot, files))
+}
+
+enum Role {
+    Redis(Box<NodeConfig>),
+    Sentinel(SentinelConfig),
+}
+
+/// A deployment that has been running for a while: Sentinels know the replicas, which are in sync.
+fn role(options: &ServeOptions, part: Part, port: u16, ports: &[u16]) -> Role {
+    let host = announced(options.bind);
+    let master = Address { host: host.clone(), port: ports[0] };
     if part == Part::Sentinel {
-        let config = SentinelConfig {
+        let replicas = ports.iter().skip(1).take(options.replicas.into());
+        let address = |port: &u16| Address { host: host.clone(), port: *port };
+        let known_replicas = replicas.map(address).collect();
+        return Role::Sentinel(SentinelConfig {
             quorum: usize::from(options.sentinels / 2 + 1),
             down_after_ms: options.down_after_ms,
+            known_replicas,
             ..SentinelConfig::new(Address { host, port }, master)
-        };
-        let boot: Boot = Box::new(move |_| {
-            Box::new(Sentinel::started(config, &image, seed(index), wall_clock()))
         });
-        return Ok((boot, files));
     }
     let replica_of = (part == Part::Replica).then_some((master.host, master.port));
-    let config =
-        NodeConfig { host, port, replica_of, starts_in_step: true, ..options.node.clone() };
-    let boot: Boot = Box::new(move |attendant| {
-        Box::new(Node::attended(config, image, seed(index), wall_clock(), attendant))
-    });
-    Ok((boot, files))
+    Role::Redis(Box::new(NodeConfig {
+        host,
+        port,
+        replica_of,
+        starts_in_step: true,
+        ..options.node.clone()
+    }))
+}
+
+/// Servers of a stage, at these ports. Fails if an option is invalid.
+pub fn staged(options: &ServeOptions, ports: &[u16]) -> Result<Vec<StagedServer>, ServeError> {
+    let server = |(part, port): (Part, &u16)| {
+        let boot: BootAgain = match role(options, part, *port, ports) {
+            Role::Sentinel(config) => Box::new(move |start| {
+                let Start { disk, seed, now, .. } = start;
+                Box::new(Sentinel::started(config.clone(), &disk, seed, now.wall))
+            }),
+            Role::Redis(config) => Box::new(move |start| {
+                let config = NodeConfig { starts_in_step: start.is_first, ..(*config).clone() };
+                Box::new(Node::new(config, start.disk, start.seed, start.now.wall))
+            }),
+        };
+        StagedServer { role: part.name(), port: *port, boot }
+    };
+    Ok(options.parts()?.into_iter().zip(ports).map(server).collect())
 }

@@ -1,25 +1,21 @@
 //! Redis servers that a test controls (`fencepost serve --clock manual`).
 
-mod event;
 mod history;
 mod orders;
-mod stage;
+mod scene;
 mod wire;
 
-use super::deployment::{Part, ServeOptions};
-use crate::config::NodeConfig;
-use crate::front::node::Node;
-use crate::sentinel::{Address, Sentinel, SentinelConfig};
+use super::deployment::{Part, ServeOptions, staged};
 use bytes::{Bytes, BytesMut};
-use fencepost_serve::{Sent, ServeError, Staged, Staging, announced, listen};
-use stage::{Boot, Server, Stage};
+use fencepost_serve::{Sent, ServeError, Staged, StagedServer, Staging, listen};
+use scene::Scene;
 use std::collections::BTreeMap;
 use std::io;
 use wire::{Answer, take_request};
 
 /// Servers whose clock moves by commands, with the connections of clients and of the administrator.
 pub struct Commanded {
-    stage: Stage,
+    scene: Scene,
     sockets: BTreeMap<u64, Option<usize>>,
     asking: BTreeMap<u64, BytesMut>,
     answers: Vec<(u64, Sent)>,
@@ -37,20 +33,11 @@ pub fn start_manual(options: &ServeOptions) -> Result<Staging<Commanded>, ServeE
     let listeners = listen(options.bind, options.port, parts.len() as u16 + 1)?;
     let ports = listeners.iter().map(|listener| Ok(listener.local_addr()?.port()));
     let ports: Vec<u16> = ports.collect::<io::Result<_>>().map_err(ServeError::System)?;
-    let mut counts = BTreeMap::<&str, u32>::new();
-    let mut servers = Vec::new();
-    for (part, port) in parts.iter().zip(&ports) {
-        let count = counts.entry(part.name()).or_default();
-        *count += 1;
-        let name = format!("{}-{count}", part.name());
-        let boot = boot(options, *part, *port, ports[0]);
-        servers.push(Server::new((name, *port), *part == Part::Sentinel, boot));
-    }
     let roles = parts.iter().map(|part| part.name()).chain(["admin"]);
     Ok(Staging {
         listeners: roles.zip(listeners).collect(),
         staged: Commanded {
-            stage: Stage::new(servers),
+            scene: Scene::new(named(options, &parts, &ports)?),
             sockets: BTreeMap::new(),
             asking: BTreeMap::new(),
             answers: Vec::new(),
@@ -58,29 +45,22 @@ pub fn start_manual(options: &ServeOptions) -> Result<Staging<Commanded>, ServeE
     })
 }
 
-fn boot(options: &ServeOptions, part: Part, port: u16, first: u16) -> Boot {
-    let host = announced(options.bind);
-    let master = Address { host: host.clone(), port: first };
-    if part == Part::Sentinel {
-        let config = SentinelConfig {
-            quorum: usize::from(options.sentinels / 2 + 1),
-            down_after_ms: options.down_after_ms,
-            ..SentinelConfig::new(Address { host, port }, master)
-        };
-        return Box::new(move |disk, seed, wall| {
-            Box::new(Sentinel::started(config.clone(), &disk, seed, wall))
-        });
-    }
-    let replica_of = (part == Part::Replica).then_some((master.host, master.port));
-    let config = NodeConfig {
-        host,
-        port,
-        replica_of,
-        starts_in_step: true,
-        tap_prefix: Some(Bytes::new()),
-        ..options.node.clone()
+/// Servers that report all keys, with their names.
+fn named(
+    options: &ServeOptions,
+    parts: &[Part],
+    ports: &[u16],
+) -> Result<Vec<(String, StagedServer)>, ServeError> {
+    let mut tapped = options.clone();
+    tapped.node.tap_prefix = Some(Bytes::new());
+    let mut counts = BTreeMap::<&str, u32>::new();
+    let name = |part: &Part| {
+        let count = counts.entry(part.name()).or_default();
+        *count += 1;
+        format!("{}-{count}", part.name())
     };
-    Box::new(move |disk, seed, wall| Box::new(Node::new(config.clone(), disk, seed, wall)))
+    let names: Vec<String> = parts.iter().map(name).collect();
+    Ok(names.into_iter().zip(staged(&tapped, ports)?).collect())
 }
 
 impl Commanded {
@@ -90,8 +70,8 @@ impl Commanded {
             match take_request(asking) {
                 Ok(Some(words)) if words.is_empty() => {}
                 Ok(Some(words)) => {
-                    let answer = orders::obey(&mut self.stage, &words);
-                    self.answers.append(&mut self.stage.take_sent());
+                    let answer = orders::obey(&mut self.scene, &words);
+                    self.answers.append(&mut self.scene.take_sent());
                     self.answers.push((socket, Sent::Bytes(answer.encoded().into())));
                 }
                 Ok(None) => return,
@@ -109,10 +89,10 @@ impl Commanded {
 
 impl Staged for Commanded {
     fn opened(&mut self, listener: usize, socket: u64, peer: &str) {
-        let server = (listener < self.stage.servers.len()).then_some(listener);
+        let server = (listener < self.scene.stage.count()).then_some(listener);
         self.sockets.insert(socket, server);
         match server {
-            Some(server) => self.stage.open(server, socket, peer),
+            Some(server) => self.scene.stage.open(server, socket, peer),
             None => {
                 self.asking.insert(socket, BytesMut::new());
             }
@@ -121,7 +101,7 @@ impl Staged for Commanded {
 
     fn received(&mut self, socket: u64, bytes: &[u8]) {
         match self.sockets.get(&socket) {
-            Some(Some(server)) => self.stage.receive(*server, socket, bytes),
+            Some(Some(server)) => self.scene.stage.receive(*server, socket, bytes),
             Some(None) => {
                 if let Some(asking) = self.asking.get_mut(&socket) {
                     asking.extend_from_slice(bytes);
@@ -135,13 +115,13 @@ impl Staged for Commanded {
     fn closed(&mut self, socket: u64) {
         self.asking.remove(&socket);
         if let Some(Some(server)) = self.sockets.remove(&socket) {
-            self.stage.close(server, socket);
+            self.scene.stage.close(server, socket);
         }
     }
 
     fn take_sent(&mut self) -> Vec<(u64, Sent)> {
         let mut all = std::mem::take(&mut self.answers);
-        all.append(&mut self.stage.take_sent());
+        all.append(&mut self.scene.take_sent());
         all
     }
 }

@@ -7,14 +7,14 @@ use super::timing::span;
 use crate::draw::{any, chance};
 use crate::fault::Fault;
 use crate::node::Node;
-use crate::setting::Setting;
+use crate::setting::{Setting, Victims};
 use crate::time::SimTime;
 use rand_chacha::ChaCha8Rng;
 
 pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let mut drawn = Vec::new();
     for strike in strikes(rng, setting) {
-        let at_a_client = chance(rng, 150);
+        let at_a_client = chance(rng, 150) && setting.knobs.victims == Victims::All;
         let client = any(rng, &setting.clients());
         let at = strike.first();
         let faults = match client {

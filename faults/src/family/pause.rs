@@ -7,7 +7,7 @@ use super::timing::{span, span_often_past, starts};
 use crate::draw::{any, chance};
 use crate::fault::Fault;
 use crate::node::Node;
-use crate::setting::{Setting, Spans, Topology};
+use crate::setting::{Setting, Spans, Topology, Victims};
 use crate::time::Micros;
 use rand_chacha::ChaCha8Rng;
 
@@ -19,7 +19,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
 }
 
 fn pause(rng: &mut ChaCha8Rng, setting: &Setting) -> Option<Fault> {
-    let server = chance(rng, 125);
+    let server = chance(rng, 125) || setting.knobs.victims == Victims::Servers;
     let nodes = if server { setting.servers() } else { setting.clients() };
     let node = any(rng, &nodes)?;
     let duration_us = match node {

@@ -5,7 +5,7 @@ use crate::settings::{independent, replicated, standalone};
 use fencepost_faults::family::swarm;
 use fencepost_faults::{
     CutOff, FAMILIES, FailoverBy, Family, Fault, FaultKind, FaultPlan, Micros, Node,
-    OperatorCommand, Seed, Setting, Spans, TimedFault, Topology, incidents,
+    OperatorCommand, Seed, Setting, Spans, TimedFault, Topology, Victims, incidents,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU16;
@@ -74,6 +74,21 @@ fn a_partition_cuts_off_the_storage_only_if_the_setting_says_so() {
         assert_eq!(ends(&setting), BTreeSet::from([false]));
         setting.knobs.cut_off = CutOff::Storage;
         assert_eq!(ends(&setting), BTreeSet::from([true]));
+    }
+}
+
+#[test]
+fn pauses_and_clock_steps_spare_processes_if_the_setting_says_so() {
+    let hit = |family: &str, setting: &Setting| -> BTreeSet<bool> {
+        let faults = (0..200).flat_map(|seed| plan(seed, family, setting).faults);
+        let own = faults.filter(|timed| timed.fault.kind() != FaultKind::Partition);
+        own.flat_map(|timed| timed.fault.nodes()).map(Node::is_process).collect()
+    };
+    for family in ["pause", "clock-jump"] {
+        let mut setting = replicated();
+        assert_eq!(hit(family, &setting), BTreeSet::from([false, true]), "{family}");
+        setting.knobs.victims = Victims::Servers;
+        assert_eq!(hit(family, &setting), BTreeSet::from([false]), "{family}");
     }
 }
 

@@ -8,6 +8,9 @@ use crate::group::Group;
 use crate::process::Number;
 use crate::sys::filter::FIRST_DESCRIPTOR;
 
+/// `asm-generic/ioctls.h`; the type of libc's constant depends on the C library.
+const FIONREAD: u64 = 0x541b;
+
 impl Group {
     pub(super) fn descriptor_call(&mut self, call: &Call) -> Option<Outcome> {
         let [a, b, c, ..] = call.arguments;
@@ -199,7 +202,7 @@ impl Group {
                 Kind::Socket(_) | Kind::Datagrams(_) => self.asks_for_interface(call, question, at),
                 _ => Outcome::Native,
             },
-            libc::FIONREAD => {
+            FIONREAD => {
                 let waiting = match &self.files.get(file).kind {
                     Kind::PipeRead(pipe) | Kind::Pair { read: pipe, .. } => {
                         self.files.pipes[*pipe].bytes.len()

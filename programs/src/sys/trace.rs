@@ -3,6 +3,11 @@
 use libc::{c_long, c_ulong, c_void, pid_t, user_regs_struct};
 use std::io;
 
+#[cfg(target_env = "musl")]
+type Request = libc::c_int;
+#[cfg(not(target_env = "musl"))]
+type Request = libc::c_uint;
+
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Tracee(pub(crate) pid_t);
 
@@ -77,7 +82,7 @@ impl Tracee {
         self.request(libc::PTRACE_SETOPTIONS, c_long::from(options))
     }
 
-    fn request(self, what: libc::c_uint, data: c_long) -> io::Result<()> {
+    fn request(self, what: Request, data: c_long) -> io::Result<()> {
         // SAFETY: every request of this function takes a number and no pointer.
         match unsafe { libc::ptrace(what, self.0, 0, data) } {
             -1 => Err(io::Error::last_os_error()),

@@ -1,11 +1,13 @@
 //! The command `fencepost serve`, which runs a coordinator on real TCP.
 
+mod play;
+
 use super::arguments::{ServeArguments, ServedClock};
 use super::options::coordinator;
 use super::output::{log, print};
 use super::{Failure, Outcome};
 use crate::hosts::coordinators::redis::persistence;
-use crate::hosts::coordinators::serving::Place;
+use crate::hosts::coordinators::serving::{Place, Served};
 use crate::hosts::coordinators::{
     chubby, entry, etcd, gemfire, memcached, mysql, postgresql, zookeeper,
 };
@@ -15,6 +17,7 @@ use fake_redis::config::{NodeConfig, RedisVersion};
 use fake_redis::serve::ServeOptions;
 use fencepost_clients::Coordinator;
 use fencepost_serve::Announcement;
+use play::play;
 use std::ops::ControlFlow;
 
 /// The ready line on stdout lists each server as `role=address`.
@@ -22,26 +25,7 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
     let coordinator = coordinator(Some(&arguments.coordinator))?.unwrap_or(Coordinator::Redis);
     protect(arguments, coordinator)?;
     refuse_foreign(arguments, coordinator)?;
-    let port = arguments.port.unwrap_or(entry(coordinator).port);
     let mut printed = Ok(());
-    let place = |servers| Place {
-        bind: arguments.bind,
-        port,
-        servers,
-        dir: arguments.dir.as_deref(),
-        clients_max: arguments.max_clients,
-    };
-    let members = place(arguments.servers.unwrap_or(1));
-    let start = || match coordinator {
-        Coordinator::Redis => fake_redis::serve::start(&options(arguments, port)),
-        Coordinator::Memcached => memcached::serve(place(arguments.nodes), arguments.maxmemory),
-        Coordinator::ZooKeeper => zookeeper::serve(members),
-        Coordinator::PostgreSql => postgresql::serve(place(1)),
-        Coordinator::MySql => mysql::serve(place(1)),
-        Coordinator::Etcd => etcd::serve(members),
-        Coordinator::Chubby => chubby::serve(members),
-        Coordinator::GemFire => gemfire::serve(members),
-    };
     let announce = |announcement: Announcement<'_>| {
         match announcement {
             Announcement::Ready(line) => printed = print(&format!("{line}\n")),
@@ -49,15 +33,51 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
         }
         if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
-    let served = match arguments.clock {
-        ServedClock::Real => fencepost_serve::serve(start, announce),
-        ServedClock::Manual => {
-            let start = || fake_redis::serve::start_manual(&options(arguments, port));
-            fencepost_serve::serve_staged(start, announce)
+    let redis = || options(arguments, port(arguments, coordinator));
+    match (&arguments.play.fault, arguments.clock) {
+        (Some(fault), _) => play(arguments, coordinator, fault, announce)?,
+        (None, ServedClock::Real) => {
+            let start = || match members(arguments, coordinator) {
+                None => fake_redis::serve::start(&redis()),
+                Some((served, place)) => served.start(place),
+            };
+            fencepost_serve::serve(start, announce).map_err(Failure::wrong)?;
         }
-    };
-    served.map_err(Failure::wrong)?;
+        (None, ServedClock::Manual) => {
+            let start = || fake_redis::serve::start_manual(&redis());
+            fencepost_serve::serve_staged(start, announce).map_err(Failure::wrong)?;
+        }
+    }
     printed.map(|()| Outcome::AsExpected)
+}
+
+fn port(arguments: &ServeArguments, coordinator: Coordinator) -> u16 {
+    arguments.port.unwrap_or(entry(coordinator).port)
+}
+
+/// `None` for Redis, whose servers differ from each other.
+fn members(arguments: &ServeArguments, coordinator: Coordinator) -> Option<(Served, Place<'_>)> {
+    let clients = arguments.max_clients;
+    let ensemble = arguments.servers.unwrap_or(1);
+    let (served, servers) = match coordinator {
+        Coordinator::Redis => return None,
+        Coordinator::Memcached => {
+            (memcached::served(clients, arguments.maxmemory), arguments.nodes)
+        }
+        Coordinator::ZooKeeper => (zookeeper::served(clients), ensemble),
+        Coordinator::PostgreSql => (postgresql::served(clients), 1),
+        Coordinator::MySql => (mysql::served(clients), 1),
+        Coordinator::Etcd => (etcd::served(clients), ensemble),
+        Coordinator::Chubby => (chubby::served(clients), ensemble),
+        Coordinator::GemFire => (gemfire::served(clients), ensemble),
+    };
+    let place = Place {
+        bind: arguments.bind,
+        port: port(arguments, coordinator),
+        servers,
+        dir: arguments.dir.as_deref(),
+    };
+    Some((served, place))
 }
 
 /// Without a password, only this computer may connect.

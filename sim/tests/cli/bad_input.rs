@@ -166,6 +166,31 @@ fn what_another_coordinator_serves_with_is_refused() {
 }
 
 #[test]
+fn plans_that_cannot_be_played_are_refused() {
+    let plan = |more: &[&'static str]| [&["serve", "--port", "0"], more].concat();
+    for (more, expected) in [
+        (&["--seed", "7"][..], &["--fault"][..]),
+        (&["--repeat", "2"], &["--fault"]),
+        (&["--fault", "falover"], &["falover", "failover"]),
+        (&["--fault", "suspend"], &["suspend", "redis servers", "restart"]),
+        (&["--fault", "all", "--seed", "x"], &["'x'", "decimal or 0x"]),
+        (&["--fault", "restart", "--duration", "0s"], &["--duration '0s'", "1m"]),
+        (&["--fault", "restart", "--duration", "soon"], &["soon", "10s"]),
+        (&["--fault", "restart", "--repeat", "0"], &["0", "1"]),
+        (&["--fault", "restart", "--dir", "here"], &["--dir", "memory"]),
+        (&["--fault", "restart", "--clock", "manual"], &["--clock manual", "one of them"]),
+        (&["--fault", "restart", "--real"], &["--real", "export REPORT --as script"]),
+        (&["--fault", "failover", "--coordinator", "postgresql"], &["failover", "postgresql"]),
+        (
+            &["--fault", "restart", "--coordinator", "memcached", "--nodes", "2"],
+            &["--nodes", "one memcached server"],
+        ),
+    ] {
+        refuses(&plan(more), expected);
+    }
+}
+
+#[test]
 fn numbers_out_of_range_are_refused() {
     refuses(&["--seed", "-1"], &["-1"]);
     refuses(&["--seed", "99999999999999999999"], &["99999999999999999999", "18446744073709551615"]);

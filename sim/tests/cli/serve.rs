@@ -143,6 +143,24 @@ fn what_a_cluster_of_etcd_keeps_in_a_folder_is_there_again() {
     }
 }
 
+#[test]
+fn a_plan_is_played_on_each_coordinator_and_ends_the_servers() {
+    for coordinator in ["redis", "memcached", "zookeeper", "postgresql", "mysql", "etcd"] {
+        let plan = "serve --port 0 --seed 1 --fault restart --ttl 100ms --duration 1s --repeat 2";
+        let words: Vec<&str> = plan.split(' ').chain(["--coordinator", coordinator]).collect();
+        let played = fencepost(&words);
+        assert_eq!(played.status, 0, "{}", played.stderr);
+        assert!(played.stdout.starts_with("ready "), "{}", played.stdout);
+        assert_eq!(played.stdout.lines().count(), 1, "{}", played.stdout);
+        let count = |text: &str| played.stderr.lines().filter(|line| line.contains(text)).count();
+        let faults = count("plan: #");
+        assert!(faults > 0, "{}", played.stderr);
+        let expected = (faults * 2, faults * 2);
+        assert_eq!((count(" begins: #"), count(" ends: #")), expected, "{}", played.stderr);
+        assert!(played.stderr.contains(" round 2 of 2"), "{}", played.stderr);
+    }
+}
+
 fn query(address: &str, sql: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(b"\0\0\0\x11\0\x03\0\0user\0me\0\0").unwrap();

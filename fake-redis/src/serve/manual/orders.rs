@@ -1,7 +1,7 @@
 //! The commands of the admin connection.
 
-use super::stage::{Stage, Trap};
-use super::wire::Answer;
+use super::scene::Scene;
+use super::wire::{Answer, command};
 
 const SPAN_MAX_US: u64 = 86_400_000_000;
 
@@ -26,55 +26,55 @@ const ORDERS: &[&str] = &[
     "RESET",
 ];
 
-pub(super) fn obey(stage: &mut Stage, words: &[String]) -> Answer {
+pub(super) fn obey(scene: &mut Scene, words: &[String]) -> Answer {
     let upper: Vec<String> = words.iter().map(|word| word.to_uppercase()).collect();
     let upper: Vec<&str> = upper.iter().map(String::as_str).collect();
     let given: Vec<&str> = words.iter().map(String::as_str).collect();
     let outcome = match upper[..] {
-        ["CLOCK"] => return Answer::Number(stage.wall().as_millis()),
-        ["CLOCK", "ADVANCE", _] => advance(stage, given[2]),
-        ["CLOCK", "STEP", _] => step(stage, given[2], None),
-        ["CLOCK", "STEP", _, _] => step(stage, given[2], Some(given[3])),
+        ["CLOCK"] => return Answer::Number(scene.stage.wall().as_millis()),
+        ["CLOCK", "ADVANCE", _] => advance(scene, given[2]),
+        ["CLOCK", "STEP", _] => step(scene, given[2], None),
+        ["CLOCK", "STEP", _, _] => step(scene, given[2], Some(given[3])),
         ["LAG", _] => span(given[1]).and_then(|lag| match u64::try_from(lag) {
             Ok(lag) => {
-                stage.lag_us = lag;
+                scene.set_lag(lag);
                 Ok(())
             }
             Err(_) => Err(format!("LAG '{}': expected a span of at least 0", given[1])),
         }),
-        ["DROP-REPLY", "OF", command] => trap(stage, command, None),
-        ["DROP-REPLY", "OF", command, _] => trap(stage, command, Some(given[3])),
-        ["RESTART", "EMPTY"] => restart(stage, None, true),
+        ["DROP-REPLY", "OF", command] => trap(scene, command, None),
+        ["DROP-REPLY", "OF", command, _] => trap(scene, command, Some(given[3])),
+        ["RESTART", "EMPTY"] => restart(scene, None, true),
         ["RESTART", ref named @ ..] if named.len() <= 2 => {
             let is_empty = named.last() == Some(&"EMPTY");
-            restart(stage, given.get(1).copied(), is_empty)
+            restart(scene, given.get(1).copied(), is_empty)
         }
         ["CRASH" | "FREEZE" | "THAW" | "CUT" | "HEAL", ref named @ ..] if named.len() <= 1 => {
-            act(stage, upper[0], given.get(1).copied())
+            act(scene, upper[0], given.get(1).copied())
         }
-        ["FAILOVER"] => fail_over(stage),
+        ["FAILOVER"] => fail_over(scene),
         ["ENTER", _, _] => {
-            stage.history.enter(stage.now_us, given[1], given[2]);
+            scene.history.enter(scene.stage.now_us(), given[1], given[2]);
             Ok(())
         }
-        ["LEAVE", _, _] => match stage.history.leave(stage.now_us, given[1], given[2]) {
+        ["LEAVE", _, _] => match scene.history.leave(scene.stage.now_us(), given[1], given[2]) {
             true => Ok(()),
             false => Err(format!("{} is not inside {}", given[2], given[1])),
         },
         ["RESET"] => {
-            stage.reset();
+            scene.reset();
             Ok(())
         }
-        _ => return report(stage, &upper),
+        _ => return report(scene, &upper),
     };
     outcome.map_or_else(Answer::Wrong, |()| Answer::Ok)
 }
 
-fn report(stage: &Stage, upper: &[&str]) -> Answer {
+fn report(scene: &Scene, upper: &[&str]) -> Answer {
     match upper {
-        ["HISTORY"] => Answer::Lines(stage.history.entries().to_vec()),
-        ["JUDGE"] => Answer::Lines(stage.history.overlaps().to_vec()),
-        ["SERVERS"] => Answer::Lines(servers(stage)),
+        ["HISTORY"] => Answer::Lines(scene.history.entries().to_vec()),
+        ["JUDGE"] => Answer::Lines(scene.history.overlaps().to_vec()),
+        ["SERVERS"] => Answer::Lines(servers(scene)),
         ["HELP"] => Answer::Lines(ORDERS.iter().map(|order| (*order).to_owned()).collect()),
         // Client libraries send these commands when they connect.
         ["PING", ..] => Answer::Text("PONG"),
@@ -90,22 +90,22 @@ fn report(stage: &Stage, upper: &[&str]) -> Answer {
     }
 }
 
-fn servers(stage: &Stage) -> Vec<String> {
-    let state = |place: usize| match &stage.servers[place] {
-        _ if !stage.is_up(place) => "crashed",
-        server if server.is_frozen => "frozen",
-        server if server.is_cut => "cut off",
+fn servers(scene: &Scene) -> Vec<String> {
+    let state = |place: usize| match &scene.stage {
+        stage if !stage.is_up(place) => "crashed",
+        stage if stage.is_frozen(place) => "frozen",
+        _ if scene.is_cut_off(place) => "cut off",
         _ => "up",
     };
-    let all = stage.servers.iter().enumerate();
-    all.map(|(place, server)| format!("{} {}", server.name, state(place))).collect()
+    let all = scene.names.iter().enumerate();
+    all.map(|(place, name)| format!("{name} {}", state(place))).collect()
 }
 
-fn server(stage: &Stage, name: Option<&str>) -> Result<usize, String> {
+fn server(scene: &Scene, name: Option<&str>) -> Result<usize, String> {
     let Some(name) = name else { return Ok(0) };
-    let found = stage.servers.iter().position(|server| server.name.eq_ignore_ascii_case(name));
-    let names: Vec<&str> = stage.servers.iter().map(|server| &*server.name).collect();
-    found.ok_or_else(|| format!("unknown server '{name}': expected one of {}", names.join(", ")))
+    let found = scene.names.iter().position(|server| server.eq_ignore_ascii_case(name));
+    let names = scene.names.join(", ");
+    found.ok_or_else(|| format!("unknown server '{name}': expected one of {names}"))
 }
 
 /// Parses a span such as 10s, -5s, 250ms, 100us, 2m or 1h into microseconds.
@@ -126,51 +126,52 @@ fn span(text: &str) -> Result<i64, String> {
     span.ok_or_else(wrong)
 }
 
-fn advance(stage: &mut Stage, text: &str) -> Result<(), String> {
+fn advance(scene: &mut Scene, text: &str) -> Result<(), String> {
     let by = span(text)?;
     let by = u64::try_from(by)
         .map_err(|_| format!("CLOCK ADVANCE '{text}': expected a span of at least 0"))?;
-    match stage.advance(by) {
+    let end = scene.stage.now_us().saturating_add(by);
+    match scene.stage.advance_to(end) {
         true => Ok(()),
         false => Err("the servers do not come to rest: expected RESET".to_owned()),
     }
 }
 
-fn step(stage: &mut Stage, text: &str, name: Option<&str>) -> Result<(), String> {
+fn step(scene: &mut Scene, text: &str, name: Option<&str>) -> Result<(), String> {
     let by = span(text)?;
-    let only = name.map(|name| server(stage, Some(name))).transpose()?;
-    for (place, server) in stage.servers.iter_mut().enumerate() {
-        if only.is_none_or(|only| only == place) {
-            server.stepped_us += by;
-        }
+    let only = name.map(|name| server(scene, Some(name))).transpose()?;
+    for place in (0..scene.stage.count()).filter(|place| only.is_none_or(|only| only == *place)) {
+        scene.stage.step_clock(place, by);
     }
-    stage.history.note(stage.now_us, name.unwrap_or("every server"), format!("steps by {text}"));
+    let who = name.unwrap_or("every server");
+    scene.history.note(scene.stage.now_us(), who, format!("steps by {text}"));
     Ok(())
 }
 
-fn trap(stage: &mut Stage, command: &str, name: Option<&str>) -> Result<(), String> {
-    let server = name.map(|name| server(stage, Some(name))).transpose()?;
-    stage.traps.push(Trap { server, command: command.to_owned() });
+fn trap(scene: &mut Scene, command: &str, name: Option<&str>) -> Result<(), String> {
+    let server = name.map(|name| server(scene, Some(name))).transpose()?;
+    scene.trap(server, command);
     Ok(())
 }
 
-fn restart(stage: &mut Stage, name: Option<&str>, is_empty: bool) -> Result<(), String> {
+fn restart(scene: &mut Scene, name: Option<&str>, is_empty: bool) -> Result<(), String> {
     let name = name.filter(|name| !name.eq_ignore_ascii_case("EMPTY"));
-    let place = server(stage, name)?;
-    if stage.is_up(place) {
-        stage.crash(place);
-        stage.settle();
+    let place = server(scene, name)?;
+    if scene.stage.is_up(place) {
+        scene.crash(place);
     }
-    let entry = if is_empty { "restarts, empty" } else { "restarts" };
-    stage.history.note(stage.now_us, &stage.servers[place].name, entry.to_owned());
-    stage.restart(place, is_empty);
+    scene.note(place, if is_empty { "restarts, empty" } else { "restarts" });
+    if is_empty {
+        scene.stage.wipe(place);
+    }
+    scene.stage.restart(place);
     Ok(())
 }
 
-fn act(stage: &mut Stage, order: &str, name: Option<&str>) -> Result<(), String> {
-    let place = server(stage, name)?;
-    if !stage.is_up(place) {
-        return Err(format!("{} is crashed: expected RESTART first", stage.servers[place].name));
+fn act(scene: &mut Scene, order: &str, name: Option<&str>) -> Result<(), String> {
+    let place = server(scene, name)?;
+    if !scene.stage.is_up(place) {
+        return Err(format!("{} is crashed: expected RESTART first", scene.names[place]));
     }
     let entry = match order {
         "CRASH" => "crashes",
@@ -178,38 +179,34 @@ fn act(stage: &mut Stage, order: &str, name: Option<&str>) -> Result<(), String>
         "CUT" => "is cut off",
         _ => "goes on",
     };
-    stage.history.note(stage.now_us, &stage.servers[place].name, entry.to_owned());
+    scene.note(place, entry);
     match order {
-        "CRASH" => stage.crash(place),
-        "FREEZE" => stage.servers[place].is_frozen = true,
-        "CUT" => stage.servers[place].is_cut = true,
-        _ => stage.release(place),
+        "CRASH" => scene.crash(place),
+        "FREEZE" => scene.stage.freeze(place),
+        "CUT" => scene.cut_off(place),
+        _ => scene.release(place),
     }
-    stage.settle();
     Ok(())
 }
 
-fn fail_over(stage: &mut Stage) -> Result<(), String> {
-    let ups: Vec<usize> = (0..stage.servers.len()).filter(|place| stage.is_up(*place)).collect();
-    if let Some(sentinel) = ups.iter().find(|place| stage.servers[**place].is_sentinel) {
-        stage.command(*sentinel, &["SENTINEL", "FAILOVER", "mymaster"]);
+fn fail_over(scene: &mut Scene) -> Result<(), String> {
+    let all = 0..scene.stage.count();
+    let ups: Vec<usize> = all.filter(|place| scene.stage.is_up(*place)).collect();
+    if let Some(sentinel) = ups.iter().find(|place| scene.is_sentinel(**place)) {
+        scene.stage.command(*sentinel, &command(&["SENTINEL", "FAILOVER", "mymaster"]));
         return Ok(());
     }
-    let follows = |name: &str| name.starts_with("replica") || name.starts_with("master");
-    let of_one = stage.servers.iter().any(|server| server.name.starts_with("replica"));
-    let next = ups
-        .iter()
-        .copied()
-        .find(|place| stage.primary != *place && follows(&stage.servers[*place].name));
-    let Some(next) = next.filter(|_| of_one) else {
+    let has_replicas = scene.names.iter().any(|name| name.starts_with("replica"));
+    let next = ups.iter().copied().find(|place| scene.primary != *place);
+    let Some(next) = next.filter(|_| has_replicas) else {
         return Err("FAILOVER: expected a replica that is up (--replicas 1)".to_owned());
     };
-    stage.history.note(stage.now_us, &stage.servers[next].name, "becomes the primary".to_owned());
-    stage.command(next, &["REPLICAOF", "NO", "ONE"]);
-    stage.primary = next;
-    let port = stage.servers[next].port.to_string();
+    scene.note(next, "becomes the primary");
+    scene.stage.command(next, &command(&["REPLICAOF", "NO", "ONE"]));
+    scene.primary = next;
+    let port = scene.stage.port(next).to_string();
     for place in ups.into_iter().filter(|place| *place != next) {
-        stage.command(place, &["REPLICAOF", "127.0.0.1", &port]);
+        scene.stage.command(place, &command(&["REPLICAOF", "127.0.0.1", &port]));
     }
     Ok(())
 }

@@ -16,15 +16,9 @@ impl Desk {
     fn new(replicas: u16, sentinels: u16) -> Desk {
         let options = ServeOptions { replicas, sentinels, port: 7000, ..ServeOptions::default() };
         let parts = options.parts().unwrap();
-        let servers = parts.iter().enumerate().map(|(place, part)| {
-            let port = 7000 + place as u16;
-            let before = parts[..place].iter().filter(|other| *other == part).count();
-            let name = format!("{}-{}", part.name(), before + 1);
-            let boot = boot(&options, *part, port, 7000);
-            Server::new((name, port), *part == Part::Sentinel, boot)
-        });
+        let ports: Vec<u16> = (7000..).take(parts.len()).collect();
         let commanded = Commanded {
-            stage: Stage::new(servers.collect()),
+            scene: Scene::new(named(&options, &parts, &ports).unwrap()),
             sockets: BTreeMap::new(),
             asking: BTreeMap::new(),
             answers: Vec::new(),

@@ -1,8 +1,8 @@
 //! The arguments of `serve`.
 
-use super::values::ensemble;
+use super::values::{ensemble, seed};
 use crate::setup::scenario::Persistence;
-use crate::setup::span::Span;
+use crate::setup::span::{Span, SpanRange};
 use clap::{Args, ValueEnum};
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -16,6 +16,8 @@ pub(crate) struct ServeArguments {
     /// ready line. See docs/commanded-redis.md.
     #[arg(long, value_name = "C", default_value = "real")]
     pub(crate) clock: ServedClock,
+    #[command(flatten)]
+    pub(crate) play: PlayArguments,
     /// Port of the first server; the others use the ports after it. 0 takes free ports and prints
     /// them [default: the real server's port, 6379 for redis].
     #[arg(long, value_name = "P")]
@@ -79,6 +81,61 @@ pub(crate) struct ServeArguments {
     /// Password of the default user.
     #[arg(long, value_name = "PASSWORD")]
     pub(crate) requirepass: Option<String>,
+}
+
+/// A plan to play on the served servers.
+#[derive(Args, Debug)]
+pub(crate) struct PlayArguments {
+    /// Play the fault plan of --seed on the servers in real time, and report each fault on stderr.
+    ///
+    /// A fault family, or several joined by `+`. See docs/commanded-redis.md#play-a-plan.
+    #[arg(long, value_name = "F", help_heading = "Plan")]
+    pub(crate) fault: Option<String>,
+    /// Seed of the plan: a u64, decimal or 0x.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "0",
+        requires = "fault",
+        value_parser = seed,
+        help_heading = "Plan",
+    )]
+    pub(crate) seed: u64,
+    /// Length of the plan, after which the servers end [default: faults begin within 1m, and the
+    /// servers go on].
+    #[arg(long, value_name = "D", requires = "fault", help_heading = "Plan")]
+    pub(crate) duration: Option<Span>,
+    /// Play the plan K times; each time ends all its faults.
+    #[arg(
+        long,
+        value_name = "K",
+        default_value_t = 1,
+        requires = "fault",
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000),
+        help_heading = "Plan",
+    )]
+    pub(crate) repeat: u32,
+    /// Lease of the locks under test, which sets the length of many faults.
+    #[arg(
+        long,
+        value_name = "D",
+        default_value = "10s",
+        requires = "fault",
+        help_heading = "Plan"
+    )]
+    pub(crate) ttl: Span,
+    /// Downtime of a restarted server.
+    #[arg(
+        long,
+        value_name = "A..B",
+        default_value = "0s",
+        requires = "fault",
+        help_heading = "Plan"
+    )]
+    pub(crate) restart_delay: SpanRange,
+    /// Refused: a plan is played on simulated servers only.
+    #[arg(long, requires = "fault", hide = true)]
+    pub(crate) real: bool,
 }
 
 /// What the clocks of served servers follow.

@@ -1,7 +1,7 @@
 //! Chubby: a cell of five replicas, which elect a master.
 
 use super::ensemble;
-use super::serving::{self, Place};
+use super::serving::Served;
 use super::{Entry, ServerSetup};
 use crate::setup::scenario::{Factory, Scenario};
 use fencepost_chubby::{
@@ -11,7 +11,6 @@ use fencepost_chubby::{
 use fencepost_clients::{Coordinator, Definition, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Stream};
-use fencepost_serve::{ServeError, Serving, clocks};
 use rand_core::Rng;
 
 /// The paper specifies no port.
@@ -70,10 +69,8 @@ fn recovery(scenario: &Scenario, _: Topology) -> Micros {
     lease + Micros(MASTER_LEASE_US * 3) + asks + delay
 }
 
-pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
-    let clients_max = place.clients_max;
-    serving::start(
-        place,
+pub(crate) fn served(clients_max: Option<u32>) -> Served {
+    Served::new(
         "chubby",
         |number| format!("chubby-{number}"),
         move |seat| {
@@ -84,7 +81,7 @@ pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
             if let Some(bound) = clients_max {
                 config.connections_max = bound as usize;
             }
-            Chubby::new(config, &seat.disk, clocks())
+            Chubby::new(config, &seat.disk, seat.now)
         },
     )
 }

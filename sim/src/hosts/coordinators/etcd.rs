@@ -1,7 +1,7 @@
 //! etcd: a cluster that agrees on every change by raft, or a single server.
 
 use super::ensemble::{self, count};
-use super::serving::{self, Place};
+use super::serving::Served;
 use super::{Entry, ServerSetup};
 use crate::setup::scenario::{Factory, Scenario};
 use fencepost_clients::etcd::session::whole_seconds;
@@ -9,7 +9,6 @@ use fencepost_clients::{Coordinator, ServerLock, Servers};
 use fencepost_etcd::{Config, Etcd, Member};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Family, FaultKind, Micros, Node, Stream};
-use fencepost_serve::{ServeError, Serving, clocks};
 use rand_core::Rng;
 use std::time::Duration;
 
@@ -63,10 +62,8 @@ fn recovery(_: &Scenario, topology: Topology) -> Micros {
     }
 }
 
-pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
-    let clients_max = place.clients_max;
-    serving::start(
-        place,
+pub(crate) fn served(clients_max: Option<u32>) -> Served {
+    Served::new(
         "etcd",
         |number| format!("etcd-{number}"),
         move |seat| {
@@ -80,7 +77,7 @@ pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
             if let Some(bound) = clients_max {
                 config.connections_max = bound as usize;
             }
-            Etcd::new(config, &seat.disk, clocks())
+            Etcd::new(config, &seat.disk, seat.now)
         },
     )
 }

@@ -1,13 +1,12 @@
 //! GemFire: a distributed system of three servers, of which every process is a member too.
 
-use super::serving::{self, Place};
+use super::serving::Served;
 use super::{Entry, ServerSetup, ensemble};
 use crate::setup::scenario::{Factory, Scenario};
 use fencepost_clients::{Coordinator, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Family, FaultKind, Micros, Node};
 use fencepost_gemfire::{Config, GemFire, Server};
-use fencepost_serve::{ServeError, Serving, clocks};
 
 const PORT: u16 = 40_404;
 
@@ -53,10 +52,8 @@ fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
     Micros(ttl.0 * 3 + scenario.calls.command_timeout.0.0 * asks)
 }
 
-pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
-    let clients_max = place.clients_max;
-    serving::start(
-        place,
+pub(crate) fn served(clients_max: Option<u32>) -> Served {
+    Served::new(
         "gemfire",
         |number| format!("gemfire-{number}"),
         move |seat| {
@@ -67,7 +64,7 @@ pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
             if let Some(bound) = clients_max {
                 config.connections_max = bound as usize;
             }
-            GemFire::new(config, clocks())
+            GemFire::new(config, seat.now)
         },
     )
 }

@@ -1,13 +1,12 @@
 //! memcached: one server without persistence.
 
-use super::serving::{self, Place};
+use super::serving::Served;
 use super::{Entry, ServerSetup, address};
 use crate::setup::scenario::{Factory, Scenario};
 use fencepost_clients::{Coordinator, Definition, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Family, FaultKind, Micros, Node};
 use fencepost_memcached::{Config, Memcached};
-use fencepost_serve::{ServeError, Serving, clocks};
 
 const PORT: u16 = 11_211;
 
@@ -45,13 +44,11 @@ fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(3)
 }
 
-pub(crate) fn serve(place: Place<'_>, memory_limit: u64) -> Result<Serving, ServeError> {
-    let clients_max = place.clients_max;
-    serving::start(
-        place,
+pub(crate) fn served(clients_max: Option<u32>, memory_limit: u64) -> Served {
+    Served::new(
         "memcached",
         |_| String::new(),
-        move |_| {
+        move |seat| {
             let mut config = Config::default();
             if let Some(limit) = usize::try_from(memory_limit).ok().filter(|limit| *limit > 0) {
                 config.memory_limit = limit;
@@ -59,7 +56,7 @@ pub(crate) fn serve(place: Place<'_>, memory_limit: u64) -> Result<Serving, Serv
             if let Some(bound) = clients_max {
                 config.connections_max = bound as usize;
             }
-            Memcached::new(config, clocks())
+            Memcached::new(config, seat.now)
         },
     )
 }

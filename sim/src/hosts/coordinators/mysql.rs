@@ -1,13 +1,12 @@
 //! MySQL, as implemented by MariaDB: one server, whose user locks end with their connections.
 
-use super::serving::{self, Place};
+use super::serving::Served;
 use super::{Entry, ServerSetup, address};
 use crate::setup::scenario::{Factory, Scenario};
 use fencepost_clients::{Coordinator, Definition, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Stream};
 use fencepost_mysql::{Config, Mysql};
-use fencepost_serve::{ServeError, Serving};
 use rand_core::Rng;
 
 const PORT: u16 = 3_306;
@@ -56,10 +55,8 @@ fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(1)
 }
 
-pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
-    let clients_max = place.clients_max;
-    serving::start(
-        place,
+pub(crate) fn served(clients_max: Option<u32>) -> Served {
+    Served::new(
         "mysql",
         |_| "mysql".to_owned(),
         move |seat| {

@@ -1,6 +1,6 @@
 //! PostgreSQL: one server with durable commits, or with a standby that an operator may promote.
 
-use super::serving::{self, Place};
+use super::serving::Served;
 use super::{Entry, ServerSetup, address};
 use crate::setup::scenario::program::ProgramDeployment;
 use crate::setup::scenario::{Factory, OldPrimary, Scenario, Standby};
@@ -9,7 +9,6 @@ use fencepost_clients::{Coordinator, Definition, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Stream};
 use fencepost_postgresql::{Config, HeldWhen, LockTable, Postgresql, Replication, Watch};
-use fencepost_serve::{ServeError, Serving, clocks};
 use rand_core::Rng;
 
 const PORT: u16 = 5_432;
@@ -121,10 +120,8 @@ fn recovery(_: &Scenario, topology: Topology) -> Micros {
 }
 
 /// The databases are only for tests, because the secrets for cancelling are predictable.
-pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
-    let clients_max = place.clients_max;
-    serving::start(
-        place,
+pub(crate) fn served(clients_max: Option<u32>) -> Served {
+    Served::new(
         "postgresql",
         |_| "postgresql".to_owned(),
         move |seat| {
@@ -132,7 +129,7 @@ pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
             if let Some(bound) = clients_max {
                 config.clients_max = bound as usize;
             }
-            Postgresql::new(config, &seat.disk, clocks())
+            Postgresql::new(config, &seat.disk, seat.now)
         },
     )
 }

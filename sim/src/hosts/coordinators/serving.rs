@@ -1,9 +1,15 @@
-//! Serves behind real TCP with persistent files, for single servers and members of an ensemble.
+//! Serves single servers and members of an ensemble behind real TCP: with persistent files by the
+//! real clock, or on a stage.
 
-use fencepost_machine::{DiskImage, Machine};
-use fencepost_serve::{Files, Member, ServeError, Serving, announced, listen};
+use fake_redis::serve::ServeOptions;
+use fencepost_machine::{DiskImage, Machine, Now};
+use fencepost_serve::{
+    Files, Member, ServeError, Serving, StagedServer, announced, clocks, listen,
+};
 use std::net::IpAddr;
 use std::path::Path;
+use std::sync::Arc;
+use tokio::net::TcpListener;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'p> {
@@ -11,35 +17,86 @@ pub(crate) struct Place<'p> {
     pub(crate) port: u16,
     pub(crate) servers: u16,
     pub(crate) dir: Option<&'p Path>,
-    pub(crate) clients_max: Option<u32>,
 }
 
+/// Host and port.
+type Address = (String, u16);
+
+/// What a server starts from.
 pub(super) struct Seat {
     pub(super) number: u16,
-    pub(super) all: Vec<(String, u16)>,
+    pub(super) all: Vec<Address>,
     pub(super) disk: DiskImage,
+    pub(super) now: Now,
 }
 
-pub(super) fn start<M: Machine + 'static>(
-    place: Place<'_>,
+/// A kind of servers.
+#[derive(Clone)]
+pub(crate) struct Served {
     role: &'static str,
-    folder: impl Fn(u16) -> String,
-    machine: impl Fn(Seat) -> M + Clone + Send + 'static,
-) -> Result<Serving, ServeError> {
+    folder: fn(u16) -> String,
+    machine: Arc<dyn Fn(Seat) -> Box<dyn Machine> + Send + Sync>,
+}
+
+impl Served {
+    pub(super) fn new<M: Machine + 'static>(
+        role: &'static str,
+        folder: fn(u16) -> String,
+        machine: impl Fn(Seat) -> M + Send + Sync + 'static,
+    ) -> Served {
+        Served { role, folder, machine: Arc::new(move |seat| Box::new(machine(seat))) }
+    }
+
+    /// Starts each server on its own thread.
+    pub(crate) fn start(&self, place: Place<'_>) -> Result<Serving, ServeError> {
+        let (listeners, all) = addresses(place)?;
+        let mut members = Vec::new();
+        for (number, listener) in (1..).zip(listeners) {
+            let (files, disk) = match place.dir {
+                None => (Files::none(), DiskImage::default()),
+                Some(dir) => Files::open(&dir.join((self.folder)(number)))?,
+            };
+            let (all, machine) = (all.clone(), Arc::clone(&self.machine));
+            let boot = Box::new(move |_| machine(Seat { number, all, disk, now: clocks() }));
+            members.push(Member { role: self.role, boot, files, listener });
+        }
+        Serving::start(members)
+    }
+
+    /// Listens for servers of a stage, whose files are in memory.
+    pub(crate) fn stage(
+        &self,
+        place: Place<'_>,
+    ) -> Result<(Vec<TcpListener>, Vec<StagedServer>), ServeError> {
+        let (listeners, all) = addresses(place)?;
+        let server = |(number, (_, port)): (u16, &Address)| {
+            let (all, machine) = (all.clone(), Arc::clone(&self.machine));
+            let boot = Box::new(move |start: fencepost_serve::Start| {
+                machine(Seat { number, all: all.clone(), disk: start.disk, now: start.now })
+            });
+            StagedServer { role: self.role, port: *port, boot }
+        };
+        let servers = (1..).zip(&all).map(server).collect();
+        Ok((listeners, servers))
+    }
+}
+
+/// Listens for Redis servers of a stage.
+pub(crate) fn stage_redis(
+    options: &ServeOptions,
+) -> Result<(Vec<TcpListener>, Vec<StagedServer>), ServeError> {
+    let (bind, port, servers) = (options.bind, options.port, options.count()?);
+    let (listeners, all) = addresses(Place { bind, port, servers, dir: None })?;
+    let ports: Vec<u16> = all.into_iter().map(|(_, port)| port).collect();
+    Ok((listeners, fake_redis::serve::staged(options, &ports)?))
+}
+
+/// All listen before any starts: each needs the addresses of the others.
+fn addresses(place: Place<'_>) -> Result<(Vec<TcpListener>, Vec<Address>), ServeError> {
     let listeners = listen(place.bind, place.port, place.servers)?;
     let (host, mut all) = (announced(place.bind), Vec::new());
     for listener in &listeners {
         all.push((host.clone(), listener.local_addr().map_err(ServeError::System)?.port()));
     }
-    let mut served = Vec::new();
-    for (number, listener) in (1..).zip(listeners) {
-        let (files, disk) = match place.dir {
-            None => (Files::none(), DiskImage::default()),
-            Some(dir) => Files::open(&dir.join(folder(number)))?,
-        };
-        let (seat, machine) = (Seat { number, all: all.clone(), disk }, machine.clone());
-        let boot = Box::new(move |_| Box::new(machine(seat)) as Box<dyn Machine>);
-        served.push(Member { role, boot, files, listener });
-    }
-    Serving::start(served)
+    Ok((listeners, all))
 }

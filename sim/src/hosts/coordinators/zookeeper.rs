@@ -1,13 +1,12 @@
 //! ZooKeeper: an ensemble that agrees on every change, or a single server.
 
 use super::ensemble::{self, count};
-use super::serving::{self, Place};
+use super::serving::Served;
 use super::{Entry, ServerSetup};
 use crate::setup::scenario::{Factory, Scenario};
 use fencepost_clients::{Coordinator, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Family, FaultKind, Micros, Node};
-use fencepost_serve::{ServeError, Serving, clocks};
 use fencepost_zookeeper::{Config, Member, ZooKeeper};
 
 const PORT: u16 = 2_181;
@@ -66,10 +65,8 @@ fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
     Micros(tick().0 * ticks) + finds_silence + timeout + Micros::from_secs(servers + 1)
 }
 
-pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
-    let clients_max = place.clients_max;
-    serving::start(
-        place,
+pub(crate) fn served(clients_max: Option<u32>) -> Served {
+    Served::new(
         "zookeeper",
         |number| format!("zookeeper-{number}"),
         move |seat| {
@@ -84,7 +81,7 @@ pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
             if let Some(bound) = clients_max {
                 config.clients_per_host_max = bound as usize;
             }
-            ZooKeeper::new(config, &seat.disk, clocks())
+            ZooKeeper::new(config, &seat.disk, seat.now)
         },
     )
 }

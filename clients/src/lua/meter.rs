@@ -1,0 +1,115 @@
+//! Limits of a script: instructions, to which long work of Lua's own functions adds, and memory.
+
+use luna_core::runtime::Value;
+use luna_core::vm::{LuaError, Vm};
+
+/// Bytes that a script may use.
+pub(super) const MEMORY: usize = 16 << 20;
+/// Bytes that Lua's functions process in the time of one instruction.
+const BYTES_PER_INSTRUCTION: usize = 16;
+/// Shorter work is not charged.
+const LONG: usize = 256;
+
+type Native = fn(&mut Vm, u32, u32) -> Result<u32, LuaError>;
+
+/// In the order in which prelude.lua takes them.
+pub(super) const METERS: [Native; 5] = [
+    |vm, slot, _| {
+        let is_over = has_ended(vm);
+        Ok(vm.nat_return(slot, &[Value::Bool(is_over)]))
+    },
+    charge_elements,
+    charge_bytes,
+    charge_strings,
+    charge_list,
+];
+
+/// Whether the script has used up its instructions or memory.
+fn has_ended(vm: &Vm) -> bool {
+    vm.instr_budget_remaining().is_none() || vm.memory_used() > MEMORY
+}
+
+/// `charge_elements(count)`: of work on so many elements of a table.
+fn charge_elements(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
+    if let Value::Int(elements) = vm.nat_arg(slot, count, 0) {
+        work(vm, usize::try_from(elements).unwrap_or(0))?;
+    }
+    Ok(0)
+}
+
+/// `charge_bytes(count)`: of a new string of that length.
+fn charge_bytes(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
+    let bytes = match vm.nat_arg(slot, count, 0) {
+        Value::Int(bytes) => usize::try_from(bytes).unwrap_or(0),
+        // The cast saturates.
+        Value::Float(bytes) => bytes as usize,
+        _ => 0,
+    };
+    make_room(vm, bytes)?;
+    Ok(0)
+}
+
+/// `charge_strings(...)`: of work on the strings among the arguments.
+fn charge_strings(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
+    let sizes = (0..count).map(|place| size_of(vm.nat_arg(slot, count, place)));
+    let bytes = sizes.fold(0_usize, usize::saturating_add);
+    make_room(vm, bytes)?;
+    Ok(0)
+}
+
+/// `charge_list(list, separator, from, to)`: of a string that joins a list.
+fn charge_list(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
+    let Value::Table(list) = vm.nat_arg(slot, count, 0) else { return Ok(0) };
+    let separator = size_of(vm.nat_arg(slot, count, 1));
+    let bound = |place, default| match vm.nat_arg(slot, count, place) {
+        Value::Int(bound) => bound,
+        _ => default,
+    };
+    let (mut bytes, mut elements) = (0_usize, 0_usize);
+    for place in bound(2, 1)..=bound(3, list.len()) {
+        let element = list.get_int(place);
+        // Lua refuses others, or asks a metatable.
+        if !matches!(element, Value::Str(_) | Value::Int(_) | Value::Float(_)) {
+            break;
+        }
+        elements += 1;
+        bytes = bytes.saturating_add(size_of(element)).saturating_add(separator);
+        if bytes > MEMORY {
+            break;
+        }
+    }
+    work(vm, elements)?;
+    make_room(vm, bytes)?;
+    Ok(0)
+}
+
+fn size_of(value: Value) -> usize {
+    match value {
+        Value::Str(text) => text.as_bytes().len(),
+        _ => 0,
+    }
+}
+
+fn make_room(vm: &mut Vm, bytes: usize) -> Result<(), LuaError> {
+    if bytes >= LONG && vm.memory_used().saturating_add(bytes) > MEMORY {
+        return Err(end(vm, "memory cap exceeded"));
+    }
+    work(vm, bytes / BYTES_PER_INSTRUCTION)
+}
+
+pub(super) fn work(vm: &mut Vm, units: usize) -> Result<(), LuaError> {
+    let left = vm.instr_budget_remaining().filter(|_| units >= LONG);
+    let Some(left) = left else { return Ok(()) };
+    let left = left.saturating_sub(i64::try_from(units).unwrap_or(i64::MAX));
+    if left <= 0 {
+        return Err(end(vm, "instruction budget exceeded"));
+    }
+    vm.set_instr_budget(Some(left));
+    Ok(())
+}
+
+/// A script without a budget has ended, whatever it catches.
+fn end(vm: &mut Vm, reason: &str) -> LuaError {
+    vm.set_instr_budget(None);
+    vm.rt_err(reason)
+}

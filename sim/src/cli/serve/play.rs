@@ -1,0 +1,99 @@
+//! `fencepost serve --seed N --fault F`: plays a plan on the served servers.
+
+use super::{members, options, port};
+use crate::cli::Failure;
+use crate::cli::arguments::{ServeArguments, ServedClock};
+use crate::cli::output::log;
+use crate::hosts::coordinators::serving::stage_redis;
+use crate::studies::play::{Drawing, Playing, Rounds, draw};
+use fake_redis::SentinelConfig;
+use fake_redis::sentinel::Address;
+use fencepost_clients::Coordinator;
+use fencepost_faults::{Micros, Seed, Spans, Topology};
+use fencepost_serve::{Announcement, ServeError, Staging, serve_staged, wall_clock};
+use std::ops::ControlFlow;
+
+/// Faults begin within it unless --duration sets another length.
+const LENGTH: Micros = Micros::from_secs(60);
+
+pub(super) fn play(
+    arguments: &ServeArguments,
+    coordinator: Coordinator,
+    fault: &str,
+    announce: impl FnOnce(Announcement<'_>) -> ControlFlow<()>,
+) -> Result<(), Failure> {
+    refuse(arguments, coordinator)?;
+    let plan = &arguments.play;
+    let drawing = drawing(arguments, coordinator, fault)?;
+    let drawn = draw(&drawing).map_err(Failure::wrong)?;
+    let rounds =
+        Rounds { length: drawing.length, count: plan.repeat, ends: plan.duration.is_some() };
+    let start = || -> Result<Staging<Playing>, ServeError> {
+        let (listeners, servers) = match members(arguments, coordinator) {
+            None => stage_redis(&options(arguments, port(arguments, coordinator)))?,
+            Some((served, place)) => served.stage(place)?,
+        };
+        let roles: Vec<&str> = servers.iter().map(|server| server.role).collect();
+        let staged = Playing::new((wall_clock(), servers), &drawn, rounds, Box::new(log));
+        Ok(Staging { listeners: roles.into_iter().zip(listeners).collect(), staged })
+    };
+    serve_staged(start, announce).map_err(Failure::wrong)
+}
+
+fn refuse(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), Failure> {
+    let problem = if arguments.play.real {
+        "--real: a plan is played on simulated servers only: expected no --real, or `fencepost \
+         export REPORT --as script`, which shows a violation on real servers"
+    } else if arguments.clock == ServedClock::Manual {
+        "--clock manual with --fault: expected one of them, because a plan is played in real time"
+    } else if arguments.dir.is_some() {
+        "--dir with --fault: expected no folder, because these servers keep their files in memory"
+    } else if coordinator == Coordinator::Memcached && arguments.nodes > 1 {
+        "--nodes with --fault: expected one memcached server, or redis"
+    } else {
+        return Ok(());
+    };
+    Err(Failure::wrong(problem))
+}
+
+fn drawing(
+    arguments: &ServeArguments,
+    coordinator: Coordinator,
+    fault: &str,
+) -> Result<Drawing, Failure> {
+    let plan = &arguments.play;
+    if plan.duration.is_some_and(|duration| duration.0 == Micros::ZERO) {
+        return Err(Failure::wrong("--duration '0s': expected a longer duration, like 1m"));
+    }
+    let delay = plan.restart_delay;
+    Ok(Drawing {
+        seed: Seed(plan.seed),
+        families: fault.parse().map_err(Failure::wrong)?,
+        coordinator,
+        topology: topology(arguments, coordinator),
+        ttl: plan.ttl.0,
+        length: plan.duration.map_or(LENGTH, |duration| duration.0),
+        restart_delay: Spans::new(delay.min.0, delay.max.0),
+    })
+}
+
+fn topology(arguments: &ServeArguments, coordinator: Coordinator) -> Topology {
+    if coordinator != Coordinator::Redis {
+        return Topology::Ensemble { servers: arguments.servers.unwrap_or(1) };
+    }
+    let ServeArguments { nodes, replicas, sentinels, .. } = *arguments;
+    if nodes > 1 {
+        return Topology::Independent { masters: nodes, quorum: nodes / 2 + 1 };
+    }
+    if replicas == 0 && sentinels == 0 {
+        return Topology::Standalone;
+    }
+    let nowhere = || Address { host: String::new(), port: 0 };
+    let timeout_ms = SentinelConfig::new(nowhere(), nowhere()).failover_timeout_ms;
+    Topology::Replicated {
+        replicas,
+        sentinels,
+        down_after_us: arguments.down_after.0,
+        failover_timeout_us: Micros::from_millis(u64::try_from(timeout_ms).unwrap_or(0)),
+    }
+}

@@ -1,0 +1,91 @@
+//! The plan of a seed for served machines.
+
+use crate::hosts::coordinators::entry;
+use fencepost_clients::Coordinator;
+use fencepost_faults::{
+    Families, Fault, FaultPlan, Knobs, Micros, Node, OperatorCommand, Seed, Setting, SimTime,
+    Spans, TimedFault, Topology, Victims, Window, generate,
+};
+
+/// What a plan is drawn from.
+#[derive(Clone, Debug)]
+pub(crate) struct Drawing {
+    pub(crate) seed: Seed,
+    pub(crate) families: Families,
+    pub(crate) coordinator: Coordinator,
+    pub(crate) topology: Topology,
+    /// The lease of the locks under test.
+    pub(crate) ttl: Micros,
+    /// The time in which faults may begin.
+    pub(crate) length: Micros,
+    pub(crate) restart_delay: Spans,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Drawn {
+    pub(crate) plan: FaultPlan,
+    /// The servers, in the order of their listeners.
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) left_out: Vec<(TimedFault, &'static str)>,
+}
+
+/// A plan without a fault that can be played.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "seed {seed}, fault {families}: none of its faults hits {coordinator} servers or their links: \
+     expected another seed, or faults like restart, partition or latency"
+)]
+pub(crate) struct Unplayable {
+    seed: Seed,
+    families: Families,
+    coordinator: &'static str,
+}
+
+/// All clients together are one process.
+pub(crate) fn draw(drawing: &Drawing) -> Result<Drawn, Unplayable> {
+    let begin = Micros::from_secs(2).min(Micros(drawing.length.0 / 10));
+    let window = Window { begin_us: SimTime(begin.0), end_us: SimTime(drawing.length.0) };
+    let knobs = Knobs {
+        restart_delay: drawing.restart_delay,
+        victims: Victims::Servers,
+        ..Knobs::for_ttl(drawing.ttl)
+    };
+    let setting = Setting { window, knobs, ..Setting::new(drawing.topology, 1, drawing.ttl) };
+    let plan = generate(drawing.seed, &drawing.families, &setting);
+    let nodes = [setting.servers(), setting.sentinels()].concat();
+    let unanswered = entry(drawing.coordinator).unanswered;
+    let (mut played, mut left_out) = (Vec::new(), Vec::new());
+    for timed in plan.faults {
+        let reason = match unanswered.contains(&timed.fault.kind()) {
+            true => Some("these servers do not support it"),
+            false => obstacle(&timed.fault),
+        };
+        match reason {
+            None => played.push(timed),
+            Some(reason) => left_out.push((timed, reason)),
+        }
+    }
+    if played.is_empty() {
+        let Drawing { seed, families, coordinator, .. } = drawing.clone();
+        return Err(Unplayable { seed, families, coordinator: coordinator.name() });
+    }
+    Ok(Drawn { plan: FaultPlan::new(played), nodes, left_out })
+}
+
+/// Why a fault cannot be played.
+fn obstacle(fault: &Fault) -> Option<&'static str> {
+    const CLIENT: &str = "serve does not control the clients";
+    const STORAGE: &str = "serve has no guarded storage";
+    let is_of_servers = |node: &Node| node.is_server() || matches!(node, Node::Sentinel(_));
+    let is_here = |node: &Node| is_of_servers(node) || node.is_process();
+    match fault {
+        Fault::Partition { side_a: from, side_b: to, .. } | Fault::Delay { from, to, .. } => {
+            let (has_from, has_to) = (from.iter().any(is_here), to.iter().any(is_here));
+            (!has_from || !has_to).then_some(STORAGE)
+        }
+        Fault::Suspend { .. } => Some(CLIENT),
+        Fault::Operator { command: OperatorCommand::Failover, .. } => None,
+        Fault::LostReply { .. } | Fault::LostRequest { .. } => None,
+        other => (!other.nodes().iter().all(is_of_servers)).then_some(CLIENT),
+    }
+}
