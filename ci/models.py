@@ -34,9 +34,13 @@ MODELS = {
     "curator-mutex": "curator-mutex",
     "curator-semaphore": "zookeeper-semaphore",
     "spring-jdbc-5": "jdbc-5",
+    "spring-redis": "spring-registry",
+    "shedlock": "shedlock-db-time",
 }
-IGNORED = {"HELLO", "CLIENT", "SELECT", "INFO", "AUTH", "PING", "connect", "end", "SCRIPT"}
-IGNORED |= {"COMMAND", "Ping", "CloseSession", "session"}
+IGNORED = {"HELLO", "CLIENT", "SELECT", "INFO", "AUTH", "PING", "CONNECT", "END", "SCRIPT"}
+IGNORED |= {"COMMAND", "Ping", "CloseSession", "SESSION", "STARTUP"}
+# How a process's operation ends in a trace.
+ENDED = "is granted|succeeds|fails|is refused|does not know"
 WORDS = {"NX", "XX", "PX", "EX", "GET"}
 
 
@@ -58,7 +62,8 @@ def command(text):
     words = text.split()
     if not words:
         return ""
-    verb = "EVAL" if words[0] == "EVALSHA" else words[0]
+    verb = words[0].upper() if words[0].islower() else words[0]
+    verb = "EVAL" if verb == "EVALSHA" else verb
     return " ".join([verb] + [word for word in words[1:] if word.upper() in WORDS])
 
 
@@ -93,19 +98,22 @@ class Operations:
                 (self.send if event["ph"] == "s" else self.step)(process, event)
 
     def send(self, process, event):
-        word = command(event["name"])
         is_of_lock = re.match(r"(redis|server)-", self.arrived.get(event["id"], ""))
-        if not is_of_lock or process not in self.open or word.split(" ")[0] in IGNORED:
+        if not is_of_lock or process not in self.open:
             return
-        self.open[process][1].append(word)
+        is_script = event["name"].upper().startswith("EVAL")
+        for part in [event["name"]] if is_script else event["name"].split(" | "):
+            word = command(part)
+            if word.split(" ")[0] not in IGNORED:
+                self.open[process][1].append(word)
 
     def step(self, process, event):
         text = event["name"]
         if text.startswith("wants the lock"):
             self.open[process] = ("acquire", [])
-        elif text.startswith("leaves its section and releases"):
+        elif text.startswith("leaves its critical section and releases"):
             self.open[process] = ("release", [])
-        elif process in self.open and re.match("is granted|succeeds|fails|is refused", text):
+        elif process in self.open and re.match(ENDED, text):
             operation, sent = self.open.pop(process)
             result = re.split("[,:]", text)[0]
             self.found[f"{operation} ({result}): {', '.join(collapsed(sent)) or 'nothing'}"] += 1

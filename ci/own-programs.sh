@@ -78,6 +78,10 @@ for version in 5.5.20 6.5.3; do
     "org.springframework.integration:spring-integration-jdbc:$version" \
     org.postgresql:postgresql:42.7.7 redis.clients:jedis:3.10.0
 done
+try spring-redis libraries spring-redis redis.clients:jedis:7.2.0 org.slf4j:slf4j-nop:2.0.17 \
+  org.springframework.integration:spring-integration-redis:7.0.5
+try shedlock libraries shedlock org.postgresql:postgresql:42.7.7 org.slf4j:slf4j-nop:1.7.36 \
+  net.javacrumbs.shedlock:shedlock-provider-jdbc-template:4.9.3
 
 examples=examples/programs
 cc -O2 -w -static -o "$FOLDER/bin/plain-c" $examples/plain.c
@@ -98,9 +102,11 @@ built_redsync() {
 }
 try redsync-go bash -ec "$(declare -p FOLDER examples); $(declare -f built_redsync); built_redsync"
 javac -d "$FOLDER/bin" $examples/Plain.java
-for worker in curator:Curator spring-jdbc-5:SpringJdbc spring-jdbc-6:SpringJdbc; do
+for worker in curator:Curator spring-jdbc-5:SpringJdbc spring-jdbc-6:SpringJdbc \
+  spring-redis:SpringRedis shedlock:known-bugs/ShedLockJdbc; do
   jars=$FOLDER/jars/${worker%:*}
-  [ ! -e "$jars/done" ] || javac -cp "$jars/*" -d "$jars" "$examples/${worker#*:}.java"
+  [ ! -e "$jars/done" ] || javac -cp "$jars/*" -sourcepath $examples/known-bugs -d "$jars" \
+    "$examples/${worker#*:}.java"
 done
 
 if [ $# -eq 0 ]; then

@@ -64,6 +64,8 @@ WORKERS = {
     "node-pg": (node("pg_advisory.js"), NODE + on("postgresql")),
     "spring-jdbc-5": (java("spring-jdbc-5", "SpringJdbc"), SPRING),
     "spring-jdbc-6": (java("spring-jdbc-6", "SpringJdbc"), SPRING),
+    "spring-redis": (java("spring-redis", "SpringRedis"), ["--lock-key", "lock:orders"]),
+    "shedlock": (java("shedlock", "ShedLockJdbc"), on("postgresql")),
     "pymysql": (python("pymysql_get_lock.py"), on("mysql")),
     "pymysql-rows": (python("pymysql_for_update.py"), on("mysql")),
     "mysql2": (node("mysql2.js"), NODE + on("mysql")),
