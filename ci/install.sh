@@ -31,6 +31,7 @@ has_postgresql() {
 }
 has_mysql() { PATH=$PATH:/usr/sbin are_in_path mariadbd mariadb-install-db; }
 has_etcd() { are_in_path etcd; }
+has_beanstalkd() { are_in_path beanstalkd; }
 has_zookeeper() { [ -e /usr/share/java/zookeeper.jar ] && are_in_path java; }
 has_maven() { are_in_path java javac mvn; }
 has_browser() { are_in_path chromium node npm; }
@@ -42,6 +43,7 @@ servers() {
   want has_postgresql 'PostgreSQL 15.20 or later in /usr/lib/postgresql/15' postgresql-15
   want has_mysql 'MariaDB 10.11' mariadb-server
   want has_etcd 'etcd 3.4' etcd-server
+  want has_beanstalkd 'beanstalkd' beanstalkd
   want has_zookeeper 'ZooKeeper 3.8.0 and java' libzookeeper-java default-jre-headless
 }
 # copy_jars PROJECT FOLDER

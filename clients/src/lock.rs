@@ -258,6 +258,8 @@ pub enum Deployment {
     Chubby,
     /// Servers of a GemFire system, which keep the lock in this form.
     GemFire(Keeps),
+    /// Servers that the user brings.
+    Own,
 }
 
 /// The behaviour of an etcd server's built-in lock.
@@ -307,6 +309,8 @@ pub enum Coordinator {
     Chubby,
     /// GemFire, as the servers of a distributed system.
     GemFire,
+    /// Servers that the user brings, for the user's own program.
+    Own,
 }
 
 impl Deployment {
@@ -321,6 +325,7 @@ impl Deployment {
             Deployment::Etcd(_) => Coordinator::Etcd,
             Deployment::Chubby => Coordinator::Chubby,
             Deployment::GemFire(_) => Coordinator::GemFire,
+            Deployment::Own => Coordinator::Own,
         }
     }
 
@@ -346,7 +351,8 @@ impl Deployment {
             Deployment::Primary
             | Deployment::Independent
             | Deployment::Memcached
-            | Deployment::ZooKeeper => None,
+            | Deployment::ZooKeeper
+            | Deployment::Own => None,
         }
     }
 }
@@ -375,6 +381,7 @@ impl Coordinator {
             Coordinator::Etcd => "etcd",
             Coordinator::Chubby => "chubby",
             Coordinator::GemFire => "gemfire",
+            Coordinator::Own => "own",
         }
     }
 }

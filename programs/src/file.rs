@@ -177,8 +177,15 @@ impl Files {
     }
 
     pub(crate) fn has_listener(&self) -> bool {
-        self.open.iter().flatten().any(|file| {
-            matches!(file.kind, Kind::Socket(Socket { stage: Stage::Listening(_), .. }))
+        self.listening().next().is_some()
+    }
+
+    pub(crate) fn listening(&self) -> impl Iterator<Item = u16> {
+        self.open.iter().flatten().filter_map(|file| match &file.kind {
+            Kind::Socket(Socket { stage: Stage::Listening(_), local_port, .. }) => {
+                Some(*local_port)
+            }
+            _ => None,
         })
     }
 

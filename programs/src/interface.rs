@@ -21,6 +21,8 @@ pub struct Launch {
     pub host_name: String,
     /// The addresses of all machines by host name, including the program's own.
     pub hosts: BTreeMap<String, Ipv4Addr>,
+    /// Further names of these machines.
+    pub aliases: BTreeMap<String, Ipv4Addr>,
     /// Seed of the random bytes that the program reads.
     pub seed: u64,
     /// Process id of the first process. Later processes get the following ids.
@@ -31,6 +33,13 @@ pub struct Launch {
     /// Microseconds that a file sync takes. [`SyncedFiles`] then records each sync. If `None`, the
     /// kernel syncs files.
     pub sync_us: Option<u64>,
+}
+
+impl Launch {
+    /// The address of a machine, by any of its names.
+    pub fn address(&self, name: &str) -> Option<Ipv4Addr> {
+        self.hosts.get(name).or_else(|| self.aliases.get(name)).copied()
+    }
 }
 
 /// A reason why no program was started.

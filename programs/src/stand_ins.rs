@@ -51,7 +51,8 @@ pub(crate) fn stand_in(launch: &Launch, path: &str) -> Option<String> {
     let memory_kb = MEMORY / 1024;
     Some(match *name {
         "hosts" => {
-            let hosts = launch.hosts.iter().map(|(name, address)| format!("{address} {name}\n"));
+            let hosts = launch.hosts.iter().chain(&launch.aliases);
+            let hosts = hosts.map(|(name, address)| format!("{address} {name}\n"));
             format!("127.0.0.1 localhost\n{}", hosts.collect::<String>())
         }
         "resolv.conf" => format!("nameserver {RESOLVER}\n"),

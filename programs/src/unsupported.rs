@@ -52,6 +52,11 @@ impl Group {
     }
 
     /// Never called, because no [`Group`] exists.
+    pub fn listening(&self) -> Vec<u16> {
+        match self.0 {}
+    }
+
+    /// Never called.
     pub fn take_synced(&mut self) -> SyncedFiles {
         match self.0 {}
     }

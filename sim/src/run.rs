@@ -118,7 +118,10 @@ impl RunSpec {
         let mut events = recorder.take();
         let watched = self.scenario.program(self.client).map(|program| {
             end_dead(programs, &mut events);
-            let (kept, watched) = watch(std::mem::take(&mut events), &program.lock_key);
+            let (kept, watched) = {
+                let coordinator = program.coordinator;
+                watch(std::mem::take(&mut events), &program.lock_key, coordinator)
+            };
             events = kept;
             watched
         });

@@ -53,7 +53,9 @@ pub(super) enum Elsewhere {
 impl Elsewhere {
     fn new(place: &Place) -> Elsewhere {
         match place.deployment.coordinator() {
-            Coordinator::Redis | Coordinator::Chubby | Coordinator::GemFire => Elsewhere::Nothing,
+            Coordinator::Redis | Coordinator::Chubby | Coordinator::GemFire | Coordinator::Own => {
+                Elsewhere::Nothing
+            }
             Coordinator::Etcd => Elsewhere::Etcd,
             Coordinator::Memcached => Elsewhere::Memcached(Slot::new(Elsewhere::memcached(place))),
             Coordinator::ZooKeeper => Elsewhere::ZooKeeper,

@@ -123,8 +123,7 @@ impl Group {
     }
 
     pub(super) fn own_address(&self) -> Ipv4Addr {
-        let own = self.launch.hosts.get(&self.launch.host_name);
-        own.copied().unwrap_or(Ipv4Addr::LOCALHOST)
+        self.launch.address(&self.launch.host_name).unwrap_or(Ipv4Addr::LOCALHOST)
     }
 
     pub(super) fn receive_datagram(&mut self, call: &Call, file: FileId) -> Outcome {
@@ -214,7 +213,7 @@ impl Group {
             at += 1 + label.len();
         }
         let asked = question.get(at + 1..at + 5)?;
-        let address = self.launch.hosts.get(&name.join("."));
+        let address = self.launch.address(&name.join("."));
         let told = address.filter(|_| asked[..2] == DNS_ADDRESS);
         let mut answer = question[..2].to_vec();
         // Flags of the answer: recursion is available, and there is no error or the name is

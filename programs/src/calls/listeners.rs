@@ -28,9 +28,14 @@ impl Group {
         Some(id)
     }
 
+    /// The ports at which other machines can connect.
+    pub fn listening(&self) -> Vec<u16> {
+        self.files.listening().collect()
+    }
+
     pub(super) fn is_own(&self, ip: Ipv4Addr) -> bool {
-        let own = self.launch.hosts.get(&self.launch.host_name);
-        ip.is_loopback() || ip.is_unspecified() || own == Some(&ip)
+        let own = self.launch.address(&self.launch.host_name);
+        ip.is_loopback() || ip.is_unspecified() || own == Some(ip)
     }
 
     pub(super) fn connect_inside(

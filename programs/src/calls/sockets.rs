@@ -234,7 +234,7 @@ impl Group {
 
     fn name_of_socket(&mut self, call: &Call) -> Outcome {
         let [_, at, length, ..] = call.arguments;
-        let own = self.launch.hosts.get(&self.launch.host_name).copied();
+        let own = self.launch.address(&self.launch.host_name);
         let Some(file) = self.file_of(call) else { return fails(libc::ENOTSOCK) };
         if matches!(self.files.get(file).kind, Kind::Pair { .. }) {
             call.memory.write(at, &(libc::AF_UNIX as u16).to_le_bytes());

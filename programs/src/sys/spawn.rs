@@ -12,6 +12,8 @@ const DESCRIPTORS_MAX: libc::rlim_t = 1024;
 
 /// Limit in bytes on the data of a process, so that endless allocation fails only in that process.
 const MEMORY_MAX: libc::rlim_t = 4 << 30;
+/// A program that fills the disk is ended by SIGXFSZ.
+const FILE_MAX: u64 = 1 << 30;
 
 pub(crate) struct Image {
     pub(crate) path: CString,
@@ -103,6 +105,8 @@ unsafe fn prepare_descriptors() {
         libc::setrlimit(libc::RLIMIT_NOFILE, &limit);
         let memory = libc::rlimit { rlim_cur: MEMORY_MAX, rlim_max: MEMORY_MAX };
         libc::setrlimit(libc::RLIMIT_DATA, &memory);
+        let file = libc::rlimit { rlim_cur: FILE_MAX, rlim_max: FILE_MAX };
+        libc::setrlimit(libc::RLIMIT_FSIZE, &file);
         let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         libc::setrlimit(libc::RLIMIT_CORE, &none);
     }

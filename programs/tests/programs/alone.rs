@@ -31,6 +31,7 @@ pub(crate) fn launch(command: &[&str]) -> Launch {
         environment: environment.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
         folder: "/".into(),
         host_name: "client-1".to_owned(),
+        aliases: BTreeMap::new(),
         hosts: BTreeMap::from([
             ("client-1".to_owned(), Ipv4Addr::new(10, 0, 0, 1)),
             ("nobody".to_owned(), Ipv4Addr::new(10, 0, 0, 2)),

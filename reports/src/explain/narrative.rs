@@ -153,7 +153,9 @@ impl Story<'_, '_> {
         let both = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
         let from = both[0].grant.as_ref().map_or(both[0].invoked, |grant| grant.moment).time;
         let involved = |machine: &Node| {
+            let may_matter = timeline.history.header.locks_unseen && machine.is_server();
             *machine == Node::Storage
+                || may_matter
                 || both.iter().any(|one| {
                     let servers = one.grant.iter().flat_map(|grant| &grant.servers);
                     one.process.machine() == *machine

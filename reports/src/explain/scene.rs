@@ -226,7 +226,7 @@ fn server(acquisition: &Acquisition<'_>) -> String {
     grant.map_or("the server".to_owned(), |grant| grant.node.to_string())
 }
 
-fn listed(nodes: &[Node]) -> String {
+pub(super) fn listed(nodes: &[Node]) -> String {
     match nodes {
         [first @ .., last] if !first.is_empty() => format!("{} and {last}", names(first)),
         _ => names(nodes),

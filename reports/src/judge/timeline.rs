@@ -167,15 +167,29 @@ impl<'h> Timeline<'h> {
         if place.1 < place.0 { (b, a) } else { (a, b) }
     }
 
-    /// Returns all successful acquisitions with a recorded grant, in the order of their grants.
+    /// The grant of an acquisition. If no server reports grants, when its process learned of it,
+    /// unless a fault may have delayed that.
+    pub fn granted_at(&self, acquisition: usize) -> Option<Moment> {
+        let one = &self.acquisitions[acquisition];
+        let is_told = self.history.header.locks_unseen && one.outcome == Outcome::Granted;
+        let told = one.completed.filter(|_| is_told);
+        let machine = one.process.machine();
+        let delays = |fault: &FaultSpan<'_>, told: Moment| {
+            let concerns = |node: &Node| node.is_server() || *node == machine;
+            fault.kind.impact() != Impact::BendsClock
+                && fault.touches(one.invoked.time, told.time)
+                && fault.nodes.iter().any(concerns)
+        };
+        let told = told.filter(|told| !self.faults.iter().any(|fault| delays(fault, *told)));
+        one.grant.as_ref().map(|grant| grant.moment).or(told)
+    }
+
+    /// Returns all successful acquisitions with a known grant, in the order of their grants.
     pub fn granted_in_order(&self) -> Vec<usize> {
-        let mut order: Vec<(Moment, usize)> = self
-            .acquisitions
-            .iter()
-            .enumerate()
-            .filter(|(_, one)| one.outcome == Outcome::Granted)
-            .filter_map(|(index, one)| Some((one.grant.as_ref()?.moment, index)))
-            .collect();
+        let is_granted = |index: &usize| self.acquisitions[*index].outcome == Outcome::Granted;
+        let granted = (0..self.acquisitions.len()).filter(is_granted);
+        let mut order: Vec<(Moment, usize)> =
+            granted.filter_map(|index| Some((self.granted_at(index)?, index))).collect();
         order.sort();
         order.into_iter().map(|(_, index)| index).collect()
     }

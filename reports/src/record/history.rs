@@ -108,6 +108,9 @@ pub struct Header {
     /// The availability requirement, if there is one. Programs have a default bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub availability: Option<Availability>,
+    /// `true` if the servers' changes of the lock are unknown: only processes and the storage report.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub locks_unseen: bool,
 }
 
 /// A process that wants a free lock must get it within a bound, while enough servers run.

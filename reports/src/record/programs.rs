@@ -91,8 +91,16 @@ pub fn flags(program: &serde_json::Value) -> Option<String> {
         ("lock-key", "lock-key"),
         ("cwd", "folder"),
     ];
+    let servers: Vec<String> = program
+        .get("servers")
+        .and_then(serde_json::Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(server_flag)
+        .collect();
+    let is_own = |flag: &str| !servers.is_empty() && ["coordinator", "deployment"].contains(&flag);
     for (flag, key) in stated {
-        if let Some(value) = text(key) {
+        if let Some(value) = text(key).filter(|_| !is_own(flag)) {
             flags.push_str(&format!(" --{flag} {}", shell_word(value)));
         }
     }
@@ -101,7 +109,15 @@ pub fn flags(program: &serde_json::Value) -> Option<String> {
         let variable = format!("{name}={}", value.as_str().unwrap_or_default());
         flags.push_str(&format!(" --env {}", shell_word(&variable)));
     }
+    flags.extend(servers);
     Some(flags)
+}
+
+fn server_flag(server: &serde_json::Value) -> Option<String> {
+    let words = server.get("command")?.as_array()?.iter().filter_map(serde_json::Value::as_str);
+    let words: Vec<String> = words.map(word_of_command).collect();
+    let (name, port) = (server.get("name")?.as_str()?, server.get("port")?.as_u64()?);
+    Some(format!(" --server {}", shell_word(&format!("{name}:{port}={}", words.join(" ")))))
 }
 
 fn word_of_command(word: &str) -> String {
@@ -125,6 +141,18 @@ pub fn shell_word(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_servers_of_a_program_replace_its_coordinator() {
+        let program = serde_json::json!({
+            "name": "x", "command": ["worker"], "coordinator": "own", "deployment": "single",
+            "servers": [{ "name": "queue", "port": 11_300, "command": ["/bin/queue", "-b", "."] }]
+        });
+        assert_eq!(
+            flags(&program).as_deref(),
+            Some("--program x=worker --server 'queue:11300=/bin/queue -b .'")
+        );
+    }
 
     #[test]
     fn a_command_cannot_become_another_of_the_shell() {

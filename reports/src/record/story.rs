@@ -46,6 +46,7 @@ impl Story {
             order_bound_us: None,
             lock_per_job: false,
             availability: None,
+            locks_unseen: false,
         };
         let (open, held, held_before) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         Story { header, events: Vec::new(), ended: None, operations: 0, open, held, held_before }
@@ -75,6 +76,12 @@ impl Story {
         let mut story = Story::with_sessions();
         story.header.kept_as = Some(Keeping::Lease);
         story.header.client = "etcd-mutex-unchecked".to_owned();
+        story
+    }
+
+    pub(crate) fn unseen() -> Story {
+        let mut story = Story::new();
+        story.header.locks_unseen = true;
         story
     }
 

@@ -123,6 +123,7 @@ fn remembered(run: &RunReport) -> History {
             order_bound_us: None,
             lock_per_job: false,
             availability: None,
+            locks_unseen: false,
         },
         events: events.collect(),
         ended: None,

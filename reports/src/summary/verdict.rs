@@ -226,10 +226,9 @@ fn no_fault_met(timeline: &Timeline<'_>) -> Option<String> {
 /// Returns why a history is inconclusive if a process entered without a recorded quorum, because
 /// its place in the order of grants is unknown.
 fn unordered(timeline: &Timeline<'_>) -> Option<String> {
-    let other = timeline
-        .acquisitions
-        .iter()
-        .find(|one| one.outcome == Outcome::Granted && one.grant.is_none())?;
+    let all = timeline.acquisitions.iter().filter(|_| !timeline.history.header.locks_unseen);
+    let other =
+        all.into_iter().find(|one| one.outcome == Outcome::Granted && one.grant.is_none())?;
     Some(format!(
         "no quorum of servers reports a grant of acquisition {} of {}, so its place in the order \
          of grants is unknown: record every server's changes of the key '{}'",

@@ -335,6 +335,18 @@ pub(crate) struct ProgramArguments {
         hide_short_help = true
     )]
     pub(crate) program_deployment: Option<ProgramDeployment>,
+    /// Your own lock server for the programs, as NAME=CMD or NAME:PORT=CMD; repeat it for more.
+    ///
+    /// It runs on a host NAME, in an empty folder that survives restarts. FENCEPOST_SERVERS has its
+    /// address. See docs/real-servers.md.
+    #[arg(
+        long,
+        value_name = "NAME=CMD",
+        requires = "program",
+        conflicts_with = "coordinator",
+        hide_short_help = true
+    )]
+    pub(crate) server: Vec<String>,
     /// Key of the programs' lock [default: lock:orders]. With a `*`, each matching key is a
     /// separate lock, for example one per job.
     #[arg(long, value_name = "KEY", requires = "program", hide_short_help = true)]

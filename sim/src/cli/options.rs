@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::hosts::programs::Program;
 use crate::hosts::real::trial;
 use crate::run::fit::fits;
-use crate::setup::scenario::{LockScript, Scenario, ServerBinary};
+use crate::setup::scenario::{InvalidServers, LockScript, OwnServer, Scenario, ServerBinary};
 use fencepost_clients::{CLIENTS, Coordinator, Definition, find};
 use fencepost_faults::{Families, did_you_mean};
 use fencepost_reports::Kind;
@@ -77,11 +77,14 @@ pub(crate) fn programs(
 ) -> Result<Vec<Program>, Failure> {
     let folder = arguments.cwd.as_deref().unwrap_or(Path::new("."));
     let folder = folder.canonicalize().map_err(|error| Failure::content(folder, error))?;
+    let servers = own_servers(&arguments.server, &folder)?;
+    let coordinator = if servers.is_empty() { coordinator } else { Some(Coordinator::Own) };
     let mut all: Vec<Program> = Vec::new();
     for text in &arguments.program {
         let mut program = Program::parse_in(text, &folder).map_err(Failure::wrong)?;
         let coordinator = coordinator.unwrap_or(Coordinator::Redis);
         program.set_servers(coordinator, arguments.program_deployment);
+        program.servers.clone_from(&servers);
         if let Some(key) = &arguments.lock_key {
             if key.matches('*').count() > 1 {
                 return Err(Failure::wrong(format!(
@@ -106,6 +109,22 @@ pub(crate) fn programs(
             )));
         }
         all.push(program);
+    }
+    Ok(all)
+}
+
+/// Each serves.
+fn own_servers(arguments: &[String], folder: &Path) -> Result<Vec<OwnServer>, Failure> {
+    let parse = |text: &String| OwnServer::parse(text, folder).map_err(Failure::wrong);
+    let mut all = arguments.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
+    let has_name = |name: &str| all.iter().filter(|server| server.name == name).count();
+    if let Some(twice) = all.iter().find(|server| has_name(&server.name) > 1) {
+        let name = &twice.name;
+        return Err(Failure::wrong(format!("--server {name}: given twice: expected other names")));
+    }
+    for (place, text) in arguments.iter().enumerate() {
+        trial::own(&mut all, place)
+            .map_err(|why| Failure::wrong(InvalidServers::own(text, why)))?;
     }
     Ok(all)
 }

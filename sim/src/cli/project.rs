@@ -17,8 +17,8 @@ use std::path::PathBuf;
 
 /// Options that select locks. One of them on the command line replaces all of the file's.
 const LOCKS: [&str; 4] = ["client", "coordinator", "lock", "program"];
-const OF_PROGRAMS: [&str; 4] = ["cwd", "deployment", "env", "lock-key"];
-const OF_COMMANDS: [&str; 4] = ["cwd", "env", "program", "servers"];
+const OF_PROGRAMS: [&str; 5] = ["cwd", "deployment", "env", "lock-key", "server"];
+const OF_COMMANDS: [&str; 5] = ["cwd", "env", "program", "server", "servers"];
 const OWN: [&str; 3] = ["config", "no-config", "profile"];
 
 pub(crate) fn with_project(arguments: Vec<OsString>) -> Result<Vec<OsString>, Failure> {

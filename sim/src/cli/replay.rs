@@ -7,12 +7,12 @@ use super::read::report_in;
 use super::run::run_for;
 use super::{Failure, Outcome};
 use crate::Engine;
-use crate::hosts::programs::{InvalidProgram, ran};
+use crate::hosts::programs::{InvalidProgram, Program, ran};
 use crate::hosts::real::trial;
 use crate::run::RunSpec;
 use crate::run::verdicts::{Findings, recordings, report};
 use crate::setup::lengths::with_stated;
-use crate::setup::scenario::{InvalidServers, Scenario, ServerBinary};
+use crate::setup::scenario::{InvalidServers, OwnServer, Scenario, ServerBinary};
 use fencepost_reports::show::format::Format;
 use fencepost_reports::{Report, RunFacts, RunReport, Stages};
 use std::collections::BTreeSet;
@@ -26,7 +26,7 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Outcome, Failure> {
     let mut scenario = scenario_of(path, &recorded)?;
     let compared = compared(&recorded, &scenario, arguments.allow_changed)?;
     if arguments.allow_changed {
-        scenario.programs.iter_mut().for_each(|program| program.files = program.hashes());
+        scenario.programs.iter_mut().for_each(Program::update);
         let stated = |(name, binary): (&String, &ServerBinary)| format!("{name}={}", binary.path);
         let stated: Vec<String> = scenario.binaries.iter().map(stated).collect();
         let now = trial::binaries(&stated, &BTreeSet::new()).map_err(Failure::wrong)?;
@@ -86,6 +86,8 @@ pub(super) enum Changed {
 pub(super) fn unchanged(run: &RunReport, scenario: &Scenario) -> Result<(), Changed> {
     scenario.binaries.values().try_for_each(ServerBinary::unchanged)?;
     let program = scenario.programs.iter().find(|program| program.name == run.client);
+    let mut own = program.into_iter().flat_map(|program| &program.servers);
+    own.try_for_each(OwnServer::unchanged)?;
     let of_program = program.map_or(Ok(()), |program| {
         let mut ran = run.ran.clone();
         ran.files.retain(|path, _| scenario.binaries.values().all(|binary| binary.path != *path));

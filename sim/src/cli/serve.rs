@@ -70,6 +70,7 @@ fn members(arguments: &ServeArguments, coordinator: Coordinator) -> Option<(Serv
         Coordinator::Etcd => (etcd::served(clients), ensemble),
         Coordinator::Chubby => (chubby::served(clients), ensemble),
         Coordinator::GemFire => (gemfire::served(clients), ensemble),
+        Coordinator::Own => panic!("--coordinator names no server of the user"),
     };
     let place = Place {
         bind: arguments.bind,
@@ -95,7 +96,8 @@ fn protect(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), F
         | Coordinator::MySql
         | Coordinator::Etcd
         | Coordinator::Chubby
-        | Coordinator::GemFire => "",
+        | Coordinator::GemFire
+        | Coordinator::Own => "",
     };
     Err(Failure::wrong(format!(
         "--bind '{}': expected a loopback address{or_password}: these servers are for tests and \

@@ -8,6 +8,7 @@ pub(crate) mod etcd;
 pub(crate) mod gemfire;
 pub(crate) mod memcached;
 pub(crate) mod mysql;
+mod own;
 pub(crate) mod postgresql;
 pub(crate) mod redis;
 pub(crate) mod serving;
@@ -60,7 +61,7 @@ impl ServerSetup<'_> {
     }
 }
 
-/// Every coordinator, in the order of listings.
+/// Every simulated coordinator, in the order of listings.
 pub static COORDINATORS: &[Entry] = &[
     redis::ENTRY,
     memcached::ENTRY,
@@ -90,6 +91,7 @@ pub fn entry(coordinator: Coordinator) -> &'static Entry {
         Coordinator::Etcd => &etcd::ENTRY,
         Coordinator::Chubby => &chubby::ENTRY,
         Coordinator::GemFire => &gemfire::ENTRY,
+        Coordinator::Own => &own::ENTRY,
     }
 }
 

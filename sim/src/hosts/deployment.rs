@@ -9,7 +9,7 @@ use crate::hosts::storage::Storage;
 use crate::hosts::workload::{Guard, Process, probe, work};
 use crate::setup::places::{RESOURCE, addresses};
 use crate::setup::roster::Roster;
-use crate::setup::scenario::{Factory, Scenario, Wrap};
+use crate::setup::scenario::{Factory, OwnServer, Scenario, Wrap};
 use crate::world::host::Software;
 use crate::world::recorder::Recorder;
 use crate::world::server::Server;
@@ -53,12 +53,19 @@ impl Deployment {
         let shared = this.shared();
         let setting = this.scenario.setting(this.topology);
         let servers = setting.servers().into_iter().chain(setting.sentinels());
-        let real = (!this.scenario.binaries.is_empty())
-            .then(|| RealWorld::new(addresses(&this.nodes()), this.server_lives.clone()));
+        let has_real = !this.scenario.binaries.is_empty() || !this.own_servers().is_empty();
+        let real = has_real.then(|| {
+            let addresses = addresses(&this.nodes());
+            RealWorld::new(addresses, this.own_servers(), this.server_lives.clone())
+        });
         let servers = servers.map(|node| (node, this.machine(node, real.as_ref())));
         let processes = processes(&this.scenario)
             .map(|node| (node, Deployment::any_process(&this, node, &shared)));
         servers.chain([(Node::Storage, this.storage())]).chain(processes).collect()
+    }
+
+    fn own_servers(&self) -> &[OwnServer] {
+        self.scenario.program(self.client).map_or(&[], |program| &program.servers)
     }
 
     fn nodes(&self) -> Vec<Node> {
@@ -105,10 +112,15 @@ impl Deployment {
 
     fn real_machine(&self, world: &RealWorld, node: Node) -> Option<Factory> {
         let coordinator = self.coordinator().coordinator;
+        let (kind, binary) = match self.own_servers() {
+            [] => (real::kind(coordinator)?, self.scenario.binaries.get(coordinator.name())?),
+            _ => (&real::own::KIND, &real::own::NO_BINARY),
+        };
         let setup = RealSetup {
             world,
-            kind: real::kind(coordinator)?,
-            binary: self.scenario.binaries.get(coordinator.name())?,
+            kind,
+            binary,
+            own: self.own_servers(),
             scenario: &self.scenario,
             topology: self.topology,
             seed: self.seed,

@@ -23,6 +23,7 @@ mod kind;
 mod machine;
 mod memcached;
 mod mysql;
+pub(crate) mod own;
 mod peers;
 mod postgresql;
 mod redis;
@@ -31,7 +32,8 @@ mod work;
 mod zookeeper;
 
 use crate::hosts::programs::record::Lives;
-use crate::setup::scenario::{Factory, Persistence, Scenario, ServerBinary};
+use crate::setup::scenario::own_server::aliases;
+use crate::setup::scenario::{Factory, OwnServer, Persistence, Scenario, ServerBinary};
 use bytes::Bytes;
 use fencepost_clients::Coordinator;
 use fencepost_faults::setting::Topology;
@@ -58,6 +60,7 @@ pub(crate) fn kind(coordinator: Coordinator) -> Option<&'static Kind> {
 #[derive(Clone)]
 pub(crate) struct RealWorld {
     pub(crate) addresses: Rc<BTreeMap<String, Ipv4Addr>>,
+    aliases: Rc<BTreeMap<String, Ipv4Addr>>,
     pub(crate) lives: Rc<Lives>,
     asked: Rc<RefCell<Vec<Asked>>>,
 }
@@ -65,8 +68,13 @@ pub(crate) struct RealWorld {
 type Asked = ((Node, ConnectionId), Vec<u8>);
 
 impl RealWorld {
-    pub(crate) fn new(addresses: BTreeMap<String, Ipv4Addr>, lives: Rc<Lives>) -> RealWorld {
-        RealWorld { addresses: Rc::new(addresses), lives, asked: Rc::default() }
+    pub(crate) fn new(
+        addresses: BTreeMap<String, Ipv4Addr>,
+        own: &[OwnServer],
+        lives: Rc<Lives>,
+    ) -> RealWorld {
+        let aliases = Rc::new(aliases(own, &addresses));
+        RealWorld { addresses: Rc::new(addresses), aliases, lives, asked: Rc::default() }
     }
 
     fn is_asked(&self, server: Node, by: ConnectionId, request: &[u8]) {
@@ -86,6 +94,8 @@ pub(crate) struct RealSetup<'r> {
     pub(crate) world: &'r RealWorld,
     pub(crate) kind: &'static Kind,
     pub(crate) binary: &'r ServerBinary,
+    /// The servers that the user brings.
+    pub(crate) own: &'r [OwnServer],
     pub(crate) scenario: &'r Scenario,
     pub(crate) topology: Topology,
     pub(crate) seed: Seed,

@@ -3,7 +3,7 @@
 use super::spec::RunSpec;
 use crate::setup::scenario::Standby;
 use crate::world::network;
-use fencepost_clients::Keeps;
+use fencepost_clients::{Deployment, Keeps};
 use fencepost_faults::Micros;
 use fencepost_faults::setting::Topology;
 use fencepost_reports::Availability;
@@ -36,11 +36,14 @@ impl RunSpec {
     }
 
     /// A waiting process sends something within a lease, a command timeout and a retry. A session
-    /// may outlive its timeout, and a database has a queue, so the bound is then that of progress.
+    /// may outlive its timeout, and a database or a user's own server may have a queue, so the bound
+    /// is then that of progress.
     pub(super) fn silence_bound(&self) -> Micros {
         let scenario = &self.scenario;
         let deployment = self.client.deployment;
-        if deployment.lives_with_session() || deployment.keeps() == Some(Keeps::Connection) {
+        let may_queue =
+            deployment == Deployment::Own || deployment.keeps() == Some(Keeps::Connection);
+        if deployment.lives_with_session() || may_queue {
             return self.progress_bound();
         }
         self.lease() + scenario.calls.command_timeout.0 + scenario.calls.retry.max.0

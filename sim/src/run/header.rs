@@ -2,7 +2,7 @@
 
 use super::spec::RunSpec;
 use crate::hosts::programs::watched::is_pattern;
-use fencepost_clients::Keeps;
+use fencepost_clients::{Deployment, Keeps};
 use fencepost_faults::setting::Topology;
 use fencepost_reports::{Header, Keeping};
 
@@ -30,6 +30,7 @@ impl RunSpec {
             order_bound_us: self.client.is_fair.then(|| self.order_bound()),
             lock_per_job: self.has_lock_per_job(),
             availability: self.availability(),
+            locks_unseen: self.client.deployment == Deployment::Own,
         }
     }
 

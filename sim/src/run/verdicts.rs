@@ -7,8 +7,8 @@ use crate::hosts::programs::watched::Watched;
 use crate::run::fit::usage;
 use crate::run::{RunOutcome, RunSpec};
 use crate::setup::lengths::{drawn_for, stated};
-use crate::setup::scenario::{Hold, Persistence, Scenario, ServerBinary};
-use fencepost_faults::Seed;
+use crate::setup::scenario::{Hold, OwnServer, Persistence, Scenario, ServerBinary};
+use fencepost_faults::{Node, Seed};
 use fencepost_reports::explain::literature::Conditions;
 use fencepost_reports::record::programs::Ran;
 use fencepost_reports::show::format::Needs;
@@ -64,7 +64,8 @@ impl Findings<'_> {
     }
 
     fn ran(&self) -> Ran {
-        let mut ran = ran(&self.outcome.programs);
+        let own = self.outcome.servers.iter().filter(|_| !self.own_servers().is_empty());
+        let mut ran = ran(self.outcome.programs.iter().chain(own));
         for (_, binary) in self.real_servers() {
             ran.files.insert(binary.path.clone(), binary.sha256.clone());
             ran.versions.insert(binary.path.clone(), format!("{} {}", binary.name, binary.version));
@@ -77,6 +78,10 @@ impl Findings<'_> {
         self.spec.scenario.binaries.iter().filter(move |(coordinator, _)| *coordinator == own)
     }
 
+    fn own_servers(&self) -> &[OwnServer] {
+        self.spec.scenario.program(self.spec.client).map_or(&[], |program| &program.servers)
+    }
+
     fn note(&self) -> Option<String> {
         let watched = self.outcome.watched.as_ref().and_then(Watched::note);
         let servers = self.real_servers().map(|(coordinator, binary)| {
@@ -84,7 +89,13 @@ impl Findings<'_> {
             let hash = &binary.sha256;
             format!("real {coordinator} servers: {name} {version}, {path}, SHA-256 {hash}")
         });
-        let all: Vec<String> = servers.chain(watched).collect();
+        let own = (1..).zip(self.own_servers()).map(|(number, server)| {
+            let files = server.files.iter().map(|(file, hash)| format!("{file} {hash}"));
+            let (command, files) = (server.command.join(" "), files.collect::<Vec<_>>().join(", "));
+            let node = Node::Server(number);
+            format!("{node} is {}: {command}, SHA-256 of {files}", server.address())
+        });
+        let all: Vec<String> = servers.chain(own).chain(watched).collect();
         (!all.is_empty()).then(|| all.join("; "))
     }
 

@@ -15,6 +15,8 @@ mod limits;
 mod lua_locks;
 mod names;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod own_servers;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod programs;
 mod project;
 mod readme;

@@ -144,6 +144,8 @@ fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
             let renews = of_absent(timeline, span).filter(|is| *is == Standstill::OwnerRenews);
             renews.or_else(|| of_owner(timeline, standing, span.until))
         }
+        // It may be set.
+        None if timeline.history.header.locks_unseen => None,
         None => of_absent(timeline, span)
             .or_else(|| unheard_release(timeline, span))
             .or_else(|| lost_release(timeline, span))

@@ -13,6 +13,7 @@ pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let both = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
     let is_known = !timeline.keys.is_empty() || both.iter().all(|one| one.owner.is_some());
     header.quorum <= 1
+        && !header.locks_unseen
         && !header.has_no_ttl()
         && is_known
         && both.iter().any(|one| was_not_granted(timeline, one))

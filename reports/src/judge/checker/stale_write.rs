@@ -41,12 +41,16 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
 }
 
 fn grant_of(timeline: &Timeline<'_>, request: &StorageRequest) -> Option<Moment> {
-    Some(timeline.acquisitions[request.acquisition?].grant.as_ref()?.moment)
+    timeline.granted_at(request.acquisition?)
 }
 
 fn finding(timeline: &Timeline<'_>, stale: &StorageRequest, served: &StorageRequest) -> Finding {
     let (late, served_by) = (stale.process, served.process);
     let span = stale.moment.time.since(served.moment.time);
+    let later = match timeline.history.header.locks_unseen {
+        true => "learned of its grant later",
+        false => "was granted the lock later",
+    };
     let what = match late == served_by {
         true => format!(
             "The storage accepted {late}'s write of {} under its earlier lock, {span} after it had \
@@ -55,7 +59,7 @@ fn finding(timeline: &Timeline<'_>, stale: &StorageRequest, served: &StorageRequ
         ),
         false => format!(
             "The storage accepted {late}'s write of {}, {span} after it had served {served_by}, \
-             which was granted the lock later.",
+             which {later}.",
             stale.after
         ),
     };
@@ -92,6 +96,24 @@ mod tests {
 
     fn handover() -> Story {
         Story::new().takes(1, 1, "a").takes(5, 2, "b")
+    }
+
+    #[test]
+    fn without_reported_grants_the_order_is_that_of_the_answers_unless_a_fault_may_change_it() {
+        let story = |fault: bool| {
+            let story =
+                Story::unseen().acquires(1, 1).hears(2, 1, "").reads(3, 1, 0).acquires(5, 2);
+            let pause = |story: Story| {
+                let story = story.fault_began(6, 7, "pause", &[Node::Client(2)]);
+                story.fault_ended(8, 7, "pause", Node::Client(2))
+            };
+            let story = if fault { pause(story) } else { story };
+            stale_writes(story.hears(9, 2, "").reads(10, 2, 0).writes(11, 1, 0, 1))
+        };
+        let found = story(false);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].what.ends_with("client-2, which learned of its grant later."));
+        assert_eq!(story(true), []);
     }
 
     #[test]

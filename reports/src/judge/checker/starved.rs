@@ -59,9 +59,13 @@ fn asleep(timeline: &Timeline<'_>, healed: Moment) -> Vec<Finding> {
             true => format!(" after healing at {}", healed.time),
             false => String::new(),
         };
+        let free = match timeline.history.header.locks_unseen {
+            true => "no process was in its critical section",
+            false => "the lock was free",
+        };
         let what = format!(
-            "{process} waited for the lock and sent nothing from {since} to {}, although the lock \
-             was free for {duration} of that time{counted} (bound {bound}).",
+            "{process} waited for the lock and sent nothing from {since} to {}, although {free} \
+             for {duration} of that time{counted} (bound {bound}).",
             told.time
         );
         findings.push(Finding {

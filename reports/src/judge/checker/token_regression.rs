@@ -1,6 +1,6 @@
 //! Checks that fencing tokens strictly increase in the order of the grants at the servers.
 //!
-//! Acquisitions without a recorded grant are not compared, because their order is unknown.
+//! Acquisitions without a known grant are not compared, because their order is unknown.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -38,9 +38,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
 }
 
 fn is_one_grant(timeline: &Timeline<'_>, a: usize, b: usize) -> bool {
-    let grant =
-        |index: usize| timeline.acquisitions[index].grant.as_ref().map(|grant| grant.moment);
-    grant(a) == grant(b)
+    timeline.granted_at(a) == timeline.granted_at(b)
 }
 
 fn finding(timeline: &Timeline<'_>, earlier: usize, later: usize) -> Finding {

@@ -225,7 +225,11 @@ fn finding(
         let stood = timeline.stood_until(span).min(until).since(span.from.time.max(from));
         length.0 < 2 * stood.0
     });
-    let free = if is_kept { "" } else { "it was free, " };
+    let free = match timeline.history.header.locks_unseen {
+        true => "no process was in its critical section, ",
+        false if is_kept => "",
+        false => "it was free, ",
+    };
     let asked = timeline.acquisitions.iter().filter(|one| {
         let completed = one.completed.map_or(timeline.end, |completed| completed.time);
         processes.contains(&one.process) && one.invoked.time < until && from < completed

@@ -8,6 +8,7 @@ use super::record::Lives;
 use crate::setup::places::addresses;
 use crate::setup::roster::Roster;
 use crate::setup::scenario::Scenario;
+use crate::setup::scenario::own_server::aliases;
 use crate::world::recorder::Recorder;
 use bytes::BytesMut;
 use fencepost_clients::env::{BoxFuture, Draw, Sleep, Socket};
@@ -27,6 +28,17 @@ const JUDGE: &str = "judge";
 const JUDGE_PORT: u16 = 9001;
 /// A pause delays the end of the work by its own length, except for at most one piece.
 const WORK_PIECE_US: u64 = 10_000;
+
+/// The environment of users' programs and servers, besides what they inherit.
+pub(crate) const FIXED: &[(&str, &str)] = &[
+    ("LANG", "C.UTF-8"),
+    ("TZ", "UTC"),
+    ("PYTHONUNBUFFERED", "1"),
+    ("PYTHONHASHSEED", "0"),
+    ("PYTHONDONTWRITEBYTECODE", "1"),
+    // OpenSSL would otherwise use the processor's random numbers.
+    ("OPENSSL_ia32cap", "~0x4000000000000000:~0x40000"),
+];
 
 pub(crate) struct Shared {
     pub(crate) program: Program,
@@ -375,6 +387,7 @@ fn launch(shared: &Shared, node: Node, servers: &Servers, random: u64) -> Launch
     }
     launch.host_name = node.to_string();
     launch.hosts = addresses(&shared.nodes);
+    launch.aliases = aliases(&shared.program.servers, &launch.hosts);
     launch.hosts.insert(JUDGE.to_owned(), Ipv4Addr::new(10, 0, 255, 1));
     launch.seed = random;
     launch.first_process = u32::from(number) * 1_000 + 1;
@@ -385,16 +398,7 @@ pub(super) fn launch_for_check(program: &Program) -> Launch {
     let inherited = ["PATH", "HOME"]
         .into_iter()
         .filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?)));
-    let fixed = [
-        ("LANG", "C.UTF-8"),
-        ("TZ", "UTC"),
-        ("PYTHONUNBUFFERED", "1"),
-        ("PYTHONHASHSEED", "0"),
-        ("PYTHONDONTWRITEBYTECODE", "1"),
-        // OpenSSL would otherwise use the processor's random numbers.
-        ("OPENSSL_ia32cap", "~0x4000000000000000:~0x40000"),
-    ];
-    let fixed = fixed.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let fixed = FIXED.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     let own = program.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
     Launch {
         command: program.command.clone(),
@@ -402,6 +406,7 @@ pub(super) fn launch_for_check(program: &Program) -> Launch {
         folder: program.folder.clone().into(),
         host_name: String::new(),
         hosts: BTreeMap::new(),
+        aliases: BTreeMap::new(),
         seed: 0,
         first_process: 1,
         user: None,

@@ -1,11 +1,20 @@
 //! The environment variables that tell a program the addresses of the servers.
 
 use super::{Program, ProgramDeployment};
+use crate::setup::scenario::OwnServer;
 use fencepost_clients::sql::advisory;
 use fencepost_clients::{Address, Coordinator, Servers};
 use fencepost_faults::Node;
 
 pub(super) fn places(program: &Program, servers: &Servers) -> Vec<(String, String)> {
+    if !program.servers.is_empty() {
+        let own: Vec<Address> = program.servers.iter().map(own_address).collect();
+        return [
+            vec![("SERVERS".to_owned(), joined(&own))],
+            numbered("SERVER", &own, Address::to_string),
+        ]
+        .concat();
+    }
     match servers {
         Servers::One(address) => vec![("REDIS".to_owned(), format!("redis://{address}"))],
         Servers::Sentinels { name, sentinels } => {
@@ -25,6 +34,10 @@ pub(super) fn places(program: &Program, servers: &Servers) -> Vec<(String, Strin
         }
         Servers::Ensemble(members) => of_members(program, members),
     }
+}
+
+fn own_address(server: &OwnServer) -> Address {
+    Address { host: server.name.clone(), port: server.port }
 }
 
 /// Clients of coordinators other than Redis expect all addresses in one value.
@@ -48,6 +61,7 @@ fn of_members(program: &Program, members: &[Address]) -> Vec<(String, String)> {
         }
         Coordinator::Chubby => ("CHUBBY", all.clone()),
         Coordinator::GemFire => ("GEMFIRE", all.clone()),
+        Coordinator::Own => ("SERVER", all.clone()),
     };
     let mut found = vec![(name.to_owned(), together), ("SERVERS".to_owned(), all.clone())];
     found.extend(numbered(name, members, url));

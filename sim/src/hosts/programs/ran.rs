@@ -21,7 +21,7 @@ const CODE: &[&str] =
 /// Magic bytes of executable files: scripts, ELF, archives and classes of Java, WebAssembly.
 const HEADS: &[&[u8]] = &[b"#!", b"\x7fELF", b"PK\x03\x04", b"\xca\xfe\xba\xbe", b"\0asm"];
 
-pub(crate) fn ran(lives: &[Life]) -> Ran {
+pub(crate) fn ran<'l>(lives: impl Iterator<Item = &'l Life>) -> Ran {
     let (mut executed, mut opened) = (BTreeSet::new(), BTreeSet::new());
     for life in lives {
         executed.extend(life.used.executed.iter().map(|path| canonical(path)));

@@ -160,8 +160,8 @@ impl Life {
             (Some((time, ending)), _) if self.died_inside => {
                 told(*time, &format!("{} in its critical section", in_words(ending)))
             }
-            (Some((_, Ending::Exited(0))), _) if self.has_spoken => None,
-            (Some((_, Ending::Exited(0))), _) => {
+            (Some((_, Ending::Exited(0))), _) if self.has_spoken && self.node.is_process() => None,
+            (Some((_, Ending::Exited(0))), _) if self.node.is_process() => {
                 Some(format!("{} ended without reporting to the judge", self.node))
             }
             (Some((time, other)), _) => told(*time, &in_words(other)),
@@ -210,6 +210,7 @@ pub(crate) fn end_dead(lives: &mut [Life], events: &mut Vec<Event>) {
 pub(crate) fn in_words(ending: &Ending) -> String {
     match ending {
         Ending::Exited(status) => format!("exited with status {status}"),
+        Ending::Killed(25) => "was killed by signal 25: it wrote a file of 1 GiB".to_owned(),
         Ending::Killed(signal) => format!("was killed by signal {signal}"),
         Ending::NotEmulated(text) => format!("was stopped: {text}"),
         Ending::Stuck(text) => format!("was stopped: {text}"),

@@ -1,6 +1,7 @@
 //! Finds the keys that are the programs' locks, and the owner value of each acquisition.
 
 use super::{leases, tokens};
+use fencepost_clients::Coordinator;
 use fencepost_faults::Node;
 use fencepost_reports::{Action, Change, Event, What};
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,7 +63,11 @@ fn quoted(keys: &[String]) -> Vec<String> {
 
 /// If no process wrote a key with the stated prefix, the lock is the only other key that they
 /// wrote, the only one with an expiry, or the only one that they removed again.
-pub(crate) fn watch(mut events: Vec<Event>, stated: &str) -> (Vec<Event>, Watched) {
+pub(crate) fn watch(
+    mut events: Vec<Event>,
+    stated: &str,
+    coordinator: Coordinator,
+) -> (Vec<Event>, Watched) {
     let mut watched = choose(&events, stated);
     watched.renewed = renewed(&events, &watched.key);
     events.retain(|event| match &event.what {
@@ -79,7 +84,7 @@ pub(crate) fn watch(mut events: Vec<Event>, stated: &str) -> (Vec<Event>, Watche
     if !is_pattern(&watched.key) {
         tokens::read(&mut events);
     }
-    name_owners(&mut events, &watched);
+    name_owners(&mut events, &watched, coordinator);
     (events, watched)
 }
 
@@ -152,12 +157,11 @@ fn choose(events: &[Event], stated: &str) -> Watched {
 /// The owner is the value that the process was last granted while it asked, or else the one whose
 /// lease it extended. Otherwise, if no other key of Redis may be the lock, it is a value that no
 /// server has.
-fn name_owners(events: &mut [Event], watched: &Watched) {
+fn name_owners(events: &mut [Event], watched: &Watched, coordinator: Coordinator) {
     let mut asked: BTreeMap<u64, usize> = BTreeMap::new();
     let mut about: BTreeMap<Node, String> = BTreeMap::new();
     let mut wrote: BTreeMap<(Node, Change, Option<String>), (usize, String)> = BTreeMap::new();
-    let is_redis = !events.iter().any(|event| matches!(event.node, Node::Server(_)));
-    let tells_all = is_redis && watched.others.is_empty();
+    let tells_all = coordinator == Coordinator::Redis && watched.others.is_empty();
     let has_several = events.iter().any(|event| matches!(event.what, What::About { .. }));
     for (index, event) in events.iter_mut().enumerate() {
         let (node, machine) = (event.node, event.node.machine());
@@ -201,7 +205,7 @@ mod tests {
     }
 
     fn chosen(events: Vec<Event>) -> (String, Option<String>) {
-        let (_, watched) = watch(events, "lock:orders");
+        let (_, watched) = watch(events, "lock:orders", Coordinator::Redis);
         let note = watched.note();
         (watched.key, note)
     }
@@ -245,7 +249,7 @@ mod tests {
             wrote("job:8", "b", Some(Micros(1))),
             wrote("jobs", "c", Some(Micros(1))),
         ];
-        let (events, watched) = watch(events, "job:*");
+        let (events, watched) = watch(events, "job:*", Coordinator::Redis);
         assert_eq!((watched.note(), watched.resource()), (None, "job:"));
         let locks: Vec<&str> = events
             .iter()
@@ -257,7 +261,7 @@ mod tests {
             .collect();
         assert_eq!(locks, ["job:7", "job:7", "job:8", "job:8"]);
         assert_eq!(chosen(vec![wrote("jobs", "a", None)]).0, "jobs");
-        let (_, watched) = watch(vec![wrote("jobs", "a", None)], "job:*");
+        let (_, watched) = watch(vec![wrote("jobs", "a", None)], "job:*", Coordinator::Redis);
         assert_eq!(watched.key, "job:*", "of a pattern nothing is guessed");
         assert!(watched.note().is_some());
     }
@@ -274,7 +278,7 @@ mod tests {
         let told = |keys: &[&str]| {
             let events = [wrote("lock:orders", "a", None)].into_iter();
             let events = events.chain(keys.iter().map(|key| renewed(key))).collect();
-            watch(events, "lock:orders").1.renewed_note()
+            watch(events, "lock:orders", Coordinator::Redis).1.renewed_note()
         };
         assert_eq!(
             told(&["lease", "lease"]).unwrap(),
@@ -300,7 +304,7 @@ mod tests {
         let asked = |before: Option<Event>, during: Option<Event>| {
             let all = before.into_iter().chain([event(thread, invoke.clone())]);
             let all = all.chain(during).chain([event(thread, ok.clone())]);
-            let (events, _) = watch(all.collect(), "k");
+            let (events, _) = watch(all.collect(), "k", Coordinator::Redis);
             let What::Ok { owner, .. } = &events.last().unwrap().what else { panic!() };
             owner.clone()
         };

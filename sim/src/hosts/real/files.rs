@@ -164,6 +164,7 @@ fn runs(template: &Template, folder: &Path) -> Result<(), String> {
         folder: folder.to_owned(),
         host_name: "localhost".to_owned(),
         hosts: BTreeMap::new(),
+        aliases: BTreeMap::new(),
         seed: 0,
         first_process: FIRST_PROCESS,
         user: template.user,

@@ -91,6 +91,7 @@ impl Part {
             folder: folder.to_owned(),
             host_name: self.node.to_string(),
             hosts: (*self.world.addresses).clone(),
+            aliases: (*self.world.aliases).clone(),
             seed,
             first_process: FIRST_PROCESS,
             user: recipe.user,
@@ -121,6 +122,7 @@ impl Part {
             kind,
             world: RealWorld {
                 addresses: std::rc::Rc::new(all.collect()),
+                aliases: Default::default(),
                 lives: Default::default(),
                 asked: Default::default(),
             },

@@ -83,6 +83,10 @@ impl RealServer {
         self.look.has_read()
     }
 
+    pub(super) fn listening(&self) -> Vec<u16> {
+        self.group.as_ref().map_or_else(Vec::new, Group::listening)
+    }
+
     pub(super) fn has_connected(&self) -> bool {
         self.look.is_connected()
     }
@@ -270,9 +274,10 @@ impl RealServer {
         let Some(mut group) = self.group.take() else { return };
         self.files.keeps(group.take_synced());
         let (dropped, preempted) = (group.output_dropped(), group.preempted());
-        let calls = group.calls().to_vec();
+        let (calls, used) = (group.calls().to_vec(), group.files_used().clone());
         self.part.world.lives.with(self.life, |life| {
             (life.calls, life.preempted, life.output_dropped) = (calls, preempted, dropped);
+            life.used = used;
         });
     }
 

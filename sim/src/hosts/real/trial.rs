@@ -3,17 +3,17 @@
 use super::files::{Files, last_line};
 use super::kind::{FIRST_PROCESS, Part};
 use super::machine::RealServer;
-use super::{Kind, RealSetup, RealWorld, folder, kind};
-use crate::hosts::programs::record::{Lives, in_words};
+use super::{Kind, RealSetup, RealWorld, folder, kind, own};
+use crate::hosts::programs::record::{Life, Lives, in_words};
 use crate::setup::places::RESOURCE;
-use crate::setup::scenario::{InvalidServers, Scenario, ServerBinary, ServersArgument};
+use crate::setup::scenario::{InvalidServers, OwnServer, Scenario, ServerBinary, ServersArgument};
 use crate::world::node_clock::WALL_EPOCH_US;
 use bytes::Bytes;
 use fencepost_clients::Coordinator;
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Node, Seed};
 use fencepost_machine::{Input, Machine, MonotonicTime, Now, Output, Outputs, WallTime};
-use fencepost_programs::{Clocks, Group, Launch, Request, StartError};
+use fencepost_programs::{Clocks, Ending, Group, Launch, Request, StartError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
@@ -100,7 +100,7 @@ fn tried(kind: &'static Kind, path: &Path) -> Result<ServerBinary, String> {
     })?;
     let sha256 = ServerBinary::hash(path);
     let binary = ServerBinary { path: path_text, name, version, sha256 };
-    serves(kind, &binary)?;
+    serves(kind, &binary, &[])?;
     Ok(binary)
 }
 
@@ -112,6 +112,7 @@ fn printed(command: Vec<String>) -> Result<String, String> {
         folder: folder.path().to_owned(),
         host_name: "localhost".to_owned(),
         hosts: BTreeMap::new(),
+        aliases: BTreeMap::new(),
         seed: 0,
         first_process: FIRST_PROCESS,
         user: None,
@@ -134,18 +135,43 @@ fn printed(command: Vec<String>) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&said).into_owned())
 }
 
-fn serves(kind: &'static Kind, binary: &ServerBinary) -> Result<(), String> {
+/// Starts one of the user's servers alone, until it listens. Sets its port if none is given. A
+/// member of a cluster may need the others before it opens its port.
+pub(crate) fn own(servers: &mut [OwnServer], place: usize) -> Result<(), String> {
+    let server = servers[place].clone();
+    if servers.len() > 1 && server.port > 0 {
+        return Ok(());
+    }
+    let tried = std::thread::spawn(move || {
+        folder::remove_leftovers();
+        serves(&own::KIND, &own::NO_BINARY, &[server])
+    });
+    let ports = tried.join().unwrap_or_else(|_| Err("the trial of it panicked".to_owned()))?;
+    if servers[place].port == 0 {
+        servers[place].port = ports.first().copied().unwrap_or_default();
+    }
+    Ok(())
+}
+
+/// Runs a server alone in a world until it serves: its console has read, or it listens. Returns
+/// its ports.
+fn serves(
+    kind: &'static Kind,
+    binary: &ServerBinary,
+    own: &[OwnServer],
+) -> Result<Vec<u16>, String> {
     let (node, topology) = match kind.coordinator {
         Coordinator::Redis => (Node::Redis(1), Topology::Standalone),
         _ => (Node::Server(1), Topology::Ensemble { servers: 1 }),
     };
     let addresses = BTreeMap::from([(node.to_string(), Ipv4Addr::new(10, 0, 0, 1))]);
     let lives = Rc::new(Lives::default());
-    let world = RealWorld::new(addresses, lives.clone());
+    let world = RealWorld::new(addresses, own, lives.clone());
     let setup = RealSetup {
         world: &world,
         kind,
         binary,
+        own,
         scenario: &Scenario::default(),
         topology,
         seed: Seed(0),
@@ -160,8 +186,13 @@ fn serves(kind: &'static Kind, binary: &ServerBinary) -> Result<(), String> {
     while now_us < PATIENCE_US && !out.stopped {
         out.clear();
         server.handle(Input::Timer, at(now_us), &mut out);
-        if server.has_read() {
-            return Ok(());
+        let ports = server.listening();
+        let is_open = match part.recipe.port {
+            0 => !ports.is_empty(),
+            port => ports.contains(&port),
+        };
+        if is_open && server.has_read() {
+            return Ok(ports);
         }
         let wakes = out.list.iter().find_map(|output| match output {
             Output::WakeAfter { micros } => Some(*micros),
@@ -169,18 +200,31 @@ fn serves(kind: &'static Kind, binary: &ServerBinary) -> Result<(), String> {
         });
         now_us += wakes.unwrap_or(STEP_US).clamp(1, 10 * STEP_US);
     }
-    let has_connected = server.has_connected();
+    let (has_connected, ports) = (server.has_connected(), server.listening());
     drop(server);
-    let life = lives.take().pop();
-    let said: Vec<u8> =
-        life.iter().flat_map(|life| life.output.iter().flat_map(|one| one.2.clone())).collect();
-    let (port, seconds) = (part.recipe.port, PATIENCE_US / 1_000_000);
+    Err(refusal(part.recipe.port, has_connected, &ports, lives.take().pop()))
+}
+
+fn refusal(port: u16, has_connected: bool, ports: &[u16], life: Option<Life>) -> String {
+    let output = life.iter().flat_map(|life| &life.output);
+    let said: Vec<u8> = output.flat_map(|one| one.2.clone()).collect();
+    let seconds = PATIENCE_US / 1_000_000;
     let how = match life.and_then(|life| life.ending) {
+        Some((_, Ending::Exited(0))) => "exited with status 0 before it served: expected a server \
+                                         that stays in the foreground"
+            .to_owned(),
         Some((_, ending)) => format!("{} before it served", in_words(&ending)),
         None if has_connected => {
             format!("does not answer at port {port} {seconds} s after its start")
         }
-        None => format!("does not listen at port {port} {seconds} s after its start"),
+        None if port == 0 => {
+            format!("listens at no TCP port of IPv4 {seconds} s after its start")
+        }
+        None => {
+            let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
+            let ports = if ports.is_empty() { "none".to_owned() } else { ports.join(", ") };
+            format!("does not listen at port {port} {seconds} s after its start (open: {ports})")
+        }
     };
-    Err(how + &last_line(&said))
+    how + &last_line(&said)
 }

@@ -50,20 +50,30 @@ pub enum InvalidServers {
     },
     /// The file is not the one in the report.
     #[error(
-        "server: {path} is not the file in the report, {name} {version} ('replay --allow-changed' \
-         runs it as it is now)"
+        "server: {path} is not the file in the report, {was} ('replay --allow-changed' runs it as \
+         it is now)"
     )]
     Changed {
         /// Path of the file.
         path: String,
-        /// Name that the file reported.
-        name: String,
-        /// Version that the file reported.
-        version: String,
+        /// Name and version that the file reported, or the user's name for its server.
+        was: String,
+    },
+    /// A server of the user's cannot be run.
+    #[error("--server '{text}': {why}")]
+    Own {
+        /// The argument.
+        text: String,
+        /// Why not, or what would be valid.
+        why: String,
     },
 }
 
 impl InvalidServers {
+    pub(crate) fn own(text: &str, why: impl Into<String>) -> InvalidServers {
+        InvalidServers::Own { text: text.to_owned(), why: why.into() }
+    }
+
     pub(crate) fn coordinator(name: &str) -> InvalidServers {
         InvalidServers::Coordinator { name: name.to_owned(), expected: names() }
     }
@@ -127,8 +137,7 @@ impl ServerBinary {
         }
         Err(InvalidServers::Changed {
             path: self.path.clone(),
-            name: self.name.clone(),
-            version: self.version.clone(),
+            was: format!("{} {}", self.name, self.version),
         })
     }
 

@@ -1,6 +1,8 @@
 //! A user's own program as the lock under test.
 
 use super::hashed::hashed;
+use super::own_server::OwnServer;
+use super::words::words;
 use fencepost_clients::{
     Coordinator, Definition, Deployment, Env, Keeps, Lock, ServerLock, Servers, Settings,
 };
@@ -30,6 +32,9 @@ pub struct Program {
     pub coordinator: Coordinator,
     /// The servers of that coordinator.
     pub deployment: ProgramDeployment,
+    /// The servers that the user brings in place of a coordinator's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub servers: Vec<OwnServer>,
     /// The key of its lock at the servers.
     pub lock_key: String,
     /// Its working directory.
@@ -84,7 +89,8 @@ fn coordinator_from_name<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Coordinator, D::Error> {
     let name = String::deserialize(deserializer)?;
-    let found = Coordinator::ALL.iter().copied().find(|one| one.name() == name);
+    let mut all = Coordinator::ALL.iter().copied().chain([Coordinator::Own]);
+    let found = all.find(|one| one.name() == name);
     found.ok_or_else(|| {
         let names: Vec<&str> = Coordinator::ALL.iter().map(|one| one.name()).collect();
         D::Error::custom(format!(
@@ -153,7 +159,7 @@ impl ProgramDeployment {
         use ProgramDeployment::{Cell, Cluster, Ensemble, Independent, Sentinel, Single, Standby};
         match coordinator {
             Coordinator::Redis => &[Single, Sentinel, Independent],
-            Coordinator::Memcached | Coordinator::MySql => &[Single],
+            Coordinator::Memcached | Coordinator::MySql | Coordinator::Own => &[Single],
             Coordinator::ZooKeeper | Coordinator::GemFire => &[Ensemble, Single],
             Coordinator::PostgreSql => &[Single, Standby],
             Coordinator::Etcd => &[Cluster, Single],
@@ -193,6 +199,7 @@ impl Program {
             command,
             coordinator: Coordinator::Redis,
             deployment: ProgramDeployment::Single,
+            servers: Vec::new(),
             lock_key: crate::setup::places::RESOURCE.to_owned(),
             folder: folder.display().to_string(),
             environment: BTreeMap::new(),
@@ -242,7 +249,13 @@ impl Program {
             .collect()
     }
 
-    /// Returns the flags that request the program again.
+    /// Takes its files, and those of its servers, as they are now.
+    pub fn update(&mut self) {
+        self.files = self.hashes();
+        self.servers.iter_mut().for_each(|server| server.files = server.hashes());
+    }
+
+    /// The flags that request it again.
     pub fn flags(&self) -> String {
         let own = serde_json::to_value(self).ok();
         own.as_ref().and_then(fencepost_reports::record::programs::flags).unwrap_or_default()
@@ -262,6 +275,7 @@ impl Program {
             (Coordinator::Etcd, _) => Deployment::Etcd(ServerLock::Unchecked),
             (Coordinator::Chubby, _) => Deployment::Chubby,
             (Coordinator::GemFire, _) => Deployment::GemFire(Keeps::Membership),
+            (Coordinator::Own, _) => Deployment::Own,
         };
         let mut known = KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let found = known.iter().find(|it| it.name == self.name && it.deployment == deployment);
@@ -303,35 +317,9 @@ pub(super) fn no_lock(_: Env, _: &Servers, _: &Settings) -> Box<dyn Lock> {
     Box::new(NoLock)
 }
 
-fn words(text: &str) -> Option<Vec<String>> {
-    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    for letter in text.chars() {
-        match quote {
-            Some(open) if letter == open => quote = None,
-            Some(_) => word.get_or_insert_default().push(letter),
-            None if letter == '\'' || letter == '"' => {
-                quote = Some(letter);
-                word.get_or_insert_default();
-            }
-            None if letter.is_whitespace() => words.extend(word.take()),
-            None => word.get_or_insert_default().push(letter),
-        }
-    }
-    words.extend(word);
-    quote.is_none().then_some(words)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_command_has_the_words_that_a_shell_would_see() {
-        let list = |text| words(text).map(|words| words.join("|"));
-        assert_eq!(list("python3 'my worker.py' -x \"\""), Some("python3|my worker.py|-x|".into()));
-        assert_eq!(list("  a   b "), Some("a|b".into()));
-        assert_eq!(list("a 'b"), None);
-    }
 
     #[test]
     fn a_program_has_the_name_that_it_is_given_or_that_of_its_file() {

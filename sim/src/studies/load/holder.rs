@@ -50,6 +50,7 @@ impl Holder {
             Coordinator::GemFire => {
                 Some(Holder::GemFire(gemfire::system::System::new(env, servers, settings)))
             }
+            Coordinator::Own => None,
         }
     }
 

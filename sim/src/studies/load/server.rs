@@ -23,7 +23,8 @@ pub(super) fn node(coordinator: Coordinator) -> Node {
         | Coordinator::MySql
         | Coordinator::Etcd
         | Coordinator::Chubby
-        | Coordinator::GemFire => Node::Server(1),
+        | Coordinator::GemFire
+        | Coordinator::Own => Node::Server(1),
     }
 }
 
@@ -36,7 +37,8 @@ fn setup<'r>(scenario: &'r Scenario, entry: &Entry, seed: Seed) -> ServerSetup<'
         | Coordinator::MySql
         | Coordinator::Etcd
         | Coordinator::Chubby
-        | Coordinator::GemFire => Topology::Ensemble { servers: 1 },
+        | Coordinator::GemFire
+        | Coordinator::Own => Topology::Ensemble { servers: 1 },
     };
     ServerSetup {
         seed,

@@ -341,3 +341,42 @@ fn a_renewal_that_puts_an_earlier_lock_over_another_one_is_an_orphan_renewal() {
     assert_eq!(written("c"), Cause::OrphanRenewal);
     assert_eq!(written("d"), Cause::Interleaving, "it never had that lock");
 }
+
+/// What is said of an overlap of clients 1 and 2.
+fn unseen_overlap(story: Story) -> (Cause, String) {
+    let history = story.releases(40, 1).releases(41, 2).build();
+    let timeline = Timeline::new(&history);
+    let mut findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
+    let finding = findings.find(|finding| finding.kind == Kind::Overlap).expect("an overlap");
+    let cause = classify(&timeline, &finding);
+    (cause, cause.sentence(&timeline, &finding))
+}
+
+#[test]
+fn of_a_server_that_is_not_read_the_facts_are_told_and_no_cause_is_guessed() {
+    let enters = |story: Story, at, client| story.acquires(at, client).hears(at + 1, client, "");
+    let plain = enters(enters(Story::unseen(), 1, 1), 20, 2);
+    let (cause, said) = unseen_overlap(plain);
+    assert_eq!(cause, Cause::Unexplained);
+    assert!(
+        said.contains("client-2 entered its critical section 19ms after client-1 had"),
+        "{said}"
+    );
+    assert!(said.ends_with("No fault affected them or a server meanwhile."), "{said}");
+    let paused = enters(Story::unseen(), 1, 1).fault_began(3, 7, "pause", &[CLIENT]);
+    let paused = enters(paused.fault_ended(18, 7, "pause", CLIENT), 20, 2);
+    let (cause, said) = unseen_overlap(paused);
+    assert_eq!(cause, Cause::Unexplained);
+    assert!(said.ends_with("Faults meanwhile: pause of client-1 from 3ms to 18ms."), "{said}");
+    assert!(!said.contains("please report"), "{said}");
+}
+
+#[test]
+fn of_a_server_that_is_not_read_no_lock_is_said_to_be_free() {
+    let stuck = |story: Story| {
+        let story = story.acquires(1, 1).event(5, CLIENT, What::Crashed).progress_bound(100);
+        nobody(story)
+    };
+    assert_eq!(stuck(Story::new()), Cause::WaiterCrash);
+    assert_eq!(stuck(Story::unseen()), Cause::Unexplained);
+}

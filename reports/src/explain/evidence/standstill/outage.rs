@@ -54,6 +54,9 @@ pub(super) fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<St
     if any(FaultKind::Delay) {
         return Some(Standstill::MessagesLate);
     }
+    if timeline.history.header.locks_unseen {
+        return None;
+    }
     votes()
         .or_else(|| waiter_died(timeline, span).then_some(Standstill::WaiterDied))
         .or_else(|| clocks_differ(timeline, finding).then_some(Standstill::ClocksDiffer))

@@ -1,0 +1,41 @@
+//! Servers that the user brings. They are always real: `hosts/real/own.rs` runs them.
+
+use super::{Entry, ServerSetup};
+use crate::setup::scenario::{Factory, Scenario};
+use fencepost_clients::{Coordinator, Definition, Servers};
+use fencepost_faults::setting::Topology;
+use fencepost_faults::{Families, Family, FaultKind, Micros, Node};
+
+pub(super) const ENTRY: Entry = Entry {
+    coordinator: Coordinator::Own,
+    about: "your own server (--server)",
+    port: 0,
+    // Which server leads or replicates, and which command clears it, is not known.
+    not_exercised: &[Family::Failover, Family::ReplicationLag, Family::Eviction, Family::Operator],
+    unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
+    tick: Micros::ZERO,
+    topology,
+    machine,
+    servers,
+    lease: |ttl| ttl,
+    recovery,
+};
+
+fn topology(scenario: &Scenario, client: &Definition, _: &Families) -> Topology {
+    let servers = scenario.program(client).map_or(1, |program| program.servers.len());
+    Topology::Ensemble { servers: u16::try_from(servers).unwrap_or(u16::MAX) }
+}
+
+fn machine(_: &ServerSetup<'_>, node: Node) -> Factory {
+    panic!("{node} is a server of the user: there is no simulated one");
+}
+
+/// Programs get the addresses of the servers by their names: see `programs/places.rs`.
+fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
+    Servers::Ensemble(Vec::new())
+}
+
+/// Some servers keep a lock for up to two leases, and then for a lock-delay of 15 s (Consul).
+fn recovery(scenario: &Scenario, _: Topology) -> Micros {
+    scenario.ttl.0 + Micros::from_secs(20)
+}
