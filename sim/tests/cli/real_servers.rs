@@ -64,6 +64,23 @@ fn the_real_server_breaks_where_the_fake_does_and_two_runs_are_equal() {
 }
 
 #[test]
+fn a_lock_in_lua_runs_on_the_real_server_as_its_twin_in_rust_does() {
+    let Some(_) = redis() else { return };
+    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/locks/single-node.lua");
+    let run = |words: [&str; 2]| {
+        let more = ["--seed", "3", "--fault", "restart", "--servers", "real", "--no-shrink"];
+        let answer = fencepost(&[&words[..], &more, &["--format", "json"]].concat());
+        let report = json(&answer);
+        let run = run_of(&report);
+        assert_eq!(run["not_reproducible"], Value::Null, "{words:?}");
+        (run["verdict"].clone(), run["history_digest"].clone(), broken(run))
+    };
+    let (verdict, digest, broken) = run(["--lock", lock.to_str().unwrap()]);
+    assert_eq!(verdict, "violated");
+    assert_eq!((verdict, digest, broken), run(["--client", "single-node"]));
+}
+
+#[test]
 fn each_persistence_keeps_what_it_says() {
     let Some(_) = redis() else { return };
     let verdict = |persistence: &str| {
