@@ -38,7 +38,9 @@ MODELS = {
     "shedlock": "shedlock-db-time",
 }
 IGNORED = {"HELLO", "CLIENT", "SELECT", "INFO", "AUTH", "PING", "CONNECT", "END", "SCRIPT"}
-IGNORED |= {"COMMAND", "Ping", "CloseSession", "SESSION", "STARTUP"}
+IGNORED |= {"COMMAND", "Ping", "CloseSession", "SESSION", "STARTUP", "TERMINATE"}
+# The JDBC driver configures each connection.
+SETTING = "(?i)set [a-z_]+ ?(=|to) "
 # How a process's operation ends in a trace.
 ENDED = "is granted|succeeds|fails|is refused|does not know"
 WORDS = {"NX", "XX", "PX", "EX", "GET"}
@@ -104,7 +106,7 @@ class Operations:
         is_script = event["name"].upper().startswith("EVAL")
         for part in [event["name"]] if is_script else event["name"].split(" | "):
             word = command(part)
-            if word.split(" ")[0] not in IGNORED:
+            if word.split(" ")[0] not in IGNORED and not re.match(SETTING, part):
                 self.open[process][1].append(word)
 
     def step(self, process, event):
