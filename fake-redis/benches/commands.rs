@@ -1,5 +1,5 @@
-//! The cost of one command in the state machine alone: request bytes in, reply bytes out, without
-//! sockets or a world.
+//! Measures the cost of one command in the state machine alone, from request bytes to reply bytes,
+//! without sockets or a world.
 //!
 //!     cargo bench -p fake-redis --bench commands
 

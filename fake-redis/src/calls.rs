@@ -1,4 +1,4 @@
-//! Executes commands, whether they come from clients, EXEC, scripts or the primary's stream.
+//! Executes commands from clients, EXEC, scripts and the primary's stream.
 
 pub(crate) mod execute;
 pub(crate) mod lookup;

@@ -61,9 +61,9 @@ pub enum Persistence {
     /// Data does not survive a restart.
     #[default]
     None,
-    /// The server stores snapshots.
+    /// The server stores snapshots on disk.
     Rdb,
-    /// The server stores an append-only file.
+    /// The server stores an append-only file on disk.
     Aof {
         /// Sync policy of the file.
         fsync: Fsync,
@@ -80,7 +80,7 @@ pub struct SavePoint {
 }
 
 impl SavePoint {
-    /// Redis's default, `save 3600 1 300 100 60 10000`.
+    /// Conditions of Redis's default, `save 3600 1 300 100 60 10000`.
     pub const DEFAULTS: [SavePoint; 3] = [
         SavePoint { seconds: 3_600, changes: 1 },
         SavePoint { seconds: 300, changes: 100 },
@@ -91,9 +91,10 @@ impl SavePoint {
 /// Limit on the output that a client has not yet received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OutputLimit {
-    /// Bytes that disconnect the client immediately; 0 means no limit.
+    /// Number of unread bytes at which the client is disconnected immediately; 0 means no limit.
     pub hard: u64,
-    /// Bytes that disconnect the client after `soft_seconds`; 0 means no limit.
+    /// Number of unread bytes at which the client is disconnected after `soft_seconds`; 0 means no
+    /// limit.
     pub soft: u64,
     /// Seconds that a client may stay over the soft limit.
     pub soft_seconds: i64,
@@ -194,7 +195,7 @@ pub struct NodeConfig {
     pub maxmemory_policy: MaxmemoryPolicy,
     /// Priority for a promotion by Sentinel: lower values are preferred, and 0 prevents promotion.
     pub replica_priority: u32,
-    /// Size in bytes of the backlog for partial resynchronization.
+    /// Size in bytes of the backlog, from which a replica can resynchronize partially.
     pub backlog_size: usize,
     /// Seconds of silence after which a replication link is closed.
     pub repl_timeout: u32,

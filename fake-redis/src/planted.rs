@@ -1,4 +1,4 @@
-//! A deliberate leak between scripts, with which tests show that they detect leaks.
+//! A deliberate leak between scripts. Tests use it to show that they detect leaks.
 
 use std::cell::Cell;
 

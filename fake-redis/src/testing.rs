@@ -1,4 +1,4 @@
-//! A server for tests, which takes commands, returns replies, and has a controlled clock.
+//! A server for tests, with a controlled clock. It executes commands and returns their replies.
 
 use crate::config::NodeConfig;
 use crate::front::node::Node;
@@ -169,7 +169,8 @@ pub(crate) fn check(script: &[(&str, &str)]) {
     check_on(&mut bench, script);
 }
 
-/// Runs [`check`] on an existing server. `+100` waits 100 ms, and `1>GET k` is sent by client 1.
+/// Runs [`check`] on an existing server. In the script, `+100` waits 100 ms, and client 1 sends
+/// `1>GET k`.
 #[track_caller]
 pub(crate) fn check_on(bench: &mut Bench, script: &[(&str, &str)]) {
     for (line, expected) in script {

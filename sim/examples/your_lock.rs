@@ -68,7 +68,7 @@ impl Lock for YourLock {
     }
 }
 
-/// Claims too much, so that the test fails and prints its report.
+/// Expects a result that the lock cannot meet, so that the test fails and prints its report.
 fn main() {
     match LockTest::new(&YOUR_LOCK).faults("pause").seeds(0..50).expect(Expect::Safe).check() {
         Ok(_) => println!("no seed shows anything"),

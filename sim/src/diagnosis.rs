@@ -23,12 +23,13 @@ use fencepost_reports::summary::report::MinimalRun;
 use fencepost_reports::{Diagnosis, RunFacts, Violation, ViolationDiagnosis, digest};
 use minimal::minimise_with;
 
-/// Diagnoses every violation of a run, whose facts must be those of the spec.
+/// Diagnoses every violation of a run. `facts` must be the facts of a run of `spec`.
 pub fn diagnose(spec: &RunSpec, facts: &RunFacts) -> Diagnosis {
     diagnose_with(&Rates::default(), spec, &facts.violations)
 }
 
-/// Diagnoses some violations of a run, with other seeds' runs of the same cell.
+/// Diagnoses the given violations of a run. `rates` keeps the other seeds' runs of the same lock
+/// and faults.
 pub fn diagnose_with(rates: &Rates, spec: &RunSpec, violations: &[Violation]) -> Diagnosis {
     if violations.is_empty() {
         return Diagnosis::default();
@@ -41,7 +42,8 @@ pub fn diagnose_with(rates: &Rates, spec: &RunSpec, violations: &[Violation]) ->
     Diagnosis { violations: diagnosed.collect(), not_reproducible: None }
 }
 
-/// Diagnoses one violation of the trials' run. Returns `None` if the fast engine does not show it.
+/// Diagnoses one violation of the run of `trials`. Returns `None` if the fast engine does not
+/// reproduce it.
 pub fn diagnose_one(
     spec: &RunSpec,
     memory: &Memory,

@@ -1,4 +1,4 @@
-//! Engines, which advance the world from instant to instant and carry its bytes.
+//! Engines, which advance the world from one instant to the next and carry its bytes.
 
 #[cfg(test)]
 mod ahead_tests;
@@ -30,7 +30,7 @@ use std::rc::Rc;
 pub enum Engine {
     /// Stock turmoil, the reference. All bytes pass through turmoil's TCP.
     Turmoil,
-    /// fencepost's discrete-event loop. For sweeps.
+    /// fencepost's discrete-event loop, for sweeps.
     Fast,
 }
 

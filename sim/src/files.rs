@@ -21,7 +21,8 @@ pub struct FileError {
     pub error: io::Error,
 }
 
-/// Replaces the target of a symbolic link, and writes to a device or a pipe in place.
+/// Writes a file atomically. Replaces the target of a symbolic link, and writes to a device or a
+/// pipe in place.
 pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
     let written = place::find(path).and_then(|place| match place {
         Place::File(path) => replace(&path, content),
@@ -30,7 +31,8 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
     written.map_err(|error| FileError { path: path.to_owned(), error })
 }
 
-/// Locking has no effect on Windows or on file systems without locks.
+/// Waits for an exclusive lock on the folder of `path`. The lock has no effect on Windows or on
+/// file systems without locks.
 pub(crate) fn lock_folder(path: &Path) -> Result<Option<File>, FileError> {
     let folder = folder_of(path);
     let open = |()| cfg!(unix).then(|| File::open(folder)).transpose();
@@ -44,7 +46,8 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Syncs the folder against a power loss. Removes half-written files of earlier processes.
+/// Replaces a file by a rename, and syncs the folder against a power loss. Removes half-written
+/// files of earlier processes.
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = folder_of(path);
     std::fs::create_dir_all(folder)?;
@@ -70,7 +73,8 @@ fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     }
 }
 
-/// Ignores file systems that cannot sync a folder, and Windows, which does not open folders.
+/// Syncs a folder. Skips file systems that cannot sync one, and Windows, which does not open
+/// folders.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(not(unix)) {
         return Ok(());

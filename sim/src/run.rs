@@ -37,7 +37,8 @@ use std::rc::Rc;
 
 impl RunSpec {
     /// Runs the spec. The same spec gives the same outcome, byte for byte, in both engines. Panics
-    /// if it requests threads of a lock without support, which [`RunSpec::validate`] reports.
+    /// if the spec requests several threads per process of a lock that does not support them, which
+    /// [`RunSpec::validate`] reports.
     pub fn run(&self, engine: Engine) -> Result<RunOutcome, EngineError> {
         self.run_recording(engine, Recording::History)
     }
@@ -113,7 +114,8 @@ impl RunSpec {
         })
     }
 
-    /// The key of a program's lock is known only after the run.
+    /// Returns the history. It is built after the run, because the key of a program's lock is not
+    /// known earlier.
     fn history(&self, recorder: &Recorder, programs: &mut [Life]) -> (History, Option<Watched>) {
         let mut events = recorder.take();
         let watched = self.scenario.program(self.client).map(|program| {
@@ -144,7 +146,8 @@ impl RunSpec {
     }
 }
 
-/// A database lock with a lease is a row and is not tied to a connection.
+/// Returns whether a server granted a lease. A database lock with a lease is a row and is not tied
+/// to a connection.
 fn has_lease(events: &[Event]) -> bool {
     let is_leased = |event: &Event| matches!(event.what, What::Server { lease_us: Some(_), .. });
     events.iter().any(is_leased)

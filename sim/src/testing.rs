@@ -103,7 +103,7 @@ impl LockTest {
         LockTest { seeds, ..self }
     }
 
-    /// Changes the deployment, the workload or a number of the [`Scenario`].
+    /// Changes the deployment, the workload or another setting of the [`Scenario`].
     pub fn scenario(mut self, change: impl FnOnce(&mut Scenario)) -> LockTest {
         change(&mut self.scenario);
         self
@@ -144,7 +144,8 @@ impl LockTest {
         LockTest { reports: Some(folder.into()), ..self }
     }
 
-    /// Runs the test and returns the sum. Panics with a replay command if the sum is unexpected.
+    /// Runs the test and returns the summary. Panics with a replay command if the result is
+    /// unexpected.
     #[track_caller]
     pub fn run(self) -> Sweep {
         match self.check() {
@@ -157,12 +158,12 @@ impl LockTest {
         }
     }
 
-    /// Runs the test as [`LockTest::run`] does, but returns the failure.
+    /// Runs the test as [`LockTest::run`] does, but returns a failure and does not panic.
     pub fn check(&self) -> Result<Sweep, TestFailure> {
         self.check_with(&|name| std::env::var(name).ok())
     }
 
-    /// Runs the test as [`LockTest::check`] does, with other variables than the process's.
+    /// Runs the test as [`LockTest::check`] does, with the given environment variables.
     pub fn check_with(
         &self,
         variable: &dyn Fn(&str) -> Option<String>,

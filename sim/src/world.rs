@@ -1,5 +1,5 @@
 //! The simulated world: hosts with their own clocks, a network, servers, tasks, and an agenda that
-//! orders all events. It is the same in both engines.
+//! orders all events. Both engines run the same world.
 
 pub(crate) mod agenda;
 pub(crate) mod ahead;

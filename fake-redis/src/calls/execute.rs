@@ -6,7 +6,7 @@ use crate::state::client_key::ClientKey;
 use crate::state::server::{Call, Command, Effect, Server};
 
 impl Server {
-    /// Follows `call` in server.c.
+    /// Executes a command (`call` in server.c).
     pub(crate) fn execute(
         &mut self,
         key: ClientKey,

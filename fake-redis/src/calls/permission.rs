@@ -1,4 +1,5 @@
-//! Refuses commands that no caller may run now: writes on a replica, and reads of stale data.
+//! Refuses commands that the server's role or link forbids to every caller: writes on a replica,
+//! and reads of stale data.
 
 use crate::protocol::error;
 use crate::protocol::error::CommandError;

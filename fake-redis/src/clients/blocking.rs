@@ -14,12 +14,13 @@ use crate::state::timers::Timer;
 use fencepost_machine::WallTime;
 
 impl Call<'_> {
-    /// Runs the command, or blocks the client. A wait in a transaction or a script times out.
+    /// Runs the command, or blocks the client. In a transaction or a script, the wait times out
+    /// immediately.
     pub(crate) fn block(&mut self, wait: Wait<Attempt>) -> Result<(), CommandError> {
         if (wait.attempt)(self)? {
             return Ok(());
         }
-        // A client that is already executing another command is in EXEC.
+        // If the client is already executing another command, that command is EXEC.
         let name = self.arg(0).to_ascii_lowercase();
         let client = self.client();
         let is_in_exec =

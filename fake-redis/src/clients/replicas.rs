@@ -1,4 +1,4 @@
-//! Finds the clients that are replicas, and records the replication offset of a client's writes.
+//! Finds the clients that are replicas, and records the replication offset after a client's writes.
 
 use crate::config::RedisVersion;
 use crate::state::client_key::ClientKey;
@@ -26,7 +26,8 @@ impl Server {
         self.timers.set(Timer::Replication, next.map(WallTime));
     }
 
-    /// WAIT compares the offset of the client's own writes since 7.2, or of all writes before.
+    /// Records the offset that WAIT will compare. Since 7.2, it is the offset after the client's
+    /// own writes. Earlier versions use the offset after all writes.
     pub(crate) fn note_write_offset(&mut self, key: ClientKey) {
         let offset = self.replication.offset();
         let wrote = offset != self.turn.offset_before();

@@ -84,7 +84,8 @@ fn info(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Follows `catClientInfoString` in networking.c. Unmodelled sizes are 0.
+/// Describes a client as in CLIENT LIST (`catClientInfoString` in networking.c). Unmodelled sizes
+/// are 0.
 fn describe(call: &Call<'_>, key: ClientKey) -> String {
     let server = &*call.server;
     let client = server.client(key);
@@ -302,7 +303,7 @@ fn pause(call: &mut Call<'_>) -> CommandResult {
     if millis < 0 {
         return Err(crate::protocol::error::NOT_POSITIVE_TIMEOUT);
     }
-    // A real server wraps around on overflow too, so an enormous pause is over immediately.
+    // Real servers wrap around on overflow too, so an enormous pause has already ended.
     let until_ms = call.server.now_ms().wrapping_add(millis);
     call.server.pause_clients(scope, until_ms);
     call.reply.ok();
@@ -315,7 +316,7 @@ fn unpause(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Handles CLIENT UNBLOCK, which does not end WAIT.
+/// Handles CLIENT UNBLOCK. It does not end a WAIT.
 fn unblock(call: &mut Call<'_>) -> CommandResult {
     if call.args.len() > 4 {
         return Err(unknown_form(call));

@@ -57,7 +57,8 @@ pub(crate) fn peek<'c, C: Collection + 'c>(
     C::of(&entry.value).map(Some).ok_or(WRONG_TYPE)
 }
 
-/// If `change` reports a modification, publishes `event` and removes an empty collection.
+/// Changes a collection. If `change` reports a modification, publishes `event` and removes a
+/// collection that is now empty.
 pub(crate) fn edit<C: Collection, T>(
     call: &mut Call<'_>,
     key: &[u8],

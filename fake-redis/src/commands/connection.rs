@@ -180,7 +180,8 @@ fn quit(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Closes the connection of an HTTP client, because its request body could contain Redis commands.
+/// Closes the connection of an HTTP client, because the body of an HTTP request could contain Redis
+/// commands.
 fn hang_up(call: &mut Call<'_>) -> CommandResult {
     call.client().service.close();
     Ok(())

@@ -62,7 +62,8 @@ pub(crate) fn float_sum(
     stored.add(increment).map(Extended::text).ok_or(NAN_OR_INFINITY)
 }
 
-/// INCRBYFLOAT is propagated as SET, because servers may differ in floating-point arithmetic.
+/// Handles INCRBYFLOAT. It is propagated as SET, because servers may differ in floating-point
+/// arithmetic.
 fn incrbyfloat(call: &mut Call<'_>) -> CommandResult {
     let (key, db) = (call.arg(1), call.db);
     let position = call.server.find(db, key);

@@ -1,4 +1,4 @@
-//! The FAILOVER command, by which a primary hands its role over to a replica.
+//! The FAILOVER command, which hands a primary's role over to a replica.
 
 use crate::data::number::parse_integer;
 use crate::protocol::error;

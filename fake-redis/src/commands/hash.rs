@@ -190,7 +190,8 @@ fn hincrby(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// HINCRBYFLOAT is propagated as HSET, because servers may differ in floating-point arithmetic.
+/// Handles HINCRBYFLOAT. It is propagated as HSET, because servers may differ in floating-point
+/// arithmetic.
 fn hincrbyfloat(call: &mut Call<'_>) -> CommandResult {
     let (key, field) = (call.arg(1), call.arg(2));
     if extended::parse(call.arg(3)).ok_or(NOT_A_FLOAT)? == Parsed::Infinite {

@@ -304,7 +304,8 @@ pub(super) struct Route {
     pub(super) to: End,
 }
 
-/// Returns `None` if the source is empty. Both keys must contain lists.
+/// Moves an element to another list. Returns `None` if the source is empty. Both keys must contain
+/// lists or be missing.
 pub(super) fn shift(
     call: &mut Call<'_>,
     (source, target): (&[u8], &[u8]),
@@ -328,7 +329,8 @@ pub(super) fn shift(
     Ok(Some(element))
 }
 
-/// The list must not vanish in between if it has only one element.
+/// Moves an element within a list. It is a single edit, because a list with only one element must
+/// not vanish in between.
 fn rotate(
     call: &mut Call<'_>,
     key: &[u8],
@@ -369,7 +371,8 @@ pub(super) struct Several<'a> {
     pub(super) count: usize,
 }
 
-/// Parses the arguments from the number of keys at `first` on (`lmpopGenericCommand`).
+/// Parses the arguments of LMPOP and similar commands, where `first` is the number of keys
+/// (`lmpopGenericCommand`).
 pub(super) fn parse_several<'a>(
     call: &Call<'a>,
     first: usize,

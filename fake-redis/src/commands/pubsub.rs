@@ -44,7 +44,8 @@ pub(crate) static COMMANDS: &[Command] = &[
     ),
 ];
 
-/// Channels and patterns count together, shard channels separately.
+/// Returns a client's number of subscriptions. Channels and patterns are counted together, shard
+/// channels separately.
 fn count_of(server: &Server, key: ClientKey, kind: Kind) -> usize {
     let subscriptions = server.client(key).subscriptions();
     match kind {
@@ -121,7 +122,7 @@ fn spublish(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Propagates a message to replicas, which have subscribers too, but not to the append-only file.
+/// Propagates a message to replicas, which have subscribers too. The append-only file gets none.
 fn publish_to_replicas(call: &mut Call<'_>) {
     call.server.add_effect_of(call.db, Targets::REPLICAS, call.args.iter());
 }

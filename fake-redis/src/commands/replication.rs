@@ -162,7 +162,8 @@ fn wait(call: &mut Call<'_>) -> CommandResult {
     wait_for(call, Goal::Applied { replicas: usize::try_from(replicas).unwrap_or(0) }, timeout_ms)
 }
 
-/// A replica without an append-only file never counts, because it never sends `FACK`.
+/// Handles WAITAOF. A replica without an append-only file is never counted, because it never sends
+/// `FACK`.
 fn waitaof(call: &mut Call<'_>) -> CommandResult {
     let local = match parse_integer(call.arg(1)).ok_or(error::NOT_AN_INTEGER)? {
         0 => false,
@@ -193,7 +194,7 @@ fn timeout(text: &[u8]) -> Result<i64, CommandError> {
 fn wait_for(call: &mut Call<'_>, goal: Goal, timeout_ms: i64) -> CommandResult {
     let offset = call.client().write_offset();
     let name = call.arg(0).to_ascii_lowercase();
-    // A client that is already executing another command is in EXEC.
+    // If the client is already executing another command, that command is EXEC.
     let is_in_exec =
         call.client().last_command().is_some_and(|command| command.name.as_bytes() != &*name);
     if call.server.is_reached(goal, offset) || is_in_exec {

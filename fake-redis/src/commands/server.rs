@@ -52,7 +52,7 @@ fn check_flush_options(call: &Call<'_>) -> CommandResult {
 fn flushdb(call: &mut Call<'_>) -> CommandResult {
     check_flush_options(call)?;
     call.server.empty_database(call.db, KeyChange::Flushed);
-    // FLUSHDB is propagated even on an empty database, because the replicas' data may differ.
+    // FLUSHDB is propagated even if the database is empty, because the replicas' data may differ.
     call.server.changes.count();
     call.reply.ok();
     Ok(())

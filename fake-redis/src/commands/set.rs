@@ -50,7 +50,8 @@ pub(super) enum Condition<'a> {
 }
 
 impl Condition<'_> {
-    /// NX and XX may be repeated. A condition with a value must be the only one.
+    /// Returns whether a condition may follow another. NX and XX may be repeated, but a condition
+    /// with a value must be the only one.
     fn may_follow(self, before: Option<Condition<'_>>) -> bool {
         matches!(
             (before, self),
@@ -90,7 +91,8 @@ enum Word {
     IfNe,
 }
 
-/// Allows repeated options (`parseExtendedStringArgumentsOrReply` in t_string.c).
+/// Parses the options of SET or GETEX, which may be repeated (`parseExtendedStringArgumentsOrReply`
+/// in t_string.c).
 #[inline(always)]
 fn parse_options<'a>(
     args: Args<'a>,
@@ -175,9 +177,11 @@ impl Word {
     }
 }
 
-/// Returns a number that identifies a word up to case; 0 for words longer than every option.
+/// Returns a number that identifies a word regardless of case, or 0 for a word that is longer than
+/// every option.
 const fn packed(word: &[u8]) -> u64 {
-    // Setting the bit that distinguishes a letter's cases turns no other byte into a letter.
+    // This bit distinguishes the two cases of a letter. Setting it does not make a letter of any
+    // other byte.
     const CASE: u8 = 0x20;
     if let [first, second] = word {
         return 1 << 16 | ((*first | CASE) as u64) << 8 | (*second | CASE) as u64;
@@ -185,7 +189,7 @@ const fn packed(word: &[u8]) -> u64 {
     if word.len() >= 8 {
         return 0;
     }
-    // A leading 1 distinguishes words that start with zeros.
+    // The leading 1 distinguishes words that begin with NUL bytes.
     let (mut packed, mut index) = (1, 0);
     while index < word.len() {
         packed = packed << 8 | (word[index] | CASE) as u64;
@@ -285,7 +289,7 @@ pub(super) fn holds(
     Ok(position.is_some() && text == wanted)
 }
 
-/// Propagates SET without GET and without conditions (`setGenericCommand` in t_string.c).
+/// Propagates SET without GET and without its conditions (`setGenericCommand` in t_string.c).
 fn state_plainly(call: &mut Call<'_>) {
     let mut parts: Vec<&[u8]> = call.args.up_to(3).iter().collect();
     let mut rest = call.args.from(3).iter();

@@ -98,7 +98,7 @@ fn srandmember(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// The server chooses the member, so SREM is propagated (`spopCommand`).
+/// Handles SPOP. It is propagated as SREM, because the server chooses the members (`spopCommand`).
 fn spop(call: &mut Call<'_>) -> CommandResult {
     if call.args.len() > 3 {
         return Err(SYNTAX);

@@ -14,7 +14,8 @@ const END: Flags = Flags::ADMIN
 
 pub(crate) static COMMANDS: &[Command] = &[Command::new("shutdown", -1, END, Keys::NONE, shutdown)];
 
-/// The server never waits for lagging replicas, so `ABORT` never finds a shutdown in progress.
+/// Handles SHUTDOWN. The server does not wait for lagging replicas, so `ABORT` never finds a
+/// shutdown in progress.
 fn shutdown(call: &mut Call<'_>) -> CommandResult {
     let (mut save, mut no_save, mut others, mut abort) = (false, false, false, false);
     for option in call.args.from(1).iter() {
@@ -35,7 +36,7 @@ fn shutdown(call: &mut Call<'_>) -> CommandResult {
     if call.server.long_script.interrupted().is_some() && !no_save {
         return Err(BUSY);
     }
-    // A partly loaded dataset must not replace the files.
+    // A partly loaded dataset must not overwrite the files.
     let no_save = no_save || call.server.life.is_loading();
     let config = &call.server.config;
     let has_save_points = config.persistence == Persistence::Rdb && !config.save_points.is_empty();

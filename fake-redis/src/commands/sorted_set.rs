@@ -1,4 +1,4 @@
-//! Commands for members of sorted sets (t_zset.c); ranges are in `sorted_set_range`.
+//! Commands for members of sorted sets (t_zset.c). Commands for ranges are in `sorted_set_range`.
 
 use super::collection::{edit, edit_existing, peek, read};
 use super::list::{Several, parse_several, positive_count};
@@ -99,7 +99,7 @@ impl Addition {
     }
 }
 
-/// Follows `zsetAdd` in t_zset.c.
+/// Adds or updates a member (`zsetAdd` in t_zset.c).
 fn add_one(set: &mut SortedSet, member: &[u8], score: f64, options: Options) -> Addition {
     let Some(old) = set.score(member) else {
         if options.only_present {
@@ -123,7 +123,7 @@ fn add_one(set: &mut SortedSet, member: &[u8], score: f64, options: Options) -> 
 }
 
 fn add(call: &mut Call<'_>, mut options: Options) -> CommandResult {
-    // ZINCRBY parses options too, and then reports that pairs are missing.
+    // ZINCRBY parses options like ZADD, and then reports that pairs are missing.
     let first = parse_options(call, &mut options);
     let pairs = call.args.from(first);
     if pairs.len() == 0 || !pairs.len().is_multiple_of(2) {

@@ -194,7 +194,7 @@ fn wanted(set: &SortedSet, span: Span<'_>, options: &Options) -> Vec<usize> {
     if is_by_rank {
         return ordered;
     }
-    // A negative offset skips everything, and a negative limit means no limit.
+    // A negative offset skips all elements, and a negative limit means no limit.
     let skipped = usize::try_from(options.offset).unwrap_or(usize::MAX);
     let limit = usize::try_from(options.limit).unwrap_or(usize::MAX);
     ordered.into_iter().skip(skipped).take(limit).collect()

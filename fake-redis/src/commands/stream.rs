@@ -23,7 +23,8 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("xrevrange", -4, Flags::READONLY, Keys::ONE, |call| range(call, Order::Backward)),
 ];
 
-/// Maximum number of entries that an approximate trim without LIMIT removes: 100 full nodes.
+/// Maximum number of entries that an approximate trim without LIMIT removes. It equals 100 full
+/// nodes.
 const LIMIT: usize = 100 * NODE_ENTRIES_MAX;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,7 +53,8 @@ fn error(text: &'static str) -> CommandError {
     CommandError::fixed(text)
 }
 
-/// Accepts plain integers, and like `string2ull` also whatever strtoull accepts.
+/// Parses half of an identifier. Like `string2ull`, it accepts plain integers and all that strtoull
+/// accepts.
 fn parse_part(text: &[u8]) -> Option<u64> {
     if let Some(integer) = parse_integer(text) {
         return u64::try_from(integer).ok();
@@ -74,7 +76,7 @@ fn parse_id(text: &[u8], missing: u64) -> Result<StreamId, CommandError> {
     id.map(|(ms, sequence)| StreamId { ms, sequence }).ok_or(INVALID_STREAM_ID)
 }
 
-/// Follows `streamParseAddOrTrimArgsOrReply`.
+/// Parses the options of XADD and XTRIM (`streamParseAddOrTrimArgsOrReply`).
 fn parse_options(call: &Call<'_>, adds: bool) -> Result<Options, CommandError> {
     let (mut options, mut limit) = (Options::default(), None);
     let (count, mut index) = (call.args.len(), 2);
@@ -177,7 +179,7 @@ fn next_id(wanted: Wanted, last: StreamId, now_ms: u64) -> Result<StreamId, Comm
     if last < id { Ok(id) } else { Err(error(NOT_AFTER)) }
 }
 
-/// Returns `None` if the key does not exist.
+/// Returns the position of the stream, or `None` if the key does not exist.
 fn position(call: &mut Call<'_>) -> Result<Option<usize>, CommandError> {
     let Some(position) = call.server.find(call.db, call.arg(1)) else { return Ok(None) };
     let entry = call.server.database(call.db).at(position);
@@ -249,7 +251,7 @@ fn xadd(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Returns the argument of the exact trim that has the same result.
+/// Returns the argument of an exact trim with the same result.
 fn outcome(stream: &Stream, trim: Trim) -> String {
     match trim.keep {
         Keep::Newest(_) => stream.len().to_string(),
@@ -316,8 +318,8 @@ fn xdel(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Follows `streamParseIntervalIDOrReply`. Returns `None` if no identifier is beyond an excluded
-/// end.
+/// Parses the end of a range (`streamParseIntervalIDOrReply`). Returns `None` if no identifier is
+/// beyond an excluded end.
 fn parse_end(
     text: &[u8],
     missing: u64,
@@ -331,7 +333,7 @@ fn parse_end(
     }
 }
 
-/// Returns `None` if no COUNT limits the entries.
+/// Parses COUNT. Returns `None` if the number of entries is not limited.
 fn parse_count(call: &Call<'_>) -> Result<Option<usize>, CommandError> {
     let (mut count, mut index) = (None, 4);
     while index < call.args.len() {

@@ -1,4 +1,5 @@
-//! Implements transactions: MULTI queues commands, and EXEC runs all or none, without rollback.
+//! Implements transactions. MULTI queues commands, and EXEC runs all of them or none, without
+//! rollback.
 
 use crate::protocol::error::{CommandError, CommandResult, EXEC_ABORT};
 use crate::state::client::Ending;
@@ -53,7 +54,8 @@ fn unwatch(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// An aborted transaction fails, and a changed watched key gives nil (`execCommand` in multi.c).
+/// Handles EXEC. An aborted transaction fails, and a transaction whose watched key has changed
+/// replies nil (`execCommand` in multi.c).
 fn exec(call: &mut Call<'_>) -> CommandResult {
     let key = call.client;
     if !call.client().transaction.is_open() {

@@ -1,4 +1,4 @@
-//! Parameters of redis.conf that CONFIG stores and shows, but that have no effect here.
+//! Parameters of redis.conf that CONFIG stores and shows but that have no other effect here.
 
 use crate::config::parameters::Refusal;
 use indexmap::IndexMap;
@@ -41,7 +41,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("lfu-log-factor", "10"),
 ];
 
-/// File paths, which clients can set only on a server with `enable-protected-configs`.
+/// File paths. Clients can set them only with `enable-protected-configs`.
 const PROTECTED: &[&str] = &["dbfilename", "dir"];
 
 #[derive(Clone, Debug, Default)]

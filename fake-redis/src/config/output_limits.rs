@@ -10,7 +10,8 @@ pub(crate) fn show(limits: &OutputLimits) -> String {
     shown.join(" ")
 }
 
-/// One invalid group rejects all (`setConfigOutputBufferLimitOption` in config.c).
+/// Parses the limits. One invalid group rejects all of them (`setConfigOutputBufferLimitOption` in
+/// config.c).
 pub(crate) fn parse(mut limits: OutputLimits, value: &str) -> Result<OutputLimits, &'static str> {
     let words: Vec<&str> = value.split(' ').filter(|word| !word.is_empty()).collect();
     if !words.len().is_multiple_of(4) {

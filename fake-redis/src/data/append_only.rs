@@ -1,7 +1,7 @@
 //! Parses the commands of an append-only file (`loadSingleAppendOnlyFile` in aof.c).
 //!
-//! The parser is stricter than Redis: every line and every argument must end with `\r\n`, so that a
-//! damaged length is noticed before it swallows further commands.
+//! The parser is stricter than Redis: every line and every argument must end with `\r\n`, so that
+//! the parser detects a damaged length before it takes the following commands for an argument.
 
 use crate::data::number::parse_integer;
 

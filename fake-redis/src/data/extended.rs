@@ -3,13 +3,13 @@
 
 use std::cmp::Ordering;
 
-/// Redis accepts 5 KiB for `strtold`, and further digits never matter.
+/// Maximum length of a number's text, as in Redis. It is long enough for every digit that matters.
 const TEXT_LENGTH_MAX: usize = 5 * 1024;
 /// Decimal exponent beyond which a `long double` is infinite or zero.
 const DECIMAL_EXPONENT_MAX: i64 = 5_000;
-/// Exponent of the largest finite number whose mantissa is a 64-bit integer.
+/// Binary exponent of the largest finite number, whose mantissa is a 64-bit integer.
 const EXPONENT_MAX: i32 = 16_384 - 64;
-/// Decimals that Redis prints before it removes trailing zeros.
+/// Number of decimals that Redis prints before it removes trailing zeros.
 const DECIMALS: u32 = 17;
 
 /// The number `mantissa * 2^exponent`. The mantissa's top bit is set unless the number is 0.
@@ -97,7 +97,8 @@ impl Natural {
     }
 }
 
-/// Returns `None` if the result is infinite. `sticky` represents all lower bits.
+/// Rounds to 64 bits. `sticky` is set if any lower bit was cut off. Returns `None` if the result is
+/// infinite.
 fn rounded(negative: bool, value: u128, exponent: i32, sticky: bool) -> Option<Extended> {
     if value == 0 {
         return Some(Extended { negative, mantissa: 0, exponent: 0 });
@@ -127,7 +128,7 @@ fn rounded(negative: bool, value: u128, exponent: i32, sticky: bool) -> Option<E
     (exponent <= EXPONENT_MAX).then_some(Extended { negative, mantissa: mantissa as u64, exponent })
 }
 
-/// Leading spaces and NaN are errors, as in `string2ld` in util.c.
+/// Parses a number. Leading spaces and NaN are errors, as in `string2ld` in util.c.
 pub(crate) fn parse(text: &[u8]) -> Option<Parsed> {
     let (negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),
@@ -210,7 +211,7 @@ fn from_decimal(negative: bool, mut natural: Natural, exponent: i64) -> Option<E
     if exponent >= 0 {
         (0..exponent).for_each(|_| natural.multiply_and_add(10, 0));
     } else {
-        // Since 10 < 2^4, these extra bits leave 128 bits after the divisions.
+        // Because 10 < 2^4, this many additional bits leave at least 128 bits after the divisions.
         below = exponent.unsigned_abs() as u32 * 4 + 128;
         natural.shift_left(below);
         (exponent..0).for_each(|_| sticky |= natural.divide(10) != 0);
@@ -222,7 +223,8 @@ fn from_decimal(negative: bool, mut natural: Natural, exponent: i64) -> Option<E
 impl Extended {
     pub(crate) const ZERO: Extended = Extended { negative: false, mantissa: 0, exponent: 0 };
 
-    /// Returns whether a `long double` would be zero, which `getLongDoubleFromObject` refuses.
+    /// Returns whether the number is too small for a `long double`, so that
+    /// `getLongDoubleFromObject` refuses it.
     fn underflows(self) -> bool {
         const LEAST: i32 = -16_445;
         let top = self.exponent + 63 - self.mantissa.leading_zeros() as i32;
@@ -247,7 +249,8 @@ impl Extended {
         if large.negative == small.negative {
             rounded(large.negative, wide + narrow, exponent, sticky)
         } else {
-            // The bits cut off are subtracted too, so the result is one less.
+            // The subtrahend is greater by the bits that were cut off, so the difference is one
+            // less.
             let difference = wide - narrow - u128::from(sticky);
             rounded(large.negative && difference > 0, difference, exponent, sticky)
         }
@@ -272,7 +275,7 @@ impl Extended {
     }
 }
 
-/// Returns `value / 2^bits`, rounded to nearest with ties to even.
+/// Returns `value / 2^bits`, rounded to the nearest number, with ties to even.
 fn scaled_down(value: u128, bits: u32) -> u128 {
     if bits >= 128 {
         return 0;
@@ -294,7 +297,7 @@ mod tests {
         read(one).add(read(other)).map_or(String::from("infinite"), Extended::text)
     }
 
-    /// The expected texts are replies of redis-server 7.0.15 on x86-64 to SET and INCRBYFLOAT.
+    /// redis-server 7.0.15 on x86-64 gave the expected texts, in replies to SET and INCRBYFLOAT.
     #[test]
     fn sums_are_those_of_an_x87() {
         assert_eq!(sum("3", "0.1"), "3.1");

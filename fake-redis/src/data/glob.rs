@@ -1,6 +1,6 @@
 //! Matches the glob-style patterns of KEYS, SCAN and PSUBSCRIBE.
 
-/// Maximum recursion depth in Redis (`stringmatchlen_impl` in util.c).
+/// Redis's maximum recursion depth (`stringmatchlen_impl` in util.c).
 const STARS_MAX: usize = 1_000;
 
 /// Matches `*`, `?`, `[a-z]`, `[^a]`, and `\` before any byte, as `stringmatchlen` in util.c does.

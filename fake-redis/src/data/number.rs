@@ -1,6 +1,6 @@
 //! Parses and formats numbers as Redis does.
 
-/// Refuses spaces, a plus sign, leading zeros and `-0` (`string2ll` in util.c).
+/// Parses an integer. Refuses spaces, a plus sign, leading zeros and `-0` (`string2ll` in util.c).
 pub(crate) fn parse_integer(text: &[u8]) -> Option<i64> {
     if text == b"0" {
         return Some(0);
@@ -61,7 +61,7 @@ pub(crate) fn c_string(text: &[u8]) -> &[u8] {
     text.split(|byte| *byte == 0).next().unwrap_or_default()
 }
 
-/// Refuses leading spaces, NaN, overflow and underflow (`getDoubleFromObject`).
+/// Parses a double. Refuses leading spaces, NaN, overflow and underflow (`getDoubleFromObject`).
 pub(crate) fn parse_double(text: &[u8]) -> Option<f64> {
     let value = whole_double(text)?;
     let is_in_range = if value == 0.0 {
@@ -72,7 +72,8 @@ pub(crate) fn parse_double(text: &[u8]) -> Option<f64> {
     is_in_range.then_some(value)
 }
 
-/// Follows `strtod`: a NUL byte ends the number, empty text is 0, and overflow is infinite.
+/// Parses the bound of a score range with `strtod`. A NUL byte ends the number, empty text is 0,
+/// and overflow is infinite.
 pub(crate) fn parse_score_bound(text: &[u8]) -> Option<f64> {
     let text = c_string(text);
     if text.is_empty() {
@@ -100,7 +101,7 @@ pub(crate) fn has_digits_above_zero(text: &[u8]) -> bool {
     mantissa.any(|byte| byte.is_ascii_hexdigit() && *byte != b'0')
 }
 
-/// Follows `strtoul`, where an empty text is 0, negative numbers wrap, and spaces are errors.
+/// Parses a cursor with `strtoul`. Empty text is 0, negative numbers wrap, and spaces are errors.
 pub(crate) fn parse_cursor(text: &[u8]) -> Option<u64> {
     let text = c_string(text);
     if text.is_empty() {
@@ -118,7 +119,7 @@ pub(crate) fn parse_cursor(text: &[u8]) -> Option<u64> {
     Some(if is_negative { value.wrapping_neg() } else { value })
 }
 
-/// Digits beyond a double's precision are not rounded correctly.
+/// Parses a hexadecimal number. Digits beyond the precision of a double may be rounded incorrectly.
 fn parse_hexadecimal(text: &str) -> Option<f64> {
     let (sign, rest) = match text.strip_prefix('-') {
         Some(rest) => (-1.0, rest),

@@ -14,11 +14,12 @@ pub(crate) use stream::{Entry, Keep, NODE_ENTRIES_MAX, Pairs, Stream, StreamId, 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// Limit of `hash-max-listpack-entries`. Larger hashes do not keep their insertion order.
+/// Redis's `hash-max-listpack-entries`. Larger hashes do not keep their insertion order.
 const LISTED_FIELDS_MAX: usize = 512;
 const LISTED_VALUE_LENGTH_MAX: usize = 64;
 
-/// Collections are boxed to make entries cheap to move. In a keyspace, only streams may be empty.
+/// The value of a key. Collections are boxed so that entries are cheap to move. Only streams may be
+/// empty in a keyspace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Value {
     String(Vec<u8>),
@@ -69,7 +70,8 @@ impl Value {
     }
 }
 
-/// A small hash is in insertion order, like a listpack. A large one is in a deterministic order.
+/// A hash. Small ones are in insertion order, like a listpack. Large ones are in a deterministic
+/// order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Hash {
     fields: IndexMap<Box<[u8]>, Vec<u8>, FxBuildHasher>,

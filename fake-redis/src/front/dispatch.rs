@@ -7,7 +7,8 @@ use crate::protocol::reply::Reply;
 use crate::state::client_key::ClientKey;
 use crate::state::server::Server;
 
-/// An HTTP request is never meant for Redis (`securityWarningCommand`).
+/// Returns whether this is the beginning of an HTTP request, which is never meant for Redis
+/// (`securityWarningCommand`).
 fn is_http(name: &[u8]) -> bool {
     matches!(name.len(), 4 | 5)
         && (name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:"))
@@ -49,7 +50,7 @@ impl Server {
     fn finish_command(&mut self, key: ClientKey, reply: &mut Reply) {
         self.outbox.count_command();
         self.statistics.commands += 1;
-        // While a script is interrupted, its effects are not propagated and unblock no client.
+        // The effects of an interrupted script are not propagated yet, and unblock no client.
         if self.long_script.interrupted().is_none() {
             self.flush_effects();
             self.note_write_offset(key);
@@ -59,7 +60,8 @@ impl Server {
             return self.abort_client(key);
         }
         if self.life.is_over() {
-            // A script that SHUTDOWN stopped gets no reply, because its connection closes.
+            // The client of a script that SHUTDOWN stopped gets no reply, because its connection is
+            // closed.
             reply.truncate(0);
         }
         self.send_reply(key, reply);
@@ -74,7 +76,8 @@ impl Server {
         }
     }
 
-    /// Follows `processCommand` in server.c. Returns `false` if the command has to wait.
+    /// Checks and executes a command (`processCommand` in server.c). Returns `false` if it has to
+    /// wait.
     pub(crate) fn process(&mut self, key: ClientKey, args: Args<'_>, reply: &mut Reply) -> bool {
         if is_http(args.get(0)) {
             self.client_mut(key).service.abort();
@@ -113,7 +116,7 @@ impl Server {
         }
     }
 
-    /// A replicated command is never refused, and expired keys still exist for it.
+    /// Applies a replicated command. It is never refused, and expired keys still exist for it.
     pub(crate) fn apply_replicated(&mut self, args: &[&[u8]]) {
         self.apply(ClientKey::PRIMARY, args);
     }

@@ -19,7 +19,8 @@ impl Server {
         }
     }
 
-    /// An established link is reopened immediately, any other connection by the cron.
+    /// Handles the end of a connection to another server. An established link is reopened
+    /// immediately, and any other connection by the cron.
     pub(crate) fn outgoing_closed(&mut self, connection: ConnectionId) {
         if !self.replication.is_link(connection) {
             return;
@@ -55,7 +56,8 @@ impl Server {
         }
     }
 
-    /// The offset advances once per transaction, as in `commandProcessed`.
+    /// Applies the commands of the stream. The offset advances once per transaction, as in
+    /// `commandProcessed`.
     fn read_stream(&mut self) {
         self.replication.take_up();
         while self.replication.is_link_up() {

@@ -1,6 +1,6 @@
 //! Serves other clients during long scripts and during loading. A driver with a real clock
-//! regularly polls its sockets. Clients get `-BUSY` or `-LOADING`, or stop the script or the
-//! server.
+//! regularly polls its sockets. Other clients then get `-BUSY` or `-LOADING`, or can stop the
+//! script or the server.
 //!
 //! This is `processEventsWhileBlocked` in networking.c. The driver runs only between two commands
 //! of the script, and only commands that change no data are executed.
@@ -14,7 +14,8 @@ struct Interruption<'s> {
 }
 
 impl Interlude for Interruption<'_> {
-    /// The script's own client and connections that the server opened have to wait.
+    /// Returns whether input from a connection is handled now. The script's own client and
+    /// connections that the server opened have to wait.
     fn takes(&self, connection: ConnectionId) -> bool {
         let key = self.server.roster.behind(connection);
         let script = self.server.long_script.interrupted();

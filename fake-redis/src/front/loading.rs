@@ -24,8 +24,8 @@ struct Pace {
 }
 
 impl Server {
-    /// As in Redis, damaged files stop the server, unless only the end of the append-only file is
-    /// missing and `aof-load-truncated` allows that.
+    /// Loads the files. As in Redis, damaged files stop the server, except that
+    /// `aof-load-truncated` allows an append-only file without its end.
     pub(crate) fn load_found(&mut self) {
         let Some(image) = self.persistence.start(self.clock.seconds()) else { return };
         self.life.begin_loading();
@@ -65,8 +65,9 @@ impl Server {
     fn load_snapshot(&mut self, file: &[u8]) -> Result<(), Halt> {
         let damaged = |error: RdbError| Halt::Damaged(DiskFile::Snapshot, error.to_string());
         let now = self.now_ms();
-        // An expired key in the snapshot of an append-only file stays, because later commands may
-        // have extended its expiry in time (`RDBFLAGS_AOF_PREAMBLE` in rdb.c).
+        // An append-only file may begin with a snapshot. An expired key in that snapshot stays,
+        // because later commands may have extended its expiry in time (`RDBFLAGS_AOF_PREAMBLE` in
+        // rdb.c).
         let drops_expired = !self.is_replica() && !self.persistence.wants_stream();
         let is_gone =
             |saved: &rdb::SavedKey| drops_expired && saved.expires_at_ms.is_some_and(|at| at < now);
@@ -80,7 +81,7 @@ impl Server {
             }
             self.attend_loading(&mut pace, reader.position())?;
         }
-        // A snapshot that begins an append-only file has no meaningful replication position.
+        // The replication position in a snapshot that begins an append-only file has no meaning.
         if let Some(origin) = reader.origin().filter(|_| !self.persistence.wants_stream()) {
             self.resume_history(&origin);
         }

@@ -6,10 +6,12 @@ use crate::data::keyspace::Entry;
 use crate::state::server::Server;
 use fencepost_machine::KeyChange;
 
-/// Redis's `maxmemory-samples` is smaller, because Redis keeps a pool of candidates.
+/// Number of keys from which one is chosen. Redis's `maxmemory-samples` is smaller, because Redis
+/// also keeps a pool of candidates.
 const SAMPLES: usize = 16;
 
-/// The value in bytes is small, because Redis's own tests set a limit of one byte.
+/// Memory of an empty server in bytes. It is small, because Redis's own tests set a limit of one
+/// byte.
 const BASE_MEMORY: usize = 2;
 
 impl Server {
@@ -30,7 +32,7 @@ impl Server {
         true
     }
 
-    /// Evicts all keys with a time to live, whatever the policy, on behalf of an operator.
+    /// Evicts all keys with a time to live, regardless of the policy, for an operator.
     pub(crate) fn evict_all_volatile(&mut self) -> usize {
         let mut evicted = 0;
         for db in 0..self.keyspace.databases() {
@@ -95,7 +97,8 @@ impl Server {
     }
 }
 
-/// The random policies evict the first key of the sample, which starts at a random position.
+/// Returns the value by which the evicted key is chosen; the smallest is evicted. Under the random
+/// policies all are equal, and the first key of a sample with a random start is evicted.
 fn worth(policy: MaxmemoryPolicy, entry: &Entry) -> u64 {
     use MaxmemoryPolicy::{AllKeysLfu, AllKeysLru, VolatileLfu, VolatileLru, VolatileTtl};
     match policy {

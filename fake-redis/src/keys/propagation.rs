@@ -26,7 +26,8 @@ impl Server {
         }
     }
 
-    /// Wraps several effects in MULTI and EXEC, as `propagatePendingCommands` does.
+    /// Propagates the effects. Several effects are wrapped in MULTI and EXEC, as in
+    /// `propagatePendingCommands`.
     #[inline]
     pub(crate) fn flush_effects(&mut self) {
         if self.changes.waiting() > 0 {
@@ -47,7 +48,7 @@ impl Server {
         self.changes.give_back(effects);
     }
 
-    /// Expiry and eviction are not transactions.
+    /// Propagates the effects one by one. Expiry and eviction are not transactions.
     pub(crate) fn flush_effects_ungrouped(&mut self) {
         let effects = self.changes.take();
         self.propagate_each(&effects);
@@ -67,13 +68,13 @@ impl Server {
         }
     }
 
-    /// All changes of the data pass through this function. `args` is a complete command with
-    /// absolute times. The receivers add SELECT when the database changes.
+    /// Propagates a command. All changes of the data pass through this function. `args` is a
+    /// complete command with absolute times. The receivers add SELECT when the database changes.
     pub(crate) fn propagate(&mut self, db: usize, args: &[&[u8]]) {
         self.propagate_to(Targets::ALL, db, args);
     }
 
-    /// Propagates the absolute time to the append-only file and the relative time to replicas.
+    /// Propagates the absolute time to the append-only file, and the relative time to replicas.
     fn propagate_relative(&mut self, item: Item, args: &[&[u8]]) {
         let at = args.last().and_then(|at| number::parse_integer(at)).unwrap_or(0);
         let mut digits = itoa::Buffer::new();
@@ -115,8 +116,8 @@ impl Call<'_> {
         self.server.add_effect(self.db, parts);
     }
 
-    /// The last argument of the effect is an instant. Before 7.0, replicas get the relative time if
-    /// the client stated one, and add it to their own clock.
+    /// Records an effect whose last argument is an absolute time. Before 7.0, replicas get a
+    /// relative time if the client stated one, and add it to their own clock.
     pub(crate) fn state_timed_effect(&mut self, anchor: Anchor, before: &[&[u8]], at_ms: i64) {
         self.effect = Effect::Stated;
         let server = &mut *self.server;

@@ -8,7 +8,8 @@ use bytes::Bytes;
 use fencepost_machine::{KeyChange, Output, TapEvent};
 
 impl Server {
-    /// Loading reports no changes. Every key is reported once after loading.
+    /// Returns whether changes of a key are reported. None are reported during loading. After it,
+    /// every key is reported once.
     fn is_tapped(&self, key: &[u8]) -> bool {
         !self.life.is_loading()
             && self.config.tap_prefix.as_ref().is_some_and(|prefix| key.starts_with(prefix))
@@ -48,8 +49,8 @@ impl Server {
     }
 }
 
-/// A hash becomes `field=value` and a sorted set `member=score`, separated by spaces. A stream
-/// becomes the identifier of its last entry.
+/// Returns the content of a value as text. A hash becomes `field=value` and a sorted set
+/// `member=score`, separated by spaces. A stream becomes the identifier of its last entry.
 fn rendered(value: &Value) -> Bytes {
     match value {
         Value::String(text) => Bytes::copy_from_slice(text),

@@ -41,7 +41,8 @@ impl Server {
         until.is_some()
     }
 
-    /// Writes a snapshot and an empty append-only file immediately, where BGREWRITEAOF forks.
+    /// Writes a snapshot and an empty append-only file. Both are written immediately, although
+    /// Redis forks for BGREWRITEAOF.
     fn write_anew(&mut self) {
         let snapshot = self.snapshot();
         self.persistence.replaced(snapshot.len(), self.replication.offset());
@@ -73,7 +74,8 @@ impl Server {
         }
     }
 
-    /// A new file starts with all data (`updateAppendonly` and `updateAppendFsync` in config.c).
+    /// Applies a changed persistence mode. A new append-only file starts with all data
+    /// (`updateAppendonly` and `updateAppendFsync` in config.c).
     pub(crate) fn follow_persistence_config(&mut self) {
         let (before, after) = (self.persistence.mode(), self.config.persistence);
         if before == after {
@@ -93,8 +95,8 @@ impl Server {
         self.outbox.want(Output::DiskSync);
     }
 
-    /// With `appendfsync everysec`, the file is synced at most once per second of the wall clock.
-    /// If this second had a sync already, the first `serverCron` of the next second syncs.
+    /// Syncs the file for `appendfsync everysec`, at most once per second of the wall clock. If
+    /// this second already had a sync, the first `serverCron` of the next second syncs.
     fn sync_of_this_second(&mut self) {
         if self.persistence.take_second(self.clock.seconds()) {
             self.begin_sync();
@@ -110,7 +112,7 @@ impl Server {
             Persistence::Aof { fsync: Fsync::EverySec } if self.persistence.has_unsynced() => {
                 self.sync_of_this_second()
             }
-            // Data that was appended before `appendfsync always` was set is not synced yet.
+            // Data that was appended before `appendfsync always` was set has not been synced.
             Persistence::Aof { fsync: Fsync::Always } if self.persistence.has_unsynced() => {
                 self.begin_sync()
             }
@@ -118,8 +120,9 @@ impl Server {
         }
     }
 
-    /// The received snapshot stays on disk even if this server takes none itself, and a restart
-    /// loads it, however old it is by then (`restartAOFAfterSYNC`, `rdb-del-sync-files no`).
+    /// Stores the snapshot received from the primary. It stays on disk even if this server takes no
+    /// snapshots itself. A restart loads it, however old it then is (`restartAOFAfterSYNC`,
+    /// `rdb-del-sync-files no`).
     pub(crate) fn resynchronised(&mut self, payload: Bytes) {
         match self.persistence.mode() {
             Persistence::None | Persistence::Rdb => {

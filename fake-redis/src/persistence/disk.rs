@@ -1,4 +1,4 @@
-//! Emits the disk outputs at the end of an input, and handles replies of the disk.
+//! Emits the outputs for the disk at the end of an input, and handles the disk's replies.
 
 use crate::state::server::Server;
 use fencepost_machine::DiskImage;
@@ -9,7 +9,8 @@ impl Server {
         self.persistence.find(image);
     }
 
-    /// With `appendfsync always`, messages wait until the data that they acknowledge is synced.
+    /// Sends the queued messages. With `appendfsync always`, they wait until the data that they
+    /// acknowledge is synced.
     pub(crate) fn release_sends(&mut self) {
         if self.persistence.awaits_sync() {
             self.persistence.hold(self.outbox.hold());

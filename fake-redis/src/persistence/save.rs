@@ -6,8 +6,8 @@ use crate::state::timers::Timer;
 use fencepost_machine::{DiskImage, Output, WallTime};
 
 impl Server {
-    /// The snapshot is stored immediately, where Redis forks. With an append-only file nothing is
-    /// stored, because a restart loads that file.
+    /// Takes a snapshot. It is stored immediately, although Redis forks for it. With an append-only
+    /// file, no snapshot is stored, because a restart loads the append-only file.
     pub(crate) fn save(&mut self) {
         self.persistence.saved(self.clock.seconds());
         self.changes.saved();

@@ -1,4 +1,4 @@
-//! Tests which data survives a restart after a crash of the process or a power loss.
+//! Tests which data survives a restart after a crash of the process, or after a power loss.
 
 use crate::config::{Fsync, NodeConfig, Persistence, SavePoint};
 use crate::front::node::Node;

@@ -69,7 +69,8 @@ impl ArgumentVector {
         self.spans.clear();
     }
 
-    /// Appends an argument. The query buffer limit keeps all arguments of a command below 4 GiB.
+    /// Appends an argument. All arguments of a command are below 4 GiB because of the query buffer
+    /// limit.
     pub(crate) fn push(&mut self, part: &[u8]) {
         let start = self.bytes.len() as u32;
         self.bytes.extend_from_slice(part);

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-/// An error reply, as the text after `-` with its code.
+/// An error reply, as its text with the code but without the leading `-`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct CommandError(pub(crate) Cow<'static, [u8]>);
 
-/// An error means that the command has written no reply.
+/// The result of a command. An error means that the command has not written a reply.
 pub(crate) type CommandResult = Result<(), CommandError>;
 
 impl CommandError {
@@ -25,7 +25,7 @@ macro_rules! errors {
     };
 }
 
-// The texts are those of `createSharedObjects` and of the command files of Redis 7.0.15.
+// The texts are those of `createSharedObjects` and of the command files in Redis 7.0.15.
 errors! {
     WRONG_TYPE = "WRONGTYPE Operation against a key holding the wrong kind of value";
     SYNTAX = "ERR syntax error";

@@ -1,6 +1,6 @@
 //! Splits inline commands into words with shell-like quotes.
 
-/// Follows `sdssplitargs` in sds.c. Unbalanced quotes give `None`.
+/// Splits a line into words (`sdssplitargs` in sds.c). Returns `None` for unbalanced quotes.
 pub(crate) fn split_words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     let line = line.split(|byte| *byte == 0).next().unwrap_or_default();
     let mut words = Vec::new();
@@ -17,7 +17,7 @@ pub(crate) fn split_words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     }
 }
 
-/// Follows C's `isspace`, which includes the vertical tab.
+/// Returns whether a byte is a space for C's `isspace`, which includes the vertical tab.
 fn is_space(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == 0x0b
 }
@@ -36,7 +36,7 @@ fn read_word(mut rest: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     Some((word, rest))
 }
 
-/// The closing quote must end the word.
+/// Parses a quoted part of a word. The closing quote must end the word.
 fn quoted(mut word: Vec<u8>, mut rest: &[u8], quote: u8) -> Option<(Vec<u8>, &[u8])> {
     loop {
         let (&byte, after) = rest.split_first()?;

@@ -26,7 +26,7 @@ impl OutgoingIds {
     }
 }
 
-/// As in hiredis, commands may be queued before the connection is open.
+/// A connection. As in hiredis, commands may be queued before it is open.
 #[derive(Debug)]
 pub(crate) struct Outgoing<Expected> {
     pub(crate) id: ConnectionId,
@@ -99,7 +99,7 @@ impl<Expected> Outgoing<Expected> {
         }
     }
 
-    /// Returns the bytes of a stream that stops being RESP, such as the payload after `PSYNC`.
+    /// Returns the received bytes for a stream that is not RESP, such as the payload after `PSYNC`.
     pub(crate) fn undecoded(&mut self) -> &mut BytesMut {
         &mut self.received
     }
@@ -109,7 +109,7 @@ impl<Expected> Outgoing<Expected> {
     }
 }
 
-/// Every command of a Sentinel, stream or file passes through this encoder.
+/// Encodes a command. Every command of a Sentinel, stream or file is encoded here.
 pub(crate) fn encode_command(words: &[&[u8]], buffer: &mut BytesMut) {
     const HEADER_LENGTH_MAX: usize = 26;
     buffer.reserve(
@@ -123,7 +123,7 @@ pub(crate) fn encode_command(words: &[&[u8]], buffer: &mut BytesMut) {
     }
 }
 
-/// Fast path for a complete status line or a short array of bulk strings.
+/// Takes a complete status line or a short array of bulk strings, as a fast path.
 fn take_plain(received: &mut BytesMut) -> Option<BytesFrame> {
     match received.first()? {
         b'+' => {

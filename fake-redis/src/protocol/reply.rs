@@ -1,9 +1,9 @@
 //! Encodes replies in RESP2 or RESP3.
 //!
-//! This module encodes headers of aggregates, since a command states a length and then writes the
-//! elements one by one; errors, which may contain any byte; doubles, which Redis prints with 17
-//! digits; and RESP2 values, which every command uses and which tests compare with redis-protocol.
-//! The crate redis-protocol encodes everything else.
+//! The crate redis-protocol encodes most values. This module itself encodes headers of aggregates,
+//! because a command states a length and then writes the elements one by one; errors, which may
+//! contain any byte; doubles, which Redis prints with 17 digits; and RESP2 values, which every
+//! command uses. Tests compare the RESP2 values with those of redis-protocol.
 
 use crate::data::number;
 use bytes::{Bytes, BytesMut};
@@ -17,7 +17,7 @@ pub(crate) enum Protocol {
     Resp3,
 }
 
-/// Replies are split off a buffer, so that most commands allocate nothing.
+/// Size of a buffer. Replies are split off it, so that most commands allocate no memory.
 const BUFFER_SIZE: usize = 8 * 1024;
 
 #[derive(Debug)]
@@ -41,7 +41,8 @@ impl Reply {
         &self.buffer
     }
 
-    /// Takes the bytes without copying them. The most common replies leave the buffer in place.
+    /// Takes the written bytes without copying them. The most common replies leave the buffer in
+    /// place.
     pub(crate) fn take(&mut self) -> Bytes {
         const COMMONEST: [&[u8]; 4] = [b"$-1\r\n", b"+OK\r\n", b":1\r\n", b":0\r\n"];
         match COMMONEST.into_iter().find(|reply| self.buffer == *reply) {
@@ -74,7 +75,7 @@ impl Reply {
         self.line(b'+', text);
     }
 
-    /// Replaces line breaks by spaces, as `addReplyErrorSdsEx` does.
+    /// Writes an error. Line breaks become spaces, as in `addReplyErrorSdsEx`.
     pub(crate) fn error(&mut self, text: &[u8]) {
         self.line(b'-', number::c_string(text));
     }
@@ -154,7 +155,7 @@ impl Reply {
         }
     }
 
-    /// The format is `txt` or `mkd`. RESP2 gets a plain string.
+    /// Writes a text in a format, `txt` or `mkd`. RESP2 clients get a plain string.
     pub(crate) fn verbatim(&mut self, format: &[u8], text: &[u8]) {
         match self.protocol {
             Protocol::Resp2 => self.bulk(text),
@@ -172,12 +173,12 @@ impl Reply {
         put_header(&mut self.buffer, kind, length);
     }
 
-    /// The caller must write `length` values next.
+    /// Writes the header of an array. The caller must write `length` values next.
     pub(crate) fn array(&mut self, length: usize) {
         self.header(b'*', length);
     }
 
-    /// The caller must write `length` pairs of keys and values next.
+    /// Writes the header of a map. The caller must write `length` pairs of keys and values next.
     pub(crate) fn map(&mut self, length: usize) {
         match self.protocol {
             Protocol::Resp2 => self.header(b'*', length * 2),

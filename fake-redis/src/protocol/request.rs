@@ -2,8 +2,8 @@
 //!
 //! The parser follows `processInputBuffer`, `processMultibulkBuffer` and `processInlineBuffer` in
 //! networking.c, including the missing checks: the byte after a `\r` and the two bytes after a bulk
-//! string are skipped unread. A general RESP decoder is stricter there and more lenient elsewhere,
-//! so its errors would differ from those of a real server.
+//! string are skipped unchecked. A general RESP decoder is stricter about these bytes and more
+//! lenient about others, so its errors would differ from those of a real server.
 
 use crate::data::number;
 use crate::protocol::args::{Args, Span};
@@ -11,17 +11,19 @@ use crate::protocol::inline;
 
 /// Maximum length of a header or an inline command (`PROTO_INLINE_MAX_SIZE`).
 const LINE_LENGTH_MAX: usize = 64 * 1024;
-/// Processed bytes are removed beyond this limit, so that each byte moves at most once.
+/// Number of processed bytes that stay in the buffer. They are removed beyond it, so that each byte
+/// moves at most once.
 const SERVED_BYTES_MAX: usize = 32 * 1024;
 const IDLE_CAPACITY_MAX: usize = 256 * 1024;
 
-/// Positions in a buffer have 32 bits. Real servers have no such limit.
+/// Maximum length of a request in bytes, because positions in a buffer have 32 bits. Real servers
+/// have no such limit.
 const REQUEST_LENGTH_MAX: usize = (4 << 30) - (2 << 20);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) bulk_length_max: usize,
-    /// The client still has to authenticate, so its requests must be short.
+    /// Whether the client still has to authenticate. Its requests must then be short.
     pub(crate) unauthenticated: bool,
     pub(crate) request_length_max: usize,
 }
@@ -63,7 +65,8 @@ pub(crate) struct RequestReader {
     awaited: Option<usize>,
     bulk_length: Option<usize>,
     complete: bool,
-    /// Number of searched bytes of the current line, so that each byte is searched once.
+    /// Number of bytes of the current line that were already searched, so that none is searched
+    /// twice.
     searched: usize,
 }
 
@@ -81,7 +84,8 @@ impl RequestReader {
         self.complete
     }
 
-    /// Returns whether a command is complete. After an error the connection is unusable.
+    /// Parses the received bytes, and returns whether a command is complete. After an error the
+    /// connection is unusable.
     #[inline(always)]
     pub(crate) fn advance(&mut self, limits: Limits) -> Result<bool, ProtocolError> {
         if self.complete || self.finds_whole(limits) { Ok(true) } else { self.go_on(limits) }
@@ -111,7 +115,7 @@ impl RequestReader {
         self.awaited.is_none() && self.searched == 0 && self.read_whole(limits)
     }
 
-    /// Fast path for short, complete requests. Returns `false` for other requests.
+    /// Parses a short, complete request, as a fast path. Returns `false` for other requests.
     #[inline]
     fn read_whole(&mut self, limits: Limits) -> bool {
         let mut rest = &self.buffer[self.position..];
@@ -156,7 +160,7 @@ impl RequestReader {
         }
     }
 
-    /// Like C's `strchr`, the search stops at a NUL byte.
+    /// Finds the end of the line. Like C's `strchr`, the search stops at a NUL byte.
     fn find_line_end(&mut self, end: u8) -> Option<usize> {
         let from = self.position + self.searched;
         let found = self.buffer[from..].iter().position(|byte| *byte == end || *byte == 0);
@@ -173,7 +177,7 @@ impl RequestReader {
         }
     }
 
-    /// The line and the byte after its `\r` must have arrived.
+    /// Returns the header's line, once the line and the byte after its `\r` have arrived.
     fn header(&mut self, too_big: &str, limits: Limits) -> Result<Option<Span>, ProtocolError> {
         let Some(end) = self.find_line_end(b'\r') else {
             return if self.pending() > LINE_LENGTH_MAX {
@@ -189,7 +193,8 @@ impl RequestReader {
         Ok(Some(Span { start: self.position as u32, end: end as u32 }))
     }
 
-    /// The buffer also contains a limited number of processed bytes before the request.
+    /// Checks the length of a request. The buffer also contains a limited number of processed bytes
+    /// before it.
     fn check_length(end: usize, limits: Limits) -> Result<(), ProtocolError> {
         match end > limits.request_length_max {
             true => Err(ProtocolError::of("too big request")),
@@ -291,7 +296,8 @@ impl RequestReader {
         Ok(true)
     }
 
-    /// Quotes and escapes only make the words shorter, so they fit into their line.
+    /// Stores the words of an inline command in place of its line. Quotes and escapes only make
+    /// words shorter, so they fit.
     fn place_words(&mut self, line_start: usize, words: &[Vec<u8>]) {
         let mut start = line_start;
         for word in words {
@@ -303,7 +309,7 @@ impl RequestReader {
         self.complete = true;
     }
 
-    /// The call invalidates spans, so it is allowed only between commands.
+    /// Removes processed bytes. This invalidates spans, so it may be called only between commands.
     fn forget_served(&mut self) {
         if self.position == self.buffer.len() {
             self.buffer.clear();
@@ -317,11 +323,12 @@ impl RequestReader {
 
 const SHORT_LENGTH_MAX: usize = 999;
 
-/// Returns `None` for an incomplete or invalid header, or one longer than three digits.
+/// Parses a header of at most three digits. Returns `None` for one that is longer, incomplete or
+/// invalid.
 #[inline(always)]
 pub(crate) fn short_header(bytes: &[u8], kind: u8) -> Option<(usize, usize)> {
     let digit = |byte: u8| Some(usize::from(byte.wrapping_sub(b'0'))).filter(|digit| *digit < 10);
-    // At least two bytes follow a header, so a header with its content has at least six bytes.
+    // At least two bytes follow a header, so a header and its content have at least six bytes.
     let [first, a, b, c, d, _] = *bytes.first_chunk()?;
     if first != kind {
         return None;
@@ -376,7 +383,7 @@ mod tests {
             assert_eq!(commands.len(), 0, "{size}: nothing of it is read as a command");
             assert_eq!(error, Some(ProtocolError::of("too big request")), "{size}");
         }
-        // Short requests end below the limit, so they are parsed in one pass regardless of it.
+        // Short requests are parsed in one pass without a check of the limit. They end below it.
         const SLACK: usize = LINE_LENGTH_MAX + SERVED_BYTES_MAX + 1_000 * SHORT_LENGTH_MAX;
         const { assert!(REQUEST_LENGTH_MAX + SLACK < u32::MAX as usize) };
     }

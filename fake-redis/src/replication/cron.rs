@@ -1,4 +1,4 @@
-//! The periodic work of replication, and its work at the end of every input.
+//! The periodic work of replication, and the work at the end of every input.
 
 use crate::state::server::Server;
 use crate::state::timers::Timer;
@@ -26,7 +26,8 @@ impl Server {
         self.schedule_replication();
     }
 
-    /// Redis uses the monotonic clock here, so a step of the wall clock must not delay the cron.
+    /// Sets the timer of the replication cron. Redis uses the monotonic clock here, so a step of
+    /// the wall clock must not delay the cron.
     pub(crate) fn keep_replication_cron(&mut self) {
         if self.replication.runs_cron() {
             self.timers.limit(

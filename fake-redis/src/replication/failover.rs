@@ -9,7 +9,8 @@ impl Server {
         self.schedule_replication();
     }
 
-    /// Hands over to a replica that has caught up, or to the forced one after the timeout.
+    /// Hands over to a replica that has caught up, or after the timeout to the replica named with
+    /// FORCE.
     pub(crate) fn advance_failover(&mut self) {
         match self.replication.advance_failover(self.now_ms()) {
             Advance::Wait => {}

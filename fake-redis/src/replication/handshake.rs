@@ -13,7 +13,7 @@ impl Server {
         }
     }
 
-    /// Handles the replies up to the reply to PSYNC. The bytes that follow are not RESP.
+    /// Handles the primary's replies, up to the reply to PSYNC. The bytes after that are not RESP.
     pub(crate) fn read_handshake(&mut self) {
         while matches!(self.replication.stage(), Stage::Handshake) {
             let Some(outgoing) = self.replication.outgoing() else { return };
@@ -49,7 +49,8 @@ impl Server {
         self.introduce();
     }
 
-    /// Other servers know a server by its configured name, as with `replica-announce-ip`.
+    /// Sends the name of this server. Other servers know it by its configured name, as with
+    /// `replica-announce-ip`.
     fn introduce(&mut self) {
         let (host, port) = (self.config.host.clone(), self.config.port.to_string());
         let Some(outgoing) = self.replication.outgoing() else { return };
@@ -77,7 +78,7 @@ impl Server {
     fn take_sync_reply(&mut self, text: &str) {
         let words: Vec<&str> = text.split(' ').collect();
         if self.replication.is_handing_over() {
-            // The reply to PSYNC FAILOVER states whether the replica has taken over.
+            // The reply to PSYNC FAILOVER shows whether the other server has taken over.
             if !matches!(words.first(), Some(&("CONTINUE" | "FULLRESYNC"))) {
                 return self.abort_failover();
             }
@@ -95,7 +96,7 @@ impl Server {
                 }
                 self.begin_streaming();
             }
-            // The primary refuses for now (`-NOMASTERLINK`, `-LOADING`), so the cron retries.
+            // The primary refuses temporarily (`-NOMASTERLINK`, `-LOADING`), so the cron retries.
             _ => self.drop_link(),
         }
     }

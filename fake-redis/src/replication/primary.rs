@@ -1,4 +1,4 @@
-//! The primary's side of replication (`syncCommand`, `replicationFeedSlaves`).
+//! A primary's side of replication (`syncCommand`, `replicationFeedSlaves`).
 
 use crate::state::client_key::ClientKey;
 use crate::state::replication::{Introduction, Progress, Replica, SyncRequest};
@@ -13,7 +13,8 @@ impl Server {
 
     pub(crate) fn attach_replica(&mut self, key: ClientKey, request: SyncRequest<'_>) {
         let Some(connection) = self.client(key).connection() else { return };
-        // The new replica must not get the pending effects twice.
+        // The pending effects are sent before the replica is added, so that it does not get them
+        // twice.
         self.flush_stream();
         let introduction = self.replication.introduction(key);
         let missed = match request {
@@ -45,7 +46,8 @@ impl Server {
         self.replication.begin_history(id, self.config.backlog_size);
     }
 
-    /// Returns seconds (`repl-diskless-sync-delay`). Servers that start together are in sync.
+    /// Returns the delay of a snapshot in seconds (`repl-diskless-sync-delay`). There is none for
+    /// servers that start synchronized.
     fn snapshot_delay(&self) -> i64 {
         let is_starting = self.clock.uptime_seconds() == 0;
         if self.config.starts_in_step && is_starting {
@@ -55,7 +57,8 @@ impl Server {
         }
     }
 
-    /// Until a replica has waited long enough, empty lines keep its connection alive.
+    /// Sends snapshots to the replicas that have waited long enough. Until then, empty lines keep
+    /// the replicas' connections alive.
     pub(crate) fn send_snapshots_in_time(&mut self) {
         let now = self.clock.seconds();
         let mut longest = None;
@@ -111,13 +114,15 @@ impl Server {
         self.send(connection, missed);
     }
 
-    /// Redis does not know the length of the snapshot in advance, and continues only when the
-    /// replica has acknowledged all of it. A replica without that capability gets the length.
+    /// Sends a snapshot to the waiting replicas. Redis does not know its length in advance, and
+    /// sends the stream only after the replica has acknowledged the whole snapshot. A replica
+    /// without that capability gets the length.
     fn send_snapshots(&mut self) {
         if !self.replication.is_snapshot_wanted() {
             return;
         }
-        // The snapshot contains the pending effects, so they are sent to the other replicas first.
+        // The snapshot contains the pending effects, so they are sent to the other replicas before
+        // it is taken.
         self.flush_stream();
         self.replication.begin_snapshot();
         let payload = self.snapshot();

@@ -15,7 +15,8 @@ impl Server {
         self.outbox.want(Output::Notice(notice));
     }
 
-    /// A replica may continue the history, and a primary may serve it (`loadDataFromDisk`).
+    /// Resumes the history of a restarted server. A replica may continue it, and a primary may
+    /// serve it (`loadDataFromDisk`).
     pub(crate) fn resume_history(&mut self, origin: &Origin) {
         self.replication.resume(origin, self.config.backlog_size);
         if self.is_replica() {
@@ -42,7 +43,8 @@ impl Server {
         self.client(key).role() == Role::Replica
     }
 
-    /// The old history stays valid up to this point, under its own id (`replicationUnsetMaster`).
+    /// Makes a replica a primary. The old history stays valid up to this point, under its old id
+    /// (`replicationUnsetMaster`).
     pub(crate) fn promote(&mut self) {
         if !self.is_replica() {
             return;
@@ -51,7 +53,7 @@ impl Server {
         self.replication.lead(self.random.hexadecimal(40), self.clock.seconds());
         self.report_role();
         self.disconnect_replicas();
-        // A replica hides expired keys, but a primary has to delete them.
+        // Only now must this server delete expired keys. A replica hides them.
         self.schedule_expiry();
         self.schedule_replication();
     }

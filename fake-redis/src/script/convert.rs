@@ -1,7 +1,8 @@
 //! Converts values between RESP and Lua.
 //!
 //! The rules are those of `redisProtocolToLuaType` and `luaReplyToRedisReply` in script_lua.c. This
-//! crate encoded the input, so it is converted in one pass, without decoding it into frames first.
+//! crate itself encoded the RESP values, so they are converted in one pass, without decoding them
+//! into frames first.
 
 use super::host::{Result, as_number, field, named, raise_text, string, table};
 use super::{order, shared};
@@ -10,10 +11,11 @@ use crate::protocol::reply::{Protocol, Reply};
 use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::Vm;
 
-/// Deeper results exceed Lua's stack in Redis ("reached lua stack limit").
+/// Maximum nesting of a result. Deeper ones exceed Lua's stack in Redis ("reached lua stack
+/// limit").
 const DEPTH_MAX: usize = 1_000;
 
-/// A table may occur many times in a result, so their number is limited.
+/// Maximum number of tables in a result. A limit is needed because one table may occur many times.
 const TABLES_MAX: usize = 1 << 20;
 const LENGTH_MAX: usize = 256 << 20;
 
@@ -146,7 +148,8 @@ impl<'a> Reader<'_, 'a> {
     }
 }
 
-/// Booleans depend on `script`, the protocol version that the script selected.
+/// Converts a result to a reply. Booleans depend on `script`, the protocol version that the script
+/// selected.
 pub(super) fn to_reply(
     vm: &mut Vm,
     value: Value,
@@ -211,7 +214,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes the elements up to the first nil, as Redis does.
+    /// Writes the elements of a table up to the first nil, as Redis does.
     fn array(&mut self, table: Gc<Table>, depth: usize) -> Result<()> {
         let mut length = 0;
         while !table.get_int(length + 1).is_nil() {

@@ -1,9 +1,9 @@
 //! The Lua state of a thread, which all servers of the thread share.
 //!
 //! A state is expensive to create, so each thread creates one on first use and caches compiled
-//! scripts by SHA-1. Nothing carries over from one script to the next: shared tables are read-only
-//! (shared.rs), and the rest of a run's state is in its [`Run`]. The set of scripts that a server
-//! *knows* belongs to the server.
+//! scripts by SHA-1. No state carries over from one script to the next, because shared tables are
+//! read-only (shared.rs), and the rest of a run's state is in its [`Run`]. The set of scripts that
+//! a server *knows* belongs to the server.
 //!
 //! [`Run`]: super::run::Run
 
@@ -34,7 +34,7 @@ pub(super) enum Outcome {
 
 pub(super) struct Engine {
     vm: Vm,
-    /// The functions of prelude.lua and the globals of scripts, pinned for the state's lifetime.
+    /// The functions of prelude.lua and the globals of scripts, pinned as long as the state lives.
     run: Value,
     set_version: Value,
     #[cfg(test)]

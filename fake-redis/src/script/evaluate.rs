@@ -15,7 +15,8 @@ use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::Vm;
 
 impl Run<'_> {
-    /// Before 7.0 every script starts with the same state, since replicas ran the same scripts.
+    /// Returns the random state with which a script starts. Before 7.0 it is the same for every
+    /// script, because replicas ran the scripts themselves.
     fn first_random_state(&self) -> u64 {
         let is_seeded = self.server.config.version < RedisVersion::V7_0;
         if is_seeded { random::SEED_ZERO_STATE } else { self.server.scripts.left().0 }
@@ -93,7 +94,7 @@ impl Call<'_> {
         result.map_err(|text| CommandError::text([b"ERR Error running script: ", &*text].concat()))
     }
 
-    /// Follows `scriptPrepareForRun` in script.c.
+    /// Checks the script's declared flags before it runs (`scriptPrepareForRun` in script.c).
     fn check_declared(&self, declared: Permissions, read_only: bool) -> Result<(), CommandError> {
         if read_only && !declared.read_only {
             return Err(CommandError::fixed(
@@ -121,7 +122,8 @@ impl Call<'_> {
     }
 }
 
-/// Returns `None` for an error of a command, which was already counted (`luaCallFunction`).
+/// Returns the error to count in the statistics. Returns `None` for the error of a command, which
+/// was already counted (`luaCallFunction`).
 fn uncounted_error(vm: &mut Vm, outcome: &Outcome) -> Option<CommandError> {
     let (table, must_be_said) = match *outcome {
         Outcome::Returned(Value::Table(table)) => (table, false),
@@ -141,7 +143,8 @@ fn place_of(vm: &mut Vm, problem: Gc<Table>) -> Option<(Vec<u8>, i64)> {
     Some((source, line as i64))
 }
 
-/// Adds the place in the script, if known (`luaCallFunction` in script_lua.c).
+/// Writes the error of a script, with its place in the script if known (`luaCallFunction` in
+/// script_lua.c).
 fn write_problem(vm: &mut Vm, problem: Value, sha: &Sha, reply: &mut Reply) {
     let Value::Table(problem) = problem else { return reply.error(b"ERR unknown error") };
     let mut text = match field(vm, problem, "err") {
@@ -158,7 +161,8 @@ fn write_problem(vm: &mut Vm, problem: Value, sha: &Sha, reply: &mut Reply) {
     reply.error(&text);
 }
 
-/// Follows Redis before 7.0: `Error running script`, the place, and the error.
+/// Writes the error of a script as Redis before 7.0: `Error running script`, the place, and the
+/// error.
 fn write_old_problem(vm: &mut Vm, problem: Value, sha: &Sha, reply: &mut Reply) {
     let mut text = [b"ERR Error running script (call to f_", sha.as_slice(), b"): "].concat();
     if let Value::Table(problem) = problem {
@@ -177,7 +181,8 @@ fn syntax_problem(text: &[u8]) -> CommandError {
     CommandError::text([b"ERR Error compiling script (new function): ", text].concat())
 }
 
-/// Parses a first line such as `#!lua flags=...`, as `evalExtractShebangFlags` in eval.c does.
+/// Parses the first line of a script, such as `#!lua flags=...`, as `evalExtractShebangFlags` in
+/// eval.c does.
 fn read_header(text: &[u8]) -> Result<(Option<Permissions>, &[u8]), CommandError> {
     if !text.starts_with(b"#!") {
         return Ok((None, text));

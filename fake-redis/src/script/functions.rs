@@ -16,7 +16,8 @@ use luna_core::runtime::Value;
 use luna_core::vm::Vm;
 use luna_core::vm::inspect::frames_for_profile;
 
-/// Constant result of `collectgarbage("count")` in kB, independent of earlier scripts.
+/// Result of `collectgarbage("count")` in kB. It is constant, so that it does not depend on earlier
+/// scripts.
 const HEAP_SHOWN: f64 = 64.0;
 
 const NATIVES: [(&str, Native); 16] = [
@@ -94,7 +95,7 @@ fn call(run: &mut Run<'_>, vm: &mut Vm, slot: u32, count: u32) -> Called {
     }
 }
 
-/// Follows `luaArgsToRedisArgv` in script_lua.c.
+/// Collects the arguments of a called command (`luaArgsToRedisArgv` in script_lua.c).
 fn gather(
     run: &mut Run<'_>,
     vm: &Vm,
@@ -194,7 +195,7 @@ fn acl_check_cmd(call: &Arguments<'_>) -> Result<bool> {
     Ok(true)
 }
 
-/// Follows `math.random` in script_lua.c.
+/// Implements `math.random` (script_lua.c).
 fn random(call: &Arguments<'_>) -> Result<f64> {
     let r = lend::borrow(|run| run.random.next()).unwrap_or_default();
     let (low, high) = match call.len() {

@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell, RefMut};
 
 pub(super) type Result<T> = std::result::Result<T, LuaError>;
 
-/// A native function, which takes the slot before its arguments and their number.
+/// A native function. It takes the slot before its arguments, and the number of arguments.
 pub(super) type Native = fn(&mut Vm, u32, u32) -> Result<u32>;
 
 /// Bound below which C's `%.17g` prints whole numbers without an exponent.
@@ -113,7 +113,7 @@ impl<'v> Arguments<'v> {
         self.vm().nat_upval(self.slot, index)
     }
 
-    /// Follows `luaL_checknumber`.
+    /// Returns an argument as a number, like `luaL_checknumber`.
     pub(super) fn number(&self, number: usize) -> Result<f64> {
         match to_number(self.value(number)) {
             Some(value) => Ok(value),
@@ -121,17 +121,17 @@ impl<'v> Arguments<'v> {
         }
     }
 
-    /// Follows `luaL_checkinteger`.
+    /// Returns an argument as an integer, like `luaL_checkinteger`.
     pub(super) fn integer(&self, number: usize) -> Result<i64> {
         self.number(number).map(|value| value as i64)
     }
 
-    /// Follows `luaL_optinteger`.
+    /// Returns an argument as an integer or the default, like `luaL_optinteger`.
     pub(super) fn integer_or(&self, number: usize, default: i64) -> Result<i64> {
         if self.value(number).is_nil() { Ok(default) } else { self.integer(number) }
     }
 
-    /// Follows `luaL_checklstring`.
+    /// Returns an argument as a string, like `luaL_checklstring`.
     pub(super) fn string(&self, number: usize) -> Result<Gc<LuaStr>> {
         let value = self.value(number);
         let text = to_string(&mut self.vm(), value);
@@ -148,7 +148,8 @@ impl<'v> Arguments<'v> {
         limits::work(&mut self.vm(), bytes / BYTES_PER_INSTRUCTION)
     }
 
-    /// Enforces the limits before each value. `bytes` is the memory allocated outside Lua.
+    /// Checks the limits before a function produces its next value. `bytes` is the memory allocated
+    /// outside Lua.
     pub(super) fn step(&self, bytes: usize) -> Result<()> {
         let steps = self.steps.get().wrapping_add(1);
         self.steps.set(steps);
@@ -160,19 +161,19 @@ impl<'v> Arguments<'v> {
         limits::check_memory(&mut vm, bytes)
     }
 
-    /// Follows `luaL_typerror`.
+    /// Fails because of an argument's type, like `luaL_typerror`.
     pub(super) fn wrong_type<R>(&self, number: usize, wanted: &str) -> Result<R> {
         let given = if number > self.count { "no value" } else { self.value(number).type_name() };
         self.wrong(number, &format!("{wanted} expected, got {given}"))
     }
 
-    /// Follows `luaL_argerror`.
+    /// Fails because of an argument, like `luaL_argerror`.
     pub(super) fn wrong<R>(&self, number: usize, problem: &str) -> Result<R> {
         let text = missing_argument(&mut self.vm(), self.slot);
         Err(raise_text(&mut self.vm(), &rewritten(&text, number, problem)))
     }
 
-    /// Follows `luaL_error`.
+    /// Fails with a position in the message, like `luaL_error`.
     pub(super) fn fail<R>(&self, problem: &str) -> Result<R> {
         Err(self.vm().rt_err(problem))
     }
@@ -199,7 +200,8 @@ pub(super) fn learn_complaint(wants_number: Native) {
     WANTS_NUMBER.set(Some(wants_number));
 }
 
-/// Only Lua knows the call's place and the function's name.
+/// Returns the error for a missing argument from Lua itself, because only Lua knows the place of
+/// the call and the function's name.
 fn missing_argument(vm: &mut Vm, slot: u32) -> Vec<u8> {
     let raised = WANTS_NUMBER.get().map(|function| function(vm, slot, 0));
     raised.and_then(Result::err).and_then(|error| text_of(error.0)).unwrap_or_default()
@@ -213,7 +215,7 @@ fn rewritten(text: &[u8], number: usize, problem: &str) -> Vec<u8> {
     let end = text.windows(2).rposition(|part| part == b" (").unwrap_or(text.len());
     let (place, name, number) = match (start(ARGUMENT), start(OWN)) {
         (Some(at), _) => (&text[..at], &text[at + ARGUMENT.len()..end], number),
-        // A method call does not count its receiver.
+        // In a method call, the receiver is not counted as an argument.
         (None, Some(at)) if number > 1 => {
             let name = text[at + OWN.len()..end].strip_suffix(b" on bad self").unwrap_or_default();
             (&text[..at], name, number - 1)
@@ -296,7 +298,7 @@ pub(super) fn to_string(vm: &mut Vm, value: Value) -> Option<Gc<LuaStr>> {
 /// Formats a number with `%.14g`, as `tostring` does.
 fn number_text(number: f64) -> String {
     if number.is_nan() {
-        // C on x86-64 prints the sign of the processor's NaN.
+        // C on x86-64 prints the sign of NaN, which depends on the processor.
         return String::from(if number.is_sign_negative() { "-nan" } else { "nan" });
     }
     number::general(number, 14)

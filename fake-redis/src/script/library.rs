@@ -16,7 +16,8 @@ use super::host::{Arguments, Native, Result, string, table};
 use luna_core::runtime::Value;
 use luna_core::vm::Vm;
 
-/// Maximum nesting of data for every script. This is cjson's default, and it fits a thread's stack.
+/// Maximum nesting of data for every script. It is cjson's default, and such data fits on a
+/// thread's stack.
 const DEPTH_MAX: usize = 1_000;
 
 pub(super) fn library(call: &Arguments<'_>) -> Result<Value> {

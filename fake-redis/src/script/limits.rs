@@ -15,11 +15,12 @@ use std::time::Duration;
 
 type Result<T> = std::result::Result<T, LuaError>;
 
-/// The limit is about a second, because a machine that is a function of its inputs cannot wait for
-/// SCRIPT KILL during a script.
+/// Maximum number of instructions of a script, which take about a second. The machine is a function
+/// of its inputs, so it cannot wait for SCRIPT KILL during a script.
 const INSTRUCTIONS_MAX: i64 = if cfg!(any(test, fuzzing)) { 10_000_000 } else { 100_000_000 };
 
-/// Number of instructions between two polls for other clients, about a millisecond as in Redis.
+/// Number of instructions between two polls for other clients. They take about a millisecond, as in
+/// Redis.
 const INSTRUCTIONS_PER_LOOK: i64 = 100_000;
 
 /// Maximum memory of a script in bytes. Redis has no such limit, and unit tests use a lower one.
@@ -42,7 +43,7 @@ pub(super) fn begin(vm: &mut Vm) {
     }
 }
 
-/// Each coroutine is a Lua thread of its own.
+/// Starts polling in a coroutine. Each coroutine is a Lua thread of its own.
 pub(super) fn look_now_and_then(vm: &mut Vm) {
     if lend::borrow(|run| run.watch.is_attended) == Some(true) {
         vm.set_rust_debug_hook(Some(on_count), HOOK_MASK_COUNT, INSTRUCTIONS_PER_LOOK);
@@ -114,7 +115,7 @@ fn failure(vm: &mut Vm) -> LuaError {
     LuaError(Value::Str(vm.heap.intern(text.as_bytes())))
 }
 
-/// Lua itself would raise an ordinary error and lift the limit.
+/// Returns why the script has to end. Lua itself would raise an ordinary error and lift the limit.
 pub(super) fn ending(vm: &Vm) -> Option<Ending> {
     let (has_no_budget, memory) = (vm.instr_budget_remaining().is_none(), vm.memory_used());
     lend::borrow(|run| {
@@ -144,7 +145,8 @@ pub(super) fn keep_panic<R>(body: impl FnOnce() -> R) -> Option<R> {
 }
 
 impl Run<'_> {
-    /// Follows `scriptInterrupt` in script.c.
+    /// Polls the other clients, and returns why the script has to end (`scriptInterrupt` in
+    /// script.c).
     fn look(&mut self) -> Option<Ending> {
         let Attendance { attendant, attend } = self.server.long_script.attendance().cloned()?;
         let threshold = self.server.config.busy_reply_threshold;

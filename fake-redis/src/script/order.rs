@@ -1,8 +1,9 @@
 //! The iteration order of tables in scripts.
 //!
 //! Lua iterates in hash order, which differs between runs, because strings hash with a random seed,
-//! and tables and functions by address. So `next` is native. It visits integers from 1 on first,
-//! and then the other keys as Redis would if they had been inserted in ascending order.
+//! and tables and functions by address. Therefore `next` is a native function here. It first visits
+//! the integers from 1 on, and then the other keys as Redis would if they had been inserted in
+//! ascending order.
 
 use super::host::{self, Native, Result, as_number, raise_text};
 use super::limits::work;
@@ -88,7 +89,8 @@ fn foreach(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     }
 }
 
-/// Fails if keys differ only in their addresses, so that the order is undefined.
+/// Returns the sorted pairs of a table. Fails if keys differ only in their addresses, because their
+/// order would be undefined.
 pub(super) fn pairs(vm: &mut Vm, table: Gc<Table>) -> Result<Vec<Pair>> {
     work(vm, table.asize as usize / PLACES_PER_INSTRUCTION)?;
     let mut pairs = Vec::new();
@@ -122,7 +124,8 @@ fn index_of(key: Value) -> Option<u64> {
         .then_some(number as u64)
 }
 
-/// The array part is the greatest power of two of which more than half is in use.
+/// Returns the length of the array part, the greatest power of two of which more than half is in
+/// use.
 fn list_length(pairs: &[Pair]) -> u64 {
     let mut counts = [0_u64; 28];
     for index in pairs.iter().filter_map(|pair| index_of(pair.0)) {
@@ -139,9 +142,9 @@ fn list_length(pairs: &[Pair]) -> u64 {
 }
 
 enum Hash {
-    /// A hash that is reduced modulo the table's size.
+    /// A hash that Lua reduces modulo the table's size.
     Power(u32),
-    /// A hash that is reduced modulo the size minus one, but at least modulo one.
+    /// A hash that Lua reduces modulo the size minus one, but at least modulo one.
     Odd(u32),
 }
 
@@ -163,7 +166,7 @@ fn hash(key: Value) -> Option<Hash> {
     }
 }
 
-/// Sorts pairs as in a hash table of Lua 5.1 into which they were inserted in ascending order.
+/// Sorts pairs as in a hash table of Lua 5.1 into which the pairs were inserted in ascending order.
 fn as_hashed(mut pairs: Vec<Pair>, others: usize) -> Vec<Pair> {
     pairs.sort_by(|left, right| compare(left.0, right.0));
     let size = (pairs.len() + others).next_power_of_two();
@@ -184,7 +187,7 @@ fn as_hashed(mut pairs: Vec<Pair>, others: usize) -> Vec<Pair> {
             free -= 1;
         }
         let Some(empty) = free.checked_sub(1) else { break };
-        // A key that is not in its main position gives way to one that is.
+        // A key outside its main position gives way to a key in its main position.
         let (moved, stays) = if place_of(there.0) == place { (pair, there) } else { (there, pair) };
         nodes[empty] = Some(moved);
         nodes[place] = Some(stays);
@@ -192,7 +195,7 @@ fn as_hashed(mut pairs: Vec<Pair>, others: usize) -> Vec<Pair> {
     nodes.into_iter().flatten().collect()
 }
 
-/// Numbers come first, then strings, then booleans.
+/// Compares keys. Numbers come first, then strings, then booleans.
 fn compare(left: Value, right: Value) -> Ordering {
     let rank = |value| match value {
         Value::Str(_) => 1,
@@ -227,7 +230,7 @@ fn describe(value: Value, depth: usize, text: &mut Vec<u8>) {
         }
         other => {
             let bits = as_number(other).map_or(0, f64::to_bits);
-            // Flipping these bits makes floating-point numbers compare like integers.
+            // With these bits flipped, floating-point numbers compare like integers.
             let ordered = if bits >> 63 == 0 { bits | 1 << 63 } else { !bits };
             text.extend_from_slice(&ordered.to_be_bytes());
         }

@@ -256,7 +256,7 @@ impl<'m> Matcher<'m> {
     fn end_of_set(&self, start: usize) -> Matched<usize> {
         let mut index = start + usize::from(self.at(start) == b'^');
         loop {
-            // The first character of a set may be a bracket.
+            // The first character of a set is literal even if it is a bracket.
             let byte = self.at(index);
             index += 1;
             match byte {
@@ -303,7 +303,8 @@ impl<'m> Matcher<'m> {
     }
 }
 
-/// Returns whether a byte is in a class such as `%a`. An uppercase letter is the complement.
+/// Returns whether a byte is in a class such as `%a`. An uppercase letter stands for the
+/// complement.
 fn is_in_class(byte: u8, class: u8) -> bool {
     let is_in = match class.to_ascii_lowercase() {
         b'a' => byte.is_ascii_alphabetic(),

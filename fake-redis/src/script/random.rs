@@ -1,8 +1,8 @@
-//! Random numbers of scripts, which depend only on the earlier draws.
+//! The random numbers of scripts. They depend only on earlier draws.
 
 pub(crate) const SEED_ZERO_STATE: u64 = 0x330E;
 
-/// POSIX's `drand48` with integers, as in rand.c of Redis.
+/// POSIX's `drand48` in integers, as in rand.c of Redis.
 #[derive(Debug)]
 pub(crate) struct ScriptRandom {
     state: u64,
@@ -21,7 +21,7 @@ impl ScriptRandom {
         self.state
     }
 
-    /// Follows `srand48`.
+    /// Sets the seed, like `srand48`.
     pub(crate) fn seed(&mut self, seed: i32) {
         self.state = u64::from(seed as u32) << 16 | SEED_ZERO_STATE;
     }

@@ -1,6 +1,6 @@
-//! Tables that all scripts share and none can change.
+//! Tables that all scripts share and that none can change.
 //!
-//! Scripts see an empty proxy instead of each table. Reads go to the shared table, and writes are
+//! Scripts see an empty proxy in place of each table. Reads go to the shared table, and writes are
 //! refused (prelude.lua). Native functions that bypass metatables check for proxies here.
 
 use super::host::{Arguments, Result};
@@ -67,7 +67,7 @@ pub(super) fn share_strings(call: &Arguments<'_>) -> Result<()> {
 }
 
 fn find(value: Value) -> Option<Shared> {
-    // Only a table with a metatable can be a proxy.
+    // A table without a metatable cannot be a proxy.
     let Value::Table(table) = value else { return None };
     table.metatable()?;
     CURRENT.with_borrow(|current| {
@@ -83,7 +83,8 @@ pub(super) fn real(table: Gc<Table>) -> Gc<Table> {
     find(Value::Table(table)).map_or(table, |shared| shared.real)
 }
 
-/// The metatable is nil if scripts see none. `None` means that Lua handles the value itself.
+/// Returns the metatable that scripts see, or nil if they see none. `None` means that Lua handles
+/// the value itself.
 pub(super) fn metatable(value: Value) -> Option<Value> {
     let seen = match value {
         Value::Str(_) => CURRENT.with_borrow(|current| current.strings),

@@ -5,7 +5,8 @@ use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::{HostRootTicket, Vm};
 use rustc_hash::FxHashMap;
 
-/// If more iterations run concurrently, the oldest has to sort its keys again.
+/// Maximum number of concurrent iterations with sorted keys. Beyond it, the oldest one has to sort
+/// its keys again.
 const WALKS_MAX: usize = 8;
 
 #[derive(Default)]

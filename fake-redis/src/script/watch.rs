@@ -25,7 +25,8 @@ impl fmt::Display for Ending {
 
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    /// Whether an attendant serves other clients, so that the script may run until it is killed.
+    /// Whether an attendant serves other clients meanwhile. The script may then run until it is
+    /// killed.
     pub(super) is_attended: bool,
     pub(super) charged: i64,
     pub(super) memory_max: usize,

@@ -83,7 +83,7 @@ fn make_room(vm: &mut Vm, bytes: usize) -> Result<()> {
 fn rep(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let text = size_of(vm.nat_arg(slot, count, 0)).0;
     let times = super::host::to_number(vm.nat_arg(slot, count, 1)).unwrap_or_default();
-    // The cast saturates. Redis does not repeat a text that often either.
+    // The cast saturates. No text is repeated that often in Redis either.
     let bytes = (times as usize).saturating_mul(text);
     if text == 0 {
         work(vm, times as usize)?
@@ -141,7 +141,7 @@ fn getmetatable(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     }
 }
 
-/// Lua polls per thread, so a new coroutine enables polling first.
+/// Creates a coroutine. Lua polls per thread, so the coroutine first enables polling for itself.
 fn thread(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let body = vm.nat_arg(slot, count, 0);
     if !matches!(body, Value::Closure(_)) || !limits::is_attended() {
@@ -162,7 +162,7 @@ fn thread(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     Ok(vm.nat_return(slot, &made))
 }
 
-/// Shows numbers instead of addresses, which differ between runs.
+/// Implements `tostring`. It shows numbers in place of addresses, which differ between runs.
 fn tostring(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let value = vm.nat_arg(slot, count, 0);
     let kind = match value {
@@ -182,7 +182,8 @@ fn tostring(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     Ok(vm.nat_return(slot, &[text]))
 }
 
-/// Redis checks the second number first, because of its compiler.
+/// Handles functions of two numbers. Redis checks the second one first, because its compiler chose
+/// that order.
 fn second_first(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     answer(vm, slot, count, |call| call.number(2).map(|_| ()))?;
     inner(vm, slot, count)

@@ -17,14 +17,14 @@ pub(crate) enum Step {
 pub(crate) struct Failover {
     pub(crate) step: Step,
     pub(crate) step_since: i64,
-    /// The time includes a random delay of up to a second.
+    /// Start of the attempt, including a random delay of up to a second.
     pub(crate) started: i64,
     pub(crate) epoch: u64,
     pub(crate) forced: bool,
 }
 
 impl Failover {
-    /// Follows `SRI_FAILOVER_IN_PROGRESS`.
+    /// Returns whether a failover is in progress (`SRI_FAILOVER_IN_PROGRESS`).
     pub(crate) fn in_progress(&self) -> bool {
         self.step != Step::None
     }

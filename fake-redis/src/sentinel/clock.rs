@@ -17,7 +17,7 @@ const TICK_MS_MAX: i64 = 100;
 #[derive(Debug, Default)]
 pub(crate) struct Alarm {
     set_for: Option<i64>,
-    /// Time of the last input, which reveals a clock that was set back between two checks.
+    /// Time of the last input. It shows whether the clock was set back between two checks.
     last_seen: Option<i64>,
     last_look: i64,
     tick_ms: i64,
@@ -45,7 +45,8 @@ impl Alarm {
         self.last_look = now;
     }
 
-    /// Rounds up to within a tick after the deadline, at least a tick after the last check.
+    /// Sets the timer to a random time within a tick after the deadline, and at least a tick after
+    /// the last check.
     pub(crate) fn set(
         &mut self,
         due: i64,
@@ -53,7 +54,7 @@ impl Alarm {
         draw_below: impl FnOnce(u64) -> i64,
         out: &mut Outputs,
     ) {
-        // If the clock was set back, the last check is in the future.
+        // If the clock was set back, the time of the last check is in the future.
         let earliest = due.max(self.last_look.min(now.as_millis()) + self.tick_ms);
         if self
             .set_for

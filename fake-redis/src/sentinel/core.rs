@@ -1,4 +1,4 @@
-//! The state that all rules use: time, identity, epoch, randomness, outputs and events.
+//! The state that all rules of Sentinel use: time, identity, epoch, randomness, outputs and events.
 
 use super::{SentinelConfig, event::Event};
 use crate::protocol::outgoing::OutgoingIds;
@@ -60,7 +60,7 @@ impl Core {
     }
 }
 
-/// Follows `getRandomHexChars`.
+/// Draws a run id (`getRandomHexChars`).
 fn draw_run_id(random: &mut ChaCha8Rng) -> String {
     let mut bytes = [0_u8; 20];
     random.fill_bytes(&mut bytes);

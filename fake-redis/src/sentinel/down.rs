@@ -11,15 +11,16 @@ use super::{
 use redis_protocol::resp2::types::BytesFrame;
 
 impl Link {
-    /// The silence starts at the first unanswered PING or, without a connection, the last reply.
+    /// Returns when the silence began: at the first unanswered PING or, without a connection, at
+    /// the last reply.
     fn silent_since(&self) -> Option<i64> {
         self.ping_pending_since.or_else(|| self.disconnected.then_some(self.last_available))
     }
 }
 
 impl Instance {
-    /// Returns `i64::MAX` for never. A monitored primary is also down once it has reported itself
-    /// as a replica for the same time plus two INFO periods.
+    /// Returns when the instance counts as down; `i64::MAX` means never. A monitored primary is
+    /// also down once it has reported itself as a replica for down-after and two INFO periods.
     pub(crate) fn down_from(&self) -> i64 {
         let silent =
             self.link.silent_since().map_or(i64::MAX, |since| since + self.down_after_ms + 1);
@@ -31,7 +32,8 @@ impl Instance {
         silent.min(demoted)
     }
 
-    /// An old command connection is stale if PING had no reply for half of down-after.
+    /// Returns when an old command connection is stale: if a PING had no reply for half of
+    /// down-after.
     pub(crate) fn command_stale_from(&self) -> i64 {
         match (&self.link.command, self.link.ping_pending_since) {
             (Some(_), Some(since)) => {
@@ -42,7 +44,8 @@ impl Instance {
         }
     }
 
-    /// An old subscribed connection is stale if it delivered not even this Sentinel's own hello.
+    /// Returns when an old subscribed connection is stale: if it delivered not even this Sentinel's
+    /// own hello.
     pub(crate) fn pubsub_stale_from(&self) -> i64 {
         if self.link.pubsub.is_none() {
             return i64::MAX;
@@ -51,7 +54,8 @@ impl Instance {
         silent.max(self.link.pubsub_since + period::LINK_MS_MIN) + 1
     }
 
-    /// Closes dead connections, and returns a change's event (`sentinelCheckSubjectivelyDown`).
+    /// Closes dead connections, and returns the event if the state has changed
+    /// (`sentinelCheckSubjectivelyDown`).
     pub(crate) fn check_down(&mut self, context: &mut Context<'_>) -> Option<&'static str> {
         let now = context.core.now;
         let down = self.down_from() <= now;
@@ -93,13 +97,14 @@ pub(crate) enum Urgency {
 }
 
 impl Master {
-    /// The count includes this Sentinel, and is 0 if this Sentinel considers the primary up.
+    /// Returns how many Sentinels, including this one, consider the primary down. Returns 0 if this
+    /// one does not.
     pub(crate) fn votes_for_down(&self) -> usize {
         let others = self.sentinels.iter().filter(|sentinel| sentinel.opinion.master_down).count();
         if self.node.subjectively_down { 1 + others } else { 0 }
     }
 
-    /// Follows `sentinelCheckObjectivelyDown`.
+    /// Checks whether the primary is objectively down (`sentinelCheckObjectivelyDown`).
     pub(crate) fn check_objectively_down(&mut self, core: &mut Core) {
         let votes = self.votes_for_down();
         let down = votes >= self.quorum;
@@ -118,9 +123,9 @@ impl Master {
         }
     }
 
-    /// An urgent request also goes to Sentinels that replied recently. Redis repeats an unanswered
-    /// request at every tick, this implementation after a second
-    /// (`sentinelAskMasterStateToOtherSentinels`).
+    /// Asks the other Sentinels whether the primary is down. An urgent request also goes to
+    /// Sentinels that replied recently. Redis repeats an unanswered request at every tick, this
+    /// implementation after a second (`sentinelAskMasterStateToOtherSentinels`).
     pub(crate) fn ask_others(&mut self, urgency: Urgency, core: &Core) {
         let now = core.now;
         let (port, epoch) = (self.node.address.port.to_string(), core.epoch.to_string());
@@ -161,7 +166,8 @@ impl Instance {
         retry.max(self.opinion.replied_at + period::ASK_MS)
     }
 
-    /// Ignores invalid replies, so that the request times out (`sentinelReceiveIsMasterDownReply`).
+    /// Records another Sentinel's answer. Invalid replies are ignored, so that the request times
+    /// out (`sentinelReceiveIsMasterDownReply`).
     pub(crate) fn take_opinion(&mut self, reply: &BytesFrame, now: i64) {
         self.link.ask_pending_since = None;
         let BytesFrame::Array(elements) = reply else { return };

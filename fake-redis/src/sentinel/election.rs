@@ -1,10 +1,11 @@
-//! Elects the leader: each Sentinel votes once per epoch; a majority and the quorum are needed.
+//! Elects the leader of a failover. Each Sentinel votes once per epoch, and the leader needs a
+//! majority and the quorum.
 
 use super::{core::Core, master::Master, period};
 use std::collections::BTreeMap;
 
 impl Master {
-    /// Returns the vote and its epoch (`sentinelVoteLeader`).
+    /// Votes, and returns the vote and its epoch (`sentinelVoteLeader`).
     pub(crate) fn vote(
         &mut self,
         epoch: u64,
@@ -19,7 +20,7 @@ impl Master {
             self.leader_epoch = core.epoch;
             core.unkept = true;
             core.event("+vote-for-leader", format!("{candidate} {}", self.leader_epoch));
-            // A vote for another Sentinel postpones this one's own attempt.
+            // A vote for another Sentinel postpones this Sentinel's own attempt.
             if !candidate.eq_ignore_ascii_case(&core.my_id) {
                 self.failover.started = core.now + core.draw_below(period::DESYNC_MS_MAX);
             }
@@ -27,7 +28,8 @@ impl Master {
         (self.leader.as_deref(), self.leader_epoch)
     }
 
-    /// A Sentinel votes for the leading candidate, or else for itself (`sentinelGetLeader`).
+    /// Returns the leader of an epoch. A Sentinel votes for the leading candidate, or if there is
+    /// none for itself (`sentinelGetLeader`).
     pub(crate) fn leader(&mut self, epoch: u64, core: &mut Core) -> Option<String> {
         let mut votes: BTreeMap<String, usize> = BTreeMap::new();
         for sentinel in &self.sentinels {
@@ -53,7 +55,8 @@ impl Master {
     }
 }
 
-/// Ties go to the smallest run id, which makes runs deterministic.
+/// Returns the candidate with the most votes. Of several, it is the one with the smallest run id,
+/// so that runs are deterministic.
 fn most_voted(votes: &BTreeMap<String, usize>) -> Option<(&str, usize)> {
     let most = votes.values().copied().max()?;
     votes.iter().find(|(_, count)| **count == most).map(|(leader, count)| (leader.as_str(), *count))

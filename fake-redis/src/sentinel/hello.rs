@@ -38,7 +38,7 @@ pub(crate) fn ours(core: &Core, master: &mut Master) -> Rc<str> {
     text
 }
 
-/// Returns `false` if the message does not repeat an earlier hello verbatim.
+/// Handles a message that repeats an earlier hello verbatim, and returns whether it does.
 pub(crate) fn take_repeated(masters: &mut [Master], message: &[u8], now: i64) -> bool {
     masters.iter_mut().any(|master| {
         let Master { own_hello, sentinels, config_epoch, .. } = master;
@@ -132,7 +132,8 @@ fn is_sender(sentinel: &Instance, hello: &Hello) -> bool {
         && sentinel.address.is(&hello.sentinel.host, hello.sentinel.port)
 }
 
-/// The sender may have moved, or replaced another Sentinel.
+/// Registers the sender as a Sentinel. It may be a known one that has moved, or may replace another
+/// one.
 fn meet(masters: &mut [Master], place: usize, hello: &Hello, context: &mut Context<'_>) {
     let moved = forget(&mut masters[place], &hello.run_id, context);
     if moved {
@@ -181,7 +182,7 @@ fn forget_namesake(
     }
 }
 
-/// Follows `removeMatchingSentinelFromMaster`. Returns whether the Sentinel was known.
+/// Removes a Sentinel, and returns whether it was known (`removeMatchingSentinelFromMaster`).
 fn forget(master: &mut Master, run_id: &str, context: &mut Context<'_>) -> bool {
     let Some(place) =
         master.sentinels.iter().position(|sentinel| sentinel.run_id.as_deref() == Some(run_id))

@@ -11,7 +11,7 @@ use crate::protocol::outgoing::Outgoing;
 
 pub(crate) const HELLO_CHANNEL: &str = "__sentinel__:hello";
 
-/// Follows `SENTINEL_MAX_PENDING_COMMANDS`.
+/// Maximum number of commands without a reply (`SENTINEL_MAX_PENDING_COMMANDS`).
 const PENDING_COMMANDS_MAX: usize = 100;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,7 +85,7 @@ pub(crate) struct Opinion {
 }
 
 impl Instance {
-    /// Follows `createSentinelRedisInstance`.
+    /// Creates an instance (`createSentinelRedisInstance`).
     pub(crate) fn new(
         kind: Kind,
         name: String,
@@ -122,7 +122,8 @@ impl Instance {
         }
     }
 
-    /// INFO is sent more often to a replica that has lost its primary, or whose primary is down.
+    /// Returns the period of INFO. It is shorter for a replica that has lost its primary, or whose
+    /// primary is down.
     pub(crate) fn info_period(&self, watch: Watch) -> i64 {
         let urgent = self.kind == Kind::Replica
             && (watch == Watch::Close || self.replication.link_down_ms != 0);
@@ -133,7 +134,8 @@ impl Instance {
         self.down_after_ms.min(period::PING_MS)
     }
 
-    /// Follows `sentinelRedisInstanceNoDownFor`.
+    /// Returns whether the instance has not been down for this time
+    /// (`sentinelRedisInstanceNoDownFor`).
     pub(crate) fn not_down_for(&self, span_ms: i64, now: i64) -> bool {
         self.down_since == 0 || now - self.down_since > span_ms
     }
@@ -162,8 +164,9 @@ impl Instance {
         self.link.disconnected = false;
     }
 
-    /// Redis repeats an unanswered INFO or PUBLISH at every tick until 100 are pending, this
-    /// implementation after a second (`sentinelSendPeriodicCommands`).
+    /// Sends the periodic commands that are due. Redis repeats an unanswered INFO or PUBLISH at
+    /// every tick until 100 are pending, this implementation after a second
+    /// (`sentinelSendPeriodicCommands`).
     pub(crate) fn send_periodic(
         &mut self,
         watch: Watch,
@@ -188,7 +191,8 @@ impl Instance {
         }
     }
 
-    /// Sentinels get no INFO. This function and the next two assume a connected link.
+    /// Returns when INFO is due. It is never sent to Sentinels. This function and the next two
+    /// assume that the link is connected.
     pub(crate) fn info_due(&self, watch: Watch) -> i64 {
         if self.kind == Kind::Sentinel {
             return i64::MAX;
@@ -215,8 +219,8 @@ impl Instance {
         self.link.hello_pending_since = None;
     }
 
-    /// Disconnects the instance's clients, so that they look up the primary. Returns whether the
-    /// commands could be sent (`sentinelSendSlaveOf`).
+    /// Sends SLAVEOF, and disconnects the instance's clients, so that they look up the primary.
+    /// Returns whether the commands could be sent (`sentinelSendSlaveOf`).
     pub(crate) fn send_slaveof(&mut self, master: Option<&Address>) -> bool {
         let port = master.map(|address| address.port.to_string());
         let (host, port) = match (master, &port) {
@@ -234,7 +238,7 @@ impl Instance {
         transaction.iter().all(|words| self.link.command(words, Expected::Nothing))
     }
 
-    /// Follows `sentinelSetClientName`.
+    /// Opens a connection and names it (`sentinelSetClientName`).
     fn open(&self, purpose: &str, context: &mut Context<'_>) -> Outgoing<Expected> {
         let Core { ids, my_id, .. } = &mut *context.core;
         let mut outgoing =

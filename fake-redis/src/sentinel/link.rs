@@ -1,4 +1,5 @@
-//! The two connections to an instance, and the signs of life on them (`instanceLink`).
+//! The two connections to an instance, and the times at which the instance last answered on them
+//! (`instanceLink`).
 
 use crate::protocol::outgoing::Outgoing;
 use fencepost_machine::{ConnectionId, Outputs};
@@ -33,7 +34,8 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// A PING counts as pending, so that an unreachable instance is noticed.
+    /// Creates a link without connections. A PING counts as pending, so that an unreachable
+    /// instance is detected as down.
     pub(crate) fn new(now: i64) -> Self {
         Self {
             command: None,
@@ -53,7 +55,7 @@ impl Link {
         }
     }
 
-    /// Follows the end of `sentinelResetMaster`.
+    /// Closes both connections (end of `sentinelResetMaster`).
     pub(crate) fn reset(&mut self, now: i64, out: &mut Outputs) {
         self.close_command(out);
         self.close_pubsub(out);
@@ -109,7 +111,7 @@ impl Link {
         true
     }
 
-    /// Follows `sentinelSendPing`.
+    /// Sends a PING (`sentinelSendPing`).
     pub(crate) fn ping(&mut self, now: i64) {
         if self.command(&[b"PING"], Expected::Pong) {
             self.last_ping = now;

@@ -89,7 +89,8 @@ impl Master {
         self.replicas.iter().find(|replica| replica.promoted)
     }
 
-    /// A promoted replica counts once it reports its new role (`sentinelGetCurrentMasterAddress`).
+    /// Returns the address of the primary. A promoted replica is the primary once it reports its
+    /// new role (`sentinelGetCurrentMasterAddress`).
     pub(crate) fn current_address(&self) -> &Address {
         match self.promoted() {
             Some(replica) if self.failover.promotion_seen() => &replica.address,
@@ -97,7 +98,8 @@ impl Master {
         }
     }
 
-    /// Follows `sentinelForceHelloUpdateForMaster`.
+    /// Makes the next hello of every instance due immediately
+    /// (`sentinelForceHelloUpdateForMaster`).
     pub(crate) fn force_hello(&mut self) {
         self.instances_mut().for_each(Instance::force_hello);
     }
@@ -114,7 +116,8 @@ impl Master {
         self.replicas.push(replica);
     }
 
-    /// Removes replicas, vote and failover, but keeps the other Sentinels (`sentinelResetMaster`).
+    /// Removes the replicas, the vote and the failover, but keeps the other Sentinels
+    /// (`sentinelResetMaster`).
     pub(crate) fn reset(&mut self, context: &mut Context<'_>) {
         let now = context.core.now;
         for mut replica in self.replicas.drain(..) {
@@ -140,7 +143,8 @@ impl Master {
         context.core.event("+reset-master", name_master(&self.node));
     }
 
-    /// The old primary becomes a replica (`sentinelResetMasterAndChangeAddress`).
+    /// Changes the address of the primary. The old primary becomes a replica
+    /// (`sentinelResetMasterAndChangeAddress`).
     pub(crate) fn change_address(&mut self, new: Address, context: &mut Context<'_>) {
         let mut addresses: Vec<Address> =
             self.replicas.iter().map(|replica| replica.address.clone()).collect();

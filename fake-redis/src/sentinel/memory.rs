@@ -1,9 +1,9 @@
 //! Sentinel's configuration file, which preserves its identity, votes and monitored primaries
 //! across restarts (`rewriteConfigSentinelOption`, `sentinelFlushConfig`).
 //!
-//! Redis writes and syncs the file after each of these changes, before it replies, so neither a
-//! crash nor a power loss loses any. The file contains the epoch of a Sentinel's vote but not its
-//! candidate. The Sentinel cannot vote again in that epoch.
+//! Redis writes and syncs the file after each change of these, before it replies, so a crash or a
+//! power loss does not lose a change. The file contains the epoch of a Sentinel's vote but not the
+//! candidate. After a restart, the Sentinel cannot vote again in that epoch.
 
 use super::{
     Address, Sentinel, SentinelConfig,
@@ -86,7 +86,8 @@ fn write_master(master: &Master, text: &mut String) {
         master.config_epoch,
         master.leader_epoch
     );
-    // While a promoted replica is announced, the old primary is listed as a replica instead.
+    // While a promoted replica is announced as the primary, the file lists the old primary as a
+    // replica.
     let known = master.replicas.iter().chain([&master.node]).map(|instance| &instance.address);
     for Address { host, port } in known.filter(|known| *known != address) {
         let _ = writeln!(text, "sentinel known-replica {name} {host} {port}");

@@ -3,7 +3,8 @@
 use super::{instance::Instance, master::Master, period};
 use std::cmp::Ordering;
 
-/// Lower priority, greater offset and smaller run id come first (`compareSlavesForPromotion`).
+/// Compares replicas by lower priority, greater offset and smaller run id
+/// (`compareSlavesForPromotion`).
 pub(crate) fn preference(one: &Instance, other: &Instance) -> Ordering {
     let key =
         |replica: &Instance| replica.run_id.as_ref().map(|run_id| run_id.to_ascii_lowercase());
@@ -17,15 +18,16 @@ pub(crate) fn preference(one: &Instance, other: &Instance) -> Ordering {
 }
 
 impl Master {
-    /// Follows `sentinelSelectSlave`.
+    /// Returns the replica to promote (`sentinelSelectSlave`).
     pub(crate) fn select_replica(&self, now: i64) -> Option<usize> {
         let candidates =
             self.replicas.iter().enumerate().filter(|(_, replica)| self.may_promote(replica, now));
         candidates.min_by(|(_, one), (_, other)| preference(one, other)).map(|(place, _)| place)
     }
 
-    /// A replica must be up and connected, have answered PING and INFO recently, and not have been
-    /// without its primary for too long. A priority of 0 excludes it.
+    /// Returns whether a replica may be promoted. It must be up and connected, have answered PING
+    /// and INFO recently, and not have been without its primary for too long. Its priority must not
+    /// be 0.
     fn may_promote(&self, replica: &Instance, now: i64) -> bool {
         let down = self.node.subjectively_down;
         let down_for = if down { now - self.node.down_since } else { 0 };

@@ -131,7 +131,8 @@ fn address_of(masters: &[Master], name: &[u8], reply: &mut Reply) {
     }
 }
 
-/// Returns the view of the primary, and the vote if requested. In TILT mode no instance is down.
+/// Replies whether this Sentinel considers the primary down, and votes if requested. In TILT mode
+/// no instance is down.
 fn is_master_down(
     masters: &mut [Master],
     args: Args<'_>,

@@ -43,7 +43,7 @@ impl Instance {
 }
 
 impl Master {
-    /// Follows `sentinelFailoverReconfNextSlave`.
+    /// Reconfigures the next replicas (`sentinelFailoverReconfNextSlave`).
     pub(crate) fn reconfigure_next(&mut self, core: &mut Core) {
         let Some(new) = self.promoted().map(|replica| replica.address.clone()) else { return };
         let mut in_progress =
@@ -70,7 +70,7 @@ impl Master {
         self.detect_end(&new, core);
     }
 
-    /// All reachable replicas must be reconfigured, or the failover times out.
+    /// Ends the failover when all reachable replicas are reconfigured, or when the time is up.
     fn detect_end(&mut self, new: &Address, core: &mut Core) {
         if self.promoted().is_none_or(|replica| replica.subjectively_down) {
             return;
@@ -98,7 +98,7 @@ impl Master {
         }
     }
 
-    /// Follows `sentinelFailoverSwitchToPromotedSlave`.
+    /// Makes the promoted replica the primary (`sentinelFailoverSwitchToPromotedSlave`).
     pub(crate) fn switch_to_promoted(&mut self, context: &mut Context<'_>) {
         let new = self
             .promoted()

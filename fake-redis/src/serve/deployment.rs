@@ -103,7 +103,8 @@ pub fn start(options: &ServeOptions) -> Result<Serving, ServeError> {
         return Err(ServeError::Options(problem.to_owned()));
     }
     let parts = options.parts()?;
-    // All servers listen before any of them starts, because replicas need the address of the first.
+    // All servers listen before any of them starts, because replicas need the address of the
+    // primary.
     let listeners = listen(options.bind, options.port, parts.len() as u16)?;
     let ports = listeners.iter().map(|listener| Ok(listener.local_addr()?.port()));
     let ports: Vec<u16> = ports.collect::<io::Result<_>>().map_err(ServeError::System)?;

@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 use std::io;
 use wire::{Answer, take_request};
 
-/// Servers whose clock moves by commands, with the connections of clients and of the administrator.
+/// Servers whose clock moves by commands only, with the connections of their clients and of the
+/// administrator.
 pub struct Commanded {
     scene: Scene,
     sockets: BTreeMap<u64, Option<usize>>,

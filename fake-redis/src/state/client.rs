@@ -25,8 +25,8 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// These commands were accepted earlier, so they are never refused, and they see expired
-    /// keys.
+    /// Returns whether the client's commands are never refused and see expired keys, because they
+    /// were accepted earlier.
     pub(crate) fn must_be_obeyed(self) -> bool {
         matches!(self, Role::Primary | Role::Disk)
     }
@@ -45,11 +45,11 @@ pub(crate) enum ReplyMode {
 pub(crate) struct Watch {
     pub(crate) db: usize,
     pub(crate) key: Box<[u8]>,
-    /// Whether the key had expired before WATCH, in which case its deletion is no change.
+    /// Whether the key had already expired at WATCH. Its deletion is then not a change.
     pub(crate) was_expired: bool,
 }
 
-/// Watches and subscriptions are also in the tables `Watches` and `PubSub`.
+/// A client. Its watches and subscriptions are also in the tables `Watches` and `PubSub`.
 #[derive(Debug)]
 pub(crate) struct Client {
     id: u64,
@@ -104,7 +104,7 @@ impl Client {
         }
     }
 
-    /// `peer` is `host:port`.
+    /// Creates the client of a connection. `peer` is `host:port`.
     pub(crate) fn of_connection(
         id: u64,
         connection: ConnectionId,
@@ -152,7 +152,7 @@ impl Client {
         self.reply_mode
     }
 
-    /// SKIP has no effect after OFF.
+    /// Sets the mode of CLIENT REPLY. SKIP has no effect after OFF.
     pub(crate) fn set_reply_mode(&mut self, mode: ReplyMode) {
         if !(mode == ReplyMode::SkipNext && self.reply_mode == ReplyMode::Off) {
             self.reply_mode = mode;

@@ -3,7 +3,7 @@
 use crate::config::RedisVersion;
 
 bitflags::bitflags! {
-    /// Flags with the names of COMMAND INFO, in uppercase.
+    /// Flags of a command, with their names in COMMAND INFO in uppercase.
     #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
     pub(crate) struct Flags: u32 {
         const WRITE = 1 << 0;

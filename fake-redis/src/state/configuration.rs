@@ -6,7 +6,8 @@ use crate::config::kept::Settings;
 use crate::config::parameters::{self, Refusal};
 use std::ops::Deref;
 
-/// A [`NodeConfig`] that only its own methods change, because they also update derived values.
+/// A [`NodeConfig`] that changes only through methods of this type, because they also update
+/// derived values.
 #[derive(Debug)]
 pub(crate) struct Configuration {
     node: NodeConfig,

@@ -10,7 +10,8 @@ pub(crate) struct Targets {
 
 impl Targets {
     pub(crate) const ALL: Targets = Targets { append_only: true, replicas: true };
-    /// Replicas without the append-only file, for commands such as PUBLISH that do not change data.
+    /// The replicas but not the append-only file, for commands such as PUBLISH that do not change
+    /// data.
     pub(crate) const REPLICAS: Targets = Targets { append_only: false, replicas: true };
 }
 
@@ -114,7 +115,8 @@ impl Changes {
         self.effects.items.len()
     }
 
-    /// Replicas get the final instant of each effect from `first` on as a relative time.
+    /// Marks the effects from `first` on, so that replicas get their last argument as a relative
+    /// time.
     pub(crate) fn make_relative(&mut self, first: usize) {
         self.effects.items[first..].iter_mut().for_each(|item| item.is_relative = true);
     }

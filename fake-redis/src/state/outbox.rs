@@ -1,4 +1,4 @@
-//! Outputs to the driver, and messages that wait for the end of an input.
+//! Outputs for the driver, and messages that are sent at the end of an input.
 
 use fencepost_machine::{Output, Outputs};
 

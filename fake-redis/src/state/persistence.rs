@@ -92,7 +92,8 @@ impl PersistenceState {
         std::mem::take(&mut self.rewrite)
     }
 
-    /// The append-only file is then empty and has no database selected.
+    /// Records that a new append-only file was written. It is empty at first and has no database
+    /// selected.
     pub(crate) fn replaced(&mut self, base: usize, offset: u64) {
         self.size = LogSize { base, appended: 0 };
         self.appended.clear();
@@ -123,8 +124,9 @@ impl PersistenceState {
         self.appended.split().freeze()
     }
 
-    /// While the file is being synced, a write could block, so data stays in memory for up to two
-    /// whole seconds. If the process dies meanwhile, acknowledged writes are lost.
+    /// Returns until when a write is postponed. During a sync a write could block, so data stays in
+    /// memory for up to two whole seconds. If the process dies in that time, acknowledged writes
+    /// are lost.
     pub(crate) fn postponed_until(&mut self, second: i64) -> Option<i64> {
         if self.mode != (Persistence::Aof { fsync: Fsync::EverySec }) || !self.is_syncing() {
             return None;
@@ -174,7 +176,8 @@ impl PersistenceState {
         self.wants_stream().then(|| self.progress.synced())
     }
 
-    /// Returns Redis's `-MISCONF` error after a disk failure. Disks never fail here.
+    /// Returns Redis's `-MISCONF` error after a disk failure. Disks never fail here, so it is never
+    /// returned.
     pub(crate) fn denied_write(&self) -> Option<CommandError> {
         None
     }

@@ -30,11 +30,11 @@ use std::collections::BTreeMap;
 
 const CRON_PERIOD_MICROS: i64 = 1_000_000;
 const FAILOVER_PERIOD_MICROS: i64 = 100_000;
-/// Seconds for which a primary without replicas keeps its backlog (`repl-backlog-ttl`).
+/// Time in seconds for which a primary without replicas keeps its backlog (`repl-backlog-ttl`).
 const BACKLOG_TTL_SECONDS: i64 = 3_600;
 
-/// [`Replication::follow`] and [`Replication::lead`] change the role and everything that depends on
-/// it. Only this module appends to the stream.
+/// The state of replication. [`Replication::follow`] and [`Replication::lead`] change the role and
+/// all fields that depend on it. Only this module appends to the stream.
 #[derive(Debug)]
 pub(crate) struct Replication {
     primary: Option<(String, u16)>,
@@ -45,7 +45,8 @@ pub(crate) struct Replication {
     good_replicas: usize,
     introductions: BTreeMap<ClientKey, Introduction>,
     link: Link,
-    /// The data equals the history up to its offset, so a partial resynchronization is possible.
+    /// Whether the data equals the history up to its offset, so that a partial resynchronization is
+    /// possible.
     may_continue: bool,
     down_since: Option<i64>,
     waiting: Vec<Waiting>,
@@ -91,14 +92,15 @@ impl Replication {
         self.primary.is_some()
     }
 
-    /// The caller must have closed any earlier link. A former primary offers its own history, which
-    /// its new primary may know.
+    /// Makes the server a replica. The caller must have closed any earlier link. A former primary
+    /// offers its own history, which its new primary may know.
     pub(crate) fn follow(&mut self, host: &str, port: u16) {
         self.may_continue |= self.primary.is_none();
         self.primary = Some((host.to_owned(), port));
     }
 
-    /// The caller must have closed the link. The old history stays valid under its old id.
+    /// Makes the server a primary. The caller must have closed the link. The old history stays
+    /// valid under its old id.
     pub(crate) fn lead(&mut self, id: String, now_seconds: i64) {
         self.primary = None;
         self.may_continue = false;
@@ -122,7 +124,8 @@ impl Replication {
         self.primary.is_none() && self.history.has_backlog()
     }
 
-    /// Counts an effect without replicas, so that WAITAOF can compare offsets with the disk.
+    /// Counts an effect while there are no replicas, so that WAITAOF can compare offsets with the
+    /// disk.
     #[inline]
     pub(crate) fn count_unfollowed(&mut self) {
         if self.primary.is_none() {
@@ -147,7 +150,8 @@ impl Replication {
         self.history.forget(id);
     }
 
-    /// A replica may continue at the snapshot's position, and a primary may serve its replicas.
+    /// Resumes the history of a snapshot. A replica may continue at its position, and a primary may
+    /// serve its replicas from there.
     pub(crate) fn resume(&mut self, origin: &Origin, backlog_size: usize) {
         if self.is_replica() {
             self.history.adopt(&origin.id, origin.offset);
@@ -187,7 +191,8 @@ impl Replication {
             && !self.withholds_pings()
     }
 
-    /// Returns `None` if the position is meaningless (`rdbPopulateSaveInfo`).
+    /// Returns the replication position for a snapshot, or `None` if it has no meaning
+    /// (`rdbPopulateSaveInfo`).
     pub(crate) fn origin(&self, primary_db: usize) -> Option<Origin> {
         let stream_db = match self.primary {
             None if self.history.has_backlog() => self.stream_db.unwrap_or(0),

@@ -1,10 +1,10 @@
-//! The scripts that a server knows, and the state that scripts leave for later ones.
+//! The scripts that a server knows, and the state that scripts leave for later scripts.
 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use sha1::{Digest, Sha1};
 
-/// Initial state of Redis's rand.c in every process.
+/// State with which Redis's rand.c starts in every process.
 pub(crate) const INITIAL_RANDOM_STATE: u64 = 0x1234_ABCD_330E;
 
 pub(crate) type Sha = [u8; 40];

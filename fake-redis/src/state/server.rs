@@ -56,8 +56,8 @@ impl std::fmt::Debug for Attendance {
     }
 }
 
-/// No file outside this module assigns the server's parts. The modules for clients, replication and
-/// the disk change the data of these three parts. All other parts change only through their own
+/// A server. No file outside this module assigns its parts. The modules for clients, replication
+/// and the disk change data within their own parts. All other parts change only through their own
 /// methods.
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -138,8 +138,8 @@ impl Server {
         }
     }
 
-    /// An entry expires when the time is strictly later than its expiry (`keyIsExpired` in db.c).
-    /// Nothing expires during loading.
+    /// Returns whether an entry has expired: the time must be strictly later than its expiry
+    /// (`keyIsExpired` in db.c). No entry expires during loading.
     pub(crate) fn is_expired(&self, entry: &Entry) -> bool {
         entry.expires_at_ms().is_some_and(|at| self.now_ms() > at) && !self.life.is_loading()
     }
@@ -152,7 +152,7 @@ impl Server {
         self.clock.ms()
     }
 
-    /// Nothing expires or is evicted during CLIENT PAUSE or a failover.
+    /// Returns whether expiry and eviction are suspended, as during CLIENT PAUSE and a failover.
     pub(crate) fn is_paused(&self) -> bool {
         self.pause.scope().is_some() || self.replication.is_failing_over()
     }

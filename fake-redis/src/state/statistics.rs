@@ -22,7 +22,8 @@ pub(crate) struct Statistics {
     errors: IndexMap<Vec<u8>, u64, FxBuildHasher>,
     errors_total: u64,
     errors_accounted: u64,
-    /// Whether the current command repeats an error that a called command already counted.
+    /// Whether the current command repeats an error of a command that it called. That one already
+    /// counted the error.
     repeats_error: bool,
     calls: IndexMap<usize, (&'static CommandInfo, Calls), FxBuildHasher>,
     recent: [u16; RECENT_MAX],
@@ -76,7 +77,8 @@ impl Statistics {
         self.errors_accounted = self.errors_total;
     }
 
-    /// A called command's error does not fail the caller (`incrCommandStatsOnError`).
+    /// Counts a call of a command, and whether it failed. An error of a command that it called was
+    /// already accounted for (`incrCommandStatsOnError`).
     pub(crate) fn end_call(&mut self, command: &'static CommandInfo) {
         let has_failed =
             std::mem::take(&mut self.repeats_error) || self.errors_total > self.errors_accounted;

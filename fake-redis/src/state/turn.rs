@@ -1,4 +1,4 @@
-//! The command being executed.
+//! The command that the server is executing.
 
 use crate::state::client_key::ClientKey;
 
@@ -19,7 +19,8 @@ impl Turn {
         self.acting = None;
     }
 
-    /// The caller passes the result of the wait to [`Turn::resume`].
+    /// Begins a nested turn of a client. Returns the outer turn, which the caller passes to
+    /// [`Turn::resume`].
     pub(crate) fn step_in(&mut self, client: ClientKey) -> Turn {
         let before = *self;
         self.acting = Some(client);

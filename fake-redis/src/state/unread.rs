@@ -1,4 +1,4 @@
-//! The unsent output of a client.
+//! The output of a client that has not been sent.
 
 use crate::config::OutputLimit;
 

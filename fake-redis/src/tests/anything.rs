@@ -1,4 +1,4 @@
-//! Tests that no command crashes the server, whatever its arguments.
+//! Tests that no command crashes the server, regardless of its arguments.
 
 use crate::commands;
 use crate::testing::Bench;

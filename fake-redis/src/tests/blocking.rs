@@ -1,4 +1,4 @@
-//! Tests that blocked clients are served once, in order, and after the current command.
+//! Tests that blocked clients are served once, in order, and after the command that serves them.
 
 use crate::testing::{Bench, check_on};
 

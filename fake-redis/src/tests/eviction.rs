@@ -82,7 +82,7 @@ fn memory_that_was_taken_is_given_back() {
     assert_eq!(bench.node.server_mut().used_memory(), 0);
 }
 
-/// Scripts with declared flags are checked before they run.
+/// The memory limit is checked before a script with declared flags runs.
 #[test]
 fn memory_without_a_bound_is_never_full() {
     let mut bench = Bench::new();

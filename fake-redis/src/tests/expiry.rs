@@ -144,7 +144,7 @@ fn what_a_primary_sends_meets_keys_that_have_expired_here_as_alive() {
     bench.pass(1_000);
     bench.node.server_mut().clock.show(bench.now);
     bench.node.server_mut().apply_replicated(&[b"INCR", b"n"]);
-    // With the clock set back, the key is alive again, so INCR has counted from 5.
+    // The clock is set back before the expiry, so the key exists again and INCR has counted from 5.
     bench.step_clock(-1_000);
     check_on(&mut bench, &[("GET n", "$1|6")]);
 }

@@ -1,4 +1,5 @@
-//! Tests of loading: replies meanwhile, reasons to stop, and refused files.
+//! Tests of loading: replies while the server loads, errors that stop it, and files that it
+//! refuses.
 
 use crate::config::{Fsync, NodeConfig, Persistence};
 use crate::front::node::Node;

@@ -1,4 +1,4 @@
-//! Tests that propagation uses absolute times, effects instead of scripts, and DEL on expiry.
+//! Tests that the server propagates absolute times, the effects of scripts, and a DEL on expiry.
 
 use crate::testing::{Bench, START_MS, check_on};
 

@@ -1,4 +1,4 @@
-//! Tests that the judge gets reports about the selected keys only.
+//! Tests that only changes of the selected keys are reported to the judge.
 
 use crate::config::NodeConfig;
 use crate::testing::{Bench, check_on};

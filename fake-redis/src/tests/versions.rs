@@ -7,7 +7,8 @@ fn at_version(version: RedisVersion) -> Bench {
     Bench::with(NodeConfig { version, ..NodeConfig::default() })
 }
 
-/// In 6.2, relative times stay relative and absolute ones absolute (t_string.c, expire.c).
+/// In 6.2, replicas get relative times as relative and absolute times as absolute (t_string.c,
+/// expire.c).
 #[test]
 fn before_7_0_replicas_are_told_spans() {
     let mut bench = at_version(RedisVersion::V6_2);
@@ -45,7 +46,7 @@ fn before_7_0_replicas_are_told_of_loaded_scripts() {
     }
 }
 
-/// Client libraries parse these texts of 6.2.
+/// Error texts of 6.2 that client libraries parse.
 #[test]
 fn before_7_0_errors_read_differently() {
     let mut bench = at_version(RedisVersion::V6_2);
@@ -74,7 +75,7 @@ fn before_7_0_errors_read_differently() {
     assert!(problem.ends_with(end), "{problem}");
 }
 
-/// The conditions of 8.4 were made for locks: compare and set, compare and delete.
+/// Conditions of 8.4 that were made for locks: compare and set, compare and delete.
 #[test]
 fn from_8_4_on_set_and_delex_compare() {
     let mut bench = at_version(RedisVersion::V8_4);

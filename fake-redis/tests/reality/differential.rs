@@ -63,7 +63,7 @@ fn check(real: &RealRedis, is_resp3: bool, commands: &[Vec<String>]) -> Result<(
     }
     let commands: Vec<&Vec<String>> =
         commands.iter().filter(|words| is_comparable(words)).collect();
-    // A round trip per command would take most of the time.
+    // All commands are sent together, because most of the time would be spent on round trips.
     let requests: Vec<Vec<u8>> = commands.iter().map(|words| encode(words)).collect();
     stream.write(&requests.concat());
     for (index, request) in requests.iter().enumerate() {
@@ -91,7 +91,7 @@ fn replies_are_those_of_a_real_redis() {
     let cases = cases.unwrap_or(CASES);
     let config =
         Config { cases, failure_persistence: None, max_shrink_iters: 4_000, ..Config::default() };
-    // The default seed is fixed, so that only a change of the code can cause a failure.
+    // The default seed is fixed, so that a failure can only be caused by a change of the code.
     let seed = std::env::var("FENCEPOST_DIFFERENTIAL_SEED")
         .ok()
         .and_then(|seed| seed.parse::<u8>().ok())

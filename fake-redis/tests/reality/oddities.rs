@@ -1,4 +1,5 @@
-//! Compares replies to unusual arguments with a real server, and keeps every found difference.
+//! Compares replies to unusual arguments with those of a real server. Every difference that was
+//! ever found has a line here.
 
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis, encode};
@@ -22,7 +23,7 @@ const LINES: &[&str] = &[
     "INCRBYFLOAT x 5e400",
     "INCRBYFLOAT x 1e-4940",
     "DEL k x",
-    // The server preserves 0 and -0.
+    // Servers distinguish 0 from -0 in a stored score.
     "ZADD k 0 a 1 b 2 c",
     "ZADD k CH -0 a",
     "ZSCORE k a",
@@ -62,7 +63,7 @@ const LINES: &[&str] = &[
     "ZSCAN z 00",
     "ZSCAN z 0\\_",
     "SSCAN s -1",
-    // Error texts end at a NUL byte and have one line.
+    // Error texts end at a NUL byte, and line breaks in them become spaces.
     "NOSUCH\\r\\nCMD a\\0b",
     "NOSUCH a\\r\\nb\\0c",
     "NOSUCH\\0",
@@ -96,7 +97,7 @@ const LINES: &[&str] = &[
     "CONFIG SET dir /tmp",
     "CONFIG SET dbfilename x.rdb",
     "CONFIG SET maxmemory 0 dir /tmp",
-    // A pause beyond the largest time ends immediately.
+    // A pause beyond the largest time has already ended.
     "CLIENT PAUSE 9223372036854775807",
     "PING",
     "CLIENT PAUSE 9223372036854775808",
@@ -166,7 +167,8 @@ fn a_browsers_request_is_cut_off_with_what_came_before_it() {
     assert_eq!(fakes.client(0).ask(&["PING"]), b"+PONG\r\n", "the server is still there");
 }
 
-/// The members are inserted in the worst order, as many as a real server accepts in a few seconds.
+/// The members are inserted in the worst order. Their number is what a real server accepts in a few
+/// seconds.
 #[test]
 fn a_large_sorted_set_has_the_ranks_of_a_real_one() {
     let Some(real) = RealRedis::start(&[]) else { return };

@@ -1,4 +1,4 @@
-//! Tests that the command statistics in INFO equal those of a real server, except for times.
+//! Tests that the command statistics in INFO equal those of a real server, except for durations.
 
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis};

@@ -1,5 +1,5 @@
-//! Tests of fake-redis with unmodified real programs. It is a primary and a replica of a
-//! redis-server, a real Sentinel monitors it, and redis-cli and redis-benchmark use it.
+//! Tests of fake-redis with unmodified real programs. It is the primary of a redis-server or its
+//! replica, a real Sentinel monitors it, and redis-cli and redis-benchmark are its clients.
 
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis, skip};
@@ -106,7 +106,8 @@ fn a_fake_server_follows_a_real_one_by_full_and_partial_resynchronisation() {
     };
     let mut primary = real.connect();
     primary.run("AUTH secret");
-    // fake-redis does not read the packed encodings in a real server's snapshot.
+    // fake-redis does not read the packed encodings in a real server's snapshot, so the data is
+    // plain strings.
     primary.run("SET string value");
     primary.run("SET lock token NX PX 3600000");
     let node = NodeConfig { masterauth: Some("secret".into()), ..NodeConfig::default() };
@@ -127,7 +128,8 @@ fn a_fake_server_follows_a_real_one_by_full_and_partial_resynchronisation() {
     wait_for_value(&mut replica, "missed", "3");
     assert_eq!(primary.info("sync_full"), Some("1".to_owned()));
     assert_eq!(primary.info("sync_partial_ok"), Some("1".to_owned()));
-    // The replica continues the history, so its former primary follows it without a snapshot.
+    // The promoted replica continues the history, so its former primary follows it without a
+    // snapshot.
     assert_eq!(replica.run("REPLICAOF NO ONE"), "+OK");
     assert_eq!(replica.run("SET promoted 4"), "+OK");
     primary.run(&format!("REPLICAOF 127.0.0.1 {}", fakes.ports[0]));

@@ -1,4 +1,4 @@
-//! Tests of asynchronous replication under turmoil's faults, where a lock can have two holders.
+//! Tests of asynchronous replication under turmoil's faults, which can give a lock two holders.
 
 use crate::simulation::{
     Holders, SENTINELS, Setup, acquire, ask, connect, primary_other_than, sleep,
@@ -20,7 +20,7 @@ async fn bob(holders: Holders) -> turmoil::Result {
 }
 
 async fn reunion() -> turmoil::Result {
-    // Sentinel disconnects the clients of a server that it demotes.
+    // The loop retries because Sentinel disconnects the clients of a server that it demotes.
     while !matches!(role_and_owner().await, Ok((role, owner)) if role == "slave" && owner == "bob")
     {
         sleep(1).await;

@@ -1,4 +1,4 @@
-//! Tests of peers that do not read, and of streams other than turmoil's.
+//! Tests of peers that do not read, and of servers on streams other than turmoil's.
 
 use crate::simulation::{Setup, node, simulation};
 use fake_redis::host::{Hardware, SharedDisk, serve};

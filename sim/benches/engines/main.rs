@@ -1,7 +1,7 @@
-//! Compares the cost of engines, as ratios. Run it with `cargo bench --bench engines`; `-- --quick`
-//! takes a tenth of the time.
+//! Compares the processor time of the engines, as ratios. Run it with `cargo bench --bench
+//! engines`; `-- --quick` takes a tenth of the time.
 //!
-//! Each figure is the CPU time of the thread, as the best of several alternating rounds.
+//! Each figure is the thread's CPU time in the best of several alternating rounds.
 //! `benches/instructions.sh` counts instructions per command, which are exactly reproducible.
 
 mod stock;
@@ -163,7 +163,8 @@ fn sizes(patience: Duration) {
     }
 }
 
-/// Each thread's own CPU time shows the cost of shared memory, allocator and caches.
+/// Measures two threads that simulate at the same time. Each thread's own CPU time shows what
+/// sharing memory, the allocator and caches costs.
 fn threads(patience: Duration) {
     let rate = || {
         let timed: Vec<Timed<'_>> = vec![(
@@ -217,7 +218,8 @@ fn measure(timed: &[Timed<'_>], patience: Duration) -> Vec<Cost> {
     best.iter().map(|best| cost(best.get())).collect()
 }
 
-/// Returns the first number of `schedstat` on Linux, and the elapsed time elsewhere.
+/// Returns the thread's CPU time on Linux (the first number of `schedstat`), and the elapsed time
+/// elsewhere.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
 fn cpu_time() -> Duration {
     thread_local! {

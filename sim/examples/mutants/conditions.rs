@@ -17,7 +17,7 @@ impl Condition {
         Condition { is_aimed: true, ..self }
     }
 
-    /// Multiplies the number of seeds, for rare coincidences.
+    /// Multiplies the number of seeds, for conditions that need a rare coincidence.
     const fn times(self, times: u64) -> Condition {
         Condition { times, ..self }
     }
@@ -93,13 +93,14 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     on_primary("failover+replication-lag", "wait-replicas = 1"),
     under("clock-jump", ""),
     under("latency", "extra-latency = \"1s..15s\""),
-    // These critical sections are longer than a lease, for locks that renew it, or outlast a
-    // waiter's allowed silence. The pauses exceed half a lease but not a whole one.
+    // These critical sections outlast a lease, so that locks have to renew it, or outlast the time
+    // for which a waiter may stay silent. The pauses last between half a lease and a whole one.
     under("none", "hold = \"12s..20s\""),
     under("none", "acquire-timeout = \"120s\""),
     under("pause", "pause = \"4s..6s\"").aimed(),
     under("none", "cycles = 30"),
-    // A process that reacquires its lock at half-time renews its lease.
+    // A process that reacquires its lock halfway through a critical section thereby renews its
+    // lease.
     under("none", "hold = \"22s..28s\""),
     // The critical section ends before the first renewal, so that a lock that waits for a replica
     // when it is acquired has nothing to lose. Only one of two replicas lags, so that the choice of
@@ -112,7 +113,8 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     .aimed()
     .times(4),
     on_primary("failover", "availability = \"20s\""),
-    // A waiter sends nothing, so a process that has not asked yet must arrive.
+    // A waiting process sends nothing, so the mistake shows only if another process first asks for
+    // the lock after the restart.
     on_redis(
         "restart",
         "persistence = \"aof-always\"; think = \"1s..12s\"; hold = \"6s..9s\"; \
@@ -125,8 +127,9 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     under("none", "availability = \"5s\""),
     // Primaries only crash, so no process writes to two of them, and one of three replicas always
     // has every write, even after two failovers. A lock is lost only if the wrong replica is
-    // promoted. The critical sections are long enough for the new primary to get a replica again,
-    // without which it grants nothing. There are enough cycles for a process to ask after that.
+    // promoted. A new primary without a replica grants nothing, so the critical sections are long
+    // enough for it to get a replica. There are enough cycles for a process to ask for the lock
+    // after that.
     on_primary(
         "failover",
         "wait-replicas = 1; replicas = 3; lagging-replicas = 1; replication-lag = \"20s..30s\"; \
@@ -134,8 +137,8 @@ pub(crate) const CONDITIONS: &[Condition] = &[
          cycles = 20",
     )
     .times(2),
-    // The process holds the lock until half-time, when the inner release removes it. A process that
-    // asks for no longer than that finds the lock held.
+    // The inner release removes the lock halfway through the critical section. A process that gives
+    // up before then finds the lock held.
     on_primary(
         "failover",
         "wait-replicas = 1; replicas = 3; lagging-replicas = 1; replication-lag = \"20s..30s\"; \
@@ -159,7 +162,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
         "failover-by = \"crash\"; cycles = 40; hold = \"10ms..1s\"; think = \"1s..3s\"; \
          retry = \"500ms..1s\"; acquire-timeout = \"20s\"; availability = \"20s\"",
     ),
-    // A lock that is not released must outlive its waiters.
+    // The lease of a lock that is never released must outlast the waiters.
     on_primary("none", "ttl = \"120s\""),
     // A process that resumes after a pause still has its critical section ahead, without a lock.
     on_masters("pause", "pause = \"12s..15s\"; hold = \"8s..9s\""),
@@ -177,19 +180,19 @@ pub(crate) const CONDITIONS: &[Condition] = &[
         "none",
         "latency = \"1ms..20ms\"; hold = \"1ms..5ms\"; cycles = 30; acquire-timeout = \"120s\"",
     ),
-    // A process is always in its critical section when servers lose their data. A majority of the
-    // servers rarely loses the same data.
+    // At any time some process is in its critical section, so servers lose their data while the
+    // lock is held. A majority of the servers rarely loses the same data.
     on_ensemble("restart", "hold = \"14s..18s\"").aimed().times(16),
     // A single server needs no election, so only the session keeps a free lock unavailable.
     on_zookeeper("client-crash", "ensemble = 1"),
     // Many processes ask at the same time after a holder crashed, and act on stale reads.
     on_primary("client-crash", "processes = 8; latency = \"1ms..50ms\"; retry = \"5ms..20ms\""),
-    // These pauses outlast a session and a shortened lock-delay, or are just covered by a session
-    // and a full lock-delay, or outlast both.
+    // The pauses outlast a session and a shortened lock-delay, end just within a session and a full
+    // lock-delay, or outlast both.
     on_chubby("pause", "pause = \"35s..45s\"").times(2),
     on_chubby("pause", "pause = \"66s..71s\"").times(4),
     on_chubby("pause", "pause = \"85s..100s\"").times(4),
-    // A session is kept for at least 12 s.
+    // The master keeps a silent session for at least 12 s.
     on_chubby("pause", "pause = \"11s..11900ms\"; hold = \"8s..15s\"").aimed().times(8),
     on_chubby("client-crash", "availability = \"14s\"").aimed().times(4),
     // The holder is cut off until its lease, its grace period and a lock-delay are over.
@@ -202,7 +205,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     .times(4),
     // The grantor fails in the middle of a critical section.
     on_gemfire("failover", "hold = \"6s..9s\"").aimed().times(8),
-    // A member is kept for at least 7.998 s.
+    // The grantor keeps a silent member for at least 7.998 s.
     on_gemfire("pause", "pause = \"7500ms..7900ms\"").times(2),
     on_gemfire("client-crash", "availability = \"12s\""),
 ];

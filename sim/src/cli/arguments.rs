@@ -1,4 +1,4 @@
-//! The arguments for clap.
+//! The command-line arguments, as clap parses them.
 
 mod findings;
 mod load;
@@ -59,11 +59,11 @@ pub(crate) struct Arguments {
     pub(crate) run: RunArguments,
 }
 
-/// Commands that only --help-all lists.
+/// Commands that only `--help-all` lists.
 const RARE: &str = "shrink export check merge findings gallery docs schema completions man";
 
 impl Arguments {
-    /// Help on one screen: the common commands and options.
+    /// Returns the help on one screen, with the common commands and options.
     pub(crate) fn overview() -> String {
         let hide = |command: clap::Command, name: &'static str| {
             command.mut_subcommand(name, |rare| rare.hide(true))

@@ -1,4 +1,5 @@
-//! The command `fencepost check`, which judges a recorded history, or those in a report, again.
+//! The command `fencepost check`, which judges a recorded history or the histories in a report
+//! again.
 
 use super::arguments::FileArguments;
 use super::options::view;

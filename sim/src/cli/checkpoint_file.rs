@@ -1,4 +1,4 @@
-//! The file and the schedule of checkpoints for a sweep or an exploration.
+//! The file of a checkpoint, and the times at which a sweep or an exploration writes it.
 
 use super::Failure;
 use super::arguments::SweepArguments;

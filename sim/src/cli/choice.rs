@@ -1,4 +1,4 @@
-//! Parses flags whose value is a variant of another crate's enum.
+//! Parses options whose value is a variant of another crate's enum.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::str::FromStr;

@@ -15,7 +15,7 @@ use fencepost_reports::show::format::compare::VIEWS;
 use fencepost_reports::summary::sweep::Comparison;
 use std::path::Path;
 
-/// A comparison has no verdict, so its exit status is 0.
+/// Compares two locks or two sweeps. A comparison has no verdict, so the exit status is 0.
 pub(crate) fn compare(arguments: &CompareArguments) -> Result<Outcome, Failure> {
     let view = view(VIEWS, &arguments.format)?;
     let (a, b) = (&arguments.a, &arguments.b);
@@ -34,7 +34,7 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<Outcome, Failure> 
     Ok(Outcome::AsExpected)
 }
 
-/// A file is a side that is no name of a lock, and looks like a path or exists.
+/// Returns whether a side is a file: it does not name a lock, and it looks like a path or exists.
 fn is_file(side: &str) -> bool {
     let path = Path::new(side);
     find(side).is_none()

@@ -1,4 +1,5 @@
-//! The command `fencepost completions SHELL`, whose script also completes names.
+//! The command `fencepost completions SHELL`, whose script also completes names of locks, faults
+//! and other values.
 
 use super::arguments::Arguments;
 use super::output::print;

@@ -1,4 +1,4 @@
-//! Counts seeds without minimization, explanation or repetition under turmoil.
+//! Counts violations over seeds, without minimizing, explaining or repeating them under turmoil.
 
 use super::Failure;
 use super::arguments::{JobsArgument, QuietArgument};

@@ -116,7 +116,8 @@ fn run_all(
         }
         Answer::Quiet(ledger) => (ledger, None),
     };
-    // The ledger is saved first, because a full disk must not lose the runs.
+    // The ledger is saved before anything is printed, so that a failed output does not lose the
+    // runs.
     let outcome = order.conclude(&ledger, reason.as_deref(), &arguments.format)?;
     watch.keep(&ledger)?;
     if reason.is_some() {

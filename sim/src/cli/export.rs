@@ -97,7 +97,8 @@ fn shown<'r>(
     })
 }
 
-/// Faults with their whole magnitude come first, because a minimal one leaves no spare time.
+/// Returns smaller runs with the same violation. Faults with their whole magnitude come first,
+/// because a minimal magnitude leaves no spare time.
 fn smaller(whole: &RunSpec, violation: &ViolationReport) -> Vec<RunSpec> {
     let (Some(plan), Some(minimal)) = (&violation.minimal_plan, &violation.minimal_run) else {
         return vec![whole.clone()];

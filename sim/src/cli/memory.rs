@@ -14,7 +14,7 @@ const GRACE: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(crate) struct MemoryBound {
     exceeded_by_holding: AtomicU64,
-    /// Lock for file writes, which the thread that ends the process takes too.
+    /// Lock for file writes. The thread that ends the process takes it as well.
     ending: Mutex<()>,
 }
 
@@ -31,8 +31,9 @@ impl MemoryBound {
         std::mem::forget(self.writing());
     }
 
-    /// Beyond the limit, the sweep is asked to stop. If the memory then grows by another half, or
-    /// the sweep does not stop in time, the process ends with the content of its checkpoint.
+    /// Starts the thread that polls the memory. Beyond the limit, it asks the sweep to stop. If the
+    /// memory then grows by another half, or the sweep does not stop in time, it ends the process,
+    /// and the checkpoint keeps the results.
     pub(crate) fn watch(&'static self, max: u64, stop: &'static Stop) -> Result<(), Failure> {
         held().ok_or_else(|| {
             Failure::wrong("--max-memory: this system does not report memory use")

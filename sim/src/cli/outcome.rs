@@ -7,7 +7,7 @@ use fencepost_reports::{RunReport, Verdict};
 pub enum Outcome {
     /// Exit status 0: no violation, or all as expected.
     AsExpected,
-    /// An inconclusive result, because nothing exercised the lock.
+    /// An inconclusive result, because no run exercised the lock.
     Unknown,
     /// A violation, or a deviation from the expectations.
     Violated,
@@ -36,7 +36,7 @@ impl Outcome {
             Outcome::AsExpected => 0,
             Outcome::Violated => 1,
             Outcome::Unknown => 3,
-            // A shell reports 128 plus the signal's number for a command that a signal killed.
+            // A shell reports 128 plus the signal's number for a command that a signal ended.
             Outcome::Interrupted => 130,
             Outcome::Terminated => 143,
         }

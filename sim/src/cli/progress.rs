@@ -126,7 +126,7 @@ impl Progress {
         self.done.load(Ordering::Relaxed).saturating_sub(self.runs_before)
     }
 
-    /// Returns `true` to only one of several concurrent callers.
+    /// Returns whether the next line is due. Only one of several concurrent callers gets `true`.
     fn line_is_due(&self) -> bool {
         let (now_ms, due) =
             (self.elapsed().as_millis() as u64, self.line_due_ms.load(Ordering::Relaxed));
@@ -143,7 +143,8 @@ impl Progress {
     }
 }
 
-/// A terminal shows a spinner, and other outputs get a line for each late run.
+/// Shows the progress of minimizations: a spinner on a terminal, and a line for each slow run
+/// elsewhere.
 pub(crate) struct Minimising {
     spinner: ProgressBar,
     started: Instant,

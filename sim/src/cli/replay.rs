@@ -50,7 +50,8 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Outcome, Failure> {
     Ok(Outcome::of_runs(&replayed.runs))
 }
 
-/// If the program has changed, no comparison is made, which is an error unless it is allowed.
+/// Compares a repeated run with the recorded one. A changed program is an error, unless changes are
+/// allowed; its history is then not compared.
 fn compared(
     recorded: &Report,
     scenario: &Scenario,

@@ -65,7 +65,8 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
     Ok(if expect::log_deviations(held) { Outcome::Violated } else { Outcome::AsExpected })
 }
 
-/// An endless run is not repeated, because it would take as long again.
+/// Repeats the run, and returns the first difference. An endless run is not repeated, because it
+/// would take as long again.
 fn differs_again(
     spec: &RunSpec,
     options: &Options<&Format>,

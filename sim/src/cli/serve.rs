@@ -20,7 +20,7 @@ use fencepost_serve::Announcement;
 use play::play;
 use std::ops::ControlFlow;
 
-/// The ready line on stdout lists each server as `role=address`.
+/// Serves a coordinator. The ready line on stdout lists each server as `role=address`.
 pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
     let coordinator = coordinator(Some(&arguments.coordinator))?.unwrap_or(Coordinator::Redis);
     protect(arguments, coordinator)?;
@@ -55,7 +55,7 @@ fn port(arguments: &ServeArguments, coordinator: Coordinator) -> u16 {
     arguments.port.unwrap_or(entry(coordinator).port)
 }
 
-/// `None` for Redis, whose servers differ from each other.
+/// Returns the servers of a coordinator, or `None` for Redis, whose servers differ from each other.
 fn members(arguments: &ServeArguments, coordinator: Coordinator) -> Option<(Served, Place<'_>)> {
     let clients = arguments.max_clients;
     let ensemble = arguments.servers.unwrap_or(1);
@@ -81,7 +81,7 @@ fn members(arguments: &ServeArguments, coordinator: Coordinator) -> Option<(Serv
     Some((served, place))
 }
 
-/// Without a password, only this computer may connect.
+/// Refuses an address that other computers reach, unless a password is set.
 fn protect(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), Failure> {
     let is_safe = arguments.bind.is_loopback()
         || arguments.requirepass.as_ref().is_some_and(|password| !password.is_empty());

@@ -14,7 +14,8 @@ use fencepost_reports::Stages;
 use fencepost_reports::show::format::Needs;
 use std::rc::Rc;
 
-/// The histories must equal the report's.
+/// Minimizes and explains the plans of a report. The histories of its runs must equal those in the
+/// report.
 pub(crate) fn shrink(arguments: &ShrinkArguments) -> Result<Outcome, Failure> {
     let format = format(&arguments.source.format)?;
     let path = &arguments.source.file;

@@ -62,7 +62,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     MEMORY.yield_end();
     watch.progress.finish();
     sum.measured = measured(&watch.progress, spec.jobs);
-    // The sum is printed first, because a full disk must not lose the findings.
+    // The sum is printed before the findings are stored, so that a full disk does not lose it.
     let mut shown = sum.clone();
     if let Some((name, old)) = &baseline {
         let tool = sum.tool.clone();
@@ -116,7 +116,8 @@ fn spec(
         shard: shard(arguments.shard, |name| std::env::var(name).ok()).map_err(Failure::wrong)?,
         jobs: arguments.jobs.count(),
         fail_fast: arguments.fail_fast,
-        // By default, slow runs of a program or a real server are not repeated a thousand times.
+        // By default, runs of a program or a real server are not explained, because each is slow
+        // and an explanation repeats it up to a thousand times.
         explains: !arguments.common.no_shrink
             && options.scenario.programs.is_empty()
             && options.scenario.binaries.is_empty(),

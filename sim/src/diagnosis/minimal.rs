@@ -14,21 +14,22 @@ use std::rc::Rc;
 
 /// Maximum number of runs of a search. A few dozen are usual.
 pub const SEARCH_RUNS_MAX: u32 = 1_500;
-/// Maximum number of runs for programs and real servers, which take longer.
+/// Maximum number of runs of a search with programs or real servers, whose runs take longer.
 const TRACED_RUNS_MAX: u32 = 100;
 const RESERVED: u32 = 700;
 
 /// The result of a minimization.
 #[derive(Clone)]
 pub struct Minimal {
-    /// The smallest run, which differs by its plan and by fewer processes and cycles.
+    /// The smallest run: the original run with a smaller plan, and possibly fewer processes and
+    /// cycles.
     pub spec: RunSpec,
     /// The threshold of each magnitude in the plan.
     pub boundaries: Vec<Boundary>,
     /// Number of runs in the search.
     pub calls: u32,
-    /// Whether the run is minimal, so that it shows no violation without any one fault or cycle, or
-    /// with a magnitude one step smaller. `false` if the search reached its limit.
+    /// Whether the run is minimal: without any one fault or cycle, or with a magnitude one step
+    /// smaller, it does not show the violation. `false` if the search reached its limit.
     pub complete: bool,
 }
 
@@ -77,9 +78,9 @@ impl Search<'_> {
         Some(shrunk.plan)
     }
 
-    /// A fault that only delays others until the decisive one meets its moment is unnecessary if
-    /// the decisive one moves. In a plan of three or more faults, one or two are tried some seconds
-    /// earlier or later.
+    /// Tries plans of one or two faults that are moved by some seconds. In a plan of three or more
+    /// faults, some may only delay the decisive one until it takes effect, and a move of that one
+    /// makes them unnecessary.
     fn one_or_two_moved(&mut self, spec: &RunSpec) -> FaultPlan {
         let faults = &spec.plan.faults;
         if faults.len() < 3 {
@@ -87,7 +88,8 @@ impl Search<'_> {
         }
         let singles = faults.iter().map(|timed| FaultPlan::new(vec![timed.clone()]));
         let last = faults.last().cloned();
-        // Only pairs with the last fault are tried, since the others had no effect without it.
+        // Only pairs with the last fault are tried, because the other faults had no effect without
+        // it.
         let pairs = faults[..faults.len() - 1].iter().map(|timed| {
             FaultPlan::new([Some(timed.clone()), last.clone()].into_iter().flatten().collect())
         });
@@ -132,7 +134,7 @@ impl Search<'_> {
     fn fewer_cycles(&mut self, spec: RunSpec) -> RunSpec {
         let with = |cycles| with_scenario(&spec, |scenario| scenario.cycles = cycles);
         let (mut too_few, mut enough) = (0, spec.scenario.cycles);
-        // The number of cycles doubles from below, because small runs are cheap.
+        // The number of cycles is doubled from one upwards, because small runs are cheap.
         let mut tried = 1;
         while tried < enough {
             if self.shows(&with(tried)) {

@@ -79,7 +79,8 @@ impl Swap<'_> {
         })
     }
 
-    /// The probe is ignored, because a fault added after healing delays healing.
+    /// Returns whether both runs are the same until the change. The probe is ignored, because a
+    /// fault after healing delays healing itself.
     fn is_the_same_until(&self, begins: SimTime, other: &History) -> bool {
         let until = begins.min(self.history.events[self.first].time_us);
         let before = |event: &&Event| event.time_us < until;
@@ -101,7 +102,8 @@ impl Swap<'_> {
         match &first.what {
             What::FaultBegan { fault, .. } => {
                 let timed = self.planned(*fault)?;
-                // A fault that began later than planned waited for something else.
+                // A fault that began later than planned waited for another event, so a later
+                // planned time would not move it.
                 let began = timed.at_us + self.quantum() > first.time_us;
                 began.then(|| TimedFault { at_us: timed.at_us + self.how_long(), ..timed.clone() })
             }
@@ -176,7 +178,7 @@ impl Swap<'_> {
     }
 }
 
-/// Identifies an event in another run, where operations may have other numbers.
+/// Identifies an event in another run, whose operations may have other numbers.
 #[derive(PartialEq, Eq)]
 struct Name {
     node: Node,

@@ -66,7 +66,8 @@ struct Ending {
     is_known: bool,
 }
 
-/// A run without and with every safeguard that fits it, made once for all of its violations.
+/// The run of a spec without safeguards, and with each safeguard that fits. They are made once for
+/// all violations of the run.
 pub struct Trials {
     without: Ending,
     history: Option<History>,
@@ -89,7 +90,8 @@ impl Trials {
         Trials::of(SAFEGUARDS, spec, rates, extent)
     }
 
-    /// Makes the runs with the caller's safeguards. Equal names must differ in their setting.
+    /// Makes the runs with the caller's safeguards. Two safeguards of the same name must have
+    /// different settings.
     pub fn of(
         safeguards: &'static [Safeguard],
         spec: &RunSpec,
@@ -169,7 +171,7 @@ impl Trials {
             fired(without) == fired(with)
                 && scene(without, &violation.processes) == scene(with, &violation.processes)
         });
-        // A process that never gets the lock breaks no rules.
+        // A process that never gets the lock breaks no other rule.
         let shut_out = ending.broken.difference(&self.without.broken).any(|kind| is_outage(*kind));
         match alike && ending.is_known && !shut_out {
             true => OnThisPlan::Gone,
@@ -198,8 +200,8 @@ impl Guarded {
 }
 
 impl Rates {
-    /// Sets the number of threads; the default is the caller's pool. A thread of a rayon pool must
-    /// keep the default, because while it waits it could pick up work that waits for the same runs.
+    /// Sets the number of threads. By default, the caller's pool is used. A thread of a rayon pool
+    /// must keep the default: while it waited, it could pick up work that waits for the same runs.
     pub fn on_threads(threads: usize) -> Rates {
         Rates { threads, ..Rates::default() }
     }
@@ -256,7 +258,7 @@ fn keeping(spec: &RunSpec) -> Rc<Scenario> {
 }
 
 fn nearby(spec: &RunSpec, rates: &Rates, extent: Extent) -> Vec<Option<Ending>> {
-    // Without faults every nearby plan equals the plan itself.
+    // Without faults, every nearby plan is the plan itself.
     if spec.plan.faults.is_empty() {
         return Vec::new();
     }

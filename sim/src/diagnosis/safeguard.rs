@@ -33,7 +33,7 @@ impl Safeguard {
         (self.fits)(spec).then(|| (self.with)(spec))
     }
 
-    /// Returns the parameter, as in reports, of a run that has the safeguard.
+    /// Returns the parameter that reports show for a run with this safeguard.
     pub fn parameter(&self, guarded: &RunSpec) -> String {
         (self.setting)(guarded)
     }
@@ -268,7 +268,7 @@ fn returns_within(spec: &RunSpec, fault: &Fault) -> bool {
     )
 }
 
-/// A server that is still down cannot crash again, so such faults are left out.
+/// Delays the restart of crashed servers. Leaves out crashes of a server that would still be down.
 fn delayed_restart(spec: &RunSpec) -> RunSpec {
     let mut delayed = with_longer_absences(spec);
     let mut back: BTreeMap<Node, SimTime> = BTreeMap::new();
@@ -346,7 +346,8 @@ fn longer_lease(spec: &RunSpec) -> RunSpec {
     })
 }
 
-/// Redis expires keys by the wall clock. With a monotonic clock, a step has no effect.
+/// Returns the fault's effect on a Redis that expires keys by a monotonic clock instead of the wall
+/// clock. A forward step then has no effect.
 fn by_monotonic(fault: &Fault) -> Option<Fault> {
     match fault.clone() {
         Fault::Suspend { node, duration_us } => Some(Fault::Pause { node, duration_us }),

@@ -16,7 +16,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// Returns whether a run shows the violation. A spec that cannot be run does not.
+    /// Returns whether a run of the spec shows the violation. A spec that cannot be run shows none.
     pub fn is_shown_by(self, spec: &RunSpec) -> bool {
         shown(spec).contains(&(self.kind, self.cause))
     }
@@ -27,14 +27,15 @@ fn shown(spec: &RunSpec) -> BTreeSet<(Kind, Cause)> {
     judge(&history).violations.iter().map(|one| (one.kind, one.cause)).collect()
 }
 
-/// A cache of reduced runs, because the searches for a run's violations try many of the same ones.
+/// A cache of reduced runs. The searches for the violations of one run try many runs in common.
 #[derive(Default)]
 pub struct Memory {
     shown: RefCell<BTreeMap<String, BTreeSet<(Kind, Cause)>>>,
 }
 
 impl Memory {
-    /// All runs must have the same seed, lock and families. Plan, processes and cycles may differ.
+    /// Returns whether a run shows the target. All runs of a cache have the same seed, lock and
+    /// families; plans, processes and cycles may differ.
     pub(super) fn shows(&self, spec: &RunSpec, target: Target) -> bool {
         let scenario = &spec.scenario;
         let plan = serde_json::json!(spec.plan);

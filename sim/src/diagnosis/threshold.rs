@@ -9,7 +9,8 @@ use fencepost_reports::explain::cause::Measure;
 use fencepost_reports::summary::report::Boundary;
 use fencepost_reports::{Cause, History};
 
-/// Prefers the magnitude on which the cause depends. `history` is that of the minimal run.
+/// Finds the threshold of a minimal plan, preferably of the magnitude on which the cause depends.
+/// `history` is that of the minimal run.
 pub(super) fn threshold(minimal: &Minimal, target: Target, history: &History) -> Option<Boundary> {
     let plan = &minimal.spec.plan;
     let analytic = |timed: &TimedFault, magnitude| {
@@ -61,8 +62,8 @@ fn is_decisive(cause: Cause, fault: &Fault, magnitude: Magnitude) -> bool {
     }
 }
 
-/// Finds the longest downtime with the violation. A shorter one is worse, so a minimal plan does
-/// not show this threshold.
+/// Finds the longest downtime that shows the violation. Shorter downtimes show it too, so the
+/// minimal plan does not contain this threshold.
 fn longest_absence(minimal: &Minimal, target: Target) -> Option<(&TimedFault, i64, i64)> {
     let early = target.cause.measure() == Some(Measure::Absence);
     let spec = &minimal.spec;
@@ -83,7 +84,7 @@ fn longest_absence(minimal: &Minimal, target: Target) -> Option<(&TimedFault, i6
         target.is_shown_by(&with_plan(spec, &plan))
     };
     let down = i64::try_from(down.as_micros()).ok()?;
-    // No lease lasts twice its time to live, for any clock fault within the bounds of a scenario.
+    // Under the clock faults of a scenario, every lease ends within twice its time to live.
     let steps_max = i64::try_from(spec.scenario.ttl.0.as_micros()).ok()? * 2 / step;
     if !early || shown(down + steps_max * step) {
         return None;

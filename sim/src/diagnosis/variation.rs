@@ -9,7 +9,7 @@ const MOVE_US: i64 = 300_000;
 const MOVES: i64 = 20;
 const STRETCHES: [i64; 2] = [100, 110];
 
-/// Returns the 21 variations of this plan. Downtimes are not stretched.
+/// Returns the 21 variations of the plan. They do not lengthen downtimes.
 pub(super) fn near(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
     let all = STRETCHES
         .into_iter()
@@ -18,7 +18,7 @@ pub(super) fn near(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
         .map(|(shift, stretch)| varied(plan, shift, stretch))
 }
 
-/// Shifts by up to six seconds either way, the nearest first.
+/// Returns the plan moved by up to six seconds either way, in order of distance.
 pub(super) fn moved(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
     (1..=MOVES)
         .flat_map(|step| [step * MOVE_US, -step * MOVE_US])

@@ -1,4 +1,5 @@
-//! Tests of silence events, which record whether a future event could wake a waiting process.
+//! Tests of the events that end a silence. They record whether a later event could wake a waiting
+//! process.
 
 use super::{Engine, Setup};
 use crate::setup::roster::Roster;

@@ -1,4 +1,4 @@
-//! A limit in real time on a thread's runs. An abandoned run does not count as a run.
+//! A limit in real time on the runs of a thread. An abandoned run is not counted.
 
 use super::EngineError;
 use std::cell::Cell;

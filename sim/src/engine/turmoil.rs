@@ -162,7 +162,7 @@ impl Carrier for Wires {
     }
 
     fn close(&mut self, socket: u32) {
-        // turmoil's segment stays on the link, and the peer receives the world's message instead.
+        // turmoil's own segment stays on the link. The peer receives the world's message instead.
         let (stream, connecting) =
             self.with(|inner| (inner.streams.remove(&socket), inner.connecting.remove(&socket)));
         drop((stream, connecting));
@@ -170,7 +170,8 @@ impl Carrier for Wires {
 }
 
 impl Inner {
-    /// turmoil accepts the connects of one instant in another order.
+    /// Returns the accepted connection from `origin`. turmoil may accept the connections of one
+    /// instant in another order than the world.
     fn accepted_from(&mut self, host: HostIndex, origin: SocketAddr) -> Option<TcpStream> {
         let listener = self.listeners[usize::from(host) - 1].clone()?;
         loop {

@@ -1,5 +1,5 @@
-//! Finds the leftovers of killed processes. A file's writer locks it, and the lock ends with the
-//! process, so an unlocked temporary file is a leftover.
+//! Finds temporary files that killed processes have left. A writer locks its file and the lock ends
+//! with the process, so an unlocked temporary file is a leftover.
 
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{DirEntry, File};
@@ -11,9 +11,10 @@ pub(crate) const TEMPORARY: &str = ".tmp-fencepost-";
 
 pub(crate) fn claim(file: &File) -> io::Result<bool> {
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
-        // Another process is checking whether the file is a leftover, and is about to remove it.
+        // Another process holds the lock to check whether the file is a leftover, and is about to
+        // remove it.
         Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
-        // On a file system without locks, no process can take the file for a leftover either.
+        // Without locks on this file system, other processes cannot take the file for a leftover.
         Err(_) => Ok(true),
         Ok(()) => Ok(file.metadata()?.nlink() > 0),
     }

@@ -1,4 +1,4 @@
-//! The implementation for Windows, which locks no file and therefore removes no half-written file.
+//! The implementation for Windows. It locks no file and therefore removes no half-written file.
 
 use std::fs::File;
 use std::io;

@@ -1,4 +1,5 @@
-//! Finds the target of an output. A file is replaced, and a device or a pipe is written in place.
+//! Finds out how to write an output: a file is replaced, and a device or a pipe is written in
+//! place.
 
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind, Write};
@@ -13,7 +14,7 @@ pub(super) enum Place {
     Stream(PathBuf),
 }
 
-/// The target of a symbolic link is replaced and not the link.
+/// Finds the place of an output. The target of a symbolic link is replaced, not the link.
 pub(super) fn find(path: &Path) -> io::Result<Place> {
     let mut path = path.to_owned();
     for _ in 0..LINKS_MAX {
@@ -22,7 +23,7 @@ pub(super) fn find(path: &Path) -> io::Result<Place> {
             Err(error) => return Err(error),
             Ok(found) if found.is_dir() => return Err(ErrorKind::IsADirectory.into()),
             Ok(found) if found.is_symlink() => {
-                // A link in /proc leads to a pipe by a name that is no path.
+                // A link in `/proc` to a pipe contains a name that is not a path.
                 if fs::metadata(&path).is_ok_and(|target| is_stream(&target)) {
                     return Ok(Place::Stream(path));
                 }

@@ -93,7 +93,7 @@ impl Deployment {
     fn any_process(this: &Rc<Deployment>, node: Node, shared: &Option<Rc<Shared>>) -> Software {
         let Some(shared) = shared else { return Deployment::process(this, node) };
         let (this, shared) = (this.clone(), shared.clone());
-        // The probe is the same program, and starts when all faults are over.
+        // The probe runs the same program as the processes, and starts when all faults are over.
         let starts_at = (node == Node::Probe).then_some(this.healed_at);
         if node == Node::Probe {
             this.roster.member(node).cycles_left.set(1);
@@ -148,7 +148,8 @@ impl Deployment {
         }
     }
 
-    /// The prefix is empty for programs, whose lock's key is determined later.
+    /// Returns the prefix of the keys to observe. It is empty for programs, because the key of
+    /// their lock is determined later.
     fn tap_prefix(&self) -> Bytes {
         match self.scenario.program(self.client) {
             Some(_) => Bytes::new(),

@@ -1,9 +1,10 @@
 //! The protected storage, with one guarded value and a rule for fencing tokens.
 //!
-//! It speaks RESP. `READ operation acquisition token` returns the value, and
-//! `WRITE operation acquisition token value based-on` returns `OK`. The error for a rejected token
-//! starts with `STALE`. A token of `-` is accepted unchecked. A repeated operation number gets the
-//! first answer again. Kleppmann's rule (2016) rejects tokens lower than the highest seen.
+//! It speaks RESP. `READ operation acquisition token` returns the value, and `WRITE operation
+//! acquisition token value based-on` returns `OK`. The error for a rejected token starts with
+//! `STALE`. A token of `-` is accepted unchecked. A request with the number of an earlier operation
+//! gets the earlier answer again. Kleppmann's rule (2016) rejects tokens lower than the highest
+//! seen.
 
 mod programs;
 

@@ -1,5 +1,5 @@
-//! Detects a standard output that was closed at the start. Rust's standard library opens /dev/null
-//! instead before `main`, and output would be lost without an error.
+//! Detects a standard output that was closed at the start. Before `main`, Rust's standard library
+//! opens /dev/null in its place, and the output would be lost without an error.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

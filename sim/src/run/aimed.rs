@@ -23,7 +23,8 @@ const SCOUTS_MAX: usize = 4;
 
 const EARLY: Micros = Micros::from_secs(30);
 
-/// If a scout fails, the incidents stay as drawn, and the run itself reports the error.
+/// Returns the aimed plan. If a scout fails, the incidents stay as drawn, and the run itself
+/// reports the error.
 pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting) -> FaultPlan {
     let mut rng = spec.seed.stream(Stream::Aim);
     let (to_move, mut others): (Vec<_>, Vec<_>) =
@@ -42,7 +43,8 @@ pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting)
     of(&others)
 }
 
-/// A scout costs as much as its run time, and a process passes the same places early and late.
+/// Returns the early part of the window. A longer part would make scouts slower, and a process
+/// passes the same places early and late.
 fn early(window: Window) -> Window {
     let length = window.length().0;
     let early = (length / 2).max(length.min(EARLY.0));
@@ -64,7 +66,8 @@ fn parts(window: Window, count: usize) -> Vec<Window> {
         .collect()
 }
 
-/// Without this fault, the scout's probe would begin earlier than the run's own.
+/// Returns a fault that has no effect and begins after the end. Without it, the scout's probe would
+/// begin earlier than the run's own.
 fn never(end: SimTime) -> TimedFault {
     let fault = Fault::ClockJump { node: Node::Storage, offset_us: 0 };
     TimedFault { id: u32::MAX, at_us: end + Micros::from_secs(1), fault }
@@ -73,7 +76,7 @@ fn never(end: SimTime) -> TimedFault {
 fn scout(spec: &RunSpec, incidents: &[DrawnIncident], part: Window) -> Vec<Place> {
     let mut scenario = (*spec.scenario).clone();
     scenario.timing.max_time = scenario.timing.max_time.min(Span(Micros(part.end_us.0)));
-    // The plan does not depend on the kind of servers.
+    // The plan must not depend on whether servers are real, so the scout simulates them.
     scenario.binaries.clear();
     let mut plan = of(incidents);
     plan.faults.push(never(part.end_us));

@@ -25,8 +25,8 @@ impl RunSpec {
             + scenario.calls.retry.max.0
     }
 
-    /// A waiter for a fair lock must be queued within a command timeout and a retry. After faults
-    /// it must first find a server.
+    /// Returns the time within which a waiter for a fair lock must be queued: a command timeout and
+    /// a retry. After faults, the waiter must first find a server.
     pub(super) fn order_bound(&self) -> Micros {
         let starts_at_once = !self.client.deployment.lives_with_session();
         match self.plan.faults.is_empty() && starts_at_once {
@@ -35,9 +35,9 @@ impl RunSpec {
         }
     }
 
-    /// A waiting process sends something within a lease, a command timeout and a retry. A session
-    /// may outlive its timeout, and a database or a user's own server may have a queue, so the bound
-    /// is then that of progress.
+    /// Returns the longest time without a message of a waiting process: a lease, a command timeout
+    /// and a retry. A session may outlive its timeout, and a database or a user's own server may
+    /// have a queue, so for these the bound is that of progress.
     pub(super) fn silence_bound(&self) -> Micros {
         let scenario = &self.scenario;
         let deployment = self.client.deployment;
@@ -49,9 +49,10 @@ impl RunSpec {
         self.lease() + scenario.calls.command_timeout.0 + scenario.calls.retry.max.0
     }
 
-    /// A free lock must be granted within a span while enough servers run. These are one of a
-    /// primary and its replicas (both if a commit waits for the other), or a majority of a quorum
-    /// system. The default for programs is the bound of progress while no fault acts.
+    /// Returns the span within which a free lock must be granted while enough servers run. Enough
+    /// servers are one of a primary and its replicas (both if a commit waits for the other), or a
+    /// majority of a quorum system. The default for programs is the bound of progress while no
+    /// fault acts.
     pub(super) fn availability(&self) -> Option<Availability> {
         let stated = self.scenario.availability.map(|bound| bound.0);
         let is_program = self.scenario.program(self.client).is_some();

@@ -116,7 +116,7 @@ pub fn fits(scenario: &Scenario, client: &Definition, families: &Families) -> Re
     })
 }
 
-/// If any server is real, those of the lock must be.
+/// Checks that the servers of the lock are real if any server is.
 fn has_binary(scenario: &Scenario, client: &Definition) -> Result<(), Unfit> {
     let coordinator = client.deployment.coordinator().name();
     if scenario.binaries.is_empty() || scenario.binaries.contains_key(coordinator) {
@@ -139,7 +139,8 @@ fn has_standby(scenario: &Scenario, client: &Definition) -> Result<(), Unfit> {
     Err(Unfit::Standby { key, value, client, coordinator })
 }
 
-/// Only a primary has a successor, and an operator replaces only a primary that is gone.
+/// Checks that the lock can lose its primary in this way. Only a primary has a successor, and an
+/// operator replaces a primary only after a crash or an isolation.
 fn loses_primaries(by: FailoverBy, client: &Definition) -> Result<(), Unfit> {
     let expected = match (by, client.deployment) {
         (FailoverBy::Drawn, _) | (_, Deployment::Primary) => return Ok(()),
@@ -150,7 +151,8 @@ fn loses_primaries(by: FailoverBy, client: &Definition) -> Result<(), Unfit> {
     Err(Unfit::FailoverBy { by, client: client.name, expected })
 }
 
-/// A program has the plain usage, because it acts by itself.
+/// Returns how the lock is used. A program has the plain usage, because fencepost cannot query its
+/// lock.
 pub(crate) fn usage(scenario: &Scenario, client: &Definition) -> Usage {
     if scenario.program(client).is_some() {
         return Usage::PLAIN;
@@ -159,7 +161,7 @@ pub(crate) fn usage(scenario: &Scenario, client: &Definition) -> Usage {
     scenario.build(client, env, (&servers(client), &Scenario::default().settings())).usage()
 }
 
-/// Returns whether a lock supports another thread, by building the lock without a world.
+/// Returns whether a lock supports several threads per process, by building it without a world.
 pub fn knows_threads(client: &Definition) -> bool {
     let env = Env::new(Rc::new(Nowhere), HostKey(0));
     let lock = (client.build)(env.clone(), &servers(client), &Scenario::default().settings());

@@ -5,7 +5,7 @@ use fencepost_faults::{Node, SimTime};
 use fencepost_reports::{Action, Change, Event, History, Trace, What};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Larger numbers count as the maximum, because a long wait repeats its commands.
+/// Larger numbers of repetitions count as this maximum, because a long wait repeats its commands.
 const NUMBER_MAX: u32 = 8;
 
 pub(super) fn places(history: &History, trace: &Trace) -> Vec<Place> {
@@ -32,7 +32,8 @@ struct Request {
     heard: Option<SimTime>,
 }
 
-/// The reply is the first message back after a command has arrived.
+/// Returns the requests of each node. The reply to a request is the first message back after the
+/// request has arrived.
 fn requests(trace: &Trace) -> BTreeMap<Node, Vec<Request>> {
     let mut all: BTreeMap<Node, Vec<Request>> = BTreeMap::new();
     let mut open: BTreeMap<(Node, Node), VecDeque<usize>> = BTreeMap::new();
@@ -183,7 +184,8 @@ fn fill(client: Node, spells: &[Spell], requests: &[Request]) -> Vec<Place> {
     places
 }
 
-/// In a critical section, a program's first access is a read, and the others are writes.
+/// Returns the phase of a process that sends a request. A program's first access to the storage in
+/// a critical section is a read, and the later ones are writes.
 fn asking(phase: Phase, server: Node, has_read: &mut bool) -> Phase {
     match phase {
         Phase::Holding if server == Node::Storage && *has_read => Phase::Writing,

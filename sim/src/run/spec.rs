@@ -28,7 +28,8 @@ impl RunSpec {
         self.scenario.topology(self.client, &self.families)
     }
 
-    /// Unmodified binaries are slow, and their runs may differ.
+    /// Returns whether the run contains traced programs or servers, which are slow and may differ
+    /// between runs.
     pub(crate) fn is_traced(&self) -> bool {
         !self.scenario.binaries.is_empty() || self.scenario.program(self.client).is_some()
     }

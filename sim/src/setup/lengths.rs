@@ -3,8 +3,8 @@
 //! lock that renews its lease exceed the lease, because otherwise the renewal would never matter.
 //!
 //! A constant duration hides behaviour that another would show (Groce, Zhang, Eide, Chen and
-//! Regehr, "Swarm Testing", ISSTA 2012). Requested durations are kept, and critical sections of
-//! locks without renewal stay as far below the lease as in the built-in scenario.
+//! Regehr, "Swarm Testing", ISSTA 2012). Durations that the user requested are kept, and critical
+//! sections of locks without renewal stay as far below the lease as in the built-in scenario.
 
 pub use crate::setup::scenario::length::Length;
 use crate::setup::scenario::{Hold, Scenario};
@@ -48,7 +48,8 @@ impl Length {
         scenario.keeps.contains(&self) || !self.is_built_in(scenario)
     }
 
-    /// Requested critical sections or downtimes keep the lease, to which they are relative.
+    /// Returns whether a length keeps its value. The lease also keeps its value if critical
+    /// sections or downtimes were requested, because these are relative to it.
     fn is_kept(self, scenario: &Scenario) -> bool {
         let stated_against = self == Length::Ttl
             && (Length::Hold.is_asked_for(scenario)
@@ -67,7 +68,8 @@ pub(crate) fn drawn_for(usage: Usage, families: &Families) -> Vec<Length> {
     hold.into_iter().chain(waits.then_some(Length::StorageTimeout)).collect()
 }
 
-/// A kept length consumes its draw too, so that it changes no other.
+/// Draws the lengths. A kept length consumes its draw too, so that it does not change the other
+/// draws.
 pub(crate) fn drawn(
     seed: Seed,
     usage: Usage,
@@ -107,7 +109,8 @@ pub(crate) fn drawn(
 
 const HOLD_OF_RENEWED_PER_MILLE: u64 = 1_500;
 
-/// A built-in critical section takes at least 10 ms.
+/// Returns a range of critical sections below the lease. As in the built-in scenario, they take at
+/// least 10 ms.
 fn hold_within(ttl: Span, per_mille: u64) -> SpanRange {
     let max_us = ttl.0.as_micros() * per_mille / 1_000;
     let max = if max_us < 1_000 { Span(Micros(max_us)) } else { Span::millis(max_us / 1_000) };

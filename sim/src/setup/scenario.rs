@@ -172,7 +172,7 @@ impl Scenario {
                 Ok(serde_json::Value::Object(map)) => map,
                 _ => serde_json::Map::new(),
             };
-            // A report omits one of the strategies' names.
+            // A report omits one value of each of these keys, so both keys are added here.
             map.insert("strategy".to_owned(), scenario.strategy.name().into());
             map.insert("nesting".to_owned(), scenario.nesting.name().into());
             map

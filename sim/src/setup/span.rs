@@ -98,7 +98,7 @@ impl FromStr for Span {
             .checked_mul(unit_us)
             .and_then(|us| us.checked_add(fraction as u64))
             .ok_or_else(invalid)?;
-        // More than a year is a typo, and the agenda could not contain it.
+        // A span of more than a year is a typo, and the agenda could not contain it.
         if micros > 366 * 24 * 3_600_000_000 { Err(invalid()) } else { Ok(Span(Micros(micros))) }
     }
 }

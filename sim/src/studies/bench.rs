@@ -186,7 +186,7 @@ enum RecordedInput {
     Continue,
 }
 
-/// Executes the recorded commands, and returns their number.
+/// Executes the recorded commands without a world, and returns their number.
 pub fn replay(told: &[Recorded]) -> u64 {
     let mut node =
         machine(DiskImage::default(), told.first().map_or(WallTime(0), |first| first.at.wall));

@@ -196,7 +196,7 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
         SearchError::Run(FailedRun { client, fault, seed: Seed(0), error })
     })?;
     let mut alone = Alone { valid: None, lead: Micros::ZERO };
-    // Each entry has a process, the owner value and the time since its acquire began.
+    // Each entry has a process, its owner value and the time at which its acquire began.
     let mut granted: Vec<(Node, Option<&str>, SimTime)> = Vec::new();
     let mut acquires = BTreeSet::new();
     for event in &outcome.history.events {
@@ -222,12 +222,13 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
     Ok(alone)
 }
 
-/// The messages are the reply, a connection to the storage, and two requests with replies.
+/// Number of messages in a critical section: the reply to the acquire, a connection to the storage,
+/// and two requests with replies.
 const MESSAGES_OF_A_HOLD: u64 = 7;
 
-/// Returns the longest time from the first server's grant, which precedes a quorum, to the exit.
-/// The minimum time of a reply is subtracted, because the next holder learns of its grant no
-/// sooner.
+/// Returns the longest time from the first server's grant, which precedes the quorum, until the
+/// process leaves its critical section. The minimum time of a reply is subtracted, because the next
+/// holder learns of its grant at the earliest after that.
 fn longest_hold(scenario: &Scenario, deployment: Deployment, alone: Alone) -> Micros {
     let heard = scenario.timing.latency.min.0;
     let valid = alone.valid.unwrap_or(scenario.ttl.0 + alone.lead);
@@ -235,7 +236,7 @@ fn longest_hold(scenario: &Scenario, deployment: Deployment, alone: Alone) -> Mi
     match scenario.hold {
         Hold::Drawn(range) => {
             let messages = Micros(scenario.timing.latency.max.0.0 * MESSAGES_OF_A_HOLD);
-            // The process connects to and asks the other masters, each within its time limit.
+            // The process connects to the other masters and asks them, each within its time limit.
             let others = match deployment {
                 Deployment::Independent => u64::from(scenario.servers.masters.saturating_sub(1)),
                 _ => 0,

@@ -175,7 +175,8 @@ fn margins(minimal: &Minimal) -> Vec<String> {
     minimal.boundaries.iter().filter_map(margin).collect()
 }
 
-/// The pinned seed is left out, because it was chosen for breaking the rule.
+/// Tries the remedy on further seeds. The pinned seed is left out, because it was chosen for
+/// breaking the rule.
 fn tried(exhibit: &'static Exhibit, fixed: &Fixed) -> Result<String, GalleryError> {
     let broken = |cell: &Cell| cell.violations_by_kind.get(&fixed.kind).copied().unwrap_or(0);
     let without = |seeds| counted(exhibit, (exhibit.client, exhibit.settings), seeds);

@@ -15,7 +15,7 @@ use fencepost_reports::documents::reality::{Outcome, Row};
 use fencepost_reports::{Cause, Kind, Verdict, judge};
 use std::rc::Rc;
 
-/// A lock under faults, in whose seeds a violation is searched.
+/// A lock with the faults under which to search for a violation.
 #[derive(Clone)]
 pub struct Case {
     /// The lock under test.
@@ -24,7 +24,8 @@ pub struct Case {
     pub families: Families,
 }
 
-/// Compares each case's first violation with real servers, or returns `None` without one.
+/// Compares each case's first violation with real servers. The result is `None` for a case without
+/// a violation.
 pub fn of_cases(
     cases: &[Case],
     (scenario, binaries): (&Scenario, &RealServers),
@@ -66,8 +67,8 @@ pub fn of_pages(
     rows.into_iter().collect()
 }
 
-/// If the smallest run does not show the violation, the whole run is tried. Returns `None` if the
-/// simulated servers do not show it.
+/// Returns the row of one violation. If the smallest run does not show the violation, the whole run
+/// is tried. Returns `None` if the simulated servers do not show the violation.
 fn row(page: Option<&str>, spec: &RunSpec, target: Target, binaries: &RealServers) -> Option<Row> {
     let minimal = minimise(spec, target)?.spec;
     let faults = minimal.plan.faults.len() as u64;

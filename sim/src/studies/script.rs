@@ -53,8 +53,8 @@ fn inexpressible<T>(what: impl Into<String>) -> Result<T, ScriptError> {
     Err(ScriptError::Inexpressible(what.into()))
 }
 
-/// Returns the folder for a violation of this rule with this cause. Of the runs that show it, the
-/// first one is taken that leaves enough time for it in the real world.
+/// Returns the folder for a violation of this rule with this cause. It shows the first of the runs
+/// in which the violation lasts long enough to be reproduced in real time.
 pub fn script(runs: &[RunSpec], shown: Target) -> Result<Vec<ScriptFile>, ScriptError> {
     if !shown.kind.is_about_clash() {
         return inexpressible(format!(

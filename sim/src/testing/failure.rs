@@ -35,7 +35,7 @@ pub struct Deviation {
     pub what: What,
 }
 
-/// An unexpected result.
+/// An unexpected result of the runs under one fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum What {
     /// A rule was broken that should hold.

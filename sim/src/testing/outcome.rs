@@ -1,4 +1,4 @@
-//! Compares a cell with its expectation.
+//! Compares the results of a cell with the test's expectation.
 
 use super::Expect;
 use fencepost_faults::Seed;
@@ -6,7 +6,7 @@ use fencepost_reports::{Cause, Cell, Kind};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Unexpected {
-    /// The lowest seed that breaks this rule.
+    /// The lowest seed that breaks a rule.
     Violated {
         seed: Seed,
         kind: Kind,

@@ -23,7 +23,7 @@ pub(crate) enum Occurrence {
     FaultEnds(u32),
     Healed,
     Boot,
-    /// After a power loss, no peer is notified of the crash.
+    /// A crash. After a power loss, peers are not notified of it.
     Crash,
     Resume,
     Timer(u32),
@@ -34,15 +34,17 @@ pub(crate) enum Occurrence {
     Retry(u32),
 }
 
-/// New events are usually soon, so shifting the few earlier ones is cheaper than a heap.
+/// The events in order of time. A new event usually belongs near the front, so shifting the few
+/// earlier ones is cheaper than a heap.
 #[derive(Default)]
 pub(crate) struct Agenda {
     entries: Vec<Entry>,
     sequence: u64,
 }
 
-/// A place packs time (48 bits), host (16), class (4), source (16) and sequence number (43). The
-/// last bit is always set, so that an absent place needs no extra space.
+/// The position of an event in the order. It packs time (48 bits), host (16), class (4), source
+/// (16) and sequence number (43). The last bit is always set, so that an `Option` of it needs no
+/// extra space.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Place(NonZeroU128);
 

@@ -1,5 +1,5 @@
 //! The kernel, which gives hosts their turns, polls tasks, and is the [`World`] behind every
-//! [`Env`]. Foreign code (polls, drops, boots) runs without a borrow of the state.
+//! [`Env`]. No borrow of the state is held while foreign code (polls, drops, boots) runs.
 
 use super::agenda::{HostIndex, NEMESIS, Occurrence};
 use super::host::Software;
@@ -49,7 +49,7 @@ impl Kernel {
         })
     }
 
-    /// Calls must not be nested.
+    /// Calls `f` with the state. `f` must not call `with` again.
     pub(crate) fn with<T>(&self, f: impl FnOnce(&mut State) -> T) -> T {
         f(&mut self.state.borrow_mut())
     }
@@ -81,7 +81,7 @@ impl Kernel {
         None
     }
 
-    /// The rest of an ended task is dropped outside any borrow.
+    /// Polls a task. When it has ended, its future is dropped while the state is not borrowed.
     #[inline(always)]
     fn poll(&self, host: HostIndex, key: TaskKey, mut future: TaskFuture) -> Step {
         let waker = ManuallyDrop::new(waker_of(key));
@@ -161,7 +161,7 @@ impl Kernel {
         Env::new(world, HostKey(host))
     }
 
-    /// No future may outlive the run.
+    /// Drops all futures, because none may outlive the run.
     pub(crate) fn shut_down(&self) {
         let hosts = self.with(|state| state.hosts.len() as HostIndex);
         for host in 1..=hosts {

@@ -1,10 +1,10 @@
 //! The network between hosts, with latencies and obstacles to messages.
 //!
 //! A message is one write. Its latency is a draw from the stream of its link and direction, and
-//! order is kept per connection and direction. At a cut or a dark host, the head of a flow is
-//! retried after 200 ms, doubling up to [`RETRY_CAP`] (a connect after 1 s, doubling up to
-//! [`CONNECT_RETRY_CAP`]), and later messages queue behind it. A healed link may therefore stay
-//! silent for up to the cap.
+//! messages of one direction of a connection keep their order. At a cut or a dark host, the first
+//! message of a flow is retried after 200 ms, doubling up to [`RETRY_CAP`] (a connect after 1 s,
+//! doubling up to [`CONNECT_RETRY_CAP`]), and later messages queue behind it. A healed link may
+//! therefore stay silent for up to the cap.
 
 use super::priorities::Priorities;
 use fencepost_faults::{Micros, Node, Seed, SimTime, Stream, draw};
@@ -37,7 +37,7 @@ pub(crate) struct Network {
     pace: Paced,
     nodes: Vec<Node>,
     directions: Vec<Direction>,
-    /// Whether any host was ever cut off or dark. Until then, checks take a fast path.
+    /// Whether any host was ever cut off or dark. As long as none was, sending skips the checks.
     pub(crate) had_obstacles: bool,
 }
 

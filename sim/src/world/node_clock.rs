@@ -1,6 +1,6 @@
-//! The clocks of one host. Since an anchor, a clock runs at one million plus `rate_ppm` parts per
-//! million. Only steps separate the wall clock from the monotonic clock. All computations use
-//! integers.
+//! The clocks of one host. From an anchor on, both clocks run at one million plus `rate_ppm` parts
+//! per million of true time. Only steps separate the wall clock from the monotonic clock. All
+//! computations use integers.
 
 use fencepost_faults::{Micros, SimTime};
 use fencepost_machine::{MonotonicTime, Now, WallTime};
@@ -14,7 +14,7 @@ const TRUE_RATE: u64 = 1_000_000;
 pub(crate) struct NodeClock {
     anchor: SimTime,
     monotonic_at_anchor: u64,
-    /// Only steps and suspensions change this difference between the two clocks.
+    /// Wall clock minus monotonic clock. Only steps and suspensions change it.
     wall_offset: i64,
     rate_ppm: i32,
     suspended: bool,

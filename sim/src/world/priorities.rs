@@ -3,8 +3,8 @@
 //! The scheme follows Burckhardt, Kothari, Musuvathi and Nagarakatte, "A Randomized Scheduler with
 //! Probabilistic Guarantees of Finding Bugs" (ASPLOS 2010). There, threads have priorities, and at
 //! a few random steps the running thread falls behind all others. Here, links have priorities. A
-//! link's place determines the latency of its messages, and at [`CHANGES`] random messages the
-//! sending link falls behind all others.
+//! link's priority determines the latency of its messages, and at [`CHANGES`] random messages the
+//! sending link gets the lowest priority.
 
 use fencepost_faults::{Seed, Stream, draw};
 

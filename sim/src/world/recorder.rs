@@ -1,4 +1,4 @@
-//! Records events in true time.
+//! Records the events of the history, in true time.
 
 mod parts;
 mod silence;
@@ -46,7 +46,8 @@ impl Recorder {
         self.waiting.borrow().since_when().iter().any(|now| before.contains(now))
     }
 
-    /// The sending thread is unknown, so a message counts for all waiting threads.
+    /// Attributes messages to machines, because the sending thread is unknown. A message then
+    /// counts for all waiting threads of its machine.
     pub(crate) fn hears_of_machines_only(&self) {
         self.waiting.borrow_mut().by_machine = true;
     }

@@ -68,7 +68,7 @@ pub(crate) struct Server {
     pub(crate) leaving: Vec<ConnectionId>,
     pub(crate) timer_generation: u32,
     pub(crate) timer_deadline: Option<u64>,
-    /// A sync requested before a crash is not answered after it.
+    /// Number of starts. A sync that was requested before a crash is not reported after it.
     pub(crate) life: u32,
     pub(crate) service_time: Micros,
     pub(crate) slowed: Vec<(u32, Micros)>,
@@ -87,9 +87,9 @@ impl Server {
             | Arrival::Closed(connection)
             | Arrival::Connected(connection)
             | Arrival::ConnectFailed(connection) => matters(*connection),
-            // The machine itself reports its future output.
+            // The machine itself reports whether it will send output.
             Arrival::Timer | Arrival::DiskSynced => false,
-            // The origin of a command inside the machine, and its first action, are unknown.
+            // The command that caused these, and the machine's first action, are unknown.
             Arrival::Started | Arrival::Continue | Arrival::Operator(_) => true,
         };
         let answers = |output: &Output| match output {

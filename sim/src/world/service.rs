@@ -89,7 +89,8 @@ impl State {
         }
     }
 
-    /// A server that syncs before it answers reads nothing during the sync.
+    /// Returns whether an answer is still due to a client that has closed its end. A server that
+    /// syncs before it answers reads nothing during the sync.
     fn owes_an_answer(&mut self, host: HostIndex, connection: ConnectionId) -> bool {
         let Some(server) = self.server(host) else { return false };
         let waits = server.disk.is_syncing()
@@ -142,7 +143,8 @@ impl State {
             self.wake_when_done(host);
             return;
         }
-        // The output is usually one answer, and draining a list costs more than sending one.
+        // The output is usually a single answer, and draining a list costs more than sending one
+        // message.
         match (out.list.len(), out.list.pop()) {
             (1, Some(Output::Send { connection, bytes }))
                 if asking.is_some_and(|asking| asking.0 == connection) =>
@@ -190,7 +192,8 @@ impl State {
         }
     }
 
-    /// A failed write ends or resets the connection, of which the machine is then notified.
+    /// Sends an answer. If the write fails, the connection ends or is reset, and the machine is
+    /// notified.
     #[inline(always)]
     fn answer(&mut self, socket: u32, bytes: &[u8]) {
         let _ = self.write(socket, bytes);

@@ -8,7 +8,8 @@ use fencepost_clients::env::{TimerKey, whole_micros};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// The maximum is longer than any run and yet far from the limits of the clocks.
+/// Longest timer in microseconds. It exceeds every run, and the sums of clocks stay far from
+/// overflow.
 const SPAN_MAX: u64 = u64::MAX >> 20;
 
 struct DueAfter {

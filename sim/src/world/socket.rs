@@ -58,7 +58,7 @@ pub(crate) enum Kind {
 
 #[derive(Debug)]
 pub(crate) struct Message {
-    /// Unlike the slot in the store, the number is never reused.
+    /// Number of the socket, which is never reused. The slot in the store is.
     pub(crate) serial: u64,
     pub(crate) kind: Kind,
     pub(crate) from: HostIndex,

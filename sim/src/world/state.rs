@@ -36,7 +36,7 @@ pub(crate) struct State {
     pub(crate) wire: Option<Box<WireLog>>,
     pub(crate) turns: Option<Vec<Due>>,
     pub(crate) held_up: Option<Vec<(SimTime, [HostIndex; 2])>>,
-    /// Until a fault has waited for a command, commands need no check.
+    /// Whether any trap was ever set. As long as none was, commands are not checked against traps.
     pub(crate) has_had_traps: bool,
     pub(crate) messages_sent: u64,
     pub(crate) events: u64,
@@ -157,7 +157,7 @@ impl State {
         self.next().is_some_and(|(at, whose)| at <= self.now && whose == host)
     }
 
-    /// The kernel handles boots and crashes, which run foreign code.
+    /// Applies one agenda entry. Boots and crashes run foreign code and are left to the kernel.
     #[inline(always)]
     pub(crate) fn apply(&mut self, host: HostIndex, occurrence: Occurrence) {
         debug_assert_ne!(host, NEMESIS, "the nemesis is not a host");

@@ -1,9 +1,9 @@
 //! The tasks of every host and the queue of ready ones.
 //!
-//! Waking puts the task's key on a list of the thread, so a waker needs no reference to the world.
-//! The world empties the list after every poll. A waker is the key itself instead of a pointer, so
-//! that cloning it costs nothing. Everything is single-threaded. A wake on a thread without a world
-//! would be lost, and panics instead.
+//! A wake puts the task's key on a list of the thread, so a waker needs no reference to the world.
+//! The world empties the list after every poll. The pointer in a waker is the key itself, so that
+//! cloning a waker costs nothing. A world has a single thread. A wake on a thread without a world
+//! would be lost, so it panics.
 
 use super::agenda::HostIndex;
 use fencepost_clients::env::TaskKey;
@@ -18,7 +18,8 @@ pub(crate) type TaskFuture = Pin<Box<dyn Future<Output = ()>>>;
 
 thread_local! {
     static WOKEN: RefCell<Vec<TaskKey>> = const { RefCell::new(Vec::new()) };
-    /// Whether the list of wakes is not empty, which is checked more often than the list is read.
+    /// Whether any task was woken since the list was last emptied. It is checked more often than
+    /// the list is read.
     static ANY_WOKEN: Cell<bool> = const { Cell::new(false) };
     static HAS_WORLDS: Cell<bool> = const { Cell::new(false) };
 }
@@ -126,7 +127,8 @@ impl Tasks {
         None
     }
 
-    /// Returns the task if it was aborted, so that it is dropped outside any borrow.
+    /// Puts a polled task back. If it was aborted meanwhile, returns it, to be dropped while the
+    /// state is not borrowed.
     pub(crate) fn put_back(&mut self, key: TaskKey, future: TaskFuture) -> Option<TaskFuture> {
         match self.slot(key) {
             Some(slot) => {
@@ -137,7 +139,7 @@ impl Tasks {
         }
     }
 
-    /// The task must be dropped outside any borrow.
+    /// Removes a task. The caller must drop it while the state is not borrowed.
     pub(crate) fn remove(&mut self, key: TaskKey) -> Option<TaskFuture> {
         let slot = self.slot(key)?;
         slot.generation += 1;

@@ -1,13 +1,14 @@
-//! Timers by a host's own monotonic clock. The agenda contains true times, so a timer gets a new
-//! place when its host's clock changes (`set_timers.rs`).
+//! Timers that follow a host's own monotonic clock. The agenda is in true time, so a timer moves
+//! within it when the rate of that clock changes (`set_timers.rs`).
 
 use super::agenda::{HostIndex, Place};
 use fencepost_clients::env::TimerKey;
 use std::collections::VecDeque;
 use std::task::Waker;
 
-/// Most timers are time limits that are cancelled early. A cancelled timer's agenda entry serves
-/// the slot's next timer, which gets its own place once the entry is due.
+/// The timers of all hosts. Most are time limits that are cancelled early. The agenda entry of a
+/// cancelled timer is kept for the next timer in its slot, and moves to that timer's time once it
+/// is due.
 #[derive(Default)]
 pub(crate) struct Timers {
     pub(super) slots: Vec<Slot>,
@@ -67,7 +68,8 @@ impl Timers {
         })
     }
 
-    /// Agenda entries do not show whether a timer is pending, because they may be earlier.
+    /// Returns whether a timer of such a host is pending. The agenda cannot tell, because its entry
+    /// may be older than the timer.
     pub(crate) fn any_pending(&self, is_such: impl Fn(HostIndex) -> bool) -> bool {
         let will_be_due = |slot: &Slot| slot.is_active && !slot.is_due && slot.place.is_some();
         self.slots.iter().any(|slot| will_be_due(slot) && is_such(slot.host))

@@ -1,5 +1,5 @@
 //! Connections and messages between hosts: connecting, sending, closing, and holding up messages.
-//! `arrival` handles a due message.
+//! `arrival` delivers the messages that are due.
 
 mod arrival;
 
@@ -56,7 +56,8 @@ impl State {
         Ok(bytes.len())
     }
 
-    /// A message to a Sentinel, which grants nothing, is no attempt, and neither is a heartbeat.
+    /// Notes a message as an attempt of a waiting process. A message to a Sentinel, which grants
+    /// nothing, is no attempt, and neither is a heartbeat.
     #[inline(always)]
     fn note_sent_by(&self, (from, thread): (HostIndex, u16), to: HostIndex, bytes: &[u8]) {
         let is_attempt = || match &self.hosts[usize::from(to) - 1].software {
@@ -121,7 +122,8 @@ impl State {
         self.post(Kind::End, (from, to), socket, peer, Vec::new(), 0);
     }
 
-    /// With unread bytes, or on request, the peer sees a reset (RFC 9293 section 3.10.4).
+    /// Closes an end. With unread bytes, or on request, the peer sees a reset (RFC 9293 section
+    /// 3.10.4).
     pub(crate) fn close(&mut self, socket: u32, how: Close) {
         let end = &mut self.sockets[socket as usize];
         let stage = std::mem::replace(&mut end.stage, Stage::Closed);
@@ -208,7 +210,8 @@ impl State {
         head.is_some_and(|head| self.messages[*head as usize].serial < message.serial)
     }
 
-    /// A message in transit may be held up after a later one, so the order of sending decides.
+    /// Inserts a message into its flow in the order of sending. A message in transit may be held up
+    /// later than one that was sent after it.
     fn line_up(&mut self, flow: u32, id: u32) {
         let serial = |id: u32| self.messages[id as usize].serial;
         let stalled = &self.sockets[flow as usize].stalled;
@@ -229,7 +232,8 @@ impl State {
         self.agenda.enter(at, to, Class::Message, from, Occurrence::Deliver(id));
     }
 
-    /// The result changes only at the nemesis's turn, which is the first of an instant.
+    /// Returns whether messages cannot be delivered. The result changes only when the nemesis acts,
+    /// before all hosts.
     pub(crate) fn is_blocked(&self, from: HostIndex, to: HostIndex) -> bool {
         self.network.is_cut(usize::from(from) - 1, usize::from(to) - 1)
             || self.hosts[usize::from(to) - 1].is_dark
@@ -252,7 +256,8 @@ impl State {
         }
     }
 
-    /// Leaves out messages between two closed ends, and connects without a waiter.
+    /// Records that a message is held up, unless both of its ends are closed or it is a connect for
+    /// which no process waits.
     fn note_held_up(&mut self, id: u32) {
         let Some(all) = &mut self.held_up else { return };
         let Message { kind, from, to, flow, target, .. } = self.messages[id as usize];
@@ -287,7 +292,8 @@ impl State {
         self.agenda.enter(at, from, Class::Message, from, Occurrence::Retry(flow));
     }
 
-    /// An engine has to carry a message that reaches an open end or a listening host.
+    /// Returns whether the message will arrive at an open end or a listening host, so that an
+    /// engine must carry it.
     pub(crate) fn will_arrive(&self, id: u32) -> bool {
         let message = &self.messages[id as usize];
         let is_held_up = self.is_blocked(message.from, message.to) || self.waits_behind(message);
@@ -296,7 +302,7 @@ impl State {
         }
         match message.kind {
             Kind::Connect => self.listens(message.to),
-            // A message of a server that sends first arrives just after the connect's answer.
+            // Data from a server that sends first arrives just after the answer to the connect.
             Kind::Data => {
                 let stage = self.sockets[message.target as usize].stage;
                 matches!(stage, Stage::Open | Stage::Connecting)
@@ -305,12 +311,13 @@ impl State {
         }
     }
 
-    /// A delayed message waits in the sending machine, where a power loss deletes it.
+    /// Returns whether a power loss deleted a delayed message, which waits in the sending machine.
     fn is_lost(&self, flow: u32) -> bool {
         flow != NONE && self.sockets[flow as usize].lost_power
     }
 
-    /// The power loss happens at the nemesis's turn, before all hosts' turns.
+    /// Marks the ends of a host as lost in a power loss. It happens when the nemesis acts, before
+    /// all hosts.
     pub(crate) fn lose_power(&mut self, host: HostIndex) {
         self.network.had_obstacles = true;
         for end in self.sockets.iter_mut().filter(|end| end.host == host) {

@@ -1,4 +1,5 @@
-//! Traps, which lose a command that arrives at a server, or its reply, and the connection with it.
+//! Traps. A trap loses a command that arrives at a server, or the reply to it, and closes the
+//! connection.
 
 use super::agenda::HostIndex;
 use super::server::{Arrival, Loses, Trap};

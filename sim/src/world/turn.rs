@@ -1,4 +1,5 @@
-//! A host's turn: first its events, then its reactions. Foreign code runs between the steps.
+//! A host's turn, in which its events come first and its reactions after them. Foreign code runs
+//! between these steps.
 
 use super::agenda::{HostIndex, Occurrence};
 use super::host::Software;

@@ -1,4 +1,4 @@
-//! Records the messages in transit and the unanswered requests of a crashed node.
+//! Records, for a node that crashes, its messages in transit and its unanswered requests.
 
 use super::agenda::HostIndex;
 use super::host::Software;

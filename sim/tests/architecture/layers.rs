@@ -1,4 +1,4 @@
-//! Tests that modules use each other in one direction, in a crate and in every folder.
+//! Tests that modules depend on each other in one direction only, in a crate and in every folder.
 
 use super::uses::{Use, uses_of, uses_of_crate};
 use super::{files, root};
@@ -75,7 +75,7 @@ fn a_circle_between_folders_is_found_whose_files_form_none() {
     assert!(circles(&edges(&within)).is_empty(), "a file is part of the module that declares it");
 }
 
-/// A server's methods are in many modules, and no `use` line shows the calls.
+/// A server's methods are spread over many modules, and no `use` line shows who calls them.
 #[test]
 fn no_room_of_fake_redis_calls_a_method_of_a_later_one() {
     let source = root().join("fake-redis/src");

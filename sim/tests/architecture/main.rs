@@ -1,4 +1,5 @@
-//! Tests that the manifests obey the edges of ARCHITECTURE.md, and the sources the house style.
+//! Tests that the manifests obey the edges of ARCHITECTURE.md, and that the sources follow the
+//! house style.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -159,14 +160,15 @@ fn modules_have_one_layout() {
     assert!(odd.is_empty(), "name.rs beside name/, not name/mod.rs: {odd:?}");
 }
 
-/// A folder ends with a slash. Tests, samples and the gallery may name any member of a closed set.
+/// Places that may name a member of a closed set. A folder ends with a slash. Tests, samples and
+/// the gallery may name any member.
 const PLACES: &[(&str, &[&str])] = &[
     (
         "Workload",
         &[
             "reports/src/record/history/workload.rs",
             "reports/src/judge/checker/",
-            // picture.rs names the default member.
+            // picture.rs names the default member of the set.
             "reports/src/show/picture.rs",
             "sim/src/setup/scenario/keys.rs",
         ],
@@ -184,10 +186,10 @@ const PLACES: &[(&str, &[&str])] = &[
         "Kind",
         &[
             "reports/src/judge/",
-            // The folder has the questions about each rule, and its texts.
+            // These files have the questions about each rule and the rules' texts.
             "reports/src/explain/",
             "reports/src/summary/facts.rs",
-            // amount.rs names rules with special texts in columns and on the first screen.
+            // amount.rs names rules whose columns and first screen have special texts.
             "reports/src/show/format/text/amount.rs",
             "reports/src/show/format/text/brief.rs",
             "reports/src/show/format/text/story",
@@ -232,7 +234,7 @@ fn members_of_closed_sets_are_named_only_where_a_new_one_belongs() {
     assert!(strays.is_empty(), "{strays:#?}");
 }
 
-/// Causes are published, so no external crate can add one. `ci/one-of-each.sh` adds one.
+/// Causes are published, so no external crate can add one. `ci/one-of-each.sh` adds a sample cause.
 #[test]
 fn a_cause_is_one_file_and_one_line() {
     let folder = root().join("reports/src/explain/cause");
@@ -248,7 +250,7 @@ fn a_cause_is_one_file_and_one_line() {
         assert!(text.contains("static ENTRY: Entry"), "{} says all of {member}", file.display());
         assert!(!text.contains("Cause::"), "{} names another cause", file.display());
     }
-    // The other files in the folder are only shared code and tests.
+    // The other files in the folder are shared code and tests.
     let files = files(vec![folder.clone()]);
     let own = files.iter().filter(|file| causes.iter().any(|(_, of)| of == *file));
     assert_eq!(own.count(), causes.len(), "no two causes share a file");
@@ -289,7 +291,8 @@ fn no_function_is_longer_than_seventy_lines() {
     }
 }
 
-/// rustfmt guarantees that a function ends at the first closing line at its indentation.
+/// Returns the functions as ranges of lines. In rustfmt's layout, a function ends at the first
+/// closing line with its own indentation.
 fn functions(text: &str) -> Vec<(usize, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();

@@ -1,4 +1,5 @@
-//! Tests that a hand-edited history is refused, and that the message names the faulty line.
+//! Tests that a history that was edited by hand is refused, and that the message names the faulty
+//! line.
 
 use serde_json::Value;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Tests of invalid input, which gives exit status 2, empty stdout, and one line on stderr.
+//! Tests of invalid input, which results in exit status 2, empty stdout, and one line on stderr.
 
 use crate::answer::{fencepost, fencepost_in};
 use std::path::Path;
@@ -285,7 +285,8 @@ fn reports_that_are_none_are_refused() {
     let mut stranger = whole.clone();
     stranger["runs"][0]["plan"]["faults"][0]["fault"] =
         serde_json::json!({ "kind": "pause", "node": "client-99", "duration_us": 5 });
-    // A time that no run reaches used to panic, and garbled the events' order in release builds.
+    // A time beyond the end of every run once caused a panic, and disordered the events in release
+    // builds.
     let mut late = whole.clone();
     late["runs"][0]["plan"]["faults"][0]["at_us"] = u64::MAX.into();
     let mut threaded = whole.clone();

@@ -1,4 +1,5 @@
-//! Tests of a process with few resources: no stdout, small files, few descriptors, endless devices.
+//! Tests of a process with few resources: without stdout, with a limit on file sizes or
+//! descriptors, and with endless devices.
 
 use std::path::Path;
 use std::process::{Command, Output};

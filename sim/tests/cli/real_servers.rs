@@ -284,7 +284,7 @@ const COMPARISONS: &[Comparison] = &[
     },
 ];
 
-/// Real servers take long, so there are few acquisitions on one server.
+/// Options for short runs, because real servers are slow: few acquisitions on one server.
 const SHORT: &[&str] = &["--cycles", "4", "--set", "ensemble=1", "--no-shrink", "--format", "json"];
 
 #[test]

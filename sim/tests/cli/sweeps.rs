@@ -1,4 +1,5 @@
-//! Tests of sweeps as CI runs them: resumed after a kill, with kept violations and expectations.
+//! Tests of sweeps as CI runs them: resuming after a kill, keeping violations, and checking
+//! expectations.
 
 use crate::answer::{fencepost, fencepost_in};
 use std::path::Path;
@@ -218,7 +219,8 @@ fn the_checked_in_matrix_is_accepted() {
     assert_eq!((answer.status, answer.stderr.as_str()), (0, ""));
 }
 
-/// The holder's clock was stopped too, so it learns of its lost connection long before its write.
+/// The holder's monotonic clock was stopped too, so after the pause it learns of its lost
+/// connection long before its write.
 #[test]
 fn the_checked_in_matrix_knows_that_a_holder_that_leaves_writes_nothing_when_it_wakes() {
     let sweep = ["sweep", "--client", "curator-suspended", "--fault", "suspend", "--no-shrink"];
@@ -330,7 +332,8 @@ fn a_damaged_checkpoint_is_refused_and_one_without_a_checksum_warned_of() {
         let answer = sweep(folder.path(), &begin);
         match answer.status {
             2 => caught += 1,
-            // A flipped bit in a name can turn the checksum into an unknown member.
+            // A flipped bit in the checksum's name can make it an unknown member, which is only a
+            // warning.
             _ => assert!(answer.stderr.contains("warning: "), "byte {at}: {}", answer.stderr),
         }
     }
@@ -397,7 +400,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     }
 }
 
-/// A file size limit simulates a full disk, which only root can create.
+/// A limit on file sizes stands in for a full disk, which only root can create.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
@@ -428,7 +431,8 @@ fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
     assert_eq!((after.status, after.stderr.as_str()), (1, ""));
 }
 
-/// A file replaces a read-only folder, to which root may write, because CI runs the tests as root.
+/// CI runs the tests as root, which may write to a read-only folder. A file in the folder's place
+/// refuses every write.
 #[test]
 fn a_folder_that_cannot_be_written_to_is_named_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -448,7 +452,7 @@ fn a_folder_that_cannot_be_written_to_is_named_once() {
 fn a_sweep_that_holds_too_much_memory_stops_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let common = ["--seeds", "0..1000000", "--checkpoint", "at", "--max-memory"];
-    // The program itself exceeds this limit by more than half.
+    // The program itself uses more than one and a half times this limit.
     let stopped = sweep(folder.path(), &[&common[..], &["1mb"]].concat());
     assert_eq!(stopped.status, 2);
     assert!(stopped.stderr.contains("--max-memory: "), "{}", stopped.stderr);

@@ -152,7 +152,8 @@ fn a_loss_that_is_none_is_a_wrong_answer() {
     }
 }
 
-/// A worker that does not release a possible grant after a timeout, unless RECLAIM is set.
+/// A worker that, after a timeout, does not release a lock that it may have been granted. With
+/// RECLAIM, it does.
 const ORPHANS: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders")
@@ -241,7 +242,7 @@ fn a_worker_that_dies_in_its_section_is_in_it_no_longer() {
     assert!(reason(&facts).ends_with(": a bug of the worker"), "{}", reason(&facts));
 }
 
-/// A worker with a Redlock that has another owner at each master.
+/// A worker with a Redlock that has a different owner value at each master.
 const OWNER_PER_MASTER: &str = r#"
 masters = [Server(env(f"REDIS_{n}"), 0.2) for n in range(1, MASTERS + 1)]
 def each(ask):
@@ -275,7 +276,7 @@ fn an_owner_may_have_another_name_at_each_master() {
     assert_eq!(kinds(&facts), [Kind::WrongAnswer], "its validity is twice its lease");
 }
 
-/// A worker that ignores the given key, and compares no owner.
+/// A worker that ignores the given key, and releases without comparing owners.
 const OTHER_KEY: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); take(key="app:orders")
@@ -323,7 +324,8 @@ fn threads_that_name_themselves_are_judged_one_by_one() {
     assert!(kinds(&facts).contains(&Kind::Overlap), "{:?}", found(&facts));
 }
 
-/// A worker with two counting scripts. The release of a lock that was taken twice leaves it taken.
+/// A worker whose two scripts count the grants of a lock. After two grants, one release leaves the
+/// lock taken.
 const COUNTS: &str = r#"
 TAKE = """if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
 redis.call('hincrby', KEYS[1], ARGV[1], 1) redis.call('pexpire', KEYS[1], ARGV[2]) return 1 end return 0"""

@@ -60,7 +60,7 @@ fn the_removal_that_let_another_in_is_told_and_not_an_earlier_one() {
     }
 }
 
-/// A worker with its own lease of 3 s, which it renews each second with RENEW.
+/// A worker with a lease of its own of 3 s. With RENEW, it renews the lease each second.
 const OWN_LEASE: &str = r#"
 LEASE = 3000
 redis.timeout = None
@@ -105,7 +105,7 @@ fn a_cut_that_outlasts_a_renewed_lease_is_a_missed_renewal() {
     assert!(causes.iter().all(|cause| known.contains(cause)), "{causes:?}");
 }
 
-/// A worker with a lock in a sorted set, whose score is the time of expiry.
+/// A worker whose lock is a sorted set, with the time of expiry as the score.
 const SCORED: &str = r#"
 TAKE = """redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[2])
 if redis.call('ZCARD', KEYS[1]) > 0 then return 0 end
@@ -131,13 +131,14 @@ fn a_lease_that_is_the_score_of_a_member_is_read_off_the_wire() {
     let facts = first_broken(0..3, Kind::Overlap, long).unwrap();
     let overlap = facts.violations.iter().find(|one| one.kind == Kind::Overlap).unwrap();
     assert_eq!(overlap.cause, Cause::HoldTooLong, "{}", overlap.summary);
-    // The score depends on a time at which the command was already in transit.
+    // The score is computed before the command is sent, so the lease is shorter than 10 s at the
+    // server.
     assert!(overlap.narrative[0].text.contains(" for 9.9"), "{:?}", overlap.narrative);
     let told = |text: &str| overlap.narrative.iter().any(|line| line.text.contains(text));
     assert!(told(" expires the lock of client-"), "{:?}", overlap.narrative);
 }
 
-/// A worker that resends a command until its server is back, and waits for replies without a limit.
+/// A worker that waits for replies without a limit, and resends a command until its server is back.
 const NO_TIMEOUT: &str = r#"
 redis.timeout = None
 def call(*words):

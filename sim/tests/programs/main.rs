@@ -32,7 +32,8 @@ const FAULTS: &[&str] = &[
     "client-crash",
 ];
 
-/// The default is three kinds of faults, and `FENCEPOST_PROGRAM_FAULTS=all` tests all of them.
+/// Returns the faults for a worker. By default these are three kinds.
+/// `FENCEPOST_PROGRAM_FAULTS=all` tests all of them.
 fn faults_of(worker: &str) -> &'static [&'static str] {
     let all = std::env::var_os("FENCEPOST_PROGRAM_FAULTS").is_some_and(|which| which == "all");
     if all || worker == "cc -static" { FAULTS } else { &["none", "pause", "restart"] }
@@ -56,7 +57,8 @@ fn run(spec: &RunSpec) -> (RunOutcome, RunFacts) {
     (outcome, facts)
 }
 
-/// A busy machine interrupts threads, so that a run may not be reproducible.
+/// Repeats the run until no thread was interrupted. A busy machine interrupts threads, and the run
+/// is then not reproducible.
 fn undisturbed(spec: &RunSpec) -> (RunOutcome, RunFacts) {
     let mut ran = (0..5).map(|_| run(spec));
     let is_undisturbed = |facts: &RunFacts| facts.programs.iter().all(|life| life.preempted == 0);
@@ -220,7 +222,7 @@ fn a_worker_may_say_that_it_does_not_know_what_became_of_a_call() {
     }
     assert_eq!(endings_of("UNKNOWN"), ["info", "ok", "info"]);
     assert_eq!(endings_of("REFUSED"), ["fail", "ok", "ok"]);
-    // LOST before an acquisition does not answer the call, which the next ACQUIRING ends.
+    // LOST before an acquisition does not end the call. The next ACQUIRING does.
     assert_eq!(endings_of("LOST"), ["info", "ok", "fail"]);
 }
 

@@ -120,7 +120,8 @@ fn crashes_meet_writes_and_releases() {
     assert!(share(&aimed) > 5.0 * share(&uniform), "{uniform:?} {aimed:?}");
 }
 
-/// In the oldest recipe, a client that dies between SETNX and EXPIRE leaves a lock forever.
+/// In the oldest recipe, a client that crashes between SETNX and EXPIRE leaves a lock without an
+/// expiry.
 #[test]
 fn a_crash_between_two_commands_is_found_again_and_again_and_by_uniform_faults_not_once() {
     let found = |strategy| {
@@ -158,7 +159,7 @@ fn a_report_carries_its_strategy_and_replays() {
     replays(&report);
 }
 
-/// For compatibility, a report that names no strategy has uniform faults.
+/// A report without a strategy has uniform faults, for compatibility with earlier versions.
 #[test]
 fn a_report_of_uniform_faults_is_silent_on_them_and_its_command_is_not() {
     let (strategy, command, report) = reported("201", &["--strategy", "uniform"]);

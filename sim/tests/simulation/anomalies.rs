@@ -1,7 +1,7 @@
 //! Tests that every anomaly of docs/protocols.md is found in a few seeds from 0, without selection,
-//! and that its twin is quiet over the same seeds.
+//! and that its twin shows no violation over the same seeds.
 //!
-//! `FENCEPOST_SEEDS` sets another number of seeds; docs/protocols.md has the quiet runs over 10,000
+//! `FENCEPOST_SEEDS` sets another number of seeds; docs/protocols.md has the results over 10,000
 //! seeds.
 
 mod causes;
@@ -100,7 +100,7 @@ fn every_slow_lock_leaves_more_of_the_wanted_time_idle_than_its_twin() {
     }
 }
 
-/// All processes retry after the same delay. A random delay would let one be first.
+/// All processes retry after the same delay. With a random delay, one of them would be first.
 #[test]
 fn processes_in_step_split_the_votes_again_and_again() {
     let (flawed, twin) =
@@ -113,7 +113,8 @@ fn processes_in_step_split_the_votes_again_and_again() {
 }
 
 /// memcached counts whole seconds from its last clock reading. A lease of 10 s therefore ends up to
-/// a second early. A lease of 11 s, which the lock requests to get 10, ends up to a second late.
+/// a second early. To hold for 10 s in any case, the lock requests 11 s, and its lease ends up to a
+/// second late.
 #[test]
 fn a_whole_second_expiry_that_is_late_lets_waiters_wait_up_to_a_second_longer() {
     let longest = |client| progress(Case { client, scenario: Scenario::default }, "client-crash");
@@ -129,7 +130,7 @@ fn a_whole_second_expiry_that_is_late_lets_waiters_wait_up_to_a_second_longer() 
     }
 }
 
-/// Joining the queue takes a connection and a script that the server does not know yet.
+/// Time to join the queue, which takes a connection and a script that the server does not know yet.
 const MARGIN_US: u64 = 20_000;
 
 fn overtakings_of(client: &'static str, until_s: u64) -> usize {
@@ -141,15 +142,15 @@ fn overtakings_of(client: &'static str, until_s: u64) -> usize {
     overtaken
 }
 
-/// A waiter leaves the queue only after its first wait of 30 s.
+/// A waiter leaves the queue only after its first wait of 30 s, so the order holds until then.
 #[test]
 fn a_fair_lock_serves_in_the_order_of_asking_for_a_while_and_an_unfair_one_does_not() {
     assert_eq!(overtakings_of("redisson-fair", 30), 0);
     assert!(overtakings_of("redisson", 30) > 0);
 }
 
-/// Each newcomer adds a wait to the time of the last waiter, and each grant subtracts one from all
-/// of them, so the times stay constant.
+/// Each newcomer lengthens the last waiter's timeout by one wait, and each grant shortens all
+/// timeouts by one wait, so the timeouts in the queue stay constant.
 #[test]
 fn a_fair_lock_throws_live_waiters_out_of_a_queue_that_is_never_empty() {
     assert!(overtakings_of("redisson-fair", 1_800) > 0);

@@ -1,4 +1,5 @@
-//! Tests of locks in a database: the clock that ends a lease, and locks that end with a connection.
+//! Tests of locks in a database: which clock ends a lease, and locks that end with their
+//! connection.
 
 use fencepost::setup::scenario::{Servers, Standby};
 use fencepost::{Engine, RunSpec, Scenario};
@@ -125,7 +126,8 @@ fn failed_over(
 
 #[test]
 fn a_row_is_lost_by_an_asynchronous_standby_and_kept_by_a_synchronous_one() {
-    // Spring's registry gives up immediately if it is refused, and has no cycles left at the end.
+    // Spring's registry gives up immediately when a server refuses the connection, so it has used
+    // up its cycles before the end.
     let dark = |client| (client, Fault::PowerLoss { node: PRIMARY, down_us: None });
     let refusing = |client| (client, Fault::Crash { node: PRIMARY, down_us: None });
     for (client, dies) in SPRING.map(dark).into_iter().chain(SHEDLOCK.map(refusing)) {
@@ -143,7 +145,7 @@ fn a_row_is_lost_by_an_asynchronous_standby_and_kept_by_a_synchronous_one() {
 fn what_is_kept_for_a_connection_is_forgotten_by_a_failover_to_any_standby() {
     for client in OF_CONNECTIONS {
         for standby in [Standby::Asynchronous, Standby::Synchronous] {
-            // The standby keeps up, so that no process waits for it.
+            // The standby keeps up with the primary, so no process waits for it.
             let dies = Fault::Crash { node: PRIMARY, down_us: None };
             let judged = failed_over(client, standby, &failover(dies)[1..], SEEDS);
             assert!(overlaps(&judged, Cause::FailoverForgets) > 0, "{client} {standby:?}");

@@ -1,4 +1,4 @@
-//! Dates each acquisition's grant in two ways, and compares the results.
+//! Determines when each acquisition was granted, in two ways, and compares the results.
 
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_faults::{Node, Seed};
@@ -137,13 +137,14 @@ impl Walk<'_> {
         })
     }
 
-    /// The moment follows from the last suitable grant of each server.
+    /// Returns the grant that decided an acquisition. It follows from the last suitable grant of
+    /// each server.
     fn decide(
         &self,
         met: &[Vec<Candidate>],
         will_do: impl Fn(&Candidate) -> bool,
     ) -> Option<usize> {
-        // A walk finds the latest grant first.
+        // Each list is in descending order of time, so the first suitable grant is the latest.
         let last = met.iter().filter_map(|met| met.iter().find(|met| will_do(met)));
         let last: Vec<&Candidate> = last.collect();
         let quorum = usize::from(self.history.header.quorum.max(1));
@@ -164,7 +165,8 @@ impl Walk<'_> {
             self.lock_events().filter(|(_, event)| event.node == server).collect();
         let mut found = Vec::new();
         let mut stands = true;
-        // A decrement after a grant withdraws that grant, and a removal of the key withdraws all.
+        // A decrement of the count withdraws the grant before it, and a removal of the key
+        // withdraws all earlier grants.
         let mut lowered = 0;
         let mut removed = false;
         for place in (0..here.len()).rev() {
@@ -215,7 +217,8 @@ impl Walk<'_> {
         found
     }
 
-    /// With replication, any server may have granted the value.
+    /// Returns whether one process was granted the value. With replication, any server may have
+    /// granted it.
     fn same_process(&self, here: &[(usize, &Event)], by: Option<Node>) -> bool {
         let Some(by) = by else { return true };
         let mut writes = here.iter().rev().filter(|(_, event)| is_write(event));

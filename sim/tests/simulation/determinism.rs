@@ -1,4 +1,5 @@
-//! Tests that equal seeds and settings give equal bytes, and that differences would be noticed.
+//! Tests that equal seeds and settings give equal bytes, and that these tests would detect a
+//! difference.
 
 use crate::answer::fencepost;
 use fencepost::run::Recording;
@@ -139,7 +140,7 @@ fn a_replay_gives_the_same_history() {
     assert_eq!(digests(&run.stdout).len(), 3);
 }
 
-/// Locks that read something that is not a function of the seed.
+/// Locks that depend on something other than the seed.
 mod leaky {
     use fencepost_clients::env::BoxFuture;
     use fencepost_clients::{Acquisition, Definition, Env, Lease, Lock, Release, find};
@@ -221,7 +222,8 @@ fn a_planted_leak_of_nondeterminism_is_caught() {
     }
 }
 
-/// Servers of many runs share a Lua state, so scripts may leave something on their thread.
+/// Locks with scripts that leave data in the thread's Lua state, which the servers of many runs
+/// share.
 mod scripted {
     use fencepost_clients::env::BoxFuture;
     use fencepost_clients::{
@@ -282,7 +284,7 @@ mod scripted {
     }
 }
 
-/// The four runs are made on separate threads, and again on one thread.
+/// Makes the four runs on separate threads, and again on one thread.
 fn apart_and_together(prepare: fn()) -> [Vec<String>; 2] {
     let client = scripted::definition();
     let on_a_thread = move |seeds: std::ops::Range<u64>| {
@@ -313,7 +315,8 @@ fn a_planted_leak_between_scripts_is_caught() {
     assert_ne!(apart[1..], together[1..], "scripts leak and nobody notices");
 }
 
-/// One line per lock with `--seed 7 --fault failover`. `ci/digests.sh` compares another profile.
+/// Digests of each lock with `--seed 7 --fault failover`, one per line. `ci/digests.sh` compares
+/// those of another build profile.
 const PINNED: &str = include_str!("../pinned-digests.txt");
 
 #[test]

@@ -1,4 +1,5 @@
-//! Tests that the queues of ZooKeeper keep their order, and that the checker notices a late entry.
+//! Tests that ZooKeeper's queues keep their order, and that the checker detects a process that
+//! joins late.
 
 use super::waiting::{is_quiet, shown};
 use fencepost::Scenario;
@@ -14,7 +15,7 @@ use std::time::Duration;
 
 const LATE: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(120);
 
-/// A lock in which every process joins Curator's queue some time after its request.
+/// A lock whose processes join Curator's queue some time after they have asked for the lock.
 static LATE_COMER: Definition = Definition {
     name: "late-comer",
     build: |env, servers, settings| {
@@ -57,7 +58,7 @@ fn busy() -> Scenario {
 
 #[test]
 fn a_lock_that_takes_its_place_late_is_passed_over_and_curators_is_not() {
-    // A process that waits outside the queue also sleeps while the lock is free.
+    // A process that waits outside the queue sleeps even while the lock is free.
     let found = shown(&LATE_COMER, 3, &busy());
     assert!(found.contains(&(Kind::Starved, Cause::LostPlace)), "{found:?}");
     is_quiet(mutex(), 3, &busy());

@@ -1,10 +1,10 @@
-//! Pins the plan, witness and digest of the first seed of every cell that must be found.
+//! Pins the plan, witness and digest of the first seed in every cell whose violation must be found.
 
 use crate::pinned::{PINNED, Pinned};
 use fencepost::Engine;
 use fencepost::run::verdicts::Findings;
 
-/// Snapshots the parts that must never change by accident.
+/// Compares a snapshot of the parts that must never change by accident.
 fn check(client: &str, faults: &[&str]) {
     let cells: Vec<&Pinned> = PINNED
         .iter()

@@ -96,7 +96,8 @@ fn an_acquire_that_is_interrupted_between_two_commands_locks_for_ever_and_one_co
     );
 }
 
-/// A library that notices the interruption deletes its node, and a dropped call leaves it.
+/// A library that notices the interruption deletes its node. A dropped call runs no more code, so
+/// its node remains.
 #[test]
 fn a_node_of_an_acquire_that_is_dropped_stays_and_one_that_is_interrupted_is_deleted() {
     for lock in ["zookeeper-naive", "curator-mutex"] {
@@ -107,8 +108,8 @@ fn a_node_of_an_acquire_that_is_dropped_stays_and_one_that_is_interrupted_is_del
     }
 }
 
-/// The flawed variant reuses its connection after a dropped call, and takes that call's reply for
-/// the next one, as redis-py's asyncio client did before 4.5.5.
+/// A connection that a lock uses directly. The flawed variant reuses it after a dropped call, and
+/// takes that call's reply for the next one, as redis-py's asyncio client did before 4.5.5.
 struct Raw {
     env: Env,
     settings: Settings,

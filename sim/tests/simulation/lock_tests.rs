@@ -1,4 +1,5 @@
-//! Tests of locks through `fencepost::testing`, where false claims fail with a report.
+//! Tests of locks through `fencepost::testing`. A test with a false expectation fails and writes a
+//! report.
 
 use fencepost::clients::find;
 use fencepost::testing::{
@@ -106,7 +107,7 @@ fn a_plan_that_does_not_fit_is_refused() {
 
 #[test]
 fn a_test_that_exercises_nothing_fails() {
-    // Independent masters have no replicas that could lag.
+    // Independent masters have no replicas, so none can lag.
     let lagging = LockTest::new(find("redlock").unwrap()).faults("replication-lag").seeds(0..4);
     assert_eq!(deviation(&lagging).what, What::Unexercised);
 }
@@ -141,7 +142,7 @@ fn variables_choose_seeds_and_faults() {
     );
 }
 
-/// The test fails on purpose, and the next test replays it by its printed command.
+/// This test fails on purpose, and the next test replays it by the command that it prints.
 #[test]
 #[ignore = "fails on purpose: replayed by the_command_of_a_failure_shows_the_seed_again"]
 fn fails_under_pauses() {

@@ -1,4 +1,4 @@
-//! Tests that minimal plans are minimal and replay, and that their diagnosis is true.
+//! Tests that minimal plans are minimal and can be replayed, and that their diagnosis is true.
 
 use crate::answer::{fencepost, fencepost_in};
 use crate::pinned::PINNED;
@@ -54,7 +54,7 @@ fn diagnosis(fixture: Fixture) -> RunReport {
     let spec = spec(fixture);
     let mut facts = facts(&spec);
     assert!(!facts.violations.is_empty(), "{fixture:?} is no fixture: nothing is violated");
-    // Later violations mostly have the same minimal run.
+    // Later violations of a run mostly have the same minimal run.
     facts.violations.truncate(2);
     Stages { diagnosis: diagnose(&spec, &facts), ..facts.into() }.into()
 }
@@ -92,7 +92,8 @@ fn minimal_of_pinned(pinned: &crate::pinned::Pinned) -> Shown {
     Shown { name, target, spec: minimal.spec }
 }
 
-/// Tries the run without one of its faults, with less of one, and with a cycle less.
+/// Returns whether the run stops showing its violation without any one of its faults, with a
+/// smaller fault, or with one cycle less.
 fn is_locally_minimal(Shown { name, target, spec }: &Shown) {
     assert!(target.is_shown_by(spec), "{name}");
     let with = |plan: FaultPlan| RunSpec { plan, ..spec.clone() };
@@ -260,7 +261,7 @@ fn what_arithmetic_demands_is_never_more_than_what_runs_find() {
 
 #[test]
 fn fencing_never_lets_more_stale_writes_through_and_does_not_end_overlaps() {
-    // Failovers are excluded, because both sides of a split brain increment tokens.
+    // Failovers are excluded, because both primaries of a split brain issue the same tokens.
     let counts_once =
         |(client, fault, _): &(&str, &str, u64)| *client == "single-node" && *fault != "failover";
     let mut told = 0;
@@ -269,7 +270,8 @@ fn fencing_never_lets_more_stale_writes_through_and_does_not_end_overlaps() {
             let fencing =
                 violation.remedies.iter().find(|remedy| remedy.name == "fencing").unwrap();
             if violation.violation.kind == Kind::StaleWrite {
-                // A restart resets the counter, too, so that single plans may break either lock.
+                // A restart resets the token counter too, so a plan may break the lock with tokens
+                // as well.
                 let forgets = fixture.1 == "restart";
                 assert!(forgets || fencing.on_this_plan != OnThisPlan::StillThere, "{fixture:?}");
                 assert!(fencing.broken_with <= fencing.broken_without, "{fixture:?} {fencing:?}");
@@ -289,7 +291,7 @@ fn a_restart_delayed_beyond_the_lease_is_quieter_than_an_early_one() {
         };
         let (delayed, lease) = (tried("delayed-restart"), tried("lease"));
         let kind = violation.violation.kind;
-        // A longer downtime changes the crashes of this plan, so only the rates are comparable.
+        // A longer downtime replaces crashes of this plan, so only the rates can be compared.
         assert_eq!(delayed.on_this_plan, OnThisPlan::NotComparable, "{kind}");
         assert_eq!((delayed.nearby.plans, delayed.nearby.broken), (20, 0), "{kind}");
         assert_eq!((delayed.seeds, delayed.broken_with), (50, 0), "{kind}");

@@ -1,5 +1,5 @@
-//! Tests of violations that fencepost must find within a hundred seeds from 0, and of those that it
-//! must never find, as in the table of the README.
+//! Tests of violations that fencepost must find within a hundred seeds from 0, and of violations
+//! that it must never find. The README has both in a table.
 //!
 //! `FENCEPOST_SEEDS` sets another number of seeds; `cargo test --release --test simulation
 //! must_find -- --nocapture --include-ignored` prints the findings of each cell.
@@ -129,8 +129,8 @@ fn single_node_loses_locks_to_asynchronous_replication() {
 }
 
 /// Without any partition, the primary crashes with a lock that no replica has received. The lock
-/// must be free most of the time. Otherwise the promoted replica still has an earlier, released
-/// lock, and no process enters until that expires.
+/// must be free most of the time. Otherwise the promoted replica still has an earlier lock that was
+/// released, and no process acquires the lock until that one expires.
 #[test]
 fn single_node_loses_locks_to_a_primary_that_dies_with_them() {
     let client = fencepost_clients::find("single-node").unwrap();
@@ -173,7 +173,7 @@ fn single_node_loses_locks_to_a_clock_that_jumps() {
     finds_for(under("single-node", "clock-jump"), Kind::Overlap, Cause::ClockJump);
 }
 
-/// Both holders work for twice the lease.
+/// Both holders work for twice the duration of a lease.
 #[test]
 fn a_watchdog_keeps_the_lock_for_a_holder_that_does_not_come_back_and_a_plain_lease_does_not() {
     let span = |text: &str| -> SpanRange { text.parse().unwrap() };

@@ -1,4 +1,4 @@
-//! Tests that reports on remedies are true, by replaying the run with the safeguard.
+//! Tests that reports on remedies are true, by replaying runs with the safeguard.
 
 use crate::anomalies::rows::coordinators::{
     alone, cut_from_the_cell, slow_and_alone, slow_and_away,
@@ -38,7 +38,7 @@ const CELLS: &[(&str, &str)] = &[
     ("fencing", "all"),
 ];
 const SEEDS: std::ops::Range<u64> = 1_000_000..1_000_040;
-/// There are at least 100 violations over all cells.
+/// Number of violations tried per cell. All cells together have at least 100.
 const PER_CELL: usize = 8;
 const PER_RUN: usize = 2;
 
@@ -117,14 +117,14 @@ fn whoever_runs_the_other_seeds_counts_what_the_report_says() {
         let runs = seeds.map(|seed| {
             let plan = self::spec("single-node", "restart", seed).plan;
             let drawn = RunSpec::draw(Seed(seed), spec.client, &spec.families, scenario.clone());
-            // The plan is that of the original lease.
+            // The plan was drawn for the original lease, and is kept.
             RunSpec { plan, ..drawn }
         });
         runs.filter(|run| violations(run).iter().any(|one| one.kind == violation.kind)).count()
             as u64
     };
     assert_eq!((lease.broken_without, lease.broken_with), (broken("10s"), broken("40s")));
-    // A run whose own seed is among the others is not counted as another.
+    // The run's own seed is not counted among the other seeds, even if it is in their range.
     let own = self::spec("single-node", "restart", lease.seeds_from.0);
     assert!(Trials::new(&own, &rates, extent).remedies(violation).iter().all(|one| one.seeds == 6));
 }
@@ -144,7 +144,7 @@ fn a_run_in_which_nobody_gets_the_lock_is_no_remedy() {
     let trials = Trials::new(&spec, &Rates::default(), Extent { nearby: 0, seeds: 0 });
     let remedies = trials.remedies(&stuck);
     let lease = remedies.iter().find(|remedy| remedy.name == "lease").unwrap();
-    // With a longer lease the bound is longer too, but attempts are still used up in vain.
+    // A longer lease also lengthens the bound, but the attempts are still used up in vain.
     let history = guarded(&spec, lease).run(Engine::Fast).unwrap().history;
     assert!(judge(&history).violations.iter().any(|one| one.kind == stuck.kind));
     assert_eq!(lease.on_this_plan, OnThisPlan::StillThere);
@@ -175,7 +175,8 @@ const AGAINST: &[Against] = &[
 ];
 
 impl Against {
-    /// Uniform faults are used, because aimed ones would also meet the lock's other mistakes.
+    /// Tries a remedy on the first violation that uniform faults show. Aimed faults would also find
+    /// the lock's other mistakes.
     fn tried(&self, fault: &str, kind: Kind, scenario: Scenario) -> Remedy {
         let scenario = Rc::new(Scenario { strategy: Strategy::Uniform, ..scenario });
         let (client, families) = (find(self.client).unwrap(), fault.parse().unwrap());
@@ -196,7 +197,7 @@ fn each_safeguard_of_zookeeper_keeps_nobody_from_the_lock_where_its_mistake_did(
     for against in AGAINST {
         let remedy = against.tried(against.fault, Kind::Stuck, (against.scenario)());
         assert_ne!(remedy.on_this_plan, OnThisPlan::StillThere, "{remedy:?}");
-        // zookeeper-naive, which sets its watches again, has another mistake.
+        // zookeeper-naive sets its watches again, but it also has another mistake.
         let [with, without] = [remedy.broken_with, remedy.broken_without];
         assert!(without > 0 && with * 4 <= without, "{remedy:?}");
     }

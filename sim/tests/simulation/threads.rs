@@ -1,4 +1,5 @@
-//! Tests of several threads in one process, which are distinguished or not, and paused together.
+//! Tests of several threads in one process. Locks may or may not distinguish them, and a pause
+//! stops all of them.
 
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{delete_if_owned, fresh_owner};
@@ -16,7 +17,8 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// All threads of a process share one id, because `spring-registry` has no lock inside.
+/// A lock whose threads all share one id per process. Unlike `spring-registry`, it has no lock
+/// inside the process.
 static LEAKY: Definition = Definition {
     name: "leaky-registry",
     about: "one owner id per process in Redis by Lua, and no lock inside the process",
@@ -128,7 +130,7 @@ fn a_registry_without_it_lets_two_threads_in_under_one_owner() {
             overlap.summary
         );
     }
-    // One process with two threads suffices.
+    // Two threads of one process are enough for an overlap.
     let alone =
         threads(&LEAKY).scenario(|scenario| (scenario.threads, scenario.processes) = (2, 1));
     alone.seeds(0..3).expect(Expect::Violates(vec![Kind::Overlap])).run();
@@ -161,8 +163,8 @@ fn hit(client: &'static Definition, fault: Fault, at: u64) -> RunOutcome {
     outcome
 }
 
-/// Returns a time just after both threads of client-1 have an open acquire or a critical section.
-/// Before a fault at that time, the run equals one without faults.
+/// Returns a time at which both threads of client-1 have just begun an acquire or a critical
+/// section. Until a fault at that time, the run equals one without faults.
 fn both_busy(client: &'static Definition, from: u64) -> u64 {
     let quiet =
         hit(client, Fault::Pause { node: Node::Client(2), duration_us: Micros(1) }, 60_000_000);

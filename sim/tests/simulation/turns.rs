@@ -1,4 +1,5 @@
-//! Tests that the record of a failover has the roles of servers and Sentinels in a possible order.
+//! Tests that the roles of servers and Sentinels during a failover are recorded in a possible
+//! order.
 
 use fencepost::clients::find;
 use fencepost::{Engine, RunSpec, Scenario};

@@ -1,4 +1,5 @@
-//! Tests of locks that leave a waiter behind, written over the public API, each with its twin.
+//! Tests of locks that can forget a waiter, each with a twin that does not. All are written over
+//! the public API.
 
 mod both;
 mod by_message;
@@ -34,7 +35,7 @@ fn granted(resource: &str, owner: &[u8]) -> Acquisition {
     Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None })
 }
 
-/// Processes contend, because there is little time between critical sections.
+/// Processes contend for the lock, because there is little time between critical sections.
 fn busy() -> Scenario {
     let ms = Span::millis;
     Scenario {
@@ -123,7 +124,7 @@ fn two_processes_that_tie_over_two_masters_use_up_their_attempts() {
 
 #[test]
 fn servers_and_sentinels_that_tick_are_nothing_that_could_wake_a_waiter() {
-    // Faults require Sentinels, and the run then continues until its time limit.
+    // With faults there are Sentinels, whose timers keep the run going until its time limit.
     static MISSES: Definition = by_message::definition(by_message::Habit::Trusts);
     let mut hung = 0;
     for seed in 0..30 {
@@ -135,7 +136,7 @@ fn servers_and_sentinels_that_tick_are_nothing_that_could_wake_a_waiter() {
             What::Silent { ahead, .. } => Some((event.time_us, ahead)),
             _ => None,
         });
-        // No sleeping process has set a timer.
+        // A process without a timer sleeps until a message arrives.
         let Some((_, ahead)) = sleeps.filter(|told| events.last().unwrap().time_us == told.0)
         else {
             continue;

@@ -19,7 +19,7 @@ const SEEDS: u64 = 60;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Habit {
     Believes,
-    /// A process considers that the first command may have been applied.
+    /// After a refusal, the process assumes that its first command may have been applied.
     Doubts,
 }
 
@@ -55,7 +55,8 @@ impl Resender {
         Resender { env, redis, ttl_ms: settings.ttl.as_millis().to_string(), habit }
     }
 
-    /// Returns whether a refusal is certain after this first failure.
+    /// Returns whether the process takes a refusal of the second command as certain, after the
+    /// first one failed in this way.
     fn is_certain(&self, first: &CallError) -> bool {
         self.habit == Habit::Believes || !first.may_have_applied()
     }
@@ -145,7 +146,7 @@ fn who_takes_the_second_answer_for_the_only_one_tells_what_is_not_so() {
 
 #[test]
 fn a_delete_that_is_sent_again_and_finds_nothing_has_done_what_it_was_sent_for() {
-    // Curator and kazoo ignore `NoNode`.
+    // Curator and kazoo ignore `NoNode` in a release.
     for name in ["curator-mutex", "kazoo-lock", "zookeeper-semaphore"] {
         assert_eq!(wrong_answers(find(name).unwrap(), "partition").0, 0, "{name}");
     }
@@ -160,7 +161,7 @@ fn the_textbook_locks_tell_nothing_that_is_not_so() {
     }
 }
 
-/// In seed 91, the majority removes a member while the network separates it from the grantor.
+/// In seed 91, the majority removes a member while the member is cut off from the grantor.
 #[test]
 fn a_gemfire_member_that_departed_does_not_say_that_a_grantor_that_missed_it_released_its_lock() {
     let client = find("gemfire").unwrap();

@@ -72,7 +72,7 @@ impl<'a> Reader<'a> {
     fn check_sum(&mut self) -> Result<(), RdbError> {
         let end = self.position;
         let sum = u64::from_le_bytes(self.array()?);
-        // A checksum of 0 means that it was disabled (`rdbchecksum no`).
+        // A checksum of 0 means that the writer computed none (`rdbchecksum no`).
         if sum != 0 && sum != checksum(&self.bytes[..end]) {
             return Err(RdbError::Checksum);
         }
@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
         Ok(Value::SortedSet(Box::new(set)))
     }
 
-    /// Returns `None` if the stream is malformed or has consumer groups.
+    /// Reads a stream. Returns `None` if it is malformed or has consumer groups.
     fn stream(&mut self) -> Result<Option<Value>, RdbError> {
         let mut nodes = Vec::new();
         for _ in 0..self.length()? {
@@ -181,7 +181,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Follows `rdbLoadLenByRef`.
+    /// Reads a length or the code of an encoding (`rdbLoadLenByRef`).
     fn length_or_code(&mut self) -> Result<Length, RdbError> {
         let first = self.byte()?;
         let plain = match (first >> 6, first) {
@@ -196,7 +196,7 @@ impl<'a> Reader<'a> {
         Ok(Length::Plain(plain))
     }
 
-    /// Follows `rdbGenericLoadStringObject`.
+    /// Reads a string (`rdbGenericLoadStringObject`).
     fn string(&mut self) -> Result<Vec<u8>, RdbError> {
         let number = match self.length_or_code()? {
             Length::Plain(length) => return Ok(self.take(length)?.to_vec()),

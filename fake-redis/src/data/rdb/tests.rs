@@ -1,4 +1,4 @@
-//! Tests that snapshots survive a round trip.
+//! Tests that data survives writing and reading a snapshot.
 
 use super::{Origin, RdbError, Snapshot, read, writer::About};
 use crate::data::keyspace::{Entry, Keyspace};
@@ -32,7 +32,8 @@ fn sorted_set(members: &[(&str, f64)]) -> Value {
     Value::SortedSet(Box::new(set))
 }
 
-/// Returns a stream with equal and different fields, every kind of number, and removed entries.
+/// Returns a stream whose entries have equal and different fields and every kind of number. Some
+/// entries were removed.
 fn stream(length: u64) -> Value {
     let mut stream = Stream::default();
     let numbers = [0, 127, -1, 4_095, -4_097, 70_000, -9_000_000, 3_000_000_000, i64::MIN];

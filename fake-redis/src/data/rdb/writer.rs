@@ -14,7 +14,8 @@ pub(crate) struct About<'a> {
     pub(crate) origin: Option<&'a Origin>,
 }
 
-/// Writes values uncompressed and element by element, which every version of Redis can read.
+/// Writes a snapshot. Values are uncompressed, element by element, which every version of Redis can
+/// read.
 pub(crate) fn write(keyspace: &Keyspace, about: &About<'_>) -> Bytes {
     let mut out = format!("REDIS{VERSION:04}").into_bytes();
     auxiliary(&mut out, "redis-ver", about.version);
@@ -107,13 +108,14 @@ fn value(out: &mut Vec<u8>, key: &[u8], value: &Value) {
             length(out, stream.len());
             length(out, last.ms as usize);
             length(out, last.sequence as usize);
-            // The number of consumer groups.
+            // There are no consumer groups.
             length(out, 0);
         }
     }
 }
 
-/// The length takes one byte below 64, two below 16,384, and otherwise five or nine (`rdbSaveLen`).
+/// Writes a length in one byte below 64, in two below 16,384, and otherwise in five or nine
+/// (`rdbSaveLen`).
 fn length(out: &mut Vec<u8>, length: usize) {
     match length {
         0..=0x3f => out.push(length as u8),
@@ -129,7 +131,7 @@ fn length(out: &mut Vec<u8>, length: usize) {
     }
 }
 
-/// Writes small integers in binary (`rdbSaveRawString`, `rdbTryIntegerEncoding`).
+/// Writes a string, or a small integer in binary (`rdbSaveRawString`, `rdbTryIntegerEncoding`).
 fn string(out: &mut Vec<u8>, text: &[u8]) {
     match parse_integer(text).filter(|_| text.len() <= 11) {
         Some(number) if i8::try_from(number).is_ok() => {

@@ -28,7 +28,8 @@ impl Set {
         }
     }
 
-    /// The estimate assumes that all members are as long as the first, so it takes constant time.
+    /// Estimates the memory in constant time, by assuming that all members are as long as the
+    /// first.
     pub(super) fn memory(&self) -> usize {
         match self {
             Set::Integers(integers) => 64 + 8 * integers.len(),

@@ -43,7 +43,7 @@ impl SortedSet {
         self.order.at(rank)
     }
 
-    /// A removal moves only the last member, to the free place.
+    /// Returns the member at a place. A removal moves only the last member, into the free place.
     pub(crate) fn at_place(&self, place: usize) -> Option<(&[u8], f64)> {
         self.scores.get_index(place).map(|(member, score)| (&**member, *score))
     }
@@ -52,14 +52,15 @@ impl SortedSet {
         self.order.iter()
     }
 
-    /// Returns the first rank for which `is_reached` holds, as it must for all later ranks.
+    /// Returns the first rank for which `is_reached` is true. It must also be true for all later
+    /// ranks.
     pub(crate) fn first_rank(&self, is_reached: impl Fn(&[u8], f64) -> bool) -> usize {
         self.order.first_rank(is_reached)
     }
 
     pub(crate) fn set(&mut self, member: &[u8], score: f64) -> Option<f64> {
         let old = match self.scores.get_mut(member) {
-            // 0 and -0 are equal, so the stored zero stays.
+            // 0 and -0 are equal, so the stored zero remains unchanged.
             Some(place) if *place == score => return Some(score),
             Some(place) => Some(std::mem::replace(place, score)),
             None => {

@@ -7,7 +7,7 @@ pub(crate) mod packed;
 
 use std::collections::VecDeque;
 
-/// Defaults of `stream-node-max-entries` and `stream-node-max-bytes`.
+/// Redis's defaults of `stream-node-max-entries` and `stream-node-max-bytes`.
 pub(crate) const NODE_ENTRIES_MAX: usize = 100;
 const NODE_BYTES_MAX: usize = 4_096;
 
@@ -42,7 +42,8 @@ impl StreamId {
 
 pub(crate) type Pairs = Vec<(Box<[u8]>, Box<[u8]>)>;
 
-/// Unlike other collections, a stream may be empty, because it keeps its last entry's identifier.
+/// A stream. Unlike other collections it may be empty, because it keeps the identifier of its last
+/// entry.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Stream {
     nodes: VecDeque<Node>,
@@ -51,7 +52,7 @@ pub(crate) struct Stream {
     bytes: usize,
 }
 
-/// Removed entries are only marked until all entries of the node are removed.
+/// A node. Removed entries are only marked, until all entries of the node are removed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Node {
     entries: VecDeque<Entry>,
@@ -68,16 +69,16 @@ pub(crate) struct Entry {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Keep {
-    /// The given number of newest entries stays.
+    /// Keeps this many of the newest entries.
     Newest(usize),
-    /// The entries from the given one on stay.
+    /// Keeps this entry and all later ones.
     From(StreamId),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Trim {
     pub(crate) keep: Keep,
-    /// An approximate trim removes only whole nodes.
+    /// Whether only whole nodes are removed.
     pub(crate) is_approximate: bool,
     /// Maximum number of removed entries.
     pub(crate) limit: Option<usize>,
@@ -121,7 +122,8 @@ impl Stream {
         self.nodes.iter().map(|node| &node.entries)
     }
 
-    /// Returns `None` if the entries are not in order, or if `last` is before the newest entry.
+    /// Creates a stream from a snapshot. Returns `None` if the entries are not in order, or if
+    /// `last` is before the newest entry.
     pub(crate) fn restored(nodes: Vec<VecDeque<Entry>>, last: StreamId) -> Option<Stream> {
         let ids: Vec<StreamId> = nodes.iter().flatten().map(|entry| entry.id).collect();
         let is_ordered = ids.windows(2).all(|pair| pair[0] < pair[1]);
@@ -134,7 +136,8 @@ impl Stream {
         Some(Stream { nodes, length, last, bytes })
     }
 
-    /// Follows `streamAppendItem`. The caller has checked that `id` is greater than the last one.
+    /// Appends an entry (`streamAppendItem`). The caller has checked that `id` is greater than the
+    /// last one.
     pub(crate) fn append(&mut self, id: StreamId, pairs: Pairs) {
         let content: usize = pairs.iter().map(|(field, value)| field.len() + value.len()).sum();
         let is_full = self.nodes.back().is_none_or(|node| {
@@ -157,7 +160,7 @@ impl Stream {
         self.last = id;
     }
 
-    /// Returns the number of removed entries, like `streamTrim`.
+    /// Trims the stream and returns the number of removed entries, like `streamTrim`.
     pub(crate) fn trim(&mut self, trim: Trim) -> usize {
         let mut removed = 0;
         while let Some(node) = self.nodes.front() {
@@ -206,7 +209,7 @@ impl Stream {
         }
     }
 
-    /// Returns whether the stream had the entry.
+    /// Removes an entry, and returns whether the stream had it.
     pub(crate) fn remove(&mut self, id: StreamId) -> bool {
         let is_before = |node: &Node| node.entries.back().is_some_and(|newest| newest.id < id);
         let place = self.nodes.partition_point(is_before);

@@ -1,4 +1,4 @@
-//! Known hazards for locks that a simulation must reproduce, each with its source.
+//! Known hazards for locks that a simulation must reproduce. Each has its source.
 
 use super::{deployment, field, primary};
 use crate::config::{Fsync, NodeConfig, Persistence};
@@ -25,7 +25,8 @@ fn a_restarted_server_knows_no_scripts_though_its_data_is_there() {
     assert_eq!(world.ask_text("redis-1", &["EVAL", RELEASE, "1", "lock", "mine"]), "1");
 }
 
-/// A server executes a disconnected client's command (networking.c). redis-py and ioredis retry.
+/// A server executes the command of a client that has disconnected (networking.c). redis-py and
+/// ioredis send the command again.
 #[test]
 fn a_set_nx_that_is_sent_again_after_its_reply_was_lost_finds_its_own_token() {
     let mut world = World::new();
@@ -43,7 +44,8 @@ fn a_set_nx_that_is_sent_again_after_its_reply_was_lost_finds_its_own_token() {
     assert_eq!(text(&world.call(second, &["GET", "lock"])), "token", "and yet it holds the lock");
 }
 
-/// A time to live starts with the execution (db.c, script.c), which a slow command delays.
+/// The time to live starts when the command is executed (db.c, script.c), and a slow command before
+/// it delays that.
 #[test]
 fn a_command_that_waits_behind_a_slow_one_starts_its_time_to_live_when_it_is_executed() {
     let mut world = World::new();
@@ -61,7 +63,7 @@ fn a_command_that_waits_behind_a_slow_one_starts_its_time_to_live_when_it_is_exe
     assert!(left > 4_900, "3 s after it was sent it has {left} ms left");
 }
 
-/// The server stores no messages (pubsub.c; docs "Redis Pub/Sub" on at-most-once delivery).
+/// The server does not store messages (pubsub.c; docs "Redis Pub/Sub" on at-most-once delivery).
 #[test]
 fn a_message_that_is_published_while_nobody_listens_is_never_delivered() {
     let mut world = World::new();
@@ -80,8 +82,8 @@ fn a_message_that_is_published_while_nobody_listens_is_never_delivered() {
     assert_eq!(world.next_frame(back), None, "what was missed stays missed");
 }
 
-/// A replica is good if it acknowledged within min-replicas-max-lag, so a replica still counts when
-/// its link has just been cut (replication.c, `refreshGoodSlavesCount`). The docs "Replication" say
+/// A replica is good if it acknowledged within min-replicas-max-lag, so it still counts when its
+/// link has just been cut (replication.c, `refreshGoodSlavesCount`). The docs "Replication" say
 /// that min-replicas does not make Redis consistent.
 #[test]
 fn min_replicas_leaves_a_window_in_which_granted_locks_are_lost() {
@@ -101,7 +103,7 @@ fn min_replicas_leaves_a_window_in_which_granted_locks_are_lost() {
     assert_eq!(second, "OK", "granted twice");
 }
 
-/// A full resynchronization empties the data set first (replication.c, `readSyncBulkPayload`).
+/// A full resynchronization first empties the data set (replication.c, `readSyncBulkPayload`).
 #[test]
 fn a_lock_that_only_the_old_primary_granted_is_discarded_when_it_follows_the_new_one() {
     let mut world = deployment(1, |_| {});

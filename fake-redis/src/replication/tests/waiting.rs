@@ -1,4 +1,4 @@
-//! Tests of WAIT, and of writes that require a minimum of replicas.
+//! Tests of WAIT, and of writes that require a minimum number of replicas.
 
 use super::{deployment, field};
 use crate::config::RedisVersion;
@@ -131,8 +131,8 @@ fn the_answer_to_wait_holds_nothing_of_a_script_before_it() {
 }
 
 /// The count of good replicas is refreshed once a second. A write can therefore succeed for up to a
-/// second after the last good replica's acknowledgement became too old. It can fail for up to a
-/// second after a replica is good again, unless that replica reconnects.
+/// second after the last good replica's acknowledgement became too old. A write can also fail for
+/// up to a second after a replica is good again, unless that replica reconnects.
 #[test]
 fn min_replicas_go_by_the_count_of_the_last_second() {
     let mut world = deployment(1, |config| {

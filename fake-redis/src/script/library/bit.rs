@@ -41,7 +41,8 @@ fn shift(call: &Arguments<'_>, operation: fn(u32, u32) -> u32) -> Result<f64> {
     Ok(signed(operation(value, bits(call, 2)? & 31)))
 }
 
-/// The second argument is the number of digits. A negative number selects uppercase.
+/// Implements `bit.tohex`. The second argument is the number of digits, and a negative one selects
+/// uppercase.
 fn hexadecimal(call: &Arguments<'_>) -> Result<Vec<u8>> {
     let value = bits(call, 1)?;
     let wanted = if call.len() < 2 { 8 } else { bits(call, 2)? as i32 };

@@ -1,4 +1,4 @@
-//! The cjson library with its settings, which scripts may change, as in Redis's lua_cjson.c.
+//! The cjson library, as in Redis's lua_cjson.c. Scripts may change its settings.
 
 use super::json_decode::{self, NULL};
 use super::json_encode;
@@ -45,7 +45,7 @@ pub(super) fn library(vm: &mut Vm, settings: usize) -> Value {
     table(vm, pairs)
 }
 
-/// The new library has its own settings for the rest of the run.
+/// Implements `cjson.new`. The new library has its own settings for the rest of the run.
 fn new(call: &Arguments<'_>) -> Result<Value> {
     let settings = lend::borrow(|run| {
         run.json.push(Settings::default());
@@ -116,7 +116,7 @@ fn set_switch(
     Ok(*field(&mut changed))
 }
 
-/// Follows `luaL_checkoption` for the first argument.
+/// Returns which option the first argument names, like `luaL_checkoption`.
 fn option(call: &Arguments<'_>, options: &[&str]) -> Result<usize> {
     let text = call.string(1)?;
     match options.iter().position(|option| text.as_bytes() == option.as_bytes()) {

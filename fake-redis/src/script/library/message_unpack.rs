@@ -6,13 +6,14 @@ use luna_core::runtime::Value;
 
 const RESULTS_MAX: usize = 7_900;
 
-/// The first result is the next offset, or -1 at the end. If both arguments are 0, it is left out.
+/// Unpacks values. The first result is the next offset, or -1 at the end. It is left out if both
+/// arguments are 0.
 pub(super) fn unpack(call: &Arguments<'_>, limit: i64, offset: i64) -> Result<Vec<Value>> {
     let text = call.string(1)?;
     let text = text.as_bytes();
     let length = text.len();
     let Some(start) = usize::try_from(offset).ok().filter(|_| limit >= 0) else {
-        // Like the C code, this prints the length instead of the limit.
+        // Like the C code, this prints the length where the text says limit.
         let problem = format!(
             "Invalid request to unpack with offset of {} and limit of {length}.",
             offset as i32
@@ -87,7 +88,7 @@ impl<'c> Cursor<'c, '_> {
             0xC3 => return Ok(Value::Bool(true)),
             0xCA => f64::from(f32::from_bits(self.unsigned(4)? as u32)),
             0xCB => f64::from_bits(self.unsigned(8)?),
-            // Lua interprets the unsigned number as signed.
+            // As in Lua, the unsigned number is interpreted as signed.
             0xCC..=0xCF => self.unsigned(1 << (kind - 0xCC))? as i64 as f64,
             0xD0..=0xD3 => self.signed(1 << (kind - 0xD0))? as f64,
             0xD9..=0xDB => {

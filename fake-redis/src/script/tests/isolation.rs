@@ -1,4 +1,4 @@
-//! Tests that scripts leave nothing behind, and do not depend on earlier scripts of the thread.
+//! Tests that scripts leave nothing behind, and do not depend on earlier scripts of their thread.
 
 use super::{check_eval, eval};
 use crate::script::host::{Result, native, string, text_of};
@@ -7,7 +7,7 @@ use crate::testing::Bench;
 use luna_core::runtime::Value;
 use luna_core::vm::Vm;
 
-/// KEYS and ARGV are left out, because they are new in every run.
+/// Returns all reachable values as text, except KEYS and ARGV, which are new in every run.
 fn fingerprint() -> String {
     const WALK: &str = r#"
         local is_open, seen, lines = ..., {}, {}
@@ -179,7 +179,8 @@ fn a_planted_leak_is_caught() {
     assert_eq!(fingerprint(), before);
 }
 
-/// Expressions that could reveal addresses, the heap, or the order of keys that differ by address.
+/// Expressions that could reveal addresses, the heap, or the order of keys that differ only by
+/// address.
 const TELLTALES: [&str; 7] = [
     "return tostring({}) .. tostring(function() end) .. tostring(coroutine.create(function() end))",
     "return tostring(KEYS) .. tostring(ARGV) .. tostring(redis) .. tostring(redis.call)",

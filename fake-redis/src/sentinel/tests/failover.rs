@@ -1,4 +1,4 @@
-//! Tests of a failed primary that a replica replaces.
+//! Tests of failed primaries that a replica replaces.
 
 use super::{SentinelDeployment, count};
 

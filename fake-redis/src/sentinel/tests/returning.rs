@@ -1,4 +1,5 @@
-//! Tests of the reconfiguration of a returning primary, or of a replica that follows the wrong one.
+//! Tests of the reconfiguration of a primary that returns, and of a replica that follows the wrong
+//! primary.
 
 use super::{SentinelDeployment, config, count, scripted::ScriptedServer};
 use crate::sentinel::Sentinel;

@@ -1,4 +1,4 @@
-//! Encodes the admin connection: requests in RESP or as lines, replies in RESP.
+//! Encodes the admin connection. Requests are in RESP or lines, and replies are in RESP.
 
 use bytes::{Buf, BytesMut};
 use redis_protocol::resp2::decode::decode_bytes_mut;

@@ -1,4 +1,4 @@
-//! The durable part of the stream, for WAITAOF (`fsynced_reploff` in aof.c of 7.2).
+//! The part of the stream that is durable, for WAITAOF (`fsynced_reploff` in aof.c of 7.2).
 
 use std::collections::VecDeque;
 
@@ -42,7 +42,7 @@ impl Progress {
         self.under_way.iter_mut().for_each(|reach| *reach = offset);
     }
 
-    /// If no data waits for the disk, everything up to `offset` counts as durable.
+    /// Counts everything up to `offset` as durable if no data waits for the disk.
     pub(crate) fn rest(&mut self, offset: u64) {
         if !self.unsynced && self.under_way.is_empty() {
             self.written = offset;

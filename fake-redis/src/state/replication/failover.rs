@@ -69,7 +69,8 @@ impl Replication {
         self.failover.as_ref().is_some_and(|failover| failover.phase == Phase::InProgress)
     }
 
-    /// Pings lengthen the stream. Redis omits them only if there is a timeout.
+    /// Returns whether pings are suspended during a failover because they lengthen the stream.
+    /// Redis does so only if there is a timeout.
     pub(super) fn withholds_pings(&self) -> bool {
         self.failover.as_ref().is_some_and(|failover| failover.ends_at_ms.is_some())
     }

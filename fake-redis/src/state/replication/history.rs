@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(crate) struct History {
     id: String,
-    /// Id of the history from which this one branched off, valid up to `second_offset`.
+    /// Id of the history from which this history branched off. It is valid up to `second_offset`.
     second_id: String,
     second_offset: Option<u64>,
     offset: u64,
@@ -83,7 +83,8 @@ impl History {
         self.backlog = None;
     }
 
-    /// Continues under a new id (`shiftReplicationId`). The old id stays valid up to the next byte.
+    /// Continues the history under a new id (`shiftReplicationId`). The old id stays valid up to
+    /// the next byte.
     pub(crate) fn branch_off(&mut self, id: String) {
         self.second_id = std::mem::replace(&mut self.id, id);
         self.second_offset = Some(self.offset + 1);
@@ -97,7 +98,8 @@ impl History {
         self.keep(size_max);
     }
 
-    /// Counts an effect without replicas as one byte, as `replicationFeedSlaves` of 7.2 does.
+    /// Counts an effect as one byte while there are no replicas, as `replicationFeedSlaves` of 7.2
+    /// does.
     pub(crate) fn count(&mut self) {
         self.offset += 1;
     }
@@ -111,8 +113,8 @@ impl History {
         }
     }
 
-    /// The requester must share this history, and the backlog must go back to `next`
-    /// (`masterTryPartialResynchronization`).
+    /// Returns the backlog from `next` on, if the requester shares this history and the backlog
+    /// reaches back that far (`masterTryPartialResynchronization`).
     pub(crate) fn since(&self, id: &str, next: u64) -> Option<Bytes> {
         let same_past = id.eq_ignore_ascii_case(&self.id)
             || id.eq_ignore_ascii_case(&self.second_id)

@@ -135,7 +135,8 @@ impl Replication {
         }
     }
 
-    /// The caller gives the command back with [`applied`](Self::applied).
+    /// Returns the next command of the stream. The caller gives it back with
+    /// [`applied`](Self::applied).
     pub(crate) fn next_command(&mut self) -> Result<Option<Request>, ProtocolError> {
         let is_complete = self.link.reader.advance(Limits::of(usize::MAX))?;
         Ok(is_complete.then(|| self.link.reader.take()))
@@ -145,7 +146,8 @@ impl Replication {
         self.link.reader.give_back(request);
     }
 
-    /// A transaction is forwarded only once it is complete.
+    /// Forwards the applied commands to this server's own replicas. A transaction is forwarded only
+    /// once it is complete.
     pub(crate) fn pass_on_applied(&mut self) {
         let link = &mut self.link;
         let applied = link.unapplied.len() - link.reader.pending();
@@ -157,7 +159,7 @@ impl Replication {
         self.link.outgoing.take().map(|outgoing| outgoing.id)
     }
 
-    /// Returns whether the link was up. The applied data stays valid.
+    /// Closes the link, and returns whether it was up. The applied data stays valid.
     pub(crate) fn lose_link(&mut self, now_seconds: i64) -> bool {
         let was_up = self.link.is_up();
         let heard_at = self.link.heard_at;

@@ -19,14 +19,16 @@ pub(crate) struct Introduction {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Progress {
-    /// The replica has waited for a snapshot since this wall-clock second (`wait_bgsave`).
+    /// The replica has been waiting for a snapshot since this wall-clock second (`wait_bgsave`).
     Waits(i64),
-    /// The later stream follows the first acknowledgement (`repl_start_cmd_stream_on_ack`).
+    /// The replica loads the snapshot. It gets the later stream after its first acknowledgement
+    /// (`repl_start_cmd_stream_on_ack`).
     Loads(BytesMut),
     Follows,
 }
 
-/// As in Redis, a replica counts as online once its snapshot was sent, before it is loaded.
+/// A replica. As in Redis, it counts as online once its snapshot was sent, even before it has
+/// loaded it.
 #[derive(Debug)]
 pub(crate) struct Replica {
     pub(crate) client: ClientKey,
@@ -52,7 +54,7 @@ pub(crate) enum SyncRequest<'a> {
     Snapshot,
     Continue {
         id: &'a str,
-        /// First missing offset; a negative number requests a snapshot.
+        /// First offset that the replica misses. A negative number requests a snapshot.
         next: i64,
     },
 }
@@ -90,7 +92,8 @@ impl Replication {
         self.good_replicas
     }
 
-    /// Writes are checked against the last count, not at their own time (`refreshGoodSlavesCount`).
+    /// Counts the good replicas. Writes are checked against the last count, which may be older than
+    /// the write (`refreshGoodSlavesCount`).
     pub(crate) fn count_good_replicas(&mut self, config: &NodeConfig, now_seconds: i64) {
         if config.min_replicas_to_write == 0 || config.min_replicas_max_lag == 0 {
             return;
@@ -120,15 +123,17 @@ impl Replication {
         self.replicas.iter().any(|replica| !replica.is_online())
     }
 
-    /// A new replica does not know the database selected in the stream. A replica forwards its
-    /// primary's stream unchanged, so its own replicas need the database selected there.
+    /// Begins a snapshot. A new replica does not know which database the stream has selected, so
+    /// the stream selects it again. A replica forwards its primary's stream unchanged, so its own
+    /// replicas need the database selected there.
     pub(crate) fn begin_snapshot(&mut self) {
         if !self.is_replica() {
             self.stream_db = None;
         }
     }
 
-    /// `send` returns whether a replica must acknowledge the snapshot before the stream.
+    /// Sends the snapshot to the waiting replicas. `send` returns whether a replica must
+    /// acknowledge the snapshot before it gets the stream.
     pub(crate) fn share_snapshot(
         &mut self,
         now_seconds: i64,
@@ -143,7 +148,8 @@ impl Replication {
         }
     }
 
-    /// Returns whether the client is a replica, and the stream that was held back while it loaded.
+    /// Records an acknowledgement. Returns whether the client is a replica, and the stream that was
+    /// held back while it loaded.
     pub(crate) fn acknowledge(
         &mut self,
         key: ClientKey,

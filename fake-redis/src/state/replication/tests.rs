@@ -1,4 +1,4 @@
-//! Tests of fields that must change together.
+//! Tests of the fields of replication that must change together.
 
 use super::*;
 use bytes::Bytes;

@@ -1,4 +1,4 @@
-//! The primary's snapshot in transit to a replica, and the detection of its end.
+//! The primary's snapshot in transit to a replica, and how the replica detects its end.
 
 use bytes::{Bytes, BytesMut};
 
@@ -24,7 +24,7 @@ pub(crate) struct Received {
     pub(crate) payload: Bytes,
     pub(crate) id: String,
     pub(crate) offset: u64,
-    /// The length was unknown in advance, so the primary waits for an acknowledgement.
+    /// Whether the length was unknown in advance, so that the primary waits for an acknowledgement.
     pub(crate) wants_acknowledgement: bool,
 }
 

@@ -1,4 +1,4 @@
-//! One execution of a command.
+//! A call of a command: one execution.
 
 use super::Server;
 use crate::protocol::args::Args;

@@ -1,4 +1,5 @@
-//! A cache of recently called commands, because most clients and scripts use few.
+//! A cache of the commands that were called recently, because most clients and scripts use few
+//! commands.
 
 use super::Command;
 

@@ -1,4 +1,4 @@
-//! Mistakes of any server in its clock, its disk or its memory.
+//! Mistakes that fit any server, in its clock, its disk or its memory.
 
 use super::operator::{At, Of, Operator, Side};
 use super::rule;

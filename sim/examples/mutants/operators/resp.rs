@@ -85,7 +85,8 @@ impl Call {
         does(&self.script, command)
     }
 
-    /// A call by digest cannot be edited, because the new digest differs from the client's.
+    /// Edits the script of an EVAL, and returns whether it changed. A call by digest cannot be
+    /// edited, because the new digest would differ from the client's.
     pub(crate) fn edit(&mut self, edits: &[(&str, &str)]) -> bool {
         if self.name() != "EVAL" {
             return false;
@@ -152,7 +153,8 @@ fn name_of(words: &[Vec<u8>]) -> String {
     words.first().map(|name| String::from_utf8_lossy(name).to_uppercase()).unwrap_or_default()
 }
 
-/// `rule::redis::Rule::says` learns the scripts that clients later call by digest.
+/// Returns the script of an EVAL or EVALSHA. `rule::redis::Rule::says` records the scripts that
+/// clients later call by digest.
 fn script_of(words: &[Vec<u8>], scripts: &Scripts) -> String {
     let word = words.get(1).map(Vec::as_slice).unwrap_or_default();
     match name_of(words).as_str() {

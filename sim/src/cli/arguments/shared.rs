@@ -72,7 +72,7 @@ pub(crate) struct ProjectArguments {
 }
 
 impl ProjectArguments {
-    /// A replay command must then refuse a project file.
+    /// Returns whether either option is set. Replay commands must then refuse a project file.
     pub(crate) fn is_set(&self) -> bool {
         self.config.is_some() || self.no_config
     }

@@ -1,5 +1,5 @@
-//! The arguments of what runs many seeds to answer one question: boundary, matrix, compare,
-//! gallery, reality; and of what runs many plans: explore.
+//! The arguments of the studies. Boundary, matrix, compare, gallery and reality run many seeds;
+//! explore runs many plans.
 
 use super::shared::{JobsArgument, QuietArgument};
 use super::values::{seed, seed_range, shard};

@@ -1,6 +1,6 @@
-//! Parsers for values without built-in support in clap: seeds, ranges, bytes, shards.
+//! Parsers for seeds, ranges, bytes, shards and other values that clap cannot parse itself.
 
-/// Decimal or hexadecimal.
+/// Parses a decimal or hexadecimal seed.
 pub(super) fn seed(text: &str) -> Result<u64, String> {
     let number = match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
@@ -23,9 +23,9 @@ pub(super) fn seed_range(text: &str) -> Result<(u64, u64), String> {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Seeds {
-    /// From the first, up to but without the second.
+    /// The seeds from the first up to, but not including, the second.
     Range(u64, u64),
-    /// Of the seeds after those that the store of findings has seen.
+    /// This many seeds, from the first that the store of findings has not seen.
     Next(u64),
 }
 
@@ -52,7 +52,8 @@ pub(super) fn memory(text: &str) -> Result<u64, String> {
     bytes.filter(|bytes| *bytes > 0).ok_or_else(expected)
 }
 
-/// Must be odd, because one more member tolerates no more failures.
+/// Parses the size of an ensemble. It must be odd, because one more member tolerates no more
+/// failures.
 pub(super) fn ensemble(text: &str) -> Result<u16, String> {
     let size = text.parse().ok().filter(|size| matches!(size, 1 | 3 | 5));
     size.ok_or_else(|| "expected 1, 3 or 5".to_owned())

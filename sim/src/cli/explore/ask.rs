@@ -9,7 +9,8 @@ use crate::setup::scenario::{Scenario, Strategy};
 use crate::studies::explore::{Bounds, Grain, Rule};
 use fencepost_faults::{Families, Seed};
 
-/// Processes and cycles are few, because every event is a possible place for a fault.
+/// Defaults that differ from those of other commands. There are few processes and cycles, because
+/// every event is a possible place for a fault.
 const DEFAULTS: [(&str, &str); 7] = [
     ("processes", "2"),
     ("cycles", "1"),
@@ -61,7 +62,7 @@ fn scenario_of(arguments: &ExploreArguments) -> Result<Scenario, Failure> {
         Some(_) => given.set.iter().cloned().chain(masters).collect(),
     };
     let scenario = scenario(&ScenarioArguments { set, ..given.clone() })?;
-    // Every plan is run and none is drawn, so the strategy does not matter.
+    // Every plan is run, so the strategy for drawing plans does not matter.
     Ok(Scenario { strategy: Strategy::Uniform, ..scenario })
 }
 
@@ -98,7 +99,7 @@ fn differing(scenario: &Scenario) -> Vec<(String, String)> {
     let mut all = scenario.deviations();
     let own = |key: &str| DEFAULTS.iter().find(|(own, _)| *own == key);
     all.retain(|(key, value)| own(key).is_none_or(|(_, own)| own != value) && key != "strategy");
-    // A built-in value counts as a deviation if `explore` has another default.
+    // An option is printed even for a built-in value, if `explore` has another default.
     let built_in = Scenario::default();
     let back = [
         ("processes", scenario.processes == built_in.processes, built_in.processes.to_string()),

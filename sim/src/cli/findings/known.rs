@@ -48,7 +48,7 @@ impl Known {
                     return Ok(retested);
                 }
             }
-            // A seed under a fault that is not part of this sweep may still show the finding.
+            // The finding may still occur under a fault that is not part of this sweep.
             if is_shown || runs.len() == finding.shown_by.len() {
                 retested.insert(finding.id.clone(), is_shown);
             }

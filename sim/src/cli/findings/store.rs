@@ -1,4 +1,4 @@
-//! The file of the store, which is read completely and changed by one process at a time.
+//! The file of the store. A process reads it as a whole, and only one process at a time changes it.
 
 use super::super::output::read_file;
 use crate::cli::Failure;
@@ -36,7 +36,7 @@ impl Store {
         Findings::read(&text).map_err(|error| Failure::content(&self.path, error))
     }
 
-    /// Waits for other processes that change the store.
+    /// Changes the store, after other processes have finished their changes.
     pub(crate) fn change<T>(
         &self,
         change: impl FnOnce(&mut Findings) -> Result<T, Failure>,

@@ -44,7 +44,7 @@ fn has_one_owner(one: &Path, other: &Path) -> bool {
     owner(one).is_some() && owner(one) == owner(other)
 }
 
-/// Ignores the owners, because programs run only on Unix.
+/// Returns `true`, because programs run only on Unix and owners therefore do not matter here.
 #[cfg(not(unix))]
 fn has_one_owner(one: &Path, other: &Path) -> bool {
     metadata(one).is_ok() && metadata(other).is_ok()

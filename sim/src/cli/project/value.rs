@@ -64,7 +64,7 @@ pub(super) fn check(command: &Command, key: &str, tokens: &[OsString]) -> Result
     let words = std::iter::once(OsString::from("fencepost")).chain(tokens.iter().cloned());
     let matches = match command.clone().try_get_matches_from(words) {
         Ok(matches) => matches,
-        // Another key or the command line supplies the missing arguments.
+        // Another key or the command line may supply the missing argument.
         Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => {
             return read(key, tokens);
         }

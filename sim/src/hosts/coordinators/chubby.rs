@@ -13,9 +13,9 @@ use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Stream};
 use rand_core::Rng;
 
-/// The paper specifies no port.
+/// Port of every replica. The paper specifies none.
 const PORT: u16 = 2_006;
-/// The paper's section 2.2 says "typically five".
+/// Number of replicas. Section 2.2 of the paper says "typically five".
 const REPLICAS: u16 = 5;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -53,13 +53,13 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     ensemble::servers(setup.topology, PORT)
 }
 
-/// The master extends the lease by 12 s, or by more if it chooses.
+/// Returns the lease of a session. The master extends it by 12 s, or by more if the ttl is longer.
 fn lease(ttl: Micros) -> Micros {
     ttl.clamp(Micros(SESSION_LEASE_US), Micros(SESSION_LEASE_MAX_US))
 }
 
-/// The master may have answered a session's last KeepAlive two thirds of a lease after the client
-/// received the previous answer, and a new master adds an eighth. Restarted replicas elect no
+/// Returns the time to recover. The last KeepAlive may have been answered two thirds of a lease
+/// after the previous one, and a new master adds an eighth of a lease. Restarted replicas elect no
 /// master for a master lease and an eighth of it, and elections may be tied. A client asks every
 /// replica in turn, and then a lock-delay begins.
 fn recovery(scenario: &Scenario, _: Topology) -> Micros {

@@ -1,4 +1,4 @@
-//! Common parts of coordinators whose majority agrees on every change.
+//! Parts that the coordinators with majority agreement share.
 
 use super::address;
 use crate::setup::scenario::Scenario;

@@ -43,16 +43,17 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     ensemble::servers(setup.topology, PORT)
 }
 
-/// The lease has whole seconds and at least one and a half election timeouts.
+/// Returns the lease, in whole seconds and of at least one and a half election timeouts.
 fn lease(ttl: Micros) -> Micros {
     let seconds = whole_seconds(Duration::from_micros(ttl.0));
     let least = u64::try_from(Config::default().ttl_min()).unwrap_or(0);
     Micros::from_secs(seconds.max(least))
 }
 
-/// A new leader extends each lease by an election timeout, checks twice a second for expired ones,
-/// and retries a failed revocation after 3 s. Elections may be tied, so this allows for four of up
-/// to two election timeouts each. A client's request may fail after 5 s and two election timeouts.
+/// Returns the time to recover. A new leader extends each lease by an election timeout, checks
+/// twice a second for expired leases, and retries a failed revocation after 3 s. Elections may be
+/// tied, so four of them are allowed for, of up to two election timeouts each. A client's request
+/// may fail after 5 s and two election timeouts.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     let election = Micros::from_millis(Config::default().election_ms());
     let looks = Micros::from_millis(500) + Micros::from_secs(3);

@@ -35,7 +35,8 @@ fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     Box::new(move |_, now| Box::new(GemFire::new(config.clone(), now)))
 }
 
-/// A silent member departs after two and a half timeouts, which equal the ttl.
+/// Returns the member timeout. A silent member departs after two and a half timeouts, which equal
+/// the ttl.
 fn member_timeout(ttl: Micros) -> Micros {
     Micros((ttl.0 / 5 * 2).max(1))
 }
@@ -44,9 +45,9 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     ensemble::servers(setup.topology, PORT)
 }
 
-/// The other servers remove a silent server after a ttl, and the new grantor waits another ttl for
-/// a silent process. Servers that found a system wait for half a member timeout. A process asks
-/// each server in turn until it finds its coordinator.
+/// Returns the time to recover. The other servers remove a silent server after a ttl, and the new
+/// grantor waits another ttl for a silent process. Servers that found a new system wait for half a
+/// member timeout. A process asks each server in turn until it finds its coordinator.
 fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
     let (ttl, asks) = (scenario.ttl.0, u64::from(ensemble::count(topology)) + 1);
     Micros(ttl.0 * 3 + scenario.calls.command_timeout.0.0 * asks)

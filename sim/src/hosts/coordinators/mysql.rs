@@ -37,7 +37,7 @@ fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     Box::new(move |disk, _| Box::new(Mysql::new(config.clone(), &disk)))
 }
 
-/// The locks of the table create their own database.
+/// Returns the statements that create the tables. The locks of the table create their own database.
 fn schema(lock: &str) -> String {
     let lock = lock.replace('\'', "''");
     format!(
@@ -50,7 +50,8 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(vec![address(Node::Server(1), PORT)])
 }
 
-/// A lock wait checks once a second whether its client is still connected.
+/// Returns the time to recover. A waiting lock request checks once a second whether its client is
+/// still connected.
 fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(1)
 }

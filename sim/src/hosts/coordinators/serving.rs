@@ -1,5 +1,5 @@
-//! Serves single servers and members of an ensemble behind real TCP: with persistent files by the
-//! real clock, or on a stage.
+//! Serves single servers and members of an ensemble over real TCP, either with persistent files and
+//! the real clock, or on a stage.
 
 use fake_redis::serve::ServeOptions;
 use fencepost_machine::{DiskImage, Machine, Now};

@@ -39,7 +39,8 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     ensemble::servers(setup.topology, PORT)
 }
 
-/// The timeout is two to twenty ticks (`minSessionTimeout`, `maxSessionTimeout`).
+/// Returns the session timeout, which is two to twenty ticks (`minSessionTimeout`,
+/// `maxSessionTimeout`).
 fn lease(ttl: Micros) -> Micros {
     let ticks = |count| Micros(tick().0 * count);
     ttl.clamp(ticks(2), ticks(20))
@@ -49,11 +50,11 @@ fn tick() -> Micros {
     Micros::from_millis(Config::default().tick_ms)
 }
 
-/// A session outlives its timeout by up to a tick. Before that, members may take syncLimit to
-/// notice that they lost each other, and initLimit for a failed attempt to follow a leader. A
-/// client notices after two thirds of its timeout that its server is silent. It then tries each
-/// server for an equal part of the timeout, and sleeps for up to a second before each attempt and
-/// once more before it starts the list again.
+/// Returns the time to recover. A session outlives its timeout by up to a tick. Before that,
+/// members may take syncLimit to notice that they lost each other, and initLimit for a failed
+/// attempt to follow a leader. A client notices after two thirds of its timeout that its server is
+/// silent. It then tries each server for an equal part of the timeout. It sleeps for up to a second
+/// before each attempt, and once more before it starts the list again.
 fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
     let (config, servers, timeout) =
         (Config::default(), u64::from(count(topology)), lease(scenario.ttl.0));

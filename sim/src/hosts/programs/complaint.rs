@@ -4,7 +4,8 @@ pub(super) fn error_line<'l>(lines: &[&'l str]) -> Option<&'l str> {
     let is_said = |line: &&str| !line.trim().is_empty() && !line.starts_with("SLF4J: ");
     let said: Vec<&str> = lines.iter().copied().filter(is_said).collect();
     let traced = said.iter().rposition(|line| line.starts_with("Traceback (most recent call"));
-    // Python indents the frames, and the error follows them.
+    // Python indents the stack frames. The error is on the first line after them that is not
+    // indented.
     let of_python = traced.and_then(|at| said[at + 1..].iter().find(|line| !is_indented(line)));
     let named = || {
         let begins = |line: &&&str| is_first_of_error(line);
@@ -26,7 +27,8 @@ fn is_indented(line: &str) -> bool {
 
 fn is_first_of_error(line: &str) -> bool {
     const OPENINGS: [&str; 4] = ["Exception in thread ", "panic: ", "fatal error: ", "Uncaught "];
-    // Such lines begin with `Error: `, `java.io.IOException: ` or `SomeError [CODE]: `.
+    // The first line of an error begins with `Error: `, `java.io.IOException: ` or `SomeError
+    // [CODE]: `.
     let class = line.split([':', ' ']).next().unwrap_or_default();
     let is_class = (class.ends_with("Error") || class.ends_with("Exception"))
         && class.chars().all(|letter| letter.is_alphanumeric() || "._$".contains(letter));

@@ -1,4 +1,4 @@
-//! The software of a host that runs a program, which steps its processes.
+//! Steps the processes of a program on their host.
 
 use super::Program;
 use super::desk::Desk;
@@ -26,7 +26,8 @@ use std::time::Duration;
 
 const JUDGE: &str = "judge";
 const JUDGE_PORT: u16 = 9001;
-/// A pause delays the end of the work by its own length, except for at most one piece.
+/// Work advances in pieces of this length, so a pause delays its end by the length of the pause,
+/// give or take one piece.
 const WORK_PIECE_US: u64 = 10_000;
 
 /// The environment of users' programs and servers, besides what they inherit.
@@ -131,7 +132,8 @@ pub(crate) async fn live(
     }
 }
 
-/// A newcomer's first commands can wake processes that would otherwise wait forever.
+/// Delays a new program until the waiting processes have had time to acquire the lock. Its first
+/// commands could otherwise wake processes that would have waited forever.
 async fn lets_others_in_first(env: &Env, shared: &Shared) {
     const STEP_US: u64 = 100_000;
     let waiting = shared.recorder.who_waits();
@@ -230,7 +232,8 @@ impl Host {
         }
     }
 
-    /// A server closes its end in turn, and so does the judge once no work is left.
+    /// Handles the end of a peer's data. A server closes its own end in turn, and the judge does so
+    /// once no work is left.
     fn hears_the_end(&mut self, socket: SocketId) -> bool {
         match self.ends.get_mut(&socket) {
             Some(End::Open(open) | End::Over(open)) => open.shutdown(),

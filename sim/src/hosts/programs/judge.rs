@@ -127,8 +127,8 @@ impl Judge {
         Answer::Now(answer)
     }
 
-    /// Each name is a thread of the process, and the first one is the process itself. Returns
-    /// `None` if there is no space for more threads.
+    /// Returns the position of the holder with this name. Each name is a thread of the process, and
+    /// the first one is the process itself. Returns `None` if the process cannot have more threads.
     fn holder(&mut self, name: Option<Bytes>) -> Option<usize> {
         if let Some(known) = self.holders.iter().position(|holder| holder.name == name) {
             return Some(known);

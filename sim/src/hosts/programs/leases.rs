@@ -10,7 +10,7 @@ use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_reports::{Change, Event, What};
 use std::collections::BTreeMap;
 
-/// Smallest number that is a time of the Unix epoch. Smaller numbers are counts.
+/// Smallest number that is read as seconds of the Unix epoch. Smaller numbers are counts.
 const SECONDS_MIN: f64 = 1e9;
 /// Tolerated clock error of a program that removes expired entries.
 const TOLERANCE: Micros = Micros::from_millis(50);

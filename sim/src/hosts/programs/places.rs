@@ -40,7 +40,8 @@ fn own_address(server: &OwnServer) -> Address {
     Address { host: server.name.clone(), port: server.port }
 }
 
-/// Clients of coordinators other than Redis expect all addresses in one value.
+/// Returns the variables for coordinators other than Redis, whose clients expect all addresses in
+/// one value.
 fn of_members(program: &Program, members: &[Address]) -> Vec<(String, String)> {
     let all = joined(members);
     let first = members.first().map_or(String::new(), ToString::to_string);

@@ -18,7 +18,7 @@ const SYSTEM: &[&str] = &[
 const CODE: &[&str] =
     &["cjs", "js", "lua", "mjs", "php", "pl", "pm", "py", "pyc", "rb", "sh", "ts"];
 
-/// Magic bytes of executable files: scripts, ELF, archives and classes of Java, WebAssembly.
+/// Magic bytes of executable files: scripts, ELF, archives and classes of Java, and WebAssembly.
 const HEADS: &[&[u8]] = &[b"#!", b"\x7fELF", b"PK\x03\x04", b"\xca\xfe\xba\xbe", b"\0asm"];
 
 pub(crate) fn ran<'l>(lives: impl Iterator<Item = &'l Life>) -> Ran {
@@ -60,7 +60,8 @@ fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Python reads `__pycache__/a.cpython-311.pyc` instead of `a.py` if it exists.
+/// Returns the source of a file. Python reads `__pycache__/a.cpython-311.pyc` instead of `a.py` if
+/// it exists.
 fn source(path: &Path) -> PathBuf {
     let compiled = || {
         let folder = path.parent().filter(|folder| folder.ends_with("__pycache__"))?.parent()?;

@@ -1,4 +1,5 @@
-//! Records of programs in addition to the history: their output, their ends, and their calls.
+//! Records of programs in addition to the history: their output, how they ended, and their system
+//! calls.
 
 use super::complaint::{error_line, is_of_uncaught};
 use fencepost_faults::{Node, SimTime};
@@ -98,7 +99,8 @@ impl Life {
         }
     }
 
-    /// A line may be printed in pieces, and has the time of the first piece.
+    /// Returns the printed lines. A line that was printed in pieces has the time of its first
+    /// piece.
     fn lines(&self) -> Vec<Printed> {
         let mut lines: Vec<(Printed, Vec<u8>)> = Vec::new();
         let mut open: BTreeMap<Channel, usize> = BTreeMap::new();
@@ -134,7 +136,8 @@ impl Life {
         Some(error.chars().take(LETTERS_MAX).collect())
     }
 
-    /// The process must have stayed alive and sent nothing more.
+    /// Returns when a thread died with the lock while its process stayed alive and sent nothing
+    /// more.
     fn died_at(&self) -> Option<SimTime> {
         let lines = self.lines();
         let mut errors = lines.iter().rev().filter(|line| line.is_error);
@@ -169,7 +172,8 @@ impl Life {
     }
 }
 
-/// The process of a dead thread no longer waits for anything.
+/// Ends the waits of dead threads in the events, because their processes no longer wait for
+/// anything.
 pub(crate) fn end_dead(lives: &mut [Life], events: &mut Vec<Event>) {
     for life in lives {
         let node = life.node;

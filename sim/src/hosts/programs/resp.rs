@@ -1,4 +1,5 @@
-//! The subset of RESP that the judge and the storage need, with the greetings of client libraries.
+//! The subset of RESP that the judge and the storage need, with the commands that client libraries
+//! send on connection.
 
 use bytes::{Bytes, BytesMut};
 use redis_protocol::resp2::decode::decode_bytes_mut;
@@ -27,7 +28,8 @@ pub(crate) fn name(word: &Bytes) -> String {
     String::from_utf8_lossy(word).to_ascii_uppercase()
 }
 
-/// Returns the word after `wanted`. The note's name and its subject are never removed.
+/// Removes `wanted` and the word after it, and returns that word. The first two words, the note's
+/// name and its subject, are never removed.
 pub(crate) fn take_pair(words: &mut Vec<Bytes>, wanted: &str) -> Option<Bytes> {
     let place = (2..words.len().checked_sub(1)?).rev().find(|at| name(&words[*at]) == wanted)?;
     words.drain(place..place + 2).nth(1)

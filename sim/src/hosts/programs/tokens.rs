@@ -1,7 +1,7 @@
 //! Interprets locks that are a token in a list. The key exists while the lock is free.
 //!
-//! The removal of the token becomes a grant to the process that took it, and its return becomes a
-//! removal.
+//! A process that removes the token from the list is granted the key, and a process that returns
+//! the token removes the key.
 
 use fencepost_faults::Node;
 use fencepost_reports::{Action, Change, Event, What};

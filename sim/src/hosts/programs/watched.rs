@@ -15,7 +15,7 @@ pub struct Watched {
     pub instead_of: Option<String>,
     /// The keys that processes wrote, if none of them is watched.
     pub others: Vec<String>,
-    /// Other keys that processes renewed, if they never renewed a watched one.
+    /// Other keys that processes renewed. Empty if they renewed a watched key.
     pub renewed: Vec<String>,
 }
 
@@ -61,8 +61,9 @@ fn quoted(keys: &[String]) -> Vec<String> {
     keys.iter().map(|key| format!("'{key}'")).collect()
 }
 
-/// If no process wrote a key with the stated prefix, the lock is the only other key that they
-/// wrote, the only one with an expiry, or the only one that they removed again.
+/// Finds the lock's key. If no process wrote a key with the stated prefix, the lock is the only
+/// other key that processes wrote, the only one with an expiry, or the only one that they removed
+/// again.
 pub(crate) fn watch(
     mut events: Vec<Event>,
     stated: &str,
@@ -105,7 +106,8 @@ fn key_of(name: &str, pattern: &str) -> String {
     }
 }
 
-/// A single extension may complete a grant, so it does not count.
+/// Returns the keys that were renewed if no watched key was. A single extension may complete a
+/// grant, so at least two count.
 fn renewed(events: &[Event], watched: &str) -> Vec<String> {
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     for event in events {
@@ -154,9 +156,9 @@ fn choose(events: &[Event], stated: &str) -> Watched {
     }
 }
 
-/// The owner is the value that the process was last granted while it asked, or else the one whose
-/// lease it extended. Otherwise, if no other key of Redis may be the lock, it is a value that no
-/// server has.
+/// Determines the owner value of each acquisition. It is the value of the process's last grant
+/// during the acquire, or else the value whose lease it extended. If there is neither, and no other
+/// key of Redis can be the lock, the owner is a value that no server has.
 fn name_owners(events: &mut [Event], watched: &Watched, coordinator: Coordinator) {
     let mut asked: BTreeMap<u64, usize> = BTreeMap::new();
     let mut about: BTreeMap<Node, String> = BTreeMap::new();

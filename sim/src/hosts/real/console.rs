@@ -61,7 +61,8 @@ pub(super) trait Console {
         false
     }
 
-    /// Returns `None` if the key was overwritten, or if the trigger determines the reason.
+    /// Returns how a key was replaced or removed, and by which connection. Returns `None` if it was
+    /// overwritten, or if the trigger determines the reason.
     fn left(&self, _before: &Key, _now: Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)> {
         None
     }

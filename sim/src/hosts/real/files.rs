@@ -20,7 +20,7 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// The initial files are safe from power loss.
+    /// Returns the files of a server at the start of the run. They survive a power loss.
     pub(super) fn new(part: &Part) -> Files {
         let mut synced = SyncedFiles::default();
         let folder = made(part, &mut synced);
@@ -92,7 +92,8 @@ fn belongs_to(path: &Path, user: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// The folder is made once and kept for later processes.
+/// Returns the template folder with which servers of this kind begin. It is made once and kept for
+/// later processes.
 fn template(part: &Part) -> Result<Option<PathBuf>, String> {
     static MADE: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
     let Some(template) = part.kind.template.map(|template| template(part)) else {

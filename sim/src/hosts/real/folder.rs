@@ -1,5 +1,5 @@
-//! The folders in which real servers keep their files. A folder is removed after its run, or by the
-//! next process if its own was killed.
+//! The folders in which real servers keep their files. A folder is removed after its run. If its
+//! process was killed, the next process removes it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,8 @@ use tempfile::TempDir;
 const PREFIX: &str = "fencepost-server-";
 
 pub(super) fn new() -> io::Result<TempDir> {
-    // All paths have the same length, because servers keep the path in memory.
+    // All paths have the same length, because servers keep their path in memory and its length
+    // would influence a run.
     let prefix = format!("{PREFIX}{:010}-", std::process::id());
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix);

@@ -4,7 +4,8 @@ use bytes::Bytes;
 use fencepost_machine::{ConnectionId, KeyChange, Notice, Output, TapEvent, WallTime};
 use std::collections::BTreeMap;
 
-/// Some servers report only the remaining time, so two readings of one expiry differ by up to 2 ms.
+/// Tolerated difference between two readings of one expiry. Some servers report only the remaining
+/// time, so these differ by up to 2 ms.
 const ROUNDING_MS: i64 = 2;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -12,7 +13,8 @@ pub(super) struct Key {
     pub(super) name: Bytes,
     /// Distinguishes locks of one name that the server stores in different ways.
     pub(super) form: u8,
-    /// Rendered content if it is not a string, or the owner of the lock.
+    /// The key's content, as text if it is not a string. On servers without such content, the name
+    /// of the lock's owner.
     pub(super) value: Bytes,
     pub(super) expires_at_ms: Option<i64>,
     /// Distinguishes two grants of the same value.
@@ -80,7 +82,8 @@ impl Judged {
         }
     }
 
-    /// `left` returns how a key was replaced or removed, unless the trigger determines that.
+    /// Takes a new reading and reports the changes since the last one. `left` returns how a key was
+    /// replaced or removed, unless the trigger determines that.
     pub(super) fn takes(
         &mut self,
         reading: Reading,

@@ -10,7 +10,8 @@ use fencepost_programs::Launch;
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-/// Servers report their folder to clients, and the real path differs between runs.
+/// The folder of a server's files. Servers report it to clients, and the real path differs between
+/// runs.
 pub(super) const FOLDER: &str = "/proc/self/cwd";
 pub(super) const FIRST_PROCESS: u32 = 101;
 pub(super) const NOBODY: u32 = 65_534;
@@ -39,7 +40,8 @@ pub(super) struct Recipe {
     pub(super) environment: Vec<(&'static str, String)>,
     pub(super) files: Vec<(&'static str, String)>,
     pub(super) port: u16,
-    /// Time by which the server starts earlier, so that it serves in time.
+    /// Time that the server needs to start. It is started this much earlier, so that it serves in
+    /// time.
     pub(super) boot: Micros,
     pub(super) user: Option<u32>,
 }
@@ -113,7 +115,8 @@ pub(super) fn version_after(said: &str, name: &str, prefix: &str) -> Option<(Str
 
 #[cfg(test)]
 impl Part {
-    /// `redis-2` is at 10.0.0.2, and `server-1` to `server-3` are at 10.0.1.1 to 10.0.1.3.
+    /// Returns a server for tests. `redis-2` is at 10.0.0.2, and `server-1` to `server-3` are at
+    /// 10.0.1.1 to 10.0.1.3.
     pub(super) fn for_tests(kind: &'static Kind, node: Node) -> Part {
         let named = |name: &str, part, last| (format!("{name}-{last}"), [10, 0, part, last].into());
         let all = (1..=3).flat_map(|last| [named("redis", 0, last), named("server", 1, last)]);

@@ -20,9 +20,10 @@ use look::Look;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-/// Initial monotonic clock of a server's host, so that the server can start before the run does.
+/// Initial monotonic clock of a server's host. It is above zero so that the server can start before
+/// the run does.
 const MONOTONIC_BEGIN_US: u64 = 10_000_000;
-/// Longest start, in microseconds, whose remaining time is skipped once the server serves.
+/// Longest start, in microseconds, of which the rest is skipped once the server serves.
 const SHORT_BOOT_US: u64 = 50_000;
 const TURNS_MAX: u32 = 10_000;
 
@@ -51,7 +52,7 @@ impl RealServer {
     pub(super) fn new(part: &Part, files: Rc<Files>, seed: u64, now: Now) -> RealServer {
         let lives = &part.world.lives;
         let life = lives.begins(part.node, SimTime(now.monotonic.0));
-        // Only programs report to the judge, so a server's silence is not an error.
+        // Only programs report to the judge, so a server that never does is no error.
         lives.with(life, |life| life.has_spoken = true);
         let group = match files.folder() {
             Ok(folder) => {
@@ -95,7 +96,8 @@ impl RealServer {
         &mut *self.look.console
     }
 
-    /// The rest of a long start is not skipped, so that no clock jumps at its end.
+    /// Runs the server's start. The rest of a long start is not skipped, so that no clock jumps at
+    /// its end.
     fn boots(&mut self, now: Now, out: &mut Outputs) {
         self.has_started = true;
         if !self.part.is_sentinel() {
@@ -120,7 +122,8 @@ impl RealServer {
         }
     }
 
-    /// Commands are passed on one at a time if they can be distinguished.
+    /// Steps the server until it waits. Commands that can be told apart are passed on one at a
+    /// time.
     fn goes_on(&mut self, now: Now, out: &mut Outputs) {
         let mut has_served = false;
         for _ in 0..TURNS_MAX {

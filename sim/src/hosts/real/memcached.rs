@@ -27,7 +27,7 @@ pub(super) const KIND: Kind = Kind {
 };
 
 fn recipe(setup: &RealSetup<'_>, _: Node) -> Recipe {
-    // Started as root, memcached asks for the name of a user. Another user cannot change it.
+    // memcached refuses to run as root without `-u`, so the user is named as root.
     let words = ["-p", "11211", "-U", "0", "-l", "0.0.0.0", "-u", "root"];
     let command = command(&[&[setup.binary.path.as_str()], &words[..]].concat());
     Recipe { command, port: PORT, boot: Micros::from_millis(50), ..Recipe::default() }
@@ -110,8 +110,8 @@ impl MemcachedConsole {
         }
     }
 
-    /// Parses `ME a exp=-9 la=0 cas=3 fetch=no cls=1 size=63`. Versions differ in the sign of the
-    /// remaining time, and -1 is one second or no expiry.
+    /// Parses the line of an item, `ME a exp=-9 la=0 cas=3 fetch=no cls=1 size=63`. Versions differ
+    /// in the sign of the remaining time, and -1 means one second or no expiry.
     fn item(&self, line: &str) -> Option<Key> {
         let mut words = line.strip_prefix("ME ")?.split(' ');
         let name = Bytes::copy_from_slice(words.next()?.as_bytes());
@@ -197,7 +197,7 @@ impl Console for MemcachedConsole {
     }
 
     fn supports(&self, action: OperatorAction) -> bool {
-        // No command evicts items while the memory is not full.
+        // No command makes memcached evict items while its memory is not full.
         action == OperatorAction::FlushAll
     }
 
@@ -207,7 +207,8 @@ impl Console for MemcachedConsole {
     }
 }
 
-/// Parses a reply to `gets`, such as `VALUE a 0 1 3` and as many bytes in the next line.
+/// Parses a reply to `gets`, such as `VALUE a 0 1 3`, where 1 is the number of bytes in the next
+/// line.
 fn values(answer: &[u8]) -> Vec<(Bytes, Bytes)> {
     let (mut found, mut rest) = (Vec::new(), Bytes::copy_from_slice(answer));
     while let Some(end) = rest.windows(2).position(|two| two == b"\r\n") {

@@ -1,4 +1,4 @@
-//! Finds the client of a connection by the addresses that servers name.
+//! Finds the client of a connection by the addresses that servers report.
 
 use super::console::PeerAddress;
 use super::judged::Owner;

@@ -32,7 +32,7 @@ fn template(part: &Part) -> Template {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let initdb = path.with_file_name("initdb");
     let roles = format!("CREATE ROLE {NAME} SUPERUSER LOGIN;\nCREATE DATABASE {NAME};\n");
-    // Single-user mode takes each line as a statement.
+    // In single-user mode, every line is one statement.
     let tables = schema(&part.lock).replace('\n', " ").replace(';', ";\n") + "\n";
     let script = "\"$1\" -D data -U postgres -A trust -E UTF8 --locale=C --wal-segsize=1 -N \
                   --no-instructions && \"$2\" --single -D data template1 < roles.sql && \
@@ -50,9 +50,9 @@ fn recipe(setup: &RealSetup<'_>, node: Node) -> Recipe {
     let mut settings = vec![
         "listen_addresses=*".to_owned(),
         "unix_socket_directories=".to_owned(),
-        // The default leaves files in /dev/shm after a SIGKILL.
+        // By default, PostgreSQL leaves files in /dev/shm after a SIGKILL.
         "dynamic_shared_memory_type=mmap".to_owned(),
-        // A standby needs this much log after a partition.
+        // A standby needs this much of the log after a partition.
         "wal_keep_size=64MB".to_owned(),
     ];
     let hosts = "host all all 0.0.0.0/0 trust\nhost replication all 0.0.0.0/0 trust\n";

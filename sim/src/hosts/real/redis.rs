@@ -17,7 +17,7 @@ use std::fmt::Write;
 const PORT: u16 = 6379;
 const SENTINEL_PORT: u16 = 26379;
 const MASTER_NAME: &str = "mymaster";
-/// Maximum duration of a start.
+/// Maximum duration of a server's start.
 const BOOT: Micros = Micros::from_millis(50);
 
 pub(super) const KIND: Kind = Kind {
@@ -68,7 +68,7 @@ fn redis(setup: &RealSetup<'_>, node: Node) -> String {
         Persistence::AofEverysec => "save \"\"\nappendonly yes\nappendfsync everysec\n",
         Persistence::AofAlways => "save \"\"\nappendonly yes\nappendfsync always\n",
     };
-    // A new replica is served immediately.
+    // A new replica gets its copy of the data immediately.
     text += "repl-diskless-sync-delay 0\n";
     if scenario.servers.min_replicas > 0 {
         let _ = writeln!(text, "min-replicas-to-write {}", scenario.servers.min_replicas);
@@ -80,7 +80,8 @@ fn redis(setup: &RealSetup<'_>, node: Node) -> String {
     text
 }
 
-/// The Sentinel has already found the replicas and the other Sentinels.
+/// Returns the configuration of a Sentinel that has already found the replicas and the other
+/// Sentinels.
 fn sentinel(setup: &RealSetup<'_>, node: Node) -> String {
     let scenario = setup.scenario;
     let primary = address(setup.world, Node::Redis(1));

@@ -61,12 +61,13 @@ pub(crate) fn binary(
     };
     let kind = kind(coordinator).ok_or_else(|| InvalidServers::coordinator(coordinator.name()))?;
     let path = find(named).map_err(|error| wrong(error.to_string()))?;
-    // The tracing thread keeps to one core, and so would all threads that it starts later.
+    // The trial has its own thread, because a tracing thread is bound to one core, and the threads
+    // that it starts later would be bound to it too.
     let tried = std::thread::spawn(move || tried(kind, &path)).join();
     tried.unwrap_or_else(|_| Err("the trial of it panicked".to_owned())).map_err(wrong)
 }
 
-/// Symbolic links are kept, because a server may depend on the name of its file.
+/// Finds the binary. Symbolic links are kept, because a server may depend on the name of its file.
 fn find(named: &Path) -> Result<PathBuf, StartError> {
     let name = named.to_string_lossy();
     if named.extension().is_some_and(|extension| extension == "jar") {

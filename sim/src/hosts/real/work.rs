@@ -1,4 +1,4 @@
-//! Splits the bytes that arrive at a server into the pieces that it gets one at a time.
+//! Splits the bytes that arrive at a server into pieces, which it gets one at a time.
 
 use super::judged::Trigger;
 use bytes::BytesMut;
@@ -6,13 +6,13 @@ use fencepost_machine::{ConnectionId, OperatorAction};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Work {
-    /// A client's command. `cause` is `None` if the command cannot change anything.
+    /// A client's command. `cause` is `None` if the command cannot change a lock.
     Command {
         by: ConnectionId,
         bytes: Vec<u8>,
         cause: Option<Trigger>,
     },
-    /// Bytes of another server, and whether they may change anything.
+    /// Bytes of another server, and whether they may change a lock.
     Raw {
         by: ConnectionId,
         bytes: Vec<u8>,
@@ -30,7 +30,7 @@ impl Work {
     }
 }
 
-/// Clients send each command with one write.
+/// Returns the next piece of the buffer. Clients send each command with one write.
 pub(super) fn next_message(by: ConnectionId, buffer: &mut BytesMut, is_raw: bool) -> Option<Work> {
     if buffer.is_empty() {
         return None;

@@ -11,7 +11,8 @@ use fencepost_faults::{Micros, Node};
 use std::fmt::Write;
 
 const PORT: u16 = 2_181;
-/// One thread collects garbage and none compiles, so that two runs are the same.
+/// The main class of a server. One thread collects garbage and none compiles, so that two runs are
+/// the same.
 const MAIN: &str = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
 const VERSION: &str = "org.apache.zookeeper.version.VersionInfoMain";
 const JAVA: &[&str] = &["java", "-Xint", "-Xmx256m", "-XX:+UseSerialGC", "-XX:-UsePerfData"];

@@ -1,5 +1,5 @@
-//! A macro that generates types from the table of the scenario's keys. The types are flat in files
-//! and reports, and grouped in memory.
+//! A macro that generates the types of a scenario from the table of its keys. The types are flat in
+//! files and reports, and grouped in memory.
 
 use serde::Serialize;
 

@@ -22,7 +22,7 @@ pub enum Nesting {
 }
 
 impl Nesting {
-    /// Reports without this key nested every critical section.
+    /// Returns the nesting of reports without this key, in which every critical section was nested.
     pub(super) fn unsaid() -> Nesting {
         Nesting::Always
     }

@@ -208,7 +208,8 @@ impl Program {
         Ok(program)
     }
 
-    /// Sets the coordinator and its servers, which are its default without a request.
+    /// Sets the coordinator and its servers. Without a request, the servers are the coordinator's
+    /// default.
     pub fn set_servers(&mut self, coordinator: Coordinator, asked: Option<ProgramDeployment>) {
         let default = ProgramDeployment::of(coordinator).first().copied();
         self.coordinator = coordinator;
@@ -269,7 +270,7 @@ impl Program {
             (Coordinator::Redis, _) => Deployment::Primary,
             (Coordinator::Memcached, _) => Deployment::Memcached,
             (Coordinator::ZooKeeper, _) => Deployment::ZooKeeper,
-            // If the lock is a row with a lease, the header says so (`RunSpec::header`).
+            // If the lock is a row with a lease, the history's header says so (`RunSpec::header`).
             (Coordinator::PostgreSql, _) => Deployment::PostgreSql(Keeps::Connection),
             (Coordinator::MySql, _) => Deployment::MySql,
             (Coordinator::Etcd, _) => Deployment::Etcd(ServerLock::Unchecked),

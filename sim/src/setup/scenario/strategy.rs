@@ -31,7 +31,8 @@ impl Strategy {
         }
     }
 
-    /// Reports without this key used uniform faults, and uniform runs still omit it.
+    /// Returns the strategy of reports without this key, which used uniform faults. Reports of
+    /// uniform runs still omit the key.
     pub(super) fn unsaid() -> Strategy {
         Strategy::Uniform
     }

@@ -14,11 +14,13 @@ use fencepost_reports::documents::boundary::Bound;
 const RISK: f64 = 1e-6;
 const STEP_US: u64 = 1_000;
 
-/// Returns `None` if no spread up to a lease suffices. Rounds are assumed to begin together, which
-/// is the worst case, because processes that are out of step do not collide.
+/// Returns the smallest sufficient spread, or `None` if no spread up to a lease suffices. Rounds
+/// are assumed to begin together. This is the worst case, because processes whose rounds begin at
+/// different times do not collide.
 pub(super) fn spread(scenario: &Scenario) -> Option<Bound> {
     let contest = Contest::of(scenario);
-    // A longer spread leaves fewer rounds, but each is more likely to be won.
+    // A larger spread leaves fewer rounds within the time, but a process is more likely to win each
+    // of them.
     let mut spreads = (1..=contest.time_us / STEP_US).map(|steps| steps * STEP_US);
     let value = spreads.find(|spread_us| contest.risk(*spread_us) <= RISK)?;
     Some(Bound {
@@ -49,7 +51,7 @@ impl Contest {
         Contest {
             processes: u64::from(scenario.processes) + 1,
             lead_us: round_trip_us * (masters / 2 + 1),
-            // A process asks all masters to lock, and then all of them to unlock.
+            // A process asks all masters to lock, and then asks all of them to unlock.
             round_us: round_trip_us * masters * 2,
             delay_us: scenario.calls.retry.min.0.0,
             // Every bound on progress is longer than a lease.
@@ -66,7 +68,7 @@ impl Contest {
     }
 }
 
-/// A loop gives the same result on every machine.
+/// Computes a power. A loop gives the same result on every machine.
 fn power(base: f64, exponent: u64) -> f64 {
     (0..exponent).fold(1.0, |product, _| product * base)
 }

@@ -318,7 +318,8 @@ fn ppm(value: u64, rule: &str, slack: &str) -> Bound {
     Bound { value, rule: rule.to_owned(), slack: slack.to_owned() }
 }
 
-/// A running process keeps its session.
+/// Returns the part of the lease that the critical section leaves unused. It is unlimited for a
+/// session, which a running process keeps.
 fn margin(facts: &Facts) -> Micros {
     if facts.session.is_some() {
         return Micros(u64::MAX);

@@ -1,4 +1,5 @@
-//! Tests bounds that runs approach, and that no run breaks on the milder side.
+//! Tests of the computed bounds: runs break rules close to a bound, and no run breaks one on its
+//! milder side.
 
 use super::quantity::{Facts, find};
 use super::{alone, longest_hold};
@@ -12,7 +13,7 @@ use fencepost_faults::{
 use fencepost_reports::{Kind, judge};
 use std::rc::Rc;
 
-/// The slow third master leaves the first holder the barest majority.
+/// Returns a scenario in which the slow third master leaves the first holder the barest majority.
 fn barest_majority(hold: &str, retry_us: u64) -> Scenario {
     let text = format!(
         "processes = 2\ncycles = 1\nmasters = 3\nmasters-order = \"rotated\"\nstagger = \"100ms\"\n\
@@ -65,9 +66,9 @@ fn overlaps(scenario: Scenario, plan: FaultPlan) -> bool {
 }
 
 /// The validity is the ttl minus 1 % and 2 ms, counted from the first request. The bound is
-/// therefore 10 s / (9.898 s - 2 x 200 us), which is 1.0345 % more than 1. Opening the connection
-/// takes two messages, a server's clock counts whole milliseconds, and every event begins at a
-/// quantum, which adds up to 0.6 ms.
+/// therefore 10 s / (9.898 s - 2 x 200 us) - 1, which is 1.0345 %. Runs deviate from it by up to
+/// 0.6 ms: opening the connection takes two messages, a server's clock counts whole milliseconds,
+/// and every event begins at a quantum.
 #[test]
 fn drift_breaks_redlock_by_a_few_messages_beyond_the_bound_and_not_below_it() {
     let scenario = barest_majority("until-validity", 100_000);
@@ -85,6 +86,6 @@ fn drift_breaks_redlock_by_a_few_messages_beyond_the_bound_and_not_below_it() {
 fn a_hold_on_masters_is_counted_from_the_first_grant_and_may_begin_late() {
     let hold = |text: &str| facts(&barest_majority(text, 100_000)).longest_hold;
     assert_eq!(hold("until-validity"), Micros(9_898_000 - 2 * 200));
-    // Two masters time out after 50 ms each for connection and command. A message takes 60 ms.
+    // Connecting to and asking each of two masters times out after 50 ms. A message takes 60 ms.
     assert_eq!(hold("1s..1s"), Micros(1_000_000 + 7 * 60_000 + 2 * 2 * 50_000));
 }

@@ -1,4 +1,4 @@
-//! Exhibits of locks on Redis that are known from articles.
+//! Exhibits of locks on Redis that articles describe.
 
 use super::exhibit::{Exhibit, FENCING, Fixed, KLEPPMANN, REDIS, REDLOCK, SETNX, SINGLE};
 use fencepost_reports::{Cause, Kind};
@@ -11,7 +11,7 @@ const UNCHECKED: [&str; 5] = [
     FENCING[4],
 ];
 
-/// The protocol if the storage checks the tokens of writes.
+/// The protocol of a lock whose writes carry tokens that the storage checks.
 const PUBLISHED: [&str; 5] = [
     "Acquire: a script creates a hash with the thread as field, and a ttl. Granted if the key did \
      not exist.",

@@ -61,13 +61,14 @@ const LOOKING: [&str; 5] = [
     "The servers end a session at the first tick after its timeout, and delete its nodes.",
 ];
 
-/// Many messages are in transit when a reply is lost, because latencies are close to the holds.
+/// Latencies are close to the durations of critical sections, so that many messages are in transit
+/// when a reply is lost.
 const SLOW_AND_ALONE: &[(&str, &str)] =
     &[("ensemble", "1"), ("cycles", "60"), ("hold", "10ms..100ms"), ("latency", "20ms..100ms")];
-/// The server's downtime exceeds a client's wait. Retries are as in Curator's documentation.
+/// The server is down for longer than a client waits. Retries are as in Curator's documentation.
 const AWAY: &[(&str, &str)] =
     &[("ensemble", "1"), ("ttl", "4s"), ("retry", "1s..1s"), ("restart-delay", "6s..10s")];
-/// The anomaly takes a lost reply followed by a cut, which two aimed faults rarely produce.
+/// The anomaly requires a lost reply and then a cut, which two aimed faults rarely produce.
 const OFTEN_IDLE: &[(&str, &str)] = &[
     ("ensemble", "1"),
     ("processes", "2"),

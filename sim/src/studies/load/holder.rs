@@ -54,7 +54,8 @@ impl Holder {
         }
     }
 
-    /// Any answer counts, because only the server's work matters.
+    /// Sends the work of a holder. Any answer counts, because only the load on the server is
+    /// measured.
     pub(super) async fn work(&mut self) {
         match self {
             Holder::Redis(session) => drop(session.call(&[b"INCR", b"sequence"]).await),

@@ -19,7 +19,7 @@ pub enum Waiting {
     Random(SpanRange),
     /// A uniform span up to a bound that doubles with every attempt, within the range.
     Exponential(SpanRange),
-    /// The lock's own way, by publish/subscribe if it has that.
+    /// The lock's own way, by publish/subscribe if the lock supports it.
     Own,
 }
 

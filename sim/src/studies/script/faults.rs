@@ -1,7 +1,7 @@
 //! Converts the faults of a run to actions on real servers.
 //!
-//! Faults of clients and of their links need no step, because they only decide what clients send,
-//! when, and which replies arrive. A note states when they act.
+//! Faults of clients and of their links need no action, because the recorded requests and replies
+//! already contain their effects. A note states when these faults act.
 
 use super::step::{Class, Span, Step};
 use super::{ScriptError, inexpressible};

@@ -23,7 +23,7 @@ const RULES: &[(Family, Rule)] = &[
     (Family::Failover, away_for_long),
 ];
 
-/// The family `all` draws its settings, and has no blind spots.
+/// Returns the blind spots of a cell. The family `all` draws its settings, so it has none.
 pub(super) fn blind_spots(
     scenario: &Scenario,
     client: &Definition,
@@ -48,7 +48,8 @@ fn no_replicas(case: &Case<'_>) -> Option<String> {
     }
 }
 
-/// The slowest process and the fastest server clock are assumed.
+/// Reports that every critical section ends well before its lease, even with the slowest process
+/// clock and the fastest server clock.
 fn short_holds(case: &Case<'_>) -> Option<String> {
     let Case { scenario, client, families } = case;
     let Hold::Drawn(hold) = scenario.hold else { return None };
@@ -68,7 +69,8 @@ fn short_holds(case: &Case<'_>) -> Option<String> {
     })
 }
 
-/// A ZooKeeper session has its own timeout, and a program its own timing.
+/// Reports that clients give up before a delayed answer can arrive. A ZooKeeper session has its own
+/// timeout and a program its own timing, so neither is checked.
 fn impatient(case: &Case<'_>) -> Option<String> {
     let Case { scenario, client, families } = case;
     if client.deployment.coordinator() == Coordinator::ZooKeeper

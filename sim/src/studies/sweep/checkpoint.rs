@@ -8,7 +8,8 @@ use fencepost_reports::summary::sweep::{Impossible, SeedRange};
 use serde::{Deserialize, Serialize};
 
 const FORMAT: &str = "fencepost.checkpoint";
-/// The format is not published. Only the build that wrote a checkpoint resumes from it.
+/// Version of the format, which is not published. Only the build that wrote a checkpoint resumes
+/// from it.
 const VERSION: u32 = 1;
 
 /// The state that a sweep needs to resume.

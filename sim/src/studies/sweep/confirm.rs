@@ -8,7 +8,8 @@ use fencepost_faults::Seed;
 use fencepost_reports::Sweep;
 use std::rc::Rc;
 
-/// A different history is a failure of the simulation. The first failure is returned last.
+/// Repeats the runs. A different history is a failure of the simulation. The first failure is
+/// returned after all runs.
 pub(super) fn confirm(
     spec: &SweepSpec,
     sum: &mut Sweep,

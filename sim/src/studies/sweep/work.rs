@@ -17,7 +17,8 @@ use fencepost_reports::{RunFacts, Verdict};
 use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A small chunk lets threads finish together.
+/// Number of seeds that a thread takes at a time. It is small so that threads finish at about the
+/// same time.
 const CHUNK: u64 = 16;
 
 fn chunk(seeds: u64, jobs: usize) -> u64 {
@@ -150,7 +151,7 @@ impl<'s> Work<'s> {
     fn fail(&self, failed: FailedRun) {
         self.stop.ask();
         let mut done = lock(&self.done);
-        // The failure of the lowest seed is kept, whichever thread found it.
+        // The failure of the lowest seed is kept, regardless of the order in which threads report.
         if done.failed.as_ref().is_none_or(|known| failed.seed < known.seed) {
             done.failed = Some(failed);
         }
@@ -195,7 +196,7 @@ fn empty_cells(spec: &SweepSpec) -> Vec<Cell> {
     spec.cells.iter().map(cell).collect()
 }
 
-/// A panicking thread leaves its state consistent, so a poisoned mutex is usable.
+/// Locks a mutex. A panicking thread leaves the state consistent, so a poisoned mutex is usable.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -12,7 +12,8 @@ pub(super) struct Parts {
     known: BTreeMap<Node, Part>,
     up: BTreeSet<Node>,
     synchronised: BTreeSet<Node>,
-    /// Independent masters are all primaries and replace none.
+    /// Whether this primary replaced an earlier one. Independent masters are all primaries and
+    /// replace none.
     replaced: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Detects silences of waiting threads. They are recorded after healing, when progress is required,
-//! and at any time if a free lock must be available then.
+//! Detects silences of waiting threads. They are recorded after healing, when the lock must make
+//! progress, and at any time if a free lock must be available then.
 
 use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_reports::{Action, What};

@@ -128,7 +128,8 @@ impl State {
         });
     }
 
-    /// The kernel of a host answers for an end that no longer exists.
+    /// Answers for an end that no longer exists with a reset, as the kernel of the receiving host
+    /// would.
     #[cold]
     fn data_arrives_too_late(&mut self, message: &Message) {
         self.post(Kind::Reset, (message.to, message.from), NONE, message.flow, Vec::new(), 0);

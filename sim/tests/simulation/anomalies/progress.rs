@@ -1,4 +1,5 @@
-//! The progress of a lock, measured by the times in which it was wanted but not held.
+//! The progress of a lock, measured by the time during which it was free although a process asked
+//! for it.
 
 use super::rows::Case;
 use fencepost::{Engine, RunSpec};
@@ -63,7 +64,8 @@ impl Progress {
         self.split += voted.difference(&won).count() as u64;
     }
 
-    /// Only attempts with a vote count.
+    /// Returns the share of attempts with split votes, per mille. Attempts without any vote are not
+    /// counted.
     pub(crate) fn split_permille(&self) -> u64 {
         self.split * 1_000 / self.attempts.max(1)
     }

@@ -1,4 +1,4 @@
-//! The table of anomalies: locks with violations, and their twins without.
+//! The table of anomalies: locks that show them, and their twins that do not.
 
 #[path = "rows/coordinators.rs"]
 pub(crate) mod coordinators;
@@ -71,7 +71,8 @@ fn overrun() -> Scenario {
     Scenario { hold, ..Scenario::default() }
 }
 
-/// A process is stuck for ten minutes, and the maximum hold is eight leases.
+/// A process is stuck for ten minutes, and a live process may hold the lock for at most eight
+/// leases.
 fn hanging() -> Scenario {
     Scenario {
         hang: Some(Span::secs(600)),
@@ -80,12 +81,12 @@ fn hanging() -> Scenario {
     }
 }
 
-/// Clocks drift apart by up to 3 %.
+/// Critical sections last until the end of the validity, while clocks drift apart by up to 3 %.
 fn to_the_end() -> Scenario {
     Scenario { hold: Hold::UntilValidity, ..Scenario::default() }
 }
 
-/// Clocks drift apart by up to 1 %.
+/// Critical sections last until the end of the validity, while clocks drift apart by up to 1 %.
 fn to_the_end_within_the_margin() -> Scenario {
     Scenario { faults: FaultSizes { drift_ppm: 10_000, ..to_the_end().faults }, ..to_the_end() }
 }
@@ -113,7 +114,8 @@ fn unchecked() -> Scenario {
     Scenario { storage: StorageRule::Unchecked, ..Scenario::default() }
 }
 
-/// Holders write at the end of their lease, and the storage checks a moment before it writes.
+/// Holders write at the end of their lease. The storage checks a write a moment before it stores
+/// it.
 fn check_then_write() -> Scenario {
     Scenario { storage: StorageRule::CheckThenWrite, ..at_the_end() }
 }
@@ -142,7 +144,8 @@ fn sequence() -> Scenario {
     Scenario { workload: Workload::Sequence, ..Scenario::default() }
 }
 
-/// A lock that is reacquired half-way has expired by then.
+/// Critical sections outlast the lease, so a lock that is reacquired halfway through has expired by
+/// then.
 fn long_overrun() -> Scenario {
     let hold = Hold::Drawn(SpanRange::new(Span::secs(20), Span::secs(20)));
     Scenario { hold, ..Scenario::default() }
@@ -166,7 +169,7 @@ fn slow_messages() -> Scenario {
     with_latency(5, 60)
 }
 
-/// The lease is short compared with a master's reply time.
+/// The lease is short compared with the time that a master takes to reply.
 fn short_lease() -> Scenario {
     let ms = Span::millis;
     Scenario {
@@ -183,8 +186,8 @@ fn short_lease() -> Scenario {
     }
 }
 
-/// Five processes, including the probe, start at the same instant, each at another master, over a
-/// network with a constant latency, and retry after the same delay.
+/// Five processes, including the probe, start at the same time, each with a different master. The
+/// network has a constant latency, and retries have the same delay.
 fn in_step() -> Scenario {
     let ms = Span::millis;
     Scenario {
@@ -199,7 +202,7 @@ fn in_step() -> Scenario {
     }
 }
 
-/// The retry delay is random and on average equally long.
+/// The retry delay is random, with the same average as in [`in_step`].
 fn out_of_step() -> Scenario {
     let retry = SpanRange::new(Span::millis(0), Span::millis(100));
     Scenario { calls: ClientCalls { retry, ..in_step().calls }, ..in_step() }
@@ -224,7 +227,8 @@ pub(crate) const IN_STEP: Slow = Slow {
     fault: "none",
 };
 
-/// Aimed faults cost a lock and its twin so much that ten seeds do not distinguish them.
+/// Faults are uniform. Aimed faults delay a lock and its twin so much that ten seeds do not tell
+/// them apart.
 pub(super) fn anywhere() -> Scenario {
     Scenario { strategy: Strategy::Uniform, ..Scenario::default() }
 }

@@ -11,7 +11,7 @@ pub(super) struct Both {
 
 #[derive(Clone, Copy)]
 pub(super) enum Delay {
-    /// All losers retry at the next twentieth of a second by the wall clock.
+    /// All losers retry at the next multiple of 50 ms of the wall clock.
     Aligned,
     Random,
 }

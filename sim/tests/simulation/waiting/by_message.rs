@@ -1,12 +1,12 @@
-//! A lock that waits for a message that it is free.
+//! A lock whose waiters sleep until a message that the lock is free.
 
 use super::*;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Habit {
-    /// A waiter misses a message before it listens, and sleeps forever.
+    /// A waiter can miss the message before it subscribes, and then sleeps forever.
     Trusts,
-    /// A waiter sleeps for a minute at most.
+    /// A waiter sleeps for at most a minute.
     TrustsForAMinute,
     AsksAgain,
 }

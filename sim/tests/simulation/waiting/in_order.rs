@@ -1,4 +1,4 @@
-//! A lock with a queue at the server, which notifies a waiting process of its turn.
+//! A lock with a queue at the server, which notifies the next process in the queue.
 
 use super::*;
 
@@ -23,7 +23,7 @@ static ASK_ANYHOW: Script = Script::new(
        redis.call('rpush', KEYS[2], ARGV[1]) end \
      return 0",
 );
-/// Script that leaves the lock, and notifies a place of the queue.
+/// Script that releases the lock and notifies one place in the queue.
 static LEAVE: Script = Script::new(
     "if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end \
      redis.call('del', KEYS[1]) \
@@ -59,7 +59,7 @@ macro_rules! definition {
 }
 pub(super) static SOUND: Definition = definition!(ASK, "1", "0");
 pub(super) static DROPS_A_PLACE: Definition = definition!(ASK, "2", "0");
-/// A lock that notifies the last in the queue first.
+/// A lock that notifies the last process in the queue first.
 pub(super) static LAST_FIRST: Definition = definition!(ASK_ANYHOW, "1", "-1");
 
 impl Queued {

@@ -71,7 +71,7 @@ impl Elements {
         self.integer(i64::from(self.count - before));
     }
 
-    /// Stores text as an integer if it is one, like `lpAppend`.
+    /// Appends a text, as an integer if it is one, like `lpAppend`.
     fn text(&mut self, text: &[u8]) {
         if let Some(integer) = parse_integer(text) {
             return self.integer(integer);
@@ -112,7 +112,7 @@ impl Elements {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Appends the element's length with seven bits per byte, for reading backward
+    /// Appends the element's length in groups of seven bits, so that the list can be read backward
     /// (`lpEncodeBacklen`).
     fn close(&mut self, start: usize) {
         let length = self.bytes.len() - start;

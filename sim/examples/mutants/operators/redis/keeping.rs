@@ -1,4 +1,4 @@
-//! Mistakes of locks when they keep and release a lock.
+//! Mistakes that locks make while they hold a lock and when they release it.
 
 use super::changes::{ANYBODY, given_back, other_key, scaled};
 use super::line::{by, misheard, unsent, words};

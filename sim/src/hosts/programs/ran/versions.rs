@@ -1,5 +1,5 @@
-//! Determines versions. Interpreters print theirs, packages of Python or Node have it in their
-//! install folder, and a Go binary contains its modules.
+//! Determines the versions of what ran. Interpreters print theirs, packages of Python or Node have
+//! it in their install folder, and a Go binary contains the versions of its modules.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,7 +72,7 @@ fn of_go(bytes: &[u8]) -> Vec<(String, String)> {
     const HEADER: usize = 32;
     let texts = || {
         let at = (0..bytes.len()).step_by(16).find(|at| bytes[*at..].starts_with(MAGIC))?;
-        // Before Go 1.18 there were pointers here.
+        // Before Go 1.18, the header contained pointers instead of text.
         let is_inline = bytes.get(at + MAGIC.len() + 1)? & 2 != 0;
         let (version, rest) = text(bytes.get(at + HEADER..).filter(|_| is_inline)?)?;
         Some((version, text(rest).map_or(&b""[..], |(modules, _)| modules)))

@@ -1,4 +1,4 @@
-//! The console of an etcd member, with its requests and the keys that it has seen.
+//! The console of an etcd member, with its requests and the keys that it has read.
 
 use crate::hosts::real::console::{Ask, Channel, Console, Heard, PeerAddress};
 use crate::hosts::real::http::{Answers, post};
@@ -257,7 +257,7 @@ impl Console for EtcdConsole {
         self.requests.remove(&connection);
     }
 
-    /// An expired lease was not ended by any client.
+    /// Returns how a key was removed. No client ended an expired lease.
     fn left(&self, before: &Key, _: Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)> {
         let name = String::from_utf8_lossy(&before.name);
         let value = String::from_utf8_lossy(&before.value);

@@ -1,4 +1,4 @@
-//! The connections of a console, and the times at which it reads.
+//! The connections of a console, and the times at which it reads the locks.
 
 use crate::hosts::real::console::{Ask, Channel, Console, Heard};
 use crate::hosts::real::judged::{Judged, Key, Trigger};
@@ -98,7 +98,7 @@ impl Look {
                 let Some(socket) = group.incoming(FROM, self.port) else { return false };
                 self.channels.insert(socket, *channel);
                 let asks = self.console.opened(*channel);
-                // The first messages of a connection precede all other requests.
+                // The first messages of a connection are sent before all other requests.
                 for ask in asks.into_iter().rev() {
                     self.asked.insert(1, ask);
                 }
@@ -119,7 +119,7 @@ impl Look {
         Some(heard)
     }
 
-    /// Returns `None` if the connection is not the console's.
+    /// Handles the close of a connection. Returns `None` if the connection is not the console's.
     pub(super) fn closed(&mut self, socket: SocketId) -> Option<Vec<Heard>> {
         let channel = self.channels.remove(&socket)?;
         let heard = self.console.closed(channel);

@@ -13,8 +13,8 @@ use redis_protocol::resp2::decode::decode_bytes_mut;
 use redis_protocol::resp2::types::BytesFrame;
 use std::collections::VecDeque;
 
-/// Returns each key's name, type, content, and expiry in milliseconds of the server's wall clock. A
-/// negative expiry means none.
+/// Lua script that returns each key's name, type, content, and expiry in milliseconds of the
+/// server's wall clock. A negative expiry means none.
 const READ_KEYS: &str = "\
 local all = {}
 local keys = redis.call('KEYS', ARGV[1])
@@ -178,7 +178,7 @@ impl Console for RedisConsole {
             OperatorAction::FlushAll | OperatorAction::Evict | OperatorAction::Follow { .. } => {
                 true
             }
-            // Sentinel promotes replicas.
+            // Redis replicas are promoted by Sentinel, not by an operator.
             OperatorAction::Promote => false,
             OperatorAction::ForgetScripts => habits.has_scripts,
             // The machine closes its clients' connections itself.
@@ -227,7 +227,7 @@ pub(crate) fn typed(action: OperatorAction, address: impl Fn(u16) -> String) -> 
     let typed = |commands: &[&str]| commands.iter().map(|one| (*one).to_owned()).collect();
     match action {
         OperatorAction::FlushAll => typed(&["FLUSHALL"]),
-        // One command removes every key with an expiry.
+        // These commands remove every key that has an expiry.
         OperatorAction::Evict => typed(&[
             "CONFIG SET maxmemory-policy volatile-lru",
             "CONFIG SET maxmemory 1",
@@ -312,7 +312,8 @@ fn keys(frame: &BytesFrame) -> Option<Vec<Key>> {
     items(frame)?.iter().map(key).collect()
 }
 
-/// Hashes become `field=value` and sorted sets `member=score`, separated by blanks.
+/// Returns a key's content as text. Hashes become `field=value` and sorted sets `member=score`,
+/// separated by spaces.
 fn rendered(kind: &str, held: &BytesFrame) -> Bytes {
     let BytesFrame::Array(items) = held else {
         return match held {

@@ -133,7 +133,8 @@ fn belongs(found: serde_json::Value, asked: serde_json::Value) -> Result<(), Inv
     first.map_or(Ok(()), |line| Err(InvalidPartial::Other(line)))
 }
 
-/// The limit exceeds any real exploration, and counts can be added up without overflow.
+/// Maximum count in a document. It exceeds any real exploration, and such counts can be added up
+/// without overflow.
 const COUNT_MAX: u64 = 1 << 48;
 
 fn counts(bounds: &Bounds, partial: &Unfinished) -> Result<Units, InvalidPartial> {

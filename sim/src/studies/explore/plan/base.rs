@@ -30,8 +30,9 @@ impl Bounds {
     }
 }
 
-/// Latencies are all minimal, all maximal, or maximal on one link of a process to a server or the
-/// storage. Processes start together, or each half a hold after the previous one.
+/// Returns the base runs. Their latencies are all minimal, all maximal, or maximal only on one link
+/// of a process to a server or the storage. Processes start together, or each half a hold after the
+/// previous one.
 pub(crate) fn bases(bounds: &Bounds) -> Vec<Base> {
     let scenario = &bounds.scenario;
     let setting = scenario.setting(scenario.topology(bounds.client, &bounds.families));

@@ -5,7 +5,7 @@ use super::scout::Scout;
 use fencepost_faults::{Micros, SimTime};
 use std::collections::BTreeSet;
 
-/// A fault may end between any two events, timers of a process, or ends of a lease.
+/// Returns the ends of a fault: between any two events, timers of a process, or ends of a lease.
 pub(crate) fn ends(bounds: &Bounds, from: SimTime, longest: &Scout) -> Vec<SimTime> {
     let timers = longest.timers.iter().map(|(at, _)| at);
     let all = longest.told.iter().chain(timers).chain(&longest.leases);
@@ -32,7 +32,8 @@ pub(crate) fn between_looks(
     looks.iter().zip(next).map(|(look, next)| (SimTime(look.1.0 + quantum), next)).collect()
 }
 
-/// A clock step takes effect immediately, so only leases count.
+/// Returns the sizes of a clock step. It takes effect immediately, so only ends of leases divide
+/// the sizes into classes.
 pub(crate) fn steps(bounds: &Bounds, from: SimTime, scout: &Scout) -> Vec<SimTime> {
     between(bounds, from, scout.leases.clone())
 }

@@ -38,7 +38,7 @@ pub(crate) fn reach(bounds: &Bounds, base: &Base, (from, to): (Node, Node)) -> M
 }
 
 /// Returns the extra delays after which the data arrives just after each of its neighbours. With
-/// fine grain, there is also one with which it arrives at the same instant.
+/// fine grain, also returns the delays after which it arrives at the same time as a neighbour.
 pub(crate) fn delays(
     bounds: &Bounds,
     base: &Base,
@@ -68,8 +68,8 @@ fn aligned(at: SimTime, quantum: Micros) -> SimTime {
     SimTime(at.0.div_ceil(quantum.0) * quantum.0)
 }
 
-/// Messages are identified by link and position. Ends of leases, and starts and ends of the plan's
-/// earlier faults, separate the events at every machine.
+/// Returns the order of messages as text. Messages are identified by link and position. Ends of
+/// leases, and starts and ends of the plan's earlier faults, separate the events at every machine.
 pub(crate) fn order(prefix: &FaultPlan, scout: &Scout) -> String {
     let mut told: BTreeMap<Node, BTreeSet<(SimTime, String)>> = BTreeMap::new();
     let mut sent: BTreeMap<(Node, Node), usize> = BTreeMap::new();

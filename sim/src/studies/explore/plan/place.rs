@@ -30,7 +30,8 @@ pub struct Planned {
 #[derive(Default)]
 pub(crate) struct Placed {
     pub(crate) plans: Vec<FaultPlan>,
-    /// Plans that give the same runs until they are extended, such as short cuts.
+    /// Equivalent plans, such as shorter cuts. They give the same run, but their extensions may
+    /// differ.
     pub(crate) alike: Vec<FaultPlan>,
     pub(crate) dead_ends: BTreeSet<usize>,
     pub(crate) pruned: Pruned,
@@ -121,13 +122,14 @@ impl Origin<'_> {
 
     fn places(&self, site: &Site, pruned: &mut Pruned) -> Vec<SimTime> {
         let all = boundaries(self.bounds, self.prefix, self.scout);
-        // Only sent messages can be late.
+        // Only a sent message can be delayed.
         let is_order = matches!(site, Site::Overtaken { .. });
         let has_gaps = is_order || self.bounds.rules.contains(&Rule::Gap);
         let Some(met) = site.met(self.scout).filter(|_| has_gaps) else {
             return all.into_iter().collect();
         };
-        // Of all places before one event at the fault's nodes, only the last is kept.
+        // Of all places between two events at the fault's nodes, only the last one before the
+        // second event is kept.
         let mut kept: Vec<SimTime> = met.into_iter().filter(|at| all.contains(at)).collect();
         kept.dedup();
         if !is_order {

@@ -1,4 +1,4 @@
-//! Prunes plans that are equivalent to another or to a shorter one.
+//! Prunes plans that are equivalent to another plan or to one of its prefixes.
 
 use super::scout::Scout;
 use fencepost_faults::{Fault, Micros, Node, SimTime, TimedFault};

@@ -8,7 +8,8 @@ use fencepost_faults::{Fault, FaultPlan, Micros, Node, SimTime, TimedFault};
 use fencepost_reports::{History, What};
 use std::collections::BTreeSet;
 
-/// The probe begins late, because with an added fault it waits until that is over.
+/// The record of a run. Its probe begins late, because the probe of a run with an added fault waits
+/// until that fault is over.
 pub(crate) struct Scout {
     pub(crate) turns: Vec<(SimTime, Node)>,
     pub(crate) messages: Vec<Message>,
@@ -26,7 +27,8 @@ pub(crate) struct Message {
 }
 
 impl Scout {
-    /// The network checks a link when a message is sent, arrives or is retried.
+    /// Returns the times at which the network checks the links: when a message is sent, arrives or
+    /// is retried.
     pub(crate) fn looks_at(&self, links: &[(Node, Node)]) -> BTreeSet<SimTime> {
         let own = self.messages.iter().filter(|message| links.contains(&message.link()));
         own.flat_map(|message| [Some(message.sent), message.arrived])
@@ -95,7 +97,8 @@ fn late(at_us: SimTime) -> TimedFault {
     }
 }
 
-/// A turn without an incoming message must be due to a timer.
+/// Returns the times at which timers fired. A turn without an incoming message must be due to a
+/// timer.
 fn timers(turns: &[(SimTime, Node)], messages: &[Message]) -> BTreeSet<(SimTime, Node)> {
     let arrivals: BTreeSet<(SimTime, Node)> =
         messages.iter().filter_map(|message| Some((message.arrived?, message.to))).collect();

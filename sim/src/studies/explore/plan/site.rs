@@ -47,10 +47,12 @@ pub(crate) enum Site {
     },
 }
 
-/// A trap catches the command whose arrival it precedes, but not the next one, a round trip later.
+/// Length of a trap in quanta. It catches the command whose arrival it precedes, but not the next
+/// one, which arrives a round trip later.
 const TRAP_QUANTA: u64 = 2;
 
-/// A partition cuts one link, in one direction or both, or cuts one machine off.
+/// Returns the sites of a family. A partition cuts one link, in one direction or both, or cuts one
+/// machine off.
 pub(crate) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
     let (clients, servers) = (setting.clients(), setting.servers());
     let links = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {
@@ -98,8 +100,8 @@ pub(crate) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
     }
 }
 
-/// A primary crashes, loses power, pauses, or is cut off alone or with one client. Without
-/// Sentinel, each server crashes, loses power, or is cut off.
+/// Returns the sites of failures. A primary crashes, loses power, pauses, or is cut off alone or
+/// with one client. Without Sentinel, each server crashes, loses power, or is cut off.
 fn failures(setting: &Setting) -> Vec<Site> {
     let least = away_at_least(setting);
     let all = [setting.servers(), setting.sentinels(), setting.clients()].concat();
@@ -182,7 +184,7 @@ impl Site {
                 };
                 Measure::Fixed(spans.into_iter().map(died).collect())
             }
-            // A paused server serves the command only later.
+            // A paused server executes the command, but later.
             Site::LostReply { server, client } => {
                 let spans = [shortest_trap(scenario), longest];
                 let (server, client) = (*server, *client);

@@ -15,8 +15,8 @@ const DELAYS_MAX: u8 = 2;
 
 const DEPTH_MAX: usize = 3;
 
-/// Other families draw from ranges that no timer divides into classes (rates of clocks, slowness of
-/// servers, lags of replicas), or combine families.
+/// Families that can be enumerated. The others draw from ranges that no timer divides into classes
+/// (rates of clocks, slowness of servers, lags of replicas), or combine families.
 const FAMILIES: &[Family] = &[
     Family::Pause,
     Family::ClockJump,

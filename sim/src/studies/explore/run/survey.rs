@@ -14,7 +14,8 @@ const FIRSTS: usize = 16;
 const SITES: usize = 64;
 const PLACES: usize = 4;
 const ORDERS: usize = 512;
-/// Beyond this processor time for one plan, the sample takes no other target.
+/// Longest processor time, in microseconds, that the sample spends on one plan. After that, it adds
+/// no further site.
 const SAMPLE_US_MAX: u64 = 250_000;
 const TRIALS: usize = 32;
 
@@ -153,7 +154,7 @@ impl Exploration<'_> {
         let numbers: Vec<usize> = (0..prefixes.len()).collect();
         let samples = in_parallel(self.jobs, &numbers, |number| {
             let prefix = &prefixes[*number];
-            // Each prefix samples other sites, so that together they cover all.
+            // Each prefix samples different sites, so that together they cover all.
             let first = number * all / prefixes.len();
             let sites = spread(all, most).map(|place| (first + place) % all).collect::<Vec<_>>();
             self.sample_of(prefix, (kind, &sites), stop)

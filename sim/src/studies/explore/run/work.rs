@@ -2,8 +2,8 @@
 //!
 //! Units, in an order that does not depend on the threads, are the base runs, the sites of each
 //! base run for plans with one addition, and the first additions for larger plans. Threads take
-//! units chunk by chunk. In a chunk the first unit with a violation counts. A ledger records
-//! finished units, which are not repeated.
+//! units chunk by chunk. The result is the first unit of a chunk that has a violation. A ledger
+//! records finished units, which are not repeated.
 
 use super::ledger::{Ledger, Slice, Unit};
 use super::sum::Sum;
@@ -192,7 +192,7 @@ impl<'b> Exploration<'b> {
         for (number, unit) in units.iter().zip(results) {
             let Done { sum, digest, found, is_cut } = unit?;
             match found {
-                // A violation is the first only if all units before it are done.
+                // A violation counts as the first only if all units before it are done.
                 Some(planned) if matches!(end, End::Done) => return Ok(End::Found(planned)),
                 _ if is_cut || found.is_some() => end = End::Stopped,
                 _ => {

@@ -3,7 +3,8 @@
 use super::*;
 use fencepost_reports::Event;
 
-/// Connection numbers name holders in MySQL, so they are left out.
+/// Returns the events of a run. Connection numbers are left out, because they name holders in
+/// MySQL.
 fn told(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Vec<Event> {
     let mut spec = bounds.spec(base, plan.clone());
     let nothing = Fault::ClockJump { node: Node::Storage, offset_us: 0 };
@@ -66,7 +67,7 @@ fn a_cut_is_the_same_wherever_it_begins_and_ends_between_two_looks() {
             let classes = classes(&origin, site);
             for [from, earliest, latest] in classes.iter().step_by(7) {
                 let one = told(&bounds, base, &cut(site, *from, *earliest));
-                // Any end between these two instants is equivalent to the others.
+                // Any end between these two times must be equivalent to them.
                 let middle = SimTime(earliest.0.midpoint(latest.0) / 100 * 100).max(*earliest);
                 for end in [middle, *latest] {
                     assert_eq!(one, told(&bounds, base, &cut(site, *from, end)), "{site:?}");

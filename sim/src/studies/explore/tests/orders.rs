@@ -1,4 +1,4 @@
-//! Tests of message orders: those that are placed, those that are pruned, and their results.
+//! Tests of message orders: which delays are placed, which plans are pruned, and their results.
 
 use super::*;
 use crate::setup::scenario::Hold;
@@ -198,7 +198,7 @@ fn leaving_out_equal_orders_loses_no_violation() {
     }
 }
 
-/// If the holder's delete arrives late, the lease is over and the lock belongs to another process.
+/// If the holder's DEL arrives late, the lease is over and another process holds the lock.
 #[test]
 fn a_late_message_shows_what_the_same_run_without_it_does_not() {
     let mut bounds = ordered("set-px-get-del", "none", (0, 1));

@@ -1,5 +1,5 @@
-//! The rows of memcached (E1), ZooKeeper (E2, E3), databases (E5), etcd (E7), Chubby (E8) and
-//! GemFire (E9).
+//! The rows of the table for memcached (E1), ZooKeeper (E2, E3), databases (E5), etcd (E7), Chubby
+//! (E8) and GemFire (E9).
 
 use super::{
     FOREIGN, HARM, HELD, OVERLAP, Row, STUCK, Slow, TOKENS, anywhere, case, delayed_restart,
@@ -20,7 +20,7 @@ pub(crate) fn almost_a_lease() -> Scenario {
     }
 }
 
-/// The maximum hold is one and a half ttls, and pauses may take twice as long.
+/// The longest critical section lasts one and a half ttls, and a pause up to twice as long.
 fn long_pauses() -> Scenario {
     Scenario {
         held_bound: Some(Span::secs(15)),
@@ -43,7 +43,8 @@ pub(crate) fn synchronous() -> Scenario {
     }
 }
 
-/// Pauses exceed Chubby's lease, extended by a KeepAlive that waited, and a lock-delay of a minute.
+/// Pauses outlast Chubby's lease, extended by a KeepAlive that waited, and a lock-delay of a
+/// minute.
 pub(crate) fn beyond_the_lock_delay() -> Scenario {
     let pause = Some(SpanRange::new(Span::secs(85), Span::secs(100)));
     Scenario { faults: FaultSizes { pause, ..FaultSizes::default() }, ..Scenario::default() }
@@ -61,22 +62,23 @@ fn cut(lease_s: u64, hold_ms: (u64, u64), partition_s: (u64, u64)) -> Scenario {
     }
 }
 
-/// Holders work longer than a cell keeps a silent session.
+/// Holders work for longer than a cell keeps a silent session.
 pub(crate) fn cut_from_the_cell() -> Scenario {
     cut(20, (36_000, 39_900), (35, 45))
 }
 
-/// Leases take a minute, and holders work beyond that and the grace period.
+/// Leases last a minute, and holders work until the lease and the grace period are over.
 pub(crate) fn cut_beyond_the_grace_period() -> Scenario {
     Scenario { cycles: 3, ..cut(60, (115_000, 119_000), (130, 150)) }
 }
 
-/// The only server is the source of every lost reply.
+/// There is one server, so every lost reply is a reply of that server.
 pub(crate) fn alone() -> Scenario {
     Scenario { servers: Servers { ensemble: 1, ..Servers::default() }, ..Scenario::default() }
 }
 
-/// Message latencies are close to the holds, so many messages are in transit.
+/// Message latencies are close to the durations of critical sections, so many messages are in
+/// transit.
 pub(crate) fn slow_and_alone() -> Scenario {
     Scenario {
         cycles: 60,
@@ -89,7 +91,7 @@ pub(crate) fn slow_and_alone() -> Scenario {
     }
 }
 
-/// The server's downtime exceeds a release's retries, but not a session.
+/// The server is down for longer than a release is retried, but for less than a session.
 pub(crate) fn slow_and_away() -> Scenario {
     Scenario {
         faults: FaultSizes {
@@ -100,8 +102,8 @@ pub(crate) fn slow_and_away() -> Scenario {
     }
 }
 
-/// The downtime exceeds the wait after which a client considers its session expired, but all
-/// sessions survive. Operations are retried as in Curator's documentation.
+/// The server is down for longer than a client waits before it considers its session expired, but
+/// all sessions survive. Operations are retried as in Curator's documentation.
 pub(crate) fn away_for_long() -> Scenario {
     Scenario {
         ttl: Span::secs(4),
@@ -114,7 +116,8 @@ pub(crate) fn away_for_long() -> Scenario {
     }
 }
 
-/// Servers are cut off for about a session, and catch up later, while a client reads from them.
+/// Servers are cut off for about as long as a session, and catch up later while a client reads from
+/// them.
 pub(crate) fn behind() -> Scenario {
     Scenario {
         processes: 6,
@@ -132,7 +135,7 @@ pub(crate) fn behind() -> Scenario {
     }
 }
 
-/// Holders work, and clients are cut off, for longer than a session of 10 s.
+/// Holders work, and cuts last, for longer than a session of 10 s.
 pub(crate) fn cut_off() -> Scenario {
     Scenario {
         faults: FaultSizes {
@@ -144,7 +147,7 @@ pub(crate) fn cut_off() -> Scenario {
     }
 }
 
-/// Cuts that leave a client any server end no session, but cuts among the servers may.
+/// A cut that leaves a client one server does not end its session, but a cut among the servers may.
 pub(crate) fn cut_off_from_three() -> Scenario {
     Scenario { servers: Servers { ensemble: 3, ..cut_off().servers }, ..cut_off() }
 }
@@ -325,7 +328,7 @@ pub(super) const ROWS: &[Row] = &[
     row("E9", case("gemfire"), "storage-delay", HARM, Some(case("gemfire-token")), 10),
 ];
 
-/// Waiters get the lock of a holder that died a minute later.
+/// After a holder crashed, waiters get its lock a minute later.
 pub(super) const LOCK_DELAY: Slow = Slow {
     id: "E8",
     flawed: within("chubby", anywhere),
@@ -333,7 +336,8 @@ pub(super) const LOCK_DELAY: Slow = Slow {
     fault: "client-crash",
 };
 
-/// The lock requests one second more, and therefore waits up to a second longer.
+/// The lock requests one second more than it needs, and waiters may therefore wait up to a second
+/// longer.
 pub(super) const LATE_EXPIRY: Slow = Slow {
     id: "E1",
     flawed: within("memcached-cas", anywhere),

@@ -26,7 +26,7 @@ pub(super) enum Trouble {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mistake {
     None,
-    /// One server less than a majority suffices.
+    /// One server less than a majority is enough for a grant.
     Quorum,
     Delete,
     /// The key is set without a check for an owner.
@@ -128,7 +128,8 @@ impl State {
             }
     }
 
-    /// A paused process reads nothing, and an absent server does not exist.
+    /// Returns whether a message can arrive. A paused process reads nothing, and a server that is
+    /// down receives nothing.
     fn can_arrive(&self, message: &Message) -> bool {
         match message.what {
             MessageKind::Ask | MessageKind::Free => true,
@@ -173,7 +174,8 @@ impl State {
         }
     }
 
-    /// States that differ only in the names of servers or processes have the same representative.
+    /// Returns the representative of all states that differ only in the names of servers or
+    /// processes.
     fn representative(self) -> State {
         let orders = permutations(self.processes.len());
         orders.iter().map(|order| self.renamed(order)).min().unwrap_or(self)
