@@ -30,7 +30,7 @@ use std::rc::Rc;
 pub enum Engine {
     /// Stock turmoil, the reference. All bytes pass through turmoil's TCP.
     Turmoil,
-    /// fencepost's discrete-event loop, for sweeps.
+    /// fencepost's discrete-event loop. For sweeps.
     Fast,
 }
 

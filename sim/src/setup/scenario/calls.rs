@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Calls {
-    /// None: the application waits for every answer.
+    /// None: it waits for every answer.
     #[default]
     None,
     /// Acquires.
