@@ -31,20 +31,14 @@ fn has_ended(vm: &Vm) -> bool {
 
 /// `charge_elements(count)`: of work on so many elements of a table.
 fn charge_elements(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
-    if let Value::Int(elements) = vm.nat_arg(slot, count, 0) {
-        work(vm, usize::try_from(elements).unwrap_or(0))?;
-    }
+    let elements = number(vm.nat_arg(slot, count, 0));
+    work(vm, elements)?;
     Ok(0)
 }
 
 /// `charge_bytes(count)`: of a new string of that length.
 fn charge_bytes(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
-    let bytes = match vm.nat_arg(slot, count, 0) {
-        Value::Int(bytes) => usize::try_from(bytes).unwrap_or(0),
-        // The cast saturates.
-        Value::Float(bytes) => bytes as usize,
-        _ => 0,
-    };
+    let bytes = number(vm.nat_arg(slot, count, 0));
     make_room(vm, bytes)?;
     Ok(0)
 }
@@ -81,6 +75,15 @@ fn charge_list(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     work(vm, elements)?;
     make_room(vm, bytes)?;
     Ok(0)
+}
+
+fn number(value: Value) -> usize {
+    match value {
+        Value::Int(number) => usize::try_from(number).unwrap_or(0),
+        // The cast saturates.
+        Value::Float(number) => number as usize,
+        _ => 0,
+    }
 }
 
 fn size_of(value: Value) -> usize {

@@ -188,7 +188,7 @@ local real_concat, real_move = table.concat, table.move
 local function shifting(real, last)
   return function(list, ...)
     local place = ...
-    if type(list) == "table" and select("#", ...) == last and math.type(place) == "integer" then
+    if type(list) == "table" and select("#", ...) == last and type(place) == "number" then
       charge_elements(#list - place)
     end
     return real(list, ...)
@@ -201,9 +201,8 @@ local own_table = {
   end,
   insert = shifting(table.insert, 2),
   move = function(from, first, last, ...)
-    if math.type(first) == "integer" and math.type(last) == "integer" and first <= last then
-      local count = last - first
-      charge_elements(count < 0 and math.maxinteger or count)
+    if type(first) == "number" and type(last) == "number" and first <= last then
+      charge_elements(last * 1.0 - first)
     end
     return real_move(from, first, last, ...)
   end,
@@ -212,9 +211,7 @@ local own_table = {
   sort = sort,
   unpack = function(list, first, last)
     local from, to = first or 1, last or type(list) == "table" and #list
-    if math.type(from) == "integer" and math.type(to) == "integer" then
-      charge_elements(to - from)
-    end
+    if type(from) == "number" and type(to) == "number" then charge_elements(to * 1.0 - from) end
     return unpack(list, first, last)
   end,
 }

@@ -130,6 +130,7 @@ fn long_work_of_luas_own_functions_counts_as_instructions_and_memory() {
         ("for i = 1, 200 do\nstring.format('%s%s%s%s%s%s', s, s, s, s, s, s) end", "instructions"),
         ("\nstring.format('%99999d', 1)", "invalid conversion"),
         ("\ntable.move({}, 1, 1e12 // 1 | 0, 2)", "instructions"),
+        ("\ntable.move({}, 1, 1e12, 2)", "instructions"),
         ("\ntable.move({}, math.mininteger, math.maxinteger, 2)", ""),
         ("local t = {} for i = 1, 30000 do\ntable.insert(t, 1, i) end", "instructions"),
         ("for i = 1, 100000 do\nstring.rep(s, 100) end", "instructions"),
