@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Programs that attack whoever runs them, under `fencepost run --program`. None may crash fencepost,
-hang it, leave a process behind, or leave a file in TMPDIR or /dev/shm. Linux on x86-64."""
+"""Runs programs that attack their parent, the system and its resources under
+`fencepost run --program`. None may crash or hang fencepost, leave a process behind, or leave a file
+in TMPDIR or /dev/shm. Linux on x86-64. Runs in namespaces of its own where `unshare` allows that."""
 
 import os
 import random
@@ -12,14 +13,23 @@ from pathlib import Path
 
 from common import PROGRAM, arguments, is_time_left, tell
 
+# A spinning program ends after 20 s of processor time, and fencepost runs it up to three times.
+PATIENCE = 900
+# With namespaces, a signal that escapes hits nothing else, and all leftovers are its own.
+ISOLATED = ["unshare", "--fork", "--pid", "--mount", "--ipc", "--mount-proc"]
+
 sizes = arguments(
     __doc__,
-    programs=(300, "how many hostile programs"),
-    seed=(1, "what the dice are thrown with"),
+    programs=(300, "number of hostile programs"),
+    seed=(1, "seed for their order and sizes"),
 )
+if "FENCEPOST_ISOLATED" not in os.environ and subprocess.run([*ISOLATED, "true"], check=False).returncode == 0:
+    os.environ["FENCEPOST_ISOLATED"] = "1"
+    own = 'mount -t tmpfs tmpfs /dev/shm && "$@"; exit $?'
+    os.execvp(ISOLATED[0], [*ISOLATED, "sh", "-c", own, "sh", sys.executable, *sys.argv])
 dice, began = random.Random(sizes.seed), time.monotonic()
 
-# Each is the body of a Python program; N is a number that is drawn for each run.
+# Bodies of Python programs. N is a random number from 1 to 299.
 ATTACKS = {
     "forks and exits": "for _ in range(N):\n    if not os.fork(): os._exit(0)",
     "forks children that stay": "for _ in range(N % 40):\n    if not os.fork(): time.sleep(1e6)",
@@ -68,7 +78,7 @@ dice, N = random.Random({seed}), {number}
 
 
 def left_behind(folder):
-    """Processes that still run something of the folder."""
+    """Returns the processes that still use the folder."""
     found = []
     for process in Path("/proc").iterdir():
         try:
@@ -82,13 +92,13 @@ def left_behind(folder):
 
 
 def segments():
-    """The SysV shared memory of this user, by id."""
+    """Returns the ids of this user's SysV shared memory."""
     lines = Path("/proc/sysvipc/shm").read_text().splitlines()[1:]
     return {line.split()[1] for line in lines if int(line.split()[7]) == os.getuid()}
 
 
 def wrong(name, number):
-    """What is wrong with how fencepost took this program, if anything is; and its status."""
+    """Runs the program. Returns a description of the problems, if any, and the exit status."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         (folder / "tmp").mkdir()
@@ -98,10 +108,10 @@ def wrong(name, number):
         words = [PROGRAM, "run", "--program", f"{sys.executable} {program}", "--fault", "pause"]
         words += ["--processes", "2", "--cycles", "1", "--max-time", "60s", "--no-shrink"]
         try:
-            done = subprocess.run(words, capture_output=True, timeout=300, cwd=folder,
+            done = subprocess.run(words, capture_output=True, timeout=PATIENCE, cwd=folder,
                                   env={**os.environ, "TMPDIR": str(folder / "tmp")})
         except subprocess.TimeoutExpired:
-            return "no end after 300 s", "none"
+            return f"no end after {PATIENCE} s", "none"
         problems = left_behind(folder)
         problems += [f"left in TMPDIR: {left}" for left in os.listdir(folder / "tmp")]
         problems += [f"left in /dev/shm: {left}" for left in set(os.listdir("/dev/shm")) - before[0]]
@@ -121,7 +131,9 @@ for turn in range(sizes.programs):
         break
     tried += 1
     name, number = list(ATTACKS)[turn % len(ATTACKS)], dice.randrange(1, 300)
+    started = time.monotonic()
     problem, status = wrong(name, number)
+    print(f"{tried} {name}, N = {number}: {status}, {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
     answers[status] = answers.get(status, 0) + 1
     if problem:
         failures.append(f"{name}, N = {number}: {problem}")

@@ -36,6 +36,9 @@ pub(crate) const THREADS_MAX: usize = 256;
 /// Number of calls as which a signal counts towards the limit on endless loops.
 pub(crate) const CALLS_OF_A_SIGNAL: u64 = 50;
 pub(crate) const CALLS_OF_A_PROCESS: u64 = 200;
+/// Cost of a program's start in calls. 400 in a row, as of a program that always starts itself
+/// again, reach the limit.
+pub(crate) const CALLS_OF_AN_EXEC: u64 = 2_000;
 const LOG_MAX: usize = 4_000_000;
 
 /// Checks that the program can be started, without starting it.

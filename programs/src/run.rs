@@ -2,7 +2,7 @@
 //! let others run.
 
 use crate::calls::{Call, Outcome};
-use crate::group::{AHEAD_MAX_NS, CALLS_OF_A_PROCESS, Group, THREADS_MAX, Turn};
+use crate::group::{AHEAD_MAX_NS, CALLS_OF_A_PROCESS, CALLS_OF_AN_EXEC, Group, THREADS_MAX, Turn};
 use crate::interface::{Clocks, Ending, Request, Step};
 use crate::process::{Blocked, Number, Process, State, Thread};
 use crate::sys::memory::Memory;
@@ -279,7 +279,7 @@ impl Group {
             return Turn::IsOver;
         }
         self.creep();
-        self.calls_since_wait += CALLS_OF_A_PROCESS;
+        self.calls_since_wait += CALLS_OF_AN_EXEC;
         if self.thread(number).tracee.is_32_bit() {
             let why = "has become a 32-bit program, which is not emulated";
             self.ending = Some(Ending::NotEmulated(self.described(number, why)));

@@ -277,7 +277,11 @@ impl RealServer {
         let Some(mut group) = self.group.take() else { return };
         self.files.keeps(group.take_synced());
         let (dropped, preempted) = (group.output_dropped(), group.preempted());
-        let (calls, used) = (group.calls().to_vec(), group.files_used().clone());
+        let (calls, mut used) = (group.calls().to_vec(), group.files_used().clone());
+        // The server's own files are no part of its program, and each run has another folder.
+        if let Ok(folder) = self.files.folder() {
+            used.opened.retain(|path| !path.starts_with(folder));
+        }
         self.part.world.lives.with(self.life, |life| {
             (life.calls, life.preempted, life.output_dropped) = (calls, preempted, dropped);
             life.used = used;

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Measures how long simulated and real servers take to fail over, to expire a session and to forget
+writes, over many seeds, and prints a Markdown table. Both kinds meet the same fault plans.
+
+    ci/timings.py [--seeds 200] [--only REGEX] [--program target/release/fencepost]
+"""
+
+import argparse
+import json
+import re
+import statistics
+import subprocess
+import sys
+from collections import namedtuple
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--seeds", type=int, default=200, help="seeds per cheap row [200]")
+parser.add_argument("--only", default="", help="measure only the rows that match this pattern")
+parser.add_argument("--program", default="target/release/fencepost")
+arguments = parser.parse_args()
+
+SECOND = 1_000_000
+
+
+def faults(events, *kinds):
+    """The beginning of each fault of these kinds, with its end, if it ended."""
+    ends = {event["fault"]: event for event in events if event["event"] == "fault-ended"}
+    return [(event, ends.get(event["fault"])) for event in events
+            if event["event"] == "fault-began" and event["kind"] in kinds]
+
+
+def first(events, after, **fields):
+    """The first event after a time whose fields have these values."""
+    for event in events:
+        if event["time_us"] >= after and all(event.get(key) == value for key, value in fields.items()):
+            return event
+    return None
+
+
+def promotion(*kinds):
+    """From the beginning of the fault until another server becomes a primary."""
+    def measure(events):
+        for began, _ in faults(events, *kinds)[:1]:
+            promoted = first(events, began["time_us"], event="turn", turn="promoted")
+            if promoted:
+                yield promoted["time_us"] - began["time_us"]
+    return measure
+
+
+def still_a_primary(events):
+    """From the end of the primary's pause until it follows the new primary."""
+    for began, ended in faults(events, "pause")[:1]:
+        if ended and first(events[:events.index(ended)], began["time_us"], turn="promoted"):
+            demoted = first(events, ended["time_us"], node=began["nodes"][0], turn="demoted")
+            if demoted:
+                yield demoted["time_us"] - ended["time_us"]
+
+
+def forgotten(events):
+    """The age of the oldest acknowledged token that a power loss undid; 0 if it undid none."""
+    for began, _ in faults(events, "power-loss", "restart", "crash")[:1]:
+        tokens = [event for event in events if event["event"] == "ok" and event.get("token")]
+        before = [event for event in tokens if event["time_us"] < began["time_us"]]
+        after = [event for event in tokens if event["time_us"] > began["time_us"]]
+        if before and after:
+            lost = [event for event in before if event["token"] >= after[0]["token"]]
+            yield began["time_us"] - lost[0]["time_us"] if lost else 0
+
+
+def session_end(*kinds):
+    """From the fault that silences the holder until the server removes its lock."""
+    def measure(events):
+        for began, ended in faults(events, *kinds):
+            holder = None
+            for event in events:
+                if event["time_us"] > began["time_us"]:
+                    break
+                if event["event"] == "server" and event["change"] == "granted":
+                    holder = event
+                elif event["event"] == "server" and event["change"] in ("removed", "expired"):
+                    holder = None
+            if not holder or holder["by"] not in began["nodes"]:
+                continue
+            for event in events:
+                until = ended["time_us"] if ended else float("inf")
+                if began["time_us"] <= event["time_us"] <= until and event["event"] == "server" \
+                        and event["change"] in ("removed", "expired") and event["value"] == holder["value"]:
+                    yield event["time_us"] - began["time_us"]
+                    break
+    return measure
+
+
+Row = namedtuple("Row", "what cost options measure")
+SENTINEL = ["--client", "single-node", "--fault", "failover"]
+ROWS = [
+    Row("promotion after the primary crashes", 1, [*SENTINEL, "--set", "failover-by=crash"],
+        promotion("crash", "power-loss")),
+    Row("promotion after the primary is paused", 1, [*SENTINEL, "--set", "failover-by=pause"],
+        promotion("pause")),
+    Row("promotion after the primary is cut off", 1, [*SENTINEL, "--set", "failover-by=isolation"],
+        promotion("partition")),
+    Row("a paused primary continues as a primary for", 1, [*SENTINEL, "--set", "failover-by=pause"],
+        still_a_primary),
+    *(Row(f"age of the oldest write that a power loss undoes, `{policy}`", 1,
+          ["--client", "fencing", "--fault", "restart", "--persistence", policy], forgotten)
+      for policy in ("none", "rdb", "aof-everysec", "aof-always")),
+    Row("ZooKeeper removes the node of a paused holder after", 10,
+        ["--client", "curator-mutex", "--fault", "pause", "--set", "ensemble=1"], session_end("pause")),
+    Row("etcd removes the key of a paused holder after", 20,
+        ["--client", "etcd-mutex", "--fault", "pause", "--set", "ensemble=1"], session_end("pause")),
+    Row("PostgreSQL frees the advisory lock of a crashed client after", 10,
+        ["--client", "pg-advisory", "--fault", "client-crash"], session_end("crash")),
+]
+
+
+def histories(row, servers):
+    """The events of each seed's run, without those that were inconclusive."""
+    for seed in range(max(arguments.seeds // row.cost, 1)):
+        words = [arguments.program, "run", "--seed", str(seed), *row.options, "--servers", servers, "--engine",
+                 "fast", "--no-shrink", "--with-history", "--format", "json"]
+        ran = subprocess.run(words, capture_output=True, text=True, check=False)
+        if ran.returncode not in (0, 1, 3):
+            sys.exit(f"{' '.join(words)}: {ran.stderr}")
+        if sys.stderr.isatty():
+            print(f"\r{row.what}, {servers}: seed {seed} ", end="", file=sys.stderr)
+        yield json.loads(ran.stdout)["runs"][0]["history"]["events"]
+
+
+def cells(measured):
+    """Count, minimum, median, 95th percentile and maximum in seconds."""
+    if not measured:
+        return ["0", "", "", "", ""]
+    ordered = sorted(measured)
+    figures = (ordered[0], statistics.median(ordered), ordered[int(0.95 * (len(ordered) - 1))], ordered[-1])
+    return [str(len(ordered)), *(f"{figure / SECOND:.2f}" for figure in figures)]
+
+
+print("| what | servers | n | min | median | 95 % | max |")
+print("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
+for row in ROWS:
+    if not re.search(arguments.only, row.what):
+        continue
+    for servers in ("fake", "real"):
+        measured = [span for events in histories(row, servers) for span in row.measure(events)]
+        print("|", " | ".join([row.what, servers, *cells(measured)]), "|", flush=True)
