@@ -11,145 +11,148 @@ use crate::time::Micros;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One fault with its own end, so shrinking removes both its start and its end or neither.
+/// A fault with its target, magnitude and duration.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Fault {
-    /// The node does not run (stop-the-world garbage collection, SIGSTOP, CPU starvation). Its
-    /// clocks continue and its incoming data queues up.
+    /// The node does not run, as in a stop-the-world garbage collection, after SIGSTOP or under CPU
+    /// starvation. The node's clocks continue, and its incoming data queues up.
     Pause {
-        /// The paused node.
+        /// The node that is paused.
         node: Node,
-        /// Duration.
+        /// Duration of the pause in microseconds.
         duration_us: Micros,
     },
-    /// Like [`Fault::Pause`], but the monotonic clock stops too (a suspended virtual machine). The
+    /// The node does not run and its monotonic clock stops, as in a suspended virtual machine. The
     /// wall clock continues.
     Suspend {
-        /// The paused node.
+        /// The node that is suspended.
         node: Node,
-        /// Duration.
+        /// Duration of the suspension in microseconds.
         duration_us: Micros,
     },
     /// The process crashes. The kernel keeps running, so peers see a reset or an end of file, and
-    /// new connections are refused. Data that the process had written survives a restart (depending
-    /// on persistence).
+    /// new connections are refused. Whether data that the process had written survives the restart
+    /// depends on the server's persistence.
     Crash {
-        /// The crashing node.
+        /// The node whose process crashes.
         node: Node,
-        /// Downtime before the restart; `None` for no restart.
+        /// Downtime before the restart, in microseconds; `null` if the process never restarts.
         down_us: Option<Micros>,
     },
-    /// The machine loses power: peers receive nothing, new connections hang, and only synced data
+    /// The machine loses power. Peers receive nothing, new connections hang, and only synced data
     /// survives.
     PowerLoss {
         /// The node that loses power.
         node: Node,
-        /// Downtime before the restart; `None` for no restart.
+        /// Downtime before the restart, in microseconds; `null` if the node never restarts.
         down_us: Option<Micros>,
     },
-    /// No message passes between the two sides. Messages are retransmitted, so a healed link may
-    /// stay silent until the next retransmission.
+    /// No message passes between two groups of nodes. Messages are retransmitted, so a healed link
+    /// may stay silent until the next retransmission.
     Partition {
-        /// One side.
+        /// The nodes on side a of the partition.
         side_a: Vec<Node>,
-        /// The other side.
+        /// The nodes on side b of the partition.
         side_b: Vec<Node>,
-        /// The blocked direction.
+        /// The direction in which messages are blocked.
         direction: Direction,
-        /// Duration.
+        /// Duration of the partition in microseconds.
         duration_us: Micros,
     },
-    /// Every message between these nodes is delayed. Between a primary and its replica this is
-    /// replication lag.
+    /// Every message from the senders to the receivers is delayed. Between a primary and its
+    /// replica, the delay is replication lag.
     Delay {
-        /// Senders.
+        /// The nodes whose outgoing messages are delayed.
         from: Vec<Node>,
-        /// Receivers.
+        /// The nodes whose incoming messages are delayed.
         to: Vec<Node>,
-        /// Minimum delay added to each message.
+        /// Minimum delay added to each message, in microseconds.
         extra_us_min: Micros,
-        /// Maximum delay added to each message.
+        /// Maximum delay added to each message, in microseconds.
         extra_us_max: Micros,
-        /// Duration in which sent messages are delayed.
+        /// Duration of the fault in microseconds. Messages that are sent during this time are
+        /// delayed.
         duration_us: Micros,
     },
-    /// The server executes a command of this client, and the connection is reset before the reply
-    /// is sent. Affects only the first command that arrives within the window.
+    /// The server executes a command of the client, and the connection is reset before the reply is
+    /// sent. Only the first command that arrives during the fault is affected.
     LostReply {
         /// The server that executes the command.
         server: Node,
         /// The client that does not receive the reply.
         client: Node,
-        /// Length of the window.
+        /// Maximum time in microseconds for which the fault waits for a command.
         duration_us: Micros,
     },
-    /// The connection is reset before the server reads a command of this client, so the command is
-    /// not executed. Affects only the first command that arrives within the window.
+    /// The connection is reset before the server reads a command of the client, so the command is
+    /// not executed. Only the first command that arrives during the fault is affected.
     LostRequest {
         /// The server that does not receive the command.
         server: Node,
         /// The client whose command is lost.
         client: Node,
-        /// Length of the window.
+        /// Maximum time in microseconds for which the fault waits for a command.
         duration_us: Micros,
     },
-    /// The node's clocks run fast (positive) or slow (negative).
+    /// The node's clocks run fast or slow.
     ClockDrift {
-        /// The node.
+        /// The node whose clocks drift.
         node: Node,
-        /// Parts per million.
+        /// Rate of the drift in parts per million: positive if the clocks run fast, negative if
+        /// they run slow.
         rate_ppm: i32,
-        /// Duration. The accumulated error remains.
+        /// Duration of the drift in microseconds. The clocks keep the error that they have
+        /// accumulated.
         duration_us: Micros,
     },
-    /// The node's wall clock is stepped and not stepped back. The monotonic clock is unaffected.
+    /// The node's wall clock is stepped once. The monotonic clock is unaffected.
     ClockJump {
-        /// The node.
+        /// The node whose wall clock is stepped.
         node: Node,
-        /// Forward (positive) or back (negative), in microseconds.
+        /// Size of the step in microseconds: positive for a step forward, negative for a step back.
         offset_us: i64,
     },
-    /// Every command takes longer on the server.
+    /// The server needs more time for every command.
     SlowServer {
-        /// The server.
+        /// The server that is slowed down.
         node: Node,
-        /// Added to the service time of each command.
+        /// Time added to the service time of each command, in microseconds.
         extra_us: Micros,
-        /// Duration.
+        /// Time in microseconds during which the server is slow.
         duration_us: Micros,
     },
     /// The server runs out of memory and evicts every key that its volatile-ttl policy may evict.
     Evict {
-        /// The server.
+        /// The server that evicts keys.
         node: Node,
     },
-    /// An operator sends FLUSHALL.
+    /// An operator sends FLUSHALL to the server.
     FlushAll {
-        /// The server.
+        /// The server that is flushed.
         node: Node,
     },
     /// An operator promotes a replica to primary without telling the old primary.
     Promote {
-        /// The server.
+        /// The replica that is promoted.
         node: Node,
     },
-    /// An operator runs a command on the server that no lock expects.
+    /// An operator runs an administrative command on the server.
     Operator {
-        /// The server.
+        /// The server on which the operator runs the command.
         node: Node,
-        /// The command.
+        /// The command that the operator runs.
         command: OperatorCommand,
     },
 }
 
-/// The blocked direction of a partition.
+/// The direction in which a partition blocks messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
     /// No message passes in either direction.
     Both,
-    /// No message passes from side a to side b; messages from b to a pass.
+    /// No message passes from side a to side b. Messages from side b to side a pass.
     AToB,
 }
 

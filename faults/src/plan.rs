@@ -7,24 +7,25 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A fault and when it begins. The end is the fault's own.
+/// A fault and the time at which it begins.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TimedFault {
-    /// Names the fault within its plan; shrinking keeps the ids of the faults that stay.
+    /// Number that identifies the fault within its plan. Shrinking the plan does not renumber the
+    /// remaining faults.
     pub id: u32,
-    /// When it begins, in true time.
+    /// Virtual time in microseconds at which the fault begins.
     pub at_us: SimTime,
-    /// The fault.
+    /// The fault that begins at this time.
     pub fault: Fault,
 }
 
 /// Latest end of a fault, and largest clock step: 100 days, the limit of the simulated clocks.
 pub const LATEST: SimTime = SimTime(100 * 86_400 * 1_000_000);
 
-/// Everything that will go wrong in one run.
+/// All faults that are injected in one run.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct FaultPlan {
-    /// Sorted by start, then id.
+    /// The faults of the plan, ordered by start time and then by id.
     pub faults: Vec<TimedFault>,
 }
 

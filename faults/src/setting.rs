@@ -19,137 +19,142 @@ use std::num::NonZeroU16;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
-    /// The servers.
+    /// The servers of the deployment.
     pub topology: Topology,
-    /// Number of processes that take the lock: `client-1` up to `client-N`.
+    /// Number of processes that take the lock, named `client-1` to `client-N`.
     pub processes: u16,
-    /// The lease that the locks request. Families whose faults must outlast a lease use it.
+    /// Lease that the locks request, in microseconds. Fault families whose faults must outlast a
+    /// lease use this value.
     pub ttl_us: Micros,
-    /// The time in which faults may begin.
+    /// The period in which faults may begin.
     pub window: Window,
-    /// The ranges that the families draw from.
+    /// The ranges from which the fault families draw.
     pub knobs: Knobs,
 }
 
-/// The servers, and how one replaces another.
+/// The servers of the deployment and the way in which one server replaces another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Topology {
-    /// `redis-1` alone.
+    /// One server, `redis-1`.
     Standalone,
-    /// `redis-1` is the first primary; the replicas and the Sentinels watch it.
+    /// A primary with replicas and Sentinels. The first primary is `redis-1`.
     Replicated {
-        /// Number of replicas, from `redis-2` up.
+        /// Number of replicas, named from `redis-2` up.
         replicas: u16,
-        /// Number of Sentinels, from `sentinel-1` up.
+        /// Number of Sentinels, named from `sentinel-1` up.
         sentinels: u16,
-        /// Silence after which a Sentinel considers a server down (`down-after-milliseconds`).
+        /// Silence in microseconds after which a Sentinel considers a server down
+        /// (`down-after-milliseconds`).
         down_after_us: Micros,
-        /// Sentinel's `failover-timeout`.
+        /// Sentinel's `failover-timeout`, in microseconds.
         failover_timeout_us: Micros,
     },
-    /// Masters that do not know each other; none replaces another.
+    /// Independent masters, none of which replaces another.
     Independent {
-        /// Number of masters, from `redis-1` up.
+        /// Number of masters, named from `redis-1` up.
         masters: u16,
-        /// Number of masters that must grant a lock.
+        /// Number of masters that must grant the lock.
         quorum: u16,
     },
-    /// The servers of a coordinator other than Redis: a single one, or members that share one
+    /// The servers of a coordinator other than Redis: a single server, or members that share one
     /// state.
     Ensemble {
-        /// Number of servers, from `server-1` up.
+        /// Number of servers, named from `server-1` up.
         servers: u16,
     },
-    /// `server-1` is the primary, and `server-2` follows it until an operator promotes it.
+    /// A primary, `server-1`, and a standby, `server-2`, which follows the primary until an
+    /// operator promotes it.
     Standby {
-        /// Failovers per thousand in which the operator first stops the old primary for good. In
-        /// the others it comes back as a primary.
+        /// Number of failovers per thousand in which the operator first stops the old primary for
+        /// good. In the other failovers the old primary comes back as a primary.
         stopped_per_mille: u16,
     },
 }
 
-/// The span of true time within which faults begin, both ends included. They may end later.
+/// The period of virtual time in which faults may begin, both ends included. Faults may end later.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Window {
-    /// No fault begins earlier.
+    /// Virtual time in microseconds before which no fault begins.
     pub begin_us: SimTime,
-    /// No fault begins later.
+    /// Virtual time in microseconds after which no fault begins.
     pub end_us: SimTime,
 }
 
-/// A range of spans, both ends included. Drawn log-uniformly (each doubling equally likely), or
-/// uniformly if it starts at zero.
+/// A range of durations, both ends included. Values are drawn log-uniformly (each doubling is
+/// equally likely), or uniformly if the range starts at zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spans {
-    /// The shortest.
+    /// The shortest duration of the range, in microseconds.
     pub min_us: Micros,
-    /// The longest; not shorter than the shortest.
+    /// The longest duration of the range, in microseconds; at least `min_us`.
     pub max_us: Micros,
 }
 
-/// Number of strikes of a family in one plan, both ends included.
+/// A range for the number of strikes of a fault family in one plan, both ends included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Counts {
-    /// The fewest.
+    /// The smallest number of strikes.
     pub min: u16,
-    /// The most.
+    /// The largest number of strikes.
     pub max: u16,
 }
 
-/// The ranges that the families draw from. Defaults: [`Knobs::for_ttl`].
+/// The ranges from which the fault families draw.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Knobs {
-    /// Strikes of each family per plan. Default 1 to 4. A strike of `restart`, `clock-jump` or
-    /// `eviction` may hit several nodes, and `failover` strikes at most twice.
+    /// Number of strikes of each fault family per plan, by default 1 to 4. A strike of `restart`,
+    /// `clock-jump` or `eviction` may hit several nodes, and `failover` strikes at most twice.
     pub counts: Counts,
-    /// Duration of a pause or suspension of a process. Default 100 ms to 2.5 leases.
+    /// Duration of a pause or suspension of a process, by default 100 ms to 2.5 leases.
     pub pause: Spans,
-    /// Lag of replicas. Default 50 ms to 5 s.
+    /// Time by which replicas lag behind their primary, by default 50 ms to 5 s.
     pub replication_lag: Spans,
-    /// Number of replicas that lag at a time, drawn for each lag. Default all.
+    /// Number of replicas that lag at the same time, drawn for each lag; by default all replicas.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lagging_replicas: Option<NonZeroU16>,
-    /// How `failover` removes a replicated primary. Default drawn.
+    /// The way in which `failover` removes a replicated primary, by default drawn for each
+    /// failover.
     #[serde(default, skip_serializing_if = "FailoverBy::is_drawn")]
     pub failover_by: FailoverBy,
     /// Maximum number of servers hit by one strike of `restart`, `clock-jump`, `eviction` or
-    /// `partition`. Default any number.
+    /// `partition`; absent for no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub struck_servers: Option<NonZeroU16>,
-    /// The nodes from which `partition` separates processes. Default servers.
+    /// The nodes from which `partition` separates processes, by default the servers.
     #[serde(default, skip_serializing_if = "CutOff::is_servers")]
     pub cut_off: CutOff,
-    /// The nodes that `pause` and `clock-jump` hit. Default all.
+    /// The nodes that `pause` and `clock-jump` hit, by default all nodes.
     #[serde(default, skip_serializing_if = "Victims::is_all")]
     pub victims: Victims,
-    /// The largest relative drift between the clocks of any two hosts, in parts per million.
-    /// Default 30,000 (3 %).
+    /// Largest relative drift between the clocks of any two hosts, in parts per million; by default
+    /// 30,000 (3 %).
     pub drift_ppm: u32,
-    /// Step of a clock, in either direction. Default a fifth of a lease to 2 leases.
+    /// Size of a clock step in either direction, by default a fifth of a lease to 2 leases.
     pub clock_jump: Spans,
-    /// Downtime of a restarted server. Default 0: it is back immediately.
+    /// Downtime of a restarted server, by default 0, so the server is back immediately.
     pub restart_delay: Spans,
-    /// Server crashes per thousand that are power losses instead of process crashes. Default 500.
+    /// Number of server crashes per thousand that are power losses instead of process crashes, by
+    /// default 500.
     pub power_loss_per_mille: u16,
-    /// Delay that `latency` adds to a message. Default 1 ms to a tenth of a lease.
+    /// Delay that `latency` adds to a message, by default 1 ms to a tenth of a lease.
     pub latency: Spans,
-    /// Duration of a partition. Default 100 ms to 1.5 leases.
+    /// Duration of a partition, by default 100 ms to 1.5 leases.
     pub partition: Spans,
-    /// Window in which a lost reply waits for its command. Default 1 s to 10 s.
+    /// Time during which a `lost-reply` fault waits for a command, by default 1 s to 10 s.
     pub lost_reply: Spans,
-    /// Delay that `storage-delay` adds to a request. Default 50 ms to 2 leases.
+    /// Delay that `storage-delay` adds to a storage request, by default 50 ms to 2 leases.
     pub storage_delay: Spans,
-    /// Time that `slow-server` adds to each command. Default 1 ms to 200 ms.
+    /// Time that `slow-server` adds to each command, by default 1 ms to 200 ms.
     pub service: Spans,
-    /// Downtime of a crashed client that restarts. Default 100 ms to 2 leases.
+    /// Downtime of a crashed client that restarts, by default 100 ms to 2 leases.
     pub client_down: Spans,
-    /// Duration of delays, lag and slow commands, and of drift that does not last for the whole
-    /// window. Default 1 s to 2 leases.
+    /// Duration of message delays, replication lag, slow commands, and clock drift that does not
+    /// fill the window; by default 1 s to 2 leases.
     pub spell: Spans,
 }
 

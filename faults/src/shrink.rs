@@ -32,18 +32,18 @@ pub struct Shrunk {
     pub complete: bool,
 }
 
-/// How much of a magnitude is enough, all else equal, and how much is not. In microseconds or parts
-/// per million, signed as in the plan.
+/// The threshold of a fault's magnitude at which the rule breaks. Values are in microseconds or
+/// parts per million and have the same sign as in the plan.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Boundary {
-    /// The fault's id in the plan.
+    /// The id of the fault in the plan.
     pub fault: u32,
-    /// The magnitude of the fault.
+    /// The field of the fault that holds the magnitude.
     pub magnitude: Magnitude,
-    /// Violates.
+    /// A value with which the violation happens.
     pub enough: i64,
-    /// One step less, which was tried and does not violate. Absent if nothing less was left to try,
-    /// or no call to try it with.
+    /// A value one step smaller, with which the violation does not happen; `null` if no smaller
+    /// value was tried.
     pub not_enough: Option<i64>,
 }
 

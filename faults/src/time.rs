@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::{Add, Sub};
 use std::time::Duration;
 
-/// An instant of true time, in microseconds since the start of the run.
+/// A point in virtual time, in microseconds since the start of the run.
 #[derive(
     Clone,
     Copy,
@@ -24,7 +24,7 @@ use std::time::Duration;
 #[serde(transparent)]
 pub struct SimTime(pub u64);
 
-/// A span of time, in microseconds.
+/// A duration in microseconds.
 #[derive(
     Clone,
     Copy,

@@ -24,13 +24,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::rc::Rc;
 
-/// The engine that runs a world. Both give the same history digest for the same plan.
+/// The engine that executes a run. All engines give the same history digest for the same plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
-    /// Stock turmoil, the reference. All bytes pass through turmoil's TCP.
+    /// Unmodified turmoil, the reference engine. All bytes pass through its simulated TCP.
     Turmoil,
-    /// fencepost's discrete-event loop. For sweeps.
+    /// fencepost's own discrete-event loop, which is meant for sweeps.
     Fast,
 }
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
-/// The kind of a fault, without place, time and magnitude.
+/// The kind of a fault, without its target, start and magnitude.
 #[derive(
     Clone,
     Copy,
@@ -24,33 +24,33 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum FaultKind {
-    /// A node is paused; its clocks continue.
+    /// A node is paused, and its clocks continue.
     Pause,
     /// A node and its monotonic clock are suspended.
     Suspend,
-    /// A process crashes; the kernel keeps running.
+    /// A process crashes, and its machine keeps running.
     Crash,
     /// A machine loses power.
     PowerLoss,
-    /// No message passes between two sides.
+    /// No message passes between two groups of nodes.
     Partition,
-    /// Messages are delayed.
+    /// Messages between nodes are delayed.
     Delay,
-    /// A command is executed, but its reply is lost.
+    /// A server executes a command, but its reply is lost.
     LostReply,
-    /// Clocks run at a wrong rate.
+    /// A node's clocks run too fast or too slow.
     ClockDrift,
-    /// A wall clock is stepped.
+    /// A node's wall clock is stepped.
     ClockJump,
-    /// Commands take longer.
+    /// A server needs more time for every command.
     SlowServer,
-    /// A server evicts all keys that may be evicted.
+    /// A server evicts all keys that its eviction policy allows.
     Evict,
-    /// An operator flushes a server.
+    /// An operator deletes all keys of a server with FLUSHALL.
     FlushAll,
     /// An operator promotes a replica to primary.
     Promote,
-    /// An operator runs a command that no lock expects.
+    /// An operator runs an administrative command on a server.
     Operator,
     /// A command is lost before the server reads it.
     LostRequest,

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{Display, IntoStaticStr, VariantArray};
 
-/// An operator's command that changes what locks rely on and that no lock sends itself.
+/// An administrative command that an operator runs on a server and that can affect locks.
 #[derive(
     Clone,
     Copy,
@@ -23,20 +23,22 @@ use strum::{Display, IntoStaticStr, VariantArray};
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum OperatorCommand {
-    /// `SCRIPT FLUSH`: clients that call a script by its digest must send it again.
+    /// `SCRIPT FLUSH` removes all cached scripts, so a client that calls a script by its digest
+    /// must send the script again.
     ScriptFlush,
-    /// `CLIENT KILL TYPE normal` and `TYPE pubsub`: closes every client connection.
+    /// `CLIENT KILL TYPE normal` and `CLIENT KILL TYPE pubsub` close every client connection.
     ClientKill,
-    /// `FAILOVER`: the primary waits for a replica to catch up and swaps roles with it.
+    /// `FAILOVER` makes the primary wait for a replica to catch up and swap roles with the replica.
     Failover,
-    /// `REPLICAOF` another server of the deployment, which is not informed. The server loses all
-    /// data that the other does not have.
+    /// `REPLICAOF` makes the server a replica of another server of the deployment. The server loses
+    /// all data that the other server does not have.
     ReplicaOf,
-    /// `CONFIG SET appendonly no`: later writes do not survive a restart.
+    /// `CONFIG SET appendonly no` turns the append-only file off, so later writes do not survive a
+    /// restart.
     AppendOnlyOff,
-    /// `CONFIG SET min-replicas-to-write 0`: a primary without replicas accepts writes again.
+    /// `CONFIG SET min-replicas-to-write 0` lets a primary without replicas accept writes again.
     MinReplicasOff,
-    /// `CONFIG SET timeout 1`: closes connections that are idle for a second.
+    /// `CONFIG SET timeout 1` makes the server close connections that are idle for one second.
     IdleTimeout,
 }
 

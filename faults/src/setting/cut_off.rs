@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum CutOff {
-    /// Servers of the lock; where they talk to each other, these from one another, too.
+    /// Processes are separated from servers. Servers that communicate with each other are also
+    /// separated from one another.
     #[default]
     Servers,
-    /// The guarded storage.
+    /// Processes are separated from the guarded storage.
     Storage,
 }
 

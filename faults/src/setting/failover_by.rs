@@ -3,22 +3,22 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// By what a primary is lost for which another server takes over.
+/// The event that causes a failover from the primary to another server.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum FailoverBy {
-    /// Any of these, drawn for each failover.
+    /// One of the other events is drawn for each failover.
     #[default]
     Drawn,
-    /// The primary crashes, and restarts when another has taken over. There are never
-    /// two primaries.
+    /// The primary crashes and restarts after another server has taken over. There are never two
+    /// primaries.
     Crash,
-    /// The primary is cut off with one client, which goes on writing to it.
+    /// The primary is isolated together with one client, which continues to write to that primary.
     Isolation,
-    /// The primary is paused until another has taken over, and continues as a primary. Only
-    /// Sentinel replaces such a primary.
+    /// The primary is paused until another server has taken over, and then continues as a primary.
+    /// Only Sentinel replaces such a primary.
     Pause,
 }
 

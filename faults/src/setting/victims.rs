@@ -3,16 +3,16 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Nodes that `pause` and `clock-jump` hit.
+/// The nodes that `pause` and `clock-jump` hit.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Victims {
-    /// Processes and servers.
+    /// Both processes and servers are hit.
     #[default]
     All,
-    /// Servers only, where no process can be paused.
+    /// Only servers are hit, because no process can be paused.
     Servers,
 }
 

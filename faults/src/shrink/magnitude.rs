@@ -6,25 +6,26 @@ use crate::time::Micros;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A number of a fault that can be less. Named in JSON as the field that it is, unit included.
+/// A field of a fault that can be reduced. The name contains the unit.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Magnitude {
-    /// Its duration.
+    /// The duration of the fault, in microseconds.
     DurationUs,
-    /// The downtime of a crashed node; a crash for good has none.
+    /// The downtime of a crashed node, in microseconds. A node that never restarts has none.
     DownUs,
-    /// The most that is added to a message. The least is never more, so it goes down with it.
+    /// The maximum delay added to a message, in microseconds. The minimum delay is reduced with it
+    /// where it would be greater.
     ExtraUsMax,
-    /// The least that is added to a message.
+    /// The minimum delay added to a message, in microseconds.
     ExtraUsMin,
-    /// The time added to each command.
+    /// The time added to each command, in microseconds.
     ExtraUs,
-    /// The rate of a clock's drift.
+    /// The rate of a clock's drift, in parts per million.
     RatePpm,
-    /// The step of a clock.
+    /// The size of a clock step, in microseconds.
     OffsetUs,
 }
 

@@ -33,66 +33,68 @@ pub static VIEWS: &[View<BoundaryReport>] = &[
     View::new("html", html::html),
 ];
 
-/// From which value on a lock breaks.
+/// The threshold of a setting at which a lock begins to break a rule.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct BoundaryReport {
-    /// Always `fencepost.boundary`.
+    /// Name of the format, always `fencepost.boundary`.
     #[schemars(extend("const" = FORMAT))]
     pub format: String,
-    /// Always 1.
+    /// Version of the format, always 1.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// The program that wrote it.
+    /// The program that wrote the document.
     pub tool: Tool,
-    /// Everything else that the runs have in common; of the scenario, the value that was varied is
-    /// the one before the search.
+    /// The settings that all runs share. The varied setting has its value from before the search.
     pub config: serde_json::Value,
     /// The lock, as `--client` names it.
     pub client: String,
-    /// The family or families, as `--fault` names them.
+    /// The fault family or families, as `--fault` names them.
     pub fault: String,
-    /// The rule that counts as broken; `null` if any does.
+    /// The rule whose violations count; `null` if violations of any rule count.
     pub kind: Option<Kind>,
-    /// The seeds that every probe ran.
+    /// The seeds that were run at every value.
     pub seeds: SeedRange,
-    /// The varied quantity.
+    /// The setting that was varied.
     pub quantity: Quantity,
-    /// Resolution of the search, in the quantity's unit.
+    /// Resolution of the search, in the unit of the quantity.
     pub step: u64,
-    /// Every value that was tried, ascending.
+    /// The results at every tried value, in ascending order of the values.
     pub probes: Vec<Probe>,
-    /// The threshold at which violations begin; `null` if the values tried show none.
+    /// The threshold at which violations begin; `null` if no tried value has violations, or no
+    /// milder value was shown to have none.
     pub found: Option<Found>,
-    /// `true` if every value worse than a violated one is violated too, as the search assumes.
+    /// `true` if violations were found at every value worse than one with violations, as the search
+    /// assumes.
     pub monotone: bool,
-    /// The calculated bounds, the tightest first; empty if none is known.
+    /// The calculated bounds, the tightest first; empty if no bound is known.
     pub bounds: Vec<Bound>,
-    /// The difference between the two and its reason, in a few sentences.
+    /// Explanation of the difference between the measured threshold and the calculated bounds, in a
+    /// few sentences.
     pub explanation: String,
 }
 
-/// A number of the scenario.
+/// A numeric setting of the scenario.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Quantity {
-    /// As `--vary` names it.
+    /// Name of the setting, as in `--vary`.
     pub name: String,
-    /// The unit of its values.
+    /// The unit of the setting's values.
     pub unit: Unit,
-    /// The direction in which values get worse.
+    /// The direction in which the setting's values get worse for the lock.
     pub worse: Worse,
 }
 
-/// The unit of a value.
+/// The unit of a varied setting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
-    /// Microseconds.
+    /// Values are in microseconds.
     Us,
-    /// Parts per million.
+    /// Values are in parts per million.
     Ppm,
 }
 
-/// The direction in which values get worse.
+/// The direction in which the values of a setting get worse for the lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Worse {
@@ -102,42 +104,43 @@ pub enum Worse {
     Less,
 }
 
-/// The results of the seeds at one value.
+/// The results of all seeds at one value of the varied setting.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Probe {
-    /// The value, in the quantity's unit.
+    /// The tried value, in the unit of the quantity.
     pub value: u64,
-    /// Number of seeds run.
+    /// Number of seeds that were run.
     pub runs: u64,
     /// Number of them that exercised the lock.
     pub exercised: u64,
-    /// Number of those that broke the rule.
+    /// Number of runs that exercised the lock and broke a counted rule.
     pub violated: u64,
-    /// Violated runs among those that exercised the lock.
+    /// Rate of the violated runs among the runs that exercised the lock.
     pub rate: Rate,
-    /// Number of runs that broke each rule, including rules that do not count here.
+    /// Number of runs that broke each rule, including rules that this search does not count.
     pub violations_by_kind: BTreeMap<Kind, u64>,
-    /// The lowest seed that broke the rule.
+    /// The lowest seed whose run broke a counted rule; `null` if no run did.
     pub first_seed: Option<Seed>,
 }
 
-/// Two neighbouring values, one violated and one quiet.
+/// Two neighbouring tried values, one with violations and one without.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Found {
-    /// The mildest value that showed a violation.
+    /// The mildest value with violations, in the unit of the quantity.
     pub violated: u64,
-    /// The next milder one that was tried: it showed none.
+    /// The next milder value that was tried, which showed no violation, in the unit of the
+    /// quantity.
     pub quiet: u64,
 }
 
 /// A value from which arithmetic says something.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Bound {
-    /// By this bound, milder values do not break the rule, in the quantity's unit.
+    /// The mildest value that can break the rule by this calculation, in the unit of the quantity.
     pub value: u64,
-    /// Why.
+    /// The reasoning behind the calculated bound.
     pub rule: String,
-    /// The reason why seeds may show violations only beyond it.
+    /// The reason why seeds may show violations only at values worse than the calculated bound.
     pub slack: String,
 }
 

@@ -31,77 +31,81 @@ pub static VIEWS: &[View<Certificate>] = &[View::new("text", text::text), View::
 /// The view that writes a certificate as an HTML page.
 pub static HTML: View<Certificate> = View::new("html", html::html);
 
-/// A statement of which plans were run, and that none broke a rule.
+/// A statement that every enumerated plan was run and that no run broke a rule.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Certificate {
-    /// Always `fencepost.certificate`.
+    /// Name of the format, always `fencepost.certificate`.
     #[schemars(extend("const" = FORMAT))]
     pub format: String,
-    /// 1, or 2 if plans delay messages.
+    /// Version of the format: 1, or 2 if plans delay messages.
     #[schemars(extend("enum" = [VERSION, VERSION_WITH_DELAYS]))]
     pub version: u32,
-    /// The program that wrote it.
+    /// The program that wrote the document.
     pub tool: Tool,
-    /// SHA-256 over the rest of the document, in hex.
+    /// SHA-256 of the rest of the document, in hex.
     pub checksum: Option<String>,
-    /// The claim, in words.
+    /// The claim of the certificate, in words.
     pub claim: String,
     /// The limits of the claim, in one sentence.
     pub not_covered: String,
-    /// The bounds of the enumeration, in numbers.
+    /// The bounds of the enumeration.
     pub bounds: StatedBounds,
-    /// The numbers of runs by verdict.
+    /// Numbers of runs by verdict.
     pub runs: Runs,
-    /// The plans that were not run, with the reasons.
+    /// Numbers of plans that were not run, by reason.
     pub left_out: LeftOut,
-    /// SHA-256 over the digests of all slices, in order.
+    /// SHA-256 of the digests of all slices in order, in hex.
     pub digest: String,
-    /// Parts of the work, in order, each of which can be done again by itself.
+    /// The slices of the enumeration, in order. Each slice can be run again by itself.
     pub slices: Vec<Slice>,
 }
 
-/// The bounds of an enumeration.
+/// The bounds of an enumeration of fault plans.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct StatedBounds {
     /// The lock, as `--client` names it.
     pub client: String,
-    /// The families of the faults, as `--fault` names them.
+    /// The fault families, as `--fault` names them.
     pub fault: String,
     /// Maximum number of faults in a plan.
     pub faults: u8,
-    /// Maximum number of delayed messages in a plan; absent if none.
+    /// Maximum number of delayed messages in a plan; absent if no plan delays messages.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub delays: u8,
-    /// No fault lasts longer, delays a message by more, or steps a clock by more.
+    /// Longest duration of a fault, longest delay of a message and largest step of a clock, in
+    /// microseconds.
     pub longest_us: Micros,
-    /// Durations tried per interval between two timers: `fine` (two) or `coarse` (one).
+    /// Number of durations that are tried for each interval between two timers: `fine` for two,
+    /// `coarse` for one.
     pub grain: String,
-    /// The rules by which plans were left out.
+    /// The rules by which plans were left out, in words.
     pub rules: Vec<String>,
-    /// The seed of what little is drawn.
+    /// Seed of the remaining random values, such as owner names.
     pub seed: Seed,
     /// The conditions of each base run, in words.
     pub conditions: Vec<String>,
-    /// Deployment and workload, before the conditions vary them.
+    /// The settings of the deployment and the workload, before the conditions vary them.
     pub scenario: serde_json::Value,
 }
 
-/// The numbers of runs by verdict.
+/// Numbers of runs by verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Runs {
-    /// All of them.
+    /// Total number of runs.
     pub all: u64,
-    /// Those without a fault, with one, and with two.
+    /// Numbers of runs whose plans have no fault, one fault, and two faults.
     pub by_faults: [u64; 3],
-    /// Those that delay no message, one, and two; absent if no plan delays any.
+    /// Numbers of runs whose plans have no delayed message, one, and two; absent if no plan delays
+    /// messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_delays: Option<[u64; 3]>,
-    /// Those that kept every rule and exercised the lock: at least two processes acquired it, and a
-    /// fault of the plan, if it has one, began while a process was acquiring or holding.
+    /// Number of runs that kept every rule and exercised the lock. In such a run at least two
+    /// processes acquired the lock, and a fault of the plan, if it has one, began while a process
+    /// was acquiring or holding the lock.
     pub valid: u64,
     /// Those that kept every rule, but exercised nothing.
     pub unknown: u64,
-    /// Those that broke a rule: none.
+    /// Number of runs that broke a rule. In a certificate it is 0.
     pub violated: u64,
     /// Those in which a fault was fired, or a message was late.
     pub fired: u64,
@@ -112,33 +116,37 @@ pub struct Runs {
 /// Numbers of plans that were not run, by reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct LeftOut {
-    /// Places at which a fault would be the same as at a later one before the same event.
+    /// Number of start times that were skipped because a fault has the same effect at a later time
+    /// before the same event.
     pub gap_places: u64,
-    /// Plans whose last fault meets nothing.
+    /// Number of plans that were left out because the last fault has no effect.
     pub idle_plans: u64,
-    /// Plans that cannot be, because two faults would hold the same thing at once.
+    /// Number of impossible plans, in which two faults would affect the same node or link at the
+    /// same time.
     pub colliding_plans: u64,
-    /// Plans with a delayed message to which nothing was added, because the order of messages is
-    /// that of another plan, to which it was; absent if no plan delays any.
+    /// Number of plans with a delayed message that were not extended because another extended plan
+    /// has the same order of messages; absent if no plan delays messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same_order_plans: Option<u64>,
 }
 
-/// A part of the work.
+/// A contiguous part of the enumeration.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Slice {
-    /// Number of faults in each of its plans.
+    /// Number of faults in each plan of the slice.
     pub faults: u8,
-    /// Number of delayed messages in each of its plans; absent if none.
+    /// Number of delayed messages in each plan of the slice; absent if the plans delay no messages.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub delays: u8,
-    /// The first unit: a base run, a kind and target in a base run, or a first fault or delay.
+    /// Number of the first unit of the slice, counted from 0. A unit is a base run, a fault kind
+    /// and target in a base run, or a first fault or delay.
     pub from: u64,
-    /// The unit after the last.
+    /// Number of the unit after the last unit of the slice.
     pub to: u64,
-    /// Number of runs.
+    /// Number of runs in the slice.
     pub runs: u64,
-    /// SHA-256 over the digests of their histories and their verdicts, in order.
+    /// SHA-256, in hex, of the digests of the histories and of the verdicts of the slice's runs, in
+    /// order.
     pub digest: String,
 }
 

@@ -24,76 +24,77 @@ pub const FORMAT: &str = "fencepost.findings";
 pub const VERSION: u32 = 1;
 const SHOWN_MAX: usize = 5;
 
-/// One line of the store.
+/// A line of a findings file.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Line {
-    /// The first.
+    /// The header, which is the first line of the file.
     Header(Header),
-    /// Every other one.
+    /// A finding. Every line after the header is one.
     Finding(Box<Finding>),
 }
 
-/// The first line.
+/// The header of a findings file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
-    /// Always `fencepost.findings`.
+    /// Name of the format, always `fencepost.findings`.
     #[schemars(extend("const" = FORMAT))]
     pub format: String,
-    /// Always 1.
+    /// Version of the format, always 1.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// One beyond the highest seed that a sweep has run.
+    /// The seed after the highest seed that any sweep has run.
     pub next_seed: Seed,
 }
 
-/// An anomaly of one lock: what broke a rule, and why.
+/// An anomaly of one lock: a broken rule and its cause.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Finding {
-    /// The stable fingerprint of client, kind and cause.
+    /// Stable fingerprint of the lock, the broken rule and the cause.
     pub id: String,
     /// The state of the finding.
     pub state: FindingState,
-    /// The lock.
+    /// The lock, as `--client` names it.
     pub client: String,
     /// The rule that was broken.
     pub kind: Kind,
     /// Why.
     pub cause: Cause,
-    /// The day on which a sweep found it first, as YYYY-MM-DD.
+    /// Day on which a sweep first found the anomaly, as YYYY-MM-DD.
     pub first_seen: String,
-    /// The last day on which a run showed it.
+    /// Last day on which a run showed the anomaly, as YYYY-MM-DD.
     pub last_seen: String,
-    /// The day on which it was fixed; absent unless it is.
+    /// Day on which the anomaly was fixed, as YYYY-MM-DD; absent unless the state is `fixed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fixed_on: Option<String>,
-    /// How many runs of all sweeps showed it.
+    /// Number of runs, in all sweeps, that showed the anomaly.
     pub runs: u64,
-    /// Runs that show it, the smallest first.
+    /// Runs that show the anomaly, the smallest first.
     pub shown_by: Vec<Shown>,
-    /// The flags that all of these runs have in common; empty for the built-in scenario.
+    /// Command-line flags that all runs of the finding share; empty for the built-in scenario.
     pub options: String,
-    /// The command that shows the smallest.
+    /// The command that replays the smallest run.
     pub replay: String,
-    /// The smallest plan; absent if none was looked for.
+    /// The minimal fault plan that shows the anomaly; absent if there was no search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<FaultPlan>,
-    /// Why it was accepted.
+    /// The reason for accepting the finding; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// A run that shows a finding. Fewer faults are smaller, then the lower seed.
+/// A run that shows a finding. A run is smaller if its plan has fewer faults, or as many faults and
+/// a lower seed.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Shown {
-    /// How many faults its plan holds.
+    /// Number of faults in the plan of the run.
     pub faults: u64,
-    /// Its seed.
+    /// Seed of the run.
     pub seed: Seed,
-    /// The family or families, as `--fault` names them.
+    /// The fault family or families, as `--fault` names them.
     pub fault: String,
 }
 

@@ -23,78 +23,79 @@ pub static VIEWS: &[View<LoadReport>] = &[
     View::new("html", html::html),
 ];
 
-/// The cost of waiting for a lock.
+/// The cost of waiting for a lock, for several ways of waiting.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LoadReport {
-    /// Always `fencepost.load`.
+    /// Name of the format, always `fencepost.load`.
     #[schemars(extend("const" = FORMAT))]
     pub format: String,
-    /// Always 2.
+    /// Version of the format, always 2.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// The program that wrote it.
+    /// The program that wrote the document.
     pub tool: Tool,
-    /// The settings of all cases.
+    /// The settings that all cases share.
     pub config: LoadConfig,
-    /// One process alone, for comparison.
+    /// The case of a single process, for comparison.
     pub alone: LoadCase,
-    /// Every way of waiting, in the order asked for.
+    /// The cases, one for each way of waiting, in the order of the command line.
     pub cases: Vec<LoadCase>,
 }
 
-/// The settings of all cases.
+/// The settings that all cases share.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LoadConfig {
-    /// The lock.
+    /// The lock, as `--client` names it.
     pub client: String,
-    /// The coordinator that keeps the lock, on one server.
+    /// The coordinator that keeps the lock on one server.
     pub coordinator: String,
-    /// The seed of every draw.
+    /// Seed of all random values.
     pub seed: Seed,
     /// Number of processes that want the lock at the same time.
     pub processes: u16,
-    /// Total number of requests; a process that has finished one takes the next.
+    /// Total number of lock requests. A process that has finished one request takes the next.
     pub requests: u32,
-    /// Time that the server needs for one command; it executes one at a time.
+    /// Time in microseconds that the server needs for one command. The server executes one command
+    /// at a time.
     pub service_time_us: Micros,
-    /// Minimum and maximum latency of a message.
+    /// Minimum and maximum latency of a message, in microseconds.
     pub latency_us: (Micros, Micros),
-    /// Work time of a holder in addition to its commands.
+    /// Time in microseconds that a holder works in addition to its commands.
     pub work_us: Micros,
-    /// Number of commands that a holder sends to the same server, one after the other.
+    /// Number of commands that a holder sends to the lock's server, one after the other.
     pub holder_commands: u32,
-    /// Time after which a process gives up a request.
+    /// Time in microseconds after which a process gives up a request.
     pub patience_us: Micros,
 }
 
-/// One way of waiting.
+/// The result of one way of waiting.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LoadCase {
-    /// The wait between two attempts, as in `--waiting`.
+    /// The wait between two attempts to acquire, as in `--waiting`.
     pub waiting: String,
-    /// Number of requests that got the lock and released it.
+    /// Number of requests that acquired and released the lock.
     pub served: u32,
     /// Number of requests that were given up.
     pub given_up: u32,
-    /// From the first attempt to the end of the last request, in virtual time.
+    /// Virtual time in microseconds from the first attempt to the end of the last request.
     pub elapsed_us: Micros,
     /// Number of commands that the server executed.
     pub commands: u64,
-    /// Commands by served request.
+    /// Number of commands per served request.
     pub commands_per_request: f64,
     /// Number of messages that the server received and sent.
     pub messages: u64,
-    /// Messages by served request.
+    /// Number of messages per served request.
     pub messages_per_request: f64,
-    /// Served requests by second.
+    /// Number of served requests per second of virtual time.
     pub requests_per_second: f64,
-    /// Commands by second.
+    /// Number of commands per second of virtual time.
     pub commands_per_second: f64,
-    /// The share of the time in which the server was busy.
+    /// Share of the elapsed time in which the server was busy, from 0 to 1.
     pub busy: f64,
-    /// Durations of acquires, critical sections and releases.
+    /// Durations of acquires, critical sections and releases, in microseconds.
     pub latency_us: Latencies,
-    /// Number of commands that the server executed in each twentieth of the time.
+    /// Number of commands that the server executed in each twentieth of the elapsed time.
     pub commands_over_time: Vec<u64>,
 }
 

@@ -34,97 +34,99 @@ pub static MARKDOWN: View<Matrix> = View::new("markdown", markdown::markdown);
 /// The view that writes a matrix as an HTML page.
 pub static HTML: View<Matrix> = View::new("html", html::html);
 
-/// Every lock under every fault.
+/// The results of several locks, each under several faults.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Matrix {
-    /// Always `fencepost.matrix`.
+    /// Name of the format, always `fencepost.matrix`.
     #[schemars(extend("const" = FORMAT))]
     pub format: String,
-    /// Always 1.
+    /// Version of the format, always 1.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// The program that wrote it.
+    /// The program that wrote the document.
     pub tool: Tool,
-    /// The settings of all runs, as in the sweep.
+    /// The settings that all runs share, as in the sweep.
     pub config: serde_json::Value,
-    /// The seeds that every cell ran.
+    /// The seeds that were run in every cell.
     pub seeds: SeedRange,
-    /// The only rule that it counts; absent if it counts them all.
+    /// The rule whose violations count; absent if violations of every rule count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
-    /// One entry for each client and fault, in the order of the sweep.
+    /// The results of each lock under each fault, in the order of the sweep.
     pub cells: Vec<MatrixCell>,
 }
 
-/// One lock under one fault.
+/// The result of one lock under one fault.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct MatrixCell {
     /// The lock, as `--client` names it.
     pub client: String,
-    /// The family or families, as `--fault` names them.
+    /// The fault family or families, as `--fault` names them.
     pub fault: String,
-    /// The result of the seeds.
+    /// The verdict on all runs of the cell.
     pub verdict: CellVerdict,
-    /// Number of seeds run.
+    /// Number of seeds that were run.
     pub runs: u64,
     /// Number of them that exercised the lock.
     pub exercised: u64,
-    /// Number of those that were violated.
+    /// Number of runs that exercised the lock and broke a counted rule.
     pub violated: u64,
-    /// Violated runs among those that exercised the lock.
+    /// Rate of the violated runs among the runs that exercised the lock.
     pub rate: Rate,
-    /// For quiet cells: the 95 % upper bound of the rate by the rule of three.
+    /// 95 % upper bound of the violation rate by the rule of three; absent unless the verdict is
+    /// `quiet`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet_bound: Option<f64>,
     /// Number of runs that broke each rule.
     pub kinds: BTreeMap<Kind, u64>,
-    /// The lowest seed that broke each rule.
+    /// The lowest seed whose run broke each rule.
     pub first_seed: BTreeMap<Kind, Seed>,
-    /// Median number of seeds until a violation; absent if there were too few seeds to say.
+    /// Median number of seeds until the first violation; absent if too few seeds were run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seeds_to_first: Option<u64>,
-    /// For quiet cells: the number of faults of each kind that began in each phase of the protocol,
-    /// over all runs. A phase that is not there was not met.
+    /// Number of faults of each kind that began in each phase of the protocol, over all runs;
+    /// absent unless the verdict is `quiet`. No fault began in a phase that is missing.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<String, BTreeMap<String, u64>>,
-    /// For quiet cells: what these faults cannot show, in sentences.
+    /// Violations that these faults and settings cannot show, in sentences; absent unless the
+    /// verdict is `quiet`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blind_spots: Vec<String>,
     /// The literature's prediction; `null` if there is none.
     pub expected: Option<Expected>,
-    /// How the result compares with the prediction.
+    /// The comparison of the result with the literature's prediction.
     pub agreement: Agreement,
 }
 
-/// The result of a cell's seeds.
+/// The verdict on all runs of a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum CellVerdict {
-    /// Some run broke a rule.
+    /// At least one run broke a counted rule.
     Violated,
-    /// None did, and some exercised the lock.
+    /// No run broke a counted rule, and at least one run exercised the lock.
     Quiet,
     /// Nothing was exercised.
     Unknown,
 }
 
-/// The comparison of the seeds with the literature.
+/// The comparison of a result with the literature's prediction.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Agreement {
-    /// Only what it names was found, or nothing where it says that nothing can be.
+    /// All violations that were found are predicted, or none was found and none is predicted.
     Agrees,
-    /// The predicted violations were found, and others as well.
+    /// Predicted violations were found, and other violations as well.
     More,
-    /// The literature says that something can go wrong, and none of these seeds shows it.
+    /// The literature predicts violations, but no run shows one.
     NotSeen,
-    /// The literature says that nothing can go wrong, and something did; or it names another
-    /// violation.
+    /// A violation was found although the literature predicts none, or only violations other than
+    /// the predicted ones were found.
     Contradicts,
-    /// The literature says nothing about this lock under this fault.
+    /// The literature predicts nothing for this lock under this fault.
     Silent,
     /// Nothing was exercised.
     NotExercised,

@@ -19,20 +19,20 @@ pub const VERSION: u32 = 1;
 pub static VIEWS: &[View<Reality>] =
     &[View::new("text", text), View::new("markdown", markdown), View::JSON];
 
-/// Minimal plans, played against simulated and real servers.
+/// The results of minimal fault plans on real servers, compared with simulated servers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Reality {
-    /// Always `fencepost.reality`.
+    /// Name of the format, always `fencepost.reality`.
     #[schemars(extend("const" = FORMAT))]
     pub format: String,
-    /// Always 1.
+    /// Version of the format, always 1.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// The program that wrote it.
+    /// The program that wrote the document.
     pub tool: Tool,
-    /// The real servers, by coordinator.
+    /// The real servers, by name of the coordinator.
     pub servers: BTreeMap<String, RealServer>,
-    /// One for each plan.
+    /// The results, one row for each minimal plan.
     pub rows: Vec<Row>,
     /// How many rows have each outcome.
     pub counts: Counts,
@@ -41,53 +41,54 @@ pub struct Reality {
 /// A real server.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RealServer {
-    /// Its own name.
+    /// Name of the server, such as `Redis` or `Valkey`.
     pub name: String,
-    /// Its version.
+    /// Version of the server.
     pub version: String,
 }
 
-/// One minimal plan.
+/// The result of one minimal plan.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Row {
-    /// The page of the gallery that shows it, if one does.
+    /// The page of the gallery that shows the plan; `null` if no page does.
     pub page: Option<String>,
-    /// The lock.
+    /// The lock, as `--client` names it.
     pub client: String,
-    /// The family or families of the faults.
+    /// The fault family or families, as `--fault` names them.
     pub fault: String,
-    /// The seed of the run from which the plan comes.
+    /// Seed of the run from which the plan was minimized.
     pub seed: Seed,
-    /// The rule that the simulated servers break.
+    /// The rule that is broken with the simulated servers.
     pub kind: Kind,
-    /// Why.
+    /// The cause of the violation with the simulated servers.
     pub cause: Cause,
-    /// The number of faults in the plan.
+    /// Number of faults in the plan.
     pub faults: u64,
-    /// The result on the real servers.
+    /// The result with the real servers.
     pub real: Outcome,
 }
 
-/// The result on real servers under the minimal plan of a violation.
+/// The result of a violation's minimal plan with real servers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "outcome")]
 pub enum Outcome {
     /// The same rule is broken for the same cause.
     Same,
-    /// The same, but only in the whole run of the seed: all faults, processes and cycles.
+    /// The same rule is broken for the same cause, but only in the complete run of the seed with
+    /// all its faults, processes and cycles.
     SameInWholeRun,
-    /// Another rule is broken, or for another cause.
+    /// Another rule is broken, or the same rule for another cause.
     Another {
-        /// The broken rule.
+        /// The rule that is broken with the real servers.
         kind: Kind,
-        /// And why.
+        /// The cause of the violation with the real servers.
         cause: Cause,
     },
-    /// The lock was exercised, and no rule is broken.
+    /// The lock was exercised, and no rule was broken.
     None,
-    /// The plan cannot be played.
+    /// The plan cannot be run with the real servers.
     CannotBePlayed {
-        /// Why not.
+        /// The reason why the plan cannot be run.
         why: String,
     },
 }
@@ -95,15 +96,15 @@ pub enum Outcome {
 /// How many rows have each outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Counts {
-    /// The same violation.
+    /// Number of rows with the same violation on the real servers.
     pub same: u64,
-    /// The same violation, but only in the whole run of the seed.
+    /// Number of rows with the same violation only in the complete run of the seed.
     pub same_in_whole_run: u64,
-    /// Another one.
+    /// Number of rows with another violation on the real servers.
     pub another: u64,
-    /// None.
+    /// Number of rows without a violation on the real servers.
     pub none: u64,
-    /// Plans that cannot be played.
+    /// Number of rows whose plan cannot be run with the real servers.
     pub cannot_be_played: u64,
 }
 

@@ -70,8 +70,8 @@ use strum::{Display, IntoStaticStr, VariantArray};
 
 macro_rules! causes {
     ($($(#[$doc:meta])* $member:ident = $file:ident,)*) => {
-        /// Why a rule was broken. If the evidence is not sufficient, the cause is `unexplained`.
-        /// Causes are never guessed.
+        /// The cause of a violation. If the evidence does not decide between causes, the cause is
+        /// `unexplained`, never a guess.
         #[derive(
             Clone,
             Copy,
@@ -108,7 +108,7 @@ causes! {
     HolderPause = holder_pause,
     /// The holder worked longer than its lease, without any fault.
     HoldTooLong = hold_too_long,
-    /// The lock renews its lease, but no renewal took effect in time.
+    /// No renewal of the lease took effect in time, although the lock renews its lease.
     MissedRenewal = missed_renewal,
     /// A process that does not hold the lock keeps renewing it.
     OrphanRenewal = orphan_renewal,
@@ -117,21 +117,22 @@ causes! {
     AsyncReplicationLoss = async_replication_loss,
     /// Two servers acted as primary at the same time, and each granted the lock.
     SplitBrain = split_brain,
-    /// A server restarted without its grants, and granted the lock again within the lease.
+    /// A server restarted without its grants and granted the lock again before the earlier lease
+    /// had expired.
     RestartWithoutDelay = restart_without_delay,
     /// A server restarted without the counter that issues fencing tokens.
     RestartDataLoss = restart_data_loss,
     /// The tokens come from servers that share no counter, so their order has no meaning.
     UnorderedTokens = unordered_tokens,
-    /// A clock was stepped.
+    /// A server's or a process's wall clock was stepped.
     ClockJump = clock_jump,
-    /// A clock ran at the wrong rate.
+    /// A server's or a process's clock ran at the wrong rate.
     ClockDrift = clock_drift,
-    /// The server counts leases in whole seconds, and this lease expired up to a second early.
+    /// The server counts leases in whole seconds, and a lease expired up to one second early.
     CoarseExpiry = coarse_expiry,
     /// A server evicted the lock to free memory.
     Eviction = eviction,
-    /// An operator flushed a server.
+    /// An operator flushed a server, which deleted its keys.
     Flush = flush,
     /// Another process removed the lock.
     ForeignRelease = foreign_release,
@@ -145,39 +146,40 @@ causes! {
     LostRelease = lost_release,
     /// A write was still in transit to the storage when the lock changed hands.
     StorageDelay = storage_delay,
-    /// A server's answer was late: most of the lease had passed, or its client had given up.
+    /// A server's answer was late: most of the lease had passed, or the client had given up.
     Latency = latency,
     /// The holder crashed, and its lock was never freed.
     HolderCrash = holder_crash,
     /// The application cancelled or interrupted a lock call, and the lock kept what the call had
     /// left behind.
     GivenUpCall = given_up_call,
-    /// A waiting process crashed, and the queue kept its place.
+    /// A waiting process crashed, and the queue kept the place of the crashed process.
     WaiterCrash = waiter_crash,
     /// The first process in the queue was paused, and others waited behind it.
     WaiterPause = waiter_pause,
     /// The lock became free, but a waiting process was not woken.
     MissedWakeup = missed_wakeup,
-    /// Several processes each hold a lock and wait for one that another of them holds.
+    /// Several processes each hold a lock and wait for a lock that another of them holds.
     LockOrder = lock_order,
-    /// A lock that serves its waiters in order did not keep a waiter's place in the queue.
+    /// A lock that serves its waiters in order lost a waiter's place in the queue.
     LostPlace = lost_place,
     /// The steps of two processes interleaved in an order that breaks the protocol.
     Interleaving = interleaving,
-    /// Threads of one process share an owner value, and a server mistook one for the other.
+    /// Threads of one process share an owner value, and a server mistook one thread for another.
     SharedOwner = shared_owner,
     /// The holder's session ended and its node was deleted while the holder was in its critical
     /// section.
     SessionExpired = session_expired,
     /// A server that lagged behind told a process that it holds the lock.
     StaleRead = stale_read,
-    /// A node that no process knows of is first in the queue.
+    /// The first node in the queue is a node that no process knows of.
     OrphanNode = orphan_node,
-    /// The node of a waiting process is first in the queue, but no watch tells the process.
+    /// The node of a waiting process is first in the queue, but no watch notifies the process.
     LostWatch = lost_watch,
-    /// The clocks of two processes differed, and one took a lock that had not expired by true time.
+    /// The clocks of two processes differed, and one process took a lock that had not expired in
+    /// virtual time.
     ClockSkew = clock_skew,
-    /// Processes share a client id, and one took another's lock for its own.
+    /// Processes share a client id, and one process took another process's lock for its own.
     SharedClientId = shared_client_id,
     /// The connection on which a process held the lock, or waited for it, ended without the process
     /// noticing.
@@ -188,20 +190,21 @@ causes! {
     /// A waiting process was granted the lock after its lease had ended and its key had been
     /// deleted.
     ExpiredWaiter = expired_waiter,
-    /// A server was down or paused, and meanwhile no process was granted the lock.
+    /// A server was down or paused, and during that time no process was granted the lock.
     ServerOutage = server_outage,
-    /// Clients were sent to servers that were not primaries, and meanwhile no process was granted
-    /// the lock.
+    /// Clients were sent to servers that were not primaries, and during that time no process was
+    /// granted the lock.
     NoPrimary = no_primary,
-    /// A server was partitioned from the network, and meanwhile no process was granted the lock.
+    /// A server was partitioned from the network, and during that time no process was granted the
+    /// lock.
     Partition = partition,
     /// A process that was the only holder computed its write from an older value.
     OldValue = old_value,
-    /// A job was done and its lock released, but it was not recorded that the job was done.
+    /// A job was done and its lock was released, but the completion of the job was not recorded.
     UnrecordedJob = unrecorded_job,
     /// The lock's own code gave its caller an answer that no server had given.
     UnfoundedAnswer = unfounded_answer,
-    /// The recorded events do not show the reason.
+    /// The recorded events do not show the cause.
     Unexplained = unexplained,
 }
 

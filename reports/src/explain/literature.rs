@@ -13,14 +13,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// A verdict known from the literature.
+/// A prediction from the literature.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Expected {
-    /// The possible violations; empty if there are none.
+    /// The rules that can be broken according to the source; empty if none can.
     pub kinds: Vec<Kind>,
-    /// The reason, in a sentence.
+    /// The reason for the prediction, in one sentence.
     pub because: String,
-    /// The source.
+    /// The source of the prediction.
     pub source: String,
 }
 

@@ -19,10 +19,10 @@ use serde::{Deserialize, Serialize};
 pub const LINES_MAX: usize = 12;
 const FAULTS_MAX: usize = 4;
 
-/// One sentence and the event that it rests on.
+/// A sentence of the narrative and the event that supports it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Line {
-    /// The sentence.
+    /// The sentence of the narrative.
     pub text: String,
     /// The sequence number of the event in the history of the run.
     pub event: u64,

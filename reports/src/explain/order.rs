@@ -6,29 +6,30 @@ use fencepost_faults::{Node, SimTime, TimedFault};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Two events of the minimal run that were made to change places.
+/// A pair of events in the minimal run whose order was swapped.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct OrderedPair {
-    /// The first event.
+    /// The event that happens first in the minimal run.
     pub first: Step,
-    /// The second event.
+    /// The event that happens second in the minimal run.
     pub then: Step,
-    /// The fault that delays the first event until after the second: one added to the minimal plan
-    /// or, with an id of the plan, one of the plan's faults at a later time. It makes the swap
-    /// reproducible.
+    /// The fault that delays the first event until after the second, which makes the swap
+    /// reproducible. It is added to the minimal plan or, if the plan has a fault with the same id,
+    /// replaces that fault with one at a later time.
     pub swap: TimedFault,
-    /// `true` if the rule is still broken. Otherwise the order is necessary.
+    /// `true` if the violation still happens with the events swapped. `false` if it does not, so
+    /// the order is necessary.
     pub violation_if_swapped: bool,
 }
 
-/// One event of the minimal run.
+/// An event of the minimal run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Step {
-    /// Position in the history of the minimal run.
+    /// Position of the event in the history of the minimal run, counted from 0.
     pub sequence: u64,
-    /// True time.
+    /// Virtual time of the event in microseconds.
     pub time_us: SimTime,
-    /// Where it happened.
+    /// The node at which the event happened.
     pub process: Node,
     /// The event, in words.
     pub text: String,

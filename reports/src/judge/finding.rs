@@ -7,7 +7,7 @@ use strum::{Display, IntoStaticStr, VariantArray};
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $member:ident = $severity:ident,)*) => {
-        /// The rule that was broken.
+        /// A rule that a run can break.
         #[derive(
             Clone,
             Copy,
@@ -44,21 +44,21 @@ macro_rules! kinds {
 kinds! {
     /// Two processes were in their critical sections at the same time.
     Overlap = Hazard,
-    /// The storage accepted a write of an earlier holder after a request of a later one.
+    /// The storage accepted a write of an earlier holder after a request of a later holder.
     StaleWrite = Harm,
-    /// A read-modify-write overwrote a value other than the one it had read.
+    /// A read-modify-write overwrote a value other than the value it had read.
     LostUpdate = Harm,
-    /// More was sold than was in stock.
+    /// More items were sold than were in stock.
     Oversold = Harm,
     /// A number was issued twice.
     DuplicateNumber = Harm,
-    /// A number was issued that is lower than an earlier one.
+    /// A number was issued that is lower than a number issued earlier.
     NumberRegression = Harm,
     /// A job was done a second time.
     RepeatedJob = Harm,
     /// Fencing tokens did not increase in the order of the grants.
     TokenRegression = Hazard,
-    /// A lease that promises a fencing token came without one.
+    /// A lease was granted without the fencing token that the lock promises.
     TokenMissing = Hazard,
     /// Long after all faults had healed, the storage still rejected the rightful holder.
     FencedOut = Harm,
@@ -66,18 +66,19 @@ kinds! {
     ForeignRelease = Hazard,
     /// A lock gave its caller a definite answer that is false.
     WrongAnswer = Hazard,
-    /// No process holds the lock and no process can acquire it; or several processes hold a lock
-    /// each and wait for each other's.
+    /// No process holds the lock and no process can acquire it, or several processes each hold a
+    /// lock and wait for a lock that another of them holds.
     Stuck = Harm,
-    /// Processes wait, none is in its critical section, and no pending event can wake one.
+    /// Processes wait, no process is in its critical section, and no pending event can wake a
+    /// waiting process.
     Deadlock = Harm,
-    /// A waiting process is not served: it sleeps while the lock is free, or a process that asked
+    /// A waiting process is not served. It sleeps while the lock is free, or a process that asked
     /// later gets a fair lock first.
     Starved = Harm,
-    /// A live holder keeps the lock for longer than the given bound.
+    /// A live holder keeps the lock for longer than the configured bound.
     HeldForever = Hazard,
     /// The lock is free, a process wants it and enough servers run, but no process gets it within
-    /// the given bound.
+    /// the configured bound.
     Unavailable = Hazard,
 }
 
@@ -141,7 +142,7 @@ impl Kind {
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Severity {
-    /// The lock's promise was broken, but without damage yet.
+    /// The lock broke its promise, but no damage has been done yet.
     Hazard,
     /// The guarded data was damaged, or no process can make progress any more.
     Harm,

@@ -23,18 +23,20 @@ pub const VERSION: u32 = 2;
 /// The recorded history of one run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct History {
-    /// Always `fencepost.history`.
+    /// Name of the format, always `fencepost.history`.
     #[schemars(extend("const" = FORMAT))]
     pub format: String,
-    /// Always 2. Version 1 has no silences and no leases, and can still be read.
+    /// Version of the format, always 2. Files of version 1, which have no silences and no leases,
+    /// can still be read.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
     /// Facts about the run that the judge needs in addition to its events.
     pub header: Header,
-    /// Ordered by time, then by `sequence`, which counts from 0 without gaps.
+    /// The events of the run, ordered by time and then by `sequence`, which counts from 0 without
+    /// gaps.
     pub events: Vec<Event>,
-    /// When and why the run ended. Not part of the digest. Absent from histories of older versions
-    /// of fencepost, which end with their last event.
+    /// The time and reason of the end of the run; absent in histories of older versions, which end
+    /// with their last event. Not part of the digest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ended>,
 }
@@ -42,22 +44,22 @@ pub struct History {
 /// The end of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Ended {
-    /// True time, at or after the last event.
+    /// Virtual time in microseconds at which the run ended, not before the last event.
     pub at_us: SimTime,
-    /// The reason for the end of the run.
+    /// The reason why the run ended.
     pub why: WhyEnded,
 }
 
-/// A reason for the end of a run.
+/// The reason why a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhyEnded {
-    /// Every process did all its cycles, or crashed for good.
+    /// Every process completed all its cycles or crashed for good.
     Finished,
-    /// It reached its limit of virtual time (`max-time`) while processes were still working or
+    /// The run reached its limit of virtual time (`max-time`) while processes were still working or
     /// waiting.
     TimeLimit,
-    /// Processes waited, and no pending event could wake any of them.
+    /// Processes were waiting, and no pending event could wake any of them.
     NothingAhead,
 }
 
@@ -66,63 +68,67 @@ pub enum WhyEnded {
 pub struct Header {
     /// The lock, as in `--client`.
     pub client: String,
-    /// The fault family or families, as in `--fault`: `pause`, `pause+failover`, `none`.
+    /// The fault family or families, as in `--fault`, such as `pause`, `pause+failover` or `none`.
     pub fault: Families,
-    /// The seed of the run.
+    /// Seed of the run.
     pub seed: Seed,
-    /// The name of the locked resource, which is also the lock's key on the servers. With several
-    /// locks, the common prefix of their keys.
+    /// Name of the locked resource, which is also the lock's key on the servers; the common prefix
+    /// of the keys if the run has several locks.
     pub resource: String,
-    /// The lease requested from the servers.
+    /// Lease that the processes request from the servers, in microseconds.
     pub ttl_us: Micros,
-    /// Number of servers that must grant: 1, or a majority of independent masters.
+    /// Number of servers that must grant the lock: a majority of the independent masters, otherwise
+    /// 1.
     pub quorum: u16,
-    /// `true` if leases carry fencing tokens.
+    /// `true` if the lock's leases have fencing tokens.
     pub has_tokens: bool,
     /// The workload that uses the guarded value.
     pub workload: Workload,
-    /// The storage's treatment of tokens.
+    /// The way in which the storage treats fencing tokens.
     pub storage: StorageRule,
-    /// After healing, an acquire must succeed within this time.
+    /// Time in microseconds within which an acquire must succeed after all faults have ended.
     pub progress_bound_us: Micros,
-    /// Number of faults in the plan.
+    /// Number of faults in the run's plan.
     pub faults_planned: u32,
-    /// The longest time that a live process may keep the lock, if the run has such a bound. A
-    /// watchdog that renews forever exceeds it.
+    /// Longest time in microseconds for which a live process may keep the lock, for example with a
+    /// watchdog that renews the lease; absent if the run has no such bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_bound_us: Option<Micros>,
     /// `true` if a lock lasts as long as its process's session, which the servers end when they
-    /// have not heard from the process for the ttl. Otherwise a lock lasts for the ttl.
+    /// have not heard from the process for the ttl. `false` if a lock lasts for the ttl.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lives_with_session: bool,
     /// The form in which a server keeps the lock; absent for servers that expire leases themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_as: Option<Keeping>,
-    /// For a lock that serves waiters in order of arrival: a process that asked later than another
-    /// by more than this must not get the lock first. Absent for locks that promise no order.
+    /// Time in microseconds for a lock that serves waiters in order of arrival: a process that
+    /// asked later than another by more than this time must not get the lock first. Absent for
+    /// locks that promise no order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order_bound_us: Option<Micros>,
-    /// `true` if each lock of the run belongs to a job that must be done once.
+    /// `true` if the run has one lock for each job, and each job must be done once.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lock_per_job: bool,
-    /// The availability requirement, if there is one. Programs have a default bound.
+    /// The availability requirement, if there is one. Programs have a default requirement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub availability: Option<Availability>,
-    /// `true` if the servers' changes of the lock are unknown: only processes and the storage report.
+    /// `true` if the servers' changes of the lock are not recorded, so only processes and the
+    /// storage report events.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub locks_unseen: bool,
 }
 
-/// A process that wants a free lock must get it within a bound, while enough servers run.
+/// An availability requirement: while enough servers run, a process that wants a free lock must get
+/// it within a bound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Availability {
-    /// The bound.
+    /// Time in microseconds within which the process must get the lock.
     pub bound_us: Micros,
-    /// Number of servers, named from `redis-1` or `server-1` up.
+    /// Total number of servers, which are named from `redis-1` or `server-1` up.
     pub servers: u16,
-    /// Number of them that must run.
+    /// Number of servers that must run for the requirement to apply.
     pub needed: u16,
-    /// `true` if time counts only while no fault acts.
+    /// `true` if only time without an active fault counts towards the bound.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub between_faults: bool,
 }
@@ -152,207 +158,209 @@ impl Header {
 /// An event of the run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
-    /// Position in the history. Orders events of the same instant.
+    /// Position of the event in the history, counted from 0. It orders events of the same instant.
     pub sequence: u64,
-    /// True time.
+    /// Virtual time of the event in microseconds.
     pub time_us: SimTime,
-    /// The node: a process or one of its threads, a server, or the storage. Each thread of a
-    /// process has its own events. The process starts and crashes as a whole, and these events name
-    /// its first thread.
+    /// The node at which the event happened: a process or one of its threads, a server, or the
+    /// storage. Starts and crashes concern a whole process, and their events name the first thread.
     pub node: Node,
     /// The kind of event and its details.
     #[serde(flatten)]
     pub what: What,
 }
 
-/// The kinds of events.
+/// The kind of an event and its details.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum What {
-    /// A thread of a process starts an operation. It has at most one open at a time.
+    /// A thread of a process starts an operation. A thread has at most one open operation.
     Invoke {
-        /// The number of the operation in the run; its completion repeats it.
+        /// Number of the operation in the run. The completion of the operation has the same number.
         operation: u64,
-        /// The requested action.
+        /// The action that the thread requests.
         #[serde(flatten)]
         action: Action,
     },
     /// The operation succeeded, and the process knows it.
     Ok {
-        /// The operation that ends.
+        /// Number of the operation that succeeded.
         operation: u64,
-        /// The owner value of a granted acquire.
+        /// Owner value of the granted lock; absent unless the operation is an acquire.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         owner: Option<String>,
-        /// The fencing token of a granted acquire.
+        /// Fencing token of the granted lock; absent unless an acquire returned one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         token: Option<u64>,
-        /// The stated validity of a granted lease, by the process's clock; absent if there is none.
+        /// Validity of the granted lease that the lock reports, in microseconds of the process's
+        /// clock; absent if the lock reports none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         valid_for_us: Option<Micros>,
-        /// The value that a read returned.
+        /// Value that the operation read from the storage; absent unless the operation is a read.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<i64>,
     },
-    /// The operation did not happen, and the process knows it.
+    /// The operation did not take effect, and the process knows it.
     Fail {
-        /// The operation that ends.
+        /// Number of the operation that failed.
         operation: u64,
-        /// The reason, in a few words.
+        /// The reason for the failure, in a few words.
         reason: String,
     },
-    /// The process does not know whether the operation happened.
+    /// The operation ended, and the process does not know whether it took effect.
     Info {
-        /// The operation that ends.
+        /// Number of the operation whose outcome is unknown.
         operation: u64,
-        /// The reason, in a few words.
+        /// The reason why the outcome is unknown, in a few words.
         reason: String,
     },
     /// The application stops waiting for an acquire or a release. If it cancels the call, the
     /// completion follows immediately and the outcome is unknown. If it interrupts the call, the
     /// completion follows when the library has finished.
     GivenUp {
-        /// The operation, which is still open.
+        /// Number of the operation, which is still open.
         operation: u64,
         /// How the application gave it up.
         how: GivingUp,
     },
-    /// From here on this thread's operations concern this one of several locks.
+    /// The following operations of this thread concern another of the run's locks.
     About {
-        /// The lock's key.
+        /// Key of the lock that the following operations concern.
         lock: String,
     },
     /// The lock's own code noticed that this thread lost the lock.
     Lost,
-    /// This thread waits for the lock and has sent nothing to a server for some time. Recorded when
-    /// the silence or the run ends: for silences beyond the bound after healing, for those longer
-    /// than the availability bound, and for every waiting thread when a run ends without pending
-    /// events. Not part of the digest.
+    /// This thread waits for the lock and has sent nothing to a server for some time. The event is
+    /// recorded when the silence or the run ends, if the silence since healing is longer than
+    /// `bound_us` or the whole silence is longer than the availability bound, and for every waiting
+    /// thread when a run ends without pending events. Not part of the digest.
     Silent {
-        /// The time of its last message, or the start of the wait if it has sent none since.
+        /// Virtual time in microseconds of the thread's last message, or of the start of the wait
+        /// if the thread has sent none since.
         since_us: SimTime,
-        /// A thread that waits for a free lock must send something within this time.
+        /// Time in microseconds within which a thread that waits for a free lock must send a
+        /// message.
         bound_us: Micros,
-        /// False if the run has ended and no pending event could wake a process: no timer of a
+        /// `false` if the run has ended and no pending event could wake a process: no timer of a
         /// process, no message from or to one, no fault, and no message that a server would send by
         /// itself. Traffic among Sentinels and servers does not count.
         ahead: bool,
     },
-    /// The process with all its threads, or the server, crashed or lost power.
+    /// A process with all its threads, or a server, crashed or lost power.
     Crashed,
-    /// The role of a server or Sentinel changes, or a node crashes with a command in transit. Not
-    /// part of the digest. Absent from histories of older versions of fencepost.
+    /// The role of a server or Sentinel changes, or a node crashes with a command in transit.
+    /// Absent in histories of older versions. Not part of the digest.
     Turn {
-        /// The change.
+        /// The change of role, or the kind of crash.
         turn: Turn,
-        /// The other node concerned.
+        /// The other node that the change concerns; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         about: Option<Node>,
     },
-    /// The process or server restarted after a crash.
+    /// A process or server restarted after a crash.
     Started,
     /// A server changed a key of the lock.
     Server {
-        /// The key.
+        /// The key that the server changed.
         key: String,
-        /// The change.
+        /// The way in which the key changed.
         change: Change,
-        /// The present value (owner) of the key, or the last one before it was removed.
+        /// Value of the key (the owner) after the change, or before it if the key was removed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<String>,
-        /// The requesting process; absent if the server acted by itself or a replica followed its
-        /// primary.
+        /// The process that requested the change; absent if the server acted by itself or as a
+        /// replica that follows its primary.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Node>,
         /// `true` if the server acted as a primary.
         primary: bool,
-        /// The number that the server gave the new holder, if its protocol has a number that can
-        /// serve as a fencing token.
+        /// Number that the server gave the new holder; absent if the protocol has no number that
+        /// can serve as a fencing token.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         token: Option<u64>,
-        /// The remaining lifetime of the key, by the server's clock; absent if the key has no
-        /// expiry, and in histories of version 1. Not part of the digest.
+        /// Remaining lifetime of the key in microseconds of the server's clock; absent if the key
+        /// has no expiry, and in histories of version 1. Not part of the digest.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lease_us: Option<Micros>,
     },
-    /// The storage answered a request.
+    /// The guarded storage answered a request.
     Storage {
-        /// The requesting process's operation.
+        /// Number of the operation of the process that sent the request.
         operation: u64,
-        /// The requesting process.
+        /// The process that sent the request.
         by: Node,
-        /// `read` or `write`.
+        /// The kind of the request: `read` or `write`.
         access: Access,
-        /// The token in the request.
+        /// Fencing token in the request; absent if the request had none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         token: Option<u64>,
-        /// The acquisition (its invoke's operation number) under which the request was made.
+        /// Operation number of the acquire under which the request was sent.
         acquisition: u64,
-        /// False if the token was rejected.
+        /// `false` if the storage rejected the request because of its token.
         accepted: bool,
-        /// The value before the request.
+        /// The guarded value before the request.
         before: i64,
-        /// The value after the request.
+        /// The guarded value after the request.
         after: i64,
-        /// For a write: the value that the writer had read.
+        /// Value that the process had read before this write; absent unless the request is a write.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         based_on: Option<i64>,
     },
-    /// A fault of the plan began to act. Not part of the digest.
+    /// A fault of the plan took effect. Not part of the digest.
     FaultBegan {
-        /// The fault's id in the plan.
+        /// The id of the fault in the plan.
         fault: u32,
-        /// Its kind, as in the plan.
+        /// The kind of the fault.
         kind: FaultKind,
-        /// All nodes that it names.
+        /// All nodes that the fault names.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         nodes: Vec<Node>,
     },
     /// A fault of the plan ended. Not part of the digest.
     FaultEnded {
-        /// The fault's id in the plan.
+        /// The id of the fault in the plan.
         fault: u32,
-        /// Its kind, as in the plan.
+        /// The kind of the fault.
         kind: FaultKind,
     },
-    /// All faults have ended; from here on progress is required. Not part of the digest.
+    /// All faults have ended, and from now on processes must make progress. Not part of the digest.
     Healed,
 }
 
-/// How an application stops waiting for a call.
+/// The way in which an application stops waiting for a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GivingUp {
-    /// It drops the call: no more library code runs for it.
+    /// The application drops the call, and no more library code runs for the call.
     Cancelled,
-    /// The call's next wait fails, and the library cleans up as after an error.
+    /// The next wait of the call fails, and the library cleans up as after an error.
     Interrupted,
 }
 
-/// A process's request to the lock or the storage.
+/// A request of a process to the lock or the storage.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "action", rename_all = "kebab-case")]
 pub enum Action {
-    /// Take the lock.
+    /// The process acquires the lock.
     Acquire,
-    /// Release it.
+    /// The process releases the lock.
     Release,
-    /// Extend the lease.
+    /// The process extends its lease.
     Extend,
-    /// Check whether the process still holds the lock.
+    /// The process checks whether it still holds the lock.
     Check,
-    /// Read the guarded value.
+    /// The process reads the guarded value.
     Read {
-        /// The acquisition under which the process reads.
+        /// Operation number of the acquire under which the process reads.
         acquisition: u64,
     },
-    /// Write the guarded value.
+    /// The process writes the guarded value.
     Write {
-        /// The acquisition under which the process writes.
+        /// Operation number of the acquire under which the process writes.
         acquisition: u64,
-        /// The new value.
+        /// The value that the process writes.
         value: i64,
-        /// The value that the process had read before.
+        /// The value that the process had read before the write.
         based_on: i64,
     },
 }
@@ -361,39 +369,40 @@ pub enum Action {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {
-    /// Reads the guarded value.
+    /// The request reads the guarded value.
     Read,
-    /// Writes it.
+    /// The request writes the guarded value.
     Write,
 }
 
-/// A server's change of a key.
+/// The way in which a server changed a key.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
-    /// The key was created or has a new value.
+    /// The key was created or received a new value.
     Granted,
-    /// Its time to live was reset.
+    /// The key's time to live was reset.
     Extended,
-    /// A command deleted it.
+    /// A command deleted the key.
     Removed,
-    /// It expired by the server's clock.
+    /// The key expired by the server's clock.
     Expired,
-    /// Evicted to free memory.
+    /// The server evicted the key to free memory.
     Evicted,
-    /// Removed by FLUSHALL or FLUSHDB.
+    /// FLUSHALL or FLUSHDB deleted the key.
     Flushed,
-    /// Discarded by a full resynchronisation with another primary.
+    /// A full resynchronisation with another primary discarded the key.
     Discarded,
-    /// Missing after a restart.
+    /// The key was missing after a restart of the server.
     Forgotten,
-    /// Present after a restart, or received in a full resynchronisation.
+    /// The key was present after a restart of the server, or was received in a full
+    /// resynchronisation.
     Restored,
 }
 
-/// A change of a node's role in a deployment.
+/// A change of role in a deployment, or a crash with a command in transit.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
@@ -415,11 +424,11 @@ pub enum Turn {
     SubjectivelyUp,
     /// A Sentinel knows that enough Sentinels consider the primary down.
     ObjectivelyDown,
-    /// A Sentinel no longer knows of enough such Sentinels.
+    /// A Sentinel no longer knows that enough Sentinels consider the primary down.
     ObjectivelyUp,
-    /// A Sentinel names another primary from now on.
+    /// A Sentinel starts to report another server as the primary.
     Names,
-    /// A process has crashed while one of its messages is in transit.
+    /// A process has crashed while one of its messages was in transit.
     InFlight,
     /// A server has crashed before it answered a request.
     Unanswered,

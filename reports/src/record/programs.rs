@@ -6,47 +6,50 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// One life of a program: from a start of its host to a crash, its own end, or the end of the run.
+/// One life of a program, from a start of its host until the program ends, the host crashes, or the
+/// run ends.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ProgramReport {
-    /// The process.
+    /// The simulated process that executes the program.
     pub process: Node,
-    /// Its start.
+    /// Virtual time in microseconds at which the program started.
     pub started_us: SimTime,
-    /// Its end, by itself or with its host; absent if it ran until the end of the run.
+    /// Virtual time in microseconds at which the program ended or its host crashed; absent if the
+    /// program ran until the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_us: Option<SimTime>,
-    /// Its end, in words.
+    /// The way in which the program ended, in words; absent if it ran until the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<String>,
-    /// `true` if it did not end as a worker should.
+    /// `true` if the program failed to do its work, for example because it exited with an error.
     pub failed: bool,
-    /// The line on standard error that names the error, if it failed and wrote one.
+    /// The line on standard error that names the error; absent unless the program failed and wrote
+    /// one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Its output, line by line.
+    /// The lines that the program printed, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output: Vec<Printed>,
-    /// Number of printed bytes beyond those that are kept.
+    /// Number of printed bytes that were not kept.
     #[serde(default)]
     pub output_dropped: u64,
-    /// At how many system calls its threads were stopped.
+    /// Number of system calls at which the program's threads were stopped.
     #[serde(default)]
     pub calls: u64,
-    /// How often a thread had to be interrupted because it used the processor for long while others
-    /// waited; such a run may not be reproducible.
+    /// Number of times a thread had to be interrupted because it used the processor for long while
+    /// others waited. A run with interruptions may not be reproducible.
     #[serde(default)]
     pub preempted: u32,
 }
 
-/// The code that the processes of a run executed, and its versions.
+/// The code that the programs of a run executed, and its versions.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Ran {
-    /// SHA-256, in hex, of the files that were executed and of those outside the system's folders
-    /// that were read as code, by path.
+    /// SHA-256, in hex and by path, of the executed files and of the files outside the system's
+    /// folders that were read as code.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
-    /// The versions of interpreters and packages that report one.
+    /// Versions of the interpreters and packages that report one, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub versions: BTreeMap<String, String>,
 }
@@ -61,11 +64,11 @@ impl Ran {
 /// A line that a program printed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Printed {
-    /// When.
+    /// Virtual time in microseconds at which the line was printed.
     pub time_us: SimTime,
-    /// `true` for standard error.
+    /// `true` for standard error, `false` for standard output.
     pub is_error: bool,
-    /// The text.
+    /// The text of the line.
     pub text: String,
 }
 

@@ -4,29 +4,30 @@ use fencepost_faults::{Node, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The messages of a run.
+/// The messages that were sent over the network in a run.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Trace {
-    /// In the order in which they were sent.
+    /// The messages, in the order in which they were sent.
     pub messages: Vec<WireMessage>,
     /// Number of further ones that were not kept.
     #[serde(default)]
     pub left_out: u64,
 }
 
-/// One message on the wire.
+/// A message that was sent over the network.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct WireMessage {
-    /// The sender.
+    /// The node that sent the message.
     pub from: Node,
-    /// The receiver.
+    /// The node to which the message was sent.
     pub to: Node,
-    /// The time of sending, in true time.
+    /// Virtual time in microseconds at which the message was sent.
     pub sent_us: SimTime,
-    /// The time of arrival at its host, in true time; absent if it never arrived.
+    /// Virtual time in microseconds at which the message arrived at its host; absent if it never
+    /// arrived.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrived_us: Option<SimTime>,
-    /// Its content: a command or a reply in words, or `connect`, `accepted`, `refused`, `end`,
-    /// `reset`.
+    /// Content of the message: a command or a reply in words, or `connect`, `accepted`, `refused`,
+    /// `end` or `reset`.
     pub label: String,
 }

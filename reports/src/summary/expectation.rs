@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// An expectation and the deviations from it.
+/// The expected results and the deviations from them.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Expectation {
-    /// The expectation, in words.
+    /// The expected results, in words.
     pub expected: String,
-    /// Each deviation, in words; empty if all came out as expected.
+    /// The deviations from the expected results, in words; empty if there are none.
     pub deviations: Vec<String>,
 }
 

@@ -21,98 +21,101 @@ pub const FORMAT: &str = "fencepost.report";
 /// Version of the format that this build writes. This build also reads version 1.
 pub const VERSION: u32 = 2;
 
-/// The runs of one seed.
+/// The results of the runs of one seed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
-    /// Always `fencepost.report`.
+    /// Name of the format, always `fencepost.report`.
     #[schemars(extend("const" = FORMAT))]
     pub format: String,
-    /// Always 2.
+    /// Version of the format, always 2.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
     /// The program that wrote the report.
     pub tool: Tool,
-    /// The seed of all random values.
+    /// Seed of all random values.
     pub seed: Seed,
     /// The fault families, as in `--fault`.
     pub faults: Vec<String>,
-    /// `turmoil` or `fast`.
+    /// The engine that executed the runs: `turmoil` or `fast`.
     pub engine: String,
-    /// The other settings needed for a replay.
+    /// The other settings that a replay needs.
     pub config: serde_json::Value,
-    /// One entry for each client and fault family.
+    /// The runs, one for each client and fault family.
     pub runs: Vec<RunReport>,
 }
 
 /// A program and its version.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Tool {
-    /// `fencepost`.
+    /// Name of the program: `fencepost`.
     pub name: String,
-    /// Its version.
+    /// Version of the program.
     pub version: String,
 }
 
-/// One client's run under one fault plan.
+/// The result of one client's run under one fault plan.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RunReport {
     /// The lock, as in `--client`.
     pub client: String,
     /// The fault family or families, as in `--fault`.
     pub fault: String,
-    /// `verdict`, and a `reason` if it is `unknown`.
+    /// The verdict on the run, and a `reason` if the verdict is `unknown`.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// The literature's prediction for this client under this fault.
+    /// The literature's prediction for this client under this fault; `null` if there is none.
     pub expected: Option<Expected>,
-    /// SHA-256 of the history, in hex.
+    /// SHA-256 of the run's history, in hex.
     pub history_digest: String,
-    /// Virtual duration of the run.
+    /// Virtual duration of the run in microseconds.
     pub virtual_time_us: SimTime,
-    /// Number of operations invoked.
+    /// Number of operations that the processes invoked.
     pub operations: u64,
     /// Number of successful acquires.
     pub acquisitions: u64,
     /// Number of messages sent over the network.
     pub messages: u64,
-    /// Number of faults of the plan that began.
+    /// Number of faults in the plan that began.
     pub faults_fired: u32,
-    /// The plan.
+    /// The faults of the run.
     pub plan: FaultPlan,
-    /// Lengths of leases, critical sections and waits that the seed drew (`all`), by scenario key.
-    /// They override the report's config.
+    /// Lengths of leases, critical sections and waits that the seed drew under `all`, by scenario
+    /// key. They override the report's config.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lengths: BTreeMap<String, String>,
-    /// Durations of the steps of a cycle.
+    /// Durations of acquires, critical sections and releases, in microseconds.
     pub latency_us: Latencies,
-    /// Counts of storage requests.
+    /// Numbers of storage requests by result.
     pub storage: StorageTally,
-    /// The violations.
+    /// The violations found in the run.
     pub violations: Vec<ViolationReport>,
-    /// The comparison with the expectation, if there is one.
+    /// The comparison with the expected results; absent if no results are expected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expectation: Option<Expectation>,
     /// The events around the violations, described for people.
     pub timeline: Vec<TimelineEntry>,
-    /// The full history, if requested.
+    /// The complete history of the run; absent unless requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<History>,
-    /// The checksum of `history`; see `fencepost_reports::record::checksum`.
+    /// Checksum of `history`; absent if the report contains no history.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history_checksum: Option<String>,
-    /// The messages on the network, if a format needs them.
+    /// The messages sent over the network; absent unless an output format needs them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
-    /// Output and exit status of the user's own programs, if they use the lock.
+    /// Output and exit status of the user's own programs; absent if no such program used the lock.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<ProgramReport>,
-    /// A note on how the run was judged, such as the lock key used if it is not the one given.
+    /// A note on how the run was judged, such as the lock key used if it differs from the given
+    /// one; absent if there is nothing to note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Commands and file hashes of these programs.
+    /// File hashes and versions of the code that the user's own programs executed; absent if no
+    /// such program used the lock.
     #[serde(default, skip_serializing_if = "Ran::is_empty")]
     pub ran: Ran,
-    /// The first system call that differed between two runs of the same programs, if any.
+    /// The first system call that differed between two runs of the same programs; absent if no
+    /// difference was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_reproducible: Option<String>,
 }
@@ -123,165 +126,173 @@ impl RunReport {
     }
 }
 
-/// Durations of acquires, critical sections and releases, in microseconds of true time; `null` if
-/// there were none.
+/// Durations of acquires, critical sections and releases, in microseconds of virtual time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Latencies {
-    /// From an acquire's invocation to its ok.
+    /// Durations from the invocation of an acquire to its success; `null` if no acquire succeeded.
     pub acquire: Option<Latency>,
-    /// From an acquire's ok to the end of its critical section.
+    /// Durations from the success of an acquire to the end of its critical section; `null` if there
+    /// was no critical section.
     pub hold: Option<Latency>,
-    /// From a release's invocation to its completion.
+    /// Durations from the invocation of a release to its completion; `null` if there was no
+    /// release.
     pub release: Option<Latency>,
 }
 
-/// A distribution of durations, in microseconds. Percentiles are nearest-rank: each is a measured
-/// duration.
+/// A distribution of durations, in microseconds. Percentiles use the nearest-rank method, so each
+/// percentile is a measured duration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
-    /// Half of the durations are at most this long.
+    /// Median duration in microseconds.
     pub p50: u64,
-    /// 99 % of the durations are at most this long.
+    /// 99th percentile of the durations, in microseconds.
     pub p99: u64,
-    /// The longest duration.
+    /// Longest duration in microseconds.
     pub max: u64,
 }
 
-/// Counts of storage requests.
+/// Numbers of storage requests by result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct StorageTally {
-    /// Accepted reads and writes.
+    /// Number of accepted reads and writes.
     pub accepted: u64,
-    /// Reads and writes rejected because of their token.
+    /// Number of reads and writes that were rejected because of their token.
     pub rejected: u64,
-    /// Accepted writes that arrived too late; each is a `stale-write`.
+    /// Number of accepted writes that arrived after a request of a later holder. Each of these
+    /// writes is a `stale-write`.
     pub stale_writes: u64,
 }
 
-/// A violation and the results of its diagnostic runs.
+/// A violation and the results of its diagnosis.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ViolationReport {
-    /// The checkers' finding.
+    /// The violation found by the checkers.
     #[serde(flatten)]
     pub violation: Violation,
-    /// The smallest plan that still shows the violation; `null` if there was no search.
+    /// The smallest fault plan that still shows the violation; `null` if there was no search.
     pub minimal_plan: Option<FaultPlan>,
     /// The size and digest of the minimal plan's run; absent if there was no search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimal_run: Option<MinimalRun>,
-    /// The threshold of the decisive magnitude; `null` if there was no search or there is none.
+    /// The threshold of the decisive fault's magnitude; `null` if there was no search or no
+    /// threshold exists.
     pub boundary: Option<Boundary>,
-    /// For each fault of the minimal plan: whether the violation still happens without it.
+    /// For each fault of the minimal plan, whether the violation still happens without that fault.
     #[serde(default)]
     pub but_for: Vec<ButFor>,
-    /// Pairs of neighbouring events of the minimal run, and whether the violation still happens in
-    /// reverse order; absent if there was no search.
+    /// Pairs of neighbouring events of the minimal run, with whether the violation still happens in
+    /// the reverse order; absent if there was no search.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub necessary_order: Vec<OrderedPair>,
-    /// For each safeguard that applies to the run: its effect on the violation.
+    /// For each safeguard that applies to the run, its effect on the violation.
     #[serde(default, deserialize_with = "remedies_of_any_version")]
     pub remedies: Vec<Remedy>,
     /// The command that reproduces the violation.
     pub replay: String,
 }
 
-/// The run of the minimal plan. It has fewer processes and cycles; everything else is as in the
-/// report's config and the run's lengths.
+/// The run of the minimal plan. It has fewer processes and cycles; all other settings are those of
+/// the report's config and the run's lengths.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct MinimalRun {
     /// Number of processes that take the lock.
     pub processes: u16,
-    /// Number of cycles of each process.
+    /// Number of cycles of each process. A cycle is an acquire, a critical section and a release.
     pub cycles: u32,
-    /// SHA-256 of that run's history, in hex.
+    /// SHA-256 of the minimal run's history, in hex.
     pub history_digest: String,
-    /// Number of runs in the search.
+    /// Number of runs that the search for the minimal plan used.
     pub searched_runs: u32,
-    /// `true` if the plan is locally minimal. If the search reached its limit of runs, the plan
-    /// shows the violation but may not be minimal.
+    /// `true` if the plan is locally minimal. `false` if the search reached its limit of runs, so a
+    /// smaller plan may exist.
     pub complete: bool,
 }
 
-/// The threshold of a magnitude at which the rule breaks.
+/// The threshold of a fault's magnitude at which the rule breaks.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Boundary {
-    /// The id of the fault with this magnitude.
+    /// The id of the fault in the minimal plan.
     pub fault: u32,
-    /// The field: `duration_us`, `offset_us`, `rate_ppm` or `down_us`. Its suffix is the unit.
+    /// Name of the fault's field: `duration_us`, `offset_us`, `rate_ppm` or `down_us`. Its suffix
+    /// is the unit.
     pub quantity: String,
-    /// The violation happens with this value.
+    /// A value with which the violation happens, in the unit of the quantity.
     pub enough: i64,
-    /// The violation does not happen with this value, one step away: a step less, or a step more
-    /// where less is worse (a server's downtime).
+    /// A neighbouring value with which the violation does not happen, in the unit of the quantity.
+    /// The value is one step less, or one step more for a server's downtime, where less is worse.
     pub not_enough: i64,
-    /// The calculated bound: in no run can the violation happen with less (or with more, where less
-    /// is worse).
+    /// The calculated bound, in the unit of the quantity; `null` if no bound is known. In no run
+    /// can the violation happen with a smaller value (or a greater value, where less is worse).
     pub analytic: Option<i64>,
 }
 
-/// The result without one fault.
+/// The result of a run without one fault, or without a pair of faults.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ButFor {
-    /// The id of the removed fault.
+    /// The id of the removed fault in the minimal plan.
     pub fault: u32,
-    /// The id of the other removed fault, if a pair was removed.
+    /// The id of the second removed fault; absent if only one fault was removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub and_fault: Option<u32>,
-    /// `true` if the violation still happens. Otherwise the fault is a cause.
+    /// `true` if the violation still happens without the removed faults. `false` if it does not, so
+    /// the removed faults are a cause.
     pub violation_without_it: bool,
 }
 
-/// The effect of one safeguard. A run is broken if it breaks the violation's rule, for any cause.
+/// The effect of one safeguard on a violation. A run counts as broken if it breaks the violation's
+/// rule, whatever the cause.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Remedy {
-    /// The safeguard.
+    /// Name of the safeguard.
     pub name: String,
-    /// Its setting: `40s`, `client=fencing`.
+    /// Setting of the safeguard, such as `40s` or `client=fencing`.
     pub setting: String,
-    /// Its effect on the violation in this run.
+    /// The effect of the safeguard on the violation in the same run.
     pub on_this_plan: OnThisPlan,
-    /// Number of similar plans that break the rule.
+    /// Results of similar plans with and without the safeguard.
     pub nearby: Nearby,
-    /// Number of other seeds that break the rule with the safeguard.
+    /// Number of additional seeds whose runs break the rule with the safeguard.
     pub broken_with: u64,
-    /// Number of the same seeds that break it without the safeguard.
+    /// Number of additional seeds whose runs break the rule without the safeguard.
     pub broken_without: u64,
-    /// Number of `unknown` runs with the safeguard: they did not exercise the lock, so they are no
-    /// evidence.
+    /// Number of additional seeds whose runs did not exercise the lock with the safeguard. Such
+    /// runs are no evidence.
     pub unknown_with: u64,
-    /// Number of `unknown` runs without the safeguard.
+    /// Number of additional seeds whose runs did not exercise the lock without the safeguard. Such
+    /// runs are no evidence.
     pub unknown_without: u64,
-    /// Number of other seeds run with the same lock, faults and settings.
+    /// Number of additional seeds that were run with the same lock, faults and settings.
     pub seeds: u64,
-    /// The first of these seeds. They are consecutive and skip the run's own seed.
+    /// The first of the additional seeds. They are consecutive, except that the seed of the report
+    /// is skipped.
     pub seeds_from: Seed,
 }
 
-/// The effect of a safeguard on the violation in its own run.
+/// The effect of a safeguard on the violation in the same run.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum OnThisPlan {
-    /// The run keeps the rule. It exercised the lock, and the same faults hit the processes at the
-    /// same points as without the safeguard.
+    /// With the safeguard the run keeps the rule. The run exercised the lock, and the same faults
+    /// hit the processes at the same points as without the safeguard.
     Gone,
-    /// The run still breaks the rule.
+    /// With the safeguard the run still breaks the rule.
     StillThere,
-    /// The run keeps the rule but is a different run: the faults hit other operations, or no
-    /// process got the lock.
+    /// With the safeguard the run keeps the rule, but the runs cannot be compared: the faults hit
+    /// other operations, or no process got the lock.
     NotComparable,
 }
 
-/// Plans similar to the run's: all faults up to a second earlier or later, of the same or a tenth
-/// greater magnitude.
+/// Results of plans similar to the run's plan. In a similar plan, all faults begin up to one second
+/// earlier or later and have the same magnitude or a magnitude that is one tenth greater.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Nearby {
-    /// Number of plans run.
+    /// Number of similar plans that were run.
     pub plans: u64,
-    /// Number that break the rule with the safeguard.
+    /// Number of similar plans that break the rule with the safeguard.
     pub broken: u64,
-    /// Number that break it without the safeguard.
+    /// Number of similar plans that break the rule without the safeguard.
     pub broken_without: u64,
 }
 
@@ -306,36 +317,37 @@ fn remedies_of_any_version<'de, D: Deserializer<'de>>(reader: D) -> Result<Vec<R
     Ok(current.collect())
 }
 
-/// An event, described for people.
+/// An event of the timeline, with a description for people.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TimelineEntry {
-    /// Position in the history.
+    /// Position of the event in the history, counted from 0.
     pub sequence: u64,
-    /// True time.
+    /// Virtual time of the event in microseconds.
     pub time_us: SimTime,
-    /// The node where it happened.
+    /// The node at which the event happened.
     pub process: Node,
-    /// The event.
+    /// The kind of the event and its details.
     #[serde(flatten)]
     pub what: What,
-    /// The event in words.
+    /// The event, in words.
     pub text: String,
-    /// `true` if it starts a critical section inside another one of the same thread.
+    /// `true` if the event starts a critical section inside another critical section of the same
+    /// thread.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub nested: bool,
-    /// `true` if it is evidence of a violation.
+    /// `true` if the event is evidence of a violation.
     pub witness: bool,
-    /// Number of events omitted between the previous entry and this one.
+    /// Number of events omitted between the previous entry and this entry.
     #[serde(default)]
     pub left_out: u64,
-    /// The nodes whose critical sections began among the omitted events, one entry for each
-    /// section.
+    /// The nodes whose critical sections began among the omitted events, with one entry for each
+    /// critical section.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out_sections: Vec<Node>,
-    /// The nodes in a critical section right after the event, according to the full history.
+    /// The nodes in a critical section immediately after the event, according to the full history.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub holding: Vec<Node>,
-    /// Those of them on a machine that a fault had stopped.
+    /// The nodes in `holding` that a fault had stopped at that time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stopped: Vec<Node>,
 }

@@ -38,75 +38,75 @@ pub const FORMAT: &str = "fencepost.sweep";
 /// Version of the format that this build reads and writes.
 pub const VERSION: u32 = 1;
 
-/// The totals of many seeds. The same inputs give the same bytes, except in `measured`.
+/// The results of many seeds. The same inputs give the same bytes, except in `measured`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Sweep {
-    /// Always `fencepost.sweep`.
+    /// Name of the format, always `fencepost.sweep`.
     #[schemars(extend("const" = FORMAT))]
     pub format: String,
-    /// Always 1.
+    /// Version of the format, always 1.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// The program that wrote it.
+    /// The program that wrote the document.
     pub tool: Tool,
-    /// Everything that the runs have in common; neither seeds nor shard nor threads.
+    /// The settings that all runs share. Seeds, shard and number of threads are not included.
     pub config: serde_json::Value,
-    /// The checksum of this document, without what is measured: see
-    /// `fencepost_reports::record::checksum`.
+    /// Checksum of this document without the measurements; absent in documents of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checksum: Option<String>,
-    /// From the first seed that was run to the last: those of this shard only.
+    /// The range from the first seed that was run to the last, in this shard.
     pub seeds: SeedRange,
-    /// The seeds between them that were not run, ascending; absent if all were.
+    /// Ranges of seeds within `seeds` that were not run, in ascending order; absent if all were
+    /// run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<SeedRange>,
-    /// The part of a larger sweep.
+    /// The part of the complete sweep that was run.
     pub shard: Shard,
-    /// The seeds of the larger sweep, all shards together; absent from what older builds wrote.
+    /// The seeds of the complete sweep, all shards together; absent in documents of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole: Option<SeedRange>,
-    /// `true` if every seed of the shard was run, without gaps.
+    /// `true` if every seed of the shard was run.
     pub complete: bool,
-    /// One entry for each client and fault, in the order asked for.
+    /// The results, one cell for each client and fault, in the order of the command line.
     pub cells: Vec<Cell>,
-    /// The comparison with an earlier sweep, if a baseline was given.
+    /// The comparison with an earlier sweep; absent if no baseline was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Box<Comparison>>,
-    /// Speed measurements, which differ between machines.
+    /// Measurements of speed, which differ between machines.
     #[serde(default)]
     pub measured: Measured,
 }
 
-/// A range of seeds, the end excluded.
+/// A range of seeds. The end is excluded.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
 pub struct SeedRange {
     /// The first.
     pub from: Seed,
-    /// One beyond the last.
+    /// The seed after the last seed.
     pub to: Seed,
 }
 
-/// Slice `index` of `count`, from 1. Slices are contiguous, see [`Shard::slice`].
+/// One of several parts of a whole. The parts are contiguous and of nearly equal size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Shard {
-    /// The number of the slice.
+    /// Number of the shard, from 1 to `count`.
     pub index: u32,
-    /// Of how many.
+    /// Total number of shards.
     pub count: u32,
 }
 
-/// Speed measurements.
+/// Measurements of speed.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Measured {
-    /// Over all cores.
+    /// Number of runs per second on all cores; absent if not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_per_second: Option<f64>,
-    /// Of one core.
+    /// Number of runs per second on one core; absent if not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_per_second_per_core: Option<f64>,
-    /// Real milliseconds.
+    /// Duration of the sweep in milliseconds of real time; absent if not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wall_ms: Option<u64>,
 }

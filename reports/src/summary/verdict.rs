@@ -27,7 +27,7 @@ pub enum Verdict {
     Violated,
     /// Nothing found, but nothing exercised either.
     Unknown {
-        /// The reason.
+        /// The reason why the lock was not exercised.
         reason: String,
     },
 }

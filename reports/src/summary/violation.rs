@@ -9,36 +9,36 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// A broken rule in one run, with all its occurrences of one cause; times and witness are those of
-/// the first occurrence.
+/// A broken rule in one run, with all its occurrences of the same cause. Times and evidence are
+/// those of the first occurrence.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Violation {
-    /// The stable fingerprint of client, kind and cause: the same anomaly has the same id in every
-    /// run.
+    /// Stable fingerprint of the lock, the broken rule and the cause. The same anomaly has the same
+    /// id in every run.
     pub id: String,
     /// The rule that was broken.
     pub kind: Kind,
-    /// Its severity.
+    /// The severity of the violation.
     pub severity: Severity,
-    /// The locked resource.
+    /// Name of the locked resource.
     pub resource: String,
-    /// Its start, in true time.
+    /// Virtual time in microseconds at which the first occurrence begins.
     pub at_us: SimTime,
-    /// Its duration; zero if it was instantaneous.
+    /// Duration of the first occurrence in microseconds; 0 if it was instantaneous.
     pub duration_us: Micros,
     /// Number of occurrences in this run.
     pub occurrences: u64,
-    /// Total duration of all occurrences.
+    /// Total duration of all occurrences, in microseconds.
     pub total_duration_us: Micros,
-    /// The processes involved, the earlier holder first.
+    /// The processes involved in the violation, the earlier holder first.
     pub processes: Vec<Node>,
-    /// Its cause.
+    /// The cause of the violation.
     pub cause: Cause,
-    /// Two or three sentences for people.
+    /// A description of the violation in two or three sentences.
     pub summary: String,
     /// The few events that convict, in their order.
     pub witness: Vec<Event>,
-    /// The story, step by step, each step with its event.
+    /// The steps that led to the violation, each with the event that supports it.
     #[serde(default)]
     pub narrative: Vec<Line>,
 }

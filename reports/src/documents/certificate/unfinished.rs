@@ -19,55 +19,58 @@ pub const FORMAT: &str = "fencepost.exploration";
 pub static VIEWS: &[View<Unfinished>] =
     &[View::new("text", text), View::JSON, View::new("html", page)];
 
-/// An exploration without a certificate: a shard, one that was stopped, or one whose runs did not
-/// exercise the lock.
+/// The result of an exploration for which no certificate was issued: the exploration was one shard,
+/// was stopped, or had runs that did not exercise the lock.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Unfinished {
-    /// Always `fencepost.exploration`.
+    /// Name of the format, always `fencepost.exploration`.
     #[schemars(extend("const" = FORMAT))]
     pub format: String,
-    /// 1, or 2 if plans delay messages.
+    /// Version of the format: 1, or 2 if plans delay messages.
     #[schemars(extend("enum" = [VERSION, VERSION_WITH_DELAYS]))]
     pub version: u32,
-    /// The program that wrote it.
+    /// The program that wrote the document.
     pub tool: Tool,
-    /// SHA-256 over the rest of the document, in hex.
+    /// SHA-256 of the rest of the document, in hex.
     pub checksum: Option<String>,
-    /// Always false.
+    /// Always `false`, because this document is not a certificate.
     #[schemars(extend("const" = false))]
     pub is_certificate: bool,
-    /// The reason why there is no certificate.
+    /// The reason why no certificate was issued, in words.
     pub reason: String,
-    /// The requested bounds, in numbers.
+    /// The requested bounds of the enumeration.
     pub bounds: StatedBounds,
-    /// The requested part of the plans; 1 of 1 is all of them.
+    /// The requested part of the enumeration. Shard 1 of 1 contains every plan.
     pub shard: Shard,
-    /// How many units the plans make in all: those with no fault, one and two, and of those with as
-    /// many faults first those that delay no message, if any does.
+    /// Numbers of units in the whole enumeration, for plans with no fault, one fault, and two
+    /// faults. If plans delay messages, each number of faults has one entry for each number of
+    /// delayed messages, in ascending order.
     pub units: Vec<u64>,
-    /// The numbers of runs by verdict.
+    /// Numbers of runs by verdict.
     pub runs: Runs,
-    /// The plans that a rule excluded.
+    /// Numbers of plans that were not run, by reason.
     pub left_out: LeftOut,
-    /// The slices of a certificate that were run as a whole, in order.
+    /// The slices of the enumeration of which every unit was run, in order.
     pub slices: Vec<Slice>,
-    /// The finished units of unfinished slices, in order.
+    /// The finished units of slices that are not finished, in order.
     pub loose: Vec<LooseUnit>,
 }
 
-/// The result of a unit.
+/// The result of one unit of the enumeration.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LooseUnit {
-    /// Number of faults in each of its plans.
+    /// Number of faults in each plan of the unit.
     pub faults: u8,
-    /// Number of delayed messages in each of its plans; absent if none.
+    /// Number of delayed messages in each plan of the unit; absent if the plans delay no messages.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub delays: u8,
-    /// Its number, from 0: a base run, a kind and target in a base run, or a first fault or delay.
+    /// Number of the unit, counted from 0. A unit is a base run, a fault kind and target in a base
+    /// run, or a first fault or delay.
     pub unit: u64,
-    /// Number of runs.
+    /// Number of runs in the unit.
     pub runs: u64,
-    /// SHA-256 over the digests of its histories and their verdicts, in order.
+    /// SHA-256, in hex, of the digests of the histories and of the verdicts of the unit's runs, in
+    /// order.
     pub digest: String,
 }
 

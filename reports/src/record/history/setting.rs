@@ -17,7 +17,7 @@ pub struct Checks {
 
 macro_rules! storage_rules {
     ($($(#[$doc:meta])* $member:ident = $checks:expr,)*) => {
-        /// The storage's treatment of fencing tokens.
+        /// The way in which the storage treats fencing tokens.
         #[derive(
             Clone,
             Copy,
@@ -51,15 +51,14 @@ macro_rules! storage_rules {
 }
 
 storage_rules! {
-    /// The storage rejects reads and writes with a lower token than the highest one that it has
-    /// seen.
+    /// The storage rejects reads and writes whose token is lower than the highest token seen.
     Fenced = Checks { reads: true, writes: true, writes_late: false },
-    /// The storage checks the tokens of writes, but not of reads.
+    /// The storage rejects writes whose token is lower than the highest token seen, and accepts all
+    /// reads.
     FencedWrites = Checks { reads: false, writes: true, writes_late: false },
     /// The storage does not check tokens.
     Unchecked = Checks { reads: false, writes: false, writes_late: false },
-    /// The storage checks the token of a write, but executes the write a moment later without
-    /// checking again.
+    /// The storage checks the token, but writes a moment later without checking the token again.
     CheckThenWrite = Checks { reads: true, writes: true, writes_late: true },
 }
 
@@ -71,14 +70,16 @@ pub enum Keeping {
     RowByClients,
     /// A row with an expiry time, which the server compares with its wall clock.
     RowByServer,
-    /// A connection's lock: it ends with the connection and has no ttl.
+    /// A lock that belongs to a connection. It has no ttl and ends with the connection.
     Connection,
-    /// A key that is deleted when its lease ends; the holder's process keeps the lease alive.
+    /// A key that is deleted when its lease ends. The holder's process keeps the lease alive.
     Lease,
-    /// A session's lock; the holder's process keeps the session alive.
+    /// A lock that belongs to a session. The holder's process keeps the session alive.
     Session,
-    /// A lock of a member of a distributed system, released when the member departs.
+    /// A lock that belongs to a member of a distributed system and is released when the member
+    /// departs.
     Membership,
-    /// The same with a lease by the wall clock of the server.
+    /// A lock that belongs to a member of a distributed system and has a lease by the server's wall
+    /// clock.
     MemberLease,
 }

@@ -11,7 +11,7 @@ struct Work {
 
 macro_rules! workloads {
     ($($(#[$doc:meta])* $member:ident = $work:expr,)*) => {
-        /// The use that processes make of the guarded value.
+        /// The work that processes do with the guarded value.
         #[derive(
             Clone,
             Copy,
@@ -44,11 +44,11 @@ macro_rules! workloads {
 }
 
 workloads! {
-    /// Reads a value, changes it and writes it back.
+    /// Each cycle reads a value, changes it and writes it back.
     Register = Work { initial: 0, next: |value| Some(value + 1) },
-    /// A flash sale: no item may be sold twice.
+    /// A flash sale, in which no item may be sold twice.
     Seckill = Work { initial: 20, next: |value| (value > 0).then(|| value - 1) },
-    /// Issues increasing numbers, for example for orders.
+    /// Each cycle issues an increasing number, such as an order number.
     Sequence = Work { initial: 0, next: |value| Some(value + 1) },
     /// Does numbered jobs, each of which must be done only once.
     Jobs = Work { initial: 0, next: |value| Some(value + 1) },

@@ -15,82 +15,85 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// One client under one fault over many seeds. All counts but `phases` are of runs: a run with ten
-/// overlaps counts once.
+/// The results of one client under one fault over many seeds. Unless stated otherwise, a count is a
+/// number of runs, so a run with ten overlaps counts once.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Cell {
     /// The lock, as `--client` names it.
     pub client: String,
-    /// The family or families, as `--fault` names them.
+    /// The fault family or families, as `--fault` names them.
     pub fault: String,
-    /// Number of seeds run.
+    /// Number of seeds that were run.
     pub runs: u64,
-    /// Number of valid runs.
+    /// Number of runs that exercised the lock and kept every rule.
     pub valid: u64,
-    /// Number of violated runs.
+    /// Number of runs that broke at least one rule.
     pub violated: u64,
-    /// Number of runs that did not exercise the lock.
+    /// Number of runs that did not exercise the lock and broke no rule.
     pub unknown: u64,
-    /// The runs in which one of the user's programs failed on its own and nothing else was found.
+    /// The `unknown` runs in which a user's own program failed; absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<Failures>,
-    /// The reason of the unknown run with the lowest seed, if there is one.
+    /// The `unknown` run with the lowest seed; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_unknown: Option<FirstUnknown>,
     /// Number of runs that broke each rule.
     pub violations_by_kind: BTreeMap<Kind, u64>,
-    /// Number of runs that broke a rule, by cause.
+    /// Number of runs with a violation of each cause.
     pub violations_by_cause: BTreeMap<Cause, u64>,
-    /// The lowest seed that broke each rule.
+    /// The lowest seed whose run broke each rule.
     pub first_seed: BTreeMap<Kind, Seed>,
-    /// Violated runs among those that exercised something.
+    /// Rate of the violated runs among the runs that exercised the lock.
     pub rate: Rate,
-    /// If no run was violated: the 95 % upper bound of the rate by the rule of three.
+    /// 95 % upper bound of the violation rate by the rule of three; absent if a run was violated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet_bound: Option<f64>,
-    /// Number of seeds until a violation.
+    /// Number of seeds until the first violation.
     #[serde(default)]
     pub seeds_to_first: SeedsToFirst,
-    /// Number of the anomalies' smallest runs that turmoil reproduced event by event.
+    /// Number of anomalies whose smallest run turmoil reproduced event by event.
     pub confirmed_under_turmoil: u64,
-    /// Each distinct anomaly, sorted by id.
+    /// The distinct anomalies, ordered by id.
     pub fingerprints: Vec<Fingerprint>,
-    /// How many violations are kept: the smallest of each anomaly first, then the second smallest
-    /// of each, and so on. The smallest always are.
+    /// Maximum number of violating runs that are kept: first the smallest of each anomaly, then the
+    /// second smallest of each, and so on. The smallest run of each anomaly is always kept.
     #[serde(default = "violations_max")]
     pub violations_max: u64,
     /// Number of faults of each kind that began in each phase of the protocol.
     pub phases: BTreeMap<String, BTreeMap<String, u64>>,
-    /// Limits of these faults and settings that no number of seeds removes, in sentences.
+    /// Violations that these faults and settings cannot show with any number of seeds, in
+    /// sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blind_spots: Vec<String>,
-    /// The comparison with the expectation, if there is one.
+    /// The comparison with the expected results; absent if no results are expected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expectation: Option<Expectation>,
-    /// Measurements, which differ between machines: `cpu_us`, the processor time of all runs in
-    /// microseconds; `cpu_us_per_run`; and `cpu_us_to_first_median` and `cpu_us_to_first_p90`, the
-    /// seeds to the first violation multiplied by `cpu_us_per_run`.
+    /// Measurements, which differ between machines. `cpu_us` is the processor time of all runs in
+    /// microseconds, `cpu_us_per_run` is the processor time per run, and `cpu_us_to_first_median`
+    /// and `cpu_us_to_first_p90` are the numbers of seeds to the first violation multiplied by
+    /// `cpu_us_per_run`.
     #[serde(default)]
     pub measured: BTreeMap<String, f64>,
 }
 
-/// Runs with the verdict `unknown` because one of the user's programs failed on its own.
+/// The `unknown` runs in which a user's own program failed. A program that ends because its host
+/// crashes has not failed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Failures {
-    /// How many.
+    /// Number of `unknown` runs in which a program failed.
     pub runs: u64,
-    /// The lowest seed of them.
+    /// The lowest seed whose run is `unknown` because a program failed.
     pub first_seed: Seed,
-    /// The failure there.
+    /// The reason for the failure in the run with the lowest seed.
     pub reason: String,
 }
 
-/// The unknown run of the lowest seed.
+/// The `unknown` run with the lowest seed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct FirstUnknown {
-    /// Its seed.
+    /// Seed of the run.
     pub seed: Seed,
-    /// The reason.
+    /// The reason why the run is `unknown`.
     pub reason: String,
 }
 
@@ -103,51 +106,54 @@ fn violations_max() -> u64 {
 
 const CPU_US: &str = "cpu_us";
 
-/// A distinct anomaly.
+/// A distinct anomaly: a broken rule and its cause.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Fingerprint {
-    /// The stable fingerprint of client, kind and cause.
+    /// Stable fingerprint of the lock, the broken rule and the cause.
     pub id: String,
     /// The rule that was broken.
     pub kind: Kind,
     /// Why.
     pub cause: Cause,
-    /// Number of runs that show it.
+    /// Number of runs that show the anomaly.
     pub runs: u64,
-    /// The smallest run that shows it.
+    /// The smallest run that shows the anomaly.
     pub smallest: Smallest,
-    /// Further runs that show it, ascending.
+    /// Further runs that show the anomaly, the smallest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<Kept>,
-    /// The finding in the smallest run, with its minimal plan; absent if it was not minimized.
+    /// The violation in the smallest run, with its minimal plan; absent if the plan was not
+    /// minimized.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<Box<ViolationReport>>,
-    /// Its state in the store of findings; absent without `--findings`.
+    /// The state of the anomaly in the findings file; absent without `--findings`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<FindingState>,
 }
 
-/// A run that shows an anomaly. Fewer faults are smaller, then the lower seed.
+/// A run that shows an anomaly. A run is smaller if its plan has fewer faults, or as many faults
+/// and a lower seed.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
 pub struct Kept {
-    /// Number of faults in its plan.
+    /// Number of faults in the plan of the run.
     pub faults: u64,
-    /// Its seed.
+    /// Seed of the run.
     pub seed: Seed,
 }
 
-/// The smallest run that shows an anomaly: the fewest faults, then the lowest seed.
+/// The smallest run that shows an anomaly, which has the fewest faults and, among those, the lowest
+/// seed.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
 pub struct Smallest {
-    /// Number of faults in its plan (its minimal plan, if one was found).
+    /// Number of faults in the minimal plan of the run, or in its plan if there is no minimal plan.
     pub faults: u64,
-    /// Its seed.
+    /// Seed of the run.
     pub seed: Seed,
-    /// `true` if a second run under turmoil gave the same history.
+    /// `true` if turmoil reproduced the history of the run event by event.
     #[serde(default)]
     pub confirmed_under_turmoil: bool,
 }

@@ -22,97 +22,98 @@ const VERSION: u32 = 1;
 /// (Bonferroni).
 pub const LEVEL: f64 = 0.05;
 
-/// Two sweeps, cell by cell.
+/// A comparison of two locks or two sweeps, cell by cell.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
-    /// Always `fencepost.compare`.
+    /// Name of the format, always `fencepost.compare`.
     #[schemars(extend("const" = FORMAT))]
     pub format: String,
-    /// Always 1.
+    /// Version of the format, always 1.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// The program that compared them.
+    /// The program that compared the sweeps.
     pub tool: Tool,
     /// The first.
     pub a: Side,
     /// The second.
     pub b: Side,
-    /// The settings in which they differ.
+    /// The settings that differ between the two sides.
     pub settings: Vec<Setting>,
     /// Every pair of cells.
     pub pairs: Vec<Pair>,
-    /// The cells that only the first has, as `lock x fault`.
+    /// The cells that only the first side has, as `lock x fault`.
     pub only_a: Vec<String>,
-    /// The cells that only the second has.
+    /// The cells that only the second side has, as `lock x fault`.
     pub only_b: Vec<String>,
-    /// A pair differs if its p-value is below this: [`LEVEL`] over the number of pairs.
+    /// Significance threshold: a pair differs if its p-value is below this number. It is the
+    /// significance level divided by the number of pairs.
     pub p_max: f64,
 }
 
-/// One of the two.
+/// One of the two compared locks or sweeps.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Side {
-    /// The lock or file, as given on the command line.
+    /// Name of the lock or file, as on the command line.
     pub name: String,
-    /// The program that wrote it.
+    /// The program that wrote the sweep.
     pub tool: Tool,
-    /// The range of its seeds; some may not have been run (see `complete`).
+    /// The range from the first seed to the last.
     pub seeds: SeedRange,
-    /// `true` if every seed was run.
+    /// `true` if every seed of the range was run.
     pub complete: bool,
 }
 
-/// A setting in which the two differ.
+/// A setting that differs between the two sides.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Setting {
-    /// Its key in a scenario.
+    /// Key of the setting in a scenario.
     pub key: String,
-    /// Its value in the first; null if it has none.
+    /// Value of the setting on the first side; `null` if it has none.
     pub a: Value,
-    /// Its value in the second.
+    /// Value of the setting on the second side; `null` if it has none.
     pub b: Value,
 }
 
-/// Two cells under the same faults.
+/// A pair of cells under the same faults, one from each side.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Pair {
-    /// The family or families.
+    /// The fault family or families, as `--fault` names them.
     pub fault: String,
-    /// The cell of the first.
+    /// The result of the first side's cell.
     pub a: Half,
-    /// The cell of the second.
+    /// The result of the second side's cell.
     pub b: Half,
-    /// The two-sided p-value of Fisher's exact test of the two rates, to three significant digits.
+    /// Two-sided p-value of Fisher's exact test of the two rates, to three significant digits.
     pub p: f64,
-    /// The conclusion.
+    /// The comparison of the two rates.
     pub difference: Difference,
-    /// Anomalies of the first only.
+    /// The anomalies that only the first side has.
     pub only_a: Vec<Anomaly>,
-    /// Anomalies of the second only.
+    /// The anomalies that only the second side has.
     pub only_b: Vec<Anomaly>,
 }
 
-/// A cell of one of the two.
+/// The result of one side's cell.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Half {
-    /// The lock.
+    /// The lock, as `--client` names it.
     pub client: String,
-    /// Number of seeds run.
+    /// Number of seeds that were run.
     pub runs: u64,
     /// Number of them that exercised the lock.
     pub exercised: u64,
-    /// Number of these that were violated.
+    /// Number of exercised runs that were violated.
     pub violated: u64,
-    /// The rate of the violated among the exercised.
+    /// Rate of the violated runs among the runs that exercised the lock.
     pub rate: Rate,
 }
 
-/// A rule that was broken, and why.
+/// A broken rule and its cause.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
 pub struct Anomaly {
-    /// The rule.
+    /// The rule that was broken.
     pub kind: Kind,
     /// Why.
     pub cause: Cause,
@@ -124,13 +125,13 @@ pub struct Anomaly {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Difference {
-    /// The second is violated less often.
+    /// The second side breaks less often than the first, and the difference is significant.
     Less,
-    /// The second is violated more often.
+    /// The second side breaks more often than the first, and the difference is significant.
     More,
-    /// Chance explains what difference there is.
+    /// The difference is not significant, so it may be due to chance.
     NotSignificant,
-    /// At least one of the two never exercised the lock.
+    /// At least one of the two cells has no run that exercised the lock.
     NotExercised,
 }
 

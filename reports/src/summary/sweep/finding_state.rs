@@ -3,19 +3,20 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The state of a finding in a store.
+/// The state of a finding in a findings file.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingState {
-    /// The last sweep found it first, or found it again after it had been fixed.
+    /// The last sweep found the anomaly for the first time, or found it again after it had been
+    /// fixed.
     New,
-    /// An earlier sweep found it.
+    /// An earlier sweep had already found the anomaly.
     Known,
-    /// Somebody accepted it, so it does not make a sweep fail.
+    /// The user accepted the anomaly, so a sweep that finds it does not fail.
     Accepted,
-    /// None of its seeds shows it any more.
+    /// No seed that showed the anomaly still shows it.
     Fixed,
 }
 

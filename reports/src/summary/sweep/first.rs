@@ -18,20 +18,23 @@ const LENGTHS: [u64; 4] = [16, 256, 4_096, 65_536];
 /// entries, regardless of the number of seeds.
 pub(crate) const EXACT_MAX: u64 = 32;
 
-/// Number of seeds until a violation, counted from the first seed of a block.
+/// Number of seeds until the first violation, measured in blocks of consecutive seeds and counted
+/// from the first seed of a block.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SeedsToFirst {
-    /// Half of the blocks need no more; null if more than half of them are quiet, or none is
-    /// complete.
+    /// Number of seeds within which half of the blocks show a violation; `null` if more than half
+    /// of the blocks show none, or no block is complete.
     pub median: Option<u64>,
-    /// Nine in ten blocks need no more; null if more than one in ten is quiet, or none is complete.
+    /// Number of seeds within which nine in ten blocks show a violation; `null` if more than one in
+    /// ten blocks shows none, or no block is complete.
     pub p90: Option<u64>,
-    /// The length of the blocks that the two were taken from: the shortest at which nine in ten
-    /// blocks show a violation, else the longest that was completed; zero if none was.
+    /// Length of the blocks from which `median` and `p90` are computed, in seeds: the shortest
+    /// length at which nine in ten blocks show a violation, otherwise the longest length with a
+    /// complete block; 0 if no block is complete.
     pub block: u64,
-    /// Number of completed blocks of that length.
+    /// Number of complete blocks of the length `block`.
     pub complete: u64,
-    /// The blocks that both are computed from, for each length.
+    /// The blocks of each length from which `median` and `p90` are computed.
     pub blocks: Vec<Blocks>,
 }
 
@@ -44,18 +47,19 @@ pub struct Blocks {
     pub quiet: u64,
     /// Number of complete blocks by the number of seeds until their first violation.
     pub first: BTreeMap<u64, u64>,
-    /// Incomplete blocks (some seeds not run), in ascending order.
+    /// The incomplete blocks, of which not all seeds were run, in ascending order.
     pub open: Vec<OpenBlock>,
 }
 
 /// A block of which not all seeds were run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct OpenBlock {
-    /// Its first seed.
+    /// The first seed of the block.
     pub from: Seed,
-    /// Number of its seeds that were run.
+    /// Number of seeds of the block that were run.
     pub seeds: u64,
-    /// How far into the block the earliest violation known so far is, counted from 1.
+    /// Position in the block of the first seed with a violation among those that were run, counted
+    /// from 1; `null` if no run shows one.
     pub to_first: Option<u64>,
 }
 

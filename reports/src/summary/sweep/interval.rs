@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 /// The 0.975 quantile of the standard normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// A rate and its 95 % interval by Wilson's score (Wilson 1927), each rounded to six significant
-/// digits. Only sums, products, quotients and square roots go into it, which IEEE 754 rounds alike
-/// on every machine.
+/// A rate with its 95 % confidence interval by Wilson's score (Wilson 1927), each rounded to six
+/// significant digits. The calculation uses only sums, products, quotients and square roots, which
+/// IEEE 754 rounds identically on every machine.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Rate {
-    /// The measured rate.
+    /// The measured rate, from 0 to 1.
     pub point: f64,
-    /// The lower end of the interval.
+    /// Lower end of the confidence interval, from 0 to 1.
     pub low: f64,
-    /// The upper end of the interval.
+    /// Upper end of the confidence interval, from 0 to 1.
     pub high: f64,
 }
 

@@ -10,17 +10,17 @@ use std::path::{Path, PathBuf};
 /// The real servers of a run, by coordinator. Other coordinators are simulated.
 pub type RealServers = BTreeMap<String, ServerBinary>;
 
-/// The program of a real server, as in a report.
+/// The binary of a real server.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ServerBinary {
-    /// Its absolute path.
+    /// Absolute path of the binary.
     pub path: String,
-    /// Its own name: `Redis`, `Valkey` or another.
+    /// Name of the server, such as `Redis` or `Valkey`.
     pub name: String,
-    /// The version that it reports.
+    /// Version that the server reports.
     pub version: String,
-    /// The SHA-256 of the file.
+    /// SHA-256 of the binary, in hex.
     pub sha256: String,
 }
 

@@ -4,20 +4,20 @@ use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The lock calls that an application gives up.
+/// The kinds of lock calls that an application gives up.
 #[derive(
     Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema, ValueEnum,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Calls {
-    /// None: it waits for every answer.
+    /// The application waits for the result of every call.
     #[default]
     None,
-    /// Acquires.
+    /// The application gives up acquires.
     Acquire,
-    /// Releases.
+    /// The application gives up releases.
     Release,
-    /// Acquires and releases.
+    /// The application gives up acquires and releases.
     Both,
 }
 

@@ -43,42 +43,44 @@ fn is_zero(span: &Span) -> bool {
 }
 
 scenario! {
-/// All settings of a run. A TOML file for people (`--scenario`); every report contains all of them.
+/// The settings of a run. A scenario file contains some of them in TOML (`--scenario`), and every
+/// report contains all of them.
 keys {
     /// Number of processes that take the lock.
     processes: u16 = 3, |count| (1..=64).contains(count) => "1 to 64";
-    /// Number of threads of each process. Each thread takes the lock by itself: 1, or up to 16 for
-    /// a lock that distinguishes the threads of a process.
+    /// Number of threads of each process, each of which takes the lock by itself: 1, or up to 16
+    /// for a lock that distinguishes the threads of a process.
     #[serde(skip_serializing_if = "is_one")]
     threads: u16 = 1, |count| (1..=16).contains(count) => "1 to 16";
-    /// Number of cycles (acquire, critical section, release) of each thread.
+    /// Number of cycles of each thread. A cycle is an acquire, a critical section and a release.
     cycles: u32 = 20, |count| *count > 0 => "at least 1";
     /// Lifetime of a lock at the server.
     ttl: Span = Span::secs(10),
         |ttl| *ttl >= Span::millis(1) => "at least 1ms, the unit of a server's expiry";
-    /// Length of a critical section: drawn log-uniformly, or the validity that the lock states.
+    /// Length of a critical section: a range from which it is drawn log-uniformly, or
+    /// `until-validity` for the validity that the lock reports.
     hold: Hold = Hold::Drawn(SpanRange::new(Span::millis(10), Span::secs(8)));
-    /// The kind of critical section: whether a pause delays its end.
+    /// The kind of critical section, which decides whether a pause of the process delays its end.
     #[serde(skip_serializing_if = "Section::is_wait")]
     section: Section = Section::Wait;
-    /// The critical sections that take a re-entrant lock a second time. All, if a report omits it;
-    /// for a scenario file see [`Scenario::of_table`].
+    /// The critical sections that take a re-entrant lock a second time. If a report omits the key,
+    /// all of them do.
     #[serde(default = "Nesting::unsaid", skip_serializing_if = "Nesting::is_unsaid")]
     nesting: Nesting = Nesting::Drawn;
-    /// Longest time that a live process may keep the lock; unlimited by default.
+    /// Longest time for which a live process may keep the lock; unlimited by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     held_bound: Option<Span> = None, |bound| *bound != Some(Span::default()) => "more than zero";
-    /// While enough servers run, a process that wants a free lock must get it within this time;
-    /// unlimited by default.
+    /// Time within which a process that wants a free lock must get it while enough servers run. By
+    /// default a program must within the progress bound, between faults; other locks need not.
     #[serde(skip_serializing_if = "Option::is_none")]
     availability: Option<Span> = None;
-    /// Time for which client-1 hangs in its first critical section without checking a clock; none
-    /// by default.
+    /// Time for which client-1 hangs in its first critical section without checking a clock; by
+    /// default it does not hang.
     #[serde(skip_serializing_if = "Option::is_none")]
     hang: Option<Span> = None;
     /// Pause of a process between two cycles.
     think: SpanRange = SpanRange::new(Span::millis(1), Span::millis(20));
-    /// Delay between the starts of two consecutive processes; none by default.
+    /// Delay between the starts of two consecutive processes; 0 by default.
     #[serde(skip_serializing_if = "is_zero")]
     stagger: Span = Span::default();
 }
@@ -86,24 +88,25 @@ keys {
 group calls: ClientCalls {
     /// Delay between two attempts to acquire.
     retry: SpanRange = SpanRange::new(Span::millis(50), Span::millis(200));
-    /// Time after which an acquire gives up.
+    /// Time after which a process gives up an acquire.
     acquire_timeout: Span = Span::secs(30), |span| !is_zero(span) => "more than zero";
-    /// Lock calls that the application cancels: it drops the call, and no more library code runs
-    /// for it, as with `tokio::time::timeout` and `select!`.
+    /// Lock calls that the application cancels. It drops the call, and no more library code runs
+    /// for the call, as with `tokio::time::timeout` and `select!`.
     #[serde(skip_serializing_if = "Calls::are_none")]
     cancel: Calls = Calls::None;
-    /// Lock calls that the application interrupts: the call's next wait fails, and the library
+    /// Lock calls that the application interrupts. The next wait of the call fails, and the library
     /// cleans up as after an error, as with `Thread.interrupt`, asyncio's `Task.cancel` and a
     /// cancelled Go context.
     #[serde(skip_serializing_if = "Calls::are_none")]
     interrupt: Calls = Calls::None;
-    /// Time before it gives up one of these calls: drawn log-uniformly for about every second call;
-    /// it waits for the others to finish.
+    /// Range from which the application's patience with a cancelled or interrupted call is drawn
+    /// log-uniformly. The application gives up about every second such call and waits for the
+    /// others to finish.
     #[serde(skip_serializing_if = "is_patient")]
     patience: SpanRange = PATIENCE;
-    /// Timeout for a server's reply, and for a connection to it.
+    /// Timeout for a server's reply and for a connection to the server.
     command_timeout: Span = Span::millis(500), |span| !is_zero(span) => "more than zero";
-    /// The same timeout for each of several independent masters.
+    /// Timeout for a reply of one of several independent masters and for a connection to it.
     node_timeout: Span = Span::millis(50), |span| !is_zero(span) => "more than zero";
     /// Timeout for a storage request.
     storage_timeout: Span = Span::secs(1), |span| !is_zero(span) => "more than zero";
@@ -111,22 +114,22 @@ group calls: ClientCalls {
 keys {
     /// The workload that uses the guarded value.
     workload: Workload = Workload::Register;
-    /// The storage's treatment of fencing tokens.
+    /// The way in which the storage treats fencing tokens.
     storage: StorageRule = StorageRule::Fenced;
 }
 /// Durations of messages, commands and the run.
 group timing: Timing {
     /// Latency of a message.
     latency: SpanRange = SpanRange::new(Span(Micros(200)), Span::millis(2));
-    /// The one link with the maximum of `latency`; all other links then have the minimum. By
-    /// default every latency is drawn.
+    /// The only link whose latency is the maximum of `latency`. All other links have the minimum.
+    /// By default every latency is drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     slow_link: Option<SlowLink> = None;
     /// Time that a server needs for one command.
     service_time: Span = Span(Micros(20));
     /// Time that a disk needs for a sync.
     sync_time: Span = Span::millis(1);
-    /// The smallest step of time.
+    /// Smallest step of virtual time.
     quantum: Span = Span(Micros(100)),
         |step| (Span(Micros(10))..=Span::millis(10)).contains(step) => "10us to 10ms";
     /// Limit of a run's virtual time.
@@ -134,24 +137,25 @@ group timing: Timing {
 }
 /// The servers, and the clients' use of replicas and Sentinels.
 group servers: Servers {
-    /// Data that survives a restart.
+    /// The data of a server that survives a restart.
     persistence: Persistence = Persistence::None;
-    /// Number of independent masters of a quorum lock.
+    /// Number of independent masters for a quorum lock.
     masters: u16 = 5, |count| (1..=31).contains(count) => "1 to 31";
-    /// Order in which a process asks them.
+    /// The order in which a process asks the independent masters.
     masters_order: MastersOrder = MastersOrder::Same;
     /// Number of servers in a ZooKeeper ensemble.
     #[serde(skip_serializing_if = "is_three")]
     ensemble: u16 = 3, |count| (1..=31).contains(count) => "1 to 31";
-    /// Chubby's lock-delay after a holder has failed; a lock requests one minute by default.
+    /// Chubby's lock-delay after the holder of a lock has failed; by default the one minute that a
+    /// lock requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     lock_delay: Option<Span> = None,
         |delay| delay.is_none_or(|delay| delay <= Span::secs(60)) => "up to 60s, Chubby's bound";
-    /// When PostgreSQL's standby receives a commit. By default runs with failovers or replication
-    /// lag have an asynchronous standby.
+    /// The time at which PostgreSQL's standby receives a commit. By default, runs with failovers or
+    /// replication lag have an asynchronous standby.
     #[serde(skip_serializing_if = "Option::is_none")]
     standby: Option<Standby> = None;
-    /// The old primary's fate when an operator promotes the standby.
+    /// The fate of the old primary when an operator promotes the standby.
     #[serde(skip_serializing_if = "OldPrimary::is_drawn")]
     old_primary: OldPrimary = OldPrimary::Drawn;
     /// Number of replicas of the primary in runs with failovers.
@@ -160,61 +164,63 @@ group servers: Servers {
     sentinels: u16 = 3, |count| (1..=31).contains(count) => "1 to 31";
     /// Silence after which a Sentinel considers a server down.
     down_after: Span = Span::secs(1), |span| !is_zero(span) => "more than zero";
-    /// Sentinel's failover-timeout.
+    /// Value of Sentinel's `failover-timeout`.
     failover_timeout: Span = Span::secs(10), |span| !is_zero(span) => "more than zero";
-    /// Redis's min-replicas-to-write.
+    /// Value of Redis's `min-replicas-to-write`.
     min_replicas: u16 = 0;
-    /// Number of replicas that a client waits for (WAIT) before it considers a lock granted; 0 for
-    /// no WAIT.
+    /// Number of replicas for which a client waits with WAIT before it considers a lock granted; 0
+    /// for no WAIT.
     wait_replicas: u16 = 0;
-    /// Timeout of that WAIT.
+    /// Timeout of the WAIT command that `wait-replicas` adds.
     wait_timeout: Span = Span::millis(200);
-    /// A Sentinel client's reaction to a new primary.
+    /// The reaction of a Sentinel client to a new primary.
     #[serde(skip_serializing_if = "Switches::are_heard")]
     switches: Switches = Switches::Heard;
 }
 keys {
     /// The part of the run in which faults may begin.
     fault_window: SpanRange = SpanRange::new(Span::secs(2), Span::secs(60));
-    /// The strategy that places faults. Uniform, if a report omits it; for a scenario file see
-    /// [`Scenario::of_table`].
+    /// The strategy that decides when faults begin. If a report omits the key, the strategy is
+    /// `uniform`.
     #[serde(default = "Strategy::unsaid", skip_serializing_if = "Strategy::is_unsaid")]
     strategy: Strategy = Strategy::Aimed;
 }
 /// Magnitudes of faults.
 group faults: FaultSizes {
-    /// Duration of a pause or suspension of a process; by default up to 2.5 leases.
+    /// Duration of a pause or suspension of a process; by default 100 ms to 2.5 leases.
     pause: Option<SpanRange> = None;
-    /// Lag of replicas.
+    /// Time by which replicas lag behind their primary; by default 50 ms to 5 s.
     replication_lag: Option<SpanRange> = None;
-    /// Number of replicas that lag at a time; by default all.
+    /// Number of replicas that lag at the same time; by default all replicas.
     #[serde(skip_serializing_if = "Option::is_none")]
     lagging_replicas: Option<u16> = None, |count| *count != Some(0) => "at least 1";
-    /// How `failover` removes a replicated primary; by default any way.
+    /// The way in which `failover` removes a replicated primary; by default drawn for each
+    /// failover.
     #[serde(skip_serializing_if = "FailoverBy::is_drawn")]
     failover_by: FailoverBy = FailoverBy::Drawn;
     /// Maximum number of servers hit by one strike of `restart`, `clock-jump`, `eviction` or
-    /// `partition`; by default any number.
+    /// `partition`; no limit by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     struck_servers: Option<u16> = None, |count| *count != Some(0) => "at least 1";
     /// The nodes from which `partition` separates processes: `servers`, or the guarded `storage`.
     #[serde(skip_serializing_if = "CutOff::is_servers")]
     cut_off: CutOff = CutOff::Servers;
-    /// The largest relative drift between the clocks of any two hosts, in parts per million.
+    /// Largest relative drift between the clocks of any two hosts, in parts per million.
     drift_ppm: u32 = 30_000;
-    /// Step of a clock.
+    /// Size of a clock step in either direction; by default a fifth of a lease to 2 leases.
     clock_jump: Option<SpanRange> = None;
     /// Downtime of a restarted server.
     restart_delay: SpanRange = SpanRange::new(Span::default(), Span::default());
-    /// Delay that `storage-delay` adds to a request.
+    /// Delay that `storage-delay` adds to a storage request; by default 50 ms to 2 leases.
     storage_delay: Option<SpanRange> = None;
     /// Delay that `latency` adds to a message.
     extra_latency: Option<SpanRange> = None;
-    /// Duration of a partition.
+    /// Duration of a partition; by default 100 ms to 1.5 leases.
     partition: Option<SpanRange> = None;
 }
 keys {
-    /// Lengths that were set explicitly to their built-in values; `all` draws the other lengths.
+    /// Lengths that were explicitly set to their built-in values. The fault family `all` draws the
+    /// other lengths.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     keeps: BTreeSet<Length> = BTreeSet::new();
     /// The user's own programs that can be the lock under test.
@@ -226,11 +232,11 @@ keys {
     /// The Lua locks that can be the lock under test.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     scripts: Vec<LockScript> = Vec::new();
-    /// The planted mistake, when the tests themselves are tested.
+    /// The mistake that is planted to test the tests.
     #[serde(skip)]
     mutant: Option<Mutant> = None;
-    /// `true` if replay commands have to refuse a project file, which would add
-    /// options to theirs.
+    /// `true` if replay commands have to refuse a project file, whose options would be added to
+    /// theirs.
     #[serde(skip)]
     replays_without_project: bool = false;
 }

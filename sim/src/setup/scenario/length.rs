@@ -3,21 +3,21 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A length that a swarm run draws; its name is the scenario key.
+/// A length that a seed of the family `all` draws, named by its scenario key.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Length {
-    /// Lifetime of a lock at the server: 4 s to 30 s.
+    /// Lifetime of a lock at the server, from 4 s to 30 s.
     Ttl,
-    /// Length of a critical section: up to a maximum between 30 % and 80 % of the lease.
+    /// Length of a critical section, up to a maximum between 30 % and 80 % of the lease.
     Hold,
-    /// Pause between two cycles: up to a maximum between 2 ms and 1 s.
+    /// Pause of a process between two cycles, up to a maximum between 2 ms and 1 s.
     Think,
-    /// Delay between two attempts to acquire: up to a maximum between 100 ms and 1 s, and at least
-    /// a quarter of it.
+    /// Delay between two attempts to acquire, up to a maximum between 100 ms and 1 s and at least a
+    /// quarter of the maximum.
     Retry,
-    /// Timeout for a storage request: 500 ms to three leases.
+    /// Timeout for a storage request, from 500 ms to three leases.
     StorageTimeout,
 }

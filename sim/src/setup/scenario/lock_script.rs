@@ -7,26 +7,28 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
 
-/// A lock written in Lua. A report contains its text, so a replay does not need the file.
+/// A lock written in Lua. A report contains the text of the script, so a replay does not need the
+/// file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Written", into = "Written")]
 #[schemars(with = "Written")]
 pub struct LockScript {
-    /// Its name in a report.
+    /// Name of the lock in reports.
     pub name: String,
-    /// Its description.
+    /// The parsed script.
     pub script: Script,
 }
 
-/// A lock written in Lua.
+/// A lock written in Lua. A report contains the text of the script, so a replay does not need the
+/// file.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Written {
-    /// Its name in a report.
+    /// Name of the lock in reports.
     name: String,
-    /// Its source file.
+    /// Path of the script's source file.
     file: String,
-    /// Its text.
+    /// Text of the script.
     text: String,
 }
 

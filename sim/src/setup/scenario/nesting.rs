@@ -4,20 +4,20 @@ use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The critical sections that take and release a re-entrant lock a second time half-way through. In
-/// most libraries a nested acquire renews the lease, which hides a critical section that is too
-/// long.
+/// The critical sections in which a process acquires and releases a re-entrant lock a second time,
+/// half-way through. In most libraries the nested acquire renews the lease, which hides critical
+/// sections that are too long.
 #[derive(
     Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema, ValueEnum,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Nesting {
-    /// About half of the critical sections.
+    /// About half of the critical sections, drawn at random.
     #[default]
     Drawn,
-    /// Every one.
+    /// All critical sections.
     Always,
-    /// None.
+    /// No critical sections.
     Never,
 }
 

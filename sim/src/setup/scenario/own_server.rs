@@ -13,17 +13,17 @@ use std::path::Path;
 /// The names of other machines of a run.
 const TAKEN: [&str; 3] = ["judge", "localhost", "storage"];
 
-/// A server that the user brings, as in a report. The first is `server-1`, the next `server-2`.
+/// A user's own server. The first is named `server-1`, the second `server-2`, and so on.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct OwnServer {
-    /// The name of its host.
+    /// Name of the server's host.
     pub name: String,
-    /// The port that clients use.
+    /// Port to which clients connect.
     pub port: u16,
-    /// The program and its arguments, with the absolute paths of those that are files.
+    /// The server's program and its arguments. Those that are files have absolute paths.
     pub command: Vec<String>,
-    /// The SHA-256, at the time of the report, of each file that its command names.
+    /// SHA-256, in hex, of each file named in the command at the time of the report.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
 }

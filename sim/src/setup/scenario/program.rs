@@ -13,15 +13,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
 
-/// A program that takes the lock, as in a report.
+/// A user's own program that takes the lock.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Program {
-    /// Its name in a report.
+    /// Name of the lock in reports.
     pub name: String,
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// The coordinator that it runs against.
+    /// Name of the coordinator that the program uses.
     #[serde(
         default = "redis",
         skip_serializing_if = "is_redis",
@@ -30,43 +30,44 @@ pub struct Program {
     )]
     #[schemars(with = "String")]
     pub coordinator: Coordinator,
-    /// The servers of that coordinator.
+    /// The servers that the program uses.
     pub deployment: ProgramDeployment,
-    /// The servers that the user brings in place of a coordinator's.
+    /// The user's own servers, which replace those of the coordinator; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<OwnServer>,
-    /// The key of its lock at the servers.
+    /// Key of the program's lock at the servers.
     pub lock_key: String,
-    /// Its working directory.
+    /// Working directory of the program.
     pub folder: String,
-    /// Its environment, in addition to PATH, HOME and the variables with addresses.
+    /// Environment variables of the program, in addition to PATH, HOME and the variables that
+    /// contain server addresses.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,
-    /// The SHA-256, at the time of the report, of each file named in its command. The first word is
-    /// looked up as in a shell, the others relative to its working directory.
+    /// SHA-256, in hex, of each file named in the command at the time of the report. The first word
+    /// is looked up as in a shell, and the other words relative to the working directory.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
 }
 
-/// The servers that a program runs against.
+/// The servers that a program uses.
 #[derive(
     Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramDeployment {
-    /// One server. With Redis and PostgreSQL, replicas are added where the faults are about those.
+    /// One server. With Redis and PostgreSQL, replicas are added for faults that concern replicas.
     Single,
-    /// Redis: a primary with replicas and Sentinels.
+    /// A Redis primary with replicas and Sentinels.
     Sentinel,
-    /// Redis: independent masters.
+    /// Independent Redis masters.
     Independent,
-    /// ZooKeeper, GemFire: an ensemble.
+    /// An ensemble of ZooKeeper or GemFire servers.
     Ensemble,
-    /// PostgreSQL: a primary with a standby.
+    /// A PostgreSQL primary with a standby.
     Standby,
-    /// etcd: a cluster.
+    /// An etcd cluster.
     Cluster,
-    /// Chubby: a cell.
+    /// A Chubby cell.
     Cell,
 }
 

@@ -4,19 +4,20 @@ use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The kind of critical section: whether a pause of the process delays its end.
+/// The kind of critical section, which decides whether a pause of the process delays its end.
 #[derive(
     Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema, ValueEnum,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Section {
-    /// Waiting, for example for another system: it ends when its time has passed, even if the
-    /// process was paused meanwhile.
+    /// The process waits in the critical section, for example for another system. The critical
+    /// section ends on time even if the process is paused.
     #[default]
     Wait,
-    /// Work: a pause delays its end by the length of the pause.
+    /// The process works in the critical section. A pause of the process delays the end by the
+    /// length of the pause.
     Work,
-    /// Each critical section is one or the other, with equal probability.
+    /// Each critical section waits or works, with equal probability.
     Either,
 }
 

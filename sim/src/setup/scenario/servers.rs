@@ -4,28 +4,28 @@ use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Data that survives a restart.
+/// The data of a server that survives a restart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Persistence {
-    /// None.
+    /// No data survives.
     None,
-    /// The latest snapshot.
+    /// The latest snapshot survives.
     Rdb,
-    /// All writes; after a power loss, all but those of the last second.
+    /// All writes survive a crash, and all but those of the last second survive a power loss.
     AofEverysec,
-    /// All acknowledged writes.
+    /// All acknowledged writes survive.
     AofAlways,
 }
 
-/// The order of the independent masters in a process. A lock that asks one after the other starts
-/// with the first.
+/// The order in which a process asks the independent masters, for locks that ask one master after
+/// the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum MastersOrder {
-    /// The same order in all processes.
+    /// All processes ask the masters in the same order.
     Same,
-    /// Each process starts one master later than the previous process, as if it asked the nearest
-    /// first.
+    /// Each process starts one master later than the previous process, as if each process asked the
+    /// nearest master first.
     Rotated,
 }

@@ -4,13 +4,14 @@ use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// When a standby receives a commit of its primary.
+/// The time at which a standby receives a commit of its primary.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standby {
-    /// Some time after the commit was acknowledged.
+    /// The standby receives a commit some time after the commit is acknowledged.
     Asynchronous,
-    /// Before the commit is acknowledged (`synchronous_standby_names`).
+    /// The standby receives a commit before the commit is acknowledged
+    /// (`synchronous_standby_names`).
     Synchronous,
 }
 
@@ -30,12 +31,12 @@ impl Standby {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum OldPrimary {
-    /// One or the other, with equal probability.
+    /// The old primary is stopped or keeps running, with equal probability.
     #[default]
     Drawn,
-    /// The operator first stops it for good.
+    /// The operator stops the old primary for good before promoting the standby.
     Stopped,
-    /// The old primary is not stopped: once it is back or reachable, there are two primaries.
+    /// The old primary is not stopped. Once it is back or reachable, there are two primaries.
     Running,
 }
 

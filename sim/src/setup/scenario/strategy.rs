@@ -4,20 +4,21 @@ use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// When faults begin in a run, and the order of messages.
+/// The strategy that decides when faults begin in a run and how latencies order the messages.
 #[derive(
     Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema, ValueEnum,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Strategy {
-    /// Faults begin where their families draw them, mostly uniformly in time.
+    /// Each fault family draws the times of its faults, mostly uniformly.
     Uniform,
-    /// Half of the faults begin there, half at commands and phases of the protocol, each equally
-    /// likely.
+    /// Half of the faults begin at times drawn by their families. The other half begin at commands
+    /// and phases of the protocol, each equally likely.
     #[default]
     Aimed,
-    /// Faults begin where their families draw them. Latencies are not drawn for each message: every
-    /// link has a priority that decides its latency and that changes at a few points.
+    /// Each fault family draws the times of its faults. Latencies are not drawn for each message.
+    /// Instead, every link has a priority that decides its latency and that changes at a few
+    /// points.
     Pct,
 }
 

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Switches {
-    /// It listens for `+switch-master` and leaves the old primary immediately, as Redis's
+    /// The client listens for `+switch-master` and leaves the old primary immediately, as Redis's
     /// guidelines for clients recommend (documentation, "Sentinel client spec").
     #[default]
     Heard,
-    /// It stays with the old primary until its connection ends, as redis-py does.
+    /// The client stays with the old primary until its connection ends, as redis-py does.
     Ignored,
 }
 
