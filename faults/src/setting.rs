@@ -162,10 +162,10 @@ pub struct Knobs {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidSetting {
     /// The fault window ends before it begins.
-    #[error("fault window {begin}..{end}: expected an end at or after its begin", begin = .0.begin_us, end = .0.end_us)]
+    #[error("fault window {begin}..{end}: expected an end that is not before the start", begin = .0.begin_us, end = .0.end_us)]
     Window(Window),
     /// The minimum of a range of durations is above its maximum.
-    #[error("range {name} {min}..{max}: expected a minimum not above the \
+    #[error("range {name} {min}..{max}: expected a minimum that is not above the \
      maximum", min = .spans.min_us, max = .spans.max_us)]
     Spans {
         /// Name of the parameter with the reversed range.
@@ -174,7 +174,7 @@ pub enum InvalidSetting {
         spans: Spans,
     },
     /// The minimum number of faults is above the maximum.
-    #[error("fault counts {min}..{max}: expected a minimum not above the \
+    #[error("fault counts {min}..{max}: expected a minimum that is not above the \
      maximum", min = .0.min, max = .0.max)]
     Counts(Counts),
     /// The share of power losses is above 1000 per mille.

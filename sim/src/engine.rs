@@ -38,19 +38,19 @@ pub enum Engine {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EngineError {
     /// A task that runs without letting time pass.
-    #[error("{0} makes no progress: its tasks are polled for ever at one instant of virtual time")]
+    #[error("{0} makes no progress: its tasks are polled forever at one instant of virtual time")]
     Livelock(Node),
     /// The sequence number of the first event in which the engines differ.
-    #[error("the engines do not tell the same history: event {0} is the first that differs")]
+    #[error("the engines recorded different histories: event {0} is the first that differs")]
     Differ(u64),
     /// The sequence number of the first event in which two runs of a program differ.
     #[error(
-        "the program is not reproducible: event {0} differs between two runs. Does something \
-         outside change, such as a file in a folder that it reads?"
+        "the program is not reproducible: event {0} differs between two runs: check whether \
+         something outside the simulation changes, such as a file that the program reads"
     )]
     ProgramDiffers(u64),
     /// The time budget was used up during the run.
-    #[error("the time budget was used up before the run was over")]
+    #[error("the time budget ran out before the run ended")]
     OutOfTime,
     /// The turmoil simulation failed.
     #[error("turmoil stopped: {0}")]

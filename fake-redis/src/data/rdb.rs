@@ -58,15 +58,15 @@ pub(crate) struct Snapshot {
 
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub(crate) enum RdbError {
-    #[error("wrong signature: a snapshot begins with REDIS and four digits")]
+    #[error("wrong signature: expected REDIS and four digits")]
     Signature,
-    #[error("version {0} is unknown: {VERSION} can be read")]
+    #[error("version {0}: expected {VERSION}")]
     Version(u32),
-    #[error("the snapshot ends early")]
+    #[error("the snapshot is truncated")]
     Truncated,
-    #[error("the checksum is wrong")]
+    #[error("the checksum does not match the content")]
     Checksum,
-    #[error("there is a key in database {0}, which is not configured")]
+    #[error("a key is in database {0}, which is not configured")]
     Database(usize),
     #[error("unknown type or opcode {0}")]
     Kind(u8),

@@ -37,7 +37,7 @@ pub(crate) struct Outgoing<Expected> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("the peer's answer is not resp")]
+#[error("the peer did not answer in the Redis protocol (RESP)")]
 pub(crate) struct NotResp;
 
 impl<Expected> Outgoing<Expected> {

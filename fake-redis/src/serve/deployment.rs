@@ -53,10 +53,10 @@ impl ServeOptions {
     fn check(&self) -> Result<(), ServeError> {
         let wrong = |what: &str| Err(ServeError::Options(what.to_owned()));
         if self.nodes == 0 {
-            return wrong("0 nodes: expected 1 or more");
+            return wrong("nodes '0': expected at least 1");
         }
         if self.nodes > 1 && (self.replicas > 0 || self.sentinels > 0) {
-            return wrong("replicas and sentinels belong to one master: expected 1 node with them");
+            return wrong("replicas and Sentinels need a single master: expected 1 node");
         }
         Ok(())
     }

@@ -43,6 +43,19 @@ impl Magnitude {
         }
     }
 
+    /// Returns the name for people, without the unit.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Magnitude::DurationUs => "duration",
+            Magnitude::DownUs => "downtime",
+            Magnitude::ExtraUsMax => "maximum delay",
+            Magnitude::ExtraUsMin => "minimum delay",
+            Magnitude::ExtraUs => "delay of each command",
+            Magnitude::RatePpm => "clock rate",
+            Magnitude::OffsetUs => "clock step",
+        }
+    }
+
     /// Returns the step by which the magnitude is minimized: a millisecond, or one part per
     /// million.
     pub fn step(self) -> u64 {

@@ -98,9 +98,9 @@ pub enum Unit {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Worse {
-    /// The greater one.
+    /// Greater values are worse.
     More,
-    /// The smaller one.
+    /// Smaller values are worse.
     Less,
 }
 
@@ -111,7 +111,7 @@ pub struct Probe {
     pub value: u64,
     /// Number of seeds that were run.
     pub runs: u64,
-    /// Number of them that exercised the lock.
+    /// Number of runs that exercised the lock.
     pub exercised: u64,
     /// Number of runs that exercised the lock and broke a counted rule.
     pub violated: u64,
@@ -133,7 +133,7 @@ pub struct Found {
     pub quiet: u64,
 }
 
-/// A value from which arithmetic says something.
+/// A bound that was calculated instead of measured.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Bound {
     /// The mildest value that can break the rule by this calculation, in the unit of the quantity.

@@ -103,13 +103,13 @@ pub struct Runs {
     /// processes acquired the lock, and a fault of the plan, if it has one, began while a process
     /// was acquiring or holding the lock.
     pub valid: u64,
-    /// Those that kept every rule, but exercised nothing.
+    /// Number of runs that kept every rule but did not exercise the lock.
     pub unknown: u64,
     /// Number of runs that broke a rule. In a certificate it is 0.
     pub violated: u64,
-    /// Those in which a fault was fired, or a message was late.
+    /// Number of runs in which a fault began or a message was delayed.
     pub fired: u64,
-    /// Those in which at least two processes acquired the lock.
+    /// Number of runs in which at least two processes acquired the lock.
     pub contended: u64,
 }
 
@@ -225,7 +225,7 @@ mod tests {
         for (text, says) in [
             (edited, "was edited"),
             (text.replace("\"checksum\"", "\"checksums\""), "checksum"),
-            (text[..text.len() / 2].to_owned(), "not a JSON document"),
+            (text[..text.len() / 2].to_owned(), "not JSON, or truncated"),
             (text.replace("fencepost.certificate", "fencepost.report"), "fencepost.report"),
             (text.replace("\"version\": 1", "\"version\": 9"), "version 9"),
         ] {

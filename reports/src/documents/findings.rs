@@ -60,7 +60,7 @@ pub struct Finding {
     pub client: String,
     /// The rule that was broken.
     pub kind: Kind,
-    /// Why.
+    /// The cause of the violation.
     pub cause: Cause,
     /// Day on which a sweep first found the anomaly, as YYYY-MM-DD.
     pub first_seen: String,

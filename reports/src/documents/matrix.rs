@@ -67,7 +67,7 @@ pub struct MatrixCell {
     pub verdict: CellVerdict,
     /// Number of seeds that were run.
     pub runs: u64,
-    /// Number of them that exercised the lock.
+    /// Number of runs that exercised the lock.
     pub exercised: u64,
     /// Number of runs that exercised the lock and broke a counted rule.
     pub violated: u64,
@@ -107,7 +107,7 @@ pub enum CellVerdict {
     Violated,
     /// No run broke a counted rule, and at least one run exercised the lock.
     Quiet,
-    /// Nothing was exercised.
+    /// No run exercised the lock.
     Unknown,
 }
 
@@ -128,7 +128,7 @@ pub enum Agreement {
     Contradicts,
     /// The literature predicts nothing for this lock under this fault.
     Silent,
-    /// Nothing was exercised.
+    /// No run exercised the lock.
     NotExercised,
 }
 

@@ -31,7 +31,7 @@ pub enum ReadError {
         column: usize,
     },
     /// The text has another format, or no format of fencepost.
-    #[error("format {found} is not {expected}")]
+    #[error("format {found}: expected {expected}")]
     WrongFormat {
         /// The format of the text in quotes, or `absent`.
         found: String,
@@ -52,7 +52,7 @@ pub enum ReadError {
         supported: u32,
     },
     /// The text has a version that was never published.
-    #[error("version {found} of {format} does not exist: versions count from 1")]
+    #[error("version {found} of {format} does not exist: versions start at 1")]
     NoVersion {
         /// Name of the format.
         format: String,
@@ -68,10 +68,7 @@ pub enum ReadError {
         problem: String,
     },
     /// The checksum does not match, because the content was changed.
-    #[error(
-        "the checksum of {what} does not match its content: the file was damaged or edited; write \
-         it again"
-    )]
+    #[error("the checksum of {what} does not match its content: the file was damaged or edited")]
     Damaged {
         /// Name of the damaged document or part.
         what: String,
@@ -239,15 +236,14 @@ mod tests {
         let edited = text.replace("\"client\":\"redlock\"", "\"client\":\"redlocj\"");
         assert_eq!(
             read_sweep(&edited).unwrap_err().to_string(),
-            "the checksum of this sweep does not match its content: the file was damaged or edited; \
-             write it again"
+            "the checksum of this sweep does not match its content: the file was damaged or edited"
         );
         let faster = text.replace("4240.0", "9999.0");
         assert!(faster != text && read_sweep(&faster).is_ok(), "what is measured is not covered");
         let mut wrong = Sweep { checksum: None, ..sealed };
         wrong.cells[0].violated += 1;
         let said = read_sweep(&serde_json::to_string(&wrong).unwrap()).unwrap_err().to_string();
-        assert!(said.contains("are not 20 runs"), "{said}");
+        assert!(said.contains("do not add up to 20 runs"), "{said}");
     }
 
     #[test]
@@ -282,8 +278,8 @@ mod tests {
         assert!(matches!(read_any(&sweep), Ok(Document::Sweep(_))));
         assert_eq!(
             read_any("{}").unwrap_err().to_string(),
-            "format absent is not fencepost.report, fencepost.history, fencepost.sweep or a fault \
-             plan"
+            "format absent: expected fencepost.report, fencepost.history, fencepost.sweep or a \
+             fault plan"
         );
     }
 
@@ -336,15 +332,15 @@ mod tests {
         let odd = report().replace("\"version\":2,\"tool\"", "\"version\":\"one\",\"tool\"");
         assert_eq!(
             refused(&odd),
-            "version \"one\" of fencepost.report does not exist: versions count from 1"
+            "version \"one\" of fencepost.report does not exist: versions start at 1"
         );
     }
 
     #[test]
     fn another_format_is_named_with_what_would_be_valid() {
         let sweep = serde_json::to_string(&samples::sweep(0, 2)).unwrap();
-        assert_eq!(refused(&sweep), "format \"fencepost.sweep\" is not fencepost.report");
-        assert_eq!(refused("[]"), "format absent is not fencepost.report");
+        assert_eq!(refused(&sweep), "format \"fencepost.sweep\": expected fencepost.report");
+        assert_eq!(refused("[]"), "format absent: expected fencepost.report");
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub struct Reality {
     pub servers: BTreeMap<String, RealServer>,
     /// The results, one row for each minimal plan.
     pub rows: Vec<Row>,
-    /// How many rows have each outcome.
+    /// Numbers of rows by result.
     pub counts: Counts,
 }
 
@@ -93,7 +93,7 @@ pub enum Outcome {
     },
 }
 
-/// How many rows have each outcome.
+/// Numbers of rows by result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Counts {
     /// Number of rows with the same violation on the real servers.

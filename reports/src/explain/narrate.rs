@@ -144,7 +144,7 @@ fn invoked(action: &Action) -> String {
         Action::Extend => "extends its lease".to_owned(),
         Action::Check => "checks whether it still holds the lock".to_owned(),
         Action::Read { .. } => "reads".to_owned(),
-        Action::Write { value, based_on, .. } => format!("writes {value}, based on {based_on}"),
+        Action::Write { value, based_on, .. } => format!("writes {value} after reading {based_on}"),
     }
 }
 
@@ -157,11 +157,12 @@ fn server(history: &History, event: &Event) -> String {
         true => "the lock".to_owned(),
         false => format!("key {key}"),
     };
-    let whose = match (change, grantee(history, event)) {
+    let owner = grantee(history, event);
+    let whose = match (change, owner) {
         (Change::Granted, _) | (_, None) => lock,
         (_, Some(owner)) => format!("{lock} of {owner}"),
     };
-    let asked = by.map_or(String::new(), |by| format!(", requested by {by}"));
+    let asked = at_request(*by, owner);
     match (change, by, primary) {
         (Change::Granted, Some(by), _) if is_lowered(history, event) => match is_zero(event) {
             true => format!("decrements the count of {by} to 0"),
@@ -191,6 +192,15 @@ fn server(history: &History, event: &Event) -> String {
         (Change::Discarded, ..) => format!("discards {whose} to follow another primary"),
         (Change::Forgotten, ..) => format!("restarts without {whose}"),
         (Change::Restored, ..) => format!("restarts with {whose}"),
+    }
+}
+
+/// The process that requested a change of an owner's lock.
+fn at_request(by: Option<Node>, owner: Option<Node>) -> String {
+    match by {
+        None => String::new(),
+        Some(by) if owner == Some(by) => " at its request".to_owned(),
+        Some(by) => format!(" at the request of {by}"),
     }
 }
 
@@ -259,11 +269,12 @@ fn sets_the_first_expiry(history: &History, event: &Event) -> bool {
 fn queue(history: &History, event: &Event) -> String {
     let What::Server { change, value, by, .. } = &event.what else { return String::new() };
     let (node, session) = history.header.place();
-    let node = match value.as_deref().and_then(|value| creator(history, value)) {
+    let creator = value.as_deref().and_then(|value| creator(history, value));
+    let node = match creator {
         Some(creator) => format!("the {node} of {creator}"),
         None => format!("a {node}"),
     };
-    let asked = by.map_or(String::new(), |by| format!(", requested by {by}"));
+    let asked = at_request(*by, creator);
     match change {
         Change::Granted => format!("has {node} first in the queue"),
         Change::Removed => format!("removes {node}{asked}"),
@@ -366,7 +377,7 @@ mod tests {
             let story = Story::new().takes(1, 1, "a").server(ms, 1, Change::Extended, "a", by);
             texts_at(story, ms).pop()
         };
-        let text = |verb| Some(format!("{verb} the lock of client-1, requested by client-1"));
+        let text = |verb| Some(format!("{verb} the lock of client-1 at its request"));
         assert_eq!([extends(1), extends(5)], [text("sets the expiry of"), text("extends")]);
     }
 
@@ -382,7 +393,7 @@ mod tests {
         };
         let granted = |lease_ms| set(Story::new(), 1, Change::Granted, lease_ms);
         let sets = |story, ms| set(story, ms, Change::Extended, Some(10));
-        let text = |verb| vec![format!("{verb} the lock of client-1, requested by client-1")];
+        let text = |verb| vec![format!("{verb} the lock of client-1 at its request")];
         assert_eq!(texts_at(sets(granted(None), 5), 5), text("sets the expiry of"));
         assert_eq!(texts_at(sets(granted(Some(10)), 5), 5), text("extends"));
         assert_eq!(texts_at(sets(sets(granted(None), 5), 8), 8), text("extends"));

@@ -224,7 +224,7 @@ impl Story<'_, '_> {
             self.add(
                 Weight::Turn,
                 set.index,
-                format!("{node} sets the lease of {holder}{lease}, requested by {by}."),
+                format!("{node} sets the lease of {holder}{lease} at the request of {by}."),
             );
         }
         for (index, event) in timeline.history.events.iter().enumerate() {
@@ -418,7 +418,7 @@ mod tests {
             judgement.violations[0].narrative.iter().map(|line| line.text.as_str()).collect();
         assert_eq!(told[0], "redis-1 grants the lock to client-1.");
         assert_eq!(told[1], "client-1 leaves its critical section and releases.");
-        assert_eq!(told[2], "redis-1 removes the lock of client-1, requested by client-1.");
+        assert_eq!(told[2], "redis-1 removes the lock of client-1 at its request.");
     }
 
     #[test]

@@ -220,7 +220,7 @@ pub enum What {
     GivenUp {
         /// Number of the operation, which is still open.
         operation: u64,
-        /// How the application gave it up.
+        /// The way in which the application gave up the call.
         how: GivingUp,
     },
     /// The following operations of this thread concern another of the run's locks.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Trace {
     /// The messages, in the order in which they were sent.
     pub messages: Vec<WireMessage>,
-    /// Number of further ones that were not kept.
+    /// Number of messages that were not kept.
     #[serde(default)]
     pub left_out: u64,
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidHistory {
     /// The `format` field has another value.
-    #[error("format '{0}' is not '{FORMAT}'")]
+    #[error("format '{0}': expected '{FORMAT}'")]
     Format(String),
     /// The history has another version of the format.
     #[error("version {0} of {FORMAT} is unknown: this build reads versions 1 to {VERSION}")]

@@ -82,7 +82,7 @@ pub struct Sweep {
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
 pub struct SeedRange {
-    /// The first.
+    /// The first seed.
     pub from: Seed,
     /// The seed after the last seed.
     pub to: Seed,

@@ -21,11 +21,11 @@ use strum::IntoStaticStr;
 #[serde(tag = "verdict", rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Verdict {
-    /// Exercised, and nothing found.
+    /// The lock was exercised, and no rule was broken.
     Valid,
     /// At least one rule was broken.
     Violated,
-    /// Nothing found, but nothing exercised either.
+    /// No rule was broken, but the lock was not exercised.
     Unknown {
         /// The reason why the lock was not exercised.
         reason: String,
@@ -212,7 +212,7 @@ fn no_fault_met(timeline: &Timeline<'_>) -> Option<String> {
             header.fault
         )),
         false if timeline.faults.is_empty() => Some(format!(
-            "no fault of '{}' began: use a longer run (--cycles, --max-time) or another seed",
+            "no '{}' fault began: use a longer run (--cycles, --max-time) or another seed",
             header.fault
         )),
         false => Some(
@@ -344,7 +344,7 @@ mod tests {
 
     #[test]
     fn a_family_of_faults_proves_something_only_if_one_met_a_holder_or_an_acquire() {
-        assert!(reason(quiet().under("pause")).starts_with("no fault of 'pause' began: "));
+        assert!(reason(quiet().under("pause")).starts_with("no 'pause' fault began: "));
         let mut unplanned = quiet().under("pause").build();
         unplanned.header.faults_planned = 0;
         let Verdict::Unknown { reason: unplanned } = judge(&unplanned).verdict else { panic!() };

@@ -36,7 +36,7 @@ pub struct Violation {
     pub cause: Cause,
     /// A description of the violation in two or three sentences.
     pub summary: String,
-    /// The few events that convict, in their order.
+    /// The few events that prove the violation, in order.
     pub witness: Vec<Event>,
     /// The steps that led to the violation, each with the event that supports it.
     #[serde(default)]

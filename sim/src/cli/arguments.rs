@@ -89,24 +89,24 @@ pub(crate) enum Command {
     Explain(ExplainArguments),
     /// List locks, faults, formats and other choices.
     List(ListArguments),
-    /// Write a template to start from.
+    /// Create a lock or a worker from a template.
     #[command(subcommand)]
     New(New),
-    /// Run every small fault plan: print a counterexample or a certificate.
+    /// Run every fault plan within bounds, and print a counterexample or a certificate.
     ///
-    /// Exit status 1 with the smallest counterexample, 0 with a certificate.
+    /// Exit status 1 with the smallest counterexample, or 0 with a certificate.
     Explore(ExploreArguments),
     /// Find the value of one setting at which a lock breaks.
     Boundary(BoundaryArguments),
-    /// Compare two locks or two sweeps: which breaks more often, and why.
+    /// Compare how often, and why, two locks or two sweeps break.
     Compare(CompareArguments),
-    /// Run every lock under every fault and compare with the literature.
+    /// Run every lock under every fault and compare the results with the literature.
     ///
-    /// Exit status 1 on a contradiction.
+    /// Exit status 1 if a result contradicts it.
     Matrix(MatrixArguments),
     /// Measure the load that waiting processes put on a lock server.
     Load(LoadArguments),
-    /// Replay violations against the real server.
+    /// Replay violations of simulated servers on real servers.
     ///
     /// Exit status 1 if a result differs.
     Reality(RealityArguments),
@@ -114,7 +114,7 @@ pub(crate) enum Command {
     Serve(ServeArguments),
     /// Minimize and explain the plans of a --no-shrink report.
     Shrink(ShrinkArguments),
-    /// Write a folder that shows the violation of a report on real servers, without fencepost.
+    /// Export a violation as scripts that reproduce it on real servers, without fencepost.
     Export(ExportArguments),
     /// Judge a recorded history, or the histories in a report.
     Check(FileArguments),
@@ -123,11 +123,11 @@ pub(crate) enum Command {
     /// List, accept or retest the findings of earlier sweeps.
     #[command(subcommand)]
     Findings(FindingsCommand),
-    /// Write the gallery of anomalies, one page for each.
+    /// Write the gallery: one page for each anomaly.
     Gallery(GalleryArguments),
     /// Write the documentation as a static site with search.
     ///
-    /// Exit status 2 on a broken link.
+    /// Exit status 2 if a link is broken.
     Docs(DocsArguments),
     /// Print the JSON Schema of a published format.
     Schema(SchemaArguments),
@@ -143,7 +143,7 @@ pub(crate) enum Command {
 /// What to start.
 #[derive(Subcommand, Debug)]
 pub(crate) enum New {
-    /// Write NAME.lua, a lock to try with --lock.
+    /// Write NAME.lua, a lock to run with --lock.
     Lock(NewArguments),
     /// Write a worker for --program that uses a lock library of the language.
     Program(NewProgramArguments),
@@ -151,18 +151,18 @@ pub(crate) enum New {
 
 #[derive(Args, Debug)]
 pub(crate) struct NewProgramArguments {
-    /// python, node, java, go, rust or ruby.
+    /// Language: python, node, java, go, rust or ruby.
     pub(crate) language: String,
-    /// redis, redis-masters, memcached, postgresql, mysql, zookeeper or etcd.
+    /// Coordinator: redis, redis-masters, memcached, postgresql, mysql, zookeeper or etcd.
     #[arg(long, value_name = "K", default_value = "redis")]
     pub(crate) on: String,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct NewArguments {
-    /// The name of the lock.
+    /// Name of the lock.
     pub(crate) name: String,
-    /// redis, redis-masters, memcached, postgresql, mysql or zookeeper.
+    /// Coordinator: redis, redis-masters, memcached, postgresql, mysql or zookeeper.
     #[arg(long, value_name = "K", default_value = "redis")]
     pub(crate) on: String,
 }
@@ -170,7 +170,7 @@ pub(crate) struct NewArguments {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to run")]
 pub(crate) struct RunArguments {
-    /// Seed of all random values: a u64, decimal or 0x.
+    /// Seed of all random values, decimal or hexadecimal.
     #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
     pub(crate) seed: u64,
     #[command(flatten)]
@@ -185,21 +185,23 @@ pub(crate) struct RunArguments {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to run")]
 pub(crate) struct SweepArguments {
-    /// Seeds to run; B is excluded. +N runs the next N that the store of findings has not seen.
+    /// Seeds to run; B is excluded. +N runs the next N seeds after those in the store of findings.
     #[arg(long, value_name = "A..B|+N", value_parser = seeds)]
     pub(crate) seeds: Seeds,
     #[command(flatten)]
     pub(crate) jobs: JobsArgument,
-    /// Run only slice m of n, 1 <= m <= n.
+    /// Run only slice m of n (1 <= m <= n).
     ///
-    /// Also read from JOB_COMPLETION_INDEX + JOB_COMPLETIONS,
-    /// SLURM_ARRAY_TASK_ID + SLURM_ARRAY_TASK_COUNT, and CI_NODE_INDEX + CI_NODE_TOTAL.
+    /// By default, m and n are read from JOB_COMPLETION_INDEX and JOB_COMPLETIONS, from
+    /// SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT, or from CI_NODE_INDEX and CI_NODE_TOTAL, if
+    /// they are set.
     #[arg(long, value_name = "M/N", value_parser = shard)]
     pub(crate) shard: Option<(u32, u32)>,
     /// Stop at the first violation.
     #[arg(long)]
     pub(crate) fail_fast: bool,
-    /// Maximum number of violations to keep per cell; the smallest of each anomaly come first.
+    /// Maximum number of violations to keep for each lock and fault. The smallest of each anomaly
+    /// are kept first.
     #[arg(
         long,
         value_name = "K",
@@ -225,12 +227,12 @@ pub(crate) struct SweepArguments {
     /// Minimum real time between two checkpoints [default: 1s].
     #[arg(long, value_name = "T", hide_short_help = true)]
     pub(crate) checkpoint_every: Option<Span>,
-    /// JSON of an earlier sweep: print new and missing findings, and changed rates.
+    /// JSON file of an earlier sweep. Print new and missing findings, and changed rates.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) baseline: Option<PathBuf>,
-    /// Store of findings: run its known seeds first, then add new findings.
+    /// Store of findings. Run its known seeds first, then add new findings.
     ///
-    /// Exit status 1 only if a finding is not accepted. See docs/findings.md.
+    /// Exit status 1 only if some finding is not accepted. See docs/findings.md.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) findings: Option<PathBuf>,
     #[command(flatten)]
@@ -243,9 +245,9 @@ pub(crate) struct SweepArguments {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to run")]
 pub(crate) struct CommonArguments {
-    /// Locks, or `all` (see `fencepost list clients`).
+    /// Locks to test, or `all` (see `fencepost list clients`).
     ///
-    /// With --coordinator, the default is all locks on it.
+    /// With --coordinator, the default is every lock on that coordinator.
     #[arg(
         long,
         value_name = "C[,C]",
@@ -258,9 +260,9 @@ pub(crate) struct CommonArguments {
         value_delimiter = ','
     )]
     pub(crate) client: Vec<String>,
-    /// Coordinator of the locks or programs (`fencepost list coordinators`).
+    /// Coordinator to use (see `fencepost list coordinators`).
     ///
-    /// Without --client, tests all its locks. Programs run against it.
+    /// Without --client or --program, all locks on this coordinator are tested.
     #[arg(long, value_name = "K")]
     pub(crate) coordinator: Option<String>,
     #[command(flatten)]
@@ -269,11 +271,13 @@ pub(crate) struct CommonArguments {
     pub(crate) programs: ProgramArguments,
     /// Lock servers: fake, real or NAME=PATH.
     ///
-    /// `real` runs the installed servers; NAME=PATH runs another one, like redis=/opt/redis-server.
-    /// Repeat it for locks on several coordinators. See docs/real-servers.md.
+    /// `fake` simulates them, `real` runs the installed servers, and NAME=PATH runs another binary,
+    /// such as redis=/opt/redis-server. If the locks use several coordinators, repeat the option.
+    /// See docs/real-servers.md.
     #[arg(long, value_name = "S", default_value = "fake")]
     pub(crate) servers: Vec<String>,
-    /// Fault families: `a,b` runs each, `a+b` combines them (see `fencepost list faults`).
+    /// Fault families: `a,b` runs each separately, `a+b` combines them (see `fencepost list
+    /// faults`).
     #[arg(
         long,
         value_name = "F[,F]",
@@ -296,9 +300,9 @@ pub(crate) struct CommonArguments {
     /// Write one report file per violation to this folder.
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) out: Option<PathBuf>,
-    /// Expected verdicts as TOML: lock x fault -> "safe" or "violates", and the kinds.
+    /// TOML file with the expected verdict, "safe" or "violates", for each lock and fault.
     ///
-    /// Exit status 0 if all match, 1 otherwise.
+    /// Exit status 0 if all verdicts match, 1 otherwise.
     #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
     pub(crate) expect: Option<PathBuf>,
     #[command(flatten)]
@@ -309,9 +313,9 @@ pub(crate) struct CommonArguments {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to run")]
 pub(crate) struct LockArguments {
-    /// Lock written in Lua; repeat the option for one row per lock.
+    /// Lock to test, written in Lua. Repeat the option to test several.
     ///
-    /// Replaces the default locks; --client adds others. See docs/lock-in-lua.md.
+    /// Replaces the default locks; add built-in locks with --client. See docs/lock-in-lua.md.
     #[arg(long, value_name = "[NAME=]FILE")]
     pub(crate) lock: Vec<String>,
 }
@@ -320,13 +324,13 @@ pub(crate) struct LockArguments {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to run")]
 pub(crate) struct ProgramArguments {
-    /// Program to test, as CMD or NAME=CMD; repeat the option for one row per program.
+    /// Command of a program to test. Repeat the option to test several.
     ///
-    /// Replaces the default locks; --client adds others. See docs/own-programs.md.
+    /// Replaces the default locks; add built-in locks with --client. See docs/own-programs.md.
     #[arg(long, value_name = "[NAME=]CMD")]
     pub(crate) program: Vec<String>,
-    /// Servers that programs run against: single, sentinel, independent (redis), ensemble, single
-    /// (zookeeper), single, standby (postgresql), cluster, single (etcd) [default: the first].
+    /// Servers that the programs use [default: the first]. redis: single, sentinel or independent;
+    /// zookeeper: ensemble or single; postgresql: single or standby; etcd: cluster or single.
     #[arg(
         long = "deployment",
         value_name = "D",
@@ -347,11 +351,11 @@ pub(crate) struct ProgramArguments {
         hide_short_help = true
     )]
     pub(crate) server: Vec<String>,
-    /// Key of the programs' lock [default: lock:orders]. With a `*`, each matching key is a
-    /// separate lock, for example one per job.
+    /// Key of the programs' lock [default: lock:orders]. If it contains a `*`, each matching key is
+    /// a separate lock, such as one per job.
     #[arg(long, value_name = "KEY", requires = "program", hide_short_help = true)]
     pub(crate) lock_key: Option<String>,
-    /// Environment variable for the programs.
+    /// Environment variable to set for the programs; can be repeated.
     #[arg(long, value_name = "NAME=VALUE", requires = "program", hide_short_help = true)]
     pub(crate) env: Vec<String>,
     /// Working directory of the programs [default: the current one].
@@ -369,13 +373,14 @@ pub(crate) struct ScenarioArguments {
     /// Acquire/hold/release cycles per process [default: 20].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) cycles: Option<u32>,
-    /// Lease of a lock [default: 10s].
+    /// Duration of a lease [default: 10s].
     #[arg(long, value_name = "D")]
     pub(crate) ttl: Option<Span>,
-    /// Length of a critical section: a range, or until-validity [default: 10ms..8s].
+    /// Length of a critical section; `until-validity` uses the validity that the lock states
+    /// [default: 10ms..8s].
     #[arg(long, value_name = "A..B")]
     pub(crate) hold: Option<Hold>,
-    /// Delay between two attempts to acquire [default: 50ms..200ms].
+    /// Delay between attempts to acquire the lock [default: 50ms..200ms].
     #[arg(long, value_name = "A..B", hide_short_help = true)]
     pub(crate) retry: Option<SpanRange>,
     /// Downtime before a restarted server is back [default: 0us].
@@ -384,26 +389,27 @@ pub(crate) struct ScenarioArguments {
     /// Message latency [default: 200us..2ms].
     #[arg(long, value_name = "A..B", hide_short_help = true)]
     pub(crate) latency: Option<SpanRange>,
-    /// Virtual time at which a run stops [default: 30m].
+    /// Virtual time after which a run stops [default: 30m].
     #[arg(long, value_name = "D", hide_short_help = true)]
     pub(crate) max_time: Option<Span>,
     /// Data that survives a restart [default: none].
     #[arg(long, value_name = "P", hide_short_help = true)]
     pub(crate) persistence: Option<Persistence>,
-    /// Also report locks left free for longer than D while a process waits and enough servers run;
-    /// D is the ttl by default.
+    /// Also report a lock that stays free for longer than D [default: the ttl] while a process
+    /// waits for it and enough servers run.
     #[arg(long, value_name = "D", num_args = 0..=1, hide_short_help = true)]
     pub(crate) availability: Option<Option<Span>>,
     /// Workload that the lock guards [default: register].
     #[arg(long, value_name = "W", value_parser = choice::<Workload>(), hide_short_help = true)]
     pub(crate) workload: Option<Workload>,
-    /// How the storage treats fencing tokens [default: fenced].
+    /// Storage's treatment of fencing tokens [default: fenced].
     #[arg(long, value_name = "S", value_parser = choice::<StorageRule>(), hide_short_help = true)]
     pub(crate) storage: Option<StorageRule>,
-    /// When faults are injected [default: aimed]. See docs/search.md.
+    /// Choice of the times at which faults begin [default: aimed]. See docs/search.md.
     #[arg(long, value_name = "S", help_heading = "Faults", hide_short_help = true)]
     pub(crate) strategy: Option<Strategy>,
-    /// Deployment and workload as TOML. Flags override --set, and --set overrides the file.
+    /// TOML file that describes the deployment and the workload. Flags override --set, and --set
+    /// overrides the file.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) scenario: Option<PathBuf>,
     /// Set one key of the scenario, such as `--set down-after=2s`.
@@ -413,7 +419,7 @@ pub(crate) struct ScenarioArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct FileArguments {
-    /// File, or - for standard input.
+    /// Input file, or - for standard input.
     pub(crate) file: PathBuf,
     /// Output format.
     #[arg(long, value_name = "F", default_value = "text")]
@@ -424,11 +430,11 @@ pub(crate) struct FileArguments {
 pub(crate) struct ReplayArguments {
     #[command(flatten)]
     pub(crate) source: FileArguments,
-    /// Replay the minimal plans instead. Each must show its violation.
+    /// Replay the minimal plans instead. Fails if one does not reproduce its violation.
     #[arg(long)]
     pub(crate) minimal: bool,
-    /// Also run programs and real servers whose files changed since the report, without comparing
-    /// their histories with it.
+    /// Run programs and real servers even if their files have changed since the report. Their
+    /// histories are not compared with the report.
     #[arg(long)]
     pub(crate) allow_changed: bool,
     #[command(flatten)]
@@ -447,18 +453,19 @@ pub(crate) struct ShrinkArguments {
 pub(crate) struct MergeArguments {
     #[command(flatten)]
     pub(crate) project: ProjectArguments,
-    /// Sweep summaries or explorations; all shards of an exploration give a certificate.
+    /// JSON files of sweeps or explorations. All shards of an exploration together give a
+    /// certificate.
     #[arg(required_unless_present = "watch")]
     pub(crate) files: Vec<PathBuf>,
-    /// Show the progress of all slices until their seeds are done. DIR is their shared --out
-    /// folder, or contains their --out folders.
+    /// Show the progress of running slices until all seeds are done. DIR is the --out folder that
+    /// they share, or the parent of their --out folders.
     #[arg(long, value_name = "DIR", conflicts_with = "files")]
     pub(crate) watch: Option<PathBuf>,
-    /// Accept missing seeds or units. An incomplete exploration gives no certificate and exit
-    /// status 3.
+    /// Accept missing seeds or units. An incomplete exploration gives no certificate and ends with
+    /// exit status 3.
     #[arg(long)]
     pub(crate) partial: bool,
-    /// Expected verdicts, as for sweep.
+    /// TOML file with expected verdicts, as for sweep.
     #[arg(long, value_name = "FILE")]
     pub(crate) expect: Option<PathBuf>,
     /// Store of findings to update with the merged results.
@@ -471,16 +478,16 @@ pub(crate) struct MergeArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct ListArguments {
-    /// What to list [default: everything].
+    /// List to print [default: all of them].
     pub(crate) what: Option<Listing>,
-    /// text or json.
+    /// Output format: text or json.
     #[arg(long, value_name = "F", default_value = "text")]
     pub(crate) format: String,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct ExplainArguments {
-    /// A name in a report, such as split-brain, lost-update or failover.
+    /// Name that a report uses, such as split-brain, lost-update or failover.
     pub(crate) name: String,
 }
 
@@ -493,19 +500,19 @@ pub(crate) enum Listing {
     Coordinators,
     /// Fault families.
     Faults,
-    /// What is guarded.
+    /// Workloads that a lock guards.
     Workloads,
-    /// How the storage treats tokens.
+    /// Ways in which the storage treats fencing tokens.
     Storages,
-    /// How results are printed.
+    /// Output formats of run and sweep.
     Formats,
-    /// What `boundary` can vary.
+    /// Settings that `boundary` can vary.
     Quantities,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct SchemaArguments {
-    /// plan, history, report, sweep, boundary, matrix, load, compare, certificate,
+    /// Format: plan, history, report, sweep, boundary, matrix, load, compare, certificate,
     /// exploration, reality or findings.
     pub(crate) what: String,
 }

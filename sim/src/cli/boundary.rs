@@ -60,7 +60,8 @@ fn search_of(arguments: &BoundaryArguments) -> Result<Search, Failure> {
             let names: Vec<&str> = all.iter().map(|own| own.name).collect();
             let kind = if scenario.programs.is_empty() { "lock" } else { "program" };
             return Err(Failure::wrong(format!(
-                "--{kind} {}: expected one {kind}, because the search is for one threshold",
+                "--{kind} {}: expected only one {kind}, because boundary searches for one \
+                 threshold",
                 names.join(", ")
             )));
         }
@@ -105,7 +106,7 @@ fn one_fault(arguments: &BoundaryArguments, quantity: &Varied) -> Result<Familie
     }
     let expected: Vec<&str> = quantity.families.iter().map(|family| family.name()).collect();
     Err(Failure::wrong(format!(
-        "--fault '{families}': {} only matters under {}",
+        "--fault '{families}': with --vary {}, expected one of {}",
         quantity.name,
         expected.join(", ")
     )))
@@ -115,7 +116,7 @@ fn refuse_elsewhere(quantity: &Varied, client: &Definition) -> Result<(), Failur
     match quantity.only_on.filter(|only| *only != client.deployment.coordinator()) {
         None => Ok(()),
         Some(only) => Err(Failure::wrong(format!(
-            "--vary {}: no effect on '{}': expected a lock on {}",
+            "--vary {}: has no effect on '{}': expected a lock on {}",
             quantity.name,
             client.name,
             only.name()

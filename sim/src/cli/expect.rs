@@ -37,7 +37,7 @@ impl Expectations {
                 client(lock).map_err(|failure| Failure::content(path, failure))?;
             }
             let faults = faults.as_table().ok_or_else(|| {
-                Failure::content(path, format!("{lock}: expected a table, [{lock}], of faults"))
+                Failure::content(path, format!("{lock}: expected a table of faults, [{lock}]"))
             })?;
             for (fault, value) in faults {
                 let families: Families = fault

@@ -89,7 +89,7 @@ fn unknown(name: &str) -> Failure {
     let names = names();
     let meant = did_you_mean(name, names.iter().copied());
     Failure::wrong(format!(
-        "unknown name '{name}'{meant}: expected a rule, a cause or a fault family: one of {}",
+        "unknown name '{name}'{meant}: expected one of these rules, causes and fault families: {}",
         names.join(", ")
     ))
 }

@@ -23,7 +23,7 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<Outcome, Failure> {
     }
     if !is_new(out) {
         return Err(Failure::wrong(format!(
-            "--out {}: exists: expected a new folder",
+            "--out {}: already exists: expected a new folder",
             out.display()
         )));
     }
@@ -65,12 +65,13 @@ fn violated<'r>(path: &Path, runs: &'r [RunReport]) -> Result<&'r RunReport, Fai
     let violated: Vec<&RunReport> = runs.iter().filter(|run| !run.violations.is_empty()).collect();
     match violated[..] {
         [run] => Ok(run),
-        [] => Err(Failure::content(path, "no run with a violation: there is nothing to show")),
+        [] => Err(Failure::content(path, "expected a report of a run with a violation")),
         _ => {
             let of = |run: &&RunReport| format!("{} under {}", run.client, run.fault);
             let names: Vec<String> = violated.iter().map(of).collect();
             let names = names.join(", ");
-            let text = format!("several runs with violations ({names}): expected a report of one");
+            let text =
+                format!("several runs have violations ({names}): expected a report of one run");
             Err(Failure::content(path, text))
         }
     }
@@ -93,7 +94,10 @@ fn shown<'r>(
         };
         let known: Vec<String> = all.iter().map(of).collect();
         let known = known.join(", ");
-        Failure::wrong(format!("--violation '{id}': {} has {known}", path.display()))
+        Failure::wrong(format!(
+            "--violation '{id}': not in {}: expected one of {known}",
+            path.display()
+        ))
     })
 }
 

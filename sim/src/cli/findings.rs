@@ -73,12 +73,12 @@ fn retest(arguments: &RetestArguments) -> Result<Outcome, Failure> {
         if finding.options != common_options(&options) {
             let (id, asked) = (&finding.id, &finding.options);
             let asked = if asked.is_empty() { "the built-in settings" } else { asked };
-            log(format_args!("not retested: {id} was found with {asked}"));
+            log(format_args!("not retested: {id} was found with {asked}: use the same settings"));
             continue;
         }
         let is_shown = is_shown(finding, &scenario)?;
         if !matches!(arguments.quiet.verbosity(), super::progress::Verbosity::Quiet) {
-            let said = if is_shown { "still there" } else { "gone" };
+            let said = if is_shown { "still violated" } else { "gone" };
             log(format_args!("{said}: {} {} by {}", finding.id, finding.kind, finding.cause));
         }
         retested.insert(finding.id.clone(), is_shown);

@@ -32,8 +32,8 @@ pub(crate) fn add_script(text: &str, scenario: &mut Scenario) -> Result<(), Fail
     if is_known {
         let (name, file) = (&lock.name, lock.script.file());
         return Err(Failure::wrong(format!(
-            "--lock '{text}': another lock is called {name}: expected NAME=FILE with another name, \
-             like my-{name}={file}"
+            "--lock '{text}': another lock already has the name {name}: expected NAME=FILE with a \
+             different name, like my-{name}={file}"
         )));
     }
     take_numbers(&lock, scenario)?;
@@ -60,7 +60,7 @@ fn read(text: &str) -> Result<LockScript, Failure> {
         let valid = "expected NAME=FILE, with a name of letters, digits, '-', '_' and '.'";
         Failure::wrong(format!("--lock '{text}': {valid}"))
     })?;
-    let text = read_file(path, "a lock in Lua, as `fencepost new lock NAME` writes one")?;
+    let text = read_file(path, "a lock in Lua, like one from `fencepost new lock NAME`")?;
     let script = Script::read(file, &text).map_err(Failure::wrong)?;
     Ok(LockScript { name, script })
 }

@@ -80,7 +80,7 @@ fn is_judged(kind: Kind, scenario: &Scenario) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::wrong(format!(
-        "kind '{kind}': the runs have no bound for it: also expected --set {key}=DURATION"
+        "--kind '{kind}': this rule needs a bound: add --set {key}=DURATION"
     )))
 }
 
@@ -91,7 +91,7 @@ fn same_rule(path: &Path, counts: Option<Kind>, asked: Option<Kind>) -> Result<(
     let words = |kind: Option<Kind>| kind.map_or("any rule".to_owned(), |kind| kind.to_string());
     let valid = counts.map_or("no --kind".to_owned(), |kind| format!("--kind {kind}"));
     Err(Failure::wrong(format!(
-        "{} counts the runs that broke {}, not {}: expected {valid}",
+        "{} counts runs that broke {}, not {}: expected {valid}",
         path.display(),
         words(counts),
         words(asked)
@@ -131,7 +131,7 @@ fn held(path: &Path, published: &Matrix, matrix: &Matrix) -> Result<Outcome, Fai
         return Ok(Outcome::AsExpected);
     }
     print(&format!(
-        "{path} is stale in {} of {cells} cells: renew it with fencepost matrix --out DIR\n",
+        "{path} is stale in {} of {cells} cells: update it with `fencepost matrix --out DIR`\n",
         told.len()
     ))?;
     Ok(Outcome::Violated)

@@ -36,7 +36,9 @@ impl MemoryBound {
     /// and the checkpoint keeps the results.
     pub(crate) fn watch(&'static self, max: u64, stop: &'static Stop) -> Result<(), Failure> {
         held().ok_or_else(|| {
-            Failure::wrong("--max-memory: this system does not report memory use")
+            Failure::wrong(
+                "--max-memory: works only on Linux, because this system does not report memory use",
+            )
         })?;
         let watch = move || {
             let mut asked = None;
@@ -69,8 +71,8 @@ impl MemoryBound {
 fn describe(held: u64, max: u64) -> String {
     let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
     format!(
-        "--max-memory: the sweep was stopped because it uses {} MiB, more than {}; continue it \
-         with --resume",
+        "--max-memory: the sweep stopped because it used {} MiB, more than {}: continue it with \
+         --resume",
         mebibytes(held),
         mebibytes(max)
     )

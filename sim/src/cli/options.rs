@@ -104,8 +104,8 @@ pub(crate) fn programs(
         if all.iter().any(|known| known.name == program.name) || find(&program.name).is_some() {
             let name = &program.name;
             return Err(Failure::wrong(format!(
-                "--program '{text}': another lock is called {name}: expected NAME=CMD with another \
-                 name, like my-{name}=CMD"
+                "--program '{text}': another lock already has the name {name}: expected NAME=CMD \
+                 with a different name, like my-{name}=CMD"
             )));
         }
         all.push(program);
@@ -153,7 +153,7 @@ pub(crate) fn format_of_sweeps(name: &str) -> Result<Sweeps, Failure> {
         let tell = FORMATS.iter().filter_map(Format::of_sweeps);
         let names: Vec<&str> = tell.map(|format| format.name()).collect();
         Failure::wrong(format!(
-            "format '{name}' is for a single run: expected one of {}",
+            "format '{name}' is only for single runs: expected one of {}",
             names.join(", ")
         ))
     })
@@ -213,7 +213,7 @@ fn on(coordinator: Coordinator, lock: &Definition) -> Result<(), Failure> {
     }
     let valid: Vec<&str> = locks_on(Some(coordinator)).iter().map(|lock| lock.name).collect();
     Err(Failure::wrong(format!(
-        "client '{}' is on {}, not on {}: expected all, or one of {}",
+        "client '{}' uses {}, not {}: expected all, or one of {}",
         lock.name,
         own.name(),
         coordinator.name(),

@@ -74,7 +74,7 @@ fn read_at_most(source: impl Read, max: u64) -> io::Result<String> {
     let mut text = Vec::new();
     source.take(max + 1).read_to_end(&mut text)?;
     if text.len() as u64 > max {
-        let found = format!("no end after {max} bytes: expected a finite file");
+        let found = format!("longer than {max} bytes: expected a smaller file");
         return Err(io::Error::other(found));
     }
     String::from_utf8(text).map_err(|_| {

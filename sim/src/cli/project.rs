@@ -113,8 +113,8 @@ impl<'c> Called<'c> {
             return Err(Failure::content(
                 &found.path,
                 format!(
-                    "{key}: a file above this folder decides about programs only in the same \
-                     repository and of the same owner: expected --config {path} to allow it, or \
+                    "{key}: a file in a parent folder may set programs only if it belongs to the \
+                     same repository and the same owner: expected --config {path} to allow it, or \
                      --no-config"
                 ),
             ));
@@ -122,7 +122,7 @@ impl<'c> Called<'c> {
         let is_set = |setting: &Setting| setting.key == "quiet" && !setting.tokens.is_empty();
         let is_quiet = self.is_given("quiet") || settings.iter().any(is_set);
         if found.is_above && !is_quiet {
-            log(format_args!("note: uses the options of {path}"));
+            log(format_args!("note: using the options in {path}"));
         }
         Ok(())
     }

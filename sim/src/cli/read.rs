@@ -30,5 +30,5 @@ pub(super) fn report_in(path: &Path) -> Result<Report, Failure> {
 }
 
 pub(super) fn unprotected(path: &Path, why: &str) {
-    log(format_args!("warning: {}: {why}: damage would not be noticed", path.display()));
+    log(format_args!("warning: {}: {why}, so damage to it cannot be detected", path.display()));
 }

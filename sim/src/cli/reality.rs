@@ -73,7 +73,7 @@ fn pages(
             let names: Vec<&str> = all.iter().map(|page| page.name).collect();
             let close = fencepost_faults::did_you_mean(name, names.iter().copied());
             return Err(Failure::wrong(format!(
-                "--page '{name}': there is no such page in docs/gallery{close}"
+                "--page '{name}': no such page in docs/gallery{close}"
             )));
         }
     }
@@ -90,7 +90,8 @@ fn binaries(
 ) -> Result<RealServers, Failure> {
     let binaries = trial::binaries(&arguments.servers, coordinators).map_err(Failure::wrong)?;
     if binaries.is_empty() {
-        let text = "--servers 'fake': expected real, or NAME=PATH, to compare the fake with";
+        let text = "--servers 'fake': expected real or NAME=PATH, because reality compares simulated with \
+             real servers";
         return Err(Failure::wrong(text));
     }
     Ok(binaries)

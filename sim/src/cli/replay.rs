@@ -64,11 +64,12 @@ fn compared(
         match unchanged {
             Err(changed) if !allow_changed => return Err(Failure::wrong(changed)),
             Err(Changed::Program(InvalidProgram::Changed { name, file })) => log(format_args!(
-                "note: program '{name}': {file} has changed since the report, so the histories are \
+                "note: program '{name}': {file} has changed since the report, so its histories are \
                  not compared"
             )),
             Err(Changed::Server(InvalidServers::Changed { path, .. })) => log(format_args!(
-                "note: server: {path} changed since the report: the histories are not compared"
+                "note: server: {path} has changed since the report, so the histories are not \
+                 compared"
             )),
             _ => {}
         }
@@ -178,7 +179,7 @@ pub(super) fn same_history(path: &Path, replayed: &RunFacts, digest: &str) -> Re
         return Ok(());
     }
     Err(Failure::Mismatch(format!(
-        "{}: client {}, fault {}: the replay gives history {}, the report says {digest}",
+        "{}: client {}, fault {}: the replay gave history {}, but the report has {digest}",
         path.display(),
         replayed.client,
         replayed.fault,

@@ -86,7 +86,7 @@ fn of_histories(one: &History, other: &History) -> Option<String> {
     let pairs = one.iter().zip(other);
     let place = pairs.clone().position(|(one, other)| one != other);
     let place = place.or((one.len() != other.len()).then(|| pairs.len()))?;
-    Some(format!("event {place} of the history differs in the other run"))
+    Some(format!("event {place} of the history differs between two runs"))
 }
 
 pub(super) fn run_spec(spec: &RunSpec, engine: Engine) -> Result<RunOutcome, Failure> {

@@ -124,7 +124,7 @@ fn refuse_foreign(arguments: &ServeArguments, coordinator: Coordinator) -> Resul
     let Some((flag, _, owners)) = given.into_iter().find(is_foreign) else { return Ok(()) };
     let owners = owners.iter().map(|owner| owner.name()).collect::<Vec<_>>().join(" or ");
     Err(Failure::wrong(format!(
-        "{flag} is for {owners}: expected --coordinator {owners}, or no {flag} for {}",
+        "{flag}: works only with {owners}: expected --coordinator {owners}, or no {flag} with {}",
         coordinator.name()
     )))
 }

@@ -134,8 +134,8 @@ fn seeds(asked: Seeds, known: Option<&Known>) -> Result<SeedRange, Failure> {
         }
         (Seeds::Next(count), None) => {
             return Err(Failure::wrong(format!(
-                "--seeds '+{count}': expected --findings FILE, which knows the seeds of earlier \
-                 sweeps"
+                "--seeds '+{count}': expected --findings FILE as well, because the store records \
+                 which seeds earlier sweeps ran"
             )));
         }
     };

@@ -27,7 +27,7 @@ pub enum Unfit {
         valid: String,
     },
     /// A standby is requested, but the lock's coordinator has none.
-    #[error("{key} '{value}': expected a lock on postgresql, and {client} is on {coordinator}")]
+    #[error("{key} '{value}': works only with locks on postgresql, but {client} uses {coordinator}")]
     Standby {
         /// Key of the scenario.
         key: &'static str,
@@ -49,7 +49,10 @@ pub enum Unfit {
         expected: &'static str,
     },
     /// Calls are to be given up, but the lock is a program of the user.
-    #[error("{key} '{value}': expected none for {program}: a program sets its own timeouts")]
+    #[error(
+        "{key} '{value}': does not work with {program}: expected none, because a program sets its \
+         own timeouts"
+    )]
     GivesUp {
         /// Key of the scenario.
         key: &'static str,
@@ -60,8 +63,8 @@ pub enum Unfit {
     },
     /// Servers are real, but not those of the lock's coordinator.
     #[error(
-        "client '{client}' is on {coordinator}, which has no real server in this run: with \
-         --servers, expected locks on {expected}"
+        "client '{client}' uses {coordinator}, for which --servers names no real server: expected \
+         a lock on {expected}"
     )]
     Servers {
         /// Name of the lock.
@@ -73,7 +76,7 @@ pub enum Unfit {
     },
     /// Processes are to have threads, but the lock does not support them.
     #[error(
-        "threads '{threads}': expected 1 for {client}, which does not distinguish the threads of a \
+        "threads '{threads}': expected 1, because {client} does not distinguish the threads of a \
          process; {others} do"
     )]
     Threads {

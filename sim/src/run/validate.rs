@@ -24,7 +24,7 @@ pub enum InvalidRun {
         valid: String,
     },
     /// A fault of the plan ends too late.
-    #[error("fault {fault} of the plan lasts longer than 100 days: expected less")]
+    #[error("fault {fault} of the plan lasts longer than 100 days: expected at most 100 days")]
     Beyond {
         /// Id of the fault.
         fault: u32,

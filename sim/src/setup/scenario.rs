@@ -131,7 +131,7 @@ impl Scenario {
             return Err(InvalidScenario::new("hold", &range, "a range that ends before max-time"));
         }
         if let Some(bound) = self.availability.filter(|bound| *bound < self.soonest()) {
-            let least = "at least command-timeout and the longest retry together";
+            let least = "at least the sum of command-timeout and the longest retry";
             return Err(InvalidScenario::new("availability", &bound, least));
         }
         if max_time == Span::default() || self.fault_window.max > max_time {

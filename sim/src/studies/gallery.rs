@@ -27,6 +27,7 @@ use crate::studies::sweep::{FailedRun, Silent, Stop, SweepSpec, count};
 use exhibit::{Exhibit, Fixed};
 use exhibits::all;
 use fencepost_clients::find;
+use fencepost_faults::shrink::Magnitude;
 use fencepost_faults::{Families, Micros, Seed};
 use fencepost_reports::documents::gallery::{Page, page};
 use fencepost_reports::summary::sweep::{SeedRange, Shard};
@@ -158,16 +159,15 @@ fn workload(minimal: &Minimal) -> String {
 
 fn margins(minimal: &Minimal) -> Vec<String> {
     let margin = |found: &fencepost_faults::shrink::Boundary| {
-        let (name, not_enough) = (found.magnitude.name(), found.not_enough?);
-        let (quantity, unit) =
-            name.split_once("_us").map_or((name, ""), |(quantity, _)| (quantity, "us"));
-        let show = |value: i64| match unit {
-            "us" => format!("{}{}", if value < 0 { "-" } else { "" }, Micros(value.unsigned_abs())),
-            _ => value.to_string(),
+        let not_enough = found.not_enough?;
+        let show = |value: i64| match found.magnitude {
+            Magnitude::RatePpm => format!("{value} ppm"),
+            _ => format!("{}{}", if value < 0 { "-" } else { "" }, Micros(value.unsigned_abs())),
         };
         Some(format!(
-            "Fault {}: {quantity} {} is enough, {} is not.",
+            "Fault {}: a {} of {} is enough, {} is not.",
             found.fault,
+            found.magnitude.in_words(),
             show(found.enough),
             show(not_enough)
         ))

@@ -39,13 +39,13 @@ pub struct ScriptFile {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ScriptError {
     /// Real servers or a script cannot do this.
-    #[error("no script can show this run: {0}")]
+    #[error("a script cannot reproduce this run: {0}")]
     Inexpressible(String),
     /// The simulation failed.
     #[error(transparent)]
     Run(EngineError),
     /// The run does not show the violation.
-    #[error("the run does not show {0} any more")]
+    #[error("the run no longer shows {0}")]
     NotShown(String),
 }
 
@@ -58,7 +58,7 @@ fn inexpressible<T>(what: impl Into<String>) -> Result<T, ScriptError> {
 pub fn script(runs: &[RunSpec], shown: Target) -> Result<Vec<ScriptFile>, ScriptError> {
     if !shown.kind.is_about_clash() {
         return inexpressible(format!(
-            "it shows overlaps of critical sections and stale writes, not {}",
+            "scripts show only overlaps of critical sections and stale writes, not {}",
             shown.kind
         ));
     }
@@ -66,7 +66,7 @@ pub fn script(runs: &[RunSpec], shown: Target) -> Result<Vec<ScriptFile>, Script
     for spec in runs {
         let coordinator = spec.client.deployment.coordinator();
         if coordinator != Coordinator::Redis {
-            return inexpressible(format!("its lock is on {}, not on redis", coordinator.name()));
+            return inexpressible(format!("its lock uses {}, not redis", coordinator.name()));
         }
         let found = Found::of(spec, shown)?;
         let lasts = |found: &Option<Found>| found.as_ref().map(|it| it.violation.duration_us);

@@ -62,10 +62,13 @@ fn what_no_script_can_show_is_refused_in_one_line() {
     let server_clock = "it changes the clock of redis-1 alone";
     for (options, why) in [
         ("--client single-node --fault clock-jump --seed 0 --cycles 8", server_clock),
-        ("--client etcd-mutex --fault pause --seed 2", "its lock is on etcd, not on redis"),
+        ("--client etcd-mutex --fault pause --seed 2", "its lock uses etcd, not redis"),
         ("--client setnx --fault client-crash --seed 0", "and stale writes, not stuck"),
-        ("--client single-node --fault none --seed 0", "no run with a violation"),
-        ("--client single-node,set-ex-del --fault pause --seed 15", "several runs with violations"),
+        (
+            "--client single-node --fault none --seed 0",
+            "expected a report of a run with a violation",
+        ),
+        ("--client single-node,set-ex-del --fault pause --seed 15", "several runs have violations"),
     ] {
         let folder = reported(options);
         let words = ["export", "report.json", "--as", "script"];
@@ -85,8 +88,8 @@ fn wrong_arguments_of_an_export_are_named() {
     fs::write(full.join("file"), "").unwrap();
     for (arguments, why) in [
         ("--as scrip", "unknown --as 'scrip' (did you mean 'script'?)"),
-        ("--as script --out full", "--out full: exists: expected a new folder"),
-        ("--as script --violation 0", "--violation '0': report.json has "),
+        ("--as script --out full", "--out full: already exists: expected a new folder"),
+        ("--as script --violation 0", "--violation '0': not in report.json: expected one of "),
     ] {
         let words: Vec<&str> =
             ["export", "report.json"].into_iter().chain(arguments.split(' ')).collect();

@@ -95,7 +95,7 @@ fn a_retest_tells_what_is_fixed() {
     status(folder, &["sweep", "--seeds", "0..6"]);
     let (code, still) = status(folder, &["findings", "retest"]);
     assert_eq!(code, 1, "{}", still.stderr);
-    assert!(still.stderr.contains("still there: "), "{}", still.stderr);
+    assert!(still.stderr.contains("still violated: "), "{}", still.stderr);
     let (_, other) = status(folder, &["findings", "retest", "--ttl", "9s"]);
     assert!(other.stderr.contains("not retested: "), "{}", other.stderr);
     std::fs::write(folder.join("lock.lua"), FIXED).unwrap();
@@ -138,7 +138,7 @@ fn damage_and_wrong_names_are_refused_in_one_line() {
         assert_eq!((code, answer.stderr.lines().count()), (2, 1), "{}", answer.stderr);
         assert!(answer.stderr.contains(part), "{:?} does not say {part:?}", answer.stderr);
     };
-    refused(&["findings", "list"], "findings.jsonl: no such store: expected one");
+    refused(&["findings", "list"], "findings.jsonl: no such file: expected a store");
     refused(&["sweep", "--seeds", "+x"], "expected +N");
     refused(&["sweep", "--no-config", "--seeds", "+5"], "expected --findings FILE");
     status(folder, &["sweep", "--seeds", "0..6"]);

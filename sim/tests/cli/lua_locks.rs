@@ -126,11 +126,11 @@ fn files_that_are_no_scripts_are_refused() {
     assert!(line(&["--lock", "big.lua"]).contains("expected a script of at most 256 KB"));
     std::fs::write(folder.path().join("ok.lua"), FIFTEEN_LINES).unwrap();
     let twice = line(&["--lock", "ok.lua", "--lock", "ok.lua"]);
-    assert!(twice.contains("another lock is called ok.lua"), "{twice}");
+    assert!(twice.contains("another lock already has the name ok.lua"), "{twice}");
     let taken = line(&["--lock", "redlock=ok.lua"]);
-    assert!(taken.contains("expected NAME=FILE with another name"), "{taken}");
+    assert!(taken.contains("expected NAME=FILE with a different name"), "{taken}");
     let elsewhere = line(&["--lock", "ok.lua", "--coordinator", "etcd"]);
-    assert!(elsewhere.contains("client 'ok.lua' is on redis, not on etcd"), "{elsewhere}");
+    assert!(elsewhere.contains("client 'ok.lua' uses redis, not etcd"), "{elsewhere}");
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn the_boundary_of_a_program_is_found_within_its_runs() {
 fn only_one_program_has_a_boundary_and_a_lock_beside_it_has_none() {
     let both = ["boundary", "--fault", "pause", "--vary", "pause", "--program", "a=/bin/true"];
     for (more, said) in [
-        (["--program", "b=/bin/true"], "error: --program a, b: expected one program"),
+        (["--program", "b=/bin/true"], "error: --program a, b: expected only one program"),
         (["--client", "fencing"], "error: "),
     ] {
         let refused = fencepost(&[&both[..], &more].concat());

@@ -115,7 +115,7 @@ fn a_wrong_line_is_named_with_what_is_valid() {
     refused("colour = 1", &["line 1: unknown key 'colour'", "[profile.NAME]", "seeds, "]);
     refused("seeds = '3..0'", &["line 1: seeds: ", "A below B"]);
     refused("seeds = 3", &["line 1: seeds: ", "A..B"]);
-    refused("seeds = ['0..1']", &["line 1: seeds: expected a string, not this array"]);
+    refused("seeds = ['0..1']", &["line 1: seeds: expected a string, not a value of type array"]);
     refused("no-shrink = 'yes'", &["line 1: no-shrink: expected true or false"]);
     refused("fault = ['pause', 'pauze']", &["line 1: fault: ", "pauze", "'pause'"]);
     refused("client = 'redlok'", &["line 1: client: unknown client 'redlok'", "redlock"]);
@@ -160,7 +160,7 @@ fn a_file_above_starts_programs_only_in_the_same_repository() {
     }
     let other = run(&["--client", "single-node", "--fault", "none"]);
     assert_eq!(other.status, 0, "{}", other.stderr);
-    assert!(other.stderr.contains("note: uses the options of ../fencepost.toml"));
+    assert!(other.stderr.contains("note: using the options in ../fencepost.toml"));
     let with_variables = project("env = ['LD_PRELOAD=/tmp/x.so']");
     let theirs = with_variables.path().join("locks");
     let refused = fencepost_in(&theirs, &["--program", "true", "--deployment", "single"]);

@@ -132,7 +132,7 @@ fn a_report_names_the_server_and_is_replayed_with_no_other() {
     fs::write(&own, bytes).unwrap();
     let other = replay(&[]);
     assert_eq!((other.status, other.stderr.lines().count()), (2, 1), "{}", other.stderr);
-    assert!(other.stderr.contains("is not the file in the report"));
+    assert!(other.stderr.contains("has changed since the report"));
     let allowed = replay(&["--allow-changed"]);
     assert_eq!(allowed.status, 1, "{}", allowed.stderr);
     assert!(allowed.stderr.contains("the histories are not compared"), "{}", allowed.stderr);
@@ -235,7 +235,11 @@ fn a_lock_whose_servers_are_not_real_ones_is_refused() {
     let Some(redis) = redis() else { return };
     let redis = format!("redis={}", redis.display());
     for (servers, client, expected) in [
-        (redis.as_str(), "pg-advisory", "is on postgresql, which has no real server in this run"),
+        (
+            redis.as_str(),
+            "pg-advisory",
+            "uses postgresql, for which --servers names no real server",
+        ),
         ("real", "chubby", "'chubby' has no real servers"),
     ] {
         let answer = fencepost(&["--client", client, "--servers", servers]);

@@ -83,7 +83,7 @@ fn a_checkpoint_of_another_sweep_is_refused() {
     assert!(with("0..4", &[]).stderr.contains("not a checkpoint"));
     let nowhere = sweep(folder.path(), &["--seeds", "0..4", "--resume"]);
     assert!(
-        nowhere.stderr.contains("expected --checkpoint FILE, or the --out DIR"),
+        nowhere.stderr.contains("expected --checkpoint FILE, or --out DIR"),
         "{}",
         nowhere.stderr
     );

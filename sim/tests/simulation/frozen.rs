@@ -71,6 +71,6 @@ fn a_lock_that_writes_the_same_for_all_is_removed_from_the_one_that_had_been_gra
     assert_ne!(robbed.processes[0], robbed.processes[1]);
     let told: Vec<&str> = robbed.narrative.iter().map(|line| line.text.as_str()).collect();
     let (remover, owner) = (robbed.processes[0], robbed.processes[1]);
-    let removes = format!("removes the lock of {owner}, requested by {remover}");
+    let removes = format!("removes the lock of {owner} at the request of {remover}");
     assert!(told.iter().any(|line| line.contains(&removes)), "{told:#?}");
 }

@@ -41,15 +41,18 @@ fn body(report: &BoundaryReport) -> Markup {
 fn assumed(report: &BoundaryReport) -> String {
     let name = &report.quantity.name;
     let (worse, from_on) = match report.quantity.worse {
-        Worse::More => ("more", "begin"),
-        Worse::Less => ("less", "end"),
+        Worse::More => ("greater", "begin"),
+        Worse::Less => ("smaller", "end"),
     };
     let kept = if report.monotone {
         "The values tried confirm it."
     } else {
         "The values tried contradict it: one that is worse than a violated one shows no violation."
     };
-    format!("Assumption: {worse} {name} is worse, so violations {from_on} at one value. {kept}")
+    format!(
+        "Assumption: a {worse} {name} is worse, so violations {from_on} at a single threshold. \
+         {kept}"
+    )
 }
 
 fn probes(report: &BoundaryReport) -> Markup {

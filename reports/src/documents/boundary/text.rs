@@ -6,8 +6,8 @@ use crate::show::format::text::layout::percent;
 pub(super) fn text(report: &BoundaryReport) -> String {
     let quantity = &report.quantity;
     let (worse, from_on) = match quantity.worse {
-        Worse::More => ("more", "begin"),
-        Worse::Less => ("less", "end"),
+        Worse::More => ("greater", "begin"),
+        Worse::Less => ("smaller", "end"),
     };
     let kind = report.kind.map_or("any violation".to_owned(), |kind| kind.to_string());
     let name = &quantity.name;
@@ -16,7 +16,7 @@ pub(super) fn text(report: &BoundaryReport) -> String {
         report.tool.name, report.tool.version, report.client, report.fault, report.seeds
     );
     text.push_str(&format!(
-        "assumption: {worse} {name} is worse, so violations {from_on} at one value\n\n"
+        "assumption: a {worse} {name} is worse, so violations {from_on} at a single threshold\n\n"
     ));
     let width = name.len().max(10);
     text.push_str(&format!(

@@ -53,7 +53,7 @@ fn values(path: &str, a: &Value, b: &Value, lines: &mut Vec<String>) {
             };
             let told = [only(a, b, "A"), only(b, a, "B")].concat();
             match told.is_empty() {
-                true => lines.push(format!("{path}: the same, in another order")),
+                true => lines.push(format!("{path}: same entries in a different order")),
                 false => lines.extend(told),
             }
         }
@@ -76,7 +76,7 @@ fn slices(a: &[Slice], b: &[Slice], is_one_by_one: bool) -> Vec<String> {
             match b.iter().find(|other| cut(other) == cut(slice)) {
                 Some(other) if other == slice => {}
                 Some(other) if other.runs == slice.runs => {
-                    lines.push(format!("{}: other histories or verdicts", named(slice)));
+                    lines.push(format!("{}: different histories or verdicts", named(slice)));
                 }
                 Some(other) => {
                     lines.push(format!("{}: {} -> {} runs", named(slice), slice.runs, other.runs));
@@ -137,7 +137,8 @@ mod tests {
                 "claim: No plan breaks a rule. -> No plan breaks a rule. None.".to_owned(),
                 "not_covered: Not covered: the rest. -> Not covered: the rest. Nor that."
                     .to_owned(),
-                "slice of plans with 1 fault, units 0 to 1: other histories or verdicts".to_owned(),
+                "slice of plans with 1 fault, units 0 to 1: different histories or verdicts"
+                    .to_owned(),
                 "slices: 1 of 2 in A and 2 in B are the same".to_owned(),
                 format!("digest: {} -> {}", "0".repeat(64), "2".repeat(64)),
             ]
@@ -163,7 +164,7 @@ mod tests {
         );
         let mut other_way = sample();
         other_way.bounds.rules.reverse();
-        assert_eq!(diff(&a, &other_way), ["bounds.rules: the same, in another order"]);
+        assert_eq!(diff(&a, &other_way), ["bounds.rules: same entries in a different order"]);
     }
 
     #[test]

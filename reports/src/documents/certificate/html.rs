@@ -57,14 +57,14 @@ pub(super) fn runs(runs: &Runs, out: &LeftOut) -> Markup {
         ("violated", runs.violated),
         (fired(runs), runs.fired),
         ("at least two processes acquired the lock", runs.contended),
-        ("left out: places in gaps", out.gap_places),
+        ("left out: equivalent start times", out.gap_places),
         ("left out: plans whose last fault has no effect", out.idle_plans),
         ("left out: impossible plans", out.colliding_plans),
     ];
     let counts = counts.into_iter().chain(delays.into_iter().flatten()).chain(same_order);
     html! {
         table {
-            caption { "What was run, and what was not" }
+            caption { "Plans that were run, and plans that were left out" }
             tbody {
                 @for (name, count) in counts { tr { th scope="row" { (name) } td { (count) } } }
             }
@@ -76,7 +76,7 @@ fn slices(certificate: &Certificate) -> Markup {
     html! {
         h2 { "Parts" }
         p { "Digest of all: " code { (certificate.digest) } }
-        div.scroll tabindex="0" role="group" aria-label="Parts of the work" {
+        div.scroll tabindex="0" role="group" aria-label="Slices of the work" {
             table {
                 (heads(&["faults", "delays", "units", "runs", "digest"]))
                 tbody { @for slice in &certificate.slices { (row(slice)) } }

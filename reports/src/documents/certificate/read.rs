@@ -10,7 +10,7 @@ use serde_json::Value;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidCertificate {
     /// The text is invalid or truncated JSON.
-    #[error("not a JSON document, or truncated ({0}): expected a {1}")]
+    #[error("not JSON, or truncated ({0}): expected a {1}")]
     Json(String, &'static str),
     /// The text is a different document.
     #[error("format '{0}': expected {1}")]
@@ -21,10 +21,10 @@ pub enum InvalidCertificate {
     )]
     Version(String, &'static str),
     /// The checksum does not match, because the content was changed.
-    #[error("the document was edited or damaged: its checksum does not match")]
+    #[error("the checksum does not match the content: the document was edited or damaged")]
     Damaged,
     /// The document has no checksum.
-    #[error("the document has no checksum: expected it as fencepost explore wrote it")]
+    #[error("the document has no checksum: expected the file that `fencepost explore` wrote")]
     Unsealed,
     /// The document has a valid checksum but invalid content.
     #[error("no {1}: {0}")]

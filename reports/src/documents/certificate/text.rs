@@ -24,24 +24,24 @@ pub(super) fn text(certificate: &Certificate) -> String {
     text.push('\n');
     let (runs, out) = (&certificate.runs, &certificate.left_out);
     let [none, one, two] = runs.by_faults;
-    let by_delays = runs
-        .by_delays
-        .map(|[none, one, two]| format!("{none} of them delay no message, {one} one, {two} two"));
+    let by_delays = runs.by_delays.map(|[none, one, two]| {
+        format!("{none} of them without a delayed message, {one} with one, {two} with two")
+    });
     let same_order = out.same_order_plans.map(|plans| {
-        format!("nothing added to {plans} plans whose order of messages is that of another")
+        format!("{plans} plans not extended, because another plan has the same order of messages")
     });
     let lines = [
         format!("{} runs: {none} without a fault, {one} with one, {two} with two", runs.all),
         format!("{} valid, {} unknown, {} violated", runs.valid, runs.unknown, runs.violated),
         format!(
-            "{} in {}; at least two processes acquired the lock in {}",
+            "{} in {} runs; at least two processes acquired the lock in {}",
             fired(runs),
             runs.fired,
             runs.contended
         ),
         format!(
-            "left out: {} places in gaps, {} plans whose last fault meets nothing, {} that cannot \
-             be",
+            "left out: {} equivalent start times, {} plans whose last fault has no effect, {} \
+             impossible plans",
             out.gap_places, out.idle_plans, out.colliding_plans
         ),
     ];
@@ -81,8 +81,8 @@ pub(super) fn at_most(bounds: &StatedBounds) -> String {
 
 pub(super) fn fired(runs: &Runs) -> &'static str {
     match runs.by_delays {
-        None => "a fault was fired",
-        Some(_) => "a fault was fired or a message was late",
+        None => "a fault began",
+        Some(_) => "a fault began or a message was late",
     }
 }
 

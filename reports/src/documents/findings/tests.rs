@@ -109,5 +109,5 @@ fn a_damaged_line_is_named() {
     refused(&text.replacen("\"id\":\"", "\"id\":\"x", 1), "line 2: id 'x");
     refused(&text.replacen("\"runs\":", "\"walks\":", 1), "line 2: unknown field `walks`");
     let twice = format!("{text}{}\n", text.lines().nth(1).unwrap());
-    refused(&twice, "is there twice");
+    refused(&twice, "is listed twice");
 }

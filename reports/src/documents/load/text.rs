@@ -8,8 +8,8 @@ use std::fmt::Write;
 pub(super) fn text(report: &LoadReport) -> String {
     let config = &report.config;
     let mut text = format!(
-        "{} {}, load of {} on {}: {} processes, {} requests, {} for a command, messages take {} \
-         to {}, {} of work and {} commands under the lock, seed {}\n\n",
+        "{} {}, load of {} on {}: {} processes, {} requests, service time {}, latency {} to {}, {} \
+         of work and {} commands while holding the lock, seed {}\n\n",
         report.tool.name,
         report.tool.version,
         config.client,

@@ -85,24 +85,24 @@ table! {
         AsyncReplicationLoss: "a removal at the old primary never reached the new one",
             When(|case| case.is_at(Standstill::ReleaseNotCopied));
             "the owner did release the lock"
-        LostReply: "its owner never received its grant: a message was lost",
+        LostReply: "the lock's owner never received the grant, because a message was lost",
             When(|case| case.is_at(Standstill::OwnerUnaware(Obstacle::Loss)));
             "a loss explains it without any pause or delay"
-        HolderPause: "its owner never received its grant: it was paused",
+        HolderPause: "the lock's owner never received the grant, because it was paused",
             When(|case| case.is_at(Standstill::OwnerUnaware(Obstacle::Pause)));
             "the answer had arrived when the owner resumed"
-        Latency: "its owner never received its grant: the answer was late",
+        Latency: "the lock's owner never received the grant, because the answer was late",
             When(|case| case.is_at(Standstill::OwnerUnaware(Obstacle::Delay)));
-            "the weakest of the three obstacles"
-        UnfoundedAnswer: "its owner was refused although no fault interfered",
+            "a delay is the weakest of the three obstacles"
+        UnfoundedAnswer: "the lock's owner was refused although no fault interfered",
             When(|case| case.is_at(Standstill::OwnerMisled));
-        UnfoundedAnswer: "its owner was told that it had released the lock",
+        UnfoundedAnswer: "the lock's owner was told that it had released the lock",
             When(|case| case.is_at(Standstill::OwnerReleased));
         GivenUpCall: "the lock remained from a call that the application gave up",
             When(|case| case.is_at(Standstill::CallGivenUp));
-        LostRelease: "its owner released it and never received a confirmation",
+        LostRelease: "the lock's owner released it and never received a confirmation",
             When(|case| case.is_at(Standstill::ReleaseUnheard));
-        HolderCrash: "its owner crashed",
+        HolderCrash: "the lock's owner crashed",
             When(|case| case.is_at(Standstill::OwnerDied));
         WaiterCrash: "no lock is set, and a process crashed while it waited",
             When(|case| case.is_at(Standstill::WaiterDied));
@@ -147,19 +147,20 @@ table! {
         OrphanNode: "the process waited with a second node",
             When(|case| case.is_misheard(Misheard::OfAnotherNode));
             "the answer about that node was true"
-        LostReply: "it was refused, and a message had been lost",
+        LostReply: "the process was refused the lock, and a message had been lost",
             When(|case| case.is_misheard(Misheard::Refused(Obstacle::Loss)));
-        LostRelease: "it reported a successful release, and a message had been lost",
+        LostRelease: "the process reported a successful release, and a message had been lost",
             When(|case| case.is_misheard(Misheard::Succeeded(Obstacle::Loss)));
-        Partition: "it received its grant after the lease: a partition delayed the answer",
+        Partition: "the process received its grant after the lease, because a partition delayed \
+                    the answer",
             When(|case| case.is_misheard(Misheard::CutOff));
-        LostReply: "it received its grant after the lease, and a message had been lost",
+        LostReply: "the process received its grant after the lease, and a message had been lost",
             When(|case| case.is_misheard(Misheard::Late(Obstacle::Loss)));
-        HolderPause: "it was paused during its call", When(misheard_by_pause);
-        Latency: "messages or the server were slow during its call",
+        HolderPause: "the process was paused during its call", When(misheard_by_pause);
+        Latency: "messages or the server were slow during the process's call",
             When(misheard_by_delay);
-        UnfoundedAnswer: "no fault interfered between it and the servers, or no server had granted \
-                          the lock",
+        UnfoundedAnswer: "no fault interfered between the process and the servers, or no server \
+                          had granted the lock",
             When(|case| case.is_misheard(Misheard::Unfounded));
     }
     Owners {
@@ -179,23 +180,23 @@ table! {
             When(|case| case.is_overwritten());
     }
     Unrecorded {
-        UnrecordedJob: "the first had left its critical section before the second was granted the \
-                        lock",
+        UnrecordedJob: "the first process had left its critical section before the second was \
+                        granted the lock",
             When(|case| case.is_repeated_later());
     }
     Counter {
         UnorderedTokens: "several servers count independently",
             When(|case| case.counter().is_some_and(|counter| counter.is_one_of_many()));
-            "their order never had a meaning"
+            "the order of such tokens never had a meaning"
         Flush: "a server was flushed between the grants",
             When(|case| case.counter().is_some_and(|counter| counter.was_flushed()));
             "a flush also reaches replicas and disks"
         Eviction: "a key other than the lock was evicted",
             When(|case| case.counter().is_some_and(|counter| counter.was_evicted()));
             "an eviction also reaches replicas"
-        SplitBrain: "both servers were primaries when they granted",
+        SplitBrain: "both servers were primaries when they granted the lock",
             When(|case| case.counter().is_some_and(|counter| counter.has_two_primaries()));
-            "two primaries also lack each other's writes"
+            "two primaries also never receive each other's writes"
         AsyncReplicationLoss: "the later token is from another server, or from replaced data",
             When(|case| case.counter().is_some_and(|counter| counter.is_a_copy()));
             "an old primary that also crashed did not decide anything"
@@ -213,76 +214,79 @@ table! {
             When(|case| case.is_on_its_way(OnItsWay::OfOneWhoHadLeft));
     }
     Session {
-        ExpiredWaiter: "no server ever had the key of one of them first in the queue",
+        ExpiredWaiter: "one process's key was never the first in the queue at any server",
             When(|case| case.is_gone(Gone::WasNeverFirst));
         FailoverForgets: "another server granted a connection's lock",
             When(|case| case.is_gone(Gone::GrantedElsewhere));
         ConnectionLost: "the connection or its server ended",
             When(|case| case.is_gone(Gone::WithConnection));
-        StaleRead: "its node was deleted before it learned that it was first",
+        StaleRead: "the holder's node was deleted before the holder learned that it was first",
             When(|case| case.is_gone(Gone::ToldByOneBehind));
-        SessionExpired: "its session ended",
+        SessionExpired: "the holder's session ended",
             When(|case| case.is_gone(Gone::WithSession));
     }
     // Actions on the lock are tried first, then losses by a server, then clock faults.
     EarlyLoss {
-        StaleTakeover: "another process removed it while acquiring the lock itself",
+        StaleTakeover: "another process removed the lock while acquiring it",
             Lost(is_taken_over);
-            "this is a removal by a process that has not released"
-        SharedOwner: "another thread of the process removed it, not by a late release",
+            "such a removal is not a release"
+        SharedOwner: "another thread of the process removed the lock, not by a late release",
             LostThere(is_of_a_thread);
-            "threads are not other processes"
-        ForeignRelease: "another process removed it",
+            "the threads of a process are not other processes"
+        ForeignRelease: "another process removed the lock",
             Lost(|_, loss| matches!(loss.remover(), Some(Remover::Process(_))));
-            "this removed it, regardless of other events"
-        LostReply: "its own process removed it after a lost reply",
+            "the recorded removal decides, whatever else happened"
+        LostReply: "the holder's own process removed the lock after a lost reply",
             Lost(|_, loss| loss.remover() == Some(Remover::Itself) && loss.lost_a_reply());
             "a repeated release follows from the loss"
-        LostRelease: "its own process removed it by a release of an earlier lock", Lost(is_late);
+        LostRelease: "the holder's own process removed the lock by a release of an earlier one",
+            Lost(is_late);
             "a late release can also arrive inside a critical section"
-        EarlyRelease: "its own process removed it while the lock was in use",
+        EarlyRelease: "the holder's own process removed the lock while it was in use",
             Lost(|_, loss| loss.remover() == Some(Remover::Itself) && loss.is_in_use());
             "the remover is recorded"
-        SessionExpired: "its session ended", LostThere(|_, loss| loss.ended_with_session());
+        SessionExpired: "the holder's session ended",
+            LostThere(|_, loss| loss.ended_with_session());
             "a session is not replicated by itself"
-        Flush: "its server was flushed", Lost(|_, loss| loss.ended_by(Change::Flushed));
-            "a key ends by one change only"
-        Eviction: "its server evicted it", Lost(|_, loss| loss.ended_by(Change::Evicted));
-            "a key ends by one change only"
-        RestartWithoutDelay: "its server restarted without it",
+        Flush: "the lock's server was flushed", Lost(|_, loss| loss.ended_by(Change::Flushed));
+            "only one change can end a key"
+        Eviction: "the server evicted the lock", Lost(|_, loss| loss.ended_by(Change::Evicted));
+            "only one change can end a key"
+        RestartWithoutDelay: "the server restarted without the lock",
             LostThere(|_, loss| loss.was_forgotten());
-            "a key ends by one change only"
-        SplitBrain: "the other server was a primary when this one granted",
+            "only one change can end a key"
+        SplitBrain: "both servers were primaries when the second one granted the lock",
             LostThere(|_, loss| loss.has_two_primaries());
             "two primaries also never receive each other's writes"
-        AsyncReplicationLoss: "the server never had it, or replaced its data",
+        AsyncReplicationLoss: "the server never had the lock, or replaced its data",
             LostThere(|_, loss| loss.is_not_replicated());
             "a missing key has no expiry"
         OrphanRenewal: "another process had set a shorter lease",
             Lost(|_, loss| loss.ran_out() == Some(RanOut::AsAnotherSet));
             "the recorded lease had expired by every clock"
-        ClockJump: "it expired after a clock was stepped",
+        ClockJump: "the lock expired after a clock was stepped",
             Lost(|_, loss| loss.is_by_clock(FaultKind::ClockJump));
-            "a step acts immediately, a rate over time"
-        ClockDrift: "it expired while a clock ran at a wrong rate",
+            "a step acts immediately, a wrong rate only over time"
+        ClockDrift: "the lock expired while a clock ran at a wrong rate",
             Lost(|_, loss| loss.is_by_clock(FaultKind::ClockDrift));
             "the server's clock decides if the server compares the time"
-        ClockSkew: "a process with a wrong clock took it",
+        ClockSkew: "a process with a wrong clock took the lock",
             LostThere(|_, loss| loss.is_by_clocks_of_processes());
             "a wrong clock is recorded, but rounding is not"
-        CoarseExpiry: "its server gave it up to a second less", LostThere(is_rounded);
+        CoarseExpiry: "the server recorded a lease that was up to a second shorter",
+            LostThere(is_rounded);
             "the server recorded a shorter lease"
-        OrphanRenewal: "an earlier holder renewed its own lease, which replaced it",
+        OrphanRenewal: "an earlier holder renewed its own lease, which replaced the lock",
             LostThere(|_, loss| loss.is_renewed_over());
-            "a renewal is no step of an acquire"
-        Interleaving: "another value replaced it while it was set",
+            "a renewal is not part of an acquire"
+        Interleaving: "another value replaced the lock while it was held",
             LostThere(|_, loss| loss.was_replaced());
     }
     Overrun {
         HolderPause: "without its pauses the holder would have left in time",
             When(|case| case.overrun().is_some_and(|overrun| overrun.stood_still()));
             "a paused process cannot check any clock"
-        ClockDrift: "its lease states a validity, and a clock ran at a wrong rate",
+        ClockDrift: "the lock states a validity, and a clock ran at a wrong rate",
             When(|case| case.overrun().is_some_and(|overrun| overrun.clock_ran_wrong()));
             "with a right clock the holder leaves before its validity ends"
         Partition: "without the partition, which delayed the answer by a tenth of the lease or \
@@ -303,7 +307,7 @@ table! {
         HoldTooLong: "the holder was in its critical section for longer than its lease",
             When(|case| case.overrun().is_some_and(|overrun| overrun.is_too_long()));
             "the lease had expired, regardless of other grants"
-        UnfoundedAnswer: "one of them entered although no server had granted it the lock",
+        UnfoundedAnswer: "one process entered although no server had granted it the lock",
             When(|case| case.is_entered_ungranted());
     }
     Astray {

@@ -38,8 +38,8 @@ fn alone(case: &Case<'_, '_>) -> String {
              long it had waited."
         }
         Kind::WrongAnswer => {
-            "A server had executed its command, but the result it was given is not the answer to \
-             that command: a fault was active meanwhile."
+            "A server had executed its command, but the lock gave it a result that does not match \
+             the server's answer. A fault was active meanwhile."
         }
         _ => return left(case),
     };

@@ -34,12 +34,20 @@ fn finding(timeline: &Timeline<'_>, index: usize, read: i64) -> Finding {
     let write = &timeline.storage[index];
     let overwritten =
         timeline.storage[..index].iter().rev().find(|request| request.is_accepted_write());
-    let whose = overwritten
-        .map_or("a value that it had not read".to_owned(), |lost| format!("{}'s", lost.process));
-    let what = format!(
-        "{} wrote {}, based on the {read} that it had read, over {} {}: that update is lost.",
-        write.process, write.after, whose, write.before
-    );
+    let (process, before, after) = (write.process, write.before, write.after);
+    let what = match overwritten.map(|lost| lost.process) {
+        None => format!(
+            "{process} had read {read} and overwrote {before}, which it had not read, with {after}."
+        ),
+        Some(lost) if lost == process => format!(
+            "{process} had read {read} and overwrote its own {before} with {after}: its earlier \
+             update is lost."
+        ),
+        Some(lost) => format!(
+            "{process} had read {read} and overwrote {lost}'s {before} with {after}: {lost}'s \
+             update is lost."
+        ),
+    };
     let clash = overwritten.and_then(|lost| clash(timeline, lost, write));
     let mut witness = super::grants_of(timeline, clash);
     witness.extend(

@@ -53,13 +53,13 @@ fn finding(timeline: &Timeline<'_>, stale: &StorageRequest, served: &StorageRequ
     };
     let what = match late == served_by {
         true => format!(
-            "The storage accepted {late}'s write of {} under its earlier lock, {span} after it had \
-             served {late} under its later lock.",
+            "The storage served {late} under its later lock, and {span} after that accepted its \
+             write of {} under its earlier lock.",
             stale.after
         ),
         false => format!(
-            "The storage accepted {late}'s write of {}, {span} after it had served {served_by}, \
-             which {later}.",
+            "The storage served {served_by}, which {later}, and {span} after that accepted \
+             {late}'s write of {}.",
             stale.after
         ),
     };

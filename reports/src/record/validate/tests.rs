@@ -45,7 +45,7 @@ fn rejects_another_format_or_version() {
     let other = History { format: "fencepost.sweep".to_owned(), ..good() };
     assert_eq!(
         validate(&other).unwrap_err().to_string(),
-        "format 'fencepost.sweep' is not 'fencepost.history'"
+        "format 'fencepost.sweep': expected 'fencepost.history'"
     );
     let newer = History { version: VERSION + 1, ..good() };
     assert!(

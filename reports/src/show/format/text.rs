@@ -22,7 +22,8 @@ use crate::summary::sweep::Sweep;
 use crate::summary::verdict::Verdict;
 use fencepost_faults::Micros;
 use layout::{
-    BOLD, DIM, GREEN, RED, counted, severity_style, thousands, times, verdict_style, wrapped,
+    BOLD, DIM, GREEN, RED, counted, more_times, severity_style, thousands, times, verdict_style,
+    wrapped,
 };
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -245,7 +246,7 @@ fn write_violation(
     )?;
     match violation.occurrences {
         1 => writeln!(out, " {DIM}[{}]{DIM:#}", violation.id)?,
-        many => writeln!(out, " and {} more {DIM}[{}]{DIM:#}", times(many - 1), violation.id)?,
+        many => writeln!(out, " and {} {DIM}[{}]{DIM:#}", more_times(many - 1), violation.id)?,
     }
     for line in wrapped(&violation.summary, 4) {
         writeln!(out, "    {line}")?;
@@ -274,14 +275,16 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
     }
     if let Some(boundary) = &report.boundary {
         let amount = |value| rerun::amount(boundary, value);
-        let (fault, quantity) = (boundary.fault, &boundary.quantity);
+        let (fault, magnitude) = (boundary.fault, rerun::magnitude(boundary));
         let analytic = boundary
             .analytic
             .map_or(String::new(), |value| format!("; calculated bound {}", amount(value)));
         let (enough, less) = (amount(boundary.enough), amount(boundary.not_enough));
         rerun_line(
             out,
-            &format!("{quantity} of fault {fault}: {enough} is enough, {less} is not{analytic}."),
+            &format!(
+                "Fault {fault}: a {magnitude} of {enough} is enough, {less} is not{analytic}."
+            ),
         )?;
     }
     for cause in &report.but_for {
@@ -291,7 +294,7 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
     for remedy in &report.remedies {
         let (name, here) = (rerun::safeguard(remedy), rerun::on_this_plan(remedy));
         let seeds = rerun::other_seeds(remedy);
-        rerun_line(out, &format!("{name}: on this plan {here}; {seeds}."))?;
+        rerun_line(out, &format!("{name}: {here} in this run; {seeds}."))?;
     }
     Ok(())
 }

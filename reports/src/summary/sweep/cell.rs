@@ -113,7 +113,7 @@ pub struct Fingerprint {
     pub id: String,
     /// The rule that was broken.
     pub kind: Kind,
-    /// Why.
+    /// The cause of the violation.
     pub cause: Cause,
     /// Number of runs that show the anomaly.
     pub runs: u64,

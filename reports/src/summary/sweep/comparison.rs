@@ -33,13 +33,13 @@ pub struct Comparison {
     pub version: u32,
     /// The program that compared the sweeps.
     pub tool: Tool,
-    /// The first.
+    /// The first of the two locks or sweeps.
     pub a: Side,
-    /// The second.
+    /// The second of the two locks or sweeps.
     pub b: Side,
     /// The settings that differ between the two sides.
     pub settings: Vec<Setting>,
-    /// Every pair of cells.
+    /// The compared pairs of cells.
     pub pairs: Vec<Pair>,
     /// The cells that only the first side has, as `lock x fault`.
     pub only_a: Vec<String>,
@@ -100,7 +100,7 @@ pub struct Half {
     pub client: String,
     /// Number of seeds that were run.
     pub runs: u64,
-    /// Number of them that exercised the lock.
+    /// Number of runs that exercised the lock.
     pub exercised: u64,
     /// Number of exercised runs that were violated.
     pub violated: u64,
@@ -115,9 +115,9 @@ pub struct Half {
 pub struct Anomaly {
     /// The rule that was broken.
     pub kind: Kind,
-    /// Why.
+    /// The cause of the violation.
     pub cause: Cause,
-    /// In how many runs.
+    /// Number of runs that show the anomaly.
     pub runs: u64,
 }
 

@@ -18,25 +18,22 @@ pub enum Gaps {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MergeError {
     /// There are no sweeps to merge.
-    #[error("no sweep summary given: merge takes at least one")]
+    #[error("expected at least one sweep summary")]
     Nothing,
     /// Two sweeps have different settings.
-    #[error(
-        "seeds {0} and {1} differ at '{2}': only sweeps with the same configuration can be \
-             merged"
-    )]
+    #[error("seeds {0} and {1} differ in '{2}': expected sweeps with the same configuration")]
     Config(SeedRange, SeedRange, String),
     /// Two sweeps have different clients or faults.
     #[error(
-        "seeds {0} have the cells {1}, but seeds {2} have {3}: only sweeps of the same clients and \
-         faults can be merged"
+        "seeds {0} have the cells {1}, but seeds {2} have {3}: expected sweeps of the same clients \
+         and faults"
     )]
     Cells(SeedRange, String, SeedRange, String),
     /// Two sweeps count the same seeds.
-    #[error("seeds {0} and {1} overlap: expected each seed once")]
+    #[error("seeds {0} and {1} overlap: expected each seed in only one file")]
     Overlap(SeedRange, SeedRange),
     /// Seeds are missing between the sweeps.
-    #[error("seeds {0} are missing: pass the summary that has them, or allow a partial sum")]
+    #[error("seeds {0} are missing: add the summary that contains them, or merge with --partial")]
     Gap(SeedRange),
     /// A sweep was truncated.
     #[error(
@@ -46,13 +43,13 @@ pub enum MergeError {
     /// A sweep is a shard and does not name its seeds.
     #[error(
         "the sweep of seeds {0} is slice {1} of {2} and does not list its seeds: run it again with \
-         this build, or allow a partial sum"
+         this version, or merge with --partial"
     )]
     Unstated(SeedRange, u32, u32),
     /// A sweep was interrupted before it explained its anomalies, but other sweeps explain theirs.
     #[error(
-        "the sweep of seeds {0} does not explain anomaly {1}: it was interrupted; resume it, or \
-         allow a partial sum"
+        "the sweep of seeds {0} was interrupted before it explained anomaly {1}: resume it, or \
+         merge with --partial"
     )]
     Unexplained(SeedRange, String),
 }
@@ -209,7 +206,7 @@ mod tests {
     #[test]
     fn overlapping_seeds_are_refused() {
         let said = refused(&[samples::sweep(5, 12), samples::sweep(0, 6)]);
-        assert_eq!(said, "seeds 0..6 and 5..12 overlap: expected each seed once");
+        assert_eq!(said, "seeds 0..6 and 5..12 overlap: expected each seed in only one file");
     }
 
     #[test]
@@ -217,7 +214,7 @@ mod tests {
         let parts = [samples::sweep(0, 5), samples::sweep(8, 12)];
         assert_eq!(
             refused(&parts),
-            "seeds 5..8 are missing: pass the summary that has them, or allow a partial sum"
+            "seeds 5..8 are missing: add the summary that contains them, or merge with --partial"
         );
         let sum = merge(&parts, Gaps::Allowed).unwrap();
         assert_eq!(
@@ -241,11 +238,11 @@ mod tests {
         let config = other(|sweep| sweep.config["ttl_us"] = serde_json::json!(1));
         assert_eq!(
             config,
-            "seeds 0..5 and 5..8 differ at 'config.ttl_us': only sweeps with the same \
-             configuration can be merged"
+            "seeds 0..5 and 5..8 differ in 'config.ttl_us': expected sweeps with the same \
+             configuration"
         );
         assert!(
-            other(|sweep| sweep.tool.version = "9.0.0".to_owned()).contains("differ at 'tool'")
+            other(|sweep| sweep.tool.version = "9.0.0".to_owned()).contains("differ in 'tool'")
         );
         let cells = other(|sweep| drop(sweep.cells.pop()));
         assert!(cells.contains("seeds 5..8 have single-node x pause, redlock x pause:"), "{cells}");
@@ -278,7 +275,7 @@ mod tests {
             assert!(!sum.complete && sum.possible().is_ok(), "{:?}", sum.possible());
             sum
         };
-        let why = "pass the summary that has them, or allow a partial sum";
+        let why = "add the summary that contains them, or merge with --partial";
         lacks(&[slice(1), slice(3)], &format!("seeds 13..27 are missing: {why}"));
         let tail = lacks(&[slice(3), slice(2)], &format!("seeds 0..13 are missing: {why}"));
         let head = lacks(&[slice(1), slice(2)], &format!("seeds 27..41 are missing: {why}"));
@@ -304,14 +301,14 @@ mod tests {
         };
         let [one, two] = [samples::sweep(0, 5), samples::sweep(5, 9)];
         let said = refused(&[explaining(one.clone(), false), explaining(two.clone(), true)]);
-        assert!(said.contains("does not explain anomaly"), "{said}");
+        assert!(said.contains("was interrupted before it explained anomaly"), "{said}");
         let quiet = |sweep: &Sweep| {
             let mut sweep = sweep.clone();
             sweep.cells.remove(0);
             sweep
         };
         let said = refused(&[explaining(quiet(&one), false), explaining(quiet(&two), true)]);
-        assert!(said.contains("differ at 'config.explains'"), "{said}");
+        assert!(said.contains("differ in 'config.explains'"), "{said}");
     }
 
     #[test]

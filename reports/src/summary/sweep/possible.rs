@@ -67,7 +67,7 @@ fn check(cell: &Cell, seeds: u64, ran: &[SeedRange]) -> Result<(), String> {
     let sum = u128::from(valid) + u128::from(violated) + u128::from(unknown);
     if sum != u128::from(runs) {
         return Err(format!(
-            "{valid} valid, {violated} violated and {unknown} unknown are not {runs} runs"
+            "{valid} valid, {violated} violated and {unknown} unknown do not add up to {runs} runs"
         ));
     }
     if runs != seeds {
@@ -103,7 +103,7 @@ fn counts<'c>(
     }
     match counts.map(|count| u128::from(*count)).sum::<u128>() >= u128::from(violated) {
         true => Ok(()),
-        false => Err(format!("fewer runs by {what} than the {violated} violated")),
+        false => Err(format!("fewer runs by {what} than {violated} violated runs")),
     }
 }
 
@@ -163,7 +163,7 @@ mod tests {
     fn rejects_counts_that_do_not_add_up() {
         let said = refused(|sweep| sweep.cells[0].violated = 42);
         assert!(said.starts_with("single-node x pause: "), "{said}");
-        assert!(said.ends_with("violated and 0 unknown are not 41 runs"), "{said}");
+        assert!(said.ends_with("violated and 0 unknown do not add up to 41 runs"), "{said}");
         let more = refused(|sweep| {
             sweep.cells[1].runs += 5;
             sweep.cells[1].valid += 5;

@@ -20,7 +20,7 @@ pub(crate) enum FindingsCommand {
 pub(crate) struct StoreArguments {
     #[command(flatten)]
     pub(crate) project: ProjectArguments,
-    /// Store of findings.
+    /// File of the store of findings.
     #[arg(long, value_name = "FILE", default_value = "findings.jsonl")]
     pub(crate) findings: PathBuf,
 }
@@ -29,17 +29,17 @@ pub(crate) struct StoreArguments {
 pub(crate) struct ListFindingsArguments {
     #[command(flatten)]
     pub(crate) store: StoreArguments,
-    /// text, json or markdown.
+    /// Output format: text, json or markdown.
     #[arg(long, value_name = "F", default_value = "text")]
     pub(crate) format: String,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct AcceptArguments {
-    /// Fingerprints that reports print, such as 81c70fe50667.
+    /// Fingerprints of the findings, as printed in reports, such as 81c70fe50667.
     #[arg(required = true)]
     pub(crate) ids: Vec<String>,
-    /// Why.
+    /// Reason for accepting them.
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
     #[command(flatten)]
@@ -54,7 +54,7 @@ pub(crate) struct RetestArguments {
     pub(crate) locks: LockArguments,
     #[command(flatten)]
     pub(crate) programs: ProgramArguments,
-    /// Coordinator of the programs.
+    /// Coordinator that the programs use.
     #[arg(long, value_name = "K")]
     pub(crate) coordinator: Option<String>,
     #[command(flatten)]

@@ -6,11 +6,11 @@ use clap::Args;
 
 #[derive(Args, Debug)]
 pub(crate) struct LoadArguments {
-    /// Lock that needs only one server. See `fencepost list clients`.
+    /// Lock to use; it must need only one server. See `fencepost list clients`.
     #[arg(long, value_name = "C", default_value = "single-node")]
     pub(crate) client: String,
-    /// Delay between two attempts: none, fixed:D, random:A..B, exponential:A..B, or own for the
-    /// lock's own delay.
+    /// Delays between attempts to compare: none, fixed:D, random:A..B, exponential:A..B, or own
+    /// (the lock's own delay).
     #[arg(
         long,
         value_name = "W[,W]",
@@ -26,7 +26,7 @@ pub(crate) struct LoadArguments {
         value_parser = clap::value_parser!(u16).range(1..=1000),
     )]
     pub(crate) processes: u16,
-    /// Total number of requests.
+    /// Total number of lock requests.
     #[arg(
         long,
         value_name = "N",
@@ -34,16 +34,16 @@ pub(crate) struct LoadArguments {
         value_parser = clap::value_parser!(u32).range(1..=100_000),
     )]
     pub(crate) requests: u32,
-    /// Time that the server takes for one command.
+    /// Time that the server needs for each command.
     #[arg(long, value_name = "D", default_value = "98us")]
     pub(crate) service_time: Span,
     /// Message latency.
     #[arg(long, value_name = "A..B", default_value = "50us")]
     pub(crate) latency: SpanRange,
-    /// Time that a holder works in addition to its commands.
+    /// Time that the holder works in addition to sending its commands.
     #[arg(long, value_name = "D", default_value = "0us")]
     pub(crate) work: Span,
-    /// Number of commands that a holder sends to the same server.
+    /// Number of commands that the holder sends to the same server.
     #[arg(
         long,
         value_name = "N",
@@ -51,13 +51,13 @@ pub(crate) struct LoadArguments {
         value_parser = clap::value_parser!(u32).range(0..=1000),
     )]
     pub(crate) holder_commands: u32,
-    /// Time after which a process gives up a request.
+    /// Time after which a process gives up a lock request.
     #[arg(long, value_name = "D", default_value = "60s")]
     pub(crate) patience: Span,
     /// Seed of all random values.
     #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
     pub(crate) seed: u64,
-    /// text, json or svg.
+    /// Output format: text, json or svg.
     #[arg(long, value_name = "F", default_value = "text")]
     pub(crate) format: String,
 }

@@ -12,24 +12,24 @@ pub(crate) struct ServeArguments {
     /// Coordinator to serve. See `fencepost list coordinators`.
     #[arg(long, value_name = "K", default_value = "redis")]
     pub(crate) coordinator: String,
-    /// Clock of the servers: real time, or commands on an admin connection, whose address is in the
-    /// ready line. See docs/commanded-redis.md.
+    /// Clock of the servers: real time, or commands on an admin connection. The servers print its
+    /// address when they are ready. See docs/commanded-redis.md.
     #[arg(long, value_name = "C", default_value = "real")]
     pub(crate) clock: ServedClock,
     #[command(flatten)]
     pub(crate) play: PlayArguments,
-    /// Port of the first server; the others use the ports after it. 0 takes free ports and prints
-    /// them [default: the real server's port, 6379 for redis].
+    /// Port of the first server; the others use the next ports. 0 chooses free ports and prints
+    /// them [default: the real server's port, such as 6379 for redis].
     #[arg(long, value_name = "P")]
     pub(crate) port: Option<u16>,
-    /// Address to listen on. An address other than loopback needs --requirepass, because clients
-    /// may do anything to these test servers.
+    /// Address to listen on. An address other than loopback needs --requirepass, because every
+    /// client has full access to these test servers.
     #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
     pub(crate) bind: IpAddr,
     /// Listen on --bind without a password, as Redis does with `protected-mode no`.
     #[arg(long)]
     pub(crate) no_protected_mode: bool,
-    /// Number of independent servers, for redis and memcached.
+    /// Number of independent redis or memcached servers.
     #[arg(
         long,
         value_name = "N",
@@ -37,11 +37,11 @@ pub(crate) struct ServeArguments {
         value_parser = clap::value_parser!(u16).range(1..=64),
     )]
     pub(crate) nodes: u16,
-    /// Members of a zookeeper ensemble, an etcd cluster, a chubby cell or a gemfire system: 1, 3 or
-    /// 5 [default: 1].
+    /// Number of members of a zookeeper ensemble, an etcd cluster, a chubby cell or a gemfire
+    /// system: 1, 3 or 5 [default: 1].
     #[arg(long, value_name = "N", value_parser = ensemble)]
     pub(crate) servers: Option<u16>,
-    /// Number of replicas of the one master.
+    /// Number of replicas of the master.
     #[arg(
         long,
         value_name = "R",
@@ -49,7 +49,7 @@ pub(crate) struct ServeArguments {
         value_parser = clap::value_parser!(u16).range(0..=64),
     )]
     pub(crate) replicas: u16,
-    /// Number of Sentinels that monitor the one master, as mymaster.
+    /// Number of Sentinels that monitor the master, under the name mymaster.
     #[arg(
         long,
         value_name = "S",
@@ -60,22 +60,22 @@ pub(crate) struct ServeArguments {
     /// Silence after which a Sentinel considers an instance down.
     #[arg(long, value_name = "D", default_value = "30s")]
     pub(crate) down_after: Span,
-    /// Data that survives a restart; all values except none need --dir.
+    /// Data that survives a restart. All values except none need --dir.
     #[arg(long, value_name = "P", default_value = "none")]
     pub(crate) persistence: Persistence,
-    /// Folder for files, with a subfolder for each server. zookeeper, postgresql, etcd and chubby
-    /// keep all their data there.
+    /// Folder for the servers' files, with a subfolder for each server. zookeeper, postgresql, etcd
+    /// and chubby keep all their data there.
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
     /// Redis version to imitate.
     #[arg(long, value_name = "V", default_value = "7.0")]
     pub(crate) redis_version: ServedVersion,
-    /// Maximum number of connections of a server, for zookeeper from one address [default: the real
-    /// server's: 10000 for redis, 1024 for memcached, 60 for zookeeper, 100 for postgresql, 151 for
-    /// mysql; 10000 for etcd, chubby and gemfire].
+    /// Maximum number of connections to a server; for zookeeper, from one address [default: 10000
+    /// for redis, etcd, chubby and gemfire, 1024 for memcached, 60 for zookeeper, 100 for
+    /// postgresql, 151 for mysql].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) max_clients: Option<u32>,
-    /// Memory limit of a server in bytes; 0 means none for redis and 64 MB for memcached.
+    /// Memory limit of a server in bytes; 0 means no limit for redis and 64 MB for memcached.
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     pub(crate) maxmemory: u64,
     /// Password of the default user.
@@ -143,23 +143,23 @@ pub(crate) struct PlayArguments {
 pub(crate) enum ServedClock {
     /// Real time.
     Real,
-    /// Commands on the admin connection.
+    /// Time that commands on the admin connection set.
     Manual,
 }
 
 /// Which Redis `serve` is.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
 pub(crate) enum ServedVersion {
-    /// Relative expiry in the replication stream.
+    /// Replicates relative expiry times.
     #[value(name = "6.2")]
     V6_2,
-    /// The default.
+    /// Replicates absolute expiry times.
     #[value(name = "7.0")]
     V7_0,
-    /// WAIT counts the connection's own writes only.
+    /// WAIT counts only the connection's own writes.
     #[value(name = "7.2")]
     V7_2,
-    /// SET IFEQ and DELEX.
+    /// Adds SET IFEQ and DELEX.
     #[value(name = "8.4")]
     V8_4,
 }

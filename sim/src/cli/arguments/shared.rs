@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct JobsArgument {
-    /// Number of threads [default: all cores].
+    /// Number of threads [default: one per core].
     #[arg(
         long,
         value_name = "J",
@@ -39,7 +39,7 @@ impl VerboseArgument {
 
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct QuietArgument {
-    /// Print no progress on stderr.
+    /// Do not print progress on stderr.
     #[arg(long, short, help_heading = "Output")]
     quiet: bool,
 }
@@ -53,15 +53,16 @@ impl QuietArgument {
 /// The project's file of options.
 #[derive(Args, Debug)]
 pub(crate) struct ProjectArguments {
-    /// Options as TOML; flags override them [default: fencepost.toml].
+    /// TOML file of options; flags override it [default: fencepost.toml].
     ///
-    /// The default is in this folder or the nearest above it. See docs/project-file.md.
+    /// The default file is in the current folder or in the nearest parent folder that has one. See
+    /// docs/project-file.md.
     #[arg(long, value_name = "FILE", help_heading = "Project")]
     pub(crate) config: Option<PathBuf>,
-    /// Also use the options of [profile.NAME] in that file.
+    /// Also use the options in [profile.NAME] of that file.
     #[arg(long, value_name = "NAME", help_heading = "Project")]
     pub(crate) profile: Option<String>,
-    /// Read no fencepost.toml.
+    /// Ignore fencepost.toml.
     #[arg(
         long,
         conflicts_with_all = ["config", "profile"],
@@ -80,7 +81,7 @@ impl ProjectArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct ManArguments {
-    /// Folder of the pages.
+    /// Folder to write the pages to.
     #[arg(long, value_name = "DIR", default_value = "man")]
     pub(crate) out: PathBuf,
 }

@@ -23,22 +23,22 @@ pub(crate) struct BoundaryArguments {
     pub(crate) locks: LockArguments,
     #[command(flatten)]
     pub(crate) programs: ProgramArguments,
-    /// Coordinator that the program runs against [default: redis].
+    /// Coordinator that the program uses [default: redis].
     #[arg(long, value_name = "K", requires = "program")]
     pub(crate) coordinator: Option<String>,
-    /// Fault families; a plus combines them. See `fencepost list faults`.
+    /// Fault family, or several combined with `+`. See `fencepost list faults`.
     #[arg(long, value_name = "F")]
     pub(crate) fault: String,
     /// Setting to vary. See `fencepost list quantities`.
     #[arg(long, value_name = "Q")]
     pub(crate) vary: String,
-    /// Range of values [default: around the analytic bound].
+    /// Range of values to search [default: around the calculated bound].
     #[arg(long, value_name = "A..B")]
     pub(crate) between: Option<String>,
     /// Precision of the search [default: a 256th of the range, at least 1ms].
     #[arg(long, value_name = "D")]
     pub(crate) step: Option<String>,
-    /// Number of equal parts of the range to try before bisecting one of them.
+    /// Number of equal parts into which the range is divided before one of them is bisected.
     #[arg(
         long,
         value_name = "N",
@@ -46,18 +46,18 @@ pub(crate) struct BoundaryArguments {
         value_parser = clap::value_parser!(u16).range(1..=1000),
     )]
     pub(crate) parts: u16,
-    /// Count only violations of this rule [default: any].
+    /// Count only violations of this rule [default: all rules].
     #[arg(long, value_name = "K")]
     pub(crate) kind: Option<String>,
-    /// Seeds to run at every value; B is excluded [default: 0..200; for programs as many as 400
-    /// runs allow].
+    /// Seeds to run at each value; B is excluded [default: 0..200; for programs, as many as fit
+    /// into 400 runs].
     #[arg(long, value_name = "A..B", value_parser = seed_range)]
     pub(crate) seeds: Option<(u64, u64)>,
     #[command(flatten)]
     pub(crate) deployment: ScenarioArguments,
     #[command(flatten)]
     pub(crate) jobs: JobsArgument,
-    /// text, json or svg.
+    /// Output format: text, json or svg.
     #[arg(long, value_name = "F", default_value = "text")]
     pub(crate) format: String,
     #[command(flatten)]
@@ -66,44 +66,43 @@ pub(crate) struct BoundaryArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct ExportArguments {
-    /// The JSON report of one run with a violation.
+    /// JSON report of a run with a violation.
     #[arg(value_name = "REPORT")]
     pub(crate) file: PathBuf,
-    /// script: shell and Python that need only redis-server.
+    /// Format: script, which writes shell and Python scripts that need only redis-server.
     #[arg(long = "as", value_name = "F")]
     pub(crate) form: String,
-    /// The violation to show [default: the first that a script can show].
+    /// Id of the violation [default: the first that a script can reproduce].
     #[arg(long, value_name = "ID")]
     pub(crate) violation: Option<String>,
-    /// The new folder.
+    /// Folder to create.
     #[arg(long, value_name = "DIR", default_value = "violation")]
     pub(crate) out: PathBuf,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct MatrixArguments {
-    /// Seeds to run in every cell; B is excluded.
+    /// Seeds to run for each lock and fault; B is excluded.
     #[arg(long, value_name = "A..B", default_value = "0..100", value_parser = seed_range)]
     pub(crate) seeds: (u64, u64),
-    /// Read the JSON of a sweep or of a matrix instead of running anything.
+    /// Use the results in this JSON file of a sweep or a matrix, and run nothing.
     #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
     pub(crate) from: Option<PathBuf>,
-    /// Check a published matrix (JSON). Exit status 1, with a line on stderr for each cell that
-    /// differs by more than chance explains; 0 otherwise.
+    /// Compare the results with a published matrix (JSON). Exit status 1 if any differs by more
+    /// than chance explains, with a line on stderr for each; 0 otherwise.
     #[arg(long, value_name = "FILE")]
     pub(crate) check: Option<PathBuf>,
-    /// Locks [default: all, or none with --lock or --program].
+    /// Locks to test [default: all, or none with --lock or --program].
     #[arg(long, value_name = "C[,C]", value_delimiter = ',')]
     pub(crate) client: Option<Vec<String>>,
-    /// Only locks on this coordinator, and programs run against it. See `fencepost list
-    /// coordinators`.
+    /// Test only locks on this coordinator; programs use it too. See `fencepost list coordinators`.
     #[arg(long, value_name = "K")]
     pub(crate) coordinator: Option<String>,
     #[command(flatten)]
     pub(crate) locks: LockArguments,
     #[command(flatten)]
     pub(crate) programs: ProgramArguments,
-    /// Fault families [default: all].
+    /// Fault families to inject [default: all].
     #[arg(long, value_name = "F[,F]", value_delimiter = ',')]
     pub(crate) fault: Option<Vec<String>>,
     /// Count only runs that broke this rule, such as overlap. `unavailable` needs --availability.
@@ -113,7 +112,7 @@ pub(crate) struct MatrixArguments {
     pub(crate) deployment: ScenarioArguments,
     #[command(flatten)]
     pub(crate) jobs: JobsArgument,
-    /// text, markdown, json or html.
+    /// Output format: text, markdown, json or html.
     #[arg(long, value_name = "F", default_value = "text")]
     pub(crate) format: String,
     /// Write matrix.json and matrix.md to this folder.
@@ -125,10 +124,10 @@ pub(crate) struct MatrixArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct GalleryArguments {
-    /// Folder of the pages.
+    /// Folder to write the pages to.
     #[arg(long, value_name = "DIR", default_value = "docs/gallery")]
     pub(crate) out: PathBuf,
-    /// Write nothing, but list stale pages in the folder. Exit status 1 if there are any.
+    /// List the stale pages in the folder instead of writing any. Exit status 1 if there are some.
     #[arg(long)]
     pub(crate) check: bool,
     #[command(flatten)]
@@ -137,31 +136,31 @@ pub(crate) struct GalleryArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct DocsArguments {
-    /// Folder of the site.
+    /// Folder to write the site to.
     #[arg(long, value_name = "DIR", default_value = "site")]
     pub(crate) out: PathBuf,
-    /// Folder of fencepost's repository.
+    /// Folder of the fencepost repository to read.
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) from: PathBuf,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct CompareArguments {
-    /// Lock (see `fencepost list clients`), .lua file, or JSON file of a sweep.
+    /// Lock (see `fencepost list clients`), Lua file, or JSON file of a sweep.
     pub(crate) a: String,
-    /// Lock or file to compare with.
+    /// Lock or file to compare it with.
     pub(crate) b: String,
-    /// Fault families, for locks; `a,b` compares each, `a+b` combines them.
+    /// Fault families under which to compare locks: `a,b` compares under each, `a+b` combines them.
     #[arg(long, value_name = "F[,F]", default_value = "none", value_delimiter = ',')]
     pub(crate) fault: Vec<String>,
-    /// Seeds to run in every cell, for locks; B is excluded.
+    /// Seeds to run for each lock and fault; B is excluded.
     #[arg(long, value_name = "A..B", default_value = "0..100", value_parser = seed_range)]
     pub(crate) seeds: (u64, u64),
     #[command(flatten)]
     pub(crate) deployment: ScenarioArguments,
     #[command(flatten)]
     pub(crate) jobs: JobsArgument,
-    /// text, json, markdown or html.
+    /// Output format: text, json, markdown or html.
     #[arg(long, value_name = "F", default_value = "text")]
     pub(crate) format: String,
     #[command(flatten)]
@@ -174,13 +173,13 @@ pub(crate) struct CompareArguments {
     mut_arg("processes", |arg| arg.help("Lock processes per run [default: 2]")),
     mut_arg("cycles", |arg| arg.help("Acquire/hold/release cycles per process [default: 1]")),
     mut_arg("hold", |arg| arg.help("Length of a critical section [default: 4s]")),
-    mut_arg("retry", |arg| arg.help("Delay between two attempts to acquire [default: 2s]")),
+    mut_arg("retry", |arg| arg.help("Delay between attempts to acquire the lock [default: 2s]")),
 )]
 pub(crate) struct ExploreArguments {
     /// Lock to test. See `fencepost list clients`.
     #[arg(long, value_name = "C", default_value = "single-node", conflicts_with = "lock")]
     pub(crate) client: String,
-    /// Lock written in Lua, instead of --client. See docs/lock-in-lua.md.
+    /// Lock to test, written in Lua, instead of --client. See docs/lock-in-lua.md.
     #[arg(long, value_name = "[NAME=]FILE")]
     pub(crate) lock: Option<String>,
     /// Fault families to enumerate, separated by commas or plus signs. docs/explore.md lists them.
@@ -192,7 +191,8 @@ pub(crate) struct ExploreArguments {
     /// Refused: programs cannot be explored.
     #[arg(long, value_name = "CMD", hide = true)]
     pub(crate) program: Option<String>,
-    /// Maximum number of late messages in a plan, each within the range of latencies: 0, 1 or 2.
+    /// Maximum number of delayed messages in a plan: 0, 1 or 2. Delays stay within the range of
+    /// --latency.
     #[arg(
         long,
         value_name = "D",
@@ -200,30 +200,30 @@ pub(crate) struct ExploreArguments {
         value_parser = clap::value_parser!(u8).range(0..=2),
     )]
     pub(crate) delays: u8,
-    /// Longest fault, message delay or clock step [default: one and a half leases; with failover,
-    /// at least until another server has taken over].
+    /// Longest fault, message delay or clock step [default: 1.5 times the ttl; with failover, at
+    /// least the time until another server takes over].
     #[arg(long, value_name = "D")]
     pub(crate) longest: Option<Span>,
-    /// Durations tried per interval between timers: fine (two) or coarse (one) [default: fine, or
+    /// Number of durations to try between two timers: fine (two) or coarse (one) [default: fine, or
     /// coarse with --faults 2].
     #[arg(long, value_name = "G")]
     pub(crate) grain: Option<Grain>,
-    /// Independent masters for a quorum lock [default: 3].
+    /// Number of independent masters for a quorum lock [default: 3].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=31))]
     pub(crate) masters: Option<u16>,
     #[command(flatten)]
     pub(crate) deployment: ScenarioArguments,
-    /// Also run the plans that this rule leaves out.
+    /// Also run the plans that this rule skips.
     #[arg(long, value_name = "R[,R]", value_delimiter = ',')]
     pub(crate) no_prune: Vec<Rule>,
     /// Seed for the remaining random values, such as owner names.
     #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
     pub(crate) seed: u64,
-    /// Run only part m of n, 1 <= m <= n; `fencepost merge` writes the certificate. Also read from
-    /// the same variables as in sweep.
+    /// Run only part m of n (1 <= m <= n); `fencepost merge` then writes the certificate. The
+    /// default comes from the same environment variables as for sweep.
     #[arg(long, value_name = "M/N", value_parser = shard, conflicts_with_all = ["check", "diff"])]
     pub(crate) shard: Option<(u32, u32)>,
-    /// Checkpoint file, for --resume and `fencepost merge`.
+    /// File for checkpoints; --resume and `fencepost merge` read it.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["check", "diff"])]
     pub(crate) checkpoint: Option<PathBuf>,
     /// Continue from the checkpoint, or start from the beginning if there is none.
@@ -232,10 +232,10 @@ pub(crate) struct ExploreArguments {
     /// Minimum real time between two checkpoints [default: 1s].
     #[arg(long, value_name = "T", requires = "checkpoint")]
     pub(crate) checkpoint_every: Option<Span>,
-    /// Repeat a sample of this certificate and compare.
+    /// Run a sample of this certificate's plans again and compare the results.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["client", "fault", "faults"])]
     pub(crate) check: Option<PathBuf>,
-    /// With --check, repeat all runs of the certificate.
+    /// With --check, run all plans of the certificate again, not only a sample.
     #[arg(long, requires = "check")]
     pub(crate) whole: bool,
     /// Print the differences between two certificates. Exit status 0 if there are none, 1
@@ -255,7 +255,7 @@ pub(crate) struct ExploreArguments {
     pub(crate) no_shrink: bool,
     #[command(flatten)]
     pub(crate) jobs: JobsArgument,
-    /// text or json.
+    /// Output format: text or json.
     #[arg(long, value_name = "F", default_value = "text")]
     pub(crate) format: String,
     #[command(flatten)]
@@ -264,7 +264,7 @@ pub(crate) struct ExploreArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct RealityArguments {
-    /// Locks, each under each of the faults.
+    /// Locks to test, each under every given fault.
     #[arg(
         long,
         value_name = "C[,C]",
@@ -273,7 +273,7 @@ pub(crate) struct RealityArguments {
         value_delimiter = ','
     )]
     pub(crate) client: Vec<String>,
-    /// Fault families: `a,b` gives a row each, `a+b` combines them in one plan.
+    /// Fault families: `a,b` tests each separately, `a+b` combines them.
     #[arg(
         long,
         value_name = "F[,F]",
@@ -281,19 +281,19 @@ pub(crate) struct RealityArguments {
         value_delimiter = ','
     )]
     pub(crate) fault: Vec<String>,
-    /// Seeds in which to search for a violation; B is excluded.
+    /// Seeds to search for a violation; B is excluded.
     #[arg(long, value_name = "A..B", default_value = "0..50", value_parser = seed_range)]
     pub(crate) seeds: (u64, u64),
-    /// Real servers: real (the installed ones) or NAME=PATH, like redis=/opt/redis-server.
+    /// Real servers: real (the installed ones) or NAME=PATH, such as redis=/opt/redis-server.
     #[arg(long, value_name = "S", default_value = "real")]
     pub(crate) servers: Vec<String>,
-    /// Also play the plan of every page of the gallery.
+    /// Also replay the plan of every gallery page.
     #[arg(long)]
     pub(crate) gallery: bool,
-    /// Play the plans of these gallery pages; --client adds locks.
+    /// Replay the plans of these gallery pages; add locks with --client.
     #[arg(long, value_name = "P[,P]", value_delimiter = ',', conflicts_with = "gallery")]
     pub(crate) page: Vec<String>,
-    /// text, markdown or json.
+    /// Output format: text, markdown or json.
     #[arg(long, value_name = "F", default_value = "text")]
     pub(crate) format: String,
     #[command(flatten)]

@@ -6,8 +6,8 @@ pub(super) fn seed(text: &str) -> Result<u64, String> {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),
     };
-    number
-        .ok_or_else(|| "expected a number from 0 to 18446744073709551615, decimal or 0x".to_owned())
+    let valid = "expected a number from 0 to 2^64-1, in decimal or hexadecimal (0x...)";
+    number.ok_or_else(|| valid.to_owned())
 }
 
 pub(super) fn seed_range(text: &str) -> Result<(u64, u64), String> {
@@ -34,7 +34,7 @@ pub(super) fn seeds(text: &str) -> Result<Seeds, String> {
         return seed_range(text).map(|(from, to)| Seeds::Range(from, to));
     };
     let count = count.parse().ok().filter(|count| *count > 0);
-    count.map(Seeds::Next).ok_or_else(|| "expected +N with N from 1, like +1000".to_owned())
+    count.map(Seeds::Next).ok_or_else(|| "expected +N with N at least 1, like +1000".to_owned())
 }
 
 pub(super) fn memory(text: &str) -> Result<u64, String> {

@@ -12,8 +12,8 @@ pub(super) fn asks(survey: &Survey, jobs: usize) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::wrong(format!(
-        "these bounds mean {}: expected at most {UNASKED_MAX} runs without --yes; run a part with \
-         --shard M/N, or reduce --faults, --processes, --cycles or the families",
+        "these bounds need {}, and more than {UNASKED_MAX} runs need --yes: add --yes, run a part \
+         with --shard M/N, or reduce --faults, --processes, --cycles or the fault families",
         in_all(survey, jobs)
     )))
 }

@@ -18,7 +18,10 @@ pub(super) fn check(path: &Path, arguments: &ExploreArguments) -> Result<Outcome
     let bounds = bounds_of(&certificate.bounds).map_err(|error| Failure::content(path, error))?;
     let (theirs, ours) = (&certificate.tool.version, tool().version);
     if *theirs != ours {
-        log(format_args!("{}: written by fencepost {theirs}, this is {ours}", path.display()));
+        log(format_args!(
+            "{}: written by fencepost {theirs}, but this is fencepost {ours}",
+            path.display()
+        ));
     }
     INTERRUPT.listen(&STOP)?;
     let extent = if arguments.whole { Extent::Whole } else { Extent::Sample };
@@ -32,12 +35,13 @@ pub(super) fn check(path: &Path, arguments: &ExploreArguments) -> Result<Outcome
     watch.progress.finish();
     let (said, outcome) = match checked? {
         Checked::Same { slices, of, runs } => (
-            format!("the same: {slices} of {of} slices were repeated, in {runs} runs"),
+            format!("same results: repeated {slices} of {of} slices, in {runs} runs"),
             Outcome::AsExpected,
         ),
         Checked::Differs(slice) => (
             format!(
-                "not the same: the runs with {}, units {} to {}, have other results",
+                "different results: the runs with {}, units {} to {}, gave other results than the \
+                 certificate states",
                 Level { faults: slice.faults, delays: slice.delays },
                 slice.from,
                 slice.to
@@ -45,10 +49,14 @@ pub(super) fn check(path: &Path, arguments: &ExploreArguments) -> Result<Outcome
             Outcome::Violated,
         ),
         Checked::Foreign => (
-            "not the same: its slices, conditions or words do not match its bounds".to_owned(),
+            "not a certificate of these bounds: its slices, conditions or sentences do not match \
+             them"
+                .to_owned(),
             Outcome::Violated,
         ),
-        Checked::Stopped => ("stopped: not decided".to_owned(), Outcome::Unknown),
+        Checked::Stopped => {
+            ("stopped before the comparison was complete".to_owned(), Outcome::Unknown)
+        }
     };
     print(&format!("{}: {said}\n", path.display()))?;
     Ok(INTERRUPT.outcome().unwrap_or(outcome))

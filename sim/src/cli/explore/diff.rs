@@ -13,7 +13,7 @@ pub(super) fn diff(paths: &[PathBuf]) -> Result<Outcome, Failure> {
     };
     let lines = certificate::diff(&certificate_in(a)?, &certificate_in(b)?);
     if lines.is_empty() {
-        print("the same: bounds, runs, words and digests\n")?;
+        print("the certificates agree in bounds, runs, sentences and digests\n")?;
         return Ok(Outcome::AsExpected);
     }
     let names = [format!("A {}", a.display()), format!("B {}", b.display())];

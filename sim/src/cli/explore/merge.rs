@@ -13,7 +13,9 @@ pub(crate) fn merge_explorations(
     gaps: Gaps,
 ) -> Result<Outcome, Failure> {
     if arguments.expect.is_some() {
-        return Err(Failure::wrong("--expect: expected sweeps, not explorations"));
+        return Err(Failure::wrong(
+            "--expect: applies only to sweeps, but these files are explorations",
+        ));
     }
     let read =
         arguments.files.iter().zip(texts).map(|(path, text)| {

@@ -29,7 +29,8 @@ impl Store {
 
     pub(crate) fn existing(&self) -> Result<Findings, Failure> {
         if let Ok(false) = self.path.try_exists() {
-            let problem = "no such store: expected one that `sweep --findings FILE` wrote";
+            let problem =
+                "no such file: expected a store that `fencepost sweep --findings FILE` wrote";
             return Err(Failure::content(&self.path, problem));
         }
         let text = read_file(&self.path, "a store of findings")?;

@@ -53,7 +53,8 @@ fn read(folder: &Path) -> Result<Slices, Failure> {
     if slices.known.is_empty() {
         return Err(Failure::content(
             folder,
-            "no checkpoint of a sweep: expected the --out folder of its slices, or the one above",
+            "no sweep checkpoint found: expected the --out folder of its slices, or its parent \
+             folder",
         ));
     }
     Ok(slices)

@@ -69,10 +69,13 @@ const WORKERS: &[Worker] = workers! {
         "javac Plain.java"
         "java Plain",
     "java" "zookeeper" "Curator.java" "Curator.java"
-        "# put into lib, with what they need: org.apache.curator:curator-recipes, redis.clients:jedis:3.10.0\njavac -cp 'lib/*' Curator.java"
+        "# put these and their dependencies into lib: org.apache.curator:curator-recipes, \
+         redis.clients:jedis:3.10.0\njavac -cp 'lib/*' Curator.java"
         "java -cp lib/*:. Curator",
     "java" "postgresql" "SpringJdbc.java" "SpringJdbc.java"
-        "# put into lib, with what they need: org.springframework.integration:spring-integration-jdbc, org.postgresql:postgresql, redis.clients:jedis:3.10.0\njavac -cp 'lib/*' SpringJdbc.java"
+        "# put these and their dependencies into lib: \
+         org.springframework.integration:spring-integration-jdbc, org.postgresql:postgresql, \
+         redis.clients:jedis:3.10.0\njavac -cp 'lib/*' SpringJdbc.java"
         "java -cp lib/*:. SpringJdbc",
     "go" "redis" "redigo.go" "worker.go"
         "go mod init worker && go mod tidy && go build -o worker worker.go"

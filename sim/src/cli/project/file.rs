@@ -117,7 +117,7 @@ impl Project {
         let hint = did_you_mean(name, known.keys().map(String::as_str));
         let all: Vec<&str> = known.keys().map(String::as_str).collect();
         let valid = match all.is_empty() {
-            true => "it has no [profile.NAME]".to_owned(),
+            true => "the file has no [profile.NAME]".to_owned(),
             false => format!("expected one of {}", all.join(", ")),
         };
         Failure::content(&self.path, format!("unknown profile '{name}'{hint}: {valid}"))

@@ -40,7 +40,7 @@ fn text_of(value: &DeValue<'_>) -> Result<String, String> {
     match value {
         DeValue::String(text) => Ok(text.to_string()),
         DeValue::Integer(number) => Ok(number_of(number)),
-        other => Err(format!("expected a string, not this {}", other.type_str())),
+        other => Err(format!("expected a string, not a value of type {}", other.type_str())),
     }
 }
 

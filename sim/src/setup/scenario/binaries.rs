@@ -50,8 +50,8 @@ pub enum InvalidServers {
     },
     /// The file is not the one in the report.
     #[error(
-        "server: {path} is not the file in the report, {was} ('replay --allow-changed' runs it as \
-         it is now)"
+        "server: {path} has changed since the report, which was made with {was}: use \
+         `replay --allow-changed` to run it as it is now"
     )]
     Changed {
         /// Path of the file.

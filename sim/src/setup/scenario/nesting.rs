@@ -17,7 +17,7 @@ pub enum Nesting {
     Drawn,
     /// All critical sections.
     Always,
-    /// No critical sections.
+    /// No critical section.
     Never,
 }
 

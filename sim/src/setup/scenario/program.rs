@@ -108,7 +108,7 @@ pub enum InvalidProgram {
     #[error("--program '{0}': expected a command, or NAME=COMMAND")]
     Empty(String),
     /// A quote is not closed.
-    #[error("--program '{0}': a quote is not closed")]
+    #[error("--program '{0}': expected a closing quote")]
     Quote(String),
     /// The program cannot be started.
     #[error("--program '{name}': {why}")]
@@ -130,8 +130,8 @@ pub enum InvalidProgram {
     },
     /// A file of the program has changed.
     #[error(
-        "program '{name}': {file} is not the file in the report (run it as it is now with 'replay \
-         --allow-changed')"
+        "program '{name}': {file} has changed since the report: use `replay --allow-changed` to \
+         run it as it is now"
     )]
     Changed {
         /// Name of the program.

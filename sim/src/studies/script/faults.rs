@@ -51,7 +51,7 @@ impl Faults<'_> {
                 match self.spec.scenario.servers.persistence {
                     Persistence::None | Persistence::AofAlways => {}
                     Persistence::Rdb | Persistence::AofEverysec => {
-                        let what = "loses power and with it what was not synced";
+                        let what = "loses power and all data that was not synced";
                         return inexpressible(format!("{node} {what}"));
                     }
                 }

@@ -155,7 +155,7 @@ impl Connection {
 }
 
 fn not_resp2<T>(client: Node) -> Result<T, ScriptError> {
-    inexpressible(format!("{client} speaks another protocol than RESP2"))
+    inexpressible(format!("{client} does not use the protocol RESP2"))
 }
 
 fn command(words: Vec<Bytes>, connection: u32, message: &WireMessage) -> Value {

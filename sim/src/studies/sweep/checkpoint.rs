@@ -27,12 +27,12 @@ pub struct Checkpoint {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidCheckpoint {
     /// The file is not a checkpoint.
-    #[error("not a checkpoint: {0}")]
+    #[error("not a valid checkpoint: {0}")]
     NotOne(String),
     /// The checkpoint belongs to another sweep.
     #[error(
-        "belongs to another sweep: {what} is {found}, not {asked}; use the options of that sweep, \
-         or start over without --resume"
+        "belongs to another sweep: its {what} is {found}, not {asked}: use the options of that \
+         sweep, or start over without --resume"
     )]
     Other {
         /// Name of the parameter that differs.
@@ -44,12 +44,12 @@ pub enum InvalidCheckpoint {
     },
     /// The content does not match its checksum.
     #[error(
-        "its checksum does not match its content: the file was damaged or edited; start over \
+        "the checksum does not match the content, so the file was damaged or edited: start over \
          without --resume"
     )]
     Damaged,
     /// No runs can have produced the sum.
-    #[error("its sum is inconsistent: {0}")]
+    #[error("its counts contradict each other: {0}")]
     Impossible(#[from] Impossible),
 }
 

@@ -174,16 +174,14 @@ fn write_violation(
 fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> {
     if let Some(boundary) = &report.boundary {
         let amount = |value| rerun::amount(boundary, value);
-        let (quantity, fault) = (&boundary.quantity, boundary.fault);
+        let (magnitude, fault) = (rerun::magnitude(boundary), boundary.fault);
         let (enough, less) = (amount(boundary.enough), amount(boundary.not_enough));
         let analytic = boundary
             .analytic
             .map_or(String::new(), |value| format!("; calculated bound {}", amount(value)));
         writeln!(
             out,
-            "\nBoundary: `{}` of fault {fault}: {enough} is enough, {less} is \
-             not{analytic}.",
-            code(quantity)
+            "\nFault {fault}: a {magnitude} of {enough} is enough, {less} is not{analytic}."
         )?;
     }
     if !report.but_for.is_empty() {
@@ -196,7 +194,7 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
     if !report.remedies.is_empty() {
         writeln!(
             out,
-            "\n| safeguard | on this plan | plans nearby: broken in | other seeds |\n\
+            "\n| safeguard | in this run | broken nearby plans | other seeds |\n\
              | --- | --- | --- | --- |"
         )?;
         for remedy in &report.remedies {

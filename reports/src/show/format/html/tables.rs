@@ -3,7 +3,7 @@
 use super::page::heads;
 use crate::explain::literature::Expected;
 use crate::show::format::drawing::svg::prefix;
-use crate::show::format::text::layout::times;
+use crate::show::format::text::layout::more_times;
 use crate::show::format::text::plan_text;
 use crate::show::format::text::rerun;
 use crate::summary::report::{Boundary, RunReport, TimelineEntry, ViolationReport};
@@ -59,7 +59,7 @@ fn card(run: &RunReport, report: &ViolationReport, prefix: &str) -> Markup {
             p.muted {
                 "at " (maud::display(violation.at_us))
                 @if violation.occurrences > 1 {
-                    " and " (times(violation.occurrences - 1)) " more"
+                    " and " (more_times(violation.occurrences - 1))
                 }
                 " · fingerprint " code { (violation.id) }
             }
@@ -132,7 +132,7 @@ fn remedies(report: &ViolationReport) -> Markup {
         .collect();
     table(
         "The same run with a safeguard",
-        &["safeguard", "on this plan", "plans nearby: broken in", "other seeds (95 % interval)"],
+        &["safeguard", "in this run", "broken nearby plans", "other seeds (95 % interval)"],
         &rows,
     )
 }
@@ -147,7 +147,7 @@ fn boundary(boundary: Option<&Boundary>) -> Markup {
     if let Some(analytic) = boundary.analytic {
         rows.push(vec!["calculated bound".to_owned(), amount(analytic)]);
     }
-    let caption = format!("Boundary of {} of fault {}", boundary.quantity, boundary.fault);
+    let caption = format!("Threshold: {} of fault {}", rerun::magnitude(boundary), boundary.fault);
     table(&caption, &["", "value"], &rows)
 }
 
@@ -219,7 +219,7 @@ pub(crate) fn facts(run: &RunReport) -> Markup {
         pair("history digest", run.history_digest.clone()),
     ];
     if let Some(expected) = &run.expected {
-        rows.insert(0, pair("the literature says", literature(expected)));
+        rows.insert(0, pair("literature", literature(expected)));
     }
     html! { details { summary { "Facts of the run" } (table("Facts", &["", ""], &rows)) } }
 }

@@ -123,7 +123,7 @@ fn consequences(run: &RunReport) -> String {
     let mut told: Vec<String> =
         counts.iter().map(|(kind, (count, total))| often(*kind, *count, *total)).collect();
     if run.storage.rejected > 0 {
-        told.push(format!("{} rejected", run.storage.rejected));
+        told.push(format!("{} rejected", counted(run.storage.rejected, "request")));
     }
     if counts.keys().all(|kind| kind.severity() == Severity::Hazard) {
         told.insert(0, "no damage".to_owned());
@@ -166,7 +166,7 @@ fn write_end(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()>
     } else if any(|verdict| matches!(verdict, Verdict::Violated)) {
         "exit 1: violations found · "
     } else if any(|verdict| matches!(verdict, Verdict::Unknown { .. })) {
-        "exit 3: unknown, for the reason given · "
+        "exit 3: unknown, for the reason above · "
     } else {
         "exit 0: no violation · "
     };

@@ -49,6 +49,14 @@ pub(crate) fn percent(share: f64) -> String {
     if points != 0.0 && points < 10.0 { format!("{points:.1} %") } else { format!("{points:.0} %") }
 }
 
+/// The number of further occurrences: `once more`, `31 more times`.
+pub(crate) fn more_times(count: u64) -> String {
+    match count {
+        1 => "once more".to_owned(),
+        many => format!("{} more times", thousands(many)),
+    }
+}
+
 pub(crate) fn times(count: u64) -> String {
     match count {
         1 => "once".to_owned(),

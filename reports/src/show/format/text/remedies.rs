@@ -45,7 +45,7 @@ impl Unknown {
 
     fn count(self, count: u64, unknown: u64) -> String {
         match (self, unknown) {
-            (Unknown::Varies, 1..) => format!("{count} and {unknown} unknown"),
+            (Unknown::Varies, 1..) => format!("{count} ({unknown} unknown)"),
             _ => count.to_string(),
         }
     }
@@ -55,7 +55,7 @@ fn elsewhere(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> String
     let kind = name(lead);
     let without = unknown.count(first.broken_without, first.unknown_without);
     let seeds = unknown.seeds(first.seeds);
-    let mut parts = vec![format!("on {seeds}: {kind} in {without} without a safeguard")];
+    let mut text = format!("on {seeds}: {kind} in {without} without a safeguard");
     for effect in [Effect::Fewer, Effect::More, Effect::Unclear] {
         let mut of_it: Vec<&Remedy> =
             lead.remedies.iter().filter(|one| Effect::of(one) == effect).collect();
@@ -64,37 +64,42 @@ fn elsewhere(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> String
         let told: Vec<String> = told.collect();
         match effect {
             _ if told.is_empty() => {}
-            Effect::Fewer | Effect::More => parts.push(told.join(", ")),
+            Effect::Fewer | Effect::More => text += &format!(", {}", told.join(", ")),
             Effect::Unclear => {
-                parts.push(format!("no significant difference: {}", told.join(", ")))
+                text += &format!("; no significant difference: {}", told.join(", "));
             }
         }
     }
-    parts.join("; ") + "."
+    text + "."
 }
 
 fn with(remedy: &Remedy, effect: Effect, unknown: Unknown) -> String {
     let there = unknown.count(remedy.broken_with, remedy.unknown_with);
     match effect {
         Effect::Fewer | Effect::More => format!("{there} with {}", rerun::safeguard(remedy)),
-        Effect::Unclear => format!("{} ({there})", rerun::safeguard(remedy)),
+        Effect::Unclear => format!("{} in {there}", rerun::safeguard(remedy)),
     }
 }
 
 fn here(lead: &ViolationReport) -> String {
-    let of = |what: OnThisPlan| {
-        let of_it = lead.remedies.iter().filter(|one| one.on_this_plan == what);
-        let names: Vec<String> = of_it.map(rerun::safeguard).collect();
-        names.join(", ")
-    };
-    let told = [
-        ("prevented by", of(OnThisPlan::Gone)),
-        ("not prevented by", of(OnThisPlan::StillThere)),
-        ("not comparable, because the timing changes:", of(OnThisPlan::NotComparable)),
+    let effects = [
+        (OnThisPlan::Gone, "prevents it", "prevent it"),
+        (OnThisPlan::StillThere, "does not prevent it", "do not prevent it"),
+        (
+            OnThisPlan::NotComparable,
+            "changes the timing, so it is not comparable",
+            "change the timing, so they are not comparable",
+        ),
     ];
-    let told = told.iter().filter(|(_, names)| !names.is_empty());
-    let told: Vec<String> = told.map(|(what, names)| format!("{what} {names}")).collect();
-    format!("In this run: {}.", told.join("; "))
+    let told = effects.iter().filter_map(|(effect, one, several)| {
+        let of_it = lead.remedies.iter().filter(|remedy| remedy.on_this_plan == *effect);
+        match &of_it.map(rerun::safeguard).collect::<Vec<_>>()[..] {
+            [] => None,
+            [name] => Some(format!("{name} {one}")),
+            [names @ .., last] => Some(format!("{} and {last} {several}", names.join(", "))),
+        }
+    });
+    format!("In this run, {}.", told.collect::<Vec<_>>().join("; "))
 }
 
 fn differently(
@@ -119,10 +124,10 @@ fn differently(
             unknown.count(one.broken_without, one.unknown_without),
         ];
         let safeguard = rerun::safeguard(one);
-        format!("{safeguard} {effect} (other seeds: {with} with it, {without} without)")
+        format!("{safeguard} {effect}: {with} other seeds break with it, {without} without it")
     });
     let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| format!("For the {}: {}.", name(other), told.join(", ")))
+    (!told.is_empty()).then(|| format!("For the {}, {}.", name(other), told.join("; ")))
 }
 
 fn name(report: &ViolationReport) -> String {
@@ -177,10 +182,10 @@ mod tests {
         assert_eq!(
             render(lead, &[], true).unwrap(),
             format!(
-                "on 50 other seeds: {kind} in 26 without a safeguard; 0 with wait 1, 3 with lease \
-                 1; 49 with slower 1; no significant difference: chance 1 (23). In this run: \
-                 prevented by lease 1; not prevented by slower 1, chance 1; not comparable, \
-                 because the timing changes: wait 1."
+                "on 50 other seeds: {kind} in 26 without a safeguard, 0 with wait 1, 3 with lease \
+                 1, 49 with slower 1; no significant difference: chance 1 in 23. In this run, \
+                 lease 1 prevents it; slower 1 and chance 1 do not prevent it; wait 1 changes the \
+                 timing, so it is not comparable."
             )
         );
     }

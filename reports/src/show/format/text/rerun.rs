@@ -5,6 +5,7 @@ use crate::judge::finding::Kind;
 use crate::summary::report::{Boundary, ButFor, MinimalRun, OnThisPlan, Remedy};
 use crate::summary::sweep::Rate;
 use fencepost_faults::Micros;
+use fencepost_faults::shrink::Magnitude;
 
 /// Returns a safeguard with its parameter, as in `lease 40s`. If the safeguard is another lock,
 /// returns its name and, if different, the lock's name: `watchdog`, `database-time
@@ -36,7 +37,7 @@ pub(crate) fn nearby(remedy: &Remedy) -> String {
 
 pub(crate) fn other_seeds(remedy: &Remedy) -> String {
     format!(
-        "broken in {} seeds with it, {} without",
+        "broken in {} with it, {} without",
         share(remedy.broken_with, remedy.unknown_with, remedy.seeds),
         share(remedy.broken_without, remedy.unknown_without, remedy.seeds)
     )
@@ -50,7 +51,7 @@ pub(crate) fn share(broken: u64, unknown: u64, seeds: u64) -> String {
         some => format!(", {some} unknown"),
     };
     let (low, high) = (percent(rate.low), percent(rate.high));
-    format!("{broken} of {seeds} ({low}-{high} %{unknown})")
+    format!("{broken} of {seeds} seeds ({low}-{high} %{unknown})")
 }
 
 fn percent(rate: f64) -> String {
@@ -66,12 +67,22 @@ pub(crate) fn size(run: &MinimalRun) -> String {
         format!("{count} {}", if count == 1 { one } else { many })
     };
     let processes = counted(run.processes.into(), "process", "processes");
-    let size = format!("with {processes}, {} each", counted(run.cycles.into(), "cycle", "cycles"));
+    let cycles = counted(run.cycles.into(), "cycle", "cycles");
+    let size = match run.processes {
+        1 => format!("with {processes} and {cycles}"),
+        _ => format!("with {processes} and {cycles} each"),
+    };
     if run.complete {
         size
     } else {
         format!("{size}; the search stopped after {} runs", run.searched_runs)
     }
+}
+
+/// The magnitude of a fault that a boundary varies, in words.
+pub(crate) fn magnitude(boundary: &Boundary) -> &'static str {
+    let known: Result<Magnitude, _> = serde_json::from_value(boundary.quantity.clone().into());
+    known.map_or("value", Magnitude::in_words)
 }
 
 pub(crate) fn amount(boundary: &Boundary, value: i64) -> String {
@@ -85,7 +96,7 @@ pub(crate) fn amount(boundary: &Boundary, value: i64) -> String {
 pub(crate) fn known(expected: &Expected, kind: Kind) -> String {
     let (because, source) = (&expected.because, &expected.source);
     match expected.kinds.contains(&kind) {
-        true => format!("known: {because} ({source})"),
+        true => format!("{because} ({source})"),
         false if expected.is_safe() => format!("not expected: {because} ({source})"),
         false => {
             let kinds: Vec<&str> = expected.kinds.iter().map(|kind| kind.name()).collect();
@@ -128,10 +139,7 @@ mod tests {
             because: "so it is".to_owned(),
             source: "a paper".to_owned(),
         };
-        assert_eq!(
-            known(&expected(vec![Kind::Overlap]), Kind::Overlap),
-            "known: so it is (a paper)"
-        );
+        assert_eq!(known(&expected(vec![Kind::Overlap]), Kind::Overlap), "so it is (a paper)");
         assert_eq!(
             known(&expected(vec![Kind::Overlap]), Kind::Stuck),
             "not expected: only overlap (a paper)"

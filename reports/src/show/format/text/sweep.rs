@@ -112,7 +112,7 @@ fn write_cell(
     let unknown = cell.first_unknown.as_ref().filter(|_| is_unknown);
     let verdict = verdict.map(|verdict| match cell.quiet_bound {
         Some(bound) if cell.valid > 0 => {
-            format!("{verdict}, below {} at 95 %", small_percent(bound))
+            format!("{verdict}: rate below {} % (95 %)", small_percent(bound))
         }
         _ => verdict.to_owned(),
     });

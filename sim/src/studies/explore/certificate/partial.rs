@@ -22,15 +22,16 @@ pub enum InvalidPartial {
     Impossible(String),
     /// A unit is in two files.
     #[error(
-        "unit {} of the plans with {} is also in an earlier file: expected each unit once",
+        "unit {} of the plans with {} is also in an earlier file: expected every unit in only one \
+         file",
         .0.unit,
         .0.level
     )]
     Twice(Twice),
     /// Some units are missing.
     #[error(
-        "units {from} to {to} of the plans with {level} are missing: pass the file that has them, \
-         or allow a partial sum"
+        "units {from} to {to} of the plans with {level} are missing: add the file that contains \
+         them, or merge with --partial"
     )]
     Missing {
         /// Number of faults and delayed messages in the plans.

@@ -15,10 +15,10 @@ use std::collections::BTreeSet;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Grain {
-    /// Two: one quantum after the earlier and one quantum before the later. Every timer counts.
+    /// Two: one quantum after the earlier timer and one quantum before the later one. Counts every
+    /// timer.
     Fine,
-    /// One, half-way between them. Timers that are nearer to each other than a round trip count as
-    /// one.
+    /// One, halfway between the timers. Counts timers less than a round trip apart as one.
     Coarse,
 }
 

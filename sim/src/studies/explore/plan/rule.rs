@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
-    /// Faults that start at equivalent instants. Between two events of its node or link, a fault
-    /// has the same effect wherever it starts, so only the last instant is tried. A cut also has
-    /// the same effect wherever it ends between two checks of the network.
+    /// Faults that start at equivalent instants. A fault has the same effect at every instant
+    /// between two events of its node or link, so only the last instant is tried. Likewise, a
+    /// partition has the same effect wherever it ends between two checks by the network.
     Gap,
-    /// Plans whose last fault has no effect: the paused node has no turn, the cut or slow link no
-    /// message, or the client no command whose reply could be lost.
+    /// Plans whose last fault has no effect: the paused node would not have run, the partitioned or
+    /// slow link carries no message, or the client sends no command whose reply could be lost.
     Idle,
-    /// Additions to a plan whose last delay does not change the order of messages, or gives the
-    /// same order as another delay. The equivalent plan gets these additions.
+    /// Extensions of a plan whose last delay does not change the order of messages, or leads to the
+    /// same order as another delay. Only the equivalent plan is extended.
     Order,
 }
 

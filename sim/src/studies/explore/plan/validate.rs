@@ -39,7 +39,7 @@ pub enum InvalidBounds {
     #[error(transparent)]
     Unfit(#[from] Unfit),
     /// The family cannot be enumerated.
-    #[error("fault '{0}': explore places {valid}", valid = valid())]
+    #[error("fault '{0}': explore does not enumerate it: expected any of {valid}", valid = valid())]
     Family(&'static str),
     /// The number of faults is too large.
     #[error("faults '{0}': expected 0, 1 or 2")]
@@ -48,21 +48,21 @@ pub enum InvalidBounds {
     #[error("delays '{0}': expected 0, 1 or 2, and at most 3 faults and delays together")]
     Delays(u8),
     /// Messages are to be delayed, but the latency is constant.
-    #[error("latency '{0}': expected a range, like 200us..2ms, within which messages are delayed")]
+    #[error("latency '{0}': expected a range with --delays, like 200us..2ms")]
     NoReach(SpanRange),
     /// Faults are requested without a family.
-    #[error("fault 'none': expected --faults 0, or one or more of {valid}", valid = valid())]
+    #[error("fault 'none': expected --faults 0, or any of the faults {valid}", valid = valid())]
     NoFamily,
     /// The failover would be made by an operator, whose actions are not enumerated.
     #[error(
-        "fault 'failover': explore does not enumerate an operator's actions: expected one or more \
-         of {valid}",
+        "fault 'failover': on this lock's servers an operator makes the failover, which explore \
+         does not enumerate: expected any of {valid}",
         valid = valid_but(Family::Failover)
     )]
     Promotion,
     /// The family has no target in the deployment.
     #[error(
-        "fault '{0}' does not apply to this deployment: expected one or more of {valid}",
+        "fault '{0}': does not apply to this deployment: expected any of {valid}",
         valid = valid_but(*.0)
     )]
     NoTarget(Family),
@@ -79,15 +79,18 @@ pub enum InvalidBounds {
     },
     /// The lock is a program of the user.
     #[error(
-        "program '{0}': expected --client with a built-in lock: a program has its own clocks, so a \
-         place in one run does not exist in another"
+        "program '{0}': expected --client or --lock, because the runs of a program do not share \
+         the instants at which faults can begin"
     )]
     Program(String),
     /// The scenario has a slow link.
-    #[error("slow-link '{0}': expected none; explore makes every link slow in turn")]
+    #[error("slow-link '{0}': leave it out, because explore makes every link slow in turn")]
     SlowLink(String),
     /// The application gives up calls at random moments.
-    #[error("{0} '{1}': expected none; explore does not place cancelled or interrupted calls")]
+    #[error(
+        "{0} '{1}': expected none, because explore does not enumerate cancelled or interrupted \
+         calls"
+    )]
     GivesUp(&'static str, &'static str),
     /// The longest fault is zero.
     #[error("longest '{0}': expected 1ms to 1h")]

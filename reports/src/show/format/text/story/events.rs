@@ -161,10 +161,10 @@ fn ends(chosen: &BTreeSet<u64>, needed: &BTreeSet<u64>) -> BTreeSet<u64> {
 
 fn write_of(by: Node, what: &What) -> String {
     let What::Storage { token, before, after, based_on, .. } = what else { return String::new() };
-    let token = token.map_or(String::new(), |token| format!(" with token {token}"));
+    let token = token.map_or(String::new(), |token| format!(", token {token}"));
     let read = based_on.filter(|read| read != before);
     let read = read.map_or(String::new(), |read| format!("had read {read} and "));
-    format!("{by} {read}writes {after}{token} over {before}")
+    format!("{by} {read}overwrites {before} with {after}{token}")
 }
 
 fn mark(report: &ViolationReport, entry: &TimelineEntry) -> String {
@@ -172,8 +172,8 @@ fn mark(report: &ViolationReport, entry: &TimelineEntry) -> String {
     match (violation.kind, &entry.what) {
         (Kind::StaleWrite, What::Storage { by, .. }) => {
             let later = violation.processes.iter().find(|process| *process != by);
-            let later =
-                later.map_or(String::new(), |later| format!(" ({later} was granted later)"));
+            let later = later
+                .map_or(String::new(), |later| format!(" ({later} was granted the lock later)"));
             format!("STALE WRITE{later}")
         }
         (Kind::Overlap, _) => format!("BOTH for {}", about(violation.duration_us)),
