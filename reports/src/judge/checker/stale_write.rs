@@ -112,7 +112,7 @@ mod tests {
         };
         let found = story(false);
         assert_eq!(found.len(), 1);
-        assert!(found[0].what.ends_with("client-2, which learned of its grant later."));
+        assert!(found[0].what.contains("served client-2, which learned of its grant later, and"));
         assert_eq!(story(true), []);
     }
 

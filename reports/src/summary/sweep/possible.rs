@@ -173,7 +173,7 @@ mod tests {
             sweep.cells[0].valid = u64::MAX;
             sweep.cells[0].violated = u64::MAX;
         });
-        assert!(huge.contains("are not 41 runs"), "{huge}");
+        assert!(huge.contains("do not add up to 41 runs"), "{huge}");
     }
 
     #[test]
