@@ -80,7 +80,7 @@ fn a_checkpoint_of_another_sweep_is_refused() {
         assert!(answer.stderr.contains(says), "{} does not say {says}", answer.stderr);
     }
     std::fs::write(folder.path().join("at"), "{").unwrap();
-    assert!(with("0..4", &[]).stderr.contains("not a checkpoint"));
+    assert!(with("0..4", &[]).stderr.contains("not a valid checkpoint"));
     let nowhere = sweep(folder.path(), &["--seeds", "0..4", "--resume"]);
     assert!(
         nowhere.stderr.contains("expected --checkpoint FILE, or --out DIR"),
@@ -310,7 +310,7 @@ fn a_slice_that_was_damaged_or_cannot_be_is_refused() {
     value["cells"][0]["violated"] = 1_000.into();
     let impossible = merged(&value.to_string());
     assert_eq!(impossible.status, 2);
-    assert!(impossible.stderr.contains("are not 30 runs"), "{}", impossible.stderr);
+    assert!(impossible.stderr.contains("do not add up to 30 runs"), "{}", impossible.stderr);
 }
 
 #[test]
