@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(said(1, "redlock"), Ok(()));
         assert_eq!(said(2, "spring-registry"), Ok(()));
         let refused = said(2, "redlock").unwrap_err();
-        assert!(refused.starts_with("threads '2': expected 1 for redlock, "), "{refused}");
+        assert!(refused.starts_with("threads '2': expected 1, because redlock "), "{refused}");
         assert!(
             refused.ends_with("spring-registry, jdbc-4, jdbc-5, jdbc-5-app-id, jdbc-7 do"),
             "{refused}"
