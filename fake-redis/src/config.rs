@@ -8,7 +8,7 @@ pub(crate) mod parameters;
 
 use bytes::Bytes;
 
-/// Version of Redis, as far as a lock can observe the differences.
+/// Version of Redis. Only differences that a lock can observe are modelled.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum RedisVersion {
     /// Redis 6.2, whose replication stream contains relative expiry times.
@@ -173,11 +173,11 @@ pub struct NodeConfig {
     pub port: u16,
     /// Host and port of the primary to replicate; `None` for a primary.
     pub replica_of: Option<(String, u16)>,
-    /// Whether the server starts from a configuration file, which CONFIG REWRITE updates.
+    /// `true` if the server starts from a configuration file, which CONFIG REWRITE updates.
     pub has_config_file: bool,
     /// Persistence mode of the server.
     pub persistence: Persistence,
-    /// Whether to load an append-only file whose end is missing (`aof-load-truncated`).
+    /// Loads an append-only file whose end is missing (`aof-load-truncated`).
     pub aof_load_truncated: bool,
     /// Growth in percent before an automatic rewrite of the append-only file; 0 means never.
     pub aof_rewrite_percentage: u32,
@@ -201,13 +201,13 @@ pub struct NodeConfig {
     pub repl_timeout: u32,
     /// Interval in seconds between a primary's pings to its replicas.
     pub repl_ping_period: u32,
-    /// Whether a replica answers reads after it lost its primary.
+    /// Lets a replica answer reads after it lost its primary.
     pub replica_serve_stale_data: bool,
     /// Delay in seconds before a snapshot for a replica, so that other replicas may share it.
     pub repl_diskless_sync_delay: u32,
-    /// Whether the servers start synchronized, as in a running deployment, without the sync delay.
+    /// Starts the servers synchronized, as in a running deployment, without the sync delay.
     pub starts_in_step: bool,
-    /// Whether a replica refuses writes from its clients.
+    /// Makes a replica refuse writes from its clients.
     pub replica_read_only: bool,
     /// Maximum length of an argument in bytes.
     pub proto_max_bulk_len: usize,
@@ -230,7 +230,7 @@ pub struct NodeConfig {
     pub databases: usize,
     /// Keyspace events to publish, as letters of `notify-keyspace-events`.
     pub notify_keyspace_events: String,
-    /// Whether the server also deletes expired keys that no client accesses.
+    /// Makes the server also delete expired keys that no client accesses.
     pub active_expire: bool,
     /// Prefix of the keys whose changes are reported to the judge; `None` reports none.
     pub tap_prefix: Option<Bytes>,

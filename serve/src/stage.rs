@@ -1,5 +1,5 @@
 //! Servers on one thread, with their own time: their machines, clocks and disks, and the network
-//! between them and their clients. Whoever drives the stage advances its clock and injects faults.
+//! between them and their clients. The caller advances the stage's clock and injects faults.
 //!
 //! Messages take no time unless a link is delayed. Disks are in memory.
 
@@ -46,11 +46,11 @@ pub struct Record {
     pub at_us: u64,
     /// The number of the server.
     pub server: usize,
-    /// What happened.
+    /// The event.
     pub what: Happening,
 }
 
-/// What happened at a server.
+/// An event at a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Happening {
     /// A key changed.

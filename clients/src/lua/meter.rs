@@ -24,7 +24,7 @@ pub(super) const METERS: [Native; 5] = [
     charge_list,
 ];
 
-/// Whether the script has used up its instructions or memory.
+/// Returns whether the script has used up its instructions or memory.
 fn has_ended(vm: &Vm) -> bool {
     vm.instr_budget_remaining().is_none() || vm.memory_used() > MEMORY
 }
@@ -111,7 +111,7 @@ pub(super) fn work(vm: &mut Vm, units: usize) -> Result<(), LuaError> {
     Ok(())
 }
 
-/// A script without a budget has ended, whatever it catches.
+/// A script without a budget ends, even if it catches the error.
 fn end(vm: &mut Vm, reason: &str) -> LuaError {
     vm.set_instr_budget(None);
     vm.rt_err(reason)

@@ -50,7 +50,7 @@ fn who_holds_curators_mutex_enters_again_and_who_holds_another_lock_waits_for_it
         let (world, mut lock) = three_keepers(name, normal);
         let first = granted(world.run(lock.acquire(RESOURCE)));
         let env = world.env();
-        // This lock waits without end for the deletion of its own node.
+        // This lock waits without end for the deletion of the node that it created itself.
         let again = world.run(env.timeout(Duration::from_secs(60), lock.acquire(RESOURCE)));
         let is_reentrant = name.starts_with("curator-");
         let enters = matches!(again, Some(Acquisition::Granted(_)));

@@ -12,11 +12,11 @@ use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command};
 
 const APPEND: Flags = Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST);
-const LOOK: Flags = Flags::READONLY.union(Flags::FAST);
+const READ: Flags = Flags::READONLY.union(Flags::FAST);
 
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("xadd", -5, APPEND, Keys::ONE, xadd),
-    Command::new("xlen", 2, LOOK, Keys::ONE, xlen),
+    Command::new("xlen", 2, READ, Keys::ONE, xlen),
     Command::new("xtrim", -4, Flags::WRITE, Keys::ONE, xtrim),
     Command::new("xdel", -3, Flags::WRITE.union(Flags::FAST), Keys::ONE, xdel),
     Command::new("xrange", -4, Flags::READONLY, Keys::ONE, |call| range(call, Order::Forward)),

@@ -76,7 +76,7 @@ impl Value {
 pub(crate) struct Hash {
     fields: IndexMap<Box<[u8]>, Vec<u8>, FxBuildHasher>,
     bytes: usize,
-    /// Whether the hash was ever too large for a listpack. A hash is never converted back.
+    /// `true` if the hash was ever too large for a listpack. A hash is never converted back.
     table: bool,
 }
 

@@ -23,7 +23,7 @@ const REQUEST_LENGTH_MAX: usize = (4 << 30) - (2 << 20);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) bulk_length_max: usize,
-    /// Whether the client still has to authenticate. Its requests must then be short.
+    /// `true` if the client still has to authenticate. Its requests must then be short.
     pub(crate) unauthenticated: bool,
     pub(crate) request_length_max: usize,
 }

@@ -25,7 +25,7 @@ impl fmt::Display for Ending {
 
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    /// Whether an attendant serves other clients meanwhile. The script may then run until it is
+    /// `true` if an attendant serves other clients meanwhile. The script may then run until it is
     /// killed.
     pub(super) is_attended: bool,
     pub(super) charged: i64,

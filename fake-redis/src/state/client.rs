@@ -45,7 +45,7 @@ pub(crate) enum ReplyMode {
 pub(crate) struct Watch {
     pub(crate) db: usize,
     pub(crate) key: Box<[u8]>,
-    /// Whether the key had already expired at WATCH. Its deletion is then not a change.
+    /// `true` if the key had already expired at WATCH. Its deletion is then not a change.
     pub(crate) was_expired: bool,
 }
 

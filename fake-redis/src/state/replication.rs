@@ -45,8 +45,8 @@ pub(crate) struct Replication {
     good_replicas: usize,
     introductions: BTreeMap<ClientKey, Introduction>,
     link: Link,
-    /// Whether the data equals the history up to its offset, so that a partial resynchronization is
-    /// possible.
+    /// `true` if the data equals the history up to its offset, so that a partial resynchronization
+    /// is possible.
     may_continue: bool,
     down_since: Option<i64>,
     waiting: Vec<Waiting>,

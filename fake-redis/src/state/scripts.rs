@@ -18,7 +18,7 @@ pub(crate) struct Permissions {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Settings {
-    /// Whether arrays with too many holes become objects instead of an error.
+    /// Encodes arrays with too many holes as objects instead of failing.
     pub(crate) sparse_convert: bool,
     /// Maximum ratio of an array's length to its elements; 0 disables the check.
     pub(crate) sparse_ratio: i32,

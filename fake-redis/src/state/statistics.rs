@@ -22,7 +22,7 @@ pub(crate) struct Statistics {
     errors: IndexMap<Vec<u8>, u64, FxBuildHasher>,
     errors_total: u64,
     errors_accounted: u64,
-    /// Whether the current command repeats an error of a command that it called. That one already
+    /// `true` if the current command repeats an error of a command that it called. That one already
     /// counted the error.
     repeats_error: bool,
     calls: IndexMap<usize, (&'static CommandInfo, Calls), FxBuildHasher>,

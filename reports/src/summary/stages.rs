@@ -69,7 +69,7 @@ pub struct ViolationDiagnosis {
     pub remedies: Vec<Remedy>,
 }
 
-/// The history and the messages, as far as the caller requested them.
+/// The history and the messages, if the caller requested them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Recordings {
     /// The whole history, if requested.

@@ -14,13 +14,13 @@ pub struct Trap {
     pub id: u32,
     /// The server; `None` for any.
     pub server: Option<usize>,
-    /// Whether these bytes of a client are the command.
+    /// Tests whether bytes of a client are the command.
     pub matches: Matcher,
-    /// What is lost.
+    /// The lost message.
     pub loses: Loses,
 }
 
-/// What a trap loses.
+/// The message that a trap loses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Loses {
     /// The command, which the server does not execute.

@@ -28,7 +28,7 @@ pub struct Minimal {
     pub boundaries: Vec<Boundary>,
     /// Number of runs in the search.
     pub calls: u32,
-    /// Whether the run is minimal: without any one fault or cycle, or with a magnitude one step
+    /// `true` if the run is minimal: without any one fault or cycle, or with a magnitude one step
     /// smaller, it does not show the violation. `false` if the search reached its limit.
     pub complete: bool,
 }

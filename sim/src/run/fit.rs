@@ -27,7 +27,9 @@ pub enum Unfit {
         valid: String,
     },
     /// A standby is requested, but the lock's coordinator has none.
-    #[error("{key} '{value}': works only with locks on postgresql, but {client} uses {coordinator}")]
+    #[error(
+        "{key} '{value}': works only with locks on postgresql, but {client} uses {coordinator}"
+    )]
     Standby {
         /// Key of the scenario.
         key: &'static str,

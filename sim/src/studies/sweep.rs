@@ -44,9 +44,9 @@ pub struct SweepSpec {
     pub shard: Shard,
     /// Number of threads.
     pub jobs: usize,
-    /// Whether to stop at the first violation.
+    /// Stops at the first violation.
     pub fail_fast: bool,
-    /// Whether to minimize and explain the smallest run of every anomaly.
+    /// Minimizes and explains the smallest run of every anomaly.
     pub explains: bool,
     /// Maximum number of violations kept per cell;
     /// [`fencepost_reports::summary::sweep::VIOLATIONS_MAX`] by default.

@@ -11,7 +11,7 @@ pub(crate) trait Carrier {
     /// Sends bytes. Those that it returns travel in the world's message.
     fn send(&mut self, socket: u32, message: u64, bytes: &[u8]) -> Vec<u8>;
     fn receive(&mut self, socket: u32, sent: Vec<u8>, length: usize, buffer: &mut Vec<u8>);
-    /// Closes a socket. The world notifies the peer by a message of its own, without bytes.
+    /// Closes a socket. The world notifies the peer by a separate message without bytes.
     fn close(&mut self, socket: u32);
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct Network {
     pace: Paced,
     nodes: Vec<Node>,
     directions: Vec<Direction>,
-    /// Whether any host was ever cut off or dark. As long as none was, sending skips the checks.
+    /// `true` if any host was ever cut off or dark. Until then, sending skips the checks.
     pub(crate) had_obstacles: bool,
 }
 

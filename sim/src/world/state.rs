@@ -36,7 +36,7 @@ pub(crate) struct State {
     pub(crate) wire: Option<Box<WireLog>>,
     pub(crate) turns: Option<Vec<Due>>,
     pub(crate) held_up: Option<Vec<(SimTime, [HostIndex; 2])>>,
-    /// Whether any trap was ever set. As long as none was, commands are not checked against traps.
+    /// `true` if any trap was ever set. Until then, commands skip the check.
     pub(crate) has_had_traps: bool,
     pub(crate) messages_sent: u64,
     pub(crate) events: u64,

@@ -18,7 +18,7 @@ pub(crate) type TaskFuture = Pin<Box<dyn Future<Output = ()>>>;
 
 thread_local! {
     static WOKEN: RefCell<Vec<TaskKey>> = const { RefCell::new(Vec::new()) };
-    /// Whether any task was woken since the list was last emptied. It is checked more often than
+    /// `true` if any task was woken since the list was last emptied. It is checked more often than
     /// the list is read.
     static ANY_WOKEN: Cell<bool> = const { Cell::new(false) };
     static HAS_WORLDS: Cell<bool> = const { Cell::new(false) };

@@ -60,7 +60,7 @@ fn the_removal_that_let_another_in_is_told_and_not_an_earlier_one() {
     }
 }
 
-/// A worker with a lease of its own of 3 s. With RENEW, it renews the lease each second.
+/// A worker with its own lease of 3 s. With RENEW, it renews the lease each second.
 const OWN_LEASE: &str = r#"
 LEASE = 3000
 redis.timeout = None

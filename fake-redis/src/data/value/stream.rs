@@ -78,7 +78,7 @@ pub(crate) enum Keep {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Trim {
     pub(crate) keep: Keep,
-    /// Whether only whole nodes are removed.
+    /// Removes only whole nodes.
     pub(crate) is_approximate: bool,
     /// Maximum number of removed entries.
     pub(crate) limit: Option<usize>,

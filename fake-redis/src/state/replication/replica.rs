@@ -11,9 +11,9 @@ use fencepost_machine::ConnectionId;
 pub(crate) struct Introduction {
     pub(crate) port: u16,
     pub(crate) address: Option<String>,
-    /// Whether the replica understands changes of the history's id (`capa psync2`).
+    /// `true` if the replica understands changes of the history's id (`capa psync2`).
     pub(crate) knows_second_ids: bool,
-    /// Whether the replica accepts a snapshot of unknown length (`capa eof`).
+    /// `true` if the replica accepts a snapshot of unknown length (`capa eof`).
     pub(crate) knows_delimiters: bool,
 }
 

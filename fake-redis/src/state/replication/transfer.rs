@@ -24,7 +24,8 @@ pub(crate) struct Received {
     pub(crate) payload: Bytes,
     pub(crate) id: String,
     pub(crate) offset: u64,
-    /// Whether the length was unknown in advance, so that the primary waits for an acknowledgement.
+    /// `true` if the length was unknown in advance, so that the primary waits for an
+    /// acknowledgement.
     pub(crate) wants_acknowledgement: bool,
 }
 

@@ -10,7 +10,7 @@ pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::Own,
     about: "your own server (--server)",
     port: 0,
-    // Which server leads or replicates, and which command clears it, is not known.
+    // fencepost does not know which server leads or replicates, nor a command that clears it.
     not_exercised: &[Family::Failover, Family::ReplicationLag, Family::Eviction, Family::Operator],
     unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     tick: Micros::ZERO,

@@ -22,7 +22,7 @@ pub(crate) struct Place<'p> {
 /// Host and port.
 type Address = (String, u16);
 
-/// What a server starts from.
+/// The state from which a server starts.
 pub(super) struct Seat {
     pub(super) number: u16,
     pub(super) all: Vec<Address>,

@@ -20,13 +20,13 @@ pub struct Life {
     pub started: SimTime,
     /// Time and kind of the program's own end; `None` if its host crashed or the run was over.
     pub ending: Option<(SimTime, Ending)>,
-    /// Whether the program ended in its critical section.
+    /// `true` if the program ended in its critical section.
     pub died_inside: bool,
     /// Printed bytes, with their times and channels.
     pub output: Vec<(SimTime, Channel, Vec<u8>)>,
     /// Number of printed bytes that were not kept.
     pub output_dropped: usize,
-    /// Whether the program reported anything to the judge.
+    /// `true` if the program reported anything to the judge.
     pub has_spoken: bool,
     /// Time of the last message to any host.
     pub sent_last: Option<SimTime>,

@@ -122,8 +122,8 @@ impl RealServer {
         }
     }
 
-    /// Steps the server until it waits. Commands that can be told apart are passed on one at a
-    /// time.
+    /// Steps the server until it waits. Commands that the console can separate are passed on one at
+    /// a time.
     fn goes_on(&mut self, now: Now, out: &mut Outputs) {
         let mut has_served = false;
         for _ in 0..TURNS_MAX {

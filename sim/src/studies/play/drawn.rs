@@ -7,7 +7,7 @@ use fencepost_faults::{
     Spans, TimedFault, Topology, Victims, Window, generate,
 };
 
-/// What a plan is drawn from.
+/// The values from which a plan is drawn.
 #[derive(Clone, Debug)]
 pub(crate) struct Drawing {
     pub(crate) seed: Seed,

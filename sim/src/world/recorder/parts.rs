@@ -12,7 +12,7 @@ pub(super) struct Parts {
     known: BTreeMap<Node, Part>,
     up: BTreeSet<Node>,
     synchronised: BTreeSet<Node>,
-    /// Whether this primary replaced an earlier one. Independent masters are all primaries and
+    /// `true` if this primary replaced an earlier one. Independent masters are all primaries and
     /// replace none.
     replaced: bool,
 }

@@ -69,7 +69,7 @@ pub(crate) fn wrapped(text: &str, indent: usize) -> Vec<String> {
     wrapped_to(text, WIDTH.saturating_sub(indent))
 }
 
-/// Wraps text at `room` columns. A word that is longer gets a line of its own.
+/// Wraps text at `room` columns. A longer word gets its own line.
 pub(crate) fn wrapped_to(text: &str, room: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
