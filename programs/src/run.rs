@@ -195,11 +195,7 @@ impl Group {
             memory: self.process(thread.process).memory,
             number: registers.orig_rax as i64,
             arguments: [
-                registers.rdi,
-                registers.rsi,
-                registers.rdx,
-                registers.r10,
-                registers.r8,
+                registers.rdi, registers.rsi, registers.rdx, registers.r10, registers.r8,
                 registers.r9,
             ],
             now,

@@ -9,17 +9,9 @@ use std::time::Duration;
 const RESOURCE: &str = "lock";
 
 const LOCKS: [&str; 11] = [
-    "zookeeper-naive",
-    "zookeeper-herd",
-    "zookeeper-lost-watch",
-    "curator-mutex",
-    "curator-suspended",
-    "curator-fencing",
-    "curator-unprotected",
-    "curator-any-session",
-    "curator-unguaranteed",
-    "kazoo-lock",
-    "zookeeper-semaphore",
+    "zookeeper-naive", "zookeeper-herd", "zookeeper-lost-watch", "curator-mutex",
+    "curator-suspended", "curator-fencing", "curator-unprotected", "curator-any-session",
+    "curator-unguaranteed", "kazoo-lock", "zookeeper-semaphore",
 ];
 
 #[test]

@@ -126,9 +126,7 @@ impl Store {
         kvs.retain(|kv| {
             is_within(kv.mod_revision, wanted.min_mod_revision, wanted.max_mod_revision)
                 && is_within(
-                    kv.create_revision,
-                    wanted.min_create_revision,
-                    wanted.max_create_revision,
+                    kv.create_revision, wanted.min_create_revision, wanted.max_create_revision,
                 )
         });
         sort(&mut kvs, wanted);

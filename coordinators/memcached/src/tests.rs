@@ -13,29 +13,9 @@ fn answers<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> Vec<u8> {
 
 fn hostile() -> impl Strategy<Value = Vec<u8>> {
     let words: &[&[u8]] = &[
-        b"set ",
-        b"add ",
-        b"cas ",
-        b"get ",
-        b"gets ",
-        b"gat ",
-        b"delete ",
-        b"incr ",
-        b"touch ",
-        b"flush_all ",
-        b"a ",
-        b"0 ",
-        b"1 ",
-        b"-1 ",
-        b"2147483647 ",
-        b"99999999999999999999 ",
-        b"noreply",
-        b"\r\n",
-        b"\n",
-        b"\r",
-        b"\0",
-        b" ",
-        b"\xff",
+        b"set ", b"add ", b"cas ", b"get ", b"gets ", b"gat ", b"delete ", b"incr ", b"touch ",
+        b"flush_all ", b"a ", b"0 ", b"1 ", b"-1 ", b"2147483647 ", b"99999999999999999999 ",
+        b"noreply", b"\r\n", b"\n", b"\r", b"\0", b" ", b"\xff",
     ];
     let word = prop::sample::select(words).prop_map(<[u8]>::to_vec);
     let piece = prop_oneof![8 => word, 1 => prop::collection::vec(any::<u8>(), 0..20)];

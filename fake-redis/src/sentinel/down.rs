@@ -140,11 +140,7 @@ impl Master {
                 continue;
             }
             let question = [
-                "SENTINEL",
-                "is-master-down-by-addr",
-                &self.node.address.host,
-                &port,
-                &epoch,
+                "SENTINEL", "is-master-down-by-addr", &self.node.address.host, &port, &epoch,
                 candidate,
             ];
             if sentinel.link.command(&question.map(str::as_bytes), Expected::MasterDown) {

@@ -65,15 +65,8 @@ fn the_key_that_was_not_used_for_longest_goes_first() {
 fn memory_that_was_taken_is_given_back() {
     let mut bench = Bench::new();
     for line in [
-        "SET a 1",
-        "APPEND a 23456",
-        "HSET h f v",
-        "HSET h f longer",
-        "SET a x",
-        "INCR n",
-        "RENAME h i",
-        "COPY i j",
-        "HDEL i f",
+        "SET a 1", "APPEND a 23456", "HSET h f v", "HSET h f longer", "SET a x", "INCR n",
+        "RENAME h i", "COPY i j", "HDEL i f",
     ] {
         bench.run(line);
     }

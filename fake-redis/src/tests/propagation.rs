@@ -29,13 +29,7 @@ fn times_become_absolute() {
 fn commands_that_changed_nothing_are_not_told() {
     check_effect(
         &[
-            "GET k",
-            "DEL k",
-            "SET k v XX",
-            "EXPIRE k 5",
-            "HDEL h f",
-            "PERSIST k",
-            "SETNX k v",
+            "GET k", "DEL k", "SET k v XX", "EXPIRE k 5", "HDEL h f", "PERSIST k", "SETNX k v",
             "SETNX k w",
         ],
         "SETNX k v",
@@ -115,13 +109,8 @@ fn flushing_is_told_even_if_there_was_nothing() {
 fn applying_what_was_told_gives_the_same_data() {
     let (mut one, mut other) = (Bench::new(), Bench::new());
     for line in [
-        "SET a 1 PX 5000",
-        "HSET h f 1 g 2",
-        "HINCRBYFLOAT h f 0.25",
-        "INCR a",
-        "GETEX a EX 9",
-        "RENAME h i",
-        "COPY i j",
+        "SET a 1 PX 5000", "HSET h f 1 g 2", "HINCRBYFLOAT h f 0.25", "INCR a", "GETEX a EX 9",
+        "RENAME h i", "COPY i j",
     ] {
         one.run(line);
     }

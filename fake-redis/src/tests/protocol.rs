@@ -80,20 +80,8 @@ fn a_client_that_never_ends_its_request_is_dropped() {
 
 fn request() -> impl Strategy<Value = Vec<u8>> {
     let names = [
-        "SET",
-        "GET",
-        "DEL",
-        "INCR",
-        "HSET",
-        "EXPIRE",
-        "MULTI",
-        "EXEC",
-        "WATCH",
-        "PING",
-        "EVAL",
-        "HELLO",
-        "SUBSCRIBE",
-        "nosuch",
+        "SET", "GET", "DEL", "INCR", "HSET", "EXPIRE", "MULTI", "EXEC", "WATCH", "PING", "EVAL",
+        "HELLO", "SUBSCRIBE", "nosuch",
     ];
     let argument = prop_oneof![
         Just(b"k".to_vec()),
@@ -120,22 +108,8 @@ fn request() -> impl Strategy<Value = Vec<u8>> {
 
 fn noise() -> impl Strategy<Value = Vec<u8>> {
     let pieces = [
-        "*",
-        "$",
-        "1",
-        "3",
-        "-1",
-        "\r\n",
-        "\r",
-        "\n",
-        "\0",
-        "GET",
-        "k",
-        " ",
-        "\"",
-        "'",
-        "99999999999",
-        "*2\r\n$3\r\nGET\r\n",
+        "*", "$", "1", "3", "-1", "\r\n", "\r", "\n", "\0", "GET", "k", " ", "\"", "'",
+        "99999999999", "*2\r\n$3\r\nGET\r\n",
     ];
     let piece = prop_oneof![
         4 => proptest::sample::select(pieces.to_vec()).prop_map(|piece| piece.as_bytes().to_vec()),

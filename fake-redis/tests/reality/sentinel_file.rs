@@ -29,12 +29,7 @@ fn written(sentinel: &mut Sentinel, commands: &[&[&str]]) -> String {
 
 fn facts(file: &str) -> Vec<String> {
     const TOLD: [&str; 7] = [
-        "myid",
-        "current-epoch",
-        "monitor",
-        "config-epoch",
-        "leader-epoch",
-        "known-replica",
+        "myid", "current-epoch", "monitor", "config-epoch", "leader-epoch", "known-replica",
         "known-sentinel",
     ];
     let is_told = |line: &&str| TOLD.iter().any(|word| line.split(' ').nth(1) == Some(*word));

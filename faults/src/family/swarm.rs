@@ -49,16 +49,9 @@ impl Swarmed {
         knobs.counts.max = part(u64::from(knobs.counts.min), u64::from(knobs.counts.max)) as u16;
         knobs.drift_ppm = part(0, u64::from(knobs.drift_ppm)) as u32;
         let ranges = [
-            &mut knobs.pause,
-            &mut knobs.replication_lag,
-            &mut knobs.clock_jump,
-            &mut knobs.latency,
-            &mut knobs.partition,
-            &mut knobs.lost_reply,
-            &mut knobs.storage_delay,
-            &mut knobs.service,
-            &mut knobs.client_down,
-            &mut knobs.spell,
+            &mut knobs.pause, &mut knobs.replication_lag, &mut knobs.clock_jump,
+            &mut knobs.latency, &mut knobs.partition, &mut knobs.lost_reply,
+            &mut knobs.storage_delay, &mut knobs.service, &mut knobs.client_down, &mut knobs.spell,
         ];
         for range in ranges {
             range.max_us = Micros(part(range.min_us.as_micros(), range.max_us.as_micros()));

@@ -50,25 +50,12 @@ proptest! {
 #[test]
 fn a_name_that_is_no_nodes_is_refused() {
     let machines = [
-        "",
-        "redis",
-        "redis-",
-        "redis-0",
-        "redis-65536",
-        "redis-1-2",
-        "Redis-1",
-        "client--1",
+        "", "redis", "redis-", "redis-0", "redis-65536", "redis-1-2", "Redis-1", "client--1",
         "storage-1",
     ];
     let threads = [
-        "client-1.",
-        "client-1.0",
-        "client-1.1",
-        "client-0.2",
-        "client-1.2.3",
-        "redis-1.2",
-        "probe.1",
-        ".2",
+        "client-1.", "client-1.0", "client-1.1", "client-0.2", "client-1.2.3", "redis-1.2",
+        "probe.1", ".2",
     ];
     for text in machines.into_iter().chain(threads) {
         let error = text.parse::<Node>().unwrap_err().to_string();
@@ -93,15 +80,8 @@ fn the_first_thread_of_a_process_is_its_machine() {
 #[test]
 fn a_thread_stands_right_behind_its_process() {
     let text = [
-        "redis-2",
-        "sentinel-1",
-        "storage",
-        "client-1",
-        "client-1.2",
-        "client-1.10",
-        "client-2",
-        "probe",
-        "probe.2",
+        "redis-2", "sentinel-1", "storage", "client-1", "client-1.2", "client-1.10", "client-2",
+        "probe", "probe.2",
     ];
     let nodes: Vec<Node> = text.iter().map(|name| name.parse().unwrap()).collect();
     assert!(nodes.is_sorted(), "{nodes:?}");
@@ -134,24 +114,9 @@ fn the_table_holds_the_families_of_the_command_line_in_their_places() {
     let names: Vec<&str> = FAMILIES.iter().map(|family| family.name()).collect();
     // A family's index is the number of its random stream, so this list may only grow at the end.
     let promised = [
-        "none",
-        "pause",
-        "replication-lag",
-        "failover",
-        "clock-drift",
-        "clock-jump",
-        "restart",
-        "partition",
-        "lost-reply",
-        "latency",
-        "storage-delay",
-        "suspend",
-        "client-crash",
-        "slow-server",
-        "eviction",
-        "all",
-        "operator",
-        "lost-request",
+        "none", "pause", "replication-lag", "failover", "clock-drift", "clock-jump", "restart",
+        "partition", "lost-reply", "latency", "storage-delay", "suspend", "client-crash",
+        "slow-server", "eviction", "all", "operator", "lost-request",
     ];
     assert_eq!(names, promised);
     assert!(FAMILIES.iter().all(|family| !family.about().is_empty()));

@@ -29,12 +29,7 @@ fn paused(plan: &FaultPlan, client: u16) -> u64 {
 fn one_step_less(fault: &Fault) -> Vec<Fault> {
     let json = serde_json::to_value(fault).expect("faults are JSON");
     let fields = [
-        "duration_us",
-        "down_us",
-        "extra_us_max",
-        "extra_us_min",
-        "extra_us",
-        "rate_ppm",
+        "duration_us", "down_us", "extra_us_max", "extra_us_min", "extra_us", "rate_ppm",
         "offset_us",
     ];
     let less = |field: &str| {

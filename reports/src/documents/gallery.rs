@@ -122,15 +122,7 @@ mod tests {
         };
         let text = page(&facts, run, violation);
         for part in [
-            "# TITLE",
-            "*QUESTION?*",
-            "2. two",
-            "SEEN",
-            "┏",
-            "MARGIN",
-            "REMEDY",
-            "TRIED",
-            "SOURCE",
+            "# TITLE", "*QUESTION?*", "2. two", "SEEN", "┏", "MARGIN", "REMEDY", "TRIED", "SOURCE",
             "--seed 1",
         ] {
             assert!(text.contains(part), "{part}: {text}");

@@ -15,18 +15,8 @@ use serde_json::Value;
 
 /// The formats that have a schema.
 pub const NAMES: [&str; 12] = [
-    "plan",
-    "history",
-    "report",
-    "sweep",
-    "boundary",
-    "matrix",
-    "load",
-    "compare",
-    "certificate",
-    "exploration",
-    "reality",
-    "findings",
+    "plan", "history", "report", "sweep", "boundary", "matrix", "load", "compare", "certificate",
+    "exploration", "reality", "findings",
 ];
 
 /// Returns the JSON Schema (2020-12) of a format in [`NAMES`]; `None` for any other name.

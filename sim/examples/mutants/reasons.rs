@@ -9,21 +9,15 @@ struct Reason {
 }
 
 const SESSIONS: &[&str] = &[
-    "pg-advisory",
-    "select-for-update",
-    "select-for-update-timeout",
-    "mysql-get-lock",
+    "pg-advisory", "select-for-update", "select-for-update-timeout", "mysql-get-lock",
     "mysql-get-lock-checked",
 ];
 
 const REASONS: &[Reason] = &[
     Reason {
         operators: &[
-            "not-held-read-as-released",
-            "mc-not-found-unheard",
-            "no-node-unheard",
-            "gf-not-held-unheard",
-            "none-deleted-read-as-one",
+            "not-held-read-as-released", "mc-not-found-unheard", "no-node-unheard",
+            "gf-not-held-unheard", "none-deleted-read-as-one",
         ],
         locks: &[],
         why: "such a release leaves no lock behind, so the wrong answer does no harm; the rule is \

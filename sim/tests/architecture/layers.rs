@@ -5,20 +5,9 @@ use super::{files, root};
 use std::collections::{BTreeMap, BTreeSet};
 
 const LAYERED: &[&str] = &[
-    "clients",
-    "coordinators/chubby",
-    "coordinators/gemfire",
-    "coordinators/etcd",
-    "coordinators/memcached",
-    "coordinators/mysql",
-    "coordinators/postgresql",
-    "coordinators/zookeeper",
-    "fake-redis",
-    "faults",
-    "machine",
-    "programs",
-    "reports",
-    "serve",
+    "clients", "coordinators/chubby", "coordinators/gemfire", "coordinators/etcd",
+    "coordinators/memcached", "coordinators/mysql", "coordinators/postgresql",
+    "coordinators/zookeeper", "fake-redis", "faults", "machine", "programs", "reports", "serve",
     "sim",
 ];
 

@@ -14,15 +14,7 @@ fn fencepost(arguments: &[&str]) -> Output {
 
 fn history() -> Value {
     let arguments = [
-        "--seed",
-        "7",
-        "--client",
-        "single-node",
-        "--fault",
-        "pause",
-        "--cycles",
-        "2",
-        "--engine",
+        "--seed", "7", "--client", "single-node", "--fault", "pause", "--cycles", "2", "--engine",
         "fast",
     ];
     let output = fencepost(&[&arguments[..], &["--format", "json", "--with-history"]].concat());

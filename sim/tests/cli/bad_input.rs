@@ -62,15 +62,8 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
     refuses(
         &["serve", "--coordinator", "zoo"],
         &[
-            "unknown coordinator 'zoo'",
-            "redis",
-            "memcached",
-            "zookeeper",
-            "postgresql",
-            "mysql",
-            "etcd",
-            "chubby",
-            "gemfire",
+            "unknown coordinator 'zoo'", "redis", "memcached", "zookeeper", "postgresql", "mysql",
+            "etcd", "chubby", "gemfire",
         ],
     );
     refuses(
@@ -261,15 +254,7 @@ fn scenarios_with_unknown_keys_are_refused() {
 
 fn report(folder: &Path) -> serde_json::Value {
     let arguments = [
-        "--seed",
-        "3",
-        "--fault",
-        "pause",
-        "--client",
-        "single-node",
-        "--cycles",
-        "2",
-        "--format",
+        "--seed", "3", "--fault", "pause", "--client", "single-node", "--cycles", "2", "--format",
         "json",
     ];
     let answer = fencepost_in(folder, &arguments);

@@ -214,17 +214,8 @@ fn ci_is_told_of_a_program_that_is_broken_and_of_one_that_fails() {
     let held = fencepost_in(
         folder.path(),
         &[
-            "sweep",
-            "--seeds",
-            "0..3",
-            "--fault",
-            "pause",
-            "--no-shrink",
-            "--quiet",
-            "--program",
-            "./worker",
-            "--expect",
-            "known.toml",
+            "sweep", "--seeds", "0..3", "--fault", "pause", "--no-shrink", "--quiet", "--program",
+            "./worker", "--expect", "known.toml",
         ],
     );
     assert_eq!(held.status, 0, "{}", held.stderr);

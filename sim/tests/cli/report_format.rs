@@ -12,14 +12,7 @@ fn json(arguments: &[&str]) -> Value {
 #[test]
 fn reports_and_sweeps_satisfy_their_schemas() {
     let run = [
-        "--seed",
-        "2",
-        "--fault",
-        "failover,pause",
-        "--cycles",
-        "6",
-        "--format",
-        "json",
+        "--seed", "2", "--fault", "failover,pause", "--cycles", "6", "--format", "json",
         "--with-history",
     ];
     let report = json(&run);
@@ -43,49 +36,23 @@ fn reports_and_sweeps_satisfy_their_schemas() {
 #[test]
 fn a_report_holds_what_the_contract_names() {
     let report = json(&[
-        "--seed",
-        "2",
-        "--fault",
-        "failover",
-        "--client",
-        "single-node",
-        "--format",
-        "json",
+        "--seed", "2", "--fault", "failover", "--client", "single-node", "--format", "json",
     ]);
     assert_eq!(report["format"], "fencepost.report");
     assert_eq!(report["version"], 2);
     assert_eq!(report["seed"], "2", "seeds are decimal strings");
     let run = &report["runs"][0];
     for key in [
-        "client",
-        "fault",
-        "verdict",
-        "expected",
-        "history_digest",
-        "virtual_time_us",
-        "operations",
-        "acquisitions",
-        "messages",
-        "faults_fired",
-        "plan",
-        "latency_us",
-        "violations",
-        "timeline",
+        "client", "fault", "verdict", "expected", "history_digest", "virtual_time_us",
+        "operations", "acquisitions", "messages", "faults_fired", "plan", "latency_us",
+        "violations", "timeline",
     ] {
         assert!(!run[key].is_null(), "{key}");
     }
     let violation = &run["violations"][0];
     for key in [
-        "id",
-        "kind",
-        "severity",
-        "resource",
-        "at_us",
-        "duration_us",
-        "processes",
-        "cause",
-        "summary",
-        "witness",
+        "id", "kind", "severity", "resource", "at_us", "duration_us", "processes", "cause",
+        "summary", "witness",
     ] {
         assert!(!violation[key].is_null(), "{key}");
     }
@@ -96,14 +63,7 @@ fn a_report_holds_what_the_contract_names() {
 fn a_recorded_history_is_judged_again_alike() {
     let folder = tempfile::tempdir().unwrap();
     let report = json(&[
-        "--seed",
-        "1",
-        "--fault",
-        "pause",
-        "--client",
-        "single-node",
-        "--format",
-        "json",
+        "--seed", "1", "--fault", "pause", "--client", "single-node", "--format", "json",
         "--with-history",
     ]);
     let (path, history) = (folder.path().join("history.json"), &report["runs"][0]["history"]);
@@ -136,14 +96,7 @@ fn exit_statuses_follow_the_verdicts() {
     );
     assert_eq!(
         status(&[
-            "--seed",
-            "0",
-            "--fault",
-            "replication-lag",
-            "--client",
-            "redlock",
-            "--cycles",
-            "2"
+            "--seed", "0", "--fault", "replication-lag", "--client", "redlock", "--cycles", "2"
         ]),
         3
     );

@@ -95,16 +95,8 @@ fn kept_violations_are_reports_that_replay() {
     let answer = sweep(
         folder.path(),
         &[
-            "--seeds",
-            "0..60",
-            "--fault",
-            "pause",
-            "--format",
-            "json",
-            "--out",
-            "out",
-            "--max-violations",
-            "3",
+            "--seeds", "0..60", "--fault", "pause", "--format", "json", "--out", "out",
+            "--max-violations", "3",
         ],
     );
     let sum = json(&answer.stdout);
@@ -126,13 +118,7 @@ fn kept_violations_are_reports_that_replay() {
 fn what_is_kept_does_not_depend_on_the_slices() {
     let folder = tempfile::tempdir().unwrap();
     let common = [
-        "--seeds",
-        "0..90",
-        "--fault",
-        "pause,failover",
-        "--format",
-        "json",
-        "--max-violations",
+        "--seeds", "0..90", "--fault", "pause,failover", "--format", "json", "--max-violations",
         "4",
     ];
     let whole = sweep(folder.path(), &common);
@@ -195,15 +181,7 @@ fn the_exit_status_says_whether_it_came_out_as_expected() {
     let unknown = with("[single-nod]\nnone = 'safe'");
     assert!(unknown.status == 2 && unknown.stderr.contains("single-nod"), "{}", unknown.stderr);
     let run = [
-        "run",
-        "--seed",
-        "3",
-        "--client",
-        "single-node",
-        "--cycles",
-        "4",
-        "--expect",
-        "expect.toml",
+        "run", "--seed", "3", "--client", "single-node", "--cycles", "4", "--expect", "expect.toml",
     ];
     with("[single-node]\nnone = 'safe'");
     assert_eq!(fencepost_in(folder.path(), &run).status, 0);

@@ -21,22 +21,8 @@ fn satisfies(name: &str, value: &Value) {
 }
 
 const BOUNDARY: &[&str] = &[
-    "boundary",
-    "--client",
-    "single-node",
-    "--fault",
-    "pause",
-    "--vary",
-    "pause",
-    "--between",
-    "1s..25s",
-    "--parts",
-    "2",
-    "--step",
-    "500ms",
-    "--seeds",
-    "0..24",
-    "-q",
+    "boundary", "--client", "single-node", "--fault", "pause", "--vary", "pause", "--between",
+    "1s..25s", "--parts", "2", "--step", "500ms", "--seeds", "0..24", "-q",
 ];
 
 #[test]
@@ -68,28 +54,12 @@ fn a_boundary_is_shown_as_text_and_as_a_plot() {
 #[test]
 fn redlock_cannot_be_broken_by_drift_within_its_margin() {
     let search = [
-        "boundary",
-        "--client",
-        "redlock",
-        "--fault",
-        "clock-drift",
-        "--vary",
-        "drift",
-        "--hold",
+        "boundary", "--client", "redlock", "--fault", "clock-drift", "--vary", "drift", "--hold",
         "until-validity",
     ];
     let small = [
-        "--between",
-        "9000..13000",
-        "--parts",
-        "2",
-        "--step",
-        "1000",
-        "--cycles",
-        "4",
-        "--seeds",
-        "0..20",
-        "-q",
+        "--between", "9000..13000", "--parts", "2", "--step", "1000", "--cycles", "4", "--seeds",
+        "0..20", "-q",
     ];
     let report = json(&[&search[..], &small, &["--format", "json"]].concat());
     let (bound, violated) =
@@ -100,14 +70,7 @@ fn redlock_cannot_be_broken_by_drift_within_its_margin() {
 }
 
 const MATRIX: &[&str] = &[
-    "matrix",
-    "--client",
-    "single-node,redlock",
-    "--fault",
-    "none,pause",
-    "--seeds",
-    "0..6",
-    "-q",
+    "matrix", "--client", "single-node,redlock", "--fault", "none,pause", "--seeds", "0..6", "-q",
 ];
 
 #[test]
@@ -126,13 +89,7 @@ fn a_matrix_is_the_same_from_seeds_and_from_their_sweep() {
         (Some("violated"), Some("pause"))
     );
     let sweep = [
-        "sweep",
-        "--client",
-        "single-node,redlock",
-        "--fault",
-        "none,pause",
-        "--seeds",
-        "0..6",
+        "sweep", "--client", "single-node,redlock", "--fault", "none,pause", "--seeds", "0..6",
         "-q",
     ];
     let sweep = fencepost(&[&sweep[..], &["--no-shrink", "--format", "json"]].concat());

@@ -22,14 +22,7 @@ use std::rc::Rc;
 use workers::{plain_c, program};
 
 const FAULTS: &[&str] = &[
-    "none",
-    "pause",
-    "failover",
-    "restart",
-    "clock-jump",
-    "partition",
-    "lost-reply",
-    "client-crash",
+    "none", "pause", "failover", "restart", "clock-jump", "partition", "lost-reply", "client-crash",
 ];
 
 /// Returns the faults for a worker. By default these are three kinds.

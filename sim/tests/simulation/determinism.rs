@@ -60,17 +60,8 @@ fn a_run_whose_messages_are_written_down_is_the_same_run() {
 fn a_sweep_does_not_depend_on_the_number_of_threads() {
     let sweep = |jobs: &str| {
         let answer = fencepost(&[
-            "sweep",
-            "--seeds",
-            "0..16",
-            "--fault",
-            "pause,failover",
-            "--cycles",
-            "4",
-            "--format",
-            "json",
-            "--jobs",
-            jobs,
+            "sweep", "--seeds", "0..16", "--fault", "pause,failover", "--cycles", "4", "--format",
+            "json", "--jobs", jobs,
         ]);
         without_measured(&answer.stdout)
     };

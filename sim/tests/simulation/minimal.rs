@@ -343,14 +343,7 @@ fn a_report_validates_replays_and_can_be_shrunk_later() {
 fn a_minimal_plan_that_was_edited_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let whole = fencepost(&[
-        "--seed",
-        "4",
-        "--client",
-        "single-node",
-        "--fault",
-        "restart",
-        "--format",
-        "json",
+        "--seed", "4", "--client", "single-node", "--fault", "restart", "--format", "json",
     ]);
     let mut json: Value = serde_json::from_str(&whole.stdout).unwrap();
     json["runs"][0]["violations"][0]["minimal_plan"]["faults"] = serde_json::json!([]);

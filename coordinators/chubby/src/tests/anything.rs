@@ -27,20 +27,8 @@ fn line() -> impl Strategy<Value = String> {
         "[ -~]{0,12}",
     ];
     let verb = prop::sample::select(vec![
-        "master",
-        "open",
-        "keepalive",
-        "acquire",
-        "release",
-        "check",
-        "close",
-        "replica",
-        "prepare",
-        "promise",
-        "refuse",
-        "accept",
-        "ack",
-        "commit",
+        "master", "open", "keepalive", "acquire", "release", "check", "close", "replica",
+        "prepare", "promise", "refuse", "accept", "ack", "commit",
     ]);
     (verb, prop::collection::vec(word, 0..5))
         .prop_map(|(verb, words)| format!("{verb} {}\n", words.join(" ")))

@@ -33,14 +33,8 @@ fn reading() -> impl Strategy<Value = String> {
     let items =
         pick(&["*", "name", "name, n, held", "COUNT(*)", "n = 1, owner IS NULL, name AS x"]);
     let lock = pick(&[
-        "",
-        " FOR UPDATE",
-        " FOR UPDATE",
-        " LOCK IN SHARE MODE",
-        " FOR UPDATE NOWAIT",
-        " FOR UPDATE SKIP LOCKED",
-        " LOCK IN SHARE MODE NOWAIT",
-        " FOR UPDATE WAIT 60",
+        "", " FOR UPDATE", " FOR UPDATE", " LOCK IN SHARE MODE", " FOR UPDATE NOWAIT",
+        " FOR UPDATE SKIP LOCKED", " LOCK IN SHARE MODE NOWAIT", " FOR UPDATE WAIT 60",
         " LIMIT 1 FOR UPDATE",
     ]);
     (items, condition(), lock).prop_map(|(items, condition, lock)| {

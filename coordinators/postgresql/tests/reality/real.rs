@@ -105,9 +105,7 @@ impl Real {
         let mut settings = vec![format!("port={port}")];
         settings.extend(
             [
-                "listen_addresses=127.0.0.1",
-                "unix_socket_directories=",
-                "fsync=off",
+                "listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off",
                 "autovacuum=off",
             ]
             .map(str::to_owned),

@@ -186,11 +186,8 @@ fn serializable_transactions_are_cancelled_as_by_a_real_postgresql() {
         return;
     };
     for words in [
-        "during conflict out checking",
-        "during conflict in checking",
-        "during commit attempt",
-        "during write",
-        "during read",
+        "during conflict out checking", "during conflict in checking", "during commit attempt",
+        "during write", "during read",
     ] {
         let is_given = reasons.keys().any(|reason| reason.contains(words));
         assert!(is_given, "nobody was cancelled {words}: {reasons:?}");

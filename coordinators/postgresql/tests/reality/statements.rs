@@ -67,20 +67,8 @@ fn insert() -> impl Strategy<Value = String> {
 
 fn change() -> impl Strategy<Value = String> {
     let set = pick(&[
-        "v = v + 1",
-        "v = v + 1",
-        "v = 2",
-        "k = k + 1",
-        "k = 2",
-        "o = 'z', v = 0",
-        "v = NULL",
-        "z = 1",
-        "v = DEFAULT",
-        "v = 1, v = 2",
-        "v = 'x'",
-        "o = 12",
-        "v = v / 0",
-        "k = 1",
+        "v = v + 1", "v = v + 1", "v = 2", "k = k + 1", "k = 2", "o = 'z', v = 0", "v = NULL",
+        "z = 1", "v = DEFAULT", "v = 1, v = 2", "v = 'x'", "o = 12", "v = v / 0", "k = 1",
     ]);
     let returning = || pick(&["", "", "", " RETURNING k, v + 1", " RETURNING *"]);
     prop_oneof![
@@ -111,17 +99,8 @@ fn select() -> impl Strategy<Value = String> {
         "k = 1 AND v IS NULL, NULL",
     ]);
     let locking = pick(&[
-        "",
-        "",
-        "",
-        " FOR UPDATE",
-        " FOR UPDATE",
-        " FOR UPDATE NOWAIT",
-        " FOR UPDATE SKIP LOCKED",
-        " FOR SHARE",
-        " FOR NO KEY UPDATE",
-        " FOR KEY SHARE",
-        " FOR SHARE NOWAIT",
+        "", "", "", " FOR UPDATE", " FOR UPDATE", " FOR UPDATE NOWAIT", " FOR UPDATE SKIP LOCKED",
+        " FOR SHARE", " FOR NO KEY UPDATE", " FOR KEY SHARE", " FOR SHARE NOWAIT",
     ]);
     let tail = pick(&[" ORDER BY k", " ORDER BY k DESC"]);
     (items, filter(), tail, locking).prop_map(|(items, filter, tail, locking)| {

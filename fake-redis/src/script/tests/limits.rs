@@ -15,15 +15,8 @@ fn check_contains(script: &str, expected: &str) {
 fn unpacking_more_than_a_stack_holds_is_an_error_and_not_the_end_of_the_server() {
     let too_many = "too many results to unpack";
     for range in [
-        "-2, 2147483647",
-        "0, 2147483647",
-        "-2147483648, 2147483647",
-        "1, 8001",
-        "1, '8001'",
-        "-2147483648, 0",
-        "1, 1e9",
-        "-1e9, 0/0",
-        "'0', '0x7fffffff'",
+        "-2, 2147483647", "0, 2147483647", "-2147483648, 2147483647", "1, 8001", "1, '8001'",
+        "-2147483648, 0", "1, 1e9", "-1e9, 0/0", "'0', '0x7fffffff'",
     ] {
         check_contains(&format!("return {{unpack({{1, 2, 3}}, {range})}}"), too_many);
         check_contains(&format!("return #{{unpack({{}}, {range})}}"), too_many);

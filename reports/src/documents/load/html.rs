@@ -43,17 +43,8 @@ fn body(report: &LoadReport) -> Markup {
 
 fn cases(report: &LoadReport) -> Markup {
     let names = [
-        "waiting",
-        "served",
-        "given up",
-        "requests/s",
-        "commands/request",
-        "messages/request",
-        "commands/s",
-        "server busy",
-        "acquire p50, p99",
-        "hold p50, p99",
-        "release p50, p99",
+        "waiting", "served", "given up", "requests/s", "commands/request", "messages/request",
+        "commands/s", "server busy", "acquire p50, p99", "hold p50, p99", "release p50, p99",
         "release, times one alone",
     ];
     html! {

@@ -93,14 +93,8 @@ fn row_id(cell: &MatrixCell) -> String {
 
 fn one(matrix: &Matrix, client: &str) -> Markup {
     let names = [
-        "fault",
-        "violated",
-        "runs",
-        "95 %",
-        "kinds, or where faults began",
-        "seeds to first",
-        "literature",
-        "",
+        "fault", "violated", "runs", "95 %", "kinds, or where faults began", "seeds to first",
+        "literature", "",
     ];
     let cells = matrix.cells.iter().filter(|cell| cell.client == client);
     html! {

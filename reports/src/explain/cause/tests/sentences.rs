@@ -45,11 +45,7 @@ fn of_a_lock_that_is_kept_and_of_a_wrong_answer_other_words_are_said() {
         let own: &[&str] = match kind {
             Kind::HeldForever => &["holder-pause", "hold-too-long"],
             _ => &[
-                "lost-reply",
-                "lost-release",
-                "latency",
-                "orphan-node",
-                "partition",
+                "lost-reply", "lost-release", "latency", "orphan-node", "partition",
                 "unfounded-answer",
             ],
         };

@@ -3,68 +3,33 @@
 /// Locks with a lease on one primary and without tokens. They release by a script or after a check
 /// of the owner.
 pub(super) const COMPARING: &[&str] = &[
-    "set-px-get-del",
-    "thread-id-get-del",
-    "setnx-stale-compare",
-    "setnx-getset-owner",
-    "setnx-getset-expiry-owner",
-    "jedis-getset-owner",
-    "checked",
-    "lua-extend",
-    "lua-extend-unchecked",
-    "lua-extend-reacquire",
-    "reentrant-by-value",
-    "reentrant-counted",
-    "watchdog",
-    "watchdog-capped",
-    "watchdog-expire",
-    "watchdog-resurrecting",
-    "watchdog-unstopped",
-    "redisson",
-    "redisson-fair",
-    "redisson-lease",
-    "spring-registry",
+    "set-px-get-del", "thread-id-get-del", "setnx-stale-compare", "setnx-getset-owner",
+    "setnx-getset-expiry-owner", "jedis-getset-owner", "checked", "lua-extend",
+    "lua-extend-unchecked", "lua-extend-reacquire", "reentrant-by-value", "reentrant-counted",
+    "watchdog", "watchdog-capped", "watchdog-expire", "watchdog-resurrecting",
+    "watchdog-unstopped", "redisson", "redisson-fair", "redisson-lease", "spring-registry",
 ];
 /// Locks with a lease on one primary and without tokens. They release by DEL without a check of the
 /// owner.
 pub(super) const PLAIN_DELETE: &[&str] = &[
-    "set-ex-del",
-    "setnx-expire",
-    "setnx-stale-del",
-    "setnx-getset",
-    "setnx-getset-nil",
-    "setnx-getset-seconds",
-    "setnx-getset-server-time",
-    "jedis-getset",
+    "set-ex-del", "setnx-expire", "setnx-stale-del", "setnx-getset", "setnx-getset-nil",
+    "setnx-getset-seconds", "setnx-getset-server-time", "jedis-getset",
 ];
 pub(super) const ON_MASTERS: &[&str] = &[
-    "redisson-redlock",
-    "redlock-no-random-delay",
-    "redlock-no-validity-check",
-    "redlock-unlock-answered",
-    "redlock-py",
-    "node-redlock",
-    "redsync",
+    "redisson-redlock", "redlock-no-random-delay", "redlock-no-validity-check",
+    "redlock-unlock-answered", "redlock-py", "node-redlock", "redsync",
 ];
 pub(super) const ON_MEMCACHED: &[&str] = &["memcached-add", "memcached-get-delete"];
 pub(super) const FINDING: &[&str] = &[
-    "curator-mutex",
-    "curator-suspended",
-    "curator-any-session",
-    "curator-unguaranteed",
-    "kazoo-lock",
-    "zookeeper-semaphore",
+    "curator-mutex", "curator-suspended", "curator-any-session", "curator-unguaranteed",
+    "kazoo-lock", "zookeeper-semaphore",
 ];
 pub(super) const NOT_FINDING: &[&str] =
     &["zookeeper-naive", "zookeeper-herd", "zookeeper-lost-watch", "curator-unprotected"];
 pub(super) const WITH_CZXID: &[&str] = &["curator-fencing"];
 pub(super) const ON_MYSQL: &[&str] = &["mysql-get-lock", "mysql-get-lock-checked"];
 pub(super) const ON_ETCD: &[&str] = &[
-    "etcd-mutex",
-    "etcd-mutex-unchecked",
-    "etcd-mutex-done",
-    "etcd-lock-api",
-    "etcd-lock-api-fixed",
+    "etcd-mutex", "etcd-mutex-unchecked", "etcd-mutex-done", "etcd-lock-api", "etcd-lock-api-fixed",
 ];
 pub(super) const WITH_CREATE_REVISION: &[&str] = &["etcd-mutex-fencing"];
 pub(super) const WITH_LOCK_DELAY: &[&str] = &["chubby", "chubby-sequencer"];

@@ -32,14 +32,7 @@ pub(crate) fn html(comparison: &Comparison) -> String {
 
 pub(crate) fn section(comparison: &Comparison) -> Markup {
     let names = [
-        "cell",
-        "A violated",
-        "95 %",
-        "B violated",
-        "95 %",
-        "p",
-        "difference",
-        "only in A",
+        "cell", "A violated", "95 %", "B violated", "95 %", "p", "difference", "only in A",
         "only in B",
     ];
     html! {

@@ -103,13 +103,7 @@ fn section(sweep: &Sweep, cell: &Cell) -> Markup {
 
 fn anomalies(sweep: &Sweep, cell: &Cell) -> Markup {
     let names = [
-        "fingerprint",
-        "rule",
-        "cause",
-        "runs",
-        "faults at least",
-        "seen under turmoil",
-        "its page",
+        "fingerprint", "rule", "cause", "runs", "faults at least", "seen under turmoil", "its page",
     ];
     html! {
         div.scroll tabindex="0" role="group" aria-label="Anomalies" {

@@ -8,34 +8,9 @@ use fencepost_machine::ConnectionId;
 use redis_protocol::resp2::decode::decode_bytes_mut;
 
 const HARMLESS: &[&str] = &[
-    "AUTH",
-    "CLIENT",
-    "COMMAND",
-    "ECHO",
-    "EXISTS",
-    "GET",
-    "HELLO",
-    "HEXISTS",
-    "HGET",
-    "HGETALL",
-    "INFO",
-    "MULTI",
-    "PING",
-    "PSUBSCRIBE",
-    "PTTL",
-    "PUBLISH",
-    "PUNSUBSCRIBE",
-    "REPLCONF",
-    "ROLE",
-    "SCRIPT",
-    "SELECT",
-    "SUBSCRIBE",
-    "TIME",
-    "TTL",
-    "TYPE",
-    "UNSUBSCRIBE",
-    "WAIT",
-    "WATCH",
+    "AUTH", "CLIENT", "COMMAND", "ECHO", "EXISTS", "GET", "HELLO", "HEXISTS", "HGET", "HGETALL",
+    "INFO", "MULTI", "PING", "PSUBSCRIBE", "PTTL", "PUBLISH", "PUNSUBSCRIBE", "REPLCONF", "ROLE",
+    "SCRIPT", "SELECT", "SUBSCRIBE", "TIME", "TTL", "TYPE", "UNSUBSCRIBE", "WAIT", "WATCH",
 ];
 
 pub(super) fn begins_replication(bytes: &[u8]) -> bool {
