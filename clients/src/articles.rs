@@ -1,18 +1,10 @@
-//! Redis locks as practitioners' articles describe them, mistakes included, and corrected variants.
+//! Redis locks as four Chinese web articles describe them, mistakes included, and corrected
+//! variants.
 //!
-//! The files cite four Chinese web articles by number:
-//!
-//! - **000** (2014): SETNX and GETSET, with the time of the acquire as value, and then ("an article
-//!   from practice") with the time of expiry, in pseudo-code and in Java for Jedis.
-//! - **001**: SETNX with EXPIRE, SET with NX and EX, the owner check, and a renewing daemon.
-//! - **002**: the first part of 000 again.
-//! - **003**: release and extension by Lua, Redlock, and reentrancy by value.
-//!
-//! The articles do not say what happens when a call fails. Here the failure ends the attempt, and
-//! the loop continues. If the server may have executed the call, the acquire ends with
-//! [`Acquisition::Unknown`]. The locks leave a written value in place unless their file says
-//! otherwise, because a value without an owner does not show whose it is. Endless loops stop at the
-//! acquire timeout.
+//! Article 000 (2014) uses SETNX and GETSET, and has a second part "from practice". Article 001
+//! uses SETNX with EXPIRE, SET with NX and EX, and a renewing daemon. Article 002 repeats the first
+//! part of 000. Article 003 uses Lua, Redlock, and reentrancy by value. None says what happens when
+//! a call fails. Here the loop then continues, unless the outcome is unknown.
 
 pub mod setnx;
 
@@ -112,8 +104,7 @@ enum NotTaken {
     Held,
     /// A call failed, and the attempt left nothing on the server.
     Failed(String),
-    /// A call failed halfway or with an unknown outcome, so part of the attempt may remain on the
-    /// server.
+    /// A call failed, and part of the attempt may remain on the server.
     Halfway(String),
 }
 

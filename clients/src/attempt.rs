@@ -7,7 +7,7 @@ use crate::replica_wait::given_up;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// Makes one attempt with a fresh owner value, and tries to undo it if its outcome is unknown.
+/// Makes one attempt with a new owner value, and tries to undo it if its outcome is unknown.
 pub async fn take(
     env: &Env,
     settings: &Settings,
@@ -18,7 +18,7 @@ pub async fn take(
     let owner = fresh_digits(env);
     match was_set(session.call(&set_if_absent_words(resource, &owner, ttl_ms)).await) {
         Ok(true) => {
-            // The two futures run rarely, so they are boxed and do not enlarge every other future.
+            // These futures are rare. Boxes keep them from enlarging every other future.
             if settings.wait.is_some()
                 && let Some(given_up) =
                     Box::pin(given_up(settings.wait, session, resource, &owner)).await

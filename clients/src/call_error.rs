@@ -5,8 +5,7 @@ use crate::reply::{Nonsense, Reply};
 use std::io;
 use std::time::Duration;
 
-/// A failure of a call. [`CallError::may_have_applied`] returns whether the server may have
-/// executed the call.
+/// A failure of a call to a server.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CallError {
     /// The client could not open a connection, so it sent nothing.
@@ -14,7 +13,7 @@ pub enum CallError {
     NoConnection {
         /// Address of the server.
         address: Address,
-        /// Reason such as a refusal, a timeout or an unknown host name.
+        /// Refusal, timeout, unknown host name, or another reason.
         reason: String,
     },
     /// The client does not know the primary, so it sent nothing.
@@ -23,7 +22,7 @@ pub enum CallError {
     /// The connection was already broken, so the client sent nothing.
     #[error("the connection broke before the command was sent: {0}")]
     Unsent(io::ErrorKind),
-    /// The server refused the command and did not run it; scripts differ, see [`crate::Script`].
+    /// The server refused the command and did not run it. For scripts, see [`crate::Script`].
     #[error("the server answered {0}")]
     Server(String),
     /// The client sent the command and received no reply within this time limit.
@@ -38,7 +37,7 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// Returns whether the server may have executed the command; `false` is certain.
+    /// Returns whether the server may have executed the command.
     pub fn may_have_applied(&self) -> bool {
         match self {
             CallError::NoConnection { .. }

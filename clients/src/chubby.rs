@@ -1,22 +1,9 @@
 //! The locks on Chubby, after Burrows, "The Chubby lock service for loosely-coupled distributed
-//! systems", OSDI 2006. Numbers in brackets are sections of that paper. The locks use fencepost's
-//! own protocol with a model of a cell, because no client or server is available outside Google.
+//! systems", OSDI 2006. Numbers in brackets are sections of that paper.
 //!
-//! A process has one session ([`session`]), and the end of the session releases its locks.
-//! `Acquire` waits at the master, which reports the grant as an event in the reply to a KeepAlive.
-//! After an abandoned call, or a release without a reply, the client lets the session expire.
-//!
-//! - `chubby` requests the longest lock-delay, a minute: no client gets the lock of a failed holder
-//!   earlier (2.4: "protects unmodified servers and clients from everyday problems caused by
-//!   message delays and restarts"). Its holder ignores events. The scenario's `lock-delay`
-//!   overrides the minute.
-//! - `chubby-sequencer` passes the generation of its sequencer to the storage, which compares it
-//!   with the latest generation that it has received (2.4).
-//! - `chubby-no-delay` requests no lock-delay. This is a **planted** mistake, because the paper
-//!   introduces the lock-delay for clients without sequencers.
-//! - `chubby-checked` also has a careful holder: it leaves its critical section when its session is
-//!   in jeopardy (2.8: "to quiesce itself"), and checks its sequencer just before it writes
-//!   (`CheckSequencer`, 2.6).
+//! Chubby is not available outside Google, so the locks use fencepost's own protocol and a model of
+//! a cell. After a dropped call, or a release without a reply, the client lets its session expire.
+//! The lack of a lock-delay in `chubby-no-delay` is a **planted** mistake.
 
 pub mod cell;
 pub mod session;
@@ -34,7 +21,7 @@ use std::time::Duration;
 /// Longest lock-delay that a client may request (2.4).
 pub const LOCK_DELAY_MAX: Duration = Duration::from_secs(60);
 
-/// Entry of `chubby`, whose lock-delay is a minute.
+/// Definition of `chubby`, whose lock-delay is a minute.
 pub const DEFINITION: Definition = Definition {
     name: "chubby",
     about: "a Chubby lock with a lock-delay of one minute after its holder fails",
@@ -45,7 +32,7 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| build(&env, servers, settings, Traits::PLAIN),
 };
 
-/// Entry of `chubby-sequencer`, whose sequencer the storage checks.
+/// Definition of `chubby-sequencer`, whose sequencer the storage checks.
 pub const SEQUENCER: Definition = Definition {
     name: "chubby-sequencer",
     about: "chubby with its sequencer as fencing token",
@@ -56,7 +43,7 @@ pub const SEQUENCER: Definition = Definition {
     ..DEFINITION
 };
 
-/// Entry of `chubby-no-delay`, which has no lock-delay.
+/// Definition of `chubby-no-delay`, which has no lock-delay.
 pub const NO_DELAY: Definition = Definition {
     name: "chubby-no-delay",
     about: "chubby with a lock-delay of zero",
@@ -64,7 +51,7 @@ pub const NO_DELAY: Definition = Definition {
     ..DEFINITION
 };
 
-/// Entry of `chubby-checked`, whose holder leaves in jeopardy and checks its sequencer.
+/// Definition of `chubby-checked`, whose holder leaves in jeopardy and checks its sequencer.
 pub const CHECKED: Definition = Definition {
     name: "chubby-checked",
     about: "chubby-no-delay whose holder leaves when its session is in jeopardy and checks its \
@@ -106,7 +93,7 @@ struct Chubby {
     command_timeout: Duration,
     lock_delay: Duration,
     traits: Traits,
-    /// The session is moved out during a call, so that a dropped call also drops the session.
+    /// A call moves the session out, so that a dropped call also drops the session.
     session: Option<Session>,
     held: HeldSequencer,
 }
@@ -136,7 +123,6 @@ impl Chubby {
                     self.held = HeldSequencer { acquire, generation };
                     return self.granted(resource, session);
                 }
-                // The end of the session released its locks.
                 Err(Failure::Expired { .. }) => {}
                 Err(failure) => break (session, acquire, failure),
             }

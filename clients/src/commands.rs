@@ -1,4 +1,4 @@
-//! Plain Redis commands, which locks used before Redis had scripts. Each function checks the reply.
+//! Plain Redis commands for locks that use no scripts. Each function checks the type of the reply.
 
 use crate::call_error::CallError;
 use crate::reply::Reply;

@@ -1,9 +1,5 @@
-//! One connection to one Redis server, which sends a command and reads its reply within a time
-//! limit.
-//!
-//! [`Connection::call`] takes a connection by value and returns it only with a whole reply; a
-//! dropped call closes it. Otherwise the client could take a late reply for the reply to the next
-//! command.
+//! A connection to one Redis server. [`Connection::call`] returns it only with a whole reply, so
+//! that a client never mistakes a late reply for the reply to its next command.
 
 use crate::call_error::CallError;
 use crate::env::{Address, Env, Socket};
@@ -16,17 +12,17 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-/// An open, idle connection; closed when dropped.
+/// An open, idle connection. Dropping it closes the socket.
 pub struct Connection {
     socket: Socket,
     timeout: Duration,
-    /// Buffer whose first bytes are the command in transit; it never shrinks.
+    /// Buffer for the command in transit, which occupies its first bytes. It never shrinks.
     output: Vec<u8>,
     input: BytesMut,
 }
 
 impl Connection {
-    /// Connects within `timeout`, which then limits each call. Errors: [`CallError::NoConnection`].
+    /// Connects within `timeout`, which also limits each later call.
     pub async fn open(
         env: &Env,
         address: &Address,
@@ -47,7 +43,7 @@ impl Connection {
         Ok((reply, self))
     }
 
-    /// Starts a call. The caller must drop the connection unless a whole reply arrives.
+    /// Starts a call. Unless a whole reply arrives, the caller must drop the connection.
     #[inline(always)]
     pub(crate) fn ask(&mut self, words: &[&[u8]]) -> Result<Exchange<'_>, CallError> {
         if !self.input.is_empty() {
@@ -76,8 +72,7 @@ impl Connection {
     }
 }
 
-/// A call in progress. Its future is written by hand, because every command of every lock is polled
-/// here.
+/// A call in progress. The future is written by hand because every command passes through it.
 pub(crate) struct Exchange<'c> {
     connection: &'c mut Connection,
     length: usize,
@@ -111,15 +106,11 @@ impl Future for Exchange<'_> {
     }
 }
 
-/// Writes a command as an array of bulk strings to the front of the buffer, which grows as needed;
-/// returns the number of bytes.
+/// Writes a command as an array of bulk strings and returns its length in bytes.
 ///
-/// fencepost has its own encoder because every command passes through it; the tests compare it with
-/// redis-protocol's, which takes about 5,000 instructions for a SET. The loop is unrolled by hand:
-/// a plain version, which clears the buffer and extends it, takes 440 instructions more
-/// (docs/speed.md).
+/// Every command passes through this encoder. redis-protocol's takes about 5,000 instructions for a
+/// SET, and a plain loop takes 440 more than this one, which is unrolled by hand (docs/speed.md).
 fn encode(output: &mut Vec<u8>, words: &[&[u8]]) -> usize {
-    /// Free bytes that the buffer needs for a header and a line end.
     const SPARE: usize = 32;
     if output.len() < SPARE {
         output.resize(SPARE, 0);
@@ -143,7 +134,7 @@ fn encode(output: &mut Vec<u8>, words: &[&[u8]]) -> usize {
 #[inline(always)]
 fn put_header(output: &mut [u8], length: usize) -> usize {
     if let Some(header) = SHORT_HEADERS.get(length) {
-        // One store writes every header; later writes overwrite the excess.
+        // One store of 8 bytes writes every header. Later writes overwrite the excess bytes.
         output[..8].copy_from_slice(header);
         return if length < 10 { 6 } else { 7 };
     }
@@ -164,7 +155,7 @@ fn put_number(output: &mut [u8], number: usize) -> usize {
     digits.len()
 }
 
-/// Copies all bytes inline; most words are so short that a call to memcpy would take longer.
+/// Most words are so short that a call to memcpy would take longer than inline copies.
 #[inline(always)]
 fn copy_short(to: &mut [u8], from: &[u8]) {
     #[inline(always)]
@@ -210,7 +201,7 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    /// Connects and subscribes, each within `timeout`. Misses no message after it returns.
+    /// Connects and subscribes, each within `timeout`.
     pub async fn open(
         env: &Env,
         address: &Address,
@@ -220,7 +211,7 @@ impl Subscription {
         Subscription::over(Connection::open(env, address, timeout).await?, channels).await
     }
 
-    /// Subscribes over a connection on which no reply is outstanding.
+    /// Subscribes over a connection that waits for no reply.
     pub async fn over(
         connection: Connection,
         channels: &[&[u8]],
@@ -235,7 +226,7 @@ impl Subscription {
         }
     }
 
-    /// Waits without a limit for the next message. An error ends the subscription.
+    /// Waits without a time limit for the next message. An error ends the subscription.
     pub async fn next(&mut self) -> Result<Message, CallError> {
         loop {
             let reply = self.connection.receive().await?;
@@ -250,7 +241,6 @@ fn kind_of(reply: &Reply) -> Option<&[u8]> {
     reply.as_array()?.first()?.as_bytes()
 }
 
-/// Returns the message in a push `message CHANNEL PAYLOAD`.
 fn message_of(reply: Reply) -> Option<Message> {
     let Reply::Array(elements) = reply else { return None };
     match <[Reply; 3]>::try_from(elements).ok()? {

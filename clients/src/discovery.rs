@@ -1,10 +1,8 @@
 //! Finds the primary through Sentinel.
 //!
-//! Source: Redis documentation, "Guidelines for Redis clients with support for Redis Sentinel".
-//! Step 1 connects to the first Sentinel that answers and moves it to the front of the list. Step 2
-//! asks it for the address of the primary. Step 3 asks the server there for its ROLE. A reconnect
-//! repeats all three. The client also subscribes to `+switch-master` at one Sentinel. One pass asks
-//! each Sentinel at most once; the lock decides about waits and retries.
+//! Source: Redis documentation, "Guidelines for Redis clients with support for Redis Sentinel": ask
+//! the first Sentinel that answers, then check the server's ROLE. Every reconnect repeats this. The
+//! client also subscribes to `+switch-master` at one Sentinel.
 
 use crate::call_error::CallError;
 use crate::connection::{Connection, Subscription};
@@ -16,7 +14,7 @@ use std::time::Duration;
 
 const RESUBSCRIBE_DELAY: Duration = Duration::from_secs(1);
 
-/// A client of the Sentinels, which finds the primary.
+/// A client that finds the primary.
 pub struct PrimaryFinder {
     env: Env,
     name: String,
@@ -28,8 +26,7 @@ pub struct PrimaryFinder {
 }
 
 impl PrimaryFinder {
-    /// Creates a finder for the primary that these Sentinels watch under `name`. Sends nothing
-    /// before [`PrimaryFinder::connect`].
+    /// Creates a finder for the primary that these Sentinels monitor under `name`. Sends nothing.
     pub fn new(env: &Env, name: &str, sentinels: &[Address], timeout: Duration) -> PrimaryFinder {
         PrimaryFinder {
             env: env.clone(),
@@ -42,7 +39,7 @@ impl PrimaryFinder {
         }
     }
 
-    /// Sets whether the finder follows switches, or keeps a primary until its connection ends.
+    /// Sets whether the finder subscribes to switches of the primary.
     pub fn listening(mut self, listens: bool) -> PrimaryFinder {
         self.listens = listens;
         self
@@ -52,14 +49,12 @@ impl PrimaryFinder {
         std::mem::replace(&mut self.timeout, timeout)
     }
 
-    /// Returns the number of changes of the primary that Sentinel has announced so far. An older
-    /// connection may lead to a demoted server.
+    /// Returns how often Sentinel has announced a new primary so far.
     pub fn switches(&self) -> u64 {
         self.switches.get()
     }
 
-    /// Connects to a server whose ROLE is master. Errors: [`CallError::NoPrimary`], failed
-    /// connections.
+    /// Asks the Sentinels for the primary and connects to it. Fails unless its ROLE is master.
     pub async fn connect(&mut self) -> Result<Connection, CallError> {
         self.listen();
         let address = self.ask_sentinels().await?;
@@ -71,7 +66,6 @@ impl PrimaryFinder {
         verified
     }
 
-    /// Performs steps 1 and 2 of the guidelines, and moves the Sentinel that answered to the front.
     async fn ask_sentinels(&mut self) -> Result<Address, CallError> {
         for index in 0..self.sentinels.len() {
             let asked = ask(&self.env, &self.sentinels[index], &self.name, self.timeout).await;
@@ -90,7 +84,7 @@ impl PrimaryFinder {
     async fn connect_to_master(&self, address: &Address) -> Result<Connection, CallError> {
         let connection = Connection::open(&self.env, address, self.timeout).await?;
         let no_primary = |reason: &str| CallError::NoPrimary(format!("{address} {reason}"));
-        // A failed ROLE never leaves an unknown outcome, because the command changes nothing.
+        // ROLE changes nothing, so its failure leaves no unknown outcome.
         let (reply, connection) = connection
             .call(&[b"ROLE"])
             .await
@@ -166,7 +160,6 @@ async fn count_switches(
     }
 }
 
-/// Returns whether a payload `NAME OLD-HOST OLD-PORT NEW-HOST NEW-PORT` is about this primary.
 fn tells_of(payload: &[u8], name: &str) -> bool {
     payload.split(|byte| *byte == b' ').next() == Some(name.as_bytes())
 }

@@ -1,7 +1,5 @@
-//! The host on which an algorithm runs: connections, sleep, clocks, random numbers and tasks.
-//!
-//! [`Env`] is one concrete handle, so no lock is generic. [`World`] is object-safe and poll-based,
-//! with small integer keys and one implementation per engine. The hot path allocates no boxes.
+//! [`Env`], a process's access to its host: connections, sleep, clocks, random numbers and tasks.
+//! Each engine implements [`World`]. Its polling methods and integer keys need no allocations.
 
 mod interrupt;
 
@@ -19,7 +17,7 @@ use std::{fmt, io};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct HostKey(pub u16);
 
-/// A thread of a process on a host.
+/// A thread of a process. Each host runs one process.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Caller {
     /// Host of the process.
@@ -36,17 +34,15 @@ pub struct TimerKey(pub u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SocketKey(pub u32);
 
-/// Key of a spawned task in a [`World`].
+/// Key of a task that a host runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TaskKey(pub u64);
 
-/// Reading of a host's wall clock in microseconds since the Unix epoch; the clock drifts and may be
-/// stepped.
+/// Wall clock of a host in microseconds since the Unix epoch. It drifts, and faults can step it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct WallClock(pub i64);
 
-/// Reading of a host's monotonic clock in microseconds; it drifts like the wall clock and is never
-/// stepped.
+/// Monotonic clock of a host in microseconds. It drifts, but faults never step it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Monotonic(pub u64);
 
@@ -59,7 +55,7 @@ pub struct Address {
     pub port: u16,
 }
 
-/// Purpose of a random number; each purpose has its own stream.
+/// Purpose of a random number. Each purpose has its own stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Draw {
     /// Owner values of locks.
@@ -68,72 +64,69 @@ pub enum Draw {
     Jitter,
 }
 
-/// A fact that the judge needs and only the lock's own code knows.
+/// A fact that only the lock's own code can report to the judge.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Note {
-    /// The lock's code noticed the loss of the lock, as when a server refuses an extension.
+    /// The lock's code noticed that the lock is lost, for example because a server refused to
+    /// extend it.
     LockLost,
 }
 
-/// A future on the heap, for the few places that need one.
+/// A boxed future that may borrow.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
-/// The machine behind an [`Env`]. Engines implement this trait; algorithms use [`Env`].
+/// The machine behind an [`Env`].
 ///
-/// `poll_*` methods keep the waker of the last caller for a key and wake it when something may have
-/// changed.
+/// Each `poll_*` method stores the waker of its last caller and wakes it after a change.
 pub trait World {
     /// Reads the host's wall clock.
     fn wall_clock(&self, host: HostKey) -> WallClock;
     /// Reads the host's monotonic clock.
     fn monotonic_clock(&self, host: HostKey) -> Monotonic;
-    /// Fills each element with 64 random bits from the host's stream for that purpose.
+    /// Fills each element with 64 random bits from the host's stream for the purpose.
     fn random(&self, host: HostKey, draw: Draw, bits: &mut [u64]);
-    /// Starts a timer that is due after a duration on the host's monotonic clock.
+    /// Starts a timer on the host's monotonic clock.
     fn start_timer(&self, host: HostKey, after: Duration) -> TimerKey;
     /// Polls a timer. The key becomes invalid once the timer is due.
     fn poll_timer(&self, timer: TimerKey, context: &mut Context<'_>) -> Poll<()>;
-    /// Cancels a timer; ignores an invalid key.
+    /// Cancels a timer. Ignores an invalid key.
     fn cancel_timer(&self, timer: TimerKey);
-    /// Starts to connect. The world attributes data sent over the connection to the caller. Errors:
-    /// `NotFound` for an unknown name.
+    /// Starts to connect. Fails with `NotFound` if the name is unknown.
     fn connect(&self, caller: Caller, address: &Address) -> io::Result<SocketKey>;
-    /// Polls until the connection is open or refused (`ConnectionRefused`); stays pending while the
-    /// peer is unreachable.
+    /// Polls until the connection is open or refused. Stays pending while the peer is unreachable.
     fn poll_connect(&self, socket: SocketKey, context: &mut Context<'_>) -> Poll<io::Result<()>>;
     /// Makes reads and writes fail with `TimedOut` after a duration on the host's monotonic clock.
     fn limit(&self, socket: SocketKey, after: Duration);
-    /// Removes the time limit of reads and writes.
+    /// Removes the limit that [`World::limit`] set.
     fn lift_limit(&self, socket: SocketKey);
-    /// Appends received bytes to `buffer` and returns their number; 0 is the end of the stream.
-    /// Errors: `TimedOut`, and `ConnectionReset` after all bytes that arrived before the reset.
+    /// Appends received bytes to `buffer` and returns their number, which is 0 at the end of the
+    /// stream. Returns `ConnectionReset` only after all bytes that arrived before the reset.
     fn poll_read(
         &self,
         socket: SocketKey,
         context: &mut Context<'_>,
         buffer: &mut BytesMut,
     ) -> Poll<io::Result<usize>>;
-    /// Sends bytes: one call that returns `n` sends one message of `n` bytes. Errors: `BrokenPipe`,
-    /// `ConnectionReset`, `TimedOut`.
+    /// Sends a prefix of the bytes as one message and returns its length.
     fn poll_write(
         &self,
         socket: SocketKey,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>>;
-    /// Ends the sending side; the peer reads all written bytes, and reading continues.
+    /// Ends the sending side. The peer still reads all written bytes.
     fn shutdown(&self, socket: SocketKey);
     /// Closes the socket and invalidates its key.
     fn close(&self, socket: SocketKey);
     /// Runs a task in parallel with the caller on the same host.
     fn spawn(&self, host: HostKey, task: BoxFuture<'static, ()>) -> TaskKey;
-    /// Drops a task immediately; ignores a finished one.
+    /// Drops a task immediately. Ignores a finished task.
     fn abort(&self, task: TaskKey);
-    /// Reports a fact to the judge; processes cannot read it.
+    /// Reports a fact to the judge.
     fn note(&self, caller: Caller, note: Note);
 }
 
-/// A thread's handle on its host, cheap to clone.
+/// A thread's handle on its host.
 #[derive(Clone)]
 pub struct Env {
     world: Rc<dyn World>,
@@ -148,7 +141,7 @@ impl Env {
         Env { world, host, thread: 1, interrupt: Rc::default() }
     }
 
-    /// Returns another thread's handle, with its own requests, noticed losses and interrupts.
+    /// Returns another thread's handle, which has its own interrupts.
     pub fn of_thread(&self, thread: u16) -> Env {
         Env { thread, interrupt: Rc::default(), ..self.clone() }
     }
@@ -162,7 +155,7 @@ impl Env {
         Caller { host: self.host, thread: self.thread }
     }
 
-    /// Reads the host's wall clock, which may be stepped at any time.
+    /// Reads the host's wall clock.
     pub fn wall_clock(&self) -> WallClock {
         self.world.wall_clock(self.host)
     }
@@ -172,13 +165,13 @@ impl Env {
         self.world.monotonic_clock(self.host)
     }
 
-    /// Draws 64 random bits from the stream for that purpose.
+    /// Draws 64 random bits for the purpose.
     pub fn random(&self, draw: Draw) -> u64 {
         let [bits] = self.randoms(draw);
         bits
     }
 
-    /// Draws `N` numbers as [`Env::random`] does.
+    /// Draws `N` numbers of 64 random bits for the purpose.
     pub fn randoms<const N: usize>(&self, draw: Draw) -> [u64; N] {
         let mut bits = [0; N];
         self.world.random(self.host, draw, &mut bits);
@@ -203,7 +196,7 @@ impl Env {
         }
     }
 
-    /// Runs a future for at most `span`; drops it and returns `None` if it did not finish.
+    /// Runs a future for at most `span`. Returns `None` if it did not finish.
     pub async fn timeout<T>(&self, span: Duration, future: impl Future<Output = T>) -> Option<T> {
         let mut future = std::pin::pin!(future);
         let mut sleep = std::pin::pin!(self.sleep(span));
@@ -216,8 +209,7 @@ impl Env {
         .await
     }
 
-    /// Connects to a server. Waits while the server is unreachable, so callers wrap it in
-    /// [`Env::timeout`].
+    /// Connects to a server. Waits for as long as the server is unreachable.
     pub async fn connect(&self, address: &Address) -> io::Result<Socket> {
         let socket = Socket {
             key: self.world.connect(self.caller(), address)?,
@@ -229,12 +221,12 @@ impl Env {
         Ok(socket)
     }
 
-    /// Runs a task on this host in parallel with the caller; the end of the host ends the task.
+    /// Runs a task on this host in parallel with the caller. The end of the host ends the task.
     pub fn spawn(&self, task: impl Future<Output = ()> + 'static) -> Spawned {
         Spawned { key: self.world.spawn(self.host, Box::pin(task)), world: self.world.clone() }
     }
 
-    /// Reports to the judge what this thread noticed about its lock.
+    /// Reports a fact about this thread's lock to the judge.
     pub fn note(&self, note: Note) {
         self.world.note(self.caller(), note);
     }
@@ -269,7 +261,7 @@ impl Drop for Sleep {
     }
 }
 
-/// An open connection; closed when dropped.
+/// An open connection. Dropping it closes the connection.
 pub struct Socket {
     world: Rc<dyn World>,
     interrupt: Rc<Interrupt>,
@@ -277,7 +269,8 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Appends received bytes to `buffer`; `Ok(0)` is the end of the stream.
+    /// Appends received bytes to `buffer` and returns their number, which is 0 at the end of the
+    /// stream.
     pub async fn read(&mut self, buffer: &mut BytesMut) -> io::Result<usize> {
         std::future::poll_fn(|context| self.poll_read(context, buffer)).await
     }
@@ -291,17 +284,17 @@ impl Socket {
         self.interrupt.fails(self.world.poll_read(self.key, context, buffer))
     }
 
-    /// Limits the time of later reads and writes, which then fail with `TimedOut`.
+    /// Makes later reads and writes fail with `TimedOut` after a duration.
     pub fn limit(&mut self, after: Duration) {
         self.world.limit(self.key, after);
     }
 
-    /// Removes the time limit of reads and writes.
+    /// Removes the limit that [`Socket::limit`] set.
     pub fn lift_limit(&mut self) {
         self.world.lift_limit(self.key);
     }
 
-    /// Sends at least one byte and returns the number. After an error no byte was sent.
+    /// Sends at least one byte and returns the number of sent bytes. If it fails, it sent nothing.
     pub async fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         std::future::poll_fn(|context| self.poll_write(context, bytes)).await
     }
@@ -315,7 +308,7 @@ impl Socket {
         self.world.poll_write(self.key, context, bytes)
     }
 
-    /// Sends all bytes. After an error, some of them may have been sent.
+    /// Sends all bytes. If it fails, it may have sent some of them.
     pub async fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -325,7 +318,7 @@ impl Socket {
         Ok(())
     }
 
-    /// Ends the sending side; later writes fail with `BrokenPipe`, but reading continues.
+    /// Ends the sending side. Later writes fail with `BrokenPipe`.
     pub fn shutdown(&mut self) {
         self.world.shutdown(self.key);
     }
@@ -337,7 +330,7 @@ impl Drop for Socket {
     }
 }
 
-/// A task started by [`Env::spawn`]; it continues when the handle is dropped.
+/// A task that [`Env::spawn`] started. Dropping the handle does not end it.
 pub struct Spawned {
     world: Rc<dyn World>,
     key: TaskKey,
@@ -350,18 +343,18 @@ impl Spawned {
     }
 }
 
-/// Returns whole microseconds in 64 bits; truncates durations of more than half a million years.
+/// Returns whole microseconds, rounded down. Saturates after half a million years.
 pub fn whole_micros(span: Duration) -> u64 {
     span.as_secs().saturating_mul(1_000_000).saturating_add(u64::from(span.subsec_micros()))
 }
 
 impl Monotonic {
-    /// Returns the duration since `earlier`, or zero if `earlier` is not earlier.
+    /// Returns the duration since `earlier`, or zero if `earlier` is later.
     pub fn since(self, earlier: Monotonic) -> Duration {
         Duration::from_micros(self.0.saturating_sub(earlier.0))
     }
 
-    /// Returns the instant `span` later.
+    /// Returns the time `span` later.
     pub fn plus(self, span: Duration) -> Monotonic {
         Monotonic(self.0.saturating_add(whole_micros(span)))
     }

@@ -1,11 +1,7 @@
 //! `fencing`: the lock on one Redis that also issues a fencing token.
-//!
-//! Sources: Redis documentation, "Distributed Locks with Redis" (the owner value, the release);
-//! Martin Kleppmann, "How to do distributed locking" (2016): a number that increases every time a
-//! client acquires the lock, sent along with every request.
-//!
-//! The token comes from a counter in the same script, so tokens increase in the order of the
-//! grants. The counter never expires; it is only as durable as its server.
+//! Sources: Redis documentation, "Distributed Locks with Redis"; Kleppmann, "How to do distributed
+//! locking" (2016). The script increments a counter that never expires, and that is only as durable
+//! as its server.
 
 use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env};
@@ -19,7 +15,7 @@ use crate::retry::Retry;
 use crate::script::Script;
 use crate::session::Session;
 
-/// Entry of `fencing` in the table of locks.
+/// Definition of `fencing`.
 pub const DEFINITION: Definition = Definition {
     name: "fencing",
     about: "single-node with a fencing token, incremented by the script that takes the lock",
@@ -38,10 +34,7 @@ pub const DEFINITION: Definition = Definition {
 };
 
 /// Script that takes the lock and returns the token, or nil if the lock exists. KEYS: lock,
-/// counter. ARGV: owner, ttl in milliseconds.
-///
-/// INCR runs before SET because only INCR can fail, when the counter is not a number. So a failed
-/// script has changed nothing.
+/// counter. ARGV: owner, ttl in milliseconds. INCR runs before SET because only INCR can fail.
 pub static ACQUIRE: Script = Script::new(
     r#"if redis.call("exists",KEYS[1]) == 1 then
     return false
@@ -51,7 +44,7 @@ redis.call("set",KEYS[1],ARGV[1],"NX","PX",ARGV[2])
 return token"#,
 );
 
-/// Returns the key of the counter that belongs to a lock.
+/// Returns the key of a lock's counter.
 pub fn counter_key(resource: &str) -> String {
     format!("{resource}:token")
 }

@@ -1,19 +1,8 @@
-//! The locks on GemFire as Spring Integration's `GemfireLockRegistry` takes them. It calls
-//! `Region.getDistributedLock`, which uses the lock service of a region with GLOBAL scope. The
-//! source is Apache Geode 1.15.1, the open-source edition of the same code. The protocol is
-//! fencepost's own.
+//! The locks on GemFire, as Spring Integration's `GemfireLockRegistry` uses them.
 //!
-//! A process is a member of the distributed system ([`member`]), and its departure frees its locks.
-//!
-//! - `gemfire` is the registry: a lock with the lease of the cache, `lock-lease`, two minutes by
-//!   default. Its holder does not learn that it has departed. Its cache is closed, and the next
-//!   call joins again, as auto-reconnect does.
-//! - `gemfire-lease` is `DistributedLockService.lock(name, wait, lease)`: the lock ends after the
-//!   ttl, by the wall clock of the grantor.
-//! - `gemfire-token` adds a counter to the lock's entry in the region, which the holder increments
-//!   before it enters its critical section. The put is complete when all servers have it.
-//!
-//! An abandoned call ends the membership of its process.
+//! Source: Apache Geode 1.15.1 (`Region.getDistributedLock`, `DistributedLockService.lock`); the
+//! protocol is fencepost's own. A process is a member of the distributed system ([`member`]), whose
+//! departure releases its locks. A dropped call ends the membership.
 
 pub mod member;
 pub mod system;
@@ -30,7 +19,7 @@ use system::System;
 
 const LOCK_LEASE: Duration = Duration::from_secs(120);
 
-/// Entry of `gemfire`, the registry's lock.
+/// Definition of `gemfire`, the registry's lock.
 pub const DEFINITION: Definition = Definition {
     name: "gemfire",
     about: "GemfireLockRegistry: a distributed lock of a GLOBAL region, released when its member \
@@ -42,7 +31,7 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| build(&env, servers, settings, Traits::PLAIN),
 };
 
-/// Entry of `gemfire-lease`, the lock with a lease.
+/// Definition of `gemfire-lease`, the lock with a lease.
 pub const LEASE: Definition = Definition {
     name: "gemfire-lease",
     about: "DistributedLockService.lock with a lease time",
@@ -54,7 +43,7 @@ pub const LEASE: Definition = Definition {
     ..DEFINITION
 };
 
-/// Entry of `gemfire-token`, the lock with a counter in its region.
+/// Definition of `gemfire-token`, the lock with a counter in its region.
 pub const TOKEN: Definition = Definition {
     name: "gemfire-token",
     about: "gemfire with a counter in the GLOBAL region as fencing token",
@@ -125,7 +114,6 @@ impl GemFire {
                 },
                 Err(failure) => failure,
             };
-            // The member has departed, and its departure released its locks.
             if !matches!(failure, Failure::Departed { .. }) {
                 return self.give_up(member, (resource, serial), &failure).await;
             }
@@ -163,7 +151,7 @@ impl GemFire {
             resource: resource.to_owned(),
             owner,
             token,
-            // The lease has no known end, because `lock` returns only whether the lock was granted.
+            // `lock` returns only whether it was granted, so the holder does not know its end.
             valid_until: None,
         })
     }

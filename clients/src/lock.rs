@@ -1,25 +1,20 @@
-//! The [`Lock`] trait, its results, and the entry of a lock in the table of locks.
+//! The [`Lock`] trait, its results, and the [`Definition`] of a lock.
 //!
 //! # Writing a lock
 //!
 //! A lock is one file, with its source cited at the top, and one line in [`crate::table`]. It talks
-//! to its servers through a [`Session`](crate::Session) (or one [per
-//! master](crate::Session::independent)), and to its host through [`Env`] alone.
+//! to its servers through a [`Session`](crate::Session), and to its host through [`Env`].
 //!
-//! - An error of a call is a refusal if the server certainly did not execute it, and unknown
-//!   otherwise: [`CallError::may_have_applied`](crate::CallError::may_have_applied).
-//! - Each attempt writes a fresh owner value: [`fresh_owner`](crate::owned_key::fresh_owner). The
-//!   lock undoes an attempt whose outcome is unknown if it can. While such an attempt may have set
-//!   the lock, the answer is [`Acquisition::Unknown`], not a refusal.
-//! - A lock that later finds its own value has no grant, unless it counts the validity from the
-//!   time when it first sent that value.
-//! - Loops have an end: [`Retry`](crate::Retry) keeps the deadline of an `acquire`, and ends with
-//!   an interrupt. Other loops ask [`Env::left`] or [`Env::is_interrupted`].
-//! - The caller may drop a call wherever it waits, and the lock must stay usable. A
-//!   [`Session`](crate::Session) closes the connection of a dropped command.
-//! - A lock whose library or document breaks these rules says so in its header.
+//! - If a call fails, the lock returns a refusal only if the server certainly did not execute it:
+//!   [`CallError::may_have_applied`](crate::CallError::may_have_applied).
+//! - Each attempt writes a [`fresh_owner`](crate::owned_key::fresh_owner). If the outcome is
+//!   unknown, the lock tries to undo the attempt, and otherwise returns [`Acquisition::Unknown`].
+//! - Retries end at the deadline or at an interrupt. [`Retry`](crate::Retry) ensures this; other
+//!   loops call [`Env::left`] or [`Env::is_interrupted`].
+//! - The caller may drop a call wherever it waits, and the lock must stay usable.
+//! - [`TWINS`](crate::TWINS) lists the locks that keep a mistake of their source on purpose.
 //!
-//! The smallest lock that follows these rules takes a key for its ttl and lets it expire:
+//! The smallest lock that follows these rules sets a key and lets it expire:
 //!
 //! ```
 //! use fencepost_clients::env::BoxFuture;
@@ -91,18 +86,18 @@ pub struct Lease {
     pub owner: Bytes,
     /// Token that the storage can check, if the lock has one.
     pub token: Option<FencingToken>,
-    /// End of the validity on the process's monotonic clock; `None` if the lock has no validity.
+    /// End of the lease on the process's monotonic clock. `None` if the lock does not know it.
     pub valid_until: Option<Monotonic>,
 }
 
-/// Result of an acquire; an unknown outcome is never a refusal.
+/// Result of an acquire.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Acquisition {
     /// The process may enter its critical section.
     Granted(Lease),
-    /// Another process holds the lock, or too few servers granted it; the caller holds nothing.
+    /// Another process holds the lock, or too few servers granted it.
     Refused(Cow<'static, str>),
-    /// A server may have granted the lock, because a reply was lost; the process does not enter.
+    /// A server may have granted the lock. The process must not enter its critical section.
     Unknown(String),
 }
 
@@ -111,7 +106,7 @@ pub enum Acquisition {
 pub enum Release {
     /// The server removed the caller's lock.
     Released,
-    /// The server no longer had the caller's lock, which had expired or was lost.
+    /// The server no longer had the caller's lock.
     NotHeld,
     /// The server may have removed the lock.
     Unknown(String),
@@ -120,7 +115,7 @@ pub enum Release {
 /// Result of an extension.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Extension {
-    /// The lease is longer, and `valid_until` has its new end.
+    /// The server extended the lease, and `valid_until` is its new end.
     Extended,
     /// The lock no longer belonged to the caller.
     NotHeld,
@@ -143,46 +138,39 @@ pub enum Check {
     Unsupported,
 }
 
-/// An application's use of a lock besides acquire and release.
+/// The calls of a lock, other than acquire and release, that an application makes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Usage {
-    /// The application takes the lock again while it holds it: see [`Lock::acquire`].
+    /// The application acquires the lock again while it holds it: see [`Lock::acquire`].
     pub nests: bool,
     /// The application checks the lock just before the guarded write: see [`Lock::check`].
     pub checks: bool,
-    /// The application extends its lease when little time is left: see [`Lock::extend`].
+    /// The application extends its lease before it ends: see [`Lock::extend`].
     pub extends: bool,
     /// The application leaves its critical section when [`Lock::lost`] returns.
     pub leaves: bool,
-    /// The lock's own code renews its lease, so a critical section may be longer than the lease.
+    /// The lock renews its own lease, so a critical section may be longer than the lease.
     pub renews: bool,
 }
 
 impl Usage {
-    /// The use of a lock by acquire and release only.
+    /// Only acquire and release.
     pub const PLAIN: Usage =
         Usage { nests: false, checks: false, extends: false, leaves: false, renews: false };
 }
 
-/// A distributed lock, as used by one process of an application.
+/// A distributed lock, as one process of an application uses it.
 ///
-/// `acquire` retries by itself, as the algorithm or library prescribes, until
-/// [`Settings::acquire_timeout`]. Each attempt writes a fresh owner value. A client closes a
-/// connection on which a reply timed out and never uses it again.
-///
-/// Code that notices the loss of the lock other than by a release reports
-/// [`Note::LockLost`](crate::env::Note::LockLost): `check` and `extend` before they answer
-/// `NotHeld`, a watchdog when the server refuses its renewal. The application itself reports
-/// nothing.
+/// Except for a release, code that notices the loss of the lock reports
+/// [`Note::LockLost`](crate::env::Note::LockLost). `check` and `extend` report it before they
+/// return `NotHeld`, and a watchdog when the server refuses its renewal.
 pub trait Lock {
-    /// Tries to take the lock.
+    /// Tries to acquire the lock until [`Settings::acquire_timeout`].
     ///
-    /// **Nested** ([`Usage::nests`]): in some critical sections the application calls it a second
-    /// time for the same resource while it holds the lock, some time after its guarded read. It
-    /// releases the inner lease and continues with the outer critical section, which writes and is
-    /// then released. Operations: acquire, read, *acquire, release*, write, release. If the inner
-    /// acquire is not granted, the application writes nothing and releases the outer lease. The
-    /// write belongs to the outer acquisition.
+    /// **Nested** ([`Usage::nests`]): in some critical sections the application also acquires the
+    /// lock it holds, after its guarded read. It releases the inner lease and continues the outer
+    /// critical section. If the inner acquire fails, the application writes nothing and releases
+    /// the outer lease. Operations: acquire, read, *acquire, release*, write, release.
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition>;
 
     /// Releases the lock. The application calls this once per lease, even after the lease's end.
@@ -190,13 +178,11 @@ pub trait Lock {
 
     /// Extends the lease, if the algorithm can.
     ///
-    /// **Extended** ([`Usage::extends`]): the application calls it whenever less than a third of
-    /// the ttl is left until [`Lease::valid_until`] and its work is not done. It also calls it once
-    /// after the end, before it gives up. After `Extended` it continues until the new end. After
-    /// `NotHeld` it leaves the critical section immediately: it writes nothing more and releases.
-    /// After `Unknown` it calls again, each time after a tenth of the ttl, until the validity has
-    /// ended; then it leaves. Operations: acquire, read, *extend* as often as needed, write,
-    /// *extend*, release.
+    /// **Extended** ([`Usage::extends`]): the application extends the lease whenever less than a
+    /// third of the ttl is left, and once more after the lease's end. After `NotHeld` it leaves the
+    /// critical section without a write. After `Unknown` it retries every tenth of the ttl until
+    /// the lease ends. Operations: acquire, read, *extend* as often as needed, write, *extend*,
+    /// release.
     fn extend<'a>(&'a mut self, lease: &'a mut Lease) -> BoxFuture<'a, Extension> {
         let _ = lease;
         Box::pin(std::future::ready(Extension::Unsupported))
@@ -204,34 +190,31 @@ pub trait Lock {
 
     /// Checks whether the lock still belongs to the caller.
     ///
-    /// **Checked** ([`Usage::checks`]): the application calls it once per acquisition, after the
-    /// guarded read and the hold, directly before the guarded write. It writes only on `Ours`;
-    /// otherwise it leaves the critical section and releases. Operations: acquire, read, *check*,
-    /// write, release.
+    /// **Checked** ([`Usage::checks`]): the application checks once per acquisition, directly
+    /// before the guarded write, and writes only if the result is `Ours`. Operations: acquire,
+    /// read, *check*, write, release.
     fn check<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, Check> {
         let _ = lease;
         Box::pin(std::future::ready(Check::Unsupported))
     }
 
-    /// Returns when the lock's code reports that the lock may be lost. Never returns for a lock
-    /// that does not report this.
+    /// Returns when the lock may be lost. Never returns if the lock does not report this.
     ///
-    /// **Left** ([`Usage::leaves`]): the application works until its critical section ends or this
-    /// call returns. Then it leaves the critical section immediately: it writes nothing more and
-    /// releases. Operations: acquire, read, write, release, or fewer.
+    /// **Left** ([`Usage::leaves`]): when this call returns, the application leaves the critical
+    /// section without further writes. Operations: acquire, read, write, release, or fewer.
     fn lost<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, ()> {
         let _ = lease;
         Box::pin(std::future::pending())
     }
 
-    /// Returns the lock for another thread of the process; `None` if the lock does not support
+    /// Returns the lock for another thread of the process, or `None` if it does not support
     /// threads.
     fn of_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
         let _ = env;
         None
     }
 
-    /// Returns the application's use of the lock besides acquire and release.
+    /// Returns the calls, other than acquire and release, that the application makes.
     fn usage(&self) -> Usage {
         Usage::PLAIN
     }
@@ -248,24 +231,24 @@ pub enum Deployment {
     Memcached,
     /// A ZooKeeper ensemble.
     ZooKeeper,
-    /// One PostgreSQL, which keeps the lock in this form.
+    /// One PostgreSQL, and the form in which it keeps the lock.
     PostgreSql(Keeps),
     /// One MySQL or MariaDB, where the lock belongs to a connection.
     MySql,
-    /// An etcd cluster, with this behaviour of its built-in lock.
+    /// An etcd cluster, and the behaviour of its built-in lock.
     Etcd(ServerLock),
     /// A Chubby cell.
     Chubby,
-    /// Servers of a GemFire system, which keep the lock in this form.
+    /// Servers of a GemFire system, and the form in which they keep the lock.
     GemFire(Keeps),
     /// Servers that the user brings.
     Own,
 }
 
-/// The behaviour of an etcd server's built-in lock.
+/// Version-dependent behaviour of an etcd server's built-in lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ServerLock {
-    /// Every 3.4 server grants the lock to a waiter without checking its key.
+    /// All 3.4 servers grant the lock to a waiter without checking its key.
     Unchecked,
     /// Servers since 3.5.0 check the waiter's key before they grant the lock.
     Checked,
@@ -274,19 +257,19 @@ pub enum ServerLock {
 /// The form in which a server keeps a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Keeps {
-    /// A row with the owner and the expiry, by the clocks of the processes.
+    /// A row with an owner and an expiry time of the processes' clocks.
     RowByClients,
-    /// A row with the owner and the expiry, by the clock of the server.
+    /// A row with an owner and an expiry time of the server's clock.
     RowByServer,
-    /// A lock of a database session or of its transaction, which ends with the connection.
+    /// A lock of a database connection, which ends with the connection.
     Connection,
-    /// A key that is deleted when its lease ends; the process keeps the lease alive.
+    /// A key that is deleted when its lease ends. The process keeps the lease alive.
     Lease,
     /// A lock of a session, which the process keeps alive.
     Session,
-    /// A lock of a member of a distributed system, released when the member departs.
+    /// A lock of a member of a distributed system. The departure of the member releases it.
     Membership,
-    /// A lock of a member, with a lease by the clock of the server.
+    /// A lock of a member, with a lease on the server's clock.
     MemberLease,
 }
 
@@ -329,8 +312,7 @@ impl Deployment {
         }
     }
 
-    /// Returns whether a lock of this deployment lives as long as its process's session, without a
-    /// ttl.
+    /// Returns whether a lock of this deployment lives as long as its process's session.
     pub const fn lives_with_session(self) -> bool {
         matches!(
             self,
@@ -341,7 +323,7 @@ impl Deployment {
         )
     }
 
-    /// Returns the form in which the server keeps the lock; `None` if the deployment has only one.
+    /// Returns the form in which the server keeps the lock, or `None` if there is only one form.
     pub const fn keeps(self) -> Option<Keeps> {
         match self {
             Deployment::PostgreSql(keeps) | Deployment::GemFire(keeps) => Some(keeps),
@@ -393,14 +375,14 @@ pub enum Servers {
     One(Address),
     /// A primary whose address the Sentinels know.
     Sentinels {
-        /// Name under which the Sentinels watch the primary (`mymaster`).
+        /// Name under which the Sentinels monitor the primary (`mymaster`).
         name: String,
         /// Addresses of the Sentinels.
         sentinels: Vec<Address>,
     },
     /// Independent masters.
     Independent(Vec<Address>),
-    /// The members of a coordinator other than Redis; the process may use any of them.
+    /// The servers of a coordinator other than Redis. The process may use any of them.
     Ensemble(Vec<Address>),
 }
 
@@ -409,8 +391,7 @@ pub enum Servers {
 pub struct ReplicaWait {
     /// Minimum number of replicas.
     pub replicas: u16,
-    /// Time limit that the server enforces, in whole milliseconds. WAIT would take zero as no
-    /// limit.
+    /// Time limit at the server, in whole milliseconds and not zero, because WAIT 0 waits forever.
     pub timeout: Duration,
 }
 
@@ -423,22 +404,20 @@ pub struct Settings {
     pub retry: RangeInclusive<Duration>,
     /// Time limit of the retries in `acquire`.
     pub acquire_timeout: Duration,
-    /// Time limit for the reply of a single server, and for a connection to it.
+    /// Time limit for a connection to a single server, and for each of its replies.
     pub command_timeout: Duration,
-    /// Time limit for one of several masters, small compared to the ttl because a master may be
-    /// dead.
+    /// Time limit for one of several independent masters, which is small compared to the ttl.
     pub node_timeout: Duration,
     /// Replicas that must acknowledge a grant, if the lock supports that.
     pub wait: Option<ReplicaWait>,
-    /// `true` if a client of Sentinel listens for `+switch-master` and leaves the old primary when
-    /// Sentinel announces another one, as the guidelines for clients recommend. redis-py does not;
-    /// it keeps a primary until its connection ends.
+    /// `true` if a Sentinel client listens for `+switch-master`, as the guidelines recommend.
+    /// redis-py keeps a primary until its connection ends.
     pub hears_switches: bool,
-    /// Lock-delay after a holder has failed, where supported; `None` leaves it to the lock.
+    /// Lock-delay after a holder has failed. `None` means the lock's default.
     pub lock_delay: Option<Duration>,
 }
 
-/// A lock's entry in the table of locks.
+/// The properties of a lock, and the function that builds it.
 pub struct Definition {
     /// Value of the lock for `--client`.
     pub name: &'static str,

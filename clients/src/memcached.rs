@@ -1,12 +1,7 @@
-//! Locks on memcached.
+//! Locks on memcached, which has no scripts to guard a release by owner.
 //!
-//! Source: article 001, on ways to build a distributed lock: "Memcached: with its `add` command. It
-//! is atomic, and succeeds only if the key is not there." memcached has no scripts for owner values
-//! and a guarded release, but its `cas` stores only if the item has not changed since it was read
-//! (doc/protocol.txt).
-//!
-//! The server counts a lease in whole seconds and reads its clock once a second, so a lease of ten
-//! seconds ends after nine to ten.
+//! Sources: article 001 ("Memcached: with its `add` command"); memcached's doc/protocol.txt. The
+//! server counts whole seconds, so a lease of ten seconds ends after nine to ten.
 
 pub mod add;
 pub mod cas;
@@ -63,8 +58,8 @@ impl Base {
         }
     }
 
-    /// Deletes an item by replacing it with one that has already expired. Returns `true` if the
-    /// item still had this id.
+    /// Replaces the item with one that has expired. Returns `false` if the item no longer has this
+    /// id.
     async fn expire(&mut self, key: &str, id: u64) -> Result<bool, CallError> {
         match self.server.call(format!("cas {key} 0 -1 0 {id}\r\n\r\n").as_bytes()).await? {
             Answer::Line(line) if line == "STORED" => Ok(true),

@@ -1,5 +1,4 @@
-//! Locks in MySQL and MariaDB that belong to a connection (`GET_LOCK`). Every process has one
-//! connection ([`session`]) and uses the text protocol ([`protocol`]).
+//! Locks in MySQL and MariaDB that belong to a connection (`GET_LOCK`).
 
 pub mod get_lock;
 pub mod protocol;

@@ -1,8 +1,6 @@
 //! A key that stores its owner's random value, as in most Redis locks.
-//!
 //! Source: Redis documentation, "Distributed Locks with Redis", "Correct Implementation with a
-//! Single Instance": 20 random bytes, unique for each attempt, and a script that deletes the key
-//! only while it has that value.
+//! Single Instance".
 
 use crate::call_error::CallError;
 use crate::env::{Draw, Env};
@@ -24,7 +22,7 @@ else
 end"#,
 );
 
-/// Returns a fresh owner value, 20 random bytes as 40 hexadecimal digits.
+/// Returns a new owner value, 20 random bytes as 40 hexadecimal digits.
 pub fn fresh_owner(env: &Env) -> Bytes {
     Bytes::copy_from_slice(&fresh_digits(env))
 }
@@ -115,13 +113,13 @@ pub async fn extend_if_owned(
     }
 }
 
-/// Undoes an attempt with an unknown outcome. Returns `true` if the attempt certainly left nothing
-/// on the server. A missing key proves nothing, because the lost command may still be in transit.
+/// Undoes an attempt with an unknown outcome. Returns whether the server certainly has no trace of
+/// it. A missing key proves nothing, because the command may still be in transit.
 pub async fn undo(session: &mut Session, key: &str, owner: &[u8]) -> bool {
     delete_if_owned(session, key, owner).await == Ok(true)
 }
 
-/// Releases the lock by compare-and-delete, and retries if the reply is lost.
+/// Releases the lock by compare-and-delete. Retries if the reply is lost.
 pub async fn release(
     env: &Env,
     settings: &Settings,

@@ -1,16 +1,9 @@
-//! `redlock`: the lock on N independent masters.
+//! `redlock`: the lock on N independent masters, in the five steps of Redis's documentation.
 //!
-//! Source: Redis documentation, "Distributed Locks with Redis", "The Redlock Algorithm". Its five
-//! steps are marked in the code. Step 2 has a timeout per instance that is small compared to the
-//! ttl, and step 5 also unlocks instances that seemed not to be locked.
-//!
-//! "Retry on failure" adds the random delay, "Safety arguments" the drift: `MIN_VALIDITY = TTL -
-//! (T2 - T1) - CLOCK_DRIFT`. The reference implementation (redlock-rb) sets the drift to 1 % of the
-//! ttl and 2 ms. The time is that of the monotonic clock, as Sanfilippo agrees with Kleppmann that
-//! it should be ("Is Redlock safe?", 2016).
-//!
-//! This file contains only the algorithm. [`masters`] has the calls to all masters, [`variants`]
-//! the algorithm with a step left out, and [`libraries`] the deviations of libraries.
+//! Sources: Redis documentation, "Distributed Locks with Redis", "The Redlock Algorithm";
+//! Sanfilippo, "Is Redlock safe?" (2016), for the monotonic clock. The drift is that of redlock-rb,
+//! 1 % of the ttl and 2 ms. [`variants`] omit a step, and [`libraries`] differ as real libraries
+//! do.
 
 mod masters;
 
@@ -24,7 +17,7 @@ use crate::retry::Retry;
 use masters::Masters;
 use std::time::Duration;
 
-/// Entry of `redlock` in the table of locks.
+/// Definition of `redlock`.
 pub const DEFINITION: Definition = Definition {
     name: "redlock",
     about: "the Redlock algorithm: a majority of independent masters within the validity time",
@@ -56,8 +49,7 @@ impl Redlock {
         // Step 2 asks all instances one after the other, with the same key and random value.
         let votes = self.masters.lock_in_turn(resource, &owner).await;
 
-        // Step 3 requires a majority in time. Step 4 computes the validity, which is the rest of
-        // the ttl.
+        // Step 3 requires a majority in time. Step 4 computes the validity, the rest of the ttl.
         let valid_until = start.plus(min_validity(self.settings.ttl));
         let is_in_time = valid_until > self.env.monotonic_clock();
         if votes.are_majority() && is_in_time {
@@ -70,8 +62,7 @@ impl Redlock {
     }
 }
 
-/// Returns the validity of a lock that took no time to acquire. It is zero for a ttl no longer than
-/// the drift.
+/// Returns the validity of a lock that took no time to acquire.
 fn min_validity(ttl: Duration) -> Duration {
     ttl.saturating_sub(ttl / 100 + Duration::from_millis(2))
 }

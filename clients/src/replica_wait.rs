@@ -1,9 +1,6 @@
-//! `WAIT` after a grant: the client gives up a lock that the replicas do not have yet.
-//!
-//! Source: Redis documentation, `WAIT numreplicas timeout`. The command returns the number of
-//! replicas that acknowledged this connection's writes. An acknowledgement only makes a loss at a
-//! failover less likely. WAIT must use the connection of the write: from Redis 7.2 on, WAIT on a
-//! connection that has written nothing returns immediately.
+//! `WAIT` after a grant: the client releases a lock that too few replicas have.
+//! Source: Redis documentation, `WAIT numreplicas timeout`. WAIT must use the connection of the
+//! write. Since Redis 7.2, WAIT on a connection that has written nothing returns immediately.
 
 use crate::call_error::CallError;
 use crate::lock::{Acquisition, ReplicaWait};
@@ -12,8 +9,8 @@ use crate::reply::Reply;
 use crate::session::Session;
 use std::time::Duration;
 
-/// Sends `WAIT` right after the call that took the lock. Returns `None` if enough replicas have the
-/// lock; otherwise releases it and returns the result of the acquire.
+/// Sends `WAIT` right after the acquire. Returns `None` if enough replicas have the lock. Otherwise
+/// releases it and returns the result of the acquire.
 pub async fn given_up(
     wait: Option<ReplicaWait>,
     session: &mut Session,

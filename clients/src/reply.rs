@@ -4,22 +4,20 @@ use bytes::{Buf, Bytes, BytesMut};
 use redis_protocol::resp2::decode::decode_range;
 use redis_protocol::resp2::types::RangeFrame;
 
-/// Maximum size of a reply. Locks read numbers, addresses and short values.
+/// Maximum size of a reply in bytes.
 const REPLY_BYTES_MAX: usize = 1024 * 1024;
 
-/// Maximum depth of nested arrays. Without it a server could exhaust the stack of the recursive
-/// decoder.
+/// Maximum depth of nested arrays, which limits the recursion of the decoder.
 const DEPTH_MAX: usize = 8;
 
-/// Number of digits that always fit into 64 bits.
 const DIGITS_PLAIN_MAX: usize = 18;
 
-/// A reply, in the terms of RESP2.
+/// A reply of RESP2.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reply {
     /// A status such as `+OK`.
     Status(Bytes),
-    /// An error inside an array (`EXEC`); other errors are errors of the call.
+    /// An error inside an array (`EXEC`). Other errors are errors of the call.
     Error(String),
     /// An integer, as in `:1`.
     Integer(i64),
@@ -31,7 +29,7 @@ pub enum Reply {
     Nil,
 }
 
-/// Reason why received bytes are no RESP2 reply, or exceed the bounds.
+/// Reason why the received bytes are not a valid RESP2 reply.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Nonsense(pub String);
 
@@ -57,7 +55,7 @@ impl Reply {
         }
     }
 
-    /// Takes the first whole reply from the front of `buffer`; returns `None` if it is incomplete.
+    /// Removes the first whole reply from `buffer`, or returns `None` if it is incomplete.
     #[inline(always)]
     pub fn take_from(buffer: &mut BytesMut) -> Result<Option<Reply>, Nonsense> {
         if buffer.is_empty() {
@@ -144,9 +142,8 @@ fn reply_of(frame: &RangeFrame, bytes: &Bytes) -> Reply {
     }
 }
 
-/// Returns `false` if the arrays of the first reply nest deeper than [`DEPTH_MAX`]. Walks the
-/// received lines without recursion. Returns `true` for input that the decoder rejects or cannot
-/// read yet.
+/// Returns `false` if the arrays of the first reply nest deeper than [`DEPTH_MAX`]. Returns `true`
+/// for input that the decoder rejects or cannot read yet.
 fn nests_within_bound(bytes: &[u8]) -> bool {
     let mut open = [0_usize; DEPTH_MAX];
     let mut depth = 0;
@@ -270,7 +267,6 @@ mod tests {
         assert!(matches!(take(b"-\xff\xfe\r\n"), Ok(Some(Reply::Error(_)))));
     }
 
-    /// Generates pieces of RESP. Random bytes would rarely be valid beyond their first byte.
     fn pieces() -> impl Strategy<Value = Vec<u8>> {
         let piece = prop_oneof![
             Just(b"*2\r\n".to_vec()),

@@ -41,8 +41,7 @@ impl Retry {
                 Acquisition::Refused(reason) => reason,
                 Acquisition::Unknown(reason) => standing.insert(reason).clone().into(),
             };
-            // This repeats the body of `again`, whose future would enlarge the future of every
-            // acquire.
+            // A call of `again` would enlarge the future of every acquire.
             let Some(delay) = self.delay() else {
                 return standing.map_or(Acquisition::Refused(reason), Acquisition::Unknown);
             };
@@ -54,8 +53,8 @@ impl Retry {
         }
     }
 
-    /// Waits a random delay and returns `true`. Returns `false` immediately if the delay would pass
-    /// the deadline or the call was interrupted. The last attempt may end after the deadline.
+    /// Waits a random delay and returns `true`. Returns `false` immediately if the delay would end
+    /// after the deadline, or if the call was interrupted.
     pub async fn again(&mut self) -> bool {
         let Some(delay) = self.delay() else { return false };
         self.env.sleep(delay).await;

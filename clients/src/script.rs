@@ -1,6 +1,5 @@
-//! Lua scripts ([`Script`]), called by digest and sent as text to a server that does not know them.
-//! Source: Redis documentation, "EVALSHA". A server's script cache is empty after a restart or a
-//! failover; EVALSHA then answers NOSCRIPT and runs nothing.
+//! Lua scripts ([`Script`]), which EVALSHA calls by digest. Source: Redis documentation, "EVALSHA".
+//! A restarted or promoted server replies NOSCRIPT and runs nothing.
 
 use crate::call_error::CallError;
 use crate::reply::Reply;
@@ -11,10 +10,9 @@ use std::sync::OnceLock;
 
 const SMALL_COUNTS: [&str; 4] = ["0", "1", "2", "3"];
 
-/// A Lua script, meant to be a `static`, because its digest is computed once per program.
+/// A Lua script, which should be a `static` because it stores its digest.
 ///
-/// Redis does not undo a script's writes when it fails. If only the first write can fail, an error
-/// reply means that the script has changed nothing.
+/// Redis keeps the writes of a script that fails. Therefore, only a script's first write may fail.
 pub struct Script {
     source: &'static str,
     digest: OnceLock<String>,
@@ -31,14 +29,14 @@ impl Script {
         self.source
     }
 
-    /// Returns the SHA-1 of the source in lower-case hexadecimal, the script's name on a server.
+    /// Returns the SHA-1 of the source in lower-case hexadecimal.
     pub fn digest(&self) -> &str {
         self.digest.get_or_init(|| {
             Sha1::digest(self.source).iter().map(|byte| format!("{byte:02x}")).collect()
         })
     }
 
-    /// Runs the script by EVALSHA, and by EVAL if the server does not know it.
+    /// Runs the script by EVALSHA, or by EVAL if the server does not know it.
     pub async fn call(
         &self,
         session: &mut Session,

@@ -1,5 +1,5 @@
-//! A lock's client of a fixed Redis server or of the current primary ([`Session`]), which connects
-//! on demand.
+//! A client of a fixed Redis server or of the current primary ([`Session`]), which connects on
+//! demand.
 
 use crate::call_error::CallError;
 use crate::connection::{Connection, Subscription};
@@ -11,7 +11,7 @@ use std::future::Future;
 use std::io;
 use std::time::Duration;
 
-/// A client of one server, with one connection at a time, which it opens again after any failure.
+/// A client of one server, with one connection at a time. It reconnects after any failure.
 pub struct Session {
     target: Target,
     open: Option<Open>,
@@ -28,7 +28,7 @@ struct Open {
 }
 
 impl Session {
-    /// Creates a session with a fixed server; `timeout` limits each connect and each call.
+    /// Creates a session with a fixed server. `timeout` limits each connect and each call.
     pub fn fixed(env: &Env, address: &Address, timeout: Duration) -> Session {
         Session {
             target: Target::Fixed { env: env.clone(), address: address.clone(), timeout },
@@ -36,7 +36,7 @@ impl Session {
         }
     }
 
-    /// Creates a session with the one server or Sentinel's primary. Panics for independent masters.
+    /// Creates a session with the one server or Sentinel's primary. Panics for other servers.
     pub fn primary(env: &Env, servers: &Servers, settings: &Settings) -> Session {
         let timeout = settings.command_timeout;
         match servers {
@@ -65,15 +65,14 @@ impl Session {
             .collect()
     }
 
-    /// Sends one command at most once, and waits for its reply; an error reply is
-    /// [`CallError::Server`]. Replaces a connection once if it was broken before anything was sent.
+    /// Sends one command at most once and waits for its reply. An error reply becomes
+    /// [`CallError::Server`]. Replaces the connection once if it broke before the command was sent.
     pub fn call(&mut self, words: &[&[u8]]) -> impl Future<Output = Result<Reply, CallError>> {
         let may_be_replaced = self.open.is_some();
         self.attempt(words, may_be_replaced)
     }
 
-    /// Sends a command as [`Session::call`] does, with this time limit for the connect and for the
-    /// call.
+    /// Sends a command as [`Session::call`] does, with `limit` for the connect and for the call.
     pub async fn call_within(
         &mut self,
         limit: Duration,
@@ -94,7 +93,7 @@ impl Session {
         }
     }
 
-    /// Sends a command over the connection of the last call, for commands about that connection.
+    /// Sends a command over the connection of the last call. Fails if that connection has ended.
     pub async fn call_on_the_same_connection(
         &mut self,
         words: &[&[u8]],
@@ -111,13 +110,13 @@ impl Session {
         Subscription::over(open.connection, channels).await
     }
 
-    /// Sends one command. If `again` is set and the connection broke before anything was sent,
-    /// starts over once.
+    /// Sends one command. `again` allows one retry if the connection broke before the command was
+    /// sent.
     async fn attempt(&mut self, words: &[&[u8]], mut again: bool) -> Result<Reply, CallError> {
         loop {
             if !self.leads_to_the_right_server() {
                 self.open = None;
-                // A connect is rare, so its future is on the heap and does not enlarge every call.
+                // A box keeps the rare future of a connect from enlarging every call's future.
                 match Box::pin(self.target.connect()).await {
                     Ok(open) => self.open = Some(open),
                     Err(CallError::Unsent(_)) if std::mem::take(&mut again) => continue,
@@ -172,7 +171,6 @@ impl Target {
     }
 }
 
-/// A temporary time limit for one call. Dropping it restores the usual limit.
 struct Limited<'s> {
     session: &'s mut Session,
     usual: Duration,
@@ -184,7 +182,7 @@ impl Drop for Limited<'_> {
     }
 }
 
-/// A connection during a call. Dropping it closes the connection unless a whole reply has arrived.
+/// A connection during a call. Dropping it closes the connection unless a whole reply arrived.
 struct InUse<'s> {
     open: &'s mut Option<Open>,
     is_fit: bool,

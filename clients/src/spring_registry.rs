@@ -1,22 +1,8 @@
-//! `spring-registry`: threads first compete within their process, and then the processes compete.
-//!
+//! `spring-registry`: threads compete within their process first, and then the processes compete.
 //! Source: `RedisLockRegistry` of Spring Integration, 7.x of 2026, in its default mode (spin lock,
-//! no renewal); article 004, 4 and 5: "first compete inside the application; who wins goes on to
-//! Redis".
-//!
-//! ```text
-//! tryLock(wait, ttl): lock the ReentrantLock of this key within `wait`;
-//!   then, every 100 ms until `wait` is over:
-//!   local lockClientId = redis.call('GET', KEYS[1])
-//!   if it is ours: PEXPIRE, true      if it is nil: SET ... PX, true      else false
-//! unlock: count down; if that was the outermost and GET is ours, UNLINK; if GET is not ours, throw
-//!         ConcurrentModificationException. In any case release the ReentrantLock.
-//! ```
-//!
-//! The value is the registry's client id for the life of a process, so **a process finds its own
-//! lock**, and only the lock inside the process keeps its threads apart. The key is the resource
-//! itself; the library puts its registry key and a colon before it. The threads of a process share
-//! a [`Registry`], but each has its own connection, where the library's share one.
+//! no renewal); article 004, 4 and 5. The value is the registry's client id for the life of a
+//! process. The library prefixes the key with its registry key, and its threads share one
+//! connection.
 
 use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env};
@@ -34,10 +20,9 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// Delay between two tries, the library's `idleBetweenTries`.
 const IDLE: Duration = Duration::from_millis(100);
 
-/// Entry of `spring-registry` in the table of locks.
+/// Definition of `spring-registry`.
 pub const DEFINITION: Definition = Definition {
     name: "spring-registry",
     about: "a lock inside the process first, then one owner id per process in Redis by Lua, \
@@ -53,7 +38,7 @@ pub const DEFINITION: Definition = Definition {
 };
 
 /// Script that takes the lock, or extends the registry's own lock. KEYS: lock. ARGV: the registry's
-/// id, time to live in milliseconds. Returns 1 if the registry holds the lock, else 0.
+/// id, ttl in milliseconds. Returns 1 if the registry holds the lock, and 0 otherwise.
 pub static OBTAIN: Script = Script::new(
     r#"local holder = redis.call("get",KEYS[1])
 if holder == ARGV[1] then
@@ -80,7 +65,7 @@ struct Holder {
 }
 
 impl Registry {
-    /// Creates a registry with a fresh id.
+    /// Creates a registry with a new random id.
     pub fn new(env: &Env) -> Rc<Registry> {
         Registry::with_id(fresh_owner(env))
     }
@@ -205,7 +190,7 @@ impl SpringRegistry {
         self.registry.unlock_inside();
         match removal {
             Ok(true) => Release::Released,
-            // The lock was lost, and the library throws ConcurrentModificationException.
+            // The library throws ConcurrentModificationException.
             Ok(false) => Release::NotHeld,
             Err(error) if error.may_have_applied() => Release::Unknown(error.to_string()),
             Err(error) => Release::Unknown(format!("not released: {error}")),
@@ -279,7 +264,7 @@ mod tests {
         world.serve("redis", normal);
         let [mut first, mut second] = threads(&world);
         granted(world.run(first.acquire("lock")));
-        // Redis alone would admit the second thread, because both threads have the same client id.
+        // Redis would grant the lock to the second thread, because both threads have one client id.
         assert_eq!(world.run(second.obtain("lock")), Ok(true));
     }
 

@@ -1,5 +1,4 @@
-//! A byte stream to one server, for protocols in which the client waits for each answer. Every
-//! error shows whether anything was sent.
+//! A byte stream to one server, for protocols in which the client waits for each answer.
 
 use crate::call_error::CallError;
 use crate::env::{Address, Env, Socket};
@@ -62,7 +61,7 @@ impl Stream {
         Stream { socket, input: BytesMut::new(), timeout }
     }
 
-    /// Connects; the time limit also applies to later reads. Errors: [`CallError::NoConnection`].
+    /// Connects. The time limit also applies to later reads.
     pub(crate) async fn open(
         env: &Env,
         address: &Address,
@@ -82,7 +81,7 @@ impl Stream {
         self.socket.lift_limit();
     }
 
-    /// Sends a request. Fails with [`CallError::Unsent`] if no byte was sent.
+    /// Sends a request. Fails with [`CallError::Unsent`] if it sent no byte.
     pub(crate) async fn send(&mut self, request: &[u8]) -> Result<(), CallError> {
         let mut sent = 0;
         while sent < request.len() {

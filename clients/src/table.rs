@@ -104,9 +104,9 @@ pub static CLIENTS: &[Definition] = &[
 /// A mistake, with a lock that makes it and a lock that fixes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Twin {
-    /// Name of the lock with the mistake.
+    /// Name of the lock that makes the mistake.
     pub flawed: &'static str,
-    /// Name of the same lock without this mistake. It may still make others.
+    /// Name of the same lock without this mistake. It may make others.
     pub fixed: &'static str,
     /// Short description of the mistake.
     pub mistake: &'static str,
@@ -445,8 +445,7 @@ mod tests {
         }
     }
 
-    /// Reads the source files, because the compiler does not report an unlisted definition:
-    /// definitions are public.
+    /// The compiler does not report an unlisted definition, because definitions are public.
     #[test]
     fn every_lock_is_in_the_table() {
         let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];

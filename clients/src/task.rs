@@ -1,7 +1,5 @@
-//! Tools for locks with several tasks: [`Task`] returns a result, and [`Notify`] wakes tasks of the
-//! same host.
-//!
-//! This example renews a lock during a critical section:
+//! Tools for locks with several tasks: [`Task`] returns a result, and [`Notify`] wakes tasks. This
+//! example renews a lock during a critical section:
 //!
 //! ```
 //! # use fencepost_clients::task::Notify;
@@ -33,7 +31,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 impl Env {
-    /// Runs a future on this host in parallel with the caller; the end of the host ends the task.
+    /// Runs a future on this host in parallel with the caller. The end of the host ends the task.
     pub fn task<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> Task<T> {
         let slot = Rc::new(RefCell::new(Slot { state: State::Runs, waiter: None }));
         let result = slot.clone();
@@ -45,13 +43,13 @@ impl Env {
     }
 }
 
-/// A task that returns its result once; it continues when the handle is dropped.
+/// A task that returns its result once. Dropping the handle does not end it.
 pub struct Task<T> {
     slot: Rc<RefCell<Slot<T>>>,
     spawned: Option<Spawned>,
 }
 
-/// Error for a task that was cancelled, or whose result was already taken.
+/// Error of a task that was cancelled, or whose result was already taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the task was cancelled, or its result was taken before")]
 pub struct NoResult;
@@ -77,12 +75,12 @@ impl<T> Slot<T> {
 }
 
 impl<T> Task<T> {
-    /// Drops the task unless it has finished. Awaiting it then returns [`NoResult`].
+    /// Cancels the task unless it has finished. Awaiting it then returns [`NoResult`].
     pub fn cancel(mut self) {
         self.stop();
     }
 
-    /// Cancels the task through a mutable reference, so that the handle remains.
+    /// Cancels the task and keeps the handle.
     pub fn stop(&mut self) {
         if matches!(self.slot.borrow().state, State::Runs) {
             if let Some(spawned) = self.spawned.take() {
@@ -115,11 +113,7 @@ impl<T> Future for Task<T> {
     }
 }
 
-/// Wakes tasks of the same host. Clones are cheap and share their waiters.
-///
-/// It works like `tokio::sync::Notify`. [`Notify::notify_one`] wakes the task that has waited
-/// longest. Without waiters it stores one notification for the next one, however often it is
-/// called. [`Notify::notify_all`] wakes the current waiters and stores nothing.
+/// Wakes tasks of the same host, as `tokio::sync::Notify` does. Clones share their waiters.
 #[derive(Clone, Default)]
 pub struct Notify {
     inner: Rc<RefCell<Waiters>>,
@@ -158,7 +152,7 @@ impl Notify {
         Notify::default()
     }
 
-    /// Wakes the task that has waited longest, or the next one that waits.
+    /// Wakes the task that has waited longest, or else the next one that waits.
     pub fn notify_one(&self) {
         let mut waiters = self.inner.borrow_mut();
         match waiters.queue.pop_front() {
@@ -173,8 +167,8 @@ impl Notify {
         waiting.iter().for_each(|one| one.borrow_mut().wake(Wakeup::All));
     }
 
-    /// Waits for a notification after this call. A dropped future passes a notification from
-    /// [`Notify::notify_one`] on to the next waiter.
+    /// Waits for a notification after this call. If the future is dropped, it passes a notification
+    /// from [`Notify::notify_one`] on to the next waiter.
     pub fn notified(&self) -> Notified {
         let waiter = Rc::new(RefCell::new(Waiter::default()));
         let mut waiters = self.inner.borrow_mut();

@@ -1,6 +1,5 @@
 //! A world for this crate's tests, with one host, virtual time and servers that each test
-//! configures. Every message takes half a millisecond. [`TestWorld::trace`] records the client's
-//! traffic.
+//! configures. [`TestWorld::trace`] records the client's traffic.
 
 mod cache;
 mod keeper;

@@ -1,29 +1,6 @@
 //! `jedis-getset` and `jedis-getset-owner`: a Java class for Jedis that stores expiry times.
-//!
-//! Source: article 000, second part, "Java, with Jedis". The release is `if (locked)
-//! jedis.del(lockKey)` in jedis-lock, where the class comes from.
-//!
-//! ```text
-//! timeout = timeoutMsecs
-//! while (timeout >= 0)
-//!     expiresStr = currentTimeMillis() + expireMsecs + 1
-//!     if (setnx(lockKey, expiresStr) == 1) return true
-//!     currentValueStr = get(lockKey)
-//!     if (currentValueStr != null && parseLong(currentValueStr) < currentTimeMillis())
-//!         oldValueStr = getSet(lockKey, expiresStr)
-//!         if (oldValueStr != null && oldValueStr.equals(currentValueStr)) return true
-//!     timeout -= 100
-//!     sleep(100)
-//! return false
-//! ```
-//!
-//! The timeout counts the sleeps but not the calls, and no attempt follows the last sleep.
-//! `jedis-getset` keeps the mistakes. **The release is a DEL that ignores the owner**, so after an
-//! overrun it removes the next holder's lock. **The code treats GETSET nil as a loss**: if the
-//! holder releases between GET and GETSET, the lock stays taken without a holder until its time has
-//! passed. **The loser's GETSET overwrites the winner's time.** `jedis-getset-owner` fixes all
-//! three with an owner next to the time, compare-and-set and compare-and-delete. In both locks
-//! **clients compare their own clocks**.
+//! Source: article 000, second part, "Java, with Jedis"; the release is that of jedis-lock. The
+//! timeout counts the sleeps but not the calls, and no attempt follows the last sleep.
 
 use super::stamp::{Value, now_ms, set_if_unchanged, time_in};
 use super::{Base, NotTaken, acquisition, release_by};
@@ -37,7 +14,7 @@ use std::time::Duration;
 
 const SLEEP_MS: i64 = 100;
 
-/// Entry of `jedis-getset` in the table of locks.
+/// Definition of `jedis-getset`.
 pub const DEFINITION: Definition = Definition {
     name: "jedis-getset",
     about: "the Java class: SETNX key end-time, GETSET and a string comparison, 100 ms between \
@@ -51,7 +28,7 @@ pub const DEFINITION: Definition = Definition {
     },
 };
 
-/// Entry of `jedis-getset-owner`, which compares owners.
+/// Definition of `jedis-getset-owner`.
 pub const OWNER: Definition = Definition {
     name: "jedis-getset-owner",
     about: "jedis-getset with an owner next to the time: takes over by compare-and-set, releases \

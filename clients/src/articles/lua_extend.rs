@@ -1,23 +1,6 @@
-//! `lua-extend` and two faulty variants: the application extends the lease when little of it is
-//! left.
-//!
-//! Source: article 003, 2 ("the client can send a Lua script that lengthens the lock, as long as
-//! the key exists and has the client's value"), with this pseudo-code:
-//!
-//! ```text
-//! if redis.call("get",KEYS[1]) == ARGV[1] then redis.call("set",KEYS[1],ex=3000)
-//! else getDLock() // acquire the lock again
-//! ```
-//!
-//! `lua-extend` does what the sentence says: it gets, compares and calls PEXPIRE. The lease is
-//! valid for a ttl from the time when the client sent the SET or the extension. Each variant has
-//! one mistake:
-//!
-//! - `lua-extend-unchecked`: **the extension is a SET that ignores the owner**. After a pause it
-//!   overwrites the lock of the next holder.
-//! - `lua-extend-reacquire`: **the extension takes a lost lock again** (`getDLock`), and the
-//!   critical section continues. Another process may have held the lock meanwhile, so the value
-//!   that the holder read is stale.
+//! `lua-extend` and two faulty variants: the application extends the lease before it ends.
+//! Source: article 003, 2. `lua-extend` does what its text says, and the variants keep mistakes of
+//! its pseudo-code.
 
 use super::{Base, entry};
 use crate::attempt::take;
@@ -30,14 +13,14 @@ use crate::reply::Reply;
 use crate::retry::Retry;
 use crate::script::Script;
 
-/// Entry of `lua-extend` in the table of locks.
+/// Definition of `lua-extend`.
 pub const DEFINITION: Definition = entry(
     "lua-extend",
     "single-node with a validity time; the application extends it with a Lua compare-and-expire",
     |env, servers, settings| lock(Base::new(env, servers, settings), Way::IfOwned),
 );
 
-/// Entry of `lua-extend-unchecked`, whose extension ignores the owner.
+/// Definition of `lua-extend-unchecked`, which extends the lock without checking the owner.
 pub const UNCHECKED: Definition = Definition {
     name: "lua-extend-unchecked",
     about: "lua-extend whose extension is SET key owner PX ttl, without checking the owner",
@@ -45,7 +28,7 @@ pub const UNCHECKED: Definition = Definition {
     ..DEFINITION
 };
 
-/// Entry of `lua-extend-reacquire`, whose extension takes a lost lock again.
+/// Definition of `lua-extend-reacquire`, which acquires a lost lock again when it extends it.
 pub const REACQUIRE: Definition = Definition {
     name: "lua-extend-reacquire",
     about: "lua-extend whose extension retakes the lock if it is gone, and continues",

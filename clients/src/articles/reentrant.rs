@@ -1,20 +1,7 @@
-//! `reentrant-by-value` and `reentrant-counted`: locks that their holder can take again.
-//!
-//! Source: article 003, 5.2. The acquire and the release are those of its section 1:
-//!
-//! ```text
-//! acquire: SET resource my_random_value NX PX ttl
-//!          if set: acquired
-//!          else if get(key) == my_random_value: reentered
-//! release: the Lua compare-and-delete
-//! ```
-//!
-//! `reentrant-by-value` keeps two mistakes. **It has no counter**, so the release of the inner
-//! acquire removes the lock during the outer critical section. **`my_random_value` stays the same
-//! for the life of the process**, because the process must recognise it. If the reply to a SET is
-//! lost, the next attempt "reenters" a lock whose ttl began earlier. `reentrant-counted` fixes
-//! both: it counts in the process, and writes a fresh value for each outermost acquire. Like the
-//! article, neither lock extends its ttl on reentry.
+//! `reentrant-by-value` and `reentrant-counted`: locks that their holder can acquire again.
+//! Source: article 003, 5.2 and 1. Like the article, neither lock extends its ttl on reentry. In
+//! `reentrant-by-value` the value stays the same for the life of the process. If the reply to a SET
+//! is lost, the next attempt reenters a lock whose ttl began earlier.
 
 use super::{Base, NotTaken, acquisition, entry};
 use crate::attempt::take;
@@ -25,7 +12,7 @@ use crate::owned_key::{fresh_owner, release, set_if_absent};
 use crate::retry::Retry;
 use bytes::Bytes;
 
-/// Entry of `reentrant-by-value` in the table of locks.
+/// Definition of `reentrant-by-value`.
 pub const DEFINITION: Definition = entry(
     "reentrant-by-value",
     "SET key value NX PX ttl; a holder that finds its own value re-enters; releases are not \
@@ -36,7 +23,7 @@ pub const DEFINITION: Definition = entry(
     },
 );
 
-/// Entry of `reentrant-counted`, which counts nested acquires.
+/// Definition of `reentrant-counted`, which counts nested acquisitions.
 pub const COUNTED: Definition = Definition {
     name: "reentrant-counted",
     about: "reentrant-by-value with a count: only the outermost release removes the lock",

@@ -1,17 +1,12 @@
 //! `setnx`: the lock is held while its key exists.
-//!
-//! Source: article 000, "Locking": `SETNX foo.lock <current unix time>`; 1 means acquired, `DEL
-//! foo.lock` releases, and a blocking caller that gets 0 tries again. One mistake is kept: **the
-//! key never expires**. A holder that dies, a lost DEL, or a lost reply to SETNX leaves the lock
-//! taken forever. `set-ex-del` fixes this. DEL ignores the owner, which is harmless while no other
-//! process can take the lock.
+//! Source: article 000, "Locking".
 
 use super::{Base, NotTaken, Steps, entry, stepwise};
 use crate::commands::set_nx;
 use crate::lock::Definition;
 use bytes::Bytes;
 
-/// Entry of `setnx` in the table of locks.
+/// Definition of `setnx`.
 pub const DEFINITION: Definition = entry(
     "setnx",
     "SETNX key time without any expiry; released by DEL",

@@ -1,25 +1,13 @@
 //! `setnx-expire`: SETNX, then EXPIRE as a second command.
-//!
-//! Source: article 001, "Lock timeout":
-//!
-//! ```text
-//! if (setnx(lock_sale_ID, 1) == 1) {
-//!     expire(lock_sale_ID, 30)
-//!     try { do something } finally { del(lock_sale_ID) }
-//! }
-//! ```
-//!
-//! The mistakes are kept. **SETNX and EXPIRE are not atomic**, as the article says: a crash or a
-//! lost connection between them leaves a key that never expires. EXPIRE precedes the `try`, so its
-//! error releases nothing, and the caller ignores its reply. DEL ignores the owner. `set-ex-del`
-//! has the article's fix.
+//! Source: article 001, "Lock timeout". The article calls EXPIRE before its `try` block and ignores
+//! the reply, so an error of EXPIRE releases nothing.
 
 use super::{Base, NotTaken, Steps, entry, stepwise};
 use crate::commands::{expire, set_nx};
 use crate::lock::Definition;
 use bytes::Bytes;
 
-/// Entry of `setnx-expire` in the table of locks.
+/// Definition of `setnx-expire`.
 pub const DEFINITION: Definition = entry(
     "setnx-expire",
     "SETNX key 1, then EXPIRE as a second command; released by DEL",

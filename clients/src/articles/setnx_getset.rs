@@ -1,34 +1,7 @@
-//! `setnx-getset` and its variants: the value is the time of the acquire, and a waiter uses GETSET
-//! to take over a lock that is too old.
-//!
-//! Source: article 000, "Handling deadlocks" and what follows it:
-//!
-//! ```text
-//! SETNX foo.lock T0         1: acquired                          T0 = <current unix time>
-//! T1 = GET foo.lock         T0 > T1 + expire: too old            nil: see below
-//! T2 = GETSET foo.lock T0   T1 = T2: acquired                    else: sleep, try again
-//! GET foo.lock              before the key step: T0 means held
-//! DEL foo.lock
-//! ```
-//!
-//! `setnx-getset` keeps these mistakes, and has the milliseconds that the article recommends:
-//!
-//! - **Clients compare their own clocks with the holder's**, as the article says.
-//!   `setnx-getset-server-time` uses TIME instead.
-//! - **GET nil counts as a time long past, and GETSET nil as "another was faster"**, as the article
-//!   says. If the holder releases between a waiter's GET and GETSET, the waiter takes the lock
-//!   without knowing it, and all wait until the lock is too old. After GET nil `setnx-getset-nil`
-//!   tries SETNX again, and it treats GETSET nil as a success.
-//! - **The loser's GETSET overwrites the winner's time**, which the article calls negligible. But a
-//!   loser that was paused after it read the clock sets the time *back*, and a third process takes
-//!   over the lock early. The holder's own check then fails, as `setnx-getset-checked` shows.
-//!   `setnx-getset-owner` takes over by compare-and-set, so losers write nothing.
-//! - **The release is a DEL that ignores the owner.** `setnx-getset-owner` stores the time and a
-//!   random owner, and releases by compare-and-delete.
-//!
-//! `setnx-getset-seconds` stores whole seconds, which the article advises against. They do not let
-//! two takers in, because a taker writes a time more than `expire` after the stale one. But they
-//! break the check, because two acquisitions within one second have the same value.
+//! `setnx-getset` and its variants: a waiter uses GETSET to take over a lock that is too old.
+//! Source: article 000, "Handling deadlocks" and the sections after it. The value is the time of
+//! acquisition in milliseconds, as the article recommends. With whole seconds the holder's check
+//! fails, because two acquisitions within one second have the same value.
 
 use super::stamp::{Value, now_ms, now_seconds, set_if_unchanged, time_in};
 use super::{Base, NotTaken, Steps, entry, stepwise};
@@ -38,14 +11,14 @@ use crate::lock::{Definition, Lease, Usage};
 use crate::owned_key::delete_if_owned;
 use bytes::Bytes;
 
-/// Entry of `setnx-getset` in the table of locks.
+/// Definition of `setnx-getset`.
 pub const DEFINITION: Definition = entry(
     "setnx-getset",
     "SETNX key time; a waiter takes over an old time by GETSET and a comparison; released by DEL",
     |env, servers, settings| stepwise(env, servers, settings, AS_WRITTEN),
 );
 
-/// Entry of `setnx-getset-seconds`, whose times are whole seconds.
+/// Definition of `setnx-getset-seconds`, which stores whole seconds.
 pub const SECONDS: Definition = Definition {
     name: "setnx-getset-seconds",
     about: "setnx-getset with times in whole seconds",
@@ -56,7 +29,7 @@ pub const SECONDS: Definition = Definition {
     ..DEFINITION
 };
 
-/// Entry of `setnx-getset-checked`, whose holder checks the lock at the key step.
+/// Definition of `setnx-getset-checked`, whose holder checks the lock before the guarded write.
 pub const CHECKED: Definition = Definition {
     name: "setnx-getset-checked",
     about: "setnx-getset whose holder checks before the key step that the key still holds its time",
@@ -67,7 +40,7 @@ pub const CHECKED: Definition = Definition {
     ..DEFINITION
 };
 
-/// Entry of `setnx-getset-nil`, which interprets nil replies correctly.
+/// Definition of `setnx-getset-nil`, which interprets nil replies correctly.
 pub const NIL_HANDLED: Definition = Definition {
     name: "setnx-getset-nil",
     about: "setnx-getset that reads nil replies correctly, as a free lock",
@@ -77,7 +50,7 @@ pub const NIL_HANDLED: Definition = Definition {
     ..DEFINITION
 };
 
-/// Entry of `setnx-getset-server-time`, which uses the server's clock.
+/// Definition of `setnx-getset-server-time`, which uses the server's clock.
 pub const SERVER_TIME: Definition = Definition {
     name: "setnx-getset-server-time",
     about: "setnx-getset with the server's clock instead of the clients'",
@@ -87,7 +60,7 @@ pub const SERVER_TIME: Definition = Definition {
     ..DEFINITION
 };
 
-/// Entry of `setnx-getset-owner`, which stores an owner and compares at the server.
+/// Definition of `setnx-getset-owner`, which stores an owner and compares at the server.
 pub const OWNER: Definition = Definition {
     name: "setnx-getset-owner",
     about: "setnx-getset with an owner next to the time: takes over by compare-and-set, releases \

@@ -1,6 +1,4 @@
-//! Times stored as values of keys. Locks without expiry compute their age from them.
-//!
-//! A stamp is in milliseconds or seconds since the Unix epoch. The fixed locks append `:owner`.
+//! Acquisition and expiry times that a lock stores as the value of its key.
 
 use super::NotTaken;
 use crate::call_error::CallError;
@@ -39,8 +37,8 @@ pub async fn set_if_unchanged(
 pub(super) enum Value {
     /// The value is a time, which the client writes by GETSET and compares itself.
     Bare,
-    /// The value is a time and an owner, written by compare-and-set and removed by
-    /// compare-and-delete.
+    /// The value is a time and an owner. The server compares it before it changes or removes the
+    /// key.
     Owned,
 }
 
@@ -53,7 +51,7 @@ impl Value {
     }
 }
 
-/// Returns the value that consists of a time only.
+/// Returns a value that contains only the time.
 pub fn bare(time: i64) -> Bytes {
     Bytes::from(time.to_string())
 }

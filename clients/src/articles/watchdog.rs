@@ -1,25 +1,9 @@
 //! `watchdog` and its variants: a background task renews the lease until the holder releases it.
 //!
-//! Source: article 001, "Concurrency is still possible". The holder starts a daemon that lengthens
-//! the life of a lock about to expire: with a ttl of 30 s it calls `expire` with 20 s at the 29th
-//! second, and again every 20 s. The holder closes the daemon when it is done. If the node dies,
-//! the daemon dies too, and the lock expires.
-//!
-//! `watchdog` does this with care on the lock of [`single_node`](crate::single_node). It renews
-//! every third of the ttl by a Lua compare-and-expire on its own connection, and is stopped before
-//! the release is sent. It reports the loss and ends when the server refuses a renewal, or confirms
-//! none for a whole ttl. A pause of the whole process for longer than the ttl still causes an
-//! overlap. **A holder stuck in its business code keeps the lock forever**; `watchdog-capped`
-//! therefore stops renewing after [`LEASES_MAX`] ttls and reports the loss before the lock expires.
-//!
-//! - `watchdog-expire` is the daemon of the article, with its intervals scaled to the ttl. **Each
-//!   renewal lasts exactly until the next one**: the lock of the 29th second expires at the 49th,
-//!   just before or after the next renewal arrives. **EXPIRE ignores the owner**, and the daemon
-//!   ignores its reply, so a holder that lost the lock keeps another process's lock alive.
-//! - `watchdog-resurrecting` **renews by GET, a comparison in the client, and SET**. A SET that
-//!   arrives after the release restores the lock, or replaces the next owner by the old one.
-//! - `watchdog-unstopped` **never closes the daemon**, which keeps other processes' locks alive as
-//!   long as its own process lives, even the locks of dead processes.
+//! Source: article 001, "Concurrency is still possible": with a ttl of 30 s a daemon calls `expire`
+//! with 20 s at the 29th second, and again every 20 s. `watchdog-expire` scales these times to the
+//! ttl. `watchdog` reports the loss of the lock when the server refuses a renewal, or confirms none
+//! for a whole ttl.
 
 use super::{Base, entry};
 use crate::attempt::take;
@@ -37,14 +21,14 @@ use std::time::Duration;
 /// Number of ttls after the grant at which `watchdog-capped` stops renewing.
 pub const LEASES_MAX: u32 = 6;
 
-/// Entry of `watchdog` in the table of locks.
+/// Definition of `watchdog`.
 pub const DEFINITION: Definition = entry(
     "watchdog",
     "single-node with a task that renews the lease every third of the ttl until the release",
     |env, servers, settings| lock(env, servers, settings, careful(settings.ttl)),
 );
 
-/// Entry of `watchdog-capped`, which a stuck holder does not keep forever.
+/// Definition of `watchdog-capped`, which limits how long a hanging holder keeps the lock.
 pub const CAPPED: Definition = Definition {
     name: "watchdog-capped",
     about: "watchdog that stops renewing after six ttls and reports the loss before the lock \
@@ -60,7 +44,7 @@ pub const CAPPED: Definition = Definition {
     ..DEFINITION
 };
 
-/// Entry of `watchdog-expire`, the daemon of the article.
+/// Definition of `watchdog-expire`, which renews as the article does.
 pub const EXPIRE: Definition = Definition {
     name: "watchdog-expire",
     about: "watchdog with a plain EXPIRE: at 29/30 of the ttl, then every 2/3 of the ttl, for 2/3 \
@@ -79,7 +63,7 @@ pub const EXPIRE: Definition = Definition {
     ..DEFINITION
 };
 
-/// Entry of `watchdog-resurrecting`, whose renewal can restore a released lock.
+/// Definition of `watchdog-resurrecting`, whose renewal can restore a released lock.
 pub const RESURRECTING: Definition = Definition {
     name: "watchdog-resurrecting",
     about: "watchdog that renews by GET, a comparison in the client, and SET",
@@ -94,7 +78,7 @@ pub const RESURRECTING: Definition = Definition {
     ..DEFINITION
 };
 
-/// Entry of `watchdog-unstopped`, whose daemon outlives the release.
+/// Definition of `watchdog-unstopped`, whose daemon continues after the release.
 pub const UNSTOPPED: Definition = Definition {
     name: "watchdog-unstopped",
     about: "watchdog with a plain EXPIRE that continues after the release",
@@ -109,10 +93,9 @@ pub const UNSTOPPED: Definition = Definition {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Habits {
     renewal: Renewal,
-    /// Time from the grant to the first renewal.
     first: Duration,
     every: Duration,
-    /// Lease length that a renewal sets.
+    /// Length of the lease after a renewal.
     lasts: Duration,
     end: End,
     leases_max: Option<u32>,
@@ -121,8 +104,7 @@ struct Habits {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Renewal {
     IfOwned,
-    /// The daemon's EXPIRE, sent as PEXPIRE so that any ttl is possible. The daemon ignores the
-    /// reply.
+    /// Sends PEXPIRE in place of the article's EXPIRE, so that any ttl is possible.
     Expire,
     GetThenSet,
 }
@@ -226,7 +208,7 @@ impl Dog {
         loop {
             self.env.sleep(pause).await;
             if self.is_past_its_cap() {
-                // The watchdog gives up a hundredth of the ttl early, in case the clock drifts.
+                // The lock gives up a hundredth of the ttl early, in case the clock drifts.
                 let end = self.confirmed.plus(self.ttl * 99 / 100);
                 self.env.sleep(end.since(self.env.monotonic_clock())).await;
                 return self.env.note(Note::LockLost);

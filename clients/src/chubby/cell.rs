@@ -35,7 +35,7 @@ impl Cell {
         &self.env
     }
 
-    /// Sends a request once and returns the words of the answer.
+    /// Sends a request once, without a retry, and returns the words of the answer.
     pub async fn call(&self, request: &str) -> Result<Vec<String>, CallError> {
         let idle = self.idle.borrow_mut().take();
         let is_idle = idle.is_some();
@@ -45,7 +45,6 @@ impl Cell {
         };
         let mut outcome = self.ask(&mut master, request).await;
         if matches!(outcome, Err(CallError::Unsent(_))) && is_idle {
-            // The idle connection was already broken before this request.
             master = self.find().await?;
             outcome = self.ask(&mut master, request).await;
         }
@@ -61,7 +60,7 @@ impl Cell {
         to.exchange(request).await
     }
 
-    /// Tries the last known master first, and then all replicas, starting with a random one.
+    /// Tries the last known master first, and then all replicas from a random one on.
     pub(super) async fn find(&self) -> Result<Stream, CallError> {
         let known = self.master.borrow_mut().take();
         let count = self.members.len();

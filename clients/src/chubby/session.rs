@@ -1,12 +1,7 @@
-//! A session, as the Chubby client library maintains it (2.8):
-//!
-//! - A KeepAlive is always outstanding. The master holds it until the lease is close to its end.
-//! - The **local lease** is a careful estimate of the lease at the master. It begins before the
-//!   master sends the answer, and is shorter by a sixteenth, because clocks differ in rate.
-//! - When the local lease ends, the session is **in jeopardy**: the library blocks the calls of the
-//!   application and looks for a master for a **grace period** of 45 s. If a KeepAlive succeeds,
-//!   the session is safe again; otherwise the library assumes that it has expired.
-//! - The next KeepAlive acknowledges a master that has a new epoch number (2.9).
+//! A session, as the Chubby client library maintains it (2.8). The **local lease** is a sixteenth
+//! shorter than the master's lease, because clocks drift. When it ends, the session is **in
+//! jeopardy**: the library blocks calls and looks for a master for [`GRACE`]. The next KeepAlive
+//! acknowledges a master that has a new epoch number (2.9).
 
 use super::cell::Cell as Cluster;
 use crate::call_error::CallError;
@@ -18,7 +13,7 @@ use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Time for which the library waits for a session in jeopardy (2.8: "45s by default").
+/// Time that the library gives a session in jeopardy to recover (2.8: "45s by default").
 pub const GRACE: Duration = Duration::from_secs(45);
 const AGAIN: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_millis(150);
 
@@ -29,7 +24,7 @@ pub enum Status {
     Safe,
     /// The local lease has ended, and the library looks for a master.
     Jeopardy,
-    /// The session has ended, or the library assumes so.
+    /// The session has ended, or the library assumes that it has.
     Expired,
 }
 
@@ -43,7 +38,7 @@ pub enum Failure {
     },
     /// The master refused the call permanently, with this reason.
     Refused(String),
-    /// No answer arrived in time, and the cell may have executed the call. The text names the last
+    /// No answer arrived in time. The cell may have executed the call. The text is the last
     /// failure.
     Late(String),
 }
@@ -102,7 +97,7 @@ impl Session {
         self.shared.id
     }
 
-    /// Returns the number of the next acquire, which lets the cell recognise a delayed one.
+    /// Returns the number of the next acquire, by which the cell recognises a delayed one.
     pub fn next_acquire(&self) -> u64 {
         self.shared.acquires.set(self.shared.acquires.get() + 1);
         self.shared.acquires.get()
@@ -113,7 +108,7 @@ impl Session {
         self.shared.changed.notified()
     }
 
-    /// Returns once the session is in jeopardy or has expired.
+    /// Returns when the session is in jeopardy or has expired.
     pub async fn unsafe_from_now(&self) {
         loop {
             let changed = self.changed();
@@ -124,9 +119,8 @@ impl Session {
         }
     }
 
-    /// Repeats a call until the cell answers it, and waits while the session is in jeopardy or
-    /// another master takes over. Repetition is safe, because the cell knows the locks of this
-    /// session.
+    /// Repeats a call until the cell answers it or the session expires. The cell knows this
+    /// session's locks, so a repeated call does no harm.
     pub async fn call(
         &self,
         verb: &str,
@@ -244,8 +238,7 @@ impl Shared {
         });
     }
 
-    /// Handles the answer to a KeepAlive. Returns `None` if the library must wait before the next
-    /// one.
+    /// Returns `None` if the library must wait before it sends the next KeepAlive.
     fn answered(&self, sent: Monotonic, answer: &[String]) -> Option<()> {
         let number = |at: usize| answer.get(at)?.parse::<u64>().ok();
         match answer.first()?.as_str() {
@@ -326,8 +319,7 @@ mod tests {
         let shared = shared();
         let sent = Monotonic(1_000_000);
         shared.answered(sent, &words("alive 1 8000000 12000000 0")).unwrap();
-        // The master held the KeepAlive for 8 s and then granted 12 s, so the lease lasts 20 s from
-        // the sending, less a sixteenth.
+        // The lease is 8 s (held by the master) plus 12 s (granted), less a sixteenth.
         assert_eq!(shared.left(sent), Duration::from_millis(18_750));
         shared.answered(Monotonic(0), &words("alive 1 0 12000000 0")).unwrap();
         assert_eq!(shared.left(sent), Duration::from_millis(18_750), "a lease never gets shorter");

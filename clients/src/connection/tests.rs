@@ -1,5 +1,4 @@
-//! Tests that a command is sent as one message, that a failed command is certain or unknown as
-//! documented, and that no connection is used after a failure.
+//! Tests of sent commands, of the classification of failures, and of connections after failures.
 
 use super::{Connection, Subscription, encode};
 use crate::call_error::CallError;

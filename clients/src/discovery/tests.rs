@@ -1,4 +1,4 @@
-//! Tests that clients follow the primary, by their traffic with two Sentinels and two servers.
+//! Tests with two Sentinels and two servers that clients follow the primary.
 
 use crate::lock::{Acquisition, Lease, Lock, Release};
 use crate::testing::{Answer, Call, TestWorld, normal, sentinels, settings};

@@ -1,7 +1,5 @@
-//! Interrupts of lock calls by the application ([`Env::interrupting`]). The call's next wait on a
-//! connection fails with `Interrupted`, and a wait on a clock ends immediately. From then on the
-//! lock does not retry ([`Env::is_interrupted`], [`Env::left`]), but its cleanup and its background
-//! tasks continue as usual.
+//! Interrupts of lock calls by the application ([`Env::interrupting`]). The call's next wait ends,
+//! and the lock does not retry, but its cleanup and its background tasks continue.
 
 use super::{Env, Monotonic};
 use std::cell::Cell;
@@ -15,9 +13,7 @@ use std::time::Duration;
 enum Stage {
     #[default]
     None,
-    /// The call has not noticed the interrupt and is not being polled.
     Pending,
-    /// The call has not noticed the interrupt and is being polled.
     Polled,
     Heard,
 }
@@ -64,12 +60,12 @@ impl Env {
         .await
     }
 
-    /// Returns whether the thread's current call has noticed an interrupt and must not retry.
+    /// Returns whether the current call of this thread has noticed an interrupt.
     pub fn is_interrupted(&self) -> bool {
         self.interrupt.0.get() == Stage::Heard
     }
 
-    /// Returns the time until the deadline of a call; zero after an interrupt.
+    /// Returns the time until a call's deadline, or zero after an interrupt.
     pub fn left(&self, deadline: Monotonic) -> Duration {
         match self.is_interrupted() {
             true => Duration::ZERO,

@@ -1,9 +1,8 @@
 //! Calls to an etcd cluster through its JSON gateway.
 //!
-//! Retries follow clientv3 (`clientv3/retry.go`): the client repeats a read until it is answered,
-//! and a change only if it was certainly not sent. The library waits 25 ms plus or minus a tenth
-//! between two tries (`defaultBackoffWaitBetween`), without a timeout. Here a call ends after the
-//! `command_timeout`, as with a context of the application.
+//! As in clientv3 (`clientv3/retry.go`), the client retries a read until it is answered, and a
+//! change only if it was certainly not sent. It waits 25 ms plus or minus a tenth between attempts
+//! (`defaultBackoffWaitBetween`). The application's `command_timeout` limits each call.
 
 use super::http::Link;
 use super::{coded, number};
@@ -14,7 +13,7 @@ use serde_json::{Value, json};
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-/// Code of a member that is temporarily unavailable (gRPC's UNAVAILABLE).
+/// gRPC's code UNAVAILABLE, by which a member reports that it cannot answer now.
 const UNAVAILABLE: i64 = 14;
 const BACKOFF: std::ops::RangeInclusive<Duration> =
     Duration::from_micros(22_500)..=Duration::from_micros(27_500);
@@ -24,7 +23,7 @@ const BACKOFF: std::ops::RangeInclusive<Duration> =
 pub enum Failure {
     /// The server refused the call and did not execute it.
     Refused(String),
-    /// The server could not decide, because it has no leader or agreement takes too long.
+    /// The server has no leader, or agreement takes too long. It may execute the call later.
     Unavailable(String),
     /// No answer arrived.
     Lost(CallError),
@@ -181,9 +180,8 @@ impl Gateway {
         !self.env.is_interrupted()
     }
 
-    /// Waits until a key is deleted at this revision or later (`waitDelete`). A watch whose
-    /// connection ends restarts at another member. A watch at a silent member blocks, because the
-    /// library has no timeout.
+    /// Waits until a key is deleted at this revision or later (`waitDelete`). The library has no
+    /// timeout here, so a watch at a member that does not answer never returns.
     pub async fn wait_for_deletion(&self, key: &str, revision: i64) -> Result<(), Failure> {
         let (key, start_revision) = (coded(key), revision.to_string());
         let create = json!({"key": key, "start_revision": start_revision});

@@ -1,5 +1,4 @@
-//! An HTTP connection ([`Link`]) that sends one request at a time and reads its answer whole or in
-//! pieces.
+//! [`Link`], an HTTP connection that sends one request at a time.
 
 use crate::call_error::CallError;
 use crate::env::{Address, Env};
@@ -10,7 +9,7 @@ use std::time::Duration;
 const HEAD_MAX: usize = 64 << 10;
 const PIECE_MAX: usize = 64 << 20;
 
-/// An open HTTP connection, unusable after an error.
+/// An open HTTP connection. It cannot be used after an error.
 pub struct Link {
     stream: Stream,
     timeout: Duration,
@@ -41,13 +40,13 @@ impl Link {
         }
     }
 
-    /// Sends a request and reads its whole answer. Returns the status code and the body.
+    /// Sends a request and returns the status code and the body of its answer.
     pub async fn ask(&mut self, path: &str, body: &str) -> Result<(u16, Vec<u8>), CallError> {
         let head = self.begin(path, body).await?;
         self.rest(head).await
     }
 
-    /// Does the same as [`Link::ask`] without a time limit for the answer.
+    /// Does the same as [`Link::ask`], without a time limit for the answer.
     pub async fn ask_patiently(
         &mut self,
         path: &str,
@@ -97,12 +96,12 @@ impl Link {
         }
     }
 
-    /// Removes the time limit of answers.
+    /// Removes the time limit for answers.
     pub fn wait_for_ever(&mut self) {
         self.stream.lift_limit();
     }
 
-    /// Reads the next piece of the body; returns `None` at its end.
+    /// Reads the next piece of the body. Returns `None` at its end.
     pub async fn piece(&mut self, head: Head) -> Result<Option<BytesMut>, CallError> {
         let length = match head.body {
             Body::Length(0) => return Ok(None),

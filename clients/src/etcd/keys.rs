@@ -1,12 +1,12 @@
-//! A queue of contenders, each with a key below a common prefix and a lease. Source: etcd 3.5.0,
-//! `client/v3/concurrency/mutex.go` and `key.go` (`waitDeletes`).
+//! A queue of contenders, each of which has a key with a lease below a common prefix.
+//! Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` and `key.go` (`waitDeletes`).
 
 use super::gateway::{Failure, Gateway};
 use super::{coded, number};
 use crate::env::Monotonic;
 use serde_json::{Value, json};
 
-/// The place of a contender in the queue.
+/// Position of a contender's key in the queue.
 pub struct Place {
     /// Revision that created the contender's key.
     pub revision: i64,
@@ -14,7 +14,7 @@ pub struct Place {
     pub is_first: bool,
 }
 
-/// Creates a key with a lease, or finds the key if it exists. Returns its place in the queue.
+/// Creates a key with a lease, unless it exists. Returns its place in the queue.
 pub async fn enter(
     gateway: &Gateway,
     (prefix, key): (&str, &str),
@@ -35,8 +35,8 @@ pub async fn enter(
     Ok(Place { revision, is_first: owner == 0 || owner == revision })
 }
 
-/// Returns the last key created before a revision, together with the cluster's revision at the time
-/// of the read. Returns `None` if no key is older.
+/// Returns the last key created before `revision`, with the revision of the cluster at the time of
+/// the read. Returns `None` if the prefix has no older key.
 pub async fn last_before(
     gateway: &Gateway,
     prefix: &str,
@@ -65,7 +65,6 @@ fn entering(prefix: &str, key: &str, lease: i64) -> Value {
     let compare = json!({
         "key": own, "target": "CREATE", "result": "EQUAL", "create_revision": "0",
     });
-    // The Go client builds this read by `WithFirstCreate`.
     let owner = json!({"request_range": {
         "key": coded(prefix), "range_end": coded(end_of(prefix)),
         "limit": "1", "sort_order": "ASCEND", "sort_target": "CREATE",
@@ -75,7 +74,7 @@ fn entering(prefix: &str, key: &str, lease: i64) -> Value {
     json!({"compare": [compare], "success": [put, owner], "failure": [get, owner]})
 }
 
-/// Builds the read that finds the last contender ahead (`WithLastCreate`, `WithMaxCreateRev`).
+/// Reads the last key created before `revision` (`WithLastCreate`, `WithMaxCreateRev`).
 fn in_front(prefix: &str, revision: i64) -> Value {
     json!({
         "key": coded(prefix), "range_end": coded(end_of(prefix)), "limit": "1",

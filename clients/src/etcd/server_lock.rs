@@ -1,16 +1,7 @@
 //! `etcd-lock-api`: the lock built into etcd's server, `/v3/lock/lock` and `/v3/lock/unlock`.
-//!
-//! ```text
-//! lease grant ttl, kept alive;  lock name lease;  the section;  unlock key;  lease revoke
-//! ```
-//!
-//! Source: etcd 3.4.23, `etcdserver/api/v3lock/lock.go` and its documentation (`v3lock.proto`):
-//! "The returned key [...] exists [...] so long as the caller owns the lock." As in the Jepsen
-//! analysis of etcd 3.4.3, the client keeps the lease alive and calls the server.
-//!
-//! Every 3.4 server has this mistake: **it does not check the caller's key after the caller has
-//! waited**, so it grants the lock to a caller whose lease has ended (etcd issue 11456).
-//! `etcd-lock-api-fixed` runs on servers that behave as since 3.5.0.
+//! Source: etcd 3.4.23, `etcdserver/api/v3lock/lock.go` and `v3lock.proto`. The client keeps the
+//! lease alive, as in the Jepsen analysis of etcd 3.4.3. etcd issue 11456 describes the mistake of
+//! the 3.4 servers.
 
 use super::gateway::{Failure, Gateway};
 use super::session::Session;
@@ -23,7 +14,7 @@ use serde_json::{Value, json};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Entry of `etcd-lock-api` in the table of locks.
+/// Definition of `etcd-lock-api`.
 pub const DEFINITION: Definition = Definition {
     name: "etcd-lock-api",
     about: "etcd 3.4's server-side Lock, which grants the lock to a waiter even if its lease has \
@@ -35,7 +26,7 @@ pub const DEFINITION: Definition = Definition {
     build,
 };
 
-/// Entry of `etcd-lock-api-fixed`, whose servers check the caller's key.
+/// Definition of `etcd-lock-api-fixed`, whose servers check the caller's key.
 pub const FIXED: Definition = Definition {
     name: "etcd-lock-api-fixed",
     about: "etcd-lock-api on servers that check the caller's key first, as etcd does since 3.5.0",
@@ -73,7 +64,7 @@ impl ServerSide {
             }
             Err(why) => why,
         };
-        // The end of the lease deletes the lock's key, if the key exists.
+        // If the server created the lock's key, the end of the lease deletes it.
         match session.close().await {
             Ok(()) => Acquisition::Refused(why.into()),
             Err(failure) if !failure.may_have_applied() => Acquisition::Refused(why.into()),

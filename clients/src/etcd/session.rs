@@ -1,12 +1,9 @@
-//! An etcd session: a lease that a background task keeps alive until it ends or is given up.
+//! An etcd session: a lease that a background task keeps alive.
 //!
-//! Source: etcd 3.4.23, `clientv3/concurrency/session.go` and `clientv3/lease.go`:
-//!
-//! - The client renews the lease when a third of its ttl has passed since the last answer. It
-//!   repeats a failed try after 500 ms (`retryConnWait`).
-//! - The session is done when a server says that the lease is gone, or when the ttl has passed
-//!   without an answer (5 s for the first answer). The application has to ask (`Session.Done`).
-//! - `Close` revokes the lease.
+//! Source: etcd 3.4.23, `clientv3/concurrency/session.go` and `clientv3/lease.go`. The client
+//! renews the lease when a third of its ttl has passed since the last answer, and retries after 500
+//! ms (`retryConnWait`). The session ends when a server reports that the lease is gone, or when the
+//! ttl (5 s for the first answer) passes without an answer.
 
 use super::gateway::{Failure, Gateway};
 use super::number;
@@ -17,11 +14,11 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// Time limit of the first answer (`defaultTTL`).
+/// Time limit for the first answer (`defaultTTL`).
 const FIRST_ANSWER: Duration = Duration::from_secs(5);
 const RETRY: Duration = Duration::from_millis(500);
 
-/// A lease and its keepalive task; the lease expires if the session is dropped.
+/// A lease and the task that keeps it alive. The lease of a dropped session expires.
 pub struct Session {
     gateway: Rc<Gateway>,
     /// Number of the lease.
@@ -50,7 +47,7 @@ impl Session {
         Ok(Session { gateway: gateway.clone(), lease, shared, task: Some(task) })
     }
 
-    /// Returns once the session is done.
+    /// Returns when the session has ended.
     pub async fn done(&self) {
         std::future::poll_fn(|context| {
             if self.shared.is_done.get() {
@@ -62,8 +59,7 @@ impl Session {
         .await;
     }
 
-    /// Ends the session and revokes its lease, which deletes all its keys. If the call fails, the
-    /// lease remains until it expires.
+    /// Ends the session and revokes its lease, which deletes all keys of the session.
     pub async fn close(mut self) -> Result<(), Failure> {
         self.orphan();
         let id = self.lease.to_string();

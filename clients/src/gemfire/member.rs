@@ -1,10 +1,9 @@
 //! A process as a member of a distributed system ([`Member`]).
 //!
-//! The member sends heartbeats to every server. They list its locks, from which a new grantor
-//! recovers them. The member's cache closes when a server reports its departure, or when the
-//! servers that answered within 2.5 member timeouts weigh no more than half of the view (the oldest
-//! server weighs 15, each other 10). If a process was paused for longer than a member timeout, it
-//! counts the pause as a heartbeat of all servers, as a real monitor does.
+//! The member sends heartbeats with its locks to every server, so that a new grantor can recover
+//! them. Its cache closes when a server reports its departure, or when the servers that answered
+//! within 2.5 member timeouts weigh no more than half of the view (the oldest server weighs 15,
+//! each other 10). A pause of more than a member timeout counts as a heartbeat of all servers.
 
 use super::system::{System, first};
 use crate::call_error::CallError;
@@ -27,18 +26,17 @@ const AGAIN: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::fr
 pub enum Failure {
     /// The cache is closed.
     Departed {
-        /// `true` if a server may have executed the call, or may not know yet that the member has
-        /// departed.
+        /// `true` if a server may have executed the call or may not know of the departure yet.
         may_have_applied: bool,
     },
     /// The server refused the call permanently, with this reason.
     Refused(String),
-    /// No answer arrived in time, and a server may have executed the call. The text names the last
+    /// No answer arrived in time. A server may have executed the call. The text is the last
     /// failure.
     Late(String),
 }
 
-/// A membership; a dropped member departs without a message.
+/// A membership. A dropped member departs without a message.
 pub struct Member {
     shared: Rc<Shared>,
     tasks: Vec<Spawned>,
@@ -67,7 +65,7 @@ struct Shared {
     heard: RefCell<BTreeMap<u8, Monotonic>>,
     held: RefCell<Vec<HeldLock>>,
     is_closed: Cell<bool>,
-    /// `true` if the grantor has reported the member's departure, which released its locks.
+    /// `true` if the grantor reported the member's departure, which released its locks.
     is_told: Cell<bool>,
     changed: Notify,
     serials: Cell<u64>,
@@ -140,12 +138,12 @@ impl Member {
         self.shared.is_closed.get()
     }
 
-    /// Returns the time of silence from the servers after which the member departs.
+    /// Returns the time without answers after which the member departs.
     pub fn silence(&self) -> Duration {
         self.shared.silence()
     }
 
-    /// Returns the number of the next lock call, which lets servers recognise a delayed call.
+    /// Returns the number of the next lock call, by which servers recognise a delayed call.
     pub fn next_serial(&self) -> u64 {
         self.shared.serials.set(self.shared.serials.get() + 1);
         self.shared.serials.get()
@@ -175,7 +173,7 @@ impl Member {
         }
     }
 
-    /// Releases a lock or gives up a lock call. Returns whether the lock was held.
+    /// Releases a lock or cancels a lock call. Returns whether the lock was held.
     pub async fn unlock(
         &self,
         lock: &str,
@@ -301,8 +299,7 @@ impl Shared {
         self.timeout * 5 / 2
     }
 
-    /// Closes the cache after a server reported the member's departure. Other servers, and so the
-    /// grantor, may not know of it yet.
+    /// Closes the cache after a server reported the departure. The grantor may not know of it yet.
     fn depart(&self, by: u8) {
         self.is_told.set(self.is_told.get() || by == self.view.borrow().grantor);
         self.close();
@@ -329,7 +326,6 @@ impl Shared {
         if let Some(mut stream) = idle {
             stream.limit(limit);
             match stream.exchange(request).await {
-                // The connection was already broken before this request.
                 Err(CallError::Unsent(_)) => {}
                 outcome => return self.keep(id, stream, outcome),
             }

@@ -1,4 +1,4 @@
-//! Runs a function of a script: resumes its coroutine, and executes the requests that it yields.
+//! Runs a function of a script and executes the requests that its coroutine yields.
 
 use super::elsewhere;
 use super::hands::{Hands, Place};
@@ -42,7 +42,7 @@ impl Actor {
         }
     }
 
-    /// Calls a function of the script. The future is boxed, because calls can contain calls.
+    /// Calls a function of the script. The future is boxed because calls can be nested.
     fn call_within(
         &self,
         function: &Pinned,

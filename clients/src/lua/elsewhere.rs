@@ -72,7 +72,6 @@ impl CallArguments<'_> {
         }
     }
 
-    /// Returns the first argument as a key of memcached, which must be a single word.
     fn key(&self) -> Result<String, Reply> {
         let key = self.text(1)?;
         let is_word = (1..=250).contains(&key.len()) && key.bytes().all(|byte| byte > b' ');
@@ -136,8 +135,7 @@ fn refused_by<R: Display>(failure: Failure<R>, code: impl FnOnce(&R) -> String) 
     }
 }
 
-/// Converts the rows of a query to Lua. NULL becomes `false`, because `nil` would leave a hole in a
-/// list.
+/// Converts rows to Lua. NULL becomes `false`, because Lua lists cannot contain `nil`.
 fn rows(rows: Vec<Vec<Option<String>>>) -> LuaValue {
     let cell =
         |cell: Option<String>| cell.map_or(LuaValue::Bool(false), |text| LuaValue::from(&*text));

@@ -1,5 +1,4 @@
-//! The facts that a script states about itself, in the table `lock` and by the functions that it
-//! defines.
+//! Facts about a script, from its table `lock` and from the functions that it defines.
 
 use super::machine::{Machine, PARTS};
 use crate::lock::{Deployment, Keeps, ServerLock};
@@ -12,14 +11,12 @@ pub(super) struct Facts {
     pub(super) deployment: Deployment,
     pub(super) tokens: bool,
     pub(super) fair: bool,
-    /// `true` if the script's `acquire` waits for the lock itself, up to the time limit.
     pub(super) waits: bool,
     pub(super) models: Option<String>,
     pub(super) ttl_ms: Option<u64>,
     pub(super) retry_ms: Option<(u64, u64)>,
     pub(super) extends: bool,
     pub(super) checks: bool,
-    /// `true` if the script has `renew`, or renews in a separate task.
     pub(super) renews: bool,
     pub(super) has_renew: bool,
 }

@@ -1,4 +1,4 @@
-//! The connections of one task of a script, which are opened on demand.
+//! The connections of one task of a script, which it opens on demand.
 
 use crate::call_error::CallError;
 use crate::env::{Address, Env};
@@ -82,8 +82,7 @@ impl Elsewhere {
     }
 }
 
-/// A connection that later requests reuse. A request that finds the slot in use opens another
-/// connection.
+/// A connection that requests share. A request that finds it in use opens another one.
 pub(super) struct Slot<T>(RefCell<Option<T>>);
 
 pub(super) struct SlotGuard<'s, T> {

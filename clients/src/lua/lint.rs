@@ -7,8 +7,7 @@ use luna_core::frontend::token::{Token, TokenInfo};
 use luna_core::version::LuaVersion;
 use std::collections::BTreeSet;
 
-/// Returns an error about the first call of an undefined function, if there is one. Ignores names
-/// with uses other than calls, because the script may define them in that way.
+/// Returns an error for the first call of a function that the script defines in no way.
 pub(super) fn unknown_call(source: &Source, machine: &mut Machine) -> Option<String> {
     let tokens = tokens(&source.text);
     let defined = defined(&tokens);

@@ -47,8 +47,7 @@ impl Scripted {
         vec![LuaValue::from(lease.resource.as_str()), LuaValue::Bytes(lease.owner.clone())]
     }
 
-    /// Calls a function of the script. If a background task has failed before, returns its error
-    /// instead.
+    /// Calls a function of the script. Fails if a background task has failed before.
     async fn call(
         &self,
         function: Function,
@@ -63,7 +62,7 @@ impl Scripted {
         outcome.map(|values| (actor.process.clone(), values))
     }
 
-    /// Makes one attempt. An error means that the script is wrong and that retries are useless.
+    /// Makes one attempt. Fails if the script is wrong, so that retries are useless.
     async fn attempt(&self, resource: &str) -> Result<Acquisition, String> {
         let patience = self.place.settings.acquire_timeout.as_micros() as f64 / 1_000.0;
         let arguments = vec![LuaValue::from(resource), self.ttl_ms(), LuaValue::Float(patience)];
@@ -86,9 +85,8 @@ impl Scripted {
         }
     }
 
-    /// Retries the attempt until it succeeds or the time is up. Returns the outcome and the time
-    /// when the last attempt was sent. After an attempt with an unknown outcome the lock may be
-    /// set, so the outcome is never a refusal.
+    /// Retries until an attempt succeeds or the time is up. Also returns the time when the last
+    /// attempt began. Returns no refusal after an attempt with an unknown outcome.
     async fn attempts(&self, resource: &str) -> Result<(Acquisition, Monotonic), String> {
         let mut retry = Retry::start(&self.env, &self.place.settings);
         let mut standing = None;
@@ -230,7 +228,7 @@ fn yes_or_no(function: Function, process: &Rc<Process>, values: &[Pinned]) -> An
     read_answer(function, process, &values).unwrap_or_else(Answer::Unknown)
 }
 
-/// Reads a function's result as yes or no. Rejects numbers, because 0 is true in Lua.
+/// Reads a function's result as a boolean. Rejects numbers, because 0 is true in Lua.
 fn read_answer(
     function: Function,
     process: &Rc<Process>,
@@ -314,7 +312,7 @@ fn valid_until(
             ));
         }
     };
-    // A time before the start of the run counts as the start of the run.
+    // A time before the start of the run becomes the start of the run.
     Ok(Some(Monotonic((milliseconds * 1_000.0).round().max(0.0) as u64)))
 }
 

@@ -1,8 +1,5 @@
-//! A Lua state ([`Machine`]) with one script, which one process of a run uses at a time.
-//!
-//! Each thread keeps idle states, because creating a state takes longer than most runs. Each
-//! process gets its own globals, and scripts cannot change shared tables (prelude.lua), so a script
-//! cannot distinguish a reused state from a new one.
+//! A Lua state ([`Machine`]) with one script. Each thread reuses idle states for later processes,
+//! because creating a state takes longer than most runs. Scripts cannot change shared tables.
 
 use super::meter::{self, MEMORY, METERS};
 use super::natives::NATIVES;
@@ -13,10 +10,9 @@ use luna_core::vm::{HostRootTicket, LuaError, Vm};
 use std::cell::RefCell;
 use std::cmp::Ordering;
 
-/// Number of instructions that a script may execute at one instant of simulated time.
+/// Instructions that a script may execute at one instant of simulated time.
 pub(super) const INSTRUCTIONS: i64 = 200_000;
-/// Number of instructions charged for each resumption of a coroutine, in addition to those that it
-/// executes.
+/// Instructions that each resumption of a coroutine costs in addition to those that it executes.
 const RESUMPTION: i64 = 50;
 /// Growth of memory in bytes after which the machine collects garbage between two processes.
 const GARBAGE: usize = 256 << 10;
@@ -83,7 +79,7 @@ impl Machine {
         let told = |error: luna_core::frontend::SyntaxError| {
             String::from_utf8_lossy(&error.render(CHUNK.as_bytes())).into_owned()
         };
-        // The text is first loaded unchanged, so that errors name the script's own lines.
+        // This load checks the unchanged text, so that errors name the script's own lines.
         vm.load(source.text.as_bytes(), name.as_bytes()).map_err(told)?;
         let prelude = vm.load(include_bytes!("prelude.lua"), b"=prelude").map_err(told)?;
         let mut natives = vec![vm.native(order)];
@@ -222,7 +218,7 @@ impl Machine {
     }
 }
 
-/// Native function that returns a table's keys in an order independent of memory addresses.
+/// Lua function that returns a table's keys in an order that does not depend on addresses.
 fn order(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     let Value::Table(table) = vm.nat_arg(slot, count, 0) else {
         return Ok(vm.nat_return(slot, &[Value::Bool(false)]));

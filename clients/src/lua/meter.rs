@@ -1,18 +1,17 @@
-//! Limits of a script: instructions, to which long work of Lua's own functions adds, and memory.
+//! Limits on a script's instructions and memory. Long calls of Lua's own functions also use up
+//! instructions.
 
 use luna_core::runtime::Value;
 use luna_core::vm::{LuaError, Vm};
 
 /// Bytes that a script may use.
 pub(super) const MEMORY: usize = 16 << 20;
-/// Bytes that Lua's functions process in the time of one instruction.
 const BYTES_PER_INSTRUCTION: usize = 16;
-/// Shorter work is not charged.
+/// Work on this many bytes or less costs no instructions.
 const LONG: usize = 256;
 
 type Native = fn(&mut Vm, u32, u32) -> Result<u32, LuaError>;
 
-/// In the order in which prelude.lua takes them.
 pub(super) const METERS: [Native; 5] = [
     |vm, slot, _| {
         let is_over = has_ended(vm);
@@ -24,26 +23,25 @@ pub(super) const METERS: [Native; 5] = [
     charge_list,
 ];
 
-/// Returns whether the script has used up its instructions or memory.
 fn has_ended(vm: &Vm) -> bool {
     vm.instr_budget_remaining().is_none() || vm.memory_used() > MEMORY
 }
 
-/// `charge_elements(count)`: of work on so many elements of a table.
+/// `charge_elements(count)` charges for work on `count` elements of a table.
 fn charge_elements(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     let elements = number(vm.nat_arg(slot, count, 0));
     work(vm, elements)?;
     Ok(0)
 }
 
-/// `charge_bytes(count)`: of a new string of that length.
+/// `charge_bytes(count)` charges for a new string of `count` bytes.
 fn charge_bytes(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     let bytes = number(vm.nat_arg(slot, count, 0));
     make_room(vm, bytes)?;
     Ok(0)
 }
 
-/// `charge_strings(...)`: of work on the strings among the arguments.
+/// `charge_strings(...)` charges for work on the strings among the arguments.
 fn charge_strings(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     let sizes = (0..count).map(|place| size_of(vm.nat_arg(slot, count, place)));
     let bytes = sizes.fold(0_usize, usize::saturating_add);
@@ -51,7 +49,7 @@ fn charge_strings(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     Ok(0)
 }
 
-/// `charge_list(list, separator, from, to)`: of a string that joins a list.
+/// `charge_list(list, separator, from, to)` charges for the string that joins a list.
 fn charge_list(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     let Value::Table(list) = vm.nat_arg(slot, count, 0) else { return Ok(0) };
     let separator = size_of(vm.nat_arg(slot, count, 1));
@@ -62,7 +60,6 @@ fn charge_list(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     let (mut bytes, mut elements) = (0_usize, 0_usize);
     for place in bound(2, 1)..=bound(3, list.len()) {
         let element = list.get_int(place);
-        // Lua refuses others, or asks a metatable.
         if !matches!(element, Value::Str(_) | Value::Int(_) | Value::Float(_)) {
             break;
         }
@@ -80,7 +77,6 @@ fn charge_list(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
 fn number(value: Value) -> usize {
     match value {
         Value::Int(number) => usize::try_from(number).unwrap_or(0),
-        // The cast saturates.
         Value::Float(number) => number as usize,
         _ => 0,
     }
@@ -111,7 +107,7 @@ pub(super) fn work(vm: &mut Vm, units: usize) -> Result<(), LuaError> {
     Ok(())
 }
 
-/// A script without a budget ends, even if it catches the error.
+/// Removes the budget, so that the script ends even if it catches the error.
 fn end(vm: &mut Vm, reason: &str) -> LuaError {
     vm.set_instr_budget(None);
     vm.rt_err(reason)

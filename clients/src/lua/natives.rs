@@ -1,4 +1,4 @@
-//! Native functions for scripts that return without waiting: clocks and random numbers.
+//! Lua functions for clocks and random numbers, which return without waiting.
 
 use crate::env::{Draw, Env};
 use luna_core::runtime::Value;

@@ -1,4 +1,4 @@
-//! The state of a script in one process: its globals, its coroutines, and its remaining budget.
+//! The state of a script in one process: its globals, coroutines, and remaining instructions.
 
 use super::machine::{INSTRUCTIONS, Machine, PARTS, Resumed};
 use super::natives::{self, Host};
@@ -20,7 +20,6 @@ pub(super) struct Process {
     machine: RefCell<Option<Machine>>,
     functions: [HostRootTicket; PARTS],
     budget: Cell<(Monotonic, i64)>,
-    /// Error of a background task, which the next call of the script returns.
     pub(super) complaint: RefCell<Option<String>>,
     pub(super) tasks: RefCell<BTreeMap<i64, Spawned>>,
     pub(super) tasks_begun: Cell<i64>,
@@ -55,9 +54,7 @@ pub(super) struct Failed {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// The server did not execute the request.
     Refused,
-    /// The server may have executed the request.
     Unknown,
     Script,
 }

@@ -16,13 +16,13 @@ pub struct Script {
     pub(super) facts: Facts,
 }
 
-/// An error in a script as one line, FILE:LINE:COLUMN: problem.
+/// An error in a script, as a line of the form FILE:LINE:COLUMN: problem.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidScript(pub(super) String);
 
 impl Script {
-    /// Reads the text of a script. Errors name it `file`.
+    /// Reads the text of a script. Errors call it `file`.
     pub fn read(file: &str, text: &str) -> Result<Script, InvalidScript> {
         if text.len() > TEXT_MAX {
             let bytes = text.len();
@@ -81,7 +81,7 @@ impl Script {
         self.facts.retry_ms
     }
 
-    /// Returns whether a refusal's reason is an error of the script itself rather than of a server.
+    /// Returns whether a refusal's reason is an error of the script rather than of a server.
     pub fn is_own_error(&self, reason: &str) -> bool {
         reason.strip_prefix(self.file()).is_some_and(|rest| rest.starts_with(':'))
     }

@@ -1,10 +1,10 @@
-//! The text of a script ([`Source`]). Finds the places of errors in the text.
+//! The text of a script ([`Source`]), and the positions of errors in it.
 
 use luna_core::frontend::parse;
 use luna_core::version::LuaVersion;
 use sha1::{Digest, Sha1};
 
-/// Lua's name for the script. Lua's errors begin with this name and a line.
+/// Name that Lua uses for the script in error messages.
 pub(super) const CHUNK: &str = "?lua";
 
 #[derive(PartialEq, Eq, Debug)]
@@ -29,7 +29,6 @@ impl Source {
         Source { file: file.to_owned(), text: text.to_owned(), digest }
     }
 
-    /// Formats an error of Lua in one line: FILE:LINE:COLUMN: problem.
     pub(super) fn describe(&self, raw: &str) -> String {
         let (line, message) = parted(raw);
         let message = message.replace(&format!("{CHUNK}:"), &format!("{}:", self.file));
@@ -74,8 +73,7 @@ impl Source {
         count(found.unwrap_or_else(|| text.len() - text.trim_start().len()))
     }
 
-    /// Returns the position in the line of the first `token` at which the parser refuses the
-    /// script.
+    /// Returns the column of the first `token` in the line at which the parser refuses the script.
     fn find_refused(&self, line: usize, text: &str, token: &str) -> Option<usize> {
         let start: usize = self.text.split_inclusive('\n').take(line - 1).map(str::len).sum();
         let refuses = |at: usize| {
@@ -87,7 +85,7 @@ impl Source {
     }
 }
 
-/// Adds a line to an error that has none: the first line of the script in the traceback.
+/// Adds the first line of the script in the traceback to an error without a line.
 pub(super) fn placed(raw: String, traceback: &str) -> String {
     if parted(&raw).0.is_some() {
         return raw;

@@ -1,9 +1,5 @@
-//! `memcached-add`: `add` takes the lock, `delete` releases it.
-//!
-//! Source: article 001, which releases the same lock on Redis by DEL. Two mistakes are kept.
-//! **`delete` ignores the owner**, so a holder that overruns its lease removes the next holder's
-//! lock, and a third process acquires it. **The lock trusts the requested lease**, which may end
-//! almost a second early. `memcached-cas` fixes both.
+//! `memcached-add`: `add` takes the lock, and `delete` releases it.
+//! Source: article 001.
 
 use super::{Base, released, taken, whole_seconds};
 use crate::env::BoxFuture;
@@ -11,7 +7,7 @@ use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
 use crate::owned_key::fresh_owner;
 use crate::retry::Retry;
 
-/// Entry of `memcached-add` in the table of locks.
+/// Definition of `memcached-add`.
 pub const DEFINITION: Definition = Definition {
     name: "memcached-add",
     about: "memcached: add key owner ttl; released by delete without checking the owner",

@@ -1,13 +1,6 @@
-//! `memcached-cas`: `add` takes the lock, `gets` and `cas` release it, and its cas id is a fencing
-//! token.
-//!
-//! Source: memcached's doc/protocol.txt. `cas` stores only if the item has not changed since it was
-//! read, and an item stored with a negative expiry expires immediately. Together they replace the
-//! missing compare-and-delete.
-//!
-//! The cas id counts all items that the server ever stored; after a restart it begins at 1 again.
-//! The lock requests one second more than its lease, because the server may end it almost a second
-//! early.
+//! `memcached-cas`: `add` takes the lock, `gets` and `cas` release it, and its cas id is the token.
+//! Source: memcached's doc/protocol.txt. An item with a negative expiry expires immediately. The
+//! lock requests a second more than its lease, because the server may end it that much early.
 
 use super::{Base, whole_seconds};
 use crate::call_error::CallError;
@@ -17,7 +10,7 @@ use crate::owned_key::{RELEASE_ATTEMPTS, fresh_owner};
 use crate::retry::Retry;
 use bytes::Bytes;
 
-/// Entry of `memcached-cas` in the table of locks.
+/// Definition of `memcached-cas`.
 pub const DEFINITION: Definition = Definition {
     name: "memcached-cas",
     about: "memcached: add key owner ttl; released by gets and a cas to an expired value; the cas \
@@ -103,7 +96,7 @@ impl Cas {
 enum Taken {
     Ours(FencingToken),
     Held,
-    /// The server stored the item, but it was gone before it was read.
+    /// The server stored the item, but the item was gone before the client read it.
     Lost,
     /// The server stored the item, but the client could not read its id.
     Unconfirmed(CallError),

@@ -1,9 +1,5 @@
-//! `memcached-get-delete`: `add` takes the lock; its holder checks the owner before it deletes the
-//! key.
-//!
-//! Source: article 001, "Problems", second, on Redis. One mistake is kept: **`get` and `delete` are
-//! two commands**. If the lock expires between them and another process takes it, `delete` removes
-//! that process's lock. `memcached-cas` fixes this.
+//! `memcached-get-delete`: the holder checks the owner before it deletes the key.
+//! Source: article 001, "Problems", second, on Redis.
 
 use super::{Base, released, taken, whole_seconds};
 use crate::call_error::CallError;
@@ -12,7 +8,7 @@ use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
 use crate::owned_key::fresh_owner;
 use crate::retry::Retry;
 
-/// Entry of `memcached-get-delete` in the table of locks.
+/// Definition of `memcached-get-delete`.
 pub const DEFINITION: Definition = Definition {
     name: "memcached-get-delete",
     about: "memcached: add key owner ttl; released by get, a comparison in the client, and delete",
@@ -32,8 +28,7 @@ impl GetDelete {
         taken(self.0.add(resource, &owner, seconds).await, resource, owner)
     }
 
-    /// Deletes the key after checking the owner. Returns `true` only if the key still existed when
-    /// `delete` arrived.
+    /// Checks the owner and deletes the key. Returns whether `delete` found the key.
     async fn remove(&mut self, lease: &Lease) -> Result<bool, CallError> {
         let found = self.0.gets(&lease.resource).await?;
         if found.is_none_or(|item| item.value != lease.owner) {

@@ -4,7 +4,7 @@ use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
 
 const LINE_MAX: usize = 2_048;
-/// Maximum size of an item in bytes, twice the server's default limit of a megabyte.
+/// Maximum size of an item in bytes, twice the server's default limit.
 const ITEM_MAX: usize = 2 * 1024 * 1024;
 
 /// An answer of a server.
@@ -21,14 +21,12 @@ pub enum Answer {
 pub struct Item {
     /// Value of the item.
     pub value: Bytes,
-    /// Cas id of the item; only `gets` returns it.
+    /// Cas id of the item. Only `gets` returns it.
     pub cas: Option<u64>,
 }
 
 impl Answer {
-    /// Takes one whole answer from the front of the buffer, and leaves the buffer unchanged if none
-    /// has arrived. Errors: [`CallError::Server`] for a refusal, [`CallError::Malformed`] for bytes
-    /// that are no answer.
+    /// Removes one whole answer from the front of the buffer. Returns `None` if none has arrived.
     pub(super) fn take_from(input: &mut BytesMut) -> Result<Option<Answer>, CallError> {
         let (mut at, mut items) = (0, Vec::new());
         loop {
@@ -63,8 +61,7 @@ impl Answer {
     }
 }
 
-/// Returns the first line and its length in bytes. Invalid UTF-8 is replaced, so the text may have
-/// another length.
+/// Returns the first line and its length in bytes.
 fn line(input: &[u8]) -> Result<Option<(String, usize)>, CallError> {
     let end = input.windows(2).take(LINE_MAX).position(|pair| pair == b"\r\n");
     match end {
@@ -76,7 +73,7 @@ fn line(input: &[u8]) -> Result<Option<(String, usize)>, CallError> {
     }
 }
 
-/// Parses `key flags length [cas]`, and returns the length and the cas id.
+/// Parses `key flags length [cas]`. Returns the length and the cas id.
 fn head_of(head: &str) -> Option<(usize, Option<u64>)> {
     let words: Vec<&str> = head.split(' ').collect();
     let length: usize = words.get(2)?.parse().ok().filter(|length| *length <= ITEM_MAX)?;

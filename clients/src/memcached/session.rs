@@ -6,8 +6,8 @@ use crate::env::{Address, Env};
 use crate::stream::{Stream, connect};
 use std::time::Duration;
 
-/// A client of one server, with one connection at a time. A failure closes the connection, so that
-/// the client never takes a late answer for that of the next command.
+/// A client of one server. A failure closes its connection, so that the client never mistakes a
+/// late answer for the answer to its next command.
 pub struct Session {
     env: Env,
     address: Address,
@@ -16,13 +16,13 @@ pub struct Session {
 }
 
 impl Session {
-    /// Creates a session; `timeout` limits each connect and each call.
+    /// Creates a session. `timeout` limits each connect and each call.
     pub fn new(env: &Env, address: &Address, timeout: Duration) -> Session {
         Session { env: env.clone(), address: address.clone(), timeout, open: None }
     }
 
-    /// Sends one command at most once, and waits for its answer; a refusal is
-    /// [`CallError::Server`]. Replaces a connection once if it was broken before anything was sent.
+    /// Sends one command at most once, and waits for its answer. Replaces the connection once if it
+    /// broke before the command was sent.
     pub async fn call(&mut self, request: &[u8]) -> Result<Answer, CallError> {
         let may_be_replaced = self.open.is_some();
         match self.attempt(request).await {
@@ -31,7 +31,7 @@ impl Session {
         }
     }
 
-    /// Makes the call with the connection moved out, so that a failure or a drop closes it.
+    /// Moves the connection out during the call, so that a failure or a drop closes it.
     async fn attempt(&mut self, request: &[u8]) -> Result<Answer, CallError> {
         let mut open = match self.open.take() {
             Some(open) => open,

@@ -1,17 +1,7 @@
-//! `mysql-get-lock`: `GET_LOCK` waits in the server's queue for a lock that belongs to the
-//! connection, and `RELEASE_LOCK` releases it.
-//!
-//! Source: MySQL's reference manual, "Locking Functions", and MariaDB's knowledge base: the lock is
-//! released when the session ends, normally or not. Flyway, Liquibase, Rails' migrations and
-//! django-mysql's `Lock` use it like this: one connection, a timeout in whole seconds, and a
-//! release on the same connection.
-//!
-//! One mistake is kept: **the holder does not learn that its session has ended**. A restart of the
-//! server, `wait_timeout`, KILL or a proxy that drops idle connections ends the session and the
-//! lock, and the holder notices at its release. `mysql-get-lock-checked` checks the owner right
-//! before the guarded write, as django-mysql's `is_held` does.
-//!
-//! The owner value is the number of the connection, as in `IS_USED_LOCK`.
+//! `mysql-get-lock`: `GET_LOCK` waits in the server's queue, and `RELEASE_LOCK` releases the lock.
+//! Sources: MySQL's reference manual, "Locking Functions"; MariaDB's knowledge base; django-mysql's
+//! `is_held` for the check of the owner. The holder does not learn that its connection, and the
+//! lock with it, has ended. The owner value is the number of the connection, as in `IS_USED_LOCK`.
 
 use super::connection;
 use super::protocol::{Rows, quoted};
@@ -24,7 +14,7 @@ use crate::lock::{
 use crate::retry::Retry;
 use std::time::Duration;
 
-/// Entry of `mysql-get-lock` in the table of locks.
+/// Definition of `mysql-get-lock`.
 pub const DEFINITION: Definition = Definition {
     name: "mysql-get-lock",
     about: "MySQL: GET_LOCK on the connection; released by RELEASE_LOCK",
@@ -35,7 +25,7 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| Box::new(GetLock::new(env, servers, settings, Usage::PLAIN)),
 };
 
-/// Entry of `mysql-get-lock-checked`, which checks the owner before the guarded write.
+/// Definition of `mysql-get-lock-checked`, which checks the owner before the guarded write.
 pub const CHECKED: Definition = Definition {
     name: "mysql-get-lock-checked",
     about: "mysql-get-lock whose holder checks IS_USED_LOCK before it writes",
@@ -64,7 +54,7 @@ impl GetLock {
     }
 
     /// Waits in the server's queue for the remaining whole seconds, at least one. If the outcome is
-    /// unknown, closes the connection, so that the server drops the lock once it notices.
+    /// unknown, closes the connection, so that the server drops the lock.
     async fn attempt(&mut self, resource: &str, deadline: Monotonic) -> Acquisition {
         let left = deadline.since(self.env.monotonic_clock()).as_secs().max(1);
         let sql = format!("SELECT GET_LOCK({}, {left})", quoted(resource));
@@ -106,8 +96,7 @@ impl GetLock {
         }
     }
 
-    /// Releases the lock on the connection that took it, because no other connection can release
-    /// it.
+    /// Releases the lock on the connection that acquired it. No other connection can release it.
     async fn give_back(&mut self, lease: &Lease) -> Release {
         if !self.is_same(lease) {
             return Release::NotHeld;
@@ -115,7 +104,6 @@ impl GetLock {
         let sql = format!("SELECT RELEASE_LOCK({})", quoted(&lease.resource));
         match self.server.bound(&sql).await {
             Ok(rows) if value(&rows) == Some("1") => Release::Released,
-            // The session no longer has the lock, or has ended.
             Ok(_) | Err(Failure::Refused(_) | Failure::Lost(CallError::Unsent(_))) => {
                 Release::NotHeld
             }

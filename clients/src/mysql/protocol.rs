@@ -1,18 +1,17 @@
-//! The client's side of MySQL's protocol, which logs in without a password and sends text queries.
-//! Source: MySQL's documentation of its internals, "Client/Server Protocol", and MariaDB's
-//! knowledge base.
+//! Client side of the MySQL protocol: login without a password, and text queries.
+//! Sources: the MySQL internals documentation, "Client/Server Protocol"; the MariaDB knowledge
+//! base.
 
 use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
 use std::fmt;
 
 const BODY_MAX: usize = 1024 * 1024;
-/// Flags for long passwords, protocol 4.1, transactions, secure passwords and plugin
-/// authentication.
+/// Long passwords, protocol 4.1, transactions, secure passwords and plugin authentication.
 const CAPABILITIES: u32 = 1 | 1 << 9 | 1 << 13 | 1 << 15 | 1 << 19;
 const UTF8MB4: u8 = 45;
 
-/// Rows of a result as text; `None` means NULL.
+/// Rows of a result as text. `None` means NULL.
 pub type Rows = Vec<Vec<Option<String>>>;
 
 /// An error packet of the server.
@@ -35,7 +34,7 @@ fn packet(number: u8, parts: &[&[u8]]) -> Vec<u8> {
     [&(body.len() as u32).to_le_bytes()[..3], &[number], &body].concat()
 }
 
-/// Encodes the client's answer to the greeting.
+/// Encodes the client's reply to the server's greeting.
 pub fn login() -> Vec<u8> {
     let sizes = [0, 0, 0, 1, UTF8MB4];
     let user = b"root\0\0mysql_native_password\0";
@@ -52,8 +51,7 @@ pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }
 
-/// Takes the first packet from the buffer and returns its body; `None` if it is incomplete. Errors:
-/// [`CallError::Malformed`].
+/// Takes the first packet from the buffer and returns its body, or `None` if it is incomplete.
 pub fn take(input: &mut BytesMut) -> Result<Option<Bytes>, CallError> {
     let Some(head) = input.first_chunk::<4>() else { return Ok(None) };
     let length = usize::from(head[0]) | usize::from(head[1]) << 8 | usize::from(head[2]) << 16;
@@ -68,8 +66,7 @@ pub fn take(input: &mut BytesMut) -> Result<Option<Bytes>, CallError> {
     Ok(Some(body))
 }
 
-/// Returns the number that the server's greeting gives the session. Errors:
-/// [`CallError::Malformed`].
+/// Returns the session's number in the server's greeting.
 pub fn session_of(greeting: &[u8]) -> Result<u32, CallError> {
     let after = |text: &[u8]| text.iter().position(|byte| *byte == 0).map(|end| end + 1);
     let id = after(greeting).and_then(|at| greeting.get(at..)?.first_chunk::<4>());
@@ -78,7 +75,7 @@ pub fn session_of(greeting: &[u8]) -> Result<u32, CallError> {
     id.map(|id| u32::from_le_bytes(*id)).ok_or_else(malformed)
 }
 
-/// An answer of several packets, which is read packet by packet.
+/// An answer that consists of several packets.
 #[derive(Debug, Default)]
 pub struct Answer {
     columns: Option<usize>,
@@ -87,7 +84,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Reads the next packet. Returns the rows or the refusal once the answer is complete.
+    /// Reads the next packet. Returns the rows or the refusal when the answer is complete.
     pub fn read(&mut self, body: &[u8]) -> Result<Option<Result<Rows, Refusal>>, CallError> {
         let malformed = |what: &str| Err(CallError::Malformed(what.to_owned()));
         let is_end = body.first() == Some(&0xfe) && body.len() < 9;

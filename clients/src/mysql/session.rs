@@ -1,6 +1,5 @@
-//! A client of a MySQL server ([`Session`]), which connects on demand and keeps the connection
-//! until an error or a dropped call. If a connection was broken before the client sent anything,
-//! the client replaces it once, unless a lock is bound to it.
+//! A client of a MySQL server ([`Session`]), which connects on demand. It replaces a connection
+//! that broke before a statement was sent, unless a lock is bound to that connection.
 
 use super::protocol::{Answer, Refusal, Rows, login, query, session_of, take};
 use crate::call_error::CallError;
@@ -27,7 +26,7 @@ struct Open {
 pub type Failure = stream::Failure<Refusal>;
 
 impl Session {
-    /// Creates a session; `timeout` limits each connect, and each statement outside a lock's queue.
+    /// Creates a session. `timeout` limits each connect, and each statement outside a lock's queue.
     pub fn new(env: &Env, address: &Address, timeout: Duration) -> Session {
         Session { env: env.clone(), address: address.clone(), timeout, open: None }
     }
@@ -37,8 +36,7 @@ impl Session {
         self.open.as_ref().map(|open| open.id)
     }
 
-    /// Runs a statement that does not depend on earlier ones. `wait` is added to the usual time
-    /// limit.
+    /// Runs a statement that does not depend on earlier ones. Adds `wait` to the usual time limit.
     pub async fn run(&mut self, sql: &str, wait: Duration) -> Result<Rows, Failure> {
         let may_be_replaced = self.open.is_some();
         match self.attempt(sql, wait).await {
@@ -57,7 +55,7 @@ impl Session {
         self.attempt(sql, Duration::ZERO).await
     }
 
-    /// Runs a statement with the connection moved out, so that a drop or any error but a refusal
+    /// Moves the connection out while the statement runs. A drop or any error except a refusal
     /// closes it.
     async fn attempt(&mut self, sql: &str, wait: Duration) -> Result<Rows, Failure> {
         let mut open = match self.open.take() {
@@ -77,7 +75,6 @@ impl Session {
     async fn connect(&self) -> Result<Open, Failure> {
         let stream = Stream::open(&self.env, &self.address, self.timeout).await?;
         let mut open = Open { stream, id: 0 };
-        // The client has not sent the statement yet, so the server cannot have executed it.
         match open.log_in().await {
             Ok(()) => Ok(open),
             Err(error) => Err(no_connection(&self.address, error.to_string()).into()),

@@ -1,22 +1,9 @@
 //! `redisson-redlock`: a majority of locks, each on its own server.
 //!
 //! Source: `RedissonRedLock` (deprecated) and `RedissonMultiLock` of the version that [`super`]
-//! names; article 004, 6 and 7. The call is `tryLock(wait, lease)` with the acquire timeout and the
-//! ttl:
-//!
-//! 1. It takes one lock after the other **for twice the wait**, and waits for each through its
-//!    channel for at most that lock's share of the wait.
-//! 2. A majority is enough. Without one it releases the taken locks and begins again, until the
-//!    wait is over.
-//! 3. Each taken lock gets its lease by a **plain PEXPIRE that ignores the owner**, and the library
-//!    ignores the answer.
-//! 4. The library does not measure how long that took, so the lease has **no drift and no
-//!    validity**.
-//!
-//! A lock that step 1 took and step 3 did not reach therefore stays for twice the wait. The model
-//! differs from the library in two points: it uses the same `uuid:thread` on all servers, where the
-//! library has one for each client object (the code never compares them), and it unlocks the
-//! servers one after the other.
+//! names; article 004, 6 and 7. The client acquires the locks **for twice the wait**, and then sets
+//! the leases by a **plain PEXPIRE that ignores the owner**. Unlike the library, the lock uses the
+//! same `uuid:thread` on all servers, and unlocks the servers one after the other.
 
 use super::rlock::{Habits, RLock, fresh_uuid};
 use super::{DEFINITION, MODELS};
@@ -26,7 +13,7 @@ use crate::session::Session;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Entry of `redisson-redlock` in the table of locks.
+/// Definition of `redisson-redlock`.
 pub const RED_LOCK: Definition = Definition {
     name: "redisson-redlock",
     about: "a majority of redisson locks on independent masters, whose lease is set afterwards by \
@@ -111,7 +98,8 @@ impl RedLock {
         }
     }
 
-    /// Unlocks every lock, whether it was taken or not. Returns `Released` if a majority was taken.
+    /// Unlocks every lock, whether it was acquired or not. Returns `Released` if a majority was
+    /// held.
     async fn give_all_back(&mut self, key: &str) -> Release {
         let (mut ours, mut unknown) = (0, 0);
         for lock in &mut self.locks {

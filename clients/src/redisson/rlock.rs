@@ -1,4 +1,4 @@
-//! One Redisson lock at one server ([`RLock`]), with its acquire, wait, renewal and release.
+//! One Redisson lock at one server ([`RLock`]): acquire, wait, renewal and release.
 
 use super::script::{
     ACQUIRE, FAIR_ACQUIRE, FAIR_LEAVE, FAIR_RELEASE, RELEASE, RENEW, UNLOCK_MESSAGE,
@@ -14,7 +14,7 @@ use bytes::Bytes;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Number of tries to get an acquire acknowledged by a replica (`retryAttempts`).
+/// Number of attempts to have a replica acknowledge an acquire (`retryAttempts`).
 const SYNC_ATTEMPTS: usize = 4;
 
 /// Returns a unique process id.
@@ -22,10 +22,10 @@ pub fn fresh_uuid(env: &Env) -> Rc<str> {
     String::from_utf8_lossy(&fresh_owner(env)).into()
 }
 
-/// The differences between the locks built on [`RLock`].
+/// The differences between the locks that use [`RLock`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Habits {
-    /// Lease of the lock; `None` means that a watchdog renews it.
+    /// Lease of the lock. `None` means that a watchdog renews it.
     pub lease: Option<Duration>,
     /// `true` if waiters are served in order of arrival.
     pub fair: bool,
@@ -57,8 +57,8 @@ struct Watch {
 
 enum Attempt {
     Locked,
-    /// The lock is taken. The value is the longest wait for a message about it; `None` means no
-    /// limit.
+    /// Another process holds the lock. The value is the longest wait for a message about it. `None`
+    /// means no limit.
     Held(Option<Duration>),
 }
 
@@ -75,14 +75,13 @@ impl RLock {
         RLock::new(self.uuid.clone(), env, &self.settings, self.habits, self.open.clone())
     }
 
-    /// Runs `tryLock(wait, lease)` of the library.
+    /// Runs the library's `tryLock(wait, lease)`.
     pub async fn try_lock(&mut self, key: &str, wait: Duration) -> Acquisition {
         let outcome = self.try_within(key, wait).await;
         match &outcome {
             Acquisition::Granted(_) if self.habits.lease.is_none() => self.start_renewing(key),
-            // An interrupted waiter stays in the queue until its time has passed, because the
-            // library calls `acquireFailed` only after a timeout, not after an
-            // `InterruptedException`.
+            // An interrupted waiter stays in the queue, because the library calls `acquireFailed`
+            // only after a timeout.
             Acquisition::Refused(_) if self.habits.fair && !self.env.is_interrupted() => {
                 self.leave_queue(key, wait).await;
             }
@@ -98,12 +97,12 @@ impl RLock {
             let (patience, reason) = match self.attempt(key, wait).await {
                 Ok(Attempt::Locked) => return Acquisition::Granted(self.lease(key)),
                 Ok(Attempt::Held(patience)) => (patience, "held by another".to_owned()),
-                // The library throws an exception here. Even if it reports the error as "not
-                // acquired", the server may have executed the acquire.
+                // The library throws an exception here, but the server may have executed the
+                // acquire.
                 Err(error) if error.may_have_applied() => {
                     return Acquisition::Unknown(error.to_string());
                 }
-                // Redisson retries commands that it could not send, or that were rejected.
+                // Redisson retries commands that it could not send, or that the server rejected.
                 Err(error) => (Some(self.env.jitter(&self.settings.retry)), error.to_string()),
             };
             if self.env.left(deadline).is_zero() {
@@ -112,8 +111,8 @@ impl RLock {
             if messages.is_none() {
                 messages = self.subscribe(key, self.env.left(deadline)).await;
                 if messages.is_some() {
-                    // The client may have missed messages before it subscribed, so it checks the
-                    // lock again.
+                    // The client checks again, because it may have missed messages before it
+                    // subscribed.
                     continue;
                 }
             }
@@ -172,8 +171,8 @@ impl RLock {
         }
     }
 
-    /// Returns whether a replica has the lock. Waits for a third of the reply timeout, as with the
-    /// library's defaults.
+    /// Returns whether a replica has the lock. Waits for a third of the reply timeout, as the
+    /// library does by default.
     async fn is_replicated(&mut self) -> Result<bool, CallError> {
         let patience_ms = (self.settings.command_timeout / 3).as_millis().to_string();
         match self.redis.call(&[b"WAIT", b"1", patience_ms.as_bytes()]).await? {
@@ -200,7 +199,7 @@ impl RLock {
         self.env.sleep(self.env.left(sleep_on)).await;
     }
 
-    /// Runs `unlock()` of the library. Retries only commands that could not be sent.
+    /// Runs the library's `unlock()`. Retries only commands that could not be sent.
     pub async fn unlock(&mut self, key: &str) -> Release {
         let mut outcome = self.unlock_once(key).await;
         for _ in 1..RELEASE_ATTEMPTS {
@@ -252,8 +251,8 @@ impl RLock {
         let _ = crate::commands::expire_ms(&mut self.redis, key, lease).await;
     }
 
-    /// Leaves the queue. Ignores the result, because the scripts also remove a waiter whose timeout
-    /// has passed.
+    /// Leaves the queue. Ignores errors, because the scripts also remove a waiter after its
+    /// timeout.
     async fn leave_queue(&mut self, key: &str, wait: Duration) {
         let (names, wait_ms) = (Names::of(key), wait.as_millis().to_string());
         let keys = [names.queue.as_bytes(), names.timeouts.as_bytes()];
@@ -284,8 +283,8 @@ impl RLock {
         }
     }
 
-    /// Subtracts one acquire from the watchdog's count, and stops the renewal at zero. As in the
-    /// library, the count goes down even if the unlock fails.
+    /// Subtracts one acquire from the watchdog's count. As in the library, this happens even if the
+    /// unlock fails.
     fn stop_renewing(&mut self) {
         self.watch.holds = self.watch.holds.saturating_sub(1);
         if self.watch.holds == 0

@@ -1,14 +1,12 @@
-//! The Lua scripts of Redisson's locks, equivalent to the library's. Only the first write of a
-//! script can fail, when the key has another type, so a failed script has changed nothing.
+//! The Lua scripts of Redisson's locks, equivalent to the library's. Times are in milliseconds.
 
 use crate::script::Script;
 
-/// The message published at a release.
+/// Message that a release publishes.
 pub const UNLOCK_MESSAGE: &[u8] = b"0";
 
-/// Script that takes the lock, or takes it once more for its holder. KEYS: lock. ARGV: time to live
-/// in milliseconds, `uuid:thread`. Returns nil if the caller now holds the lock, else the lock's
-/// remaining time.
+/// Script that acquires the lock or increments its holder's count. KEYS: lock. ARGV: ttl,
+/// `uuid:thread`. Returns nil if the caller now holds the lock, or otherwise the remaining ttl.
 pub static ACQUIRE: Script = Script::new(
     r#"if redis.call("exists",KEYS[1]) == 0 or redis.call("hexists",KEYS[1],ARGV[2]) == 1 then
     redis.call("hincrby",KEYS[1],ARGV[2],1)
@@ -18,9 +16,8 @@ end
 return redis.call("pttl",KEYS[1])"#,
 );
 
-/// Script that releases the lock once. KEYS: lock, channel. ARGV: message, time to live,
-/// `uuid:thread`. Returns nil if the caller does not hold the lock, 0 if it still holds it, and 1
-/// if the lock is free.
+/// Script that releases the lock once. KEYS: lock, channel. ARGV: message, ttl, `uuid:thread`.
+/// Returns nil if the caller does not hold the lock, 0 if it still holds it, and 1 if it is free.
 pub static RELEASE: Script = Script::new(
     r#"if redis.call("hexists",KEYS[1],ARGV[3]) == 0 then
     return nil
@@ -34,8 +31,8 @@ redis.call("publish",KEYS[2],ARGV[1])
 return 1"#,
 );
 
-/// Script that renews the lock. KEYS: lock. ARGV: time to live, `uuid:thread`. Returns 1 if the
-/// caller held it.
+/// Script that renews the lock. KEYS: lock. ARGV: ttl, `uuid:thread`. Returns 1 if the caller held
+/// it.
 pub static RENEW: Script = Script::new(
     r#"if redis.call("hexists",KEYS[1],ARGV[2]) == 1 then
     redis.call("pexpire",KEYS[1],ARGV[1])
@@ -44,9 +41,9 @@ end
 return 0"#,
 );
 
-/// Script that takes the fair lock or joins its queue. KEYS: lock, queue, timeouts. ARGV: time to
-/// live, `uuid:thread`, the limit of a waiter, the wall clock; all times are in milliseconds.
-/// Returns nil if the caller holds the lock, and otherwise the time to wait in the queue.
+/// Script that acquires the fair lock or joins its queue. KEYS: lock, queue, timeouts. ARGV: ttl,
+/// `uuid:thread`, the `wait`, the wall clock. Returns nil if the caller holds the lock, or
+/// otherwise the time to wait in the queue.
 pub static FAIR_ACQUIRE: Script = Script::new(
     r#"while true do
     local first = redis.call("lindex",KEYS[2],0)
@@ -92,8 +89,8 @@ return ttl"#,
 );
 
 /// Script that releases the fair lock once. KEYS: lock, queue, timeouts, channel. ARGV: message,
-/// time to live, `uuid:thread`, the wall clock. Returns nil if another process holds the lock, 0 if
-/// the caller still holds it, and 1 if it is free, even if it was free before.
+/// ttl, `uuid:thread`, the wall clock. Returns nil if another process holds the lock, 0 if the
+/// caller still holds it, and 1 if it is free.
 pub static FAIR_RELEASE: Script = Script::new(
     r#"while true do
     local first = redis.call("lindex",KEYS[2],0)
@@ -123,8 +120,7 @@ end
 return 1"#,
 );
 
-/// Script that leaves the queue, so that later waiters move up. KEYS: queue, timeouts. ARGV:
-/// `uuid:thread`, its planned wait in milliseconds.
+/// Script that leaves the queue. KEYS: queue, timeouts. ARGV: `uuid:thread`, its `wait`.
 pub static FAIR_LEAVE: Script = Script::new(
     r#"local queue = redis.call("lrange",KEYS[1],0,-1)
 local place = 1

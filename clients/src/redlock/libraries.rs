@@ -1,17 +1,13 @@
-//! Redlock as three libraries implement it. Time, quorum and release follow the library;
-//! connections and timeouts are those of this crate. In all three, one random value serves all
-//! attempts of an acquire.
+//! Redlock as three libraries implement it. In all three, one random value serves all attempts.
 //!
 //! - `redlock-py` 1.0.8 asks the masters one after the other. It measures the elapsed time by
-//!   **`time.time()`, the wall clock**, with a drift of 1 % and 2 ms. It makes 3 attempts with a
-//!   fixed delay of 200 ms. It **raises `MultipleRedlockException` for a lock that it took while
-//!   one master gave an error**, and the majority keeps the key.
-//! - `node-redlock` 5 (main branch) asks all masters in parallel, with a drift of 1 % and 2 ms. It
-//!   **does not compare the end of the validity with the time**. It makes 10 retries 100 to 300 ms
-//!   apart. It **releases a failed attempt's keys only when the last attempt has failed**, so a
-//!   process blocks itself.
-//! - `redsync` 4 asks all masters in parallel, with a drift of 1 % and not the 2 ms. It makes 32
-//!   tries 50 to 250 ms apart.
+//!   **`time.time()`, the wall clock**. It makes 3 attempts 200 ms apart. It **raises
+//!   `MultipleRedlockException` for a lock that it acquired while one master returned an error**.
+//! - `node-redlock` 5 asks all masters in parallel. It **does not compare the end of the validity
+//!   with the time**. It makes 10 retries 100 to 300 ms apart. It **releases a failed attempt's
+//!   keys only after the last attempt**, so a process blocks itself.
+//! - `redsync` 4 asks all masters in parallel, with a drift of 1 % without the 2 ms. It makes 32
+//!   attempts 50 to 250 ms apart.
 
 use super::masters::Masters;
 use super::variants::attempt_together;
@@ -24,7 +20,7 @@ use bytes::Bytes;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::time::Duration;
 
-/// Entry of `redlock-py` in the table of locks.
+/// Definition of `redlock-py`.
 pub const PYTHON: Definition = Definition {
     name: "redlock-py",
     about: "redlock with the wall clock and three attempts 200 ms apart; raises if a master \
@@ -36,7 +32,7 @@ pub const PYTHON: Definition = Definition {
     ..DEFINITION
 };
 
-/// Entry of `node-redlock` in the table of locks.
+/// Definition of `node-redlock`.
 pub const NODE: Definition = Definition {
     name: "node-redlock",
     about: "redlock on all masters in parallel; does not compare the validity with the time; \
@@ -48,7 +44,7 @@ pub const NODE: Definition = Definition {
     ..DEFINITION
 };
 
-/// Entry of `redsync` in the table of locks.
+/// Definition of `redsync`.
 pub const REDSYNC: Definition = Definition {
     name: "redsync",
     about: "redlock on all masters in parallel, with a drift margin of 1 % only",
@@ -81,8 +77,8 @@ impl Library {
         Library { env, settings, masters }
     }
 
-    /// Makes up to `attempts_max` attempts with one owner value. If an attempt may have left a key,
-    /// the result is never a refusal.
+    /// Makes up to `attempts_max` attempts with one owner value. Returns no refusal after an
+    /// attempt that may have left a key.
     async fn attempts(
         &mut self,
         attempts_max: usize,
@@ -120,8 +116,8 @@ impl Lock for Python {
             let start = env.wall_clock();
             let votes = masters.lock_in_turn(resource, owner).await;
             let elapsed = env.wall_clock().0.saturating_sub(start.0);
-            // The lease always uses the monotonic clock, even if the library timed the calls by
-            // another one.
+            // The end of a lease is always on the monotonic clock, even if the library uses the
+            // wall clock.
             let now = env.monotonic_clock();
             let start = Monotonic(now.0.saturating_add_signed(elapsed.saturating_neg()));
             let valid_until = start.plus(min_validity(settings.ttl));

@@ -1,4 +1,4 @@
-//! Redlock's independent masters ([`Masters`]). Calls all of them and counts their answers.
+//! Redlock's independent masters ([`Masters`]), which vote on a lock.
 
 use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env, Monotonic};
@@ -22,10 +22,9 @@ pub(super) enum Vote {
 pub(super) enum Removal {
     Removed,
     Absent,
-    /// The master no longer has the key. An earlier reply was lost, so this release may have
-    /// removed it.
+    /// The master no longer has the key. Perhaps an earlier request removed it without a reply.
     Gone,
-    /// The master did not answer; `reached` means that the request may have arrived.
+    /// The master did not answer. `reached` means that the request may have arrived.
     Unanswered {
         reached: bool,
     },
@@ -110,7 +109,7 @@ impl Masters {
         Votes(answers.iter().map(Vote::of).collect())
     }
 
-    /// Unlocks all masters. Returns `true` if a master may still hold the key.
+    /// Unlocks all masters. Returns whether a master may still have the key.
     pub(super) async fn unlock_all(
         &mut self,
         resource: &str,
@@ -124,7 +123,8 @@ impl Masters {
         standing
     }
 
-    /// Unlocks like [`Masters::unlock_all`], but asks only masters that confirmed the lock.
+    /// Unlocks only the masters that confirmed the lock. Returns whether a master may still have
+    /// the key.
     pub(super) async fn unlock_answered(
         &mut self,
         resource: &str,
@@ -141,8 +141,7 @@ impl Masters {
         standing
     }
 
-    /// Asks all masters to remove the key. Repeats the request to silent masters a limited number
-    /// of times.
+    /// Asks all masters to remove the key. Repeats the request a limited number of times.
     pub(super) async fn release(&mut self, lease: &Lease) -> Release {
         let removals = vec![Removal::Unanswered { reached: false }; self.sessions.len()];
         self.release_where(lease, removals).await
@@ -195,8 +194,7 @@ impl Vote {
 fn may_stand(vote: Vote, removal: &Result<bool, CallError>) -> bool {
     match (vote, removal) {
         (_, Ok(true)) | (Vote::NotLocked | Vote::Unreached, _) | (Vote::Locked, Ok(false)) => false,
-        // A lost request may still arrive at the master and set the key, even if the key does not
-        // exist yet.
+        // The lost request may still arrive and set the key.
         (Vote::Unknown, _) | (Vote::Locked, Err(_)) => true,
     }
 }

@@ -39,7 +39,7 @@ fn asks_all_masters_in_turn_and_states_its_validity() {
     let world = world(&[], normal);
     let mut lock = world.lock("redlock", &five(), &settings());
     let lease = granted(world.run(lock.acquire("lock")));
-    // The validity is 10 s less 1 % and 2 ms, counted from the start of the acquire at 0 s.
+    // The validity is 10 s less 1 % and 2 ms, and begins when the acquire begins, at 0 s.
     assert_eq!(lease.valid_until, Some(Monotonic(9_898_000)));
     assert_eq!(world.run(lock.release(lease)), Release::Released);
     insta::assert_snapshot!(world.trace(), @r"
@@ -99,7 +99,7 @@ fn a_minority_is_unlocked_on_all_masters_even_those_that_did_not_answer() {
     world.serve("m3", dark);
     let mut lock = world.lock("redlock", &five(), &one_attempt());
     let acquisition = world.run(lock.acquire("lock"));
-    // The client removed the key of the lost SET at m4 and never reached m3, so no key remains.
+    // The client removed the key of the lost SET at m4 and never reached m3.
     assert_eq!(acquisition, Acquisition::Refused("locked 1 of 5".into()));
     for master in ["m3", "m4", "m5"] {
         assert_eq!(world.value(master, "lock"), None, "{master}");
@@ -211,8 +211,8 @@ fn a_quorum_just_in_time_is_granted() {
     });
     let settings = Settings { ttl: Duration::from_millis(100), ..one_attempt() };
     let mut lock = world.lock("redlock", &five(), &settings);
-    // Each of the 5 masters takes 1 ms to connect and 18 ms to answer. So 95 ms have passed, and
-    // the validity ends at 97 ms.
+    // Each of the 5 masters takes 1 ms to connect and 18 ms to answer. That makes 95 ms, and the
+    // validity ends at 97 ms.
     let lease = granted(world.run(lock.acquire("lock")));
     assert_eq!((world.now(), lease.valid_until), (95_000, Some(Monotonic(97_000))));
 }

@@ -1,16 +1,4 @@
-//! Redlock with one step left out or changed; the correct twin of each is `redlock`, unless another
-//! is named:
-//!
-//! - `redlock-no-validity-check` has **step 3 without the time, and no step 4**: a majority is
-//!   enough, however late, and the lease has no validity.
-//! - `redlock-unlock-answered` **sends step 5 and the release only to masters that confirmed the
-//!   lock**. A master whose answer was lost keeps the key until it expires.
-//! - `redlock-no-random-delay` asks all masters in parallel and has **the same delay for all
-//!   processes**, the middle of the range, so processes that split the votes once soon split them
-//!   again. Its twin is `redlock-parallel`, with all masters in parallel and a random delay.
-//! - `redlock-fencing` uses **the first 52 bits of the random value as fencing token**. These bits
-//!   do not contain the order of grants, so a storage that compares them rejects rightful holders
-//!   and accepts stale ones. Its twin is `fencing`.
+//! Redlock with one step omitted or changed.
 
 use super::masters::{Masters, Votes};
 use super::{DEFINITION, Redlock, min_validity};
@@ -21,7 +9,7 @@ use crate::retry::Retry;
 use bytes::Bytes;
 use std::time::Duration;
 
-/// Entry of `redlock-no-validity-check`, which ignores the elapsed time.
+/// Definition of `redlock-no-validity-check`, which ignores the elapsed time.
 pub const NO_VALIDITY_CHECK: Definition = Definition {
     name: "redlock-no-validity-check",
     about: "redlock that accepts a majority even if it came too late",
@@ -29,7 +17,7 @@ pub const NO_VALIDITY_CHECK: Definition = Definition {
     ..DEFINITION
 };
 
-/// Entry of `redlock-unlock-answered`, which unlocks only masters that confirmed the lock.
+/// Definition of `redlock-unlock-answered`, which unlocks only masters that confirmed the lock.
 pub const UNLOCK_ANSWERED: Definition = Definition {
     name: "redlock-unlock-answered",
     about: "redlock that unlocks only the masters that answered",
@@ -40,7 +28,7 @@ pub const UNLOCK_ANSWERED: Definition = Definition {
     ..DEFINITION
 };
 
-/// Entry of `redlock-parallel`, which asks all masters in parallel.
+/// Definition of `redlock-parallel`, which asks all masters in parallel.
 pub const PARALLEL: Definition = Definition {
     name: "redlock-parallel",
     about: "redlock that asks all masters in parallel",
@@ -48,7 +36,7 @@ pub const PARALLEL: Definition = Definition {
     ..DEFINITION
 };
 
-/// Entry of `redlock-no-random-delay`, which has a constant retry delay.
+/// Definition of `redlock-no-random-delay`, which has a constant retry delay.
 pub const NO_RANDOM_DELAY: Definition = Definition {
     name: "redlock-no-random-delay",
     about: "redlock-parallel with the same delay between all attempts",
@@ -59,7 +47,7 @@ pub const NO_RANDOM_DELAY: Definition = Definition {
     ..DEFINITION
 };
 
-/// Entry of `redlock-fencing`, which has random tokens.
+/// Definition of `redlock-fencing`, whose tokens are random.
 pub const FENCING: Definition = Definition {
     name: "redlock-fencing",
     about: "redlock whose random value is the fencing token, although random values have no order",

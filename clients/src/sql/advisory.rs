@@ -1,14 +1,7 @@
-//! `pg-advisory`: `pg_try_advisory_lock` takes the lock for the session, `pg_advisory_unlock`
-//! releases it.
-//!
-//! Source: PostgreSQL 15's documentation, "Advisory Locks": a session-level lock is held until it
-//! is released or the session ends.
-//!
-//! One mistake is kept: **the holder does not learn that its session has ended**. A cut network, a
-//! restart of the server or a timeout there ends the connection and the lock, and the holder
-//! notices at its release.
-//!
-//! The owner value is the process id of the backend, as in `pg_locks`.
+//! `pg-advisory`: a session-level lock by `pg_try_advisory_lock` and `pg_advisory_unlock`.
+//! Source: PostgreSQL 15's documentation, "Advisory Locks". The holder does not learn that its
+//! session, and the lock with it, has ended. The owner value is the process id of the backend, as
+//! in `pg_locks`.
 
 use super::protocol::{Kind, Parameter};
 use super::session::{Failure, Session};
@@ -21,7 +14,7 @@ use crate::lock::{
 use crate::retry::Retry;
 use std::time::Duration;
 
-/// Entry of `pg-advisory` in the table of locks.
+/// Definition of `pg-advisory`.
 pub const DEFINITION: Definition = Definition {
     name: "pg-advisory",
     about: "PostgreSQL: pg_try_advisory_lock for the session; released by pg_advisory_unlock",
@@ -52,8 +45,8 @@ impl Advisory {
         Advisory { env, settings: settings.clone(), timeout, server }
     }
 
-    /// Tries to take the lock once. After an unknown outcome it closes the connection, which makes
-    /// the server drop the lock.
+    /// Tries to acquire the lock once. An unknown outcome closes the connection, and so drops the
+    /// lock.
     async fn attempt(&mut self, resource: &str) -> Acquisition {
         let key = Parameter { kind: Kind::Int8, text: number(resource).to_string() };
         match self.server.run("SELECT pg_try_advisory_lock($1)", &[key]).await {
@@ -67,8 +60,6 @@ impl Advisory {
         }
     }
 
-    /// Releases the lock on the connection that took it, because no other connection can release
-    /// it.
     async fn give_back(&mut self, lease: &Lease) -> Release {
         if self.server.backend().map(|backend| backend.to_string()).as_deref().map(str::as_bytes)
             != Some(&lease.owner[..])
@@ -78,7 +69,6 @@ impl Advisory {
         let key = Parameter { kind: Kind::Int8, text: number(&lease.resource).to_string() };
         match self.server.bound("SELECT pg_advisory_unlock($1)", &[key], self.timeout).await {
             Ok(done) if done.is_true() => Release::Released,
-            // The session no longer has the lock, or has ended.
             Ok(_) | Err(Failure::Refused(_) | Failure::Lost(CallError::Unsent(_))) => {
                 Release::NotHeld
             }

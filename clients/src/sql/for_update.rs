@@ -1,19 +1,7 @@
 //! `select-for-update`: the lock is a transaction with a row lock.
-//!
-//! ```text
-//! BEGIN; SET LOCAL lock_timeout = ...;  SELECT name FROM locks WHERE name = $1 FOR UPDATE
-//! the section
-//! COMMIT
-//! ```
-//!
-//! Source: PostgreSQL 15's documentation, "Explicit Locking", row-level locks. `FOR UPDATE` keeps
-//! all other transactions from locking or changing the row until the transaction ends.
-//! `lock_timeout` limits the wait in the server's queue to the application's timeout.
-//!
-//! One mistake is kept: **only the end of the connection ends the transaction of a paused holder**,
-//! so all others wait for the whole pause. In `select-for-update-timeout` the server ends it after
-//! the ttl (`idle_in_transaction_session_timeout`). Then the lock is gone, and the holder learns of
-//! it when it commits.
+//! Source: PostgreSQL 15's documentation, "Explicit Locking". In `select-for-update-timeout` the
+//! server ends the transaction after the ttl (`idle_in_transaction_session_timeout`), and the
+//! holder learns this when it commits.
 
 use super::protocol::{Done, Parameter};
 use super::session::{Failure, Session};
@@ -26,7 +14,7 @@ use crate::lock::{
 use crate::retry::Retry;
 use std::time::Duration;
 
-/// Entry of `select-for-update` in the table of locks.
+/// Definition of `select-for-update`.
 pub const DEFINITION: Definition = Definition {
     name: "select-for-update",
     about: "PostgreSQL: SELECT ... FOR UPDATE locks a row until the transaction ends",
@@ -37,7 +25,7 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| Box::new(ForUpdate::new(env, servers, settings, None)),
 };
 
-/// Entry of `select-for-update-timeout`, which limits how long a transaction may be idle.
+/// Definition of `select-for-update-timeout`, whose transaction may be idle for a ttl at most.
 pub const TIMEOUT: Definition = Definition {
     name: "select-for-update-timeout",
     about: "select-for-update whose transaction the server ends when it is idle for the ttl",
@@ -73,7 +61,6 @@ impl ForUpdate {
                 Acquisition::Refused("no row has that name".into())
             }
             Err(error) => {
-                // A failed connection is already closed, which rolls back its transaction.
                 if let Failure::Refused(_) = error {
                     self.server.roll_back().await;
                 }
@@ -105,7 +92,6 @@ impl ForUpdate {
         }
         match self.server.commit().await {
             Ok(true) => Release::Released,
-            // The transaction was rolled back, or the session has ended, so the lock is gone.
             Ok(false) | Err(Failure::Refused(_) | Failure::Lost(CallError::Unsent(_))) => {
                 self.server.close();
                 Release::NotHeld
@@ -114,8 +100,7 @@ impl ForUpdate {
         }
     }
 
-    /// Takes the lock. Retries only attempts that did not wait in the server, such as after a
-    /// refused connection.
+    /// Acquires the lock. Retries only failures that occur before the wait at the server.
     async fn take(&mut self, resource: &str) -> Acquisition {
         let deadline = self.env.monotonic_clock().plus(self.settings.acquire_timeout);
         let retry = Retry::start(&self.env, &self.settings);

@@ -1,9 +1,6 @@
-//! The client's side of PostgreSQL's protocol, version 3.0, with extended queries, unnamed
-//! statements and values as text.
-//!
+//! Client side of the PostgreSQL protocol 3.0, with extended queries and values as text.
 //! Source: PostgreSQL's documentation, "Frontend/Backend Protocol". Like pgjdbc, the client sends a
-//! statement as Parse, Bind, Describe, Execute and Sync in one message, with a pending BEGIN before
-//! it.
+//! statement as Parse, Bind, Describe, Execute and Sync in one message, after any pending BEGIN.
 
 use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
@@ -11,10 +8,10 @@ use std::fmt;
 
 const MESSAGE_MAX: usize = 1024 * 1024;
 
-/// The declared type of a parameter.
+/// The declared type of a parameter, in the choice of pgjdbc.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// The type that the server infers; pgjdbc uses it for a `java.sql.Timestamp`.
+    /// The type that the server infers, for a `java.sql.Timestamp`.
     Unspecified,
     /// The type `varchar`, for a `java.lang.String`.
     Varchar,
@@ -45,7 +42,7 @@ impl Parameter {
 pub struct Done {
     /// Command tag, such as `UPDATE 1`.
     pub tag: String,
-    /// Returned rows as text; `None` means NULL.
+    /// Returned rows as text. `None` means NULL.
     pub rows: Vec<Vec<Option<String>>>,
 }
 
@@ -96,7 +93,7 @@ pub fn statement(out: &mut Vec<u8>, sql: &str, parameters: &[Parameter]) {
         values.extend_from_slice(&(parameter.text.len() as u32).to_be_bytes());
         values.extend_from_slice(parameter.text.as_bytes());
     }
-    // Zero format codes mean that all values and result columns are text.
+    // Zero format codes select text for all values and result columns.
     message(out, b'B', &[b"\0\0\0\0", &count, &values, b"\0\0"]);
     message(out, b'D', &[b"P\0"]);
     message(out, b'E', &[b"\0\0\0\0\0"]);
@@ -110,7 +107,7 @@ pub fn sync(out: &mut Vec<u8>) {
 /// A message from the server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// The process id of the backend, which the server sends with its secret key.
+    /// The process id of the backend.
     Key(u32),
     /// A row, with `None` for NULL.
     Row(Vec<Option<String>>),
@@ -120,12 +117,12 @@ pub enum Answer {
     Error(Refusal),
     /// The server waits for the next statement.
     Ready {
-        /// `true` if a transaction is open, even a failed one.
+        /// `true` if a transaction is open, even if it has failed.
         in_transaction: bool,
     },
     /// `true` if the server is a standby (`in_hot_standby`).
     IsStandby(bool),
-    /// A message that needs no answer and is not about the statement.
+    /// A message that needs no handling.
     Other,
 }
 
@@ -147,7 +144,7 @@ impl fmt::Display for Refusal {
 }
 
 impl Answer {
-    /// Takes one whole answer from the front of the buffer. Errors: [`CallError::Malformed`].
+    /// Removes one whole answer from the front of the buffer.
     pub fn take_from(input: &mut BytesMut) -> Result<Option<Answer>, CallError> {
         let Some(head) = input.first_chunk::<5>() else { return Ok(None) };
         let kind = head[0];

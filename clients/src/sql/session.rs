@@ -1,8 +1,7 @@
 //! A client of a PostgreSQL server ([`Session`]), which connects on demand.
 //!
-//! It keeps a connection until an error or a dropped call. If a connection was broken before the
-//! client sent anything, the client replaces it once, unless a lock or a transaction was bound to
-//! it. With several hosts, each connect takes the first one that answers and accepts writes:
+//! It replaces a connection that broke before a statement was sent, unless a lock or transaction is
+//! bound to it. With several hosts, each connect takes the first one that accepts writes:
 //! `target_session_attrs=read-write` of libpq, `targetServerType=primary` of pgjdbc.
 
 use super::protocol::{Answer, Done, Parameter, Refusal, startup, statement, sync};
@@ -38,7 +37,7 @@ impl Failure {
 }
 
 impl Session {
-    /// Creates a session; `timeout` limits each connect and each statement.
+    /// Creates a session. `timeout` limits each connect and each statement.
     pub fn new(env: &Env, hosts: &[Address], timeout: Duration) -> Session {
         Session { env: env.clone(), hosts: hosts.to_vec(), timeout, open: None }
     }
@@ -53,7 +52,7 @@ impl Session {
         self.open = None;
     }
 
-    /// Runs a statement that no lock or transaction is bound to.
+    /// Runs a statement to which no lock or transaction is bound.
     pub async fn run(&mut self, sql: &str, parameters: &[Parameter]) -> Result<Done, Failure> {
         self.fresh(&[(sql, parameters)], self.timeout).await
     }
@@ -68,8 +67,7 @@ impl Session {
         self.fresh(&[(begin, &[]), (sql, parameters)], self.timeout).await
     }
 
-    /// Runs a statement on the open connection within a time limit. Fails with
-    /// [`CallError::Unsent`] if none is open.
+    /// Runs a statement on the open connection. Fails with [`CallError::Unsent`] if none is open.
     pub async fn bound(
         &mut self,
         sql: &str,
@@ -92,7 +90,7 @@ impl Session {
         Ok(self.go_on("COMMIT", &[]).await?.tag == "COMMIT")
     }
 
-    /// Rolls back the transaction; if that fails, closes the connection, with the same effect.
+    /// Rolls back the transaction, or closes the connection if the rollback fails.
     pub async fn roll_back(&mut self) {
         if self.go_on("ROLLBACK", &[]).await.is_err() {
             self.open = None;
@@ -116,8 +114,7 @@ impl Session {
         }
     }
 
-    /// Runs statements with the connection moved out, so that a drop or any error but a refusal
-    /// closes it.
+    /// Moves the connection out, so that a drop or any error except a refusal closes it.
     async fn attempt(
         &mut self,
         statements: &[(&str, &[Parameter])],
@@ -161,7 +158,6 @@ impl Session {
         let stream = Stream::open(&self.env, host, self.timeout).await?;
         let mut open = Open { stream, backend: 0, in_transaction: false, is_standby: false };
         let failed = |reason: String| no_connection(host, reason);
-        // The client has not sent the statement yet, so the server cannot have executed it.
         match open.exchange(&startup()).await {
             Ok(_) if open.is_standby && self.hosts.len() > 1 => {
                 Err(failed("session is read-only".to_owned()).into())

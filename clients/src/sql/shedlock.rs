@@ -1,24 +1,10 @@
 //! `shedlock-jdbc` and `shedlock-db-time`: a row with the time until which it is locked.
 //!
-//! Source: ShedLock's JdbcTemplate provider (August 2026). `StorageBasedLockProvider` tries an
-//! INSERT for a name that it has not used before. If that inserts nothing, and for known names, it
-//! tries an UPDATE. The statements are in `PostgresSqlStatementsSource`, and with `usingDbTime()`
-//! in `PostgresSqlServerTimeStatementsSource`. Each is its own transaction.
-//!
-//! ```text
-//! INSERT ... VALUES(:name, :lockUntil, :now, :lockedBy)
-//!   ON CONFLICT (name) DO UPDATE SET ... WHERE shedlock.lock_until <= :now
-//! UPDATE shedlock SET lock_until, locked_at, locked_by WHERE name = :name AND lock_until <= :now
-//! unlock, up to ten times:
-//!   UPDATE shedlock SET lock_until = :unlockTime WHERE name = :name AND locked_by = :lockedBy
-//! ```
-//!
-//! `lockedBy` is the name of the host, here drawn once for each process. `lockAtLeastFor` is zero.
-//! The library does not wait; the application tries again, as a scheduler does. One mistake is
-//! kept: **`:now` is the clock of the client** unless `usingDbTime()` is set (ShedLock's README:
-//! the clocks of the hosts should be synchronised). A client whose clock is fast finds `lock_until`
-//! in its past and takes the lock. `shedlock-db-time` uses the database's clock. There the model
-//! writes `make_interval(secs => ...)` as `cast(... as interval)`, as ShedLock did until version 5.
+//! Source: ShedLock's JdbcTemplate provider (August 2026), `PostgresSqlStatementsSource` and, with
+//! `usingDbTime()`, `PostgresSqlServerTimeStatementsSource`. Each statement is its own transaction.
+//! `lockedBy`, the host's name in the library, is drawn once per process. `lockAtLeastFor` is zero.
+//! The application retries, because the library does not. `make_interval(secs => ...)` is written
+//! as `cast(... as interval)`, as ShedLock did until version 5.
 
 use super::protocol::Parameter;
 use super::session::{Failure, Session};
@@ -32,10 +18,10 @@ use crate::owned_key::fresh_owner;
 use crate::retry::Retry;
 use bytes::Bytes;
 
-/// Maximum number of tries of an unlock in `JdbcTemplateStorageAccessor`.
+/// Maximum number of attempts to unlock in `JdbcTemplateStorageAccessor`.
 const UNLOCK_ATTEMPTS: usize = 10;
 
-/// Entry of `shedlock-jdbc` in the table of locks.
+/// Definition of `shedlock-jdbc`.
 pub const DEFINITION: Definition = Definition {
     name: "shedlock-jdbc",
     about: "ShedLock on PostgreSQL: a row with lock_until, compared with each client's clock",
@@ -46,7 +32,7 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| Box::new(ShedLock::new(env, servers, settings, &CLIENT_TIME)),
 };
 
-/// Entry of `shedlock-db-time`, which uses the clock of the database.
+/// Definition of `shedlock-db-time`, which uses the clock of the database.
 pub const DB_TIME: Definition = Definition {
     name: "shedlock-db-time",
     about: "ShedLock on PostgreSQL with usingDbTime(): lock_until is compared with the server's \
@@ -58,10 +44,10 @@ pub const DB_TIME: Definition = Definition {
 };
 
 struct Statements {
-    /// Statement with the parameters $1 name, $2 owner, $3 end or duration of the lock, $4 now.
+    /// Parameters: $1 name, $2 owner, $3 end or duration of the lock, $4 now.
     insert: &'static str,
     update: &'static str,
-    /// Statement with the parameters $1 name, $2 owner, $3 now.
+    /// Parameters: $1 name, $2 owner, $3 now.
     unlock: &'static str,
     is_by_clients: bool,
 }
@@ -138,7 +124,6 @@ impl ShedLock {
         values
     }
 
-    /// Runs `doLock` of the library.
     async fn try_lock(&mut self, resource: &str) -> Result<bool, Failure> {
         if !self.is_known {
             let inserted = self.execute(self.statements.insert, &self.taking(resource)).await?;
@@ -172,8 +157,7 @@ impl ShedLock {
         }
     }
 
-    /// Unlocks, and retries after a refusal. A lost answer is an exception in the library, so it is
-    /// not retried.
+    /// Unlocks, and retries after a refusal. The library throws an exception for a lost answer.
     async fn unlock(&mut self, lease: &Lease) -> Release {
         let mut last = String::new();
         for _ in 0..UNLOCK_ATTEMPTS {

@@ -1,42 +1,12 @@
 //! Spring Integration's `JdbcLockRegistry` with its `DefaultLockRepository`, in three generations.
 //!
 //! Source: spring-integration-jdbc, package `lock`: 4.3 to 5.3 (`jdbc-4`), 5.4 to 5.5 (`jdbc-5`),
-//! 7.0 (`jdbc-7`).
+//! 7.0 (`jdbc-7`). A failed COMMIT is a TransactionSystemException, which 4 throws and 5.4.8 and
+//! later retry immediately. The key is the resource itself, of which the library makes a UUID. The
+//! model sets the isolation level with BEGIN, and the library in an earlier message.
 //!
-//! ```text
-//! tryLock(wait): lock the ReentrantLock of this key within `wait`; call acquire() every 100 ms
-//!   until the wall clock shows that `wait` is over. After a transient error (SQLSTATE class 40,
-//!   such as a serialization failure) call it again immediately. A failed COMMIT is another error
-//!   (TransactionSystemException): 4 throws it, 5.4.8 and later call acquire() again immediately.
-//! acquire(), one transaction:
-//!   4: SERIALIZABLE    DELETE ... WHERE CREATED_DATE < now - ttl;
-//!                      UPDATE CREATED_DATE WHERE CLIENT_ID is ours; INSERT
-//!   5: SERIALIZABLE    UPDATE CLIENT_ID, CREATED_DATE
-//!                      WHERE CLIENT_ID is ours OR CREATED_DATE < now - ttl; INSERT
-//!   7: READ COMMITTED  UPDATE CLIENT_ID, EXPIRED_AFTER
-//!                      WHERE CLIENT_ID is ours OR EXPIRED_AFTER < now; INSERT
-//!   the lock is held if the UPDATE or the INSERT changed a row; a duplicate key is a refusal
-//! unlock: count down; if that was the outermost, DELETE WHERE CLIENT_ID is ours. After a transient
-//!   error 4 throws, and later versions try again immediately. 7 throws if the DELETE found no row.
-//!   In any case release the ReentrantLock.
-//! ```
-//!
-//! The client id belongs to the repository and stays the same for the life of a process, so a
-//! process finds its own row and continues. The key is the resource itself; the library makes a
-//! UUID of it.
-//!
-//! These mistakes are kept. **Now is the clock of the client**: a client whose clock is fast takes
-//! a lock that has not expired, and a client whose clock is slow loses its row. **Nothing renews
-//! the row** unless the application does. 4 and 5 do not check whether the release found the row.
-//! `jdbc-5-app-id` gives every process the name of the application as its client id (`new
-//! DefaultLockRepository(dataSource, applicationName)`), as some programs do: **each process's
-//! UPDATE takes every other process's row for its own**.
-//!
-//! The model sets the isolation level with BEGIN; the library sends it in an earlier message. After
-//! a duplicate key PostgreSQL rolls back a committed transaction, which drivers before pgjdbc
-//! 42.2.11 do not report, and neither does the model. Later drivers throw, and Spring from 5.4.8
-//! then tries again without its 100 ms. `ON CONFLICT DO NOTHING` in `jdbc-7`, which the
-//! documentation recommends for PostgreSQL from 6.1 on, avoids the error.
+//! After a duplicate key, PostgreSQL rolls back a committed transaction. Drivers before pgjdbc
+//! 42.2.11 and the model do not report this. `ON CONFLICT DO NOTHING` in `jdbc-7` avoids the error.
 
 use super::protocol::{Done, Parameter};
 use super::session::{Failure, Session};
@@ -51,13 +21,12 @@ use bytes::Bytes;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Delay between two tries, the library's `idleBetweenTries`.
 const IDLE: Duration = Duration::from_millis(100);
 const REGION: &str = "DEFAULT";
 const APPLICATION: &str = "orders-service";
 const DUPLICATE: &str = "23505";
 
-/// Entry of `jdbc-4`, the generation of 4.3.
+/// Definition of `jdbc-4`, the registry of 4.3 to 5.3.
 pub const FOUR: Definition = Definition {
     name: "jdbc-4",
     about: "Spring's JdbcLockRegistry 4.3: DELETE of a row expired by the client's clock, UPDATE, \
@@ -69,7 +38,7 @@ pub const FOUR: Definition = Definition {
     build: |env, servers, settings| Jdbc::boxed(env, servers, settings, &GENERATIONS[0], false),
 };
 
-/// Entry of `jdbc-5`, the generation of 5.4.
+/// Definition of `jdbc-5`, the registry of 5.4 and 5.5.
 pub const FIVE: Definition = Definition {
     name: "jdbc-5",
     about: "Spring's JdbcLockRegistry 5.4: UPDATE of its own or an expired row, INSERT",
@@ -78,7 +47,7 @@ pub const FIVE: Definition = Definition {
     ..FOUR
 };
 
-/// Entry of `jdbc-5-app-id`, which has one client id for all processes.
+/// Definition of `jdbc-5-app-id`, which has one client id for all processes.
 pub const APP_ID: Definition = Definition {
     name: "jdbc-5-app-id",
     about: "jdbc-5 whose client id is the application's name, the same in every process",
@@ -86,7 +55,7 @@ pub const APP_ID: Definition = Definition {
     ..FIVE
 };
 
-/// Entry of `jdbc-7`, the generation of 7.0.
+/// Definition of `jdbc-7`, the registry of 7.0.
 pub const SEVEN: Definition = Definition {
     name: "jdbc-7",
     about: "Spring's JdbcLockRegistry 7.0: like jdbc-5 with EXPIRED_AFTER, and a release that \
@@ -98,19 +67,17 @@ pub const SEVEN: Definition = Definition {
 
 struct Generation {
     begin: &'static str,
-    /// Statement with the parameters $1 key, $2 region, $3 the time before which a row is expired.
+    /// Parameters: $1 key, $2 region, $3 time up to which rows have expired.
     delete_expired: Option<&'static str>,
-    /// Statement with the parameters $1 key, $2 region, $3 owner, $4 new time, and if there is no
-    /// `delete_expired`, $5 the time before which a row is expired.
+    /// Parameters: $1 key, $2 region, $3 owner, $4 new time. Without `delete_expired` also $5, the
+    /// time up to which rows have expired.
     update: &'static str,
-    /// Statement with the parameters $1 key, $2 region, $3 owner, $4 now, and in 7.0 $5 the time of
-    /// expiry.
+    /// Parameters: $1 key, $2 region, $3 owner, $4 now, and in 7.0 $5 expiry time.
     insert: &'static str,
     delete: &'static str,
-    /// `true` if the row has the time of expiry, `false` if it has the time of the acquire.
+    /// `true` if the row has the expiry time, `false` if it has the time of acquisition.
     has_expiry: bool,
-    /// `true` if the library also retries a COMMIT or a release that the server refused because of
-    /// another transaction.
+    /// `true` if the library also retries a COMMIT or release that failed with a transient error.
     retries_all: bool,
 }
 
@@ -277,7 +244,7 @@ impl Jdbc {
         }
     }
 
-    /// Runs `DefaultLockRepository.acquire`; returns whether the row now belongs to the caller.
+    /// Runs `DefaultLockRepository.acquire`. Returns whether the row now belongs to the caller.
     async fn obtain(&mut self, resource: &str) -> Result<bool, Failed> {
         let changed = match self.change(resource).await {
             Ok(changed) => changed,
@@ -331,7 +298,7 @@ impl Jdbc {
         self.registry.unlock_inside();
         match removed {
             Ok(true) => Release::Released,
-            // 7.0 throws ConcurrentModificationException; earlier generations do not check.
+            // 7.0 throws ConcurrentModificationException. Earlier generations do not check.
             Ok(false) => Release::NotHeld,
             Err(error) if error.may_have_applied() => Release::Unknown(error.to_string()),
             Err(error) => Release::Unknown(format!("not released: {error}")),

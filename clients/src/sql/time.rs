@@ -3,7 +3,6 @@
 use super::protocol::{Kind, Parameter};
 use std::time::Duration;
 
-/// Formats microseconds since the Unix epoch as `2023-11-14 22:13:20.123456`.
 fn text(micros: i64) -> String {
     let (days, of_day) = (micros.div_euclid(86_400_000_000), micros.rem_euclid(86_400_000_000));
     let (year, month, day) = date(days);
@@ -12,8 +11,6 @@ fn text(micros: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{fraction:06}")
 }
 
-/// Returns the year, month and day. Counts years from March, so that the leap day is the last day
-/// of a year.
 fn date(days: i64) -> (i64, i64, i64) {
     let since_march_0000 = days + 719_468;
     let (era, day_of_era) =

@@ -1,4 +1,4 @@
-//! A ZooKeeper for tests, with one tree behind any number of members; the test injects failures.
+//! A ZooKeeper for tests, with one tree for all members. The test injects failures.
 
 use crate::zookeeper::jute::{Decoder, Encoder};
 use bytes::BytesMut;
@@ -15,7 +15,7 @@ pub(crate) struct Keeper {
     sessions: BTreeSet<i64>,
     sessions_ever: i64,
     connected: BTreeMap<usize, i64>,
-    /// Watches, each as a flag that is `true` for a watch of children, the path and the socket.
+    /// Each watch has a flag that is `true` if it watches children, its path, and its socket.
     watches: BTreeSet<(bool, String, usize)>,
 }
 
@@ -31,7 +31,6 @@ pub(crate) enum KeeperRequest {
 }
 
 impl KeeperRequest {
-    /// Parses a frame. The first frame on a socket is a connect request.
     pub(crate) fn read(frame: &[u8], is_first: bool) -> KeeperRequest {
         let mut decoder = Decoder::take_from(&mut BytesMut::from(frame)).unwrap().unwrap();
         if is_first {

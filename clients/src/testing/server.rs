@@ -1,4 +1,4 @@
-//! A server for tests, with a few keys and failures scripted by the test.
+//! A Redis server for tests, with a few keys and failures that the test chooses.
 
 use crate::articles::lua_extend::EXTEND_OR_TAKE;
 use crate::articles::stamp::COMPARE_AND_SET;
@@ -9,7 +9,7 @@ use crate::script::Script;
 use crate::spring_registry;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Initial time of all wall clocks, in microseconds since the Unix epoch. A test may change it.
+/// Initial time of all wall clocks, in microseconds since the Unix epoch.
 pub(crate) const EPOCH: u64 = 1_700_000_000_000_000;
 
 pub(crate) struct Call<'a> {
@@ -37,7 +37,7 @@ pub(crate) enum Answer {
     Dropped,
     /// Executes the command and resets the connection instead of replying.
     ResetAfter,
-    /// Resets the connection without executing the command; refuses a connect.
+    /// Resets the connection without executing the command, or refuses the connect.
     ResetBefore,
     /// Replies with these bytes and does not execute the command.
     Says(&'static str),
@@ -215,8 +215,7 @@ impl Store {
         }
     }
 
-    /// Runs Redisson's scripts on hashes with at most one field, stored as `field=count`. It
-    /// publishes no message; the test does that.
+    /// Runs Redisson's scripts on hashes with one field, stored as `field=count`.
     fn run_redisson(&mut self, digest: &str, arguments: &[&str], now: u64) -> String {
         match arguments {
             [key, ttl_ms, id] if digest == redisson::ACQUIRE.digest() => match self

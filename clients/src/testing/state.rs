@@ -23,7 +23,7 @@ pub(super) struct State {
     pub(super) keeper: Keeper,
     pub(super) cache: Cache,
     pub(super) draws: [u64; 2],
-    /// Microseconds by which hosts' wall clocks are ahead of true time; missing hosts have 0.
+    /// Microseconds by which hosts' wall clocks are ahead of true time. Missing hosts have 0.
     pub(super) wall_ahead: BTreeMap<HostKey, i64>,
     pub(super) log: Vec<String>,
 }

@@ -1,5 +1,4 @@
-//! The test world ([`TestWorld`]), which runs locks and lets each test control servers, clocks and
-//! time.
+//! [`TestWorld`], which runs locks and lets each test control servers, clocks and time.
 
 use super::at;
 use super::cache::{self, CACHE_PORT};
@@ -23,7 +22,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-/// Number of events after which a run fails as endless.
 const EVENTS_MAX: usize = 100_000;
 
 #[derive(Default)]
@@ -53,8 +51,8 @@ impl TestWorld {
         self.state.borrow_mut().wall_ahead.insert(HostKey(host), ahead_ms * 1_000);
     }
 
-    /// Adds a server. `mishaps` decides what happens to each command and connect. If a server with
-    /// this name exists, the new one takes over its keys.
+    /// Adds a server, which takes over the keys of an old server with the same name. `mishaps`
+    /// decides what happens to each command and connect.
     pub(crate) fn serve(&self, host: &str, mishaps: impl FnMut(&Call<'_>) -> Answer + 'static) {
         let mut state = self.state.borrow_mut();
         let old = state.servers.remove(&at(host));
@@ -72,7 +70,7 @@ impl TestWorld {
         self.state.borrow_mut().servers.insert(address, server);
     }
 
-    /// Adds a memcached; all memcached servers of a world share their items.
+    /// Adds a memcached. All memcached servers of a world share their items.
     pub(crate) fn serve_cache(
         &self,
         host: &str,
@@ -204,8 +202,7 @@ impl TestWorld {
         state.happen(event);
     }
 
-    /// Returns the traffic since the last call, one message per line. Random owner values become
-    /// `owner-1`, `owner-2` and so on.
+    /// Returns the traffic since the last call, one message per line, with numbered owner values.
     pub(crate) fn trace(&self) -> String {
         let mut text = std::mem::take(&mut self.state.borrow_mut().log).join("\n");
         for (name, script) in scripts() {
@@ -244,7 +241,7 @@ impl World for TestWorld {
         Monotonic(self.now())
     }
 
-    /// Draws bits by SplitMix64, from a separate stream for each purpose.
+    /// Draws bits by SplitMix64.
     fn random(&self, _: HostKey, draw: Draw, bits: &mut [u64]) {
         let mut state = self.state.borrow_mut();
         let counter = &mut state.draws[draw as usize];

@@ -1,21 +1,10 @@
-//! Curator's client ([`Curator`]): retries, a new session after the old one has ended, and the
-//! connection state for listeners.
+//! Curator's client ([`Curator`]): retries, new sessions, and the connection state for listeners.
 //!
 //! Source: Curator 5.4.0 (`CuratorZookeeperClient`, `ConnectionState`, `ConnectionStateManager`,
-//! `RetryLoop`, `ExponentialBackoffRetry`). These parts matter to a lock:
-//!
-//! - An operation waits for a connection, at most for the connection timeout. Curator retries it
-//!   three times after a connection loss or the end of a session (`RetryLoop.callWithRetry`).
-//! - The state is SUSPENDED when the connection is lost, and LOST when the session has ended. A
-//!   session that has been SUSPENDED for its whole timeout counts as expired **without asking a
-//!   server** (`checkSessionExpiration`, with `simulatedSessionExpirationPercent` 100 as by
-//!   default), and a new one begins. At the servers the old session and its nodes may live on.
-//! - Durations are on `System.currentTimeMillis`, the wall clock.
-//!
-//! The connection timeout is a quarter of the session's, as in Curator's defaults (15 s of 60 s).
-//! The retry policy is `ExponentialBackoffRetry(base, 3)` with the shortest retry delay of the
-//! settings as base. The model does not remove an operation's watchers when it ends
-//! (`removeWatchers` in the library); they fire later without a listener.
+//! `RetryLoop`, `ExponentialBackoffRetry`). Durations are on the wall clock. A session that has
+//! been SUSPENDED for its whole timeout counts as expired **without asking a server**
+//! (`checkSessionExpiration`), although it may live on at the servers. The connection timeout is a
+//! quarter of the session's, as by default (15 s of 60 s).
 
 pub mod create;
 pub mod lock_internals;
@@ -38,7 +27,7 @@ pub const MODELS: Option<&str> = Some("Curator 5.4.0 on the Java client of ZooKe
 
 const RETRIES: u32 = 3;
 
-/// Base of the delays if the settings allow none, so that time passes between two tries.
+/// Minimum base of the retry delays, so that time passes between two attempts.
 const RETRY_BASE_MIN: Duration = Duration::from_millis(1);
 
 /// Handling of a node whose deletion no server confirmed.
@@ -57,13 +46,13 @@ pub enum ConnectionState {
     Latent,
     /// A server is connected (CONNECTED, RECONNECTED).
     Connected,
-    /// No server is connected; the session may continue.
+    /// No server is connected. The session may continue.
     Suspended,
-    /// The session has ended, or counts as ended.
+    /// The session has ended, or Curator assumes that it has.
     Lost,
 }
 
-/// The client of one process; clones share its session.
+/// The client of one process. Clones share its session.
 #[derive(Clone)]
 pub struct Curator(Rc<Owner>);
 
@@ -123,7 +112,7 @@ impl Curator {
         self.0.core.session.borrow().clone()
     }
 
-    /// Executes an operation with the current session, and repeats it while the policy allows.
+    /// Executes an operation with the current session. Retries it as the policy allows.
     pub async fn call<T>(
         &self,
         mut operation: impl AsyncFnMut(Session) -> Result<T, ZooKeeperError>,
@@ -140,8 +129,8 @@ impl Curator {
         }
     }
 
-    /// Sleeps before a retry and returns `true`. Returns `false` if the retries are used up, or
-    /// after an interrupt (`SleepingRetry.allowRetry`).
+    /// Sleeps before a retry and returns `true`. Returns `false` if no retries are left, or after
+    /// an interrupt (`SleepingRetry.allowRetry`).
     pub async fn allows_retry(&self, retries: u32) -> bool {
         if retries >= RETRIES {
             return false;
@@ -152,10 +141,8 @@ impl Curator {
         !core.env.is_interrupted()
     }
 
-    /// Deletes a node. Returns `false` if it was already gone at the first request. A node that is
-    /// gone at a retry counts as deleted, because the first request may have deleted it, and
-    /// Curator ignores `NoNode` (`LockInternals.deleteOurPath`). Without a server's confirmation
-    /// the node remains, or a background task deletes it.
+    /// Deletes a node. Returns `false` if the node was gone at the first request. A later `NoNode`
+    /// counts as deleted, because Curator ignores it (`LockInternals.deleteOurPath`).
     pub async fn delete(&self, path: &str, deletion: Deletion) -> Result<bool, ZooKeeperError> {
         let mut sent = 0_u32;
         let deletes = async |session: Session| {

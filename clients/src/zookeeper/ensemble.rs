@@ -1,5 +1,4 @@
-//! The ZooKeeper client of one process ([`Client`]), which begins a new session when the old one
-//! has ended.
+//! The ZooKeeper client of one process ([`Client`]), which replaces an ended session.
 
 use super::session::Session;
 use super::shared::Habits;

@@ -1,10 +1,10 @@
-//! The order in which a client tries servers ([`Hosts`], `StaticHostProvider` of ZooKeeper 3.8).
-//! The client shuffles the list once, and waits for a second after each round.
+//! The order in which a client tries servers ([`Hosts`]), after `StaticHostProvider` of ZooKeeper
+//! 3.8.
 
 use crate::env::{Address, Draw, Env};
 use std::time::Duration;
 
-/// Delay after a round (`hostProvider.next(1000)`).
+/// Delay after all servers have been tried (`hostProvider.next(1000)`).
 const ROUND_DELAY: Duration = Duration::from_secs(1);
 
 /// The servers of an ensemble, in one client's order.
@@ -15,7 +15,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Shuffles the servers by the process's own random numbers. Panics if there are none.
+    /// Shuffles the servers by the process's random numbers. Panics if there are none.
     pub fn shuffled(env: &Env, servers: &[Address]) -> Hosts {
         assert!(!servers.is_empty(), "an ensemble has a server");
         let mut servers = servers.to_vec();
@@ -31,7 +31,7 @@ impl Hosts {
         u32::try_from(self.servers.len()).unwrap_or(u32::MAX)
     }
 
-    /// Returns the next server to try, after a pause if all have been tried.
+    /// Returns the next server to try, after a delay if all have been tried.
     pub async fn next(&mut self, env: &Env) -> Address {
         let next = self.current.map_or(0, |current| (current + 1) % self.servers.len());
         self.current = Some(next);

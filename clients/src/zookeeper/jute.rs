@@ -1,13 +1,12 @@
-//! Jute, ZooKeeper's encoding of records. Integers are big-endian; every buffer, string and vector
-//! has its length in front. A frame is a record with its length in front. Source: `zookeeper.jute`
-//! and `BinaryOutputArchive`/`BinaryInputArchive` of ZooKeeper 3.8.
+//! Jute, ZooKeeper's encoding of records. Integers are big-endian, and lengths precede contents.
+//! Source: `zookeeper.jute`, `BinaryOutputArchive` and `BinaryInputArchive` of ZooKeeper 3.8.
 
 use bytes::{Bytes, BytesMut};
 
 /// Default of ZooKeeper's `jute.maxbuffer`, in bytes.
 const FRAME_BYTES_MAX: usize = 0xf_ffff;
 
-/// Reason why received bytes are not the expected record.
+/// Reason why the received bytes are not the expected record.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Malformed(pub String);
@@ -56,7 +55,7 @@ impl Encoder {
         texts.iter().fold(self.count(texts.len()), |encoder, text| encoder.string(text))
     }
 
-    /// Returns the whole frame with its length in front.
+    /// Returns the whole frame, preceded by its length.
     pub fn finish(mut self) -> Vec<u8> {
         let length = u32::try_from(self.0.len() - 4).expect("a frame of less than 4 GiB");
         self.0[..4].copy_from_slice(&length.to_be_bytes());
@@ -72,7 +71,7 @@ impl Encoder {
 pub struct Decoder(Bytes);
 
 impl Decoder {
-    /// Takes a whole frame from the received bytes; `None` if none has arrived.
+    /// Removes a whole frame from the received bytes, or returns `None` if it is incomplete.
     pub fn take_from(input: &mut BytesMut) -> Result<Option<Decoder>, Malformed> {
         let Some(header) = input.first_chunk::<4>() else { return Ok(None) };
         let length = usize::try_from(i32::from_be_bytes(*header)).unwrap_or(usize::MAX);
@@ -103,7 +102,7 @@ impl Decoder {
         Ok(byte)
     }
 
-    /// Reads a `buffer`; a null buffer counts as empty.
+    /// Reads a `buffer`. A null buffer counts as empty.
     pub fn buffer(&mut self) -> Result<Bytes, Malformed> {
         match self.int()? {
             -1 => Ok(Bytes::new()),
@@ -117,7 +116,7 @@ impl Decoder {
             .map_err(|_| Malformed("a string that is not UTF-8".to_owned()))
     }
 
-    /// Reads a `vector<ustring>`; a null vector counts as empty.
+    /// Reads a `vector<ustring>`. A null vector counts as empty.
     pub fn strings(&mut self) -> Result<Vec<String>, Malformed> {
         let count = self.int()?.max(0);
         (0..count).map(|_| self.string()).collect()

@@ -1,20 +1,10 @@
 //! `kazoo-lock`: the lock of the Python library kazoo.
 //!
-//! Source: kazoo 2.11.0, `kazoo.recipe.lock.Lock` (`acquire`, `_inner_acquire`, `_find_node`,
-//! `_get_predecessor`, `_best_effort_cleanup`, `release`) and `kazoo.retry.KazooRetry`. The calls
-//! are `acquire(timeout=...)` with the acquire timeout, and `release()`, on one `Lock` object for
-//! the life of the process.
-//!
-//! - A node's name begins with a uuid that **the object has for life**, so the lock finds a node
-//!   whose create reply was lost. It does not check which session created the node.
-//! - kazoo does not set watches again after a reconnect. It notifies its watchers of the lost
-//!   connection, and a waiting lock also has a connection listener, so it checks the queue again.
-//! - While no server is connected, requests wait without a connection loss.
-//! - `release` tries forever. Until it succeeds, `is_acquired` is true, even after the end of the
-//!   session.
-//! - Each wait for the predecessor lasts up to the whole timeout (`wake_event.wait(timeout)`).
-//!
-//! The lock reports a release that finds no node as not held; the library ignores that.
+//! Source: kazoo 2.11.0, `kazoo.recipe.lock.Lock` and `kazoo.retry.KazooRetry`. A process calls
+//! `acquire(timeout=...)` and `release()` on one `Lock` object. Unlike the library, the lock
+//! returns `NotHeld` if a release finds no node. A node's name begins with a uuid that **the object
+//! has for life**, so the lock also finds a node that another session created. `release` retries
+//! forever, and until it succeeds `is_acquired` is true.
 
 use super::ensemble::{Client, Ensemble};
 use super::protocol::{CreateMode, ZooKeeperError};
@@ -27,10 +17,10 @@ use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Infix of node names, the library's `_NODE_NAME`.
+/// Infix of node names (`_NODE_NAME`).
 const NODE_NAME: &str = "__lock__";
 
-/// Entry of `kazoo-lock` in the table of locks.
+/// Definition of `kazoo-lock`.
 pub const DEFINITION: Definition = Definition {
     name: "kazoo-lock",
     about: "kazoo's Lock: ephemeral sequential nodes with a uuid; each waiter watches its \
@@ -68,7 +58,7 @@ struct State {
 
 /// Reasons why `_inner_acquire` did not return.
 enum Exception {
-    /// The library calls `_inner_acquire` again after this error, which may be a `ForceRetryError`.
+    /// The library calls `_inner_acquire` again after this error.
     Retryable(String),
     Final(String),
 }
@@ -114,7 +104,6 @@ impl KazooLock {
         let parent = parent_of(resource);
         let already_acquired = self.state.is_acquired;
         let deadline = self.env.monotonic_clock().plus(self.timeout);
-        // The retry of the lock has delays of at most a minute.
         let mut retry = KazooRetry::new(&self.env, Duration::from_secs(60), Some(deadline));
         let reason = loop {
             match self.inner_acquire(&parent).await {
@@ -141,7 +130,7 @@ impl KazooLock {
         }
     }
 
-    /// Runs `_inner_acquire`; returns the name of the node at the head of the queue.
+    /// Runs `_inner_acquire`. Returns the name of the node at the head of the queue.
     async fn inner_acquire(&mut self, parent: &str) -> Result<String, Exception> {
         if self.state.is_acquired {
             return Err(Exception::Retryable("this process holds it".to_owned()));
@@ -192,7 +181,6 @@ impl KazooLock {
         }
     }
 
-    /// Runs `_get_predecessor`; returns the contender with the next lower number.
     async fn predecessor(
         &self,
         session: &Session,
@@ -217,8 +205,7 @@ impl KazooLock {
         Ok(children.into_iter().find(|child| child.starts_with(&self.prefix)))
     }
 
-    /// Runs `_best_effort_cleanup`. The library ignores its errors; the caller needs them for the
-    /// outcome.
+    /// Runs `_best_effort_cleanup`. Unlike the library, it returns errors.
     async fn best_effort_cleanup(&self, parent: &str) -> Result<(), ZooKeeperError> {
         let session = self.client.session();
         let node = match &self.state.node {
@@ -231,7 +218,6 @@ impl KazooLock {
         }
     }
 
-    /// Runs `release`, through `client.retry`.
     async fn delete_node(&mut self, resource: &str) -> Release {
         let (true, Some(node)) = (self.state.is_acquired, self.state.node.clone()) else {
             return Release::NotHeld;
@@ -242,8 +228,7 @@ impl KazooLock {
         let outcome = loop {
             match self.client.session().delete(&path).await {
                 Ok(()) => break Ok(true),
-                // An earlier request may have deleted the node. `_inner_release` ignores the
-                // missing node.
+                // A repeated request finds no node if an earlier one deleted it.
                 Err(ZooKeeperError::NoNode) => break Ok(is_sent_again),
                 Err(ZooKeeperError::ConnectionLoss | ZooKeeperError::SessionExpired) => {
                     retry.again().await;
@@ -259,7 +244,6 @@ impl KazooLock {
     }
 }
 
-/// Runs `KazooClient.ensure_path` for a path of one level.
 async fn ensure_path(session: &Session, path: &str) -> Result<(), ZooKeeperError> {
     if session.exists(path, None).await?.is_some() {
         return Ok(());

@@ -1,31 +1,8 @@
-//! `zookeeper-naive` and its relatives: the lock of articles and of the documentation's recipe, on
-//! the plain client.
+//! `zookeeper-naive` and its relatives: the lock of the documentation's recipe on the plain client.
 //!
-//! Sources: article 001 names ephemeral sequential nodes, which give "the lock and the queue of
-//! those who wait"; article 002 has the nodes deleted "when the client disconnects". The steps are
-//! those of the ZooKeeper documentation, "ZooKeeper Recipes and Solutions", "Locks":
-//!
-//! ```text
-//! acquire: 1. create /lock/node- with the sequence and the ephemeral flag
-//!          2. getChildren /lock, without a watch
-//!          3. if the own node is the lowest: acquired
-//!          4. exists, with a watch, for the node directly before the own node
-//!          5. unless that node is gone, wait for the notification; then go back to 2
-//! release: delete the own node
-//! ```
-//!
-//! These mistakes are kept. After a connection loss the client **retries a create without checking
-//! whether the node exists**, so two nodes may remain, one of them without an owner. (The recipe's
-//! note on recoverable errors recommends a GUID.) A release that ends in a connection loss **leaves
-//! the node**, which lives as long as the session, and this process queues behind it too. The
-//! holder never checks whether its session has ended.
-//!
-//! - `zookeeper-naive` follows these steps.
-//! - `zookeeper-herd` watches the children of `/lock` in steps 4 and 5, so that every change wakes
-//!   all waiters.
-//! - `zookeeper-lost-watch` does not set its watches again at another server
-//!   (`zookeeper.disableAutoWatchReset`), and waits **without limit for the notification of the
-//!   deletion alone** (a latch that a watcher counts down).
+//! Sources: articles 001 and 002; ZooKeeper documentation, "ZooKeeper Recipes and Solutions",
+//! "Locks". A release that ends in a connection loss **leaves the node** until the session ends.
+//! The holder never checks whether its session has ended.
 
 use super::ensemble::{Client, Ensemble};
 use super::protocol::{CreateMode, NodeChange, ZooKeeperError};
@@ -40,7 +17,7 @@ use std::time::Duration;
 
 const NODE_NAME: &str = "node-";
 
-/// Entry of `zookeeper-naive` in the table of locks.
+/// Definition of `zookeeper-naive`.
 pub const DEFINITION: Definition = Definition {
     name: "zookeeper-naive",
     about: "ephemeral sequential nodes; each waiter watches its predecessor; creates a second node \
@@ -52,7 +29,7 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| build(env, servers, settings, Wait::Predecessor),
 };
 
-/// Entry of `zookeeper-herd`, whose waiters all watch the same node.
+/// Definition of `zookeeper-herd`, whose waiters all watch the same node.
 pub const HERD: Definition = Definition {
     name: "zookeeper-herd",
     about: "zookeeper-naive whose waiters watch the whole queue, so each change wakes them all",
@@ -60,7 +37,7 @@ pub const HERD: Definition = Definition {
     ..DEFINITION
 };
 
-/// Entry of `zookeeper-lost-watch`, whose watches get lost.
+/// Definition of `zookeeper-lost-watch`, whose watches are lost with the connection.
 pub const LOST_WATCH: Definition = Definition {
     name: "zookeeper-lost-watch",
     about: "zookeeper-naive that does not set its watches again on another server and waits for \
@@ -127,8 +104,7 @@ impl Naive {
 }
 
 impl Naive {
-    /// Runs step 1, and after a lost reply repeats it without looking for the node, which is the
-    /// mistake.
+    /// Runs step 1 of the recipe. After a lost reply it creates another node, which is the mistake.
     async fn create(&self, parent: &str, deadline: Monotonic) -> Result<String, ZooKeeperError> {
         let path = format!("{parent}/{NODE_NAME}");
         self.until_answered(deadline, async |session: Session| {

@@ -1,5 +1,6 @@
-//! The records of ZooKeeper's client protocol. Source: `zookeeper.jute`, `ZooDefs.OpCode`,
-//! `CreateMode`, `KeeperException.Code` and `Watcher.Event.EventType` of ZooKeeper 3.8.
+//! The records of ZooKeeper's client protocol.
+//! Source: `zookeeper.jute`, `ZooDefs.OpCode`, `CreateMode`, `KeeperException.Code` and
+//! `Watcher.Event.EventType` of ZooKeeper 3.8.
 
 use super::jute::{Decoder, Encoder, Malformed};
 use bytes::Bytes;
@@ -16,7 +17,7 @@ pub enum ZooKeeperError {
     /// The connection was lost while the request was in transit, or could not be opened.
     #[error("connection loss")]
     ConnectionLoss,
-    /// The session has ended, and with it its ephemeral nodes.
+    /// The session has ended, and its ephemeral nodes are deleted.
     #[error("session expired")]
     SessionExpired,
     /// The session has moved to another server.
@@ -28,7 +29,7 @@ pub enum ZooKeeperError {
     /// The node already exists.
     #[error("node exists")]
     NodeExists,
-    /// Any other error code of the server.
+    /// The server returned another error code.
     #[error("the server answered error {0}")]
     Server(i32),
 }
@@ -51,7 +52,7 @@ impl ZooKeeperError {
 pub enum CreateMode {
     /// The node stays until it is deleted.
     Persistent,
-    /// The node is deleted with its session; its name ends in the next number of its parent.
+    /// The server deletes the node with its session, and appends a sequence number to its name.
     EphemeralSequential,
     /// The server deletes the node some time after its last child.
     Container,
@@ -72,7 +73,7 @@ impl CreateMode {
 pub enum Request {
     /// Creates a node without data and without access restrictions.
     Create {
-        /// Path of the node, without the number of a sequential one.
+        /// Path of the node, without a sequence number.
         path: String,
         /// Kind of the node.
         mode: CreateMode,
@@ -157,12 +158,12 @@ impl Request {
         }
     }
 
-    /// Reads the server's answer to this request, which must have succeeded.
+    /// Reads the server's answer to this request. The request must have succeeded.
     pub fn decode(&self, reply: &mut Decoder) -> Result<Response, Malformed> {
         match self {
             Request::Create { .. } => {
                 let path = reply.string()?;
-                // The answer about a container also has a stat, as for `create2`. No lock needs it.
+                // The answer for a container also has a stat, as for `create2`.
                 Ok(Response::Path(path))
             }
             Request::Exists { .. } => Ok(Response::Stat(Stat::decode(reply)?)),
@@ -194,9 +195,9 @@ pub enum Response {
 /// The stat of a node, without fields that no lock reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stat {
-    /// Zxid of the creating transaction, which serves as a fencing token.
+    /// Zxid of the transaction that created the node, which serves as a fencing token.
     pub czxid: i64,
-    /// Session that owns the node; 0 for a persistent node.
+    /// Session that owns the node, or 0 for a persistent node.
     pub ephemeral_owner: i64,
 }
 
@@ -216,9 +217,9 @@ impl Stat {
 pub struct ReplyHeader {
     /// Xid of the answered request.
     pub xid: i32,
-    /// Zxid of the last transaction that the server had applied; 0 or less if not stated.
+    /// Zxid of the last transaction that the server has applied, or 0 or less if it states none.
     pub zxid: i64,
-    /// Reason for a refusal.
+    /// Error of the request, or `None` if it succeeded.
     pub error: Option<ZooKeeperError>,
 }
 
@@ -246,7 +247,7 @@ impl Credentials {
     }
 }
 
-/// Encodes the first frame on a connection. `readOnly` is always false.
+/// Encodes the first frame on a connection.
 pub fn connect_request(last_zxid: i64, timeout: Duration, known: &Credentials) -> Vec<u8> {
     let timeout_ms = i32::try_from(timeout.as_millis()).unwrap_or(i32::MAX);
     Encoder::frame()
@@ -274,8 +275,7 @@ pub enum ConnectResponse {
 }
 
 impl ConnectResponse {
-    /// Reads the answer up to and including the password. Ignores `readOnly`, which servers before
-    /// 3.4 omit.
+    /// Reads the answer. Ignores `readOnly`, which servers before 3.4 omit.
     pub fn decode(reply: &mut Decoder) -> Result<ConnectResponse, Malformed> {
         let (_protocol, timeout_ms) = (reply.int()?, reply.int()?);
         let credentials = Credentials { session: reply.long()?, password: reply.buffer()? };
@@ -295,13 +295,13 @@ pub enum NodeChange {
     Created,
     /// The node was deleted.
     Deleted,
-    /// The node's data were set.
+    /// The node's data changed.
     Data,
     /// A child was created or deleted.
     Children,
 }
 
-/// Reads a notification; returns the change and the node's path.
+/// Reads a notification. Returns the change and the node's path.
 pub fn notification(reply: &mut Decoder) -> Result<(NodeChange, String), Malformed> {
     let (kind, _state) = (reply.int()?, reply.int()?);
     let change = match kind {

@@ -1,5 +1,5 @@
-//! A ZooKeeper session as its owner uses it ([`Session`]): requests and session events. Source:
-//! `ZooKeeper` and `ClientCnxn` of ZooKeeper 3.8. [`super::transport`] maintains the connection.
+//! A ZooKeeper session as its owner uses it ([`Session`]): requests and session events.
+//! Source: `ZooKeeper` and `ClientCnxn` of ZooKeeper 3.8.
 
 use super::hosts::Hosts;
 use super::protocol::{CreateMode, Request, Response, Stat, ZooKeeperError};
@@ -10,7 +10,7 @@ use crate::env::{Address, Env, Spawned};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// A session shared by its clones; it expires after the last clone is dropped.
+/// A session that its clones share. It expires after the last clone is dropped.
 #[derive(Clone)]
 pub struct Session(Rc<Owner>);
 
@@ -28,7 +28,7 @@ impl Drop for Owner {
 }
 
 impl Session {
-    /// Opens a session. It outlives its last heartbeat by about `timeout`.
+    /// Opens a session, which outlives its last heartbeat by about `timeout`.
     pub fn open(
         env: &Env,
         servers: &[Address],
@@ -43,7 +43,7 @@ impl Session {
         Session(Rc::new(Owner { shared, task }))
     }
 
-    /// Creates a node and returns its path, which ends in a number for a sequential node.
+    /// Creates a node and returns its path, which includes the number of a sequential node.
     pub async fn create(&self, path: &str, mode: CreateMode) -> Result<String, ZooKeeperError> {
         match self.ask(Request::Create { path: path.to_owned(), mode }, None).await? {
             Response::Path(path) => Ok(path),
@@ -98,12 +98,12 @@ impl Session {
         self.0.shared.state.borrow().status
     }
 
-    /// Returns the number of the session; 0 before a server has assigned one.
+    /// Returns the number of the session, or 0 before a server has assigned one.
     pub fn id(&self) -> i64 {
         self.0.shared.state.borrow().credentials.session
     }
 
-    /// Returns the time for which the session outlives its last heartbeat, as granted or requested.
+    /// Returns the time for which the session outlives its last heartbeat.
     pub fn timeout(&self) -> Duration {
         self.0.shared.state.borrow().timeout
     }

@@ -1,4 +1,4 @@
-//! The state of a session and its pending requests, shared with the task that maintains the
+//! The state and the pending requests of a session, shared with the task that maintains the
 //! connection.
 
 use super::protocol::{Credentials, NodeChange, Request, Response, ZooKeeperError};
@@ -12,18 +12,17 @@ use std::time::Duration;
 /// Handling of watches when a client loses its server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AfterLoss {
-    /// Sets the watches again at the next server, which reports the missed events
-    /// (`primeConnection`).
+    /// Sets the watches again at the next server, which reports missed events (`primeConnection`).
     SetAgain,
-    /// Notifies each watcher of the lost connection and forgets it, as
-    /// `zookeeper.disableAutoWatchReset` and kazoo's `_reset_watchers` do.
+    /// Notifies each watcher of the lost connection and forgets it
+    /// (`zookeeper.disableAutoWatchReset` and kazoo's `_reset_watchers`).
     Forget,
 }
 
 /// Handling of requests while no server is connected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Queued {
-    /// Queued requests fail with the next failed attempt to connect (`SendThread.cleanup`).
+    /// Queued requests fail when the next attempt to connect fails (`SendThread.cleanup`).
     FailWithTheAttempt,
     /// Requests wait until a server is connected or the session has ended (`_session_callback`).
     UntilConnected,
@@ -32,17 +31,17 @@ pub enum Queued {
 /// The differences between client libraries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Habits {
-    /// Treatment of watches when the client loses its server.
+    /// Handling of watches when the client loses its server.
     pub after_loss: AfterLoss,
-    /// Treatment of requests while no server is connected.
+    /// Handling of requests while no server is connected.
     pub queued: Queued,
 }
 
 impl Habits {
-    /// The habits of the Java client with its default settings.
+    /// Behaviour of the Java client with its default settings.
     pub const JAVA: Habits =
         Habits { after_loss: AfterLoss::SetAgain, queued: Queued::FailWithTheAttempt };
-    /// The habits of kazoo 2.11.
+    /// Behaviour of kazoo 2.11.
     pub const KAZOO: Habits =
         Habits { after_loss: AfterLoss::Forget, queued: Queued::UntilConnected };
 }
@@ -50,7 +49,7 @@ impl Habits {
 /// The state of a session, as its client knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
-    /// No server answers; the session may continue.
+    /// No server answers. The session may continue.
     Connecting,
     /// A server has accepted the session.
     Connected,
@@ -137,8 +136,7 @@ impl Shared {
         answer
     }
 
-    /// Handles a new connection. The first request on it sets the watches again (`primeConnection`,
-    /// `onConnected`).
+    /// Handles a new connection (`onConnected`, `primeConnection`).
     pub(super) fn connect(&self, timeout: Duration, credentials: Credentials) {
         let state = &mut *self.state.borrow_mut();
         state.status = Status::Connected;
@@ -218,8 +216,6 @@ impl State {
                 packet.answer.set(Err(error.clone()));
             }
         } else {
-            // A queued request to set watches was meant for the lost connection. The next
-            // connection gets a new one.
             self.outgoing.retain(|packet| !matches!(packet.request, Request::SetWatches { .. }));
         }
     }

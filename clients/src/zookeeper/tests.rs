@@ -1,4 +1,4 @@
-//! Tests of the session layer and the locks, with a simulated ZooKeeper that each test configures.
+//! Tests of sessions and locks with a simulated ZooKeeper that each test configures.
 
 use crate::lock::{Acquisition, Release};
 use crate::testing::{
@@ -42,7 +42,7 @@ fn who_holds_curators_mutex_enters_again_and_who_holds_another_lock_waits_for_it
         let (world, mut lock) = three_keepers(name, normal);
         let first = granted(world.run(lock.acquire(RESOURCE)));
         let env = world.env();
-        // This lock waits without end for the deletion of the node that it created itself.
+        // Some locks wait forever for the deletion of their own node, so the test limits the wait.
         let again = world.run(env.timeout(Duration::from_secs(60), lock.acquire(RESOURCE)));
         let is_reentrant = name.starts_with("curator-");
         let enters = matches!(again, Some(Acquisition::Granted(_)));
@@ -232,8 +232,7 @@ fn a_node_of_an_earlier_session_is_taken_only_by_who_does_not_look() {
             creates += usize::from(call.name() == "create-sequential");
             match call.name() {
                 "create-sequential" if creates == 2 => Answer::Lost,
-                // The answer tells the client that its session has ended, while its node still
-                // exists.
+                // The server reports the end of the session while the session's node still exists.
                 "SESSION" if creates == 2 && !std::mem::replace(&mut expired, true) => {
                     Answer::Says(
                         "\0\0\0\x25\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10\

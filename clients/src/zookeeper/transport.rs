@@ -1,21 +1,10 @@
-//! The task that maintains a session's connection, and moves to another server when one stops
-//! answering.
+//! The task that maintains a session's connection, and moves it to another server after a failure.
 //!
-//! Source: `ClientCnxn.SendThread.run` and `ClientCnxnSocketNIO` of ZooKeeper 3.8, with its terms:
-//!
-//! - `connectTimeout = sessionTimeout / number of servers` limits an attempt up to the server's
-//!   answer to the connect request.
-//! - After `readTimeout = sessionTimeout * 2 / 3` of silence the client closes the connection.
-//! - The client sends a ping when it has sent nothing for `readTimeout / 2`, a third of the
-//!   session's timeout, and after 10 s at the latest. If it has sent nothing for more than a
-//!   second, the ping is due a second earlier.
-//! - Before every attempt after the first connection, it waits for a random time of up to a second.
-//!
-//! Only a server can tell the client that its session is over. kazoo 2.11 (`ConnectionHandler`) has
-//! the same timeouts. It pings up to 0.4 s earlier, at random, and closes a connection whose ping
-//! is unanswered when the next one is due. It waits 0.1 s, doubling, before it begins the list of
-//! servers again. No lock depends on these differences, so kazoo's lock has the times of the Java
-//! client here.
+//! Source: `ClientCnxn.SendThread.run` and `ClientCnxnSocketNIO` of ZooKeeper 3.8. An attempt to
+//! connect takes at most the session timeout divided by the number of servers. The client closes
+//! the connection after two thirds of the session timeout without an answer, and sends a ping after
+//! a third without a request. kazoo 2.11 differs in the times of its pings and in its delays, on
+//! which no lock depends.
 
 use super::hosts::Hosts;
 use super::jute::{Decoder, Malformed};
@@ -33,9 +22,10 @@ use std::time::Duration;
 
 /// Longest time for which a client sends nothing (`MAX_SEND_PING_INTERVAL`).
 const PING_INTERVAL_MAX: Duration = Duration::from_secs(10);
-/// Time by which a ping is sent earlier if the client has sent nothing for at least this time.
+/// If the client has sent nothing for longer than this, it sends its next ping earlier by this
+/// time.
 const PING_MARGIN: Duration = Duration::from_secs(1);
-/// Longest pause before an attempt to connect (`Thread.sleep(nextLong(1000))`).
+/// Longest delay before an attempt to connect (`Thread.sleep(nextLong(1000))`).
 const RECONNECT_DELAY_MAX: Duration = Duration::from_millis(999);
 
 fn fraction(timeout: Duration, numerator: u32, denominator: u32) -> Duration {
@@ -52,7 +42,7 @@ pub(super) struct Transport {
 }
 
 enum End {
-    /// The connection broke, was silent or sent malformed data; another server may work.
+    /// The connection broke, was silent or sent malformed data. Another server may work.
     Lost,
     Expired,
 }
@@ -171,8 +161,7 @@ impl Transport {
         }
     }
 
-    /// Sends a ping if one is due. Returns the time until the next action, or `None` if the server
-    /// was silent for too long.
+    /// Sends a due ping. Returns the time until the next action, or `None` after the read timeout.
     fn patience(&self, link: &mut Link) -> Option<Duration> {
         let (now, read_timeout) = (self.env.monotonic_clock(), fraction(self.timeout(), 2, 3));
         let left = read_timeout.checked_sub(now.since(link.last_heard))?;

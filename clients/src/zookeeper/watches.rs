@@ -1,6 +1,5 @@
 //! The watches of a client ([`Watches`]), after `ZKWatchManager` (`materialize`) and
-//! `ZooKeeper.WatchRegistration` of ZooKeeper 3.8. A watch of a node fires once. Every watcher also
-//! receives the session's events.
+//! `ZooKeeper.WatchRegistration` of ZooKeeper 3.8.
 
 use super::protocol::{NodeChange, Request};
 use std::cell::RefCell;
@@ -82,7 +81,7 @@ impl Watches {
         }
     }
 
-    /// Notifies the watchers of the node, whose watches then end.
+    /// Notifies the watchers of the node, and removes them.
     pub fn fire(&mut self, change: NodeChange, path: &str) {
         let kinds: &mut [&mut Watchers] = match change {
             NodeChange::Created | NodeChange::Data => &mut [&mut self.data, &mut self.exist],
@@ -107,7 +106,8 @@ impl Watches {
         *self = Watches::default();
     }
 
-    /// Returns the request that sets the watches at another server; `None` if there are no watches.
+    /// Returns the request that sets the watches at another server, or `None` if there are no
+    /// watches.
     pub fn set_again(&self, relative_zxid: i64) -> Option<Request> {
         let paths = |watchers: &Watchers| watchers.keys().cloned().collect::<Vec<_>>();
         let (data, exist, child) = (paths(&self.data), paths(&self.exist), paths(&self.child));

@@ -1,4 +1,4 @@
-//! Tests of the traffic of `watchdog` and its variants with one server, mistakes included.
+//! Tests of the traffic of `watchdog` and its variants with one server.
 
 use crate::lock::{Acquisition, Release};
 use crate::testing::{Answer, Call, granted, normal, one, one_redis, settings};
@@ -95,7 +95,7 @@ fn a_ttl_without_any_confirmed_renewal_is_noted() {
 
 #[test]
 fn a_renewal_that_the_release_overtakes_is_refused() {
-    // The first renewal loads the script; the second, sent at 6671.666 ms, arrives late.
+    // The client sends the second renewal at 6671.666 ms. The first one loads the script.
     let mut renewals = 0;
     let (world, mut lock) = one_redis("watchdog", move |call: &Call<'_>| {
         let is_renewal = call.name() == "EVALSHA" && call.words.len() == 5;

@@ -1,9 +1,7 @@
-//! Creates nodes as Curator does. A GUID in the name lets the client recognise its node after a
-//! lost reply.
-//!
-//! Source: Curator 5.4.0, `CreateBuilderImpl` (`pathInForeground`, `findProtectedNodeInForeground`,
-//! `protectedPathInForeground`), `ProtectedMode`, `FindAndDeleteProtectedNodeInBackground` and
-//! `ZKPaths.mkdirs`.
+//! Creates nodes as Curator does, with a GUID in the name by which the client recognises its node
+//! after a lost reply.
+//! Source: Curator 5.4.0, `CreateBuilderImpl`, `ProtectedMode`,
+//! `FindAndDeleteProtectedNodeInBackground` and `ZKPaths.mkdirs`.
 
 use super::Curator;
 use crate::env::{Draw, Env};
@@ -17,13 +15,12 @@ pub enum Protection {
     None,
     /// The name contains a GUID. Any node with this GUID counts as the created one.
     AnySession,
-    /// The name contains a GUID. If another session created the node with this GUID, the client
-    /// deletes that node (`validateFoundNode`).
+    /// The name contains a GUID. The client deletes a node with this GUID if another session
+    /// created it (`validateFoundNode`).
     SameSession,
 }
 
-/// Creates an ephemeral sequential node whose name ends in `name` and a number. If the parent is
-/// missing, creates it as a container. Returns the path of the node.
+/// Creates an ephemeral sequential node, and a missing parent as a container. Returns the path.
 pub async fn create_sequential(
     curator: &Curator,
     parent: &str,
@@ -45,7 +42,6 @@ pub async fn create_sequential(
             }
             if !std::mem::take(&mut is_first) && protection != Protection::None {
                 let mut found = find(curator, parent, &prefix).await?;
-                // The client may have begun another session during the search.
                 session = curator.session();
                 if protection == Protection::SameSession && session.id() != first_session {
                     found.into_iter().for_each(|found| curator.delete_in_background(&found));

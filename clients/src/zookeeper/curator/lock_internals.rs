@@ -1,5 +1,5 @@
-//! The queue of a lock ([`LockInternals`]), in which a process takes a place and waits. Source:
-//! Curator 5.4.0, `LockInternals` (`attemptLock`, `internalLockLoop`, `deleteOurPath`) and
+//! The queue of a lock ([`LockInternals`]).
+//! Source: Curator 5.4.0, `LockInternals` (`attemptLock`, `internalLockLoop`, `deleteOurPath`) and
 //! `StandardLockInternalsDriver` (`createsTheLock`, `getsTheLock`, `fixForSorting`).
 
 use super::create::{Protection, create_sequential};
@@ -23,7 +23,7 @@ pub struct LockInternals {
 }
 
 impl LockInternals {
-    /// Creates the queue below that path.
+    /// Creates the queue below a path.
     pub fn new(
         curator: Curator,
         base_path: String,
@@ -33,7 +33,7 @@ impl LockInternals {
         LockInternals { curator, base_path, protection, deletion, watcher: Rc::default() }
     }
 
-    /// Enters the queue and waits until its node is the first, at most for `wait`. Returns the
+    /// Joins the queue and waits until its node is the first, at most for `wait`. Returns the
     /// node's path, or `None` if the time is up.
     pub async fn attempt_lock(&self, wait: Duration) -> Result<Option<String>, ZooKeeperError> {
         let mut patience = Patience { left: wait, since: self.curator.env().wall_clock() };
@@ -118,15 +118,14 @@ impl LockInternals {
     }
 }
 
-/// The remaining wait of an acquire, by the wall clock (`millisToWait`, `startMillis`).
+/// The remaining wait of an acquire, on the wall clock (`millisToWait`, `startMillis`).
 struct Patience {
     left: Duration,
     since: WallClock,
 }
 
 impl Patience {
-    /// Subtracts the time since the last call, and returns whether any is left. A clock that was
-    /// set back adds time.
+    /// Subtracts the time since the last call. A clock that was set back adds time.
     fn lasts(&mut self, now: WallClock) -> bool {
         let passed_us = now.0 - self.since.0;
         let span = Duration::from_micros(passed_us.unsigned_abs());

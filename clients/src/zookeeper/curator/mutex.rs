@@ -1,21 +1,9 @@
 //! `curator-mutex` and its relatives: Curator's reentrant lock.
 //!
-//! Source: Curator 5.4.0, `InterProcessMutex` (`internalLock`, `release`); its queue is
-//! [`super::lock_internals`]. The calls are `acquire(time, unit)` with the acquire timeout and
-//! `release()`. As in the library, **the holder does not learn that its session has ended**:
-//! `isAcquiredInThisProcess()` stays true until the release. The lock reports a release that finds
-//! no node as not held; the library ignores that.
-//!
-//! - `curator-suspended` has a `ConnectionStateListener`, as Curator's documentation demands, and
-//!   leaves its critical section at SUSPENDED and at LOST.
-//! - `curator-fencing` reads its node after the acquire, and passes the czxid to the storage as a
-//!   fencing token.
-//! - `curator-unprotected` creates its node without `withProtection()`, so it retries a create
-//!   whose reply is lost. This mistake is **planted**; Curator's locks are protected.
-//! - `curator-any-session` has protection that ignores the session (Curator before 4.3.0,
-//!   CURATOR-498), so a node of an earlier session counts as its own.
-//! - `curator-unguaranteed` deletes its node without `guaranteed()`. This mistake is **planted**:
-//!   after a connection loss the thread's data are cleared and the node remains.
+//! Source: Curator 5.4.0, `InterProcessMutex` (`internalLock`, `release`). Unlike the library, the
+//! lock returns `NotHeld` if a release finds no node. `curator-any-session` behaves as Curator
+//! before 4.3.0 (CURATOR-498). The mistakes of `curator-unprotected` and `curator-unguaranteed` are
+//! **planted**.
 
 use super::create::Protection;
 use super::lock_internals::LockInternals;
@@ -33,7 +21,7 @@ use crate::zookeeper::{failed, lease_of, parent_of, released};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Entry of `curator-mutex` in the table of locks.
+/// Definition of `curator-mutex`.
 pub const DEFINITION: Definition = Definition {
     name: "curator-mutex",
     about: "Curator's InterProcessMutex: ephemeral sequential nodes with a GUID; each waiter \
@@ -45,7 +33,7 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| build(env, servers, settings, Traits::CURATOR),
 };
 
-/// Entry of `curator-suspended`, whose holder leaves when the connection is lost.
+/// Definition of `curator-suspended`, whose holder leaves when the connection is lost.
 pub const SUSPENDED: Definition = Definition {
     name: "curator-suspended",
     about: "curator-mutex whose holder leaves when the connection is suspended or lost",
@@ -55,7 +43,7 @@ pub const SUSPENDED: Definition = Definition {
     ..DEFINITION
 };
 
-/// Entry of `curator-fencing`, which has a fencing token.
+/// Definition of `curator-fencing`, whose token is the czxid of its node.
 pub const FENCING: Definition = Definition {
     name: "curator-fencing",
     about: "curator-mutex with the czxid of the holder's node as fencing token",
@@ -66,7 +54,7 @@ pub const FENCING: Definition = Definition {
     ..DEFINITION
 };
 
-/// Entry of `curator-unprotected`, whose nodes have no GUID.
+/// Definition of `curator-unprotected`, whose nodes have no GUID.
 pub const UNPROTECTED: Definition = Definition {
     name: "curator-unprotected",
     about: "curator-mutex without protection: after a lost reply it creates a second node",
@@ -76,7 +64,7 @@ pub const UNPROTECTED: Definition = Definition {
     ..DEFINITION
 };
 
-/// Entry of `curator-any-session`, which accepts any node with its GUID.
+/// Definition of `curator-any-session`, which accepts any node with its GUID.
 pub const ANY_SESSION: Definition = Definition {
     name: "curator-any-session",
     about: "curator-mutex that uses a node created by an earlier session",
@@ -88,7 +76,7 @@ pub const ANY_SESSION: Definition = Definition {
     ..DEFINITION
 };
 
-/// Entry of `curator-unguaranteed`, which tries to delete its node only once.
+/// Definition of `curator-unguaranteed`, which tries to delete its node only once.
 pub const UNGUARANTEED: Definition = Definition {
     name: "curator-unguaranteed",
     about: "curator-mutex whose release gives up when the connection is lost; its node stays",
@@ -128,7 +116,7 @@ struct Mutex {
     traits: Traits,
     wait: Duration,
     queues: BTreeMap<String, LockInternals>,
-    /// Data of the acquired lock, which the library keeps as `threadData`.
+    /// The library calls this `threadData`.
     held: Option<LockData>,
 }
 

@@ -1,11 +1,7 @@
 //! `zookeeper-semaphore`: Curator's non-reentrant lock, a semaphore with one lease.
-//!
 //! Source: Curator 5.4.0, `InterProcessSemaphoreMutex` and `InterProcessSemaphoreV2`
-//! (`internalAcquire1Lease`). A process that holds a mutex adds its lease to the others and waits
-//! until their number is within the limit (here one); all other waiters are in the queue of the
-//! mutex.
-//!
-//! A second acquire by the process that holds the lease waits, and is refused at its timeout.
+//! (`internalAcquire1Lease`). The holder of a mutex adds a lease node and waits until it is the
+//! only one.
 
 use super::create::{Protection, create_sequential};
 use super::lock_internals::LockInternals;
@@ -24,7 +20,7 @@ use std::time::Duration;
 const LEASE_BASE_NAME: &str = "lease-";
 const LEASES_MAX: usize = 1;
 
-/// Entry of `zookeeper-semaphore` in the table of locks.
+/// Definition of `zookeeper-semaphore`.
 pub const DEFINITION: Definition = Definition {
     name: "zookeeper-semaphore",
     about: "Curator's InterProcessSemaphoreMutex: one lease, added under a mutex; not reentrant",
@@ -45,7 +41,6 @@ struct Semaphore {
     watcher: Rc<Watcher>,
 }
 
-/// Result of an attempt, as the library's `InternalAcquireResult`.
 enum Attempt {
     Acquired(String),
     TooLate,
@@ -77,8 +72,8 @@ impl Semaphore {
             return Ok(Attempt::TooLate);
         };
         let outcome = self.add_lease(&leases_of(resource), began).await;
-        // As in the library, an exception of the release replaces the earlier one. The lease node
-        // then remains.
+        // As in the library, an exception of this release hides `outcome`, and the lease node
+        // remains.
         lock.delete(&turn).await?;
         outcome
     }
@@ -121,7 +116,6 @@ impl Semaphore {
         }
     }
 
-    /// Runs `getThisWaitMs` of the library.
     fn left(&self, began: WallClock) -> Duration {
         if self.curator.env().is_interrupted() {
             return Duration::ZERO;

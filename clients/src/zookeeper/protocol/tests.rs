@@ -1,11 +1,10 @@
-//! Tests that the client encodes its frames, byte for byte, as ZooKeeper 3.8.0 (Debian) accepted
-//! them, and that it decodes that server's answers.
+//! Tests that encoded frames equal those that ZooKeeper 3.8.0 (Debian) accepted, and that the
+//! client decodes that server's answers.
 
 use super::*;
 use bytes::BytesMut;
 
-/// The ACL of every node created here: a list of one entry, which gives all permissions to
-/// everyone.
+/// The ACL of every node in these tests, which gives all permissions to everyone.
 const OPEN_ACL: &str = "000000010000001f00000005776f726c6400000006616e796f6e65";
 
 fn hex(bytes: &[u8]) -> String {
