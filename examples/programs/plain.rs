@@ -1,4 +1,4 @@
-// A lock on the standard library alone (rustc -O plain.rs): see docs/own-programs.md.
+// A lock that uses only the standard library. Build it with `rustc -O plain.rs`.
 use std::{env::var, io::{BufRead, BufReader, Write}, net::TcpStream, process, thread, time::Duration};
 const UNLOCK: &str = "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) end return 0";
 struct Client(String, Option<BufReader<TcpStream>>);
@@ -11,7 +11,6 @@ impl Client {
         if line.is_empty() { self.1 = None; } // the connection is lost
         line.trim().trim_start_matches(':').to_owned()
     }
-    /// The first line of the answer, or the text behind it.
     fn line(&mut self, words: &[&str]) -> std::io::Result<String> {
         if self.1.is_none() { self.1 = Some(BufReader::new(TcpStream::connect(&self.0)?)); }
         let (stream, mut line) = (self.1.as_mut().unwrap(), String::new());

@@ -6,8 +6,7 @@ use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Ou
 
 /// Initial wall-clock time of a bench, on 2023-11-14.
 pub const START: WallTime = WallTime(1_700_000_000_000_000);
-/// Maximum number of rounds per input. A server executes at most as many commands as the input has
-/// bytes.
+/// Maximum number of rounds per input. No input contains more commands than bytes.
 const ROUNDS_MAX: usize = 1_000_000;
 
 /// A machine under test and its recorded outputs.
@@ -17,9 +16,9 @@ pub struct Bench<M> {
     pub now: WallTime,
     /// Messages that the machine sent since the target last drained them.
     pub sent: Vec<(ConnectionId, Vec<u8>)>,
-    /// The connections that the machine has opened to others and that are still open, in order.
+    /// Connections that the machine opened and that are still open, oldest first.
     pub opened: Vec<ConnectionId>,
-    /// The last image with which the machine replaced the disk's contents.
+    /// Latest image that replaced the disk's contents.
     pub image: Option<DiskImage>,
     /// `true` if the machine has stopped or did not start.
     pub stopped: bool,
@@ -28,14 +27,14 @@ pub struct Bench<M> {
 }
 
 impl Bench<Node> {
-    /// Returns a Redis server that has started.
+    /// Starts a Redis server.
     pub fn server(config: NodeConfig, disk: DiskImage) -> Bench<Node> {
         Bench::of(Node::new(config, disk, 1, START))
     }
 }
 
 impl<M: Machine> Bench<M> {
-    /// Returns a machine that has started.
+    /// Starts a machine.
     pub fn of(machine: M) -> Bench<M> {
         let (sent, opened) = (Vec::new(), Vec::new());
         let (image, stopped, syncs, accepted) = (None, false, 0, 0);
@@ -53,9 +52,9 @@ impl<M: Machine> Bench<M> {
         connection
     }
 
-    /// Sends the pieces of an input to a line-based server. Pieces 0 to 2 are bytes on three
-    /// connections, piece 3 lets time pass, and piece 4 reconnects all clients. The first
-    /// connection begins with `greeting`. Returns the server's reply to a new client's `request`.
+    /// Sends the pieces of an input to a line-based server, and returns its reply to a new client's
+    /// `request`. Pieces 0 to 2 are bytes on three connections, piece 3 lets time pass, and piece 4
+    /// reconnects all clients. The first connection begins with `greeting`.
     pub fn converse(&mut self, greeting: &[u8], input: &[u8], request: &[u8]) -> Vec<u8> {
         let mut clients = [self.accept(), self.accept(), self.accept()];
         if !greeting.is_empty() {
@@ -123,8 +122,8 @@ impl<M: Machine> Bench<M> {
         answers.flat_map(|(_, bytes)| bytes.clone()).collect()
     }
 
-    /// Passes an input to the machine and handles its outputs until there are no more. Connections
-    /// open and writes are synced immediately.
+    /// Passes an input to the machine and handles all outputs. Connections open and writes are
+    /// synced immediately.
     pub fn input(&mut self, input: Input<'_>) {
         let mut out = Outputs::default();
         self.machine.handle(input, Now::unstepped(self.now), &mut out);

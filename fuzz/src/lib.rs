@@ -1,12 +1,12 @@
-//! Fuzz targets. `run.sh` builds them with libFuzzer, and `cargo test` runs them on the stored
+//! Fuzz targets. `run.sh` runs them with libFuzzer, and `cargo test` runs them on the stored
 //! inputs.
 
 pub mod bench;
 pub mod programs;
 pub mod targets;
 
-/// Splits an input into pieces. Each begins with a byte for its kind and a byte for its length. A
-/// separator would not work, because some protocols use every byte.
+/// Splits an input into pieces. Each begins with a byte for its kind and a byte for its length,
+/// because a separator could be part of a protocol's bytes.
 pub fn pieces(mut input: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     std::iter::from_fn(move || {
         let (&[kind, length], rest) = input.split_first_chunk()?;
@@ -16,8 +16,8 @@ pub fn pieces(mut input: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     })
 }
 
-/// Splits an input into parts at the byte 0xff, which never occurs in UTF-8 text. The first byte of
-/// a part is its kind.
+/// Splits an input at the byte 0xff, which UTF-8 never contains. The first byte of a part is its
+/// kind.
 pub fn parts(input: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     input
         .split(|byte| *byte == 0xff)

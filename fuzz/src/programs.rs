@@ -1,15 +1,14 @@
-//! Generates Lua programs from arbitrary bytes, with [`program`]. The programs use the whole script
-//! library.
+//! Generates random Lua programs that use the whole script library.
 
 use arbitrary::Unstructured;
 use std::fmt::Write;
 
-/// The functions that programs may use.
+/// The functions that generated programs may call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// Programs may use any function, including slow and memory-hungry ones.
+    /// All functions, including slow and memory-hungry ones.
     Anything,
-    /// Programs use only functions that are quick and independent of a server's memory layout.
+    /// Only functions that are quick and independent of a server's memory layout.
     Comparable,
 }
 
@@ -195,8 +194,8 @@ const LIBRARY: &[&str] = &[
     "math.modf",
     "math.abs",
 ];
-/// Functions whose results cannot be compared with a real server: they need much memory, reveal
-/// addresses, or depend on earlier scripts.
+/// Functions whose results differ between servers. They need much memory, reveal addresses, or
+/// depend on earlier scripts.
 const WILD: &[&str] = &[
     "string.rep", "string.dump", "string.gmatch", "tostring", "collectgarbage", "gcinfo",
     "setfenv", "getfenv", "math.random", "math.randomseed", "redis.log", "redis.set_repl",

@@ -49,9 +49,9 @@ impl Target {
 /// The decision whether an input belongs in the corpus.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Corpus {
-    /// The input is kept.
+    /// The corpus keeps the input.
     Keep,
-    /// The input is dropped, because it reaches nothing relevant.
+    /// The corpus drops the input, because it tests nothing relevant.
     Reject,
 }
 

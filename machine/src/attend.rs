@@ -1,5 +1,5 @@
-//! The interface ([`Attendant`]) through which a machine lets its driver poll sockets during a long
-//! input. Only drivers with a real clock need it.
+//! The interface ([`Attendant`]) through which a machine polls sockets during a long input. Only
+//! drivers with a real clock need it.
 
 use crate::connection::ConnectionId;
 use crate::input::Input;
@@ -21,11 +21,10 @@ pub trait Attendant: Debug {
 
 /// A machine in the middle of an input.
 pub trait Interlude {
-    /// Returns whether the machine can accept bytes from this connection at this point of the
-    /// input.
+    /// Returns whether the machine can accept bytes from this connection now.
     fn takes(&self, connection: ConnectionId) -> bool;
 
-    /// Handles an input at the time of the interrupted one, as [`crate::Machine::handle`] does.
-    /// Only `Accepted`, `Received`, `Continue` and `DiskSynced` are allowed.
+    /// Handles an input at the time of the interrupted one. Only `Accepted`, `Received`, `Continue`
+    /// and `DiskSynced` are allowed.
     fn handle(&mut self, input: Input<'_>, out: &mut Outputs);
 }

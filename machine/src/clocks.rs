@@ -1,6 +1,6 @@
 //! The wall clock and the monotonic clock of a server ([`Now`]).
 
-/// Reading of the wall clock in microseconds since the Unix epoch; it may be stepped either way.
+/// Wall-clock time in microseconds since the Unix epoch. Steps may move it forward or back.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct WallTime(pub i64);
 
@@ -11,7 +11,7 @@ impl WallTime {
     }
 }
 
-/// Reading of the monotonic clock in microseconds. It runs fast or slow and stops in a suspend.
+/// Monotonic time in microseconds. The clock may run fast or slow, and stops during a suspend.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct MonotonicTime(pub u64);
 
@@ -25,7 +25,7 @@ pub struct Now {
 }
 
 impl Now {
-    /// Returns the readings of a host whose wall clock was never stepped; both clocks count from the
+    /// Returns the readings of a host whose wall clock was never stepped. Both count from the
     /// epoch.
     pub fn unstepped(wall: WallTime) -> Now {
         Now { wall, monotonic: MonotonicTime(u64::try_from(wall.0).unwrap_or(0)) }

@@ -1,6 +1,6 @@
-//! Damage that a server finds in its files ([`Damage`]).
+//! Damage that a server finds in its files.
 
-/// A file of a [`DiskImage`](crate::DiskImage).
+/// A file of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DiskFile {
     /// The snapshot.

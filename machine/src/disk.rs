@@ -1,12 +1,12 @@
-//! A model of a server's files ([`Disk`]). Written data survives a crash of the process, and synced
-//! data also survives a power loss.
+//! A model of a server's files. Written data survives a crash of the process, and synced data also
+//! survives a power loss.
 
 use crate::image::DiskImage;
 use crate::output::Output;
 use bytes::{Bytes, BytesMut};
 use std::collections::VecDeque;
 
-/// The files of one server, which outlive it.
+/// The files of one server, which survive a restart.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Disk {
     snapshot: Option<Bytes>,
@@ -16,7 +16,7 @@ pub struct Disk {
     syncing: VecDeque<usize>,
 }
 
-/// Action that the driver must take after an output for the disk.
+/// The driver's next step after a disk output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DiskReply {
     /// The driver has nothing to do.
@@ -44,8 +44,7 @@ impl Disk {
             Output::DiskReplace { image } => {
                 let (syncs, config) = (self.syncing.len(), self.config.take());
                 *self = Disk { config, ..Disk::holding(image.clone()) };
-                // Syncs requested for the replaced file still finish, but they sync nothing of the
-                // new file.
+                // Syncs of the replaced file still finish, but they sync no byte of the new file.
                 self.syncing.extend(std::iter::repeat_n(0, syncs));
             }
             Output::DiskConfig { config } => self.config = Some(config.clone()),
@@ -65,7 +64,7 @@ impl Disk {
         self.synced = self.synced.max(length);
     }
 
-    /// Crashes the process, after which written data stays in the page cache, synced or not.
+    /// Crashes the process. Written data survives in the page cache.
     pub fn process_crash(&mut self) {
         self.syncing.clear();
     }
@@ -76,7 +75,7 @@ impl Disk {
         self.append_only.truncate(self.synced);
     }
 
-    /// Returns the files for the next server's start.
+    /// Returns the files that a restarted server finds.
     pub fn image(&self) -> DiskImage {
         let (append_only, config) = (self.append_only.clone().freeze(), self.config.clone());
         DiskImage { snapshot: self.snapshot.clone(), append_only, config }

@@ -1,4 +1,4 @@
-//! Contents of a server's files ([`DiskImage`]).
+//! Contents of a server's files.
 
 use bytes::Bytes;
 
@@ -9,6 +9,6 @@ pub struct DiskImage {
     pub snapshot: Option<Bytes>,
     /// Contents of the append-only file.
     pub append_only: Bytes,
-    /// Contents of the configuration file in the server's format, which override the configuration.
+    /// Contents of the configuration file, which override the server's configuration.
     pub config: Option<Bytes>,
 }

@@ -20,9 +20,10 @@ pub enum Input<'a> {
         /// Received bytes.
         bytes: &'a [u8],
     },
-    /// The driver continues with the next buffered command, after `Outputs::more`.
+    /// The driver asks for the next buffered command, after `Outputs::more`.
     Continue,
-    /// The peer has closed or reset the connection; not sent if the server closed it.
+    /// The peer has closed or reset the connection. The driver does not report the server's own
+    /// closes.
     Closed {
         /// Id of the closed connection.
         connection: ConnectionId,
@@ -39,13 +40,13 @@ pub enum Input<'a> {
     },
     /// The time set with [`Output::WakeAfter`] has passed.
     Timer,
-    /// Everything appended before the matching [`Output::DiskSync`] now survives a power loss.
+    /// A sync has finished. Data appended before its [`Output::DiskSync`] survives a power loss.
     DiskSynced,
     /// The number of sent bytes that the network has not accepted has changed.
     Unsent {
         /// Id of the connection.
         connection: ConnectionId,
-        /// Number of sent bytes that the network has not accepted.
+        /// Current number of these bytes.
         bytes: usize,
     },
     /// An operator performs an action that the machine [supports](crate::Machine::supports).
@@ -55,7 +56,7 @@ pub enum Input<'a> {
     },
 }
 
-/// An action by an operator or by memory pressure. Each machine translates it into its own terms.
+/// An action by an operator or by memory pressure. Each machine defines its exact effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OperatorAction {
     /// Deletes all data.

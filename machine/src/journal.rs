@@ -1,7 +1,7 @@
 //! Files in fencepost's own format, which consists of records with checksums.
 //!
 //! A record has the length of its body, the checksum of that length, the checksum of the body, and
-//! the body. A crash during a write leaves the beginning of a record, or zeros; any other mismatch
+//! the body. A crash during a write leaves the beginning of a record, or zeros. Any other mismatch
 //! is damage.
 
 use crate::damage::{Damage, DiskFile, Response};
@@ -11,8 +11,7 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use crc::{CRC_32_ISCSI, Crc};
 
 const CHECKSUM: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
-/// Format version. It enters the checksum of each length, so a file of another version counts as
-/// damaged.
+/// Format version. Files of other versions count as damaged, because it is part of each checksum.
 const VERSION: u8 = 2;
 const HEADER_BYTES: usize = 12;
 
@@ -31,7 +30,7 @@ pub struct Files {
     pub check: Check,
 }
 
-/// The response to damage found on opening.
+/// The response to damage found when the files were opened.
 #[derive(Clone, Debug, Default)]
 pub struct Check {
     damage: Option<Damage>,
@@ -40,8 +39,8 @@ pub struct Check {
 }
 
 impl Check {
-    /// Reports damage once, and repairs what it can. Returns `true` if the server must refuse its
-    /// files.
+    /// Reports damage once and repairs the files if possible. Returns `true` if the server must
+    /// refuse them.
     pub fn report(&mut self, out: &mut Outputs) -> bool {
         if let Some(damage) = self.damage.take() {
             self.is_refused = damage.response == Response::Refused;

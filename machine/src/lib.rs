@@ -25,11 +25,8 @@
 //!
 //! The driver sends [`Input::Timer`] once at boot, performs [`Outputs`] in order, and sends
 //! [`Input::Continue`] while [`Outputs::more`] is set. [`Disk`] models files for drivers without
-//! real ones. To restart a server, a driver creates a new machine from the disk.
-//!
-//! The crate also has [`Attendant`] and [`Interlude`] for long inputs, [`journal`] for files with
-//! checksums, [`peers`] for lines between servers, [`TapEvent`] and [`Notice`] for the judge,
-//! [`wording`] for pictures, and [`calendar`] for dates. It has no features.
+//! real ones. To restart a server, a driver creates a new machine from the disk. The crate has no
+//! features.
 
 #![forbid(unsafe_code)]
 

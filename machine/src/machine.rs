@@ -6,18 +6,17 @@ use crate::input::{Input, OperatorAction};
 use crate::output::Outputs;
 use crate::wording::{self, Wording};
 
-/// A server without I/O. The same machine runs in unit tests, in the simulations and behind real
-/// TCP.
+/// A server without I/O. Unit tests, simulations and real TCP servers run the same machine.
 pub trait Machine {
     /// Handles one input at time `now` and appends the requested outputs to `out`.
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs);
 
-    /// Returns whether the server supports an action; faults with other actions are skipped.
+    /// Returns whether the server supports an action. Fault injection skips unsupported ones.
     fn supports(&self, _action: OperatorAction) -> bool {
         false
     }
 
-    /// Returns whether the server is fully operational. Drivers then announce it.
+    /// Returns whether the server is fully operational, which drivers announce.
     fn is_ready(&self) -> bool {
         true
     }
@@ -27,7 +26,7 @@ pub trait Machine {
         false
     }
 
-    /// Returns a function that recognises client messages which are only a sign of life.
+    /// Returns a function that recognises client messages which are only heartbeats.
     fn sign_of_life(&self) -> fn(&[u8]) -> bool {
         |_| false
     }

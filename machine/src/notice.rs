@@ -1,5 +1,4 @@
-//! Reports to the judge about roles in a deployment, invisible to the simulated processes
-//! ([`Notice`]).
+//! Role changes that servers report to the judge. Simulated processes cannot see them.
 
 /// A role change or observation in a deployment.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -11,7 +10,7 @@ pub enum Notice {
         /// Host of the server's primary.
         host: String,
     },
-    /// The server has replaced its data with its primary's.
+    /// The server has replaced its data with a copy of its primary's.
     TookOver {
         /// Host of the server's primary.
         host: String,

@@ -27,8 +27,8 @@ pub enum Output {
         /// Id of the connection.
         connection: ConnectionId,
     },
-    /// Opens a connection; the driver answers with `Connected` or `ConnectFailed`. The server
-    /// assigns ids down from `u32::MAX`, the driver up from 0.
+    /// Opens a connection. The driver answers with `Connected` or `ConnectFailed`. Servers assign
+    /// ids from `u32::MAX` downwards, drivers from 0 upwards.
     Connect {
         /// Id of the new connection.
         connection: ConnectionId,
@@ -51,7 +51,7 @@ pub enum Output {
     DiskSync,
     /// Atomically replaces and syncs the snapshot and the append-only file.
     DiskReplace {
-        /// New contents of the files. The driver ignores the configuration file in it.
+        /// New contents. The driver ignores the configuration file of the image.
         image: DiskImage,
     },
     /// Atomically replaces and syncs the configuration file.
@@ -61,7 +61,7 @@ pub enum Output {
     },
     /// Reports a damaged file to the operator.
     Damaged(Damage),
-    /// Reports a key change to the judge, invisible to the simulated processes.
+    /// Reports a key change to the judge. Simulated processes cannot see it.
     Tap(TapEvent),
     /// Reports a role change to the judge.
     Notice(Notice),
@@ -74,9 +74,9 @@ pub struct Outputs {
     pub list: Vec<Output>,
     /// Number of executed commands, each of which costs the host its service time.
     pub commands: u32,
-    /// `true` if a complete command is still buffered, for which the driver sends `Continue`.
+    /// `true` if a complete command is still buffered. The driver then sends `Continue`.
     pub more: bool,
-    /// `true` if the server has stopped (SHUTDOWN, or damaged files) and handles no more inputs.
+    /// `true` if the server has stopped (SHUTDOWN, or damaged files). It handles no more inputs.
     pub stopped: bool,
 }
 

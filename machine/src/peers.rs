@@ -1,5 +1,4 @@
-//! Input lines of accepted connections ([`Accepted`]), and connections to other servers
-//! ([`Peers`]).
+//! Line-based connections of a server from clients ([`Accepted`]) and to other servers ([`Peers`]).
 
 use crate::connection::ConnectionId;
 use crate::output::Output;
@@ -55,8 +54,8 @@ struct Link {
     waiting: Vec<Bytes>,
 }
 
-/// The connections that a server opened, one to each peer. Only the server sends on them. If too
-/// many messages wait for a connection to open, the server drops the oldest.
+/// Connections that a server opened, at most one to each peer. While one opens, too many waiting
+/// messages displace the oldest.
 #[derive(Clone, Debug)]
 pub struct Peers {
     links: BTreeMap<u8, Link>,
@@ -79,8 +78,7 @@ impl Peers {
     ) {
         if !self.links.contains_key(&to) {
             let connection = ConnectionId(self.next);
-            // Outgoing connections use the upper half of the ids again, because the lower half
-            // belongs to accepted connections.
+            // The lower half of the ids belongs to accepted connections.
             self.next = if self.next <= u32::MAX / 2 + 1 { u32::MAX } else { self.next - 1 };
             out.push(Output::Connect { connection, host: host.to_owned(), port });
             self.links.insert(to, Link { connection, is_open: false, waiting: Vec::new() });

@@ -1,5 +1,4 @@
-//! Key changes that a server reports to the judge, invisible to the simulated processes
-//! ([`TapEvent`]).
+//! Key changes that a server reports to the judge. Simulated processes cannot see them.
 
 use crate::connection::ConnectionId;
 use bytes::Bytes;
@@ -11,7 +10,7 @@ pub struct TapEvent {
     pub key: Bytes,
     /// Kind of the change.
     pub change: KeyChange,
-    /// Value after the change, or before it if the key is gone. Only strings are complete.
+    /// Value after the change, or before it if the key is gone. Only string values are complete.
     pub value: Option<Bytes>,
     /// Connection that made the change; `None` if a server, the disk or an operator did.
     pub by: Option<ConnectionId>,
@@ -32,7 +31,7 @@ pub enum KeyChange {
     Extended,
     /// A command deleted the key.
     Removed,
-    /// The key expired by the server's clock. The server reports this when it notices.
+    /// The key expired by the server's clock. Servers report an expiry only when they notice it.
     Expired,
     /// The server evicted the key to free memory.
     Evicted,

@@ -1,4 +1,4 @@
-//! One connection, which reads while the machine keeps up and writes as fast as the peer reads.
+//! One connection. It reads while the machine keeps up, and writes as fast as the peer reads.
 
 use crate::stream::Stream;
 use bytes::{Buf, Bytes};
@@ -10,8 +10,8 @@ use std::time::Duration;
 use tokio::io::Interest;
 use tokio::sync::Notify;
 
-/// Number of unread bytes at which the host disconnects a peer regardless of
-/// `client-output-buffer-limit`, so that one client cannot exhaust the process's memory.
+/// Number of unsent bytes at which the host disconnects a peer, so that one client cannot exhaust
+/// the memory. `client-output-buffer-limit` does not change this limit.
 const OUTGOING_BYTES_MAX: usize = 256 * 1024 * 1024;
 const SLICES_MAX: usize = 64;
 const LINGER: Duration = Duration::from_secs(5);
@@ -48,7 +48,7 @@ impl<S: Stream> Connection<S> {
         self.outgoing.borrow_mut().push_back(bytes);
     }
 
-    /// Ends the connection once the queue is sent, and immediately if the queue is empty.
+    /// Ends the connection once the queue is sent.
     pub(crate) fn close(&self) {
         self.closing.set(true);
         if self.outgoing.borrow().is_empty() {
@@ -115,8 +115,8 @@ impl<S: Stream> Connection<S> {
         }
     }
 
-    /// Reads the bytes that have arrived. Returns `None` if there are none yet, and an empty slice
-    /// at the end of the stream.
+    /// Reads the bytes that have arrived. Returns `None` if there are none, and an empty slice at
+    /// the end.
     pub(crate) fn read<'b>(&self, buffer: &'b mut [u8]) -> io::Result<Option<&'b [u8]>> {
         match self.stream.try_read(buffer) {
             Ok(length) => Ok(Some(&buffer[..length])),

@@ -1,7 +1,7 @@
-//! A server's files ([`Files`]): a snapshot, a log of later writes, and a configuration file.
+//! A server's files: a snapshot, a log of later writes, and a configuration file.
 //!
 //! The snapshot and the log belong to a generation: `dump.N.rdb` and `appendonly.N.aof`. The file
-//! `generation` names the current one, so renaming that file replaces both atomically.
+//! `generation` names the current one. Renaming that file replaces both atomically.
 
 mod found;
 mod lock;
@@ -13,7 +13,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// The files of a server, or no files without a folder.
+/// The files of a server. Without a folder, nothing is stored.
 #[derive(Debug)]
 pub struct Files {
     folder: Option<PathBuf>,

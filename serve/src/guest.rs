@@ -1,9 +1,8 @@
-//! Runs a machine as one future ([`serve_guest`]), on the listener, connector, disk and clock of
-//! its caller, such as a host of a turmoil simulation, or a task of any tokio runtime.
+//! Runs a machine as one future ([`serve_guest`]), on its caller's listener, connector, disk and
+//! clock. The caller is a host of a turmoil simulation, or a task of any tokio runtime.
 //!
 //! Dropping the future crashes the process: its connections end, and its [`SharedDisk`] loses the
-//! data that such a crash loses. The machine uses tokio's time, and draws random numbers from its
-//! own seed.
+//! data that such a crash loses. The machine uses tokio's time and its own random seed.
 
 mod disk;
 mod polled;
@@ -57,9 +56,8 @@ struct Guest<A, C, K> {
     life: Life,
 }
 
-/// Serves a machine until it stops. Waits only for the given parts and tokio's clock, and starts no
-/// task outside this future. Fails if another machine runs on the disk, or the machine refuses its
-/// contents.
+/// Serves a machine until it stops. All work happens inside this future. Fails if another machine
+/// uses the disk, or if the machine refuses the disk's contents.
 pub async fn serve_guest<S: ByteStream>(
     boot: impl FnOnce(Beginning) -> Box<dyn Machine>,
     hardware: Hardware<impl Fn() -> Duration + 'static>,

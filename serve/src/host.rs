@@ -1,4 +1,4 @@
-//! A machine with its connections, its timer and its files on any platform ([`Host`]).
+//! A machine with its connections, its timer and its files on any platform.
 
 mod carry;
 mod meanwhile;
@@ -17,10 +17,10 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
-/// Size of a read buffer, the same as Redis's `PROTO_IOBUF_LEN`.
+/// Size of a read buffer, as Redis's `PROTO_IOBUF_LEN`.
 const READ_BUFFER_SIZE: usize = 16 * 1024;
 const COMMANDS_PER_TURN: usize = 1_024;
-/// Pause after a failed accept, because the process has usually run out of file descriptors.
+/// Pause after a failed accept, usually because the process has run out of file descriptors.
 pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 type Connections<S> = IndexMap<ConnectionId, Rc<Connection<S>>, FxBuildHasher>;
@@ -49,7 +49,7 @@ pub(crate) struct Host<P: Platform> {
     is_ready: Notify,
 }
 
-/// A function that builds a machine with the driver that it may call during an input.
+/// A function that builds a machine. The machine may call the attendant during a long input.
 pub type Boot = Box<dyn FnOnce(Rc<dyn Attendant>) -> Box<dyn Machine> + Send>;
 
 #[expect(clippy::disallowed_methods, reason = "a server is no part of our simulation here")]
@@ -187,7 +187,6 @@ impl<P: Platform> Host<P> {
             outputs.list.drain(..).for_each(|output| self.carry_out(output));
             if outputs.stopped {
                 self.stopped.set(true);
-                // The listener and the end of the process wait for this notification.
                 self.has_stopped.notify_waiters();
             }
             if !outputs.more {
@@ -255,7 +254,7 @@ impl<P: Platform> Host<P> {
     fn write(&self, output: &Output) {
         match self.platform.write(output) {
             Ok(None) => {}
-            // While the server stops, the receiver is gone. The server then syncs the files itself.
+            // During shutdown the receiver is gone, and the server then syncs the files itself.
             Ok(Some(sync)) => {
                 self.syncs_awaited.set(self.syncs_awaited.get() + 1);
                 drop(self.syncs.send(sync));

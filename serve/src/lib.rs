@@ -1,14 +1,10 @@
 //! Runs machines behind real TCP, with real files and the real clock. [`serve_guest`] instead runs
-//! a machine as a guest of another world, on that world's listeners, connections and clocks.
+//! a machine on the listeners, connections and clocks of another world.
 //!
 //! Each machine has its own thread. Each connection has a task that passes on at most one buffer at
-//! a time, so a client that floods the server waits for its turn. During a long input the machine
-//! can ask the driver to poll its sockets ([`fencepost_machine::Attendant`]).
-//!
-//! Entry points: [`listen`] opens a listener for each [`Member`], [`Serving`] represents the
-//! running servers, and [`serve`] runs them until a signal arrives. [`serve_staged`] does the same
-//! for servers that keep their own time, such as those of a [`Stage`], which injects faults.
-//! [`Files`] are a machine's files. The crate has no features.
+//! a time, so no client can starve the others. [`serve`] runs servers until a signal arrives.
+//! [`serve_staged`] does the same for servers that keep their own time, such as those of a
+//! [`Stage`], which injects faults. The crate has no features.
 
 #![forbid(unsafe_code)]
 
@@ -42,7 +38,7 @@ use std::path::PathBuf;
 /// Reasons why servers cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// Contradictory options, with a text that names the valid ones.
+    /// The options contradict each other. The text names the valid ones.
     #[error("{0}")]
     Options(String),
     /// The server cannot listen at an address.
@@ -61,7 +57,7 @@ pub enum ServeError {
         /// Error of the operating system.
         error: std::io::Error,
     },
-    /// A file has contents that no server wrote.
+    /// The contents of a file are damaged.
     #[error("{}: {what}", .path.display())]
     Damaged {
         /// Path of the file.
@@ -85,9 +81,9 @@ pub enum ServeError {
     System(std::io::Error),
 }
 
-/// Serves until SIGINT or SIGTERM. Calls `announce` with the ready line once all servers answer
-/// requests, and with each warning; `announce` may also end the servers. Fails if the servers
-/// cannot start, or a disk fails.
+/// Serves until SIGINT or SIGTERM. Once all servers answer requests, passes the ready line to
+/// `announce`, and later each warning. `announce` may end the servers. Fails if the servers cannot
+/// start, or a disk fails.
 pub fn serve(
     start: impl FnOnce() -> Result<Serving, ServeError>,
     announce: impl FnMut(Announcement<'_>) -> ControlFlow<()>,

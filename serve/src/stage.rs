@@ -1,7 +1,5 @@
-//! Servers on one thread, with their own time: their machines, clocks and disks, and the network
-//! between them and their clients. The caller advances the stage's clock and injects faults.
-//!
-//! Messages take no time unless a link is delayed. Disks are in memory.
+//! Servers on one thread whose clock the caller advances, with injected faults. Messages take no
+//! time unless a link is delayed. Disks are in memory.
 
 mod clock;
 mod event;
@@ -21,7 +19,7 @@ use network::Network;
 use server::Server;
 use std::collections::BTreeMap;
 
-/// More events than this in one instant are an endless loop.
+/// Maximum number of events at the same time, beyond which the servers are in an endless loop.
 const EVENTS_MAX: u64 = 1_000_000;
 
 /// Servers, and the network between them and their clients.
@@ -44,9 +42,9 @@ pub struct Stage {
 pub struct Record {
     /// Microseconds since the stage began.
     pub at_us: u64,
-    /// The number of the server.
+    /// Index of the server.
     pub server: usize,
-    /// The event.
+    /// Event at the server.
     pub what: Happening,
 }
 
@@ -80,7 +78,7 @@ impl Stage {
         stage
     }
 
-    /// Begins again: empty servers, time 0, no faults. Closes all connections.
+    /// Restarts the stage with empty servers, at time 0, without faults. Closes all connections.
     pub fn reset(&mut self) {
         let outside: Vec<u64> = self.outside.keys().copied().collect();
         let mut sent = std::mem::take(&mut self.sent);
@@ -92,22 +90,22 @@ impl Stage {
         self.sent = sent;
     }
 
-    /// Microseconds since the stage began.
+    /// Returns the time since the stage began, in microseconds.
     pub fn now_us(&self) -> u64 {
         self.now_us
     }
 
-    /// The wall clock of a server whose clocks were never disturbed.
+    /// Returns the wall clock of a server whose clocks were never disturbed.
     pub fn wall(&self) -> WallTime {
         WallTime(self.beginning.0.saturating_add_unsigned(self.now_us))
     }
 
-    /// Number of servers.
+    /// Returns the number of servers.
     pub fn count(&self) -> usize {
         self.servers.len()
     }
 
-    /// The port of a server.
+    /// Returns the port of a server.
     pub fn port(&self, server: usize) -> u16 {
         self.servers[server].port
     }
@@ -117,17 +115,17 @@ impl Stage {
         std::mem::take(&mut self.sent)
     }
 
-    /// Takes what has happened, in order.
+    /// Takes the records of events at servers, in order.
     pub fn take_records(&mut self) -> Vec<Record> {
         std::mem::take(&mut self.records)
     }
 
-    /// The time of the next event.
+    /// Returns the time of the next event.
     pub fn next_us(&self) -> Option<u64> {
         self.queue.first_key_value().map(|((at_us, _), _)| *at_us)
     }
 
-    /// Advances the clock to a later time. Returns `false` if the servers do not settle.
+    /// Advances the clock. Returns `false` if the servers are in an endless loop.
     pub fn advance_to(&mut self, end_us: u64) -> bool {
         let end_us = end_us.max(self.now_us);
         let comes_to_rest = self.run_until(end_us);
@@ -176,7 +174,6 @@ impl Stage {
         }
     }
 
-    /// Handles the events that were held back.
     fn catch_up(&mut self, server: usize) {
         while let Some(event) = self.servers[server].arriving.pop_front() {
             if self.servers[server].must_wait(&event) {
@@ -234,7 +231,7 @@ impl Stage {
         self.input_through(server, input, |_| {});
     }
 
-    /// `through` may change the outputs.
+    /// Passes an input to a machine, whose outputs `through` may change.
     fn input_through(
         &mut self,
         server: usize,

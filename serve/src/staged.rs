@@ -1,5 +1,5 @@
-//! Serves servers that keep their own time behind real TCP ([`serve_staged`]). One thread passes
-//! them all inputs in order of arrival.
+//! Serves [`Staged`] servers, which keep their own time, behind real TCP. One thread passes them
+//! all inputs.
 
 use crate::serving::{Announcement, ready_line};
 use crate::{ServeError, stop};
@@ -34,18 +34,18 @@ pub trait Staged: 'static {
     fn opened(&mut self, listener: usize, socket: u64, peer: &str);
     /// Handles bytes that arrived.
     fn received(&mut self, socket: u64, bytes: &[u8]);
-    /// Handles the loss of the peer, even if a [`Sent::Close`] for this socket was sent before.
+    /// Handles the loss of the peer, even after a [`Sent::Close`] for this socket.
     fn closed(&mut self, socket: u64);
     /// Takes the due outputs in order.
     fn take_sent(&mut self) -> Vec<(u64, Sent)>;
-    /// Advances to a real time, counted since the ready line. Called before each input, and at the
-    /// time of [`Staged::next`].
+    /// Advances to the given time since the ready line. Called before each input and at
+    /// [`Staged::next`].
     fn pass(&mut self, _now: Duration) {}
-    /// When the servers act without input.
+    /// Returns the time at which the servers next act without input.
     fn next(&self) -> Option<Duration> {
         None
     }
-    /// Returns whether the servers have ended.
+    /// Returns whether the servers have stopped.
     fn is_over(&self) -> bool {
         false
     }
@@ -83,8 +83,8 @@ pub fn serve_staged<S: Staged>(
     })
 }
 
-/// Serves until `stop`, or until the servers have ended. The caller must be in a [`LocalSet`]. Fails
-/// if a listener has no address.
+/// Serves until `stop`, or until the servers have stopped. The caller must be in a [`LocalSet`].
+/// Fails if a listener has no address.
 pub async fn stage<S: Staged>(
     staging: Staging<S>,
     stop: impl Future<Output = ()>,
@@ -114,7 +114,7 @@ pub async fn stage<S: Staged>(
 }
 
 impl<S: Staged> Shared<S> {
-    /// Lets time pass until the servers have ended.
+    /// Advances time and sends outputs until the servers have stopped.
     async fn live(&self) {
         loop {
             self.pass();

@@ -8,7 +8,7 @@ use tokio::io::Interest;
 use tokio::net::TcpStream;
 
 pub(crate) trait Stream: 'static {
-    /// Sends bytes. Unlike the other methods it works outside the connection's task.
+    /// Sends bytes, even outside the connection's task.
     fn send(&self, slices: &[IoSlice<'_>]) -> io::Result<usize>;
 
     fn try_write(&self, slices: &[IoSlice<'_>]) -> io::Result<usize>;
@@ -21,7 +21,7 @@ pub(crate) trait Stream: 'static {
 }
 
 impl Stream for TcpStream {
-    /// Bypasses tokio, whose state cannot change while its thread is inside the machine.
+    /// Bypasses tokio, whose state cannot change while the machine handles an input.
     fn send(&self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
         SockRef::from(self).send_vectored(slices)
     }

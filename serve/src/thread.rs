@@ -1,4 +1,4 @@
-//! A host on its own thread, so that a script that keeps one server busy does not block the others.
+//! A host on its own thread, so that a script that keeps one server busy does not block others.
 
 use crate::ServeError;
 use crate::computer::Computer;
@@ -88,7 +88,7 @@ fn serve(
         }
         host.platform.files.borrow().sync()
     });
-    // Dropping the set ends all tasks, so that no file is written after the function returns.
+    // Ends all tasks, so that no file is written after the function returns.
     drop(local);
     result
 }

@@ -3,7 +3,7 @@
 //!     fencepost serve --port 7100 --nodes 5 &
 //!     cargo run --manifest-path ci/rust-locks/Cargo.toml -- 7100
 //!
-//! The servers have five ports from the given one on.
+//! The argument is the first of five consecutive ports.
 
 use std::time::Duration;
 

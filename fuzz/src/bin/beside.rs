@@ -39,8 +39,7 @@ impl Real {
     }
 }
 
-/// Returns the answer without addresses, which are numbers in fake-redis and memory locations in
-/// redis-server.
+/// Replaces addresses, which differ between fake-redis and redis-server.
 fn comparable(answer: &[u8]) -> String {
     let text = String::from_utf8_lossy(answer).into_owned();
     let mut parts = text.split("0x");

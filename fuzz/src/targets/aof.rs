@@ -1,5 +1,5 @@
-//! Reads arbitrary bytes as an append-only file. The server must either refuse the file without a
-//! write, or rewrite it so that it has the same content.
+//! Reads arbitrary bytes as an append-only file. The server must refuse the file without writing,
+//! or rewrite it with the same content.
 
 use crate::bench::Bench;
 use fake_redis::{DiskImage, Fsync, Node, NodeConfig, Persistence};

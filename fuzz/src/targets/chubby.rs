@@ -1,8 +1,6 @@
-//! Sends arbitrary bytes to a replica of Chubby, which must still tell the next client the master.
+//! Sends arbitrary bytes to a Chubby replica, which must still name the master to the next client.
 //! Pieces 0 to 2 are bytes on three connections, piece 3 lets time pass, and piece 4 reconnects. If
-//! the input begins with 5, the replica is one of five, and the first connection is from another
-//! replica. Otherwise the cell has a single replica. `coordinators/chubby/src/tests/anything.rs` is
-//! the same test in `cargo test`.
+//! the input begins with 5, the replica is one of five, and connection 0 is from another replica.
 
 use crate::bench::{Bench, START};
 use fencepost_chubby::{Chubby, Config, Member};

@@ -1,5 +1,4 @@
-//! Sends arbitrary commands to a server and lets time pass. The server must then serve a new
-//! client. `fake-redis/src/tests/anything.rs` is the same test in `cargo test`.
+//! Sends arbitrary commands to a Redis server, which must then still serve a new client.
 
 use crate::targets::typed;
 use arbitrary::Arbitrary;
@@ -131,7 +130,7 @@ fn check_input(steps: Vec<Step>) {
         );
         out.clear();
     }
-    // Every pause and sleep has ended after a month.
+    // After a month, every pause and every sleep has ended.
     now.0 += 2_600_000_000_000;
     node.handle(Input::Timer, Now::unstepped(now), &mut out);
     node.handle(

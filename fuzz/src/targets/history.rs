@@ -1,4 +1,4 @@
-//! Reads arbitrary text as a history, which must be either refused or checked.
+//! Reads arbitrary text as a history. The reader must refuse it, or the judge must check it.
 
 use crate::targets::typed;
 use fencepost_reports::documents::read::{line_of_event, read_history};

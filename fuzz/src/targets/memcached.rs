@@ -1,6 +1,5 @@
 //! Sends arbitrary bytes to a memcached server on three connections and lets time pass. The
-//! server's output must end with a complete line. `coordinators/memcached/src/tests.rs` is the same
-//! test in `cargo test`.
+//! server's output must end with a complete line.
 
 use crate::bench::{Bench, START};
 use crate::pieces;

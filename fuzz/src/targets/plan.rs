@@ -1,5 +1,5 @@
-//! Reads arbitrary text as a fault plan. The plan is either refused, or both engines run it with
-//! the same result.
+//! Reads arbitrary text as a fault plan. The reader must refuse it, or both engines must run it
+//! with the same result.
 
 use crate::targets::typed;
 use fencepost::{Engine, RunSpec, Scenario};

@@ -1,12 +1,10 @@
-//! Sends arbitrary bytes on three connections to a Redis server, whose answers must be RESP.
-//! `fake-redis/src/tests/protocol.rs` is the same test in `cargo test`.
+//! Sends arbitrary bytes on three connections to a Redis server, whose replies must be valid RESP.
 
 use crate::targets::typed;
 use fake_redis::{
     ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Now, Output, Outputs, WallTime,
 };
 
-/// Initial wall-clock time of the server, on 2023-11-14.
 const START: WallTime = WallTime(1_700_000_000_000_000);
 const ROUNDS_MAX: usize = 1_000_000;
 

@@ -1,5 +1,5 @@
-//! Reads arbitrary bytes as a snapshot. The server must either refuse it without a write, or write
-//! a snapshot with the same content.
+//! Reads arbitrary bytes as a snapshot. The server must refuse it without writing, or write a
+//! snapshot with the same content.
 
 use crate::bench::Bench;
 use fake_redis::{DiskImage, NodeConfig, Persistence};
@@ -27,8 +27,7 @@ fn check(snapshot: &[u8]) {
 
 pub(super) fn run(snapshot: &[u8]) {
     check(snapshot);
-    // Tests the snapshot with the checksum 0, which disables the check. Random changes would never
-    // produce a correct checksum.
+    // The checksum 0 disables the check, which random changes would never pass.
     if let Some((content, _)) = snapshot.split_last_chunk::<8>() {
         check(&[content, &[0; 8]].concat());
     }

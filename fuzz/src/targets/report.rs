@@ -1,5 +1,5 @@
-//! Reads arbitrary text as a report, sweep or matrix. It must be either refused, or written in
-//! every format.
+//! Reads arbitrary text as a report, sweep or matrix. The reader must refuse it, or every format
+//! must be able to show it.
 
 use crate::targets::typed;
 use fencepost_reports::documents::matrix::VIEWS;
@@ -9,7 +9,7 @@ use fencepost_reports::summary::sweep::{Gaps, Sweep, merge};
 use fencepost_reports::{Report, judge, validate};
 use serde_json::Value;
 
-/// Removes the checksum, because nearly every random change would make it wrong.
+/// Removes the checksum, which nearly every random change would invalidate.
 fn unsealed(document: &str) -> Option<String> {
     let mut value: Value = serde_json::from_str(document).ok()?;
     value.as_object_mut()?.remove("checksum")?;

@@ -1,4 +1,4 @@
-//! Reads arbitrary text as a scenario. The scenario must be refused, or plans can be drawn for it.
+//! Reads arbitrary text as a scenario. The reader must refuse it, or plans can be drawn for it.
 
 use crate::targets::typed;
 use fencepost::{RunSpec, Scenario};

@@ -1,5 +1,4 @@
-//! Runs generated programs and arbitrary text as scripts. They must not affect the next script.
-//! `src/bin/beside.rs` runs the same programs on a real server.
+//! Runs generated programs and arbitrary text as scripts, which must not affect the next script.
 
 use crate::bench::Bench;
 use crate::programs::program;

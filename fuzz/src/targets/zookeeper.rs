@@ -1,8 +1,8 @@
-//! Sends arbitrary bytes to a ZooKeeper server. Piece 0 is from a client with a session, pieces 1
-//! and 2 are from two strangers, piece 3 lets time pass, piece 4 reconnects the strangers, and
-//! piece 6 is from the member that the server last connected to. If the input begins with 5, the
-//! server is one of three. A standalone server must still serve the next client.
-//! `coordinators/zookeeper/src/tests/anything.rs` is the same test in `cargo test`.
+//! Sends arbitrary bytes to a ZooKeeper server. A standalone server must still serve the next
+//! client.
+//! Piece 0 is from a client with a session, pieces 1 and 2 are from two strangers, piece 3 lets
+//! time pass, piece 4 reconnects the strangers, and piece 6 is from the member that the server last
+//! connected to. If the input begins with 5, the server is one of three.
 
 use crate::bench::{Bench, START};
 use crate::pieces;

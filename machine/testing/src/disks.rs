@@ -1,4 +1,4 @@
-//! A test of machines with damaged files ([`check`]).
+//! A test of machines with damaged files.
 
 use bytes::Bytes;
 use fencepost_machine::{Damage, Disk, DiskImage, Input, Machine, Now, Output, Outputs, Response};

@@ -1,6 +1,5 @@
 //! Shared test support. [`Bench`] drives one machine, and [`World`] several over a simulated
-//! network. [`disks`] damages files, and the functions help to compare machines with real servers.
-//! The crate has no features.
+//! network. The crate has no features.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![forbid(unsafe_code)]

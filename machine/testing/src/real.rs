@@ -1,4 +1,4 @@
-//! Helpers for comparisons with real servers: ports, processes that end with the test, and waiting.
+//! Helpers for comparisons with real servers, such as ports, child processes and waiting.
 
 use std::fs::read_to_string;
 use std::net::TcpStream;
@@ -6,12 +6,11 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Range of the servers' ports. Outgoing connections use ports from 32768 (Linux) or 49152 (BSD)
-/// on, so they never take a free port of this range.
+/// Range of the servers' ports. Outgoing connections use higher ports, from 32768 (Linux) or 49152
+/// (BSD).
 const PORTS: std::ops::Range<u32> = 15_000..32_000;
-/// Distance between the first ports of processes with adjacent ids.
 const PORTS_PER_PROCESS: u32 = 61;
-/// Largest number of polls. They take two minutes in all, because CI machines may be busy.
+/// Largest number of polls. They take two minutes in total, because CI machines may be busy.
 const LOOKS_MAX: u32 = 2_400;
 const LOOK_PAUSE: Duration = Duration::from_millis(50);
 
@@ -23,8 +22,8 @@ pub fn free_port() -> u16 {
     for _ in PORTS {
         let step = start.wrapping_add(GIVEN.fetch_add(1, Ordering::Relaxed));
         let port = u16::try_from(PORTS.start + step % (PORTS.end - PORTS.start)).unwrap();
-        // Connects instead of binding the port. A child process that another thread starts at this
-        // moment could inherit the bound socket and keep the port open.
+        // Connects instead of binding the port. Otherwise, a child process that another thread
+        // starts at this moment could inherit the socket and keep the port open.
         if TcpStream::connect(("127.0.0.1", port)).is_err() {
             return port;
         }
@@ -58,7 +57,7 @@ pub fn wait_until_ready<R>(
     })
 }
 
-/// Sends a signal by name. After `STOP` it waits until all threads have stopped, because on a busy
+/// Sends a signal by name. After `STOP`, waits until all threads have stopped, because on a busy
 /// machine they run for a while after kill(2) has returned. Panics if the process does not exist.
 pub fn signal(pid: u32, name: &str) {
     let sent = Command::new("kill").args([format!("-{name}"), pid.to_string()]).status();
@@ -78,7 +77,7 @@ fn is_stopped(pid: u32) -> bool {
     states.all(|is_stopped| is_stopped)
 }
 
-/// Prints that a test is skipped. Panics if `variable` (`FENCEPOST_REAL_REDIS`) forbids it.
+/// Prints that a test is skipped. Panics if the environment variable `variable` is set.
 pub fn skip(variable: &str, server: &str) {
     assert!(std::env::var_os(variable).is_none(), "{variable} demands {server}, and it is missing");
     eprintln!("skipped: no {server}");

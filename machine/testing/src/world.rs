@@ -1,5 +1,5 @@
-//! A small deterministic world for tests of clusters ([`World`]), with a network, disks, and hosts
-//! that crash and pause.
+//! A small deterministic world for tests of clusters, with a network, disks, and hosts that crash
+//! and pause.
 
 use bytes::{Bytes, BytesMut};
 use fencepost_machine::{
@@ -15,9 +15,9 @@ const START_US: u64 = 1_000_000_000;
 /// One end of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct End {
-    /// Index of the server, or `None` for a client of the test.
+    /// Index of the server, or `None` for a client.
     pub host: Option<usize>,
-    /// Id of the connection at that server, or among all clients.
+    /// Id of the connection at the server, or among all clients.
     pub connection: ConnectionId,
 }
 

@@ -1,4 +1,4 @@
-//! The lock of a folder, which keeps two servers from writing the same files and ends with its
+//! The lock of a folder, which keeps two servers from writing the same files. It ends with the
 //! process.
 
 use super::failed;
@@ -11,8 +11,8 @@ use std::path::Path;
 pub(super) struct FolderLock(#[expect(dead_code, reason = "the lock ends with it")] File);
 
 impl FolderLock {
-    /// Locks a folder; the file `lock` then contains the id of this process. Fails if another
-    /// server has the lock, or the file cannot be written. A file system without locks is no error.
+    /// Locks a folder and writes the id of this process to the file `lock`. Fails if another server
+    /// has the lock, or the file cannot be written. On file systems without locks it succeeds.
     pub(super) fn take(folder: &Path) -> Result<FolderLock, ServeError> {
         let path = folder.join("lock");
         let mut options = OpenOptions::new();
@@ -20,7 +20,7 @@ impl FolderLock {
         let mut file = options.open(&path).map_err(|error| failed(&path, error))?;
         if is_locked_elsewhere(&file) {
             let mut holder = String::new();
-            // The process id in the file is only information for people.
+            // The process id in the file is only for people to read.
             let _ = file.read_to_string(&mut holder);
             let holder = holder.trim().to_owned();
             return Err(ServeError::InUse { folder: folder.to_owned(), holder });
@@ -38,7 +38,7 @@ fn is_locked_elsewhere(file: &File) -> bool {
     flock(file, FlockOperation::NonBlockingLockExclusive) == Err(rustix::io::Errno::WOULDBLOCK)
 }
 
-/// Returns `false`, because Windows has no such lock. Two servers could write the same files there.
+/// Windows has no such lock, so two servers could write the same files there.
 #[cfg(not(unix))]
 fn is_locked_elsewhere(_: &File) -> bool {
     false

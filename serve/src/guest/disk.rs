@@ -1,4 +1,4 @@
-//! The disk of a guest, which survives the guest's crash ([`SharedDisk`]).
+//! The disk of a guest, which survives the guest's crash.
 
 use crate::ServeError;
 use fencepost_machine::{Disk, DiskImage, DiskReply, Output};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 const SYNC: Duration = Duration::from_millis(1);
 
-/// The kind of crash when a guest's future is dropped.
+/// The kind of crash that dropping a guest's future simulates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Crash {
     /// A power failure, which loses unsynced data.
@@ -17,8 +17,8 @@ pub enum Crash {
     Process,
 }
 
-/// A server's files, stored outside the server. Clones share one disk. [`SharedDisk::default`] is
-/// empty and loses unsynced data in a crash.
+/// A server's files. Clones share one disk. The default is empty and loses unsynced data in a
+/// crash.
 #[derive(Clone, Debug, Default)]
 pub struct SharedDisk(Arc<Mutex<DiskState>>);
 
@@ -42,7 +42,7 @@ impl SharedDisk {
         SharedDisk(Arc::new(Mutex::new(kept)))
     }
 
-    /// Returns the files that the next server would read after an orderly end of this one.
+    /// Returns the files that the next server would read after an orderly shutdown.
     pub fn image(&self) -> DiskImage {
         self.kept().disk.image()
     }
@@ -58,7 +58,7 @@ impl SharedDisk {
     }
 
     fn kept(&self) -> MutexGuard<'_, DiskState> {
-        // A panic leaves no partial update, so the state of a poisoned mutex is valid.
+        // Even after a panic, the state is valid, because no update is ever partial.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,5 +1,4 @@
-//! Adapts any asynchronous stream to the host, with polls that return immediately or wait for
-//! readiness.
+//! Adapts any asynchronous stream to the host.
 
 use super::ByteStream;
 use crate::stream::Stream;

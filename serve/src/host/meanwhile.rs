@@ -1,6 +1,5 @@
 //! Serves sockets during a long input of the machine. The host polls them directly, because tokio's
-//! state cannot change while its thread is inside the machine. Tokio's own later reads of the same
-//! sockets return a harmless `WouldBlock`.
+//! state cannot change during the input. Tokio's own later reads return a harmless `WouldBlock`.
 
 use super::Host;
 use crate::computer::{Computer, running, without_delay};
@@ -47,8 +46,7 @@ impl Host<Computer> {
             if !interlude.takes(id) {
                 continue;
             }
-            // Only received bytes are handled here. The connection's task handles errors and the
-            // end of the stream.
+            // The connection's task handles errors and the end of the stream.
             if let Ok(length @ 1..) = (&*SockRef::from(&open.stream)).read(&mut buffer) {
                 self.handle_meanwhile(
                     Input::Received { connection: id, bytes: &buffer[..length] },
@@ -58,8 +56,8 @@ impl Host<Computer> {
         }
     }
 
-    /// Performs the pending syncs immediately. A reply must not precede the sync of its writes, and
-    /// the sync task cannot run during an input.
+    /// Performs the pending syncs immediately, because a reply must not precede the sync of its
+    /// writes. The sync task cannot run during an input.
     fn sync_at_once(&self, interlude: &mut dyn Interlude) {
         let awaited = self.syncs_awaited.take();
         if awaited == 0 {

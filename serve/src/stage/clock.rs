@@ -1,4 +1,4 @@
-//! The clocks of one server, which may be stepped, and run fast or slow.
+//! The clocks of one server. They may run fast or slow, and the wall clock may be stepped.
 
 use fencepost_machine::{MonotonicTime, Now, WallTime};
 
@@ -13,7 +13,6 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// `beginning` is the wall clock at time 0.
     pub(super) fn both(&self, beginning: WallTime, now_us: u64) -> Now {
         let monotonic = self.monotonic_us(now_us);
         let wall = beginning.0.saturating_add_unsigned(monotonic).saturating_add(self.stepped_us);
@@ -25,7 +24,7 @@ impl Clock {
         self.monotonic_at_anchor_us + scaled(span, self.rate(), TRUE_RATE)
     }
 
-    /// The first true time at which the monotonic clock shows a deadline.
+    /// Returns the first true time at which the monotonic clock reaches a deadline.
     pub(super) fn reaches_us(&self, deadline_us: u64) -> u64 {
         let left = u128::from(deadline_us.saturating_sub(self.monotonic_at_anchor_us));
         let span = (left * u128::from(TRUE_RATE)).div_ceil(u128::from(self.rate()));

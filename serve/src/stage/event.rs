@@ -1,10 +1,10 @@
-//! Events of a stage: messages, and what happens within a server.
+//! Events of a stage: messages, and events within a server.
 
 use crate::staged::Sent;
 use bytes::Bytes;
 use fencepost_machine::ConnectionId;
 
-/// A connection of a server.
+/// A server's index and one of its connections.
 pub(super) type End = (usize, ConnectionId);
 
 /// One side of a link.
@@ -12,7 +12,7 @@ pub(super) type End = (usize, ConnectionId);
 pub enum Place {
     /// All clients, which connect from outside the stage.
     Outside,
-    /// A server, by its number.
+    /// A server with this index.
     Server(usize),
 }
 
@@ -30,7 +30,7 @@ pub(super) enum Event {
         server: usize,
         life: u64,
     },
-    /// A slow server has finished its command.
+    /// A slow server has finished a command.
     Free {
         server: usize,
         life: u64,
@@ -55,7 +55,7 @@ pub(super) enum Content {
     Answer { outside: u64, sent: Sent },
 }
 
-/// One direction of a connection: its messages stay in order.
+/// One direction of a connection, on which messages stay in order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Flow {
     FromOutside(u64),
@@ -81,7 +81,7 @@ impl Content {
 }
 
 impl Event {
-    /// `None` for a message to the outside.
+    /// Returns the server at which the event happens, or `None` for a message to a client.
     pub(super) fn server(&self) -> Option<usize> {
         match self {
             Event::Message(Message { to: Place::Outside, .. }) => None,

@@ -1,4 +1,4 @@
-//! Faults of a stage: those of its servers, of their clocks, and of the links.
+//! Faults of a stage, which affect its servers, clocks and links.
 
 use super::Stage;
 use super::event::{Event, Place};
@@ -8,15 +8,15 @@ use std::ops::RangeInclusive;
 /// Recognizes a command by the bytes that a client sends.
 pub type Matcher = Box<dyn Fn(&[u8]) -> bool>;
 
-/// Loses the next matching command of a client, or its reply, and the connection with it.
+/// A trap loses the next matching command of a client, or its reply, and closes the connection.
 pub struct Trap {
-    /// Names it in the record, and to remove it.
+    /// Id of the trap in records and for [`Stage::remove_trap`].
     pub id: u32,
-    /// The server; `None` for any.
+    /// Index of the server, or `None` for any.
     pub server: Option<usize>,
-    /// Tests whether bytes of a client are the command.
+    /// Function that recognizes the command.
     pub matches: Matcher,
-    /// The lost message.
+    /// Message that the trap loses.
     pub loses: Loses,
 }
 
@@ -36,7 +36,7 @@ impl Trap {
 }
 
 impl Stage {
-    /// Returns whether the process of a server runs, or is frozen.
+    /// Returns whether a server's process exists. A frozen process counts too.
     pub fn is_up(&self, server: usize) -> bool {
         self.servers[server].machine.is_some()
     }
@@ -46,7 +46,7 @@ impl Stage {
         self.servers[server].is_frozen
     }
 
-    /// Ends the process of a server; its peers see the ends of their connections.
+    /// Ends the process of a server. Its peers see their connections end.
     pub fn crash(&mut self, server: usize) {
         self.end_process(server);
         self.settle();
@@ -58,11 +58,10 @@ impl Stage {
         host.disk.process_crash();
         let peers = std::mem::take(&mut host.peers);
         peers.into_values().for_each(|peer| self.report_end(server, peer));
-        // Connections in the queue fail.
         self.catch_up(server);
     }
 
-    /// Cuts the power of a server: its peers see nothing, and unsynced data is lost.
+    /// Cuts the power of a server. Unsynced data is lost, and peers are not notified.
     pub fn lose_power(&mut self, server: usize) {
         let host = &mut self.servers[server];
         host.end();
@@ -73,7 +72,7 @@ impl Stage {
         self.settle();
     }
 
-    /// Starts a server that is down. Peers learn now that a power loss ended their connections.
+    /// Starts a server that is down. Peers learn of connections that a power loss ended.
     pub fn restart(&mut self, server: usize) {
         self.servers[server].is_dark = false;
         let unaware = std::mem::take(&mut self.servers[server].unaware);
@@ -88,24 +87,24 @@ impl Stage {
         self.servers[server].disk = Disk::default();
     }
 
-    /// Stops a server like a process; its clocks continue.
+    /// Freezes the process of a server. Its clocks continue.
     pub fn freeze(&mut self, server: usize) {
         self.servers[server].is_frozen = true;
     }
 
-    /// Ends a freeze: events that were held back happen now.
+    /// Resumes a frozen server, which then handles the events that waited.
     pub fn thaw(&mut self, server: usize) {
         self.servers[server].is_frozen = false;
         self.catch_up(server);
         self.settle();
     }
 
-    /// Holds back all messages from one side to the other, until [`Stage::heal`].
+    /// Holds back all messages in one direction until [`Stage::heal`].
     pub fn cut(&mut self, id: u32, from: &[Place], to: &[Place]) {
         self.network.cut(id, from, to);
     }
 
-    /// Ends the cuts with this id, and delivers the messages that are no longer cut off.
+    /// Ends the cuts with this id and delivers the messages that they held back.
     pub fn heal(&mut self, id: u32) {
         for message in self.network.heal(id) {
             self.schedule(0, Event::Message(message));
@@ -118,13 +117,12 @@ impl Stage {
         self.network.has_cut(id)
     }
 
-    /// Delays messages from one side to the other, until [`Stage::undelay`]. Those of a connection
-    /// stay in order.
+    /// Delays messages in one direction until [`Stage::undelay`]. Each connection keeps its order.
     pub fn delay(&mut self, id: u32, from: &[Place], to: &[Place], extra_us: RangeInclusive<u64>) {
         self.network.delay(id, (from, to), extra_us);
     }
 
-    /// Ends the delays with this id. Messages on their way still arrive late.
+    /// Ends the delays with this id. Delayed messages in transit still arrive late.
     pub fn undelay(&mut self, id: u32) {
         self.network.undelay(id, self.now_us);
     }
@@ -134,24 +132,25 @@ impl Stage {
         self.servers[server].clock.step(by_us);
     }
 
-    /// Lets the clocks of a server run fast (positive) or slow, in parts per million.
+    /// Sets the rate error of a server's clocks in parts per million. Positive rates run fast.
     pub fn set_clock_rate(&mut self, server: usize, rate_ppm: i32) {
         let now_us = self.now_us;
         self.servers[server].clock.set_rate(now_us, rate_ppm);
         self.set_timer(server);
     }
 
-    /// Lets every command of a server take longer, until [`Stage::unslow`].
+    /// Slows every command of a server by `extra_us` until [`Stage::unslow`].
     pub fn slow(&mut self, id: u32, server: usize, extra_us: u64) {
         self.servers[server].slowed.push((id, extra_us));
     }
 
-    /// Ends the slowness with this id.
+    /// Ends the slowdown with this id.
     pub fn unslow(&mut self, id: u32, server: usize) {
         self.servers[server].slowed.retain(|(of, _)| *of != id);
     }
 
-    /// Returns `false` if the server is down or frozen, or does not support the action.
+    /// Performs an operator's action. Returns `false` if the server is down or frozen, or does not
+    /// support the action.
     pub fn operate(&mut self, server: usize, action: OperatorAction) -> bool {
         let host = &self.servers[server];
         let machine = host.machine.as_ref().filter(|_| !host.is_frozen);
@@ -168,7 +167,7 @@ impl Stage {
         self.traps.push(trap);
     }
 
-    /// Removes a trap. Returns `false` if it has sprung.
+    /// Removes a trap. Returns `false` if the trap has already caught a message.
     pub fn remove_trap(&mut self, id: u32) -> bool {
         let before = self.traps.len();
         self.traps.retain(|trap| trap.id != id);

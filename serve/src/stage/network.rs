@@ -1,4 +1,4 @@
-//! Links of a stage: cut, or delayed.
+//! Links of a stage, which may be cut or delayed.
 
 use super::event::{Flow, Message, Place};
 use std::collections::BTreeMap;
@@ -8,9 +8,9 @@ use std::ops::RangeInclusive;
 pub(super) struct Network {
     cuts: Vec<(u32, Place, Place)>,
     delays: Vec<Delay>,
-    /// When the last delayed message of a flow arrives: the next does not overtake it.
+    /// Arrival of the last delayed message of each flow, which later messages do not overtake.
     arrivals: BTreeMap<Flow, u64>,
-    /// In order of arrival at the cut.
+    /// Messages held back, in the order in which they reached the cut.
     held: Vec<Message>,
     drawn: u64,
 }
@@ -28,7 +28,7 @@ impl Network {
         self.cuts.extend(pairs.filter(|(_, from, to)| from != to));
     }
 
-    /// Returns the messages that can pass again.
+    /// Ends cuts, and returns the messages that they held back.
     pub(super) fn heal(&mut self, id: u32) -> Vec<Message> {
         self.cuts.retain(|(of, ..)| *of != id);
         let held = std::mem::take(&mut self.held);
@@ -38,7 +38,7 @@ impl Network {
         free
     }
 
-    /// Holds a message back if its link is cut, else returns it.
+    /// Holds a message back if its link is cut. Otherwise returns the message.
     pub(super) fn pass(&mut self, message: Message) -> Option<Message> {
         if !self.cuts.is_empty() && self.is_cut(message.from, message.to) {
             self.held.push(message);
@@ -95,7 +95,7 @@ impl Delay {
     }
 }
 
-/// SplitMix64 of a counter.
+/// Draws a number from a range with SplitMix64.
 fn drawn(range: &RangeInclusive<u64>, counter: u64) -> u64 {
     let mut bits = counter.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -8,53 +8,48 @@ use std::collections::{BTreeMap, VecDeque};
 /// Builds a machine at each start.
 pub type BootAgain = Box<dyn Fn(Start) -> Box<dyn Machine>>;
 
-/// The state that a machine of a stage starts from.
+/// The state from which a machine of a stage starts.
 #[derive(Debug)]
 pub struct Start {
-    /// The content of the disk.
+    /// Contents of the disk.
     pub disk: DiskImage,
-    /// Differs from start to start, and from server to server.
+    /// Random seed, which differs from start to start and from server to server.
     pub seed: u64,
-    /// The first start of the server, not a restart.
+    /// `true` for the first start of the server, `false` for a restart.
     pub is_first: bool,
-    /// Both clocks.
+    /// Readings of both clocks.
     pub now: Now,
 }
 
-/// A server that is about to join a stage.
+/// A server before it joins a stage.
 pub struct StagedServer {
-    /// Its name in the ready line.
+    /// Name of the server in the ready line.
     pub role: &'static str,
-    /// The port under which clients and the other servers reach it.
+    /// Port under which clients and the other servers reach this server.
     pub port: u16,
-    /// Builds its machine.
+    /// Function that builds the server's machine.
     pub boot: BootAgain,
 }
 
 pub(super) struct Server {
     pub(super) port: u16,
     pub(super) boot: BootAgain,
-    /// `None` after a crash.
     pub(super) machine: Option<Box<dyn Machine>>,
     pub(super) is_frozen: bool,
-    /// Without power: peers get no answer, not even a refusal.
+    /// `true` without power. Peers then receive no reply, not even a refusal.
     pub(super) is_dark: bool,
-    /// Carrying out a command that takes time.
     pub(super) is_busy: bool,
     pub(super) slowed: Vec<(u32, u64)>,
     pub(super) clock: Clock,
     pub(super) timer: u64,
-    /// The monotonic time of the timer.
     pub(super) wake_at_us: Option<u64>,
     pub(super) life: u64,
     pub(super) accepted: u32,
     pub(super) peers: BTreeMap<ConnectionId, Peer>,
     pub(super) disk: Disk,
-    /// Events held back until the server can handle them.
     pub(super) arriving: VecDeque<Event>,
-    /// Output of the command in progress.
     pub(super) leaving: Vec<Output>,
-    /// Peers that have not heard of a power loss.
+    /// Peers that a power loss disconnected and that have not been notified.
     pub(super) unaware: Vec<Peer>,
 }
 
@@ -62,7 +57,6 @@ pub(super) struct Server {
 pub(super) enum Peer {
     Outside(u64),
     Inside(End),
-    /// The operator of the stage, whose replies are discarded.
     Operator,
 }
 
@@ -94,7 +88,6 @@ impl Server {
         is_stopped || (self.is_busy && !matches!(event, Event::Free { .. }))
     }
 
-    /// Ends the process.
     pub(super) fn end(&mut self) {
         self.machine = None;
         (self.is_frozen, self.is_busy) = (false, false);

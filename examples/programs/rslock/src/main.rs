@@ -1,5 +1,4 @@
-//! rslock and redis-rs on tokio, over independent masters, as fencepost runs it: see
-//! docs/own-programs.md.
+//! A program that locks with rslock over independent masters, on redis-rs and tokio.
 use redis::{AsyncCommands, Value, aio::MultiplexedConnection as Connection, cmd};
 use std::time::Duration;
 
