@@ -1,5 +1,5 @@
-//! Emulates the system calls at which the tracer stops threads. A call that must wait is executed
-//! again after an event.
+//! Emulates the system calls at which the tracer stops threads. If a call must wait, the tracer
+//! tries it again after an event.
 
 mod datagrams;
 mod descriptors;
@@ -39,7 +39,6 @@ pub(crate) struct Call {
 pub(crate) enum Outcome {
     Done(i64),
     Native,
-    /// The call returns 0 after the other threads have run.
     Yields,
     Blocks(Blocked),
     EndsThread,

@@ -1,4 +1,4 @@
-//! The readings of a group's simulated clocks at one time, as [`Now`].
+//! Readings of a group's simulated clocks.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Now {

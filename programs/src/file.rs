@@ -30,7 +30,7 @@ pub(crate) enum Kind {
         write: PipeId,
     },
     Timer(Timer),
-    /// A signal descriptor, with the mask of the signals that it reads.
+    /// The mask of the signals that a signal descriptor reads.
     Signals(u64),
     Random,
     Output(Channel),
@@ -56,7 +56,7 @@ pub(crate) struct Timer {
 pub(crate) struct Socket {
     pub(crate) stage: Stage,
     pub(crate) received: VecDeque<u8>,
-    /// `true` if the peer has ended the stream or the program has shut down this direction.
+    /// `true` if the peer has ended the stream, or the program has shut down reading.
     pub(crate) has_ended: bool,
     pub(crate) reads_no_more: bool,
     pub(crate) is_shut: bool,
@@ -65,13 +65,12 @@ pub(crate) struct Socket {
     pub(crate) peer: Option<(Ipv4Addr, u16)>,
     pub(crate) receive_timeout_ns: Option<u64>,
     pub(crate) send_timeout_ns: Option<u64>,
-    /// Maximum number of pending connections. Further connections get no answer.
+    /// Maximum number of pending connections. Further connections get no reply.
     pub(crate) backlog: usize,
 }
 
 #[derive(Default)]
 pub(crate) struct Datagrams {
-    /// `true` for a netlink socket, `false` for UDP.
     pub(crate) is_netlink: bool,
     pub(crate) received: VecDeque<Receipt>,
     pub(crate) error: Option<i32>,

@@ -1,4 +1,4 @@
-//! A [`Group`] of processes, and the order in which its threads run.
+//! A group of processes, and the order in which its threads run.
 
 mod end;
 mod looks;
@@ -26,18 +26,17 @@ use rand_core::SeedableRng;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-/// Nanoseconds that each call takes. Without this cost, a loop that waits for time to pass would
-/// not end.
+/// Nanoseconds that each call takes. If it were 0, a loop that waits for time to pass would not
+/// end.
 const CALL_NS: u64 = 100;
 /// Maximum number of nanoseconds by which a step may run ahead of the driver's clock.
 pub(crate) const AHEAD_MAX_NS: u64 = 100_000;
 const OUTPUT_MAX: usize = 64 * 1024;
 pub(crate) const THREADS_MAX: usize = 256;
-/// Number of calls as which a signal counts towards the limit on endless loops.
+/// Cost of a signal in calls, for the limit on endless loops.
 pub(crate) const CALLS_OF_A_SIGNAL: u64 = 50;
 pub(crate) const CALLS_OF_A_PROCESS: u64 = 200;
-/// Cost of a program's start in calls. 400 in a row, as of a program that always starts itself
-/// again, reach the limit.
+/// Cost of a program's start in calls. 400 starts without waiting reach the limit.
 pub(crate) const CALLS_OF_AN_EXEC: u64 = 2_000;
 const LOG_MAX: usize = 4_000_000;
 
@@ -46,7 +45,8 @@ pub fn check(launch: &Launch) -> Result<(), StartError> {
     crate::start::find_program(launch).map(|_| ())
 }
 
-/// Searches `folders` (a `PATH`) for a program as a shell does. Paths are relative to `folder`.
+/// Searches the folders of a `PATH` for a program as a shell does. Relative paths start at
+/// `folder`.
 pub fn find_program(name: &str, folder: &Path, folders: &str) -> Result<PathBuf, StartError> {
     crate::start::find(name, folder, folders)
 }
@@ -65,7 +65,7 @@ pub struct Group {
     pub(crate) requests: Vec<Request>,
     pub(crate) random: ChaCha8Rng,
     pub(crate) next_number: Number,
-    /// The group's process numbers by real process id. A reused id maps to the latest process.
+    /// Process numbers in the group by real process id. A reused id maps to the latest process.
     pub(crate) numbers: BTreeMap<i32, Number>,
     pub(crate) senders: BTreeMap<(Number, i32), Number>,
     pub(crate) next_socket: u32,
@@ -155,7 +155,7 @@ impl Group {
         Ok(group)
     }
 
-    /// Stores news from the network for the next step.
+    /// Stores a network event for the next step.
     pub fn deliver(&mut self, news: News) {
         let (News::Connected(id)
         | News::Refused(id)
@@ -172,7 +172,7 @@ impl Group {
         self.files.rises(file);
     }
 
-    /// Returns the output since the last call. The output of a run is limited.
+    /// Takes the output since the last call. The total output of a run is limited.
     pub fn take_output(&mut self) -> Vec<Output> {
         std::mem::take(&mut self.output)
     }
@@ -182,17 +182,17 @@ impl Group {
         self.output_dropped
     }
 
-    /// Returns every call so far that stopped a thread.
+    /// Returns all calls that stopped a thread.
     pub fn calls(&self) -> &[CallMade] {
         &self.log
     }
 
-    /// Returns the files that were synced since the last call, if [`Launch::sync_us`] is set.
+    /// Takes the files that were synced since the last call, if [`Launch::sync_us`] is set.
     pub fn take_synced(&mut self) -> SyncedFiles {
         std::mem::take(&mut self.synced)
     }
 
-    /// Returns how often a thread was forced to let others run. If not zero, the run may not be
+    /// Returns how often a thread was forced to let others run. Runs with forced turns may not be
     /// reproducible.
     pub fn preempted(&self) -> u32 {
         self.preempted

@@ -1,4 +1,4 @@
-//! The types that a driver and a group of processes exchange, such as [`Request`] and [`News`].
+//! The types that a driver and a group of processes exchange.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
@@ -11,7 +11,7 @@ pub struct SocketId(pub u32);
 /// The program to start, with its environment and its machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Launch {
-    /// The program and its arguments, resolved as a shell resolves them.
+    /// The program and its arguments. The program is found as a shell finds it.
     pub command: Vec<String>,
     /// The complete environment. The program inherits no other variables.
     pub environment: BTreeMap<String, String>,
@@ -27,16 +27,16 @@ pub struct Launch {
     pub seed: u64,
     /// Process id of the first process. Later processes get the following ids.
     pub first_process: u32,
-    /// User id to run as, if the caller is root, because some servers refuse to run as root. The
+    /// User id to run as if the caller is root, because some servers refuse to run as root. The
     /// user must own the folder.
     pub user: Option<u32>,
-    /// Microseconds that a file sync takes. [`SyncedFiles`] then records each sync. If `None`, the
-    /// kernel syncs files.
+    /// Duration of a file sync in microseconds, recorded in [`SyncedFiles`]. If `None`, the kernel
+    /// syncs files.
     pub sync_us: Option<u64>,
 }
 
 impl Launch {
-    /// The address of a machine, by any of its names.
+    /// Returns the address of a machine by any of its names.
     pub fn address(&self, name: &str) -> Option<Ipv4Addr> {
         self.hosts.get(name).or_else(|| self.aliases.get(name)).copied()
     }
@@ -91,7 +91,7 @@ pub struct Clocks {
 pub enum Request {
     /// Connect to a machine listed in [`Launch::hosts`].
     Connect {
-        /// Number of the new connection.
+        /// Id of the new connection.
         socket: SocketId,
         /// Host name of the machine.
         host: String,
@@ -105,12 +105,12 @@ pub enum Request {
         /// The bytes to send.
         bytes: Vec<u8>,
     },
-    /// Stop sending. The peer sees the end after all sent bytes, and the group can still read.
+    /// Stop sending. The peer sees the end of the stream, and the group can still read.
     Shutdown {
         /// The connection to shut down.
         socket: SocketId,
     },
-    /// Close the connection. Its number is not used again.
+    /// Close the connection, whose id is not reused.
     Close {
         /// The connection to close.
         socket: SocketId,
@@ -137,8 +137,8 @@ pub enum News {
 pub struct Step {
     /// The requests to the network, in order.
     pub requests: Vec<Request>,
-    /// Time after which the group needs its next step even without news, in microseconds of the
-    /// monotonic clock; `None` if it waits only for news.
+    /// Monotonic microseconds after which the group needs its next step even without news. If
+    /// `None`, the group waits only for news.
     pub wake_after_us: Option<u64>,
     /// `true` if every thread waits. Otherwise some threads will run when the clocks advance.
     pub is_idle: bool,
@@ -195,10 +195,10 @@ pub struct CallMade {
     pub thread: u32,
     /// The number of the system call.
     pub number: u16,
-    /// The call's result; 0 while it is unknown.
+    /// The call's result, or 0 while it is unknown.
     pub result: i64,
-    /// A hash of the bytes that the call wrote or sent; 0 if there were none.
+    /// A hash of the bytes that the call wrote or sent, or 0 if there were none.
     pub bytes: u32,
-    /// Number of clock reads without a stop since the previous call of the thread.
+    /// Number of clock reads since the previous call of the thread.
     pub looks: u32,
 }

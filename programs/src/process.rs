@@ -1,4 +1,4 @@
-//! The state of each [`Process`] and [`Thread`] of a group, as the programs see it.
+//! The state of the processes and threads of a group, as the programs see it.
 
 use crate::clock::Now;
 use crate::file::FileId;
@@ -18,7 +18,7 @@ pub(crate) struct Process {
     pub(crate) clock: Option<usize>,
     pub(crate) knows_number_at: BTreeSet<u64>,
     pub(crate) has_clock_of_parent: bool,
-    /// The status of an ended process, kept until the parent waits for it.
+    /// Status of an ended process until its parent waits for it.
     pub(crate) ended: Option<i32>,
     pub(crate) alarm_ns: Option<(u64, u64)>,
     pub(crate) timers: BTreeMap<i32, SignalTimer>,
@@ -30,8 +30,8 @@ pub(crate) struct SignalTimer {
     pub(crate) sends: Option<(i32, u64)>,
     pub(crate) thread: Option<Number>,
     pub(crate) is_wall: bool,
-    /// `true` for a timer that counts processor time. It never fires, because computing takes no
-    /// simulated time.
+    /// `true` for a timer of processor time. It never fires, because computing takes no simulated
+    /// time.
     pub(crate) counts_work: bool,
     pub(crate) next_ns: Option<u64>,
     pub(crate) interval_ns: u64,
@@ -57,8 +57,7 @@ pub(crate) struct Thread {
     pub(crate) tracee: Tracee,
     pub(crate) process: Number,
     pub(crate) state: State,
-    /// Address of the word that the kernel sets to zero when the thread ends, to wake threads that
-    /// wait for it.
+    /// Address of the word that the kernel clears when the thread ends, to wake waiting threads.
     pub(crate) clear_at: u64,
     pub(crate) number_at: u64,
     pub(crate) signals: Vec<i32>,
@@ -81,7 +80,7 @@ pub(crate) enum State {
 pub(crate) struct Blocked {
     pub(crate) on: Interest,
     pub(crate) until: Option<Deadline>,
-    /// `true` if a restarting signal handler restarts the call.
+    /// `true` if the call continues after a signal handler with `SA_RESTART`.
     pub(crate) restarts: bool,
 }
 

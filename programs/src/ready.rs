@@ -1,4 +1,4 @@
-//! Computes whether files are ready, for poll and epoll, with [`Files::readiness`].
+//! Computes the readiness of files for poll and epoll.
 
 use crate::clock::Now;
 use crate::file::{FileId, Files, Kind, PIPE_CAPACITY, PipeId, Socket, Stage};
@@ -9,11 +9,11 @@ pub(crate) const ERR: u32 = libc::POLLERR as u32;
 pub(crate) const HUP: u32 = libc::POLLHUP as u32;
 pub(crate) const RDHUP: u32 = libc::POLLRDHUP as u32;
 
-/// A pipe is writable if this many bytes are free.
+/// Number of free bytes from which a pipe is writable.
 const ROOM: usize = 4096;
 
 impl Files {
-    /// Returns the poll events of a file. Regular files are always ready; callers handle them.
+    /// Returns the poll events of a file other than a regular file.
     pub(crate) fn readiness(&self, file: FileId, now: Now) -> u32 {
         match &self.get(file).kind {
             Kind::Socket(socket) => self.socket_readiness(socket),

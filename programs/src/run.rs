@@ -1,5 +1,4 @@
-//! The steps of a [`Group`], with [`Group::step`]. Each thread runs until it waits, ends, or must
-//! let others run.
+//! The steps of a group. Each thread runs until it waits, ends, or must let others run.
 
 use crate::calls::{Call, Outcome};
 use crate::group::{AHEAD_MAX_NS, CALLS_OF_A_PROCESS, CALLS_OF_AN_EXEC, Group, THREADS_MAX, Turn};
@@ -11,16 +10,15 @@ use crate::sys::ticker::Ticking;
 use crate::sys::trace::{Stop, Tracee};
 
 const CALLS_MAX: u64 = 1_000_000;
-/// Maximum number of clock reads without waiting: about 12.6 s of polling.
+/// Maximum number of clock reads without waiting, which is about 12.6 s of polling.
 const LOOKS_MAX: u32 = 300_000;
 
-/// Maximum number of calls in a turn. A thread that makes more may be polling until others have
-/// made progress.
+/// Maximum number of calls in a turn, because a thread with more calls may be polling for the
+/// progress of others.
 const TURN_CALLS_MAX: u32 = 300;
 const TURN_CPU_NS: u64 = 200_000_000;
 const CPU_MAX_NS: u64 = 20_000_000_000;
-/// Number of ticks without use of processor time after which a thread counts as waiting in the
-/// kernel.
+/// Number of ticks without processor time after which a thread counts as waiting in the kernel.
 const IDLE_TICKS_MAX: u32 = 500;
 
 impl Group {
@@ -38,7 +36,7 @@ impl Group {
             let Some(number) = self.ready.pop_front() else { break };
             self.run(number);
         }
-        // If the group was ahead of the driver's clock, no thread has run. News may have made
+        // No thread has run if the group was ahead of the driver's clock, but news may have made
         // threads ready.
         self.wake_changed();
         drop(ticking);

@@ -1,4 +1,4 @@
-//! A [`Segment`] of System V shared memory, with its processes.
+//! Segments of System V shared memory, with their processes.
 
 pub(crate) struct Segment {
     pub(crate) key: i32,

@@ -1,5 +1,4 @@
-//! Texts that programs read instead of the system's files. Each text is in memory only while it is
-//! open.
+//! Texts that programs read instead of the system's files.
 
 use crate::interface::Launch;
 use crate::sys::memory::file_in_memory;

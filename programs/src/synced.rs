@@ -1,5 +1,4 @@
-//! The files of a folder as they survive a power loss, each with its content at the last sync, as
-//! [`SyncedFiles`].
+//! The files of a folder as they survive a power loss, each with its content at the last sync.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
@@ -8,12 +7,12 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Size in bytes of the pieces in which files are stored. Pieces of zeros are omitted, because
-/// servers reserve large files and fill them gradually.
+/// Size of the stored pieces in bytes. Pieces of zeros are omitted, because servers reserve large
+/// files.
 const PIECE: usize = 4096;
 
-/// The identity of a file: device, inode and creation time. The time distinguishes a deleted file
-/// from a later one with the same inode.
+/// Device, inode and creation time of a file. The time distinguishes it from a later file with the
+/// same inode.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Identity(u64, u64, Option<SystemTime>);
 
@@ -83,13 +82,13 @@ impl SyncedFiles {
         self.0.insert(sync.0, Content::Own(sync.1));
     }
 
-    /// Adds the files of `later`, which replace earlier ones.
+    /// Adds later syncs, which replace earlier ones of the same files.
     pub fn extend(&mut self, later: SyncedFiles) {
         self.0.extend(later.0);
     }
 
-    /// Restores all files in a folder and its subfolders. Files that were never synced become empty
-    /// but remain.
+    /// Restores all files in a folder and its subfolders. Files that were never synced become
+    /// empty.
     pub fn restore(&self, folder: &Path) -> io::Result<()> {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
@@ -122,8 +121,7 @@ impl SyncedFiles {
         self.0.is_empty()
     }
 
-    /// Copies a folder into another one and records the copies as synced. The original must no
-    /// longer change.
+    /// Copies a folder and records the copies as synced. The original must no longer change.
     pub fn copy_all(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         for entry in fs::read_dir(from)? {
             let entry = entry?;

@@ -1,4 +1,4 @@
-//! The interface of the crate on systems where programs cannot be traced. Every start fails.
+//! The crate's interface on systems where programs cannot be traced. Every start fails.
 
 use crate::interface::{
     CallMade, Clocks, FilesUsed, Launch, News, Output, SocketId, StartError, Step,
@@ -56,7 +56,7 @@ impl Group {
         match self.0 {}
     }
 
-    /// Never called.
+    /// Never called, because no [`Group`] exists.
     pub fn take_synced(&mut self) -> SyncedFiles {
         match self.0 {}
     }
@@ -82,12 +82,12 @@ impl Group {
     }
 }
 
-/// The synced files of a group; always empty, because no program writes a file.
+/// The synced files of a group, which are always empty.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SyncedFiles;
 
 impl SyncedFiles {
-    /// Does nothing, because both sets are empty.
+    /// Does nothing.
     pub fn extend(&mut self, _: SyncedFiles) {}
 
     /// Fails with [`io::ErrorKind::Unsupported`].

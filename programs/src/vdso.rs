@@ -1,6 +1,5 @@
-//! The vDSO of traced programs, an [`image`] of one page. C libraries, Go and others look up in it
-//! the functions that read the clocks ([`crate::sys::clock_pages`]). It has no relocations and no
-//! sections.
+//! The vDSO of traced programs, in which C libraries, Go and others find the functions that read
+//! the clocks. It has no relocations and no sections.
 
 use crate::sys::clock_pages::{CODE_AT, PAGE, functions};
 
@@ -69,7 +68,6 @@ pub(crate) fn image() -> Vec<u8> {
     image.long(&[0; 3]);
     for (function, at) in functions {
         image.words(&[names.add(function)]);
-        // Each symbol is a global function of unknown size in some section.
         image.half(&[1 << 4 | 2, 1]);
         image.long(&[(CODE_AT + at) as u64, 0]);
     }
@@ -115,13 +113,11 @@ pub(crate) fn image() -> Vec<u8> {
 /// Returns the ELF header with two segments: the whole page, and the dynamic table within it.
 fn head(dynamic: u64, length: u64) -> Vec<u8> {
     let mut head = Image(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec());
-    // The file type is a shared library for x86-64. It has no entry point and no sections.
     head.half(&[3, 62]);
     head.words(&[1]);
     head.long(&[0, SEGMENTS_AT, 0]);
     head.words(&[0]);
     head.half(&[64, 56, 2, 0, 0, 0]);
-    // The first segment is loaded, readable and executable.
     head.words(&[1, 5]);
     head.long(&[0, 0, 0, PAGE as u64, PAGE as u64, PAGE as u64]);
     head.words(&[2, 4]);

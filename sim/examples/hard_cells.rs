@@ -5,15 +5,11 @@
 //! cargo run --release -p fencepost --example hard_cells -- [TRIALS] [RUNS_MAX] [CELL]
 //! ```
 //!
-//! The output is a Markdown table. For each hard cell (or those whose name contains CELL), it has
-//! the medians over 20 trials of the runs and of the processor time to the first violation with
-//! each strategy. For all strategies but uniform, it also has the two-sided p of the Mann-Whitney
-//! rank test against uniform. Trial n begins at seed 1,000,000 n and ends after at most 2,000 runs.
-//! A trial without a violation by then counts as slower than all others, and a median among such
-//! trials is printed as more than their runs. The runs depend on nothing else, but the processor
-//! time depends on the machine. The search of `explore` makes small runs in a fixed order, all of
-//! them if need be, and decides where to place each one only when its turn comes. Its seed affects
-//! only the draws in a run.
+//! The output is a Markdown table. For each hard case (or those whose name contains CELL) and
+//! strategy, it has the medians over 20 trials of the runs and of the processor time to the first
+//! violation. It also has the two-sided p of the Mann-Whitney rank test against uniform. Trial n
+//! begins at seed 1,000,000 n. A trial without a violation after 2,000 runs counts as slower than
+//! all others.
 
 use fencepost::engine::Engine;
 use fencepost::setup::scenario::{Scenario, Strategy};

@@ -1,11 +1,10 @@
-//! Runs workloads of which `benches/instructions.sh` counts the instructions.
+//! Runs workloads whose instructions `benches/instructions.sh` counts.
 //!
-//! The arguments are `workload KIND RUNS`. KIND is `fast`, `turmoil`, `bare` (the fast engine with
-//! a byte for each command and reply, without locks and servers), `stock` and `stock-bare` (both on
-//! stock turmoil, without counts of commands and events), `direct` (the same commands passed to a
-//! server without any world), `failover` (one primary, two replicas, three Sentinels, a storage and
-//! three processes), `masters` (Redlock over five) or `judged` (like `failover`, and then judged,
-//! digested and added up as a sweep does).
+//! The arguments are `KIND RUNS`. KIND is `fast`, `turmoil`, `bare` (the fast engine with a byte
+//! for each command and reply, without locks and servers), `stock` and `stock-bare` (both on stock
+//! turmoil), `direct` (the same commands passed to a server without any world), `failover` (one
+//! primary, two replicas, three Sentinels, a storage and three processes), `masters` (Redlock over
+//! five) or `judged` (like `failover`, then judged and summarized as in a sweep).
 
 #[path = "../benches/engines/stock.rs"]
 mod stock;

@@ -1,7 +1,5 @@
-//! Tests your own lock. Copy this file into `tests/` of a crate that depends on fencepost.
-//!
-//! `cargo test -p fencepost --example your_lock` runs the tests, and
-//! `cargo run --example your_lock` shows what a failing test prints.
+//! Tests your own lock. Copy this file into `tests/` of a crate that depends on fencepost. `cargo
+//! test -p fencepost --example your_lock` runs the tests.
 //!
 //! The lock is a common one: SET NX PX with a random value, GET and compare before DEL.
 
@@ -35,7 +33,7 @@ impl Lock for YourLock {
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
         let YourLock { env, redis, settings } = self;
         let ttl_ms = settings.ttl.as_millis().to_string();
-        // The loop tries until `acquire_timeout`, with a random delay between two attempts.
+        // Tries until `acquire_timeout`, with a random delay between attempts.
         Box::pin(Retry::start(env, settings).until_granted(async move || {
             let owner = fresh_owner(env);
             match set_if_absent(redis, resource, &owner, &ttl_ms).await {
@@ -59,7 +57,7 @@ impl Lock for YourLock {
                 Ok(_) => {}
                 Err(error) => return Release::Unknown(error.to_string()),
             }
-            // Between these two commands the lock may expire, and another process may take it.
+            // Between these two commands the lock may expire, and another process may acquire it.
             match self.redis.call(&[b"DEL", key]).await {
                 Ok(_) => Release::Released,
                 Err(error) => Release::Unknown(error.to_string()),
@@ -68,7 +66,7 @@ impl Lock for YourLock {
     }
 }
 
-/// Expects a result that the lock cannot meet, so that the test fails and prints its report.
+/// Expects a result that the lock cannot meet, to show the report of a failing test.
 fn main() {
     match LockTest::new(&YOUR_LOCK).faults("pause").seeds(0..50).expect(Expect::Safe).check() {
         Ok(_) => println!("no seed shows anything"),
@@ -106,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_pause_between_get_and_del_removes_anothers_lock() {
-        // The window between the two commands is small. Slow messages widen it.
+        // Slow messages widen the short window between the two commands.
         let slow = your_lock().seeds(0..300).scenario(|scenario| {
             scenario.timing.latency = SpanRange::new(Span::millis(20), Span::millis(80));
             scenario.ttl = Span::secs(2);

@@ -49,7 +49,7 @@ use arguments::{Arguments, Command, New};
 use clap::Parser;
 use std::ffi::OsString;
 
-/// Executes the command. Data is written to stdout, messages to stderr.
+/// Executes the command. Data goes to stdout, messages to stderr.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Failure> {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     if let [_, flag] = &arguments[..]
@@ -62,7 +62,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Fa
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) if !error.use_stderr() => {
-            // --help and --version are not errors, although clap reports them as such.
+            // clap reports --help and --version as errors.
             output::print(&error.render().to_string())?;
             return Ok(Outcome::AsExpected);
         }

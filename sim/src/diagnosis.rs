@@ -1,6 +1,5 @@
 //! Diagnoses a violation by repeating its run in variations: the smallest run, thresholds,
-//! necessary faults, the order of events, and the effects of safeguards. All runs use the fast
-//! engine and depend only on the original run.
+//! necessary faults, the order of events, and the effects of safeguards.
 
 mod but_for;
 mod minimal;
@@ -23,13 +22,12 @@ use fencepost_reports::summary::report::MinimalRun;
 use fencepost_reports::{Diagnosis, RunFacts, Violation, ViolationDiagnosis, digest};
 use minimal::minimise_with;
 
-/// Diagnoses every violation of a run. `facts` must be the facts of a run of `spec`.
+/// Diagnoses every violation of a run, whose facts must be `facts`.
 pub fn diagnose(spec: &RunSpec, facts: &RunFacts) -> Diagnosis {
     diagnose_with(&Rates::default(), spec, &facts.violations)
 }
 
-/// Diagnoses the given violations of a run. `rates` keeps the other seeds' runs of the same lock
-/// and faults.
+/// Diagnoses the given violations of a run. `rates` caches the runs of other seeds.
 pub fn diagnose_with(rates: &Rates, spec: &RunSpec, violations: &[Violation]) -> Diagnosis {
     if violations.is_empty() {
         return Diagnosis::default();
@@ -42,8 +40,7 @@ pub fn diagnose_with(rates: &Rates, spec: &RunSpec, violations: &[Violation]) ->
     Diagnosis { violations: diagnosed.collect(), not_reproducible: None }
 }
 
-/// Diagnoses one violation of the run of `trials`. Returns `None` if the fast engine does not
-/// reproduce it.
+/// Diagnoses one violation. Returns `None` if the fast engine does not reproduce it.
 pub fn diagnose_one(
     spec: &RunSpec,
     memory: &Memory,
@@ -54,7 +51,7 @@ pub fn diagnose_one(
     let minimal = minimise_with(memory, spec, target)?;
     let outcome = minimal.spec.run(Engine::Fast).ok()?;
     let scenario = &minimal.spec.scenario;
-    // With real servers, steps that need more than a few runs are skipped.
+    // Runs on real servers are slow, so steps that need many runs are skipped.
     let is_quick = scenario.binaries.is_empty();
     let threshold = || threshold::threshold(&minimal, target, &outcome.history);
     let order = || order::necessary_order(&minimal.spec, target);

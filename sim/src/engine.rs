@@ -1,4 +1,4 @@
-//! Engines, which advance the world from one instant to the next and carry its bytes.
+//! Engines, which advance the world from event to event and carry its bytes.
 
 #[cfg(test)]
 mod ahead_tests;
@@ -37,13 +37,13 @@ pub enum Engine {
 /// A failure of the simulation itself, not of the simulated system.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EngineError {
-    /// A task that runs without letting time pass.
+    /// A task runs without letting time pass.
     #[error("{0} makes no progress: its tasks are polled forever at one instant of virtual time")]
     Livelock(Node),
-    /// The sequence number of the first event in which the engines differ.
+    /// Sequence number of the first event in which the engines differ.
     #[error("the engines recorded different histories: event {0} is the first that differs")]
     Differ(u64),
-    /// The sequence number of the first event in which two runs of a program differ.
+    /// Sequence number of the first event in which two runs of a program differ.
     #[error(
         "the program is not reproducible: event {0} differs between two runs: check whether \
          something outside the simulation changes, such as a file that the program reads"
@@ -110,7 +110,7 @@ impl Engine {
         }
     }
 
-    /// Returns the name for `--engine`.
+    /// Returns the name in `--engine`.
     pub fn name(self) -> &'static str {
         match self {
             Engine::Turmoil => "turmoil",

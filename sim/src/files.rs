@@ -31,8 +31,8 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
     written.map_err(|error| FileError { path: path.to_owned(), error })
 }
 
-/// Waits for an exclusive lock on the folder of `path`. The lock has no effect on Windows or on
-/// file systems without locks.
+/// Waits for an exclusive lock on the folder of `path`. Has no effect on Windows or on file systems
+/// without locks.
 pub(crate) fn lock_folder(path: &Path) -> Result<Option<File>, FileError> {
     let folder = folder_of(path);
     let open = |()| cfg!(unix).then(|| File::open(folder)).transpose();
@@ -46,8 +46,8 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Replaces a file by a rename, and syncs the folder against a power loss. Removes half-written
-/// files of earlier processes.
+/// Replaces a file by a rename, and syncs the folder. Removes half-written files of earlier
+/// processes.
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = folder_of(path);
     std::fs::create_dir_all(folder)?;
@@ -62,7 +62,7 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
 fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(TEMPORARY);
-    // The file gets the default permissions, reduced by the umask.
+    // Uses the default permissions, reduced by the umask.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     loop {
@@ -73,8 +73,7 @@ fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     }
 }
 
-/// Syncs a folder. Skips file systems that cannot sync one, and Windows, which does not open
-/// folders.
+/// Syncs a folder, if the file system and the operating system support that.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(not(unix)) {
         return Ok(());

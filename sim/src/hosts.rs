@@ -1,4 +1,5 @@
-//! Software on the hosts of the world, such as coordinators, processes, storage and the nemesis.
+//! Software on the hosts of the world, such as coordinators, processes, storage and fault
+//! injection.
 
 pub mod coordinators;
 pub(crate) mod deployment;

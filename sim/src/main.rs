@@ -8,7 +8,7 @@ mod standard_output;
 use fencepost::cli;
 use std::process::ExitCode;
 
-/// Allocates many small objects with half the instructions of the system's allocator.
+/// Needs half the instructions of the system's allocator for many small objects.
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

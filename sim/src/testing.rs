@@ -10,9 +10,8 @@
 //! # Ok::<(), &str>(())
 //! ```
 //!
-//! A failing test names the lowest seed with an unexpected result, writes a report as JSON and as a
-//! page with pictures, and prints the command that runs that seed alone. All results follow from
-//! the seed, so the command shows the same history on every machine.
+//! A failing test names the lowest seed with an unexpected result, writes reports as JSON and HTML,
+//! and prints the command that reproduces this seed on any machine.
 //!
 //! ```should_panic
 //! use fencepost::testing::{Expect, LockTest};
@@ -22,7 +21,7 @@
 //! LockTest::new(lock).faults("pause").seeds(0..8).reports(reports).expect(Expect::Safe).run();
 //! ```
 //!
-//! Three environment variables change which runs a test makes, but not its expectation.
+//! Three environment variables determine which runs a test makes.
 //!
 //! | variable | what it does |
 //! | --- | --- |
@@ -56,11 +55,11 @@ use std::path::PathBuf;
 pub enum Expect {
     /// No rule is broken.
     Safe,
-    /// None of these rules is broken, but others may be.
+    /// None of these rules is broken, but other rules may be.
     Never(Vec<Kind>),
-    /// Some seed breaks each of these rules. Others may be broken too.
+    /// Each of these rules is broken by some seed. Other rules may be broken too.
     Violates(Vec<Kind>),
-    /// Some seed breaks each of these rules for this cause. Other rules and causes are allowed.
+    /// Each of these rules is broken by some seed for this cause. Others are allowed.
     ViolatesBy(Vec<(Kind, Cause)>),
 }
 
@@ -79,7 +78,8 @@ pub struct LockTest {
 }
 
 impl LockTest {
-    /// Creates a test of the built-in scenario, with no faults, seeds 0 to 99, expected to be safe.
+    /// Creates a test of the built-in scenario without faults, with seeds 0 to 99, expected to be
+    /// safe.
     pub fn new(lock: &'static Definition) -> LockTest {
         LockTest {
             lock,
@@ -93,12 +93,12 @@ impl LockTest {
         }
     }
 
-    /// Sets the faults, as for `--fault`. `a,b` runs each, and `a+b` combines them in one run.
+    /// Sets the faults as in `--fault`. `a,b` runs each, and `a+b` combines them in one run.
     pub fn faults(self, faults: &str) -> LockTest {
         LockTest { faults: faults.to_owned(), ..self }
     }
 
-    /// Sets the seeds. The end of the range is excluded.
+    /// Sets the range of seeds, without its end.
     pub fn seeds(self, seeds: Range<u64>) -> LockTest {
         LockTest { seeds, ..self }
     }
@@ -114,9 +114,8 @@ impl LockTest {
         LockTest { expect, ..self }
     }
 
-    /// Sets the plan for every seed. The seed still draws the workload and the
-    /// latencies. [`LockTest::faults`] still determines the servers (failover
-    /// has replicas and Sentinels) and the names of the runs.
+    /// Sets the fault plan for every seed. [`LockTest::faults`] still determines the servers
+    /// (failover has replicas and Sentinels) and the names of the runs.
     ///
     /// ```
     /// use fencepost::testing::{Expect, FaultPlan, LockTest};
@@ -134,18 +133,17 @@ impl LockTest {
         LockTest { plan: Some(plan), ..self }
     }
 
-    /// Sets the number of threads. The default is the number of processors.
+    /// Sets the number of threads, by default that of the processors.
     pub fn jobs(self, jobs: usize) -> LockTest {
         LockTest { jobs: jobs.max(1), ..self }
     }
 
-    /// Sets the folder for reports of a failure. The default is in cargo's target folder.
+    /// Sets the folder for reports of failures, by default in cargo's target folder.
     pub fn reports(self, folder: impl Into<PathBuf>) -> LockTest {
         LockTest { reports: Some(folder.into()), ..self }
     }
 
-    /// Runs the test and returns the summary. Panics with a replay command if the result is
-    /// unexpected.
+    /// Runs the test. Panics with a command that reproduces the result if it is unexpected.
     #[track_caller]
     pub fn run(self) -> Sweep {
         match self.check() {
@@ -158,7 +156,7 @@ impl LockTest {
         }
     }
 
-    /// Runs the test as [`LockTest::run`] does, but returns a failure and does not panic.
+    /// Runs the test as [`LockTest::run`] does, but returns the failure.
     pub fn check(&self) -> Result<Sweep, TestFailure> {
         self.check_with(&|name| std::env::var(name).ok())
     }

@@ -1,5 +1,5 @@
-//! The simulated world: hosts with their own clocks, a network, servers, tasks, and an agenda that
-//! orders all events. Both engines run the same world.
+//! The simulated world, with hosts and their clocks, a network, servers, tasks, and an agenda of
+//! events. Both engines run the same world.
 
 pub(crate) mod agenda;
 pub(crate) mod ahead;

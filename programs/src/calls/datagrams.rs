@@ -1,5 +1,5 @@
-//! Emulates datagram sockets: UDP within the group and to the resolver, and netlink, through which
-//! programs list the network interfaces. No other machine listens for datagrams.
+//! Emulates UDP sockets within a group and to its name server, and netlink sockets, through which
+//! programs list the network interfaces.
 
 use super::interfaces::{self, internet};
 use super::{Call, Outcome, fails};
@@ -216,14 +216,12 @@ impl Group {
         let address = self.launch.address(&name.join("."));
         let told = address.filter(|_| asked[..2] == DNS_ADDRESS);
         let mut answer = question[..2].to_vec();
-        // Flags of the answer: recursion is available, and there is no error or the name is
-        // unknown.
+        // Flags of the reply. They allow recursion, and mean "no error" or "unknown name".
         answer.extend([0x81, if address.is_some() { 0x80 } else { 0x83 }]);
         answer.extend([0, 1, 0, u8::from(told.is_some()), 0, 0, 0, 0]);
         answer.extend(&question[HEAD..at + 5]);
         if let Some(address) = told {
-            // The record: a pointer to the name in the question, type A, class IN, 60 s, and four
-            // bytes of data.
+            // The record has a pointer to the name, type A, class IN, 60 s, and four bytes of data.
             answer.extend([0xc0, HEAD as u8, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4]);
             answer.extend(address.octets());
         }

@@ -1,5 +1,5 @@
-//! Emulates calls on descriptors. Each emulated file also has a kernel descriptor of the same kind.
-//! This makes numbers, `fstat` and inheritance by fork and exec correct.
+//! Emulates calls on descriptors. Each emulated file also has a kernel descriptor of the same kind,
+//! so that numbers, `fstat` and inheritance are correct.
 
 use super::interfaces::QUESTIONS;
 use super::{Call, Outcome, fails};
@@ -8,7 +8,7 @@ use crate::group::Group;
 use crate::process::Number;
 use crate::sys::filter::FIRST_DESCRIPTOR;
 
-/// `asm-generic/ioctls.h`; the type of libc's constant depends on the C library.
+/// From `asm-generic/ioctls.h`, because the type of libc's constant depends on the C library.
 const FIONREAD: u64 = 0x541b;
 
 impl Group {
@@ -36,8 +36,8 @@ impl Group {
         })
     }
 
-    /// Lets the kernel execute a copy between two of its own files. A copy with an emulated file
-    /// fails, and programs fall back to other calls.
+    /// Lets the kernel copy between two of its own files. Copies with an emulated file fail, so
+    /// that programs fall back to other calls.
     fn native_unless(&self, descriptors: [u64; 2]) -> Outcome {
         let is_ours = |one: &u64| (*one as i32) < 3 || (*one as i32) >= FIRST_DESCRIPTOR;
         if descriptors.iter().any(is_ours) { fails(libc::EINVAL) } else { Outcome::Native }
@@ -185,8 +185,8 @@ impl Group {
         Outcome::Done(result)
     }
 
-    /// Asks the kernel whether a descriptor is non-blocking, because the kernel executes the calls
-    /// that change this flag.
+    /// Asks the kernel whether a descriptor is non-blocking. The kernel executes the calls that
+    /// change this flag.
     pub(super) fn is_nonblocking(&self, call: &Call) -> bool {
         let path = format!("/proc/{}/fdinfo/{}", call.memory.0, call.descriptor());
         let text = std::fs::read_to_string(path).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Emulates futexes: words in memory that threads wait for.
+//! Emulates futexes, which are words in memory that threads wait for.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;
@@ -64,9 +64,8 @@ impl Group {
         call.blocks(Interest::Futex { at, mask, is_woken: false }, until)
     }
 
-    /// Emulates `FUTEX_WAKE_OP`: changes the second word and wakes threads that wait for the first.
-    /// If the old value of the second word meets the condition, also wakes threads that wait for
-    /// the second.
+    /// Emulates `FUTEX_WAKE_OP`, which changes the second word and wakes waiters of the first. It
+    /// also wakes waiters of the second word if the word's old value meets a condition.
     fn futex_wake_op(&mut self, call: &Call) -> Outcome {
         let [word, _, value, most, second, encoded] = call.arguments;
         let encoded = encoded as u32;
@@ -109,7 +108,7 @@ fn word_of(call: &Call, at: u64) -> Word {
     shared.unwrap_or(Word::Own { process: call.process, at })
 }
 
-/// Returns the file and the offset of a word in a shared mapping; `None` for a private mapping.
+/// Returns the file and offset of a word in a shared mapping, or `None` for a private mapping.
 fn shared_word(memory: Memory, at: u64) -> Option<Word> {
     let maps = std::fs::read_to_string(format!("/proc/{}/maps", memory.0)).ok()?;
     let hexadecimal = |text: &str| u64::from_str_radix(text, 16).ok();

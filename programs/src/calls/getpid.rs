@@ -1,15 +1,15 @@
-//! Lets programs call `getpid` without a stop, because client libraries call it before each
-//! command. At the first stop, the function's code is replaced by code that returns the process id.
+//! Makes `getpid` fast, which client libraries call before each command. At the first stop, its
+//! code is replaced by code that returns the process id.
 
 use super::Call;
 use crate::group::Group;
 use crate::process::Number;
 
-/// Machine code of `getpid` before it is replaced: `mov eax, 39; syscall; ret`
+/// Machine code of an unmodified `getpid`: `mov eax, 39; syscall; ret`
 const ASKS: u64 = 0xc305_0f00_0000_27b8;
 const BEFORE_STOP: u64 = 7;
 
-/// Returns the machine code that replaces `getpid`: `mov eax, number; nop; nop; ret`
+/// Returns the machine code of the replacement: `mov eax, number; nop; nop; ret`
 fn knows(number: Number) -> u64 {
     0xc390_9000_0000_00b8 | u64::from(number) << 8
 }

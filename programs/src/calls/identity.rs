@@ -1,5 +1,4 @@
-//! Emulates calls that tell a program its identity and its machine's, and calls that return random
-//! bytes.
+//! Emulates calls that return random bytes or the identity of a program and its machine.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;
@@ -115,8 +114,7 @@ fn prctl(call: &Call) -> Outcome {
         libc::PR_SET_TSC => {
             Outcome::Refused("made rdtsc a fault by PR_SET_TSC, which is not emulated".to_owned())
         }
-        // Programs cannot change these settings, because the tracer must be able to read the memory
-        // of each process and to reap orphans.
+        // The tracer must be able to read each process's memory and to reap orphans.
         libc::PR_SET_DUMPABLE => Outcome::Done(0),
         libc::PR_SET_CHILD_SUBREAPER => fails(libc::EINVAL),
         _ => Outcome::Native,

@@ -1,4 +1,4 @@
-//! The network interfaces that programs see: loopback, and one with the machine's address.
+//! The network interfaces that programs see. One is loopback, the other has the machine's address.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;
@@ -19,8 +19,7 @@ const SIOCGIFINDEX: u64 = 0x8933;
 const ENTRY: usize = 40;
 const NAME: usize = 16;
 
-/// Flags of the two interfaces. Both are up and running. The first is a loopback interface; the
-/// other one allows broadcast and multicast.
+/// Flags from `linux/if.h`: up, running and loopback; or up, running, broadcast and multicast.
 const LOOPBACK_FLAGS: u32 = 0x49;
 const FLAGS: u32 = 0x1043;
 
@@ -128,7 +127,6 @@ pub(super) fn answers(question: &[u8], process: u32, own: Ipv4Addr) -> Vec<Vec<u
     let sequence = question.get(8..12).unwrap_or(&[0; 4]);
     let message = |kind: u16, body: Vec<u8>| {
         let mut bytes = (body.len() as u32 + 16).to_le_bytes().to_vec();
-        // The message's only flag is `NLM_F_MULTI`.
         bytes.extend([kind.to_le_bytes(), 2u16.to_le_bytes()].concat());
         bytes.extend(sequence);
         bytes.extend(process.to_le_bytes());

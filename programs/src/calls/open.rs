@@ -1,5 +1,5 @@
-//! Emulates calls that open files. Files that reveal the time, the machine or random bytes are
-//! replaced. The kernel opens all others.
+//! Emulates calls that open files. Fixed contents replace files that reveal the time, the machine
+//! or random bytes.
 
 use super::{Call, Outcome, fails};
 use crate::file::{FileId, Kind};
@@ -13,9 +13,8 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
-/// Folder in which a JVM creates a file named after its process id and removes the files of dead
-/// JVMs. JVMs of concurrent runs have the same process ids. A JVM that does not find the folder
-/// creates no file.
+/// Folder in which each JVM creates a file named after its process id. Concurrent runs have the
+/// same ids, so this folder is hidden, and JVMs create no file.
 const SHARED_BY_JVMS: &str = "/tmp/hsperfdata_";
 
 /// Fixed contents of files about memory usage, which differs between runs.
@@ -96,7 +95,7 @@ impl Group {
             return self.by_real_number(&plain.display().to_string());
         }
         let found = end_of_links(path).unwrap_or(plain).display().to_string();
-        // `/proc/self` is resolved in the tracer, so the tracer's process id must be replaced.
+        // `/proc/self` leads to the tracer, so its process id must be replaced.
         match found.strip_prefix(&format!("/proc/{}/", std::process::id())) {
             Some(rest) => format!("/proc/{real}/{rest}"),
             None => found,
@@ -178,7 +177,7 @@ fn own_descriptor_path(plain: &Path) -> Option<PathBuf> {
     Some(Path::new("/proc/self/fd").join(number))
 }
 
-/// Removes `.` and `..` from a path, assuming that no component is a link.
+/// Removes `.` and `..` from a path, as if no component were a link.
 fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

@@ -7,7 +7,6 @@ use crate::ready::{ERR, HUP, IN, OUT};
 
 const INVALID: u32 = libc::POLLNVAL as u32;
 const PRIORITY: u32 = libc::POLLPRI as u32;
-/// Synonym of `POLLIN`.
 const IN_TOO: u32 = libc::POLLRDNORM as u32;
 const OUT_TOO: u32 = libc::POLLWRNORM as u32;
 const DESCRIPTORS_MAX: u64 = 4096;

@@ -1,5 +1,4 @@
-//! Handles calls that create, end and await threads and processes, and calls that send signals. The
-//! kernel executes them.
+//! Handles calls that create, end, await or signal threads and processes. The kernel executes them.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;
@@ -43,7 +42,7 @@ impl Group {
         })
     }
 
-    /// Creates a thread or process. Removes the flags by which it would not be traced.
+    /// Creates a thread or process. Clears the flags that would exclude it from tracing.
     fn clone_call(&mut self, call: &Call) -> Outcome {
         if call.arguments[0] & NAMESPACES as u64 != 0 {
             return fails(libc::EPERM);
@@ -143,8 +142,8 @@ impl Group {
             }
             let real = process.real.0;
             if target == call.process {
-                // A process signals itself with an injected call, so that the kernel delivers the
-                // signal before the emulated call returns.
+                // If a process signals itself, the kernel must deliver the signal before the
+                // emulated call returns.
                 self.inject(call.thread, (libc::SYS_kill, [real as u64, signal, 0, 0, 0, 0]));
                 self.check_signals(target);
                 continue;

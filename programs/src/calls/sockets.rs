@@ -1,4 +1,4 @@
-//! Emulates stream sockets. Connections to other machines are passed to the driver. All others stay
+//! Emulates stream sockets. The driver receives connections to other machines. All others stay
 //! within the group.
 
 use super::interfaces::internet;
@@ -45,8 +45,7 @@ impl Socket {
         }
     }
 
-    /// Shuts down one or both directions. If both are shut down, the connection is closed, which is
-    /// how it looks to the peer.
+    /// Shuts down one or both directions. Shutting down both closes the connection.
     fn shuts(&mut self, id: SocketId, reading: bool, writing: bool) -> Option<Request> {
         let was_closed = self.reads_no_more && self.is_shut;
         let ends = writing && !self.is_shut;
@@ -119,7 +118,7 @@ impl Group {
             (Stage::Open(_) | Stage::Local { .. }, true) => return Outcome::Done(0),
             (Stage::Connecting(id), true) if call.has_expired => {
                 if socket.send_timeout_ns.is_some() {
-                    // The send timeout ends only the call. The socket goes on connecting.
+                    // The send timeout ends only the call, and the socket goes on connecting.
                     return fails(libc::EINPROGRESS);
                 }
                 let id = *id;

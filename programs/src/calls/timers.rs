@@ -1,4 +1,4 @@
-//! Emulates timers that send signals. Timers that count processor time never fire.
+//! Emulates timers that send signals. Timers for processor time never fire.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;

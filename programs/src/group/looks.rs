@@ -1,5 +1,5 @@
-//! Lets threads read the clocks without a stop: sets a thread's budget of reads and maps the page
-//! with the clocks into its process.
+//! Lets threads read the clocks without a stop, from a page of clocks in each process. Each thread
+//! has a budget of reads.
 
 use super::{Group, Number};
 use crate::sys::clock_pages::{Budget, PAGE};
@@ -8,9 +8,10 @@ use crate::vdso::image;
 use libc::{c_long, user_regs_struct};
 use std::cell::RefCell;
 
-/// Number of clock reads without waiting, and the nanoseconds that each later read takes.
+/// Pairs of a number of clock reads without waiting, and the nanoseconds that each later read
+/// takes.
 const LOOKS: [(u32, u64); 2] = [(50_000, 50_000), (1_000, 2_000)];
-/// Maximum number of clock reads before other ready threads run.
+/// Maximum number of clock reads of a thread before other ready threads run.
 const LOOKS_MAX_BESIDE_OTHERS: u64 = 100;
 const SCRATCH_PAGES: usize = 2;
 const SYSCALL: u64 = 0x050f;
@@ -62,12 +63,12 @@ impl Group {
         looks as u32
     }
 
-    /// Maps the clock page and an image that replaces the vDSO. Returns the image's address.
+    /// Maps the clock page and the replacement of the vDSO, whose address it returns.
     pub(crate) fn gives_clock(&mut self, number: Number) -> Option<u64> {
         let process = self.thread(number).process;
         self.takes_clock(process);
         let tracee = self.thread(number).tracee;
-        // The thread finishes `execve`. Then it makes the injected calls at the program's entry.
+        // After `execve`, the thread makes the injected calls at the program's entry.
         tracee.end_of_call();
         let before = tracee.registers();
         let code = tracee.peek(before.rip);
@@ -120,7 +121,7 @@ impl Group {
         mapped == Some(at)
     }
 
-    /// Gives a forked process its own clock page in place of its parent's.
+    /// Gives a forked process its own clock page.
     pub(crate) fn separates_clock(&mut self, number: Number) {
         let (process, tracee) = (self.thread(number).process, self.thread(number).tracee);
         let state = self.process(process);

@@ -1,4 +1,4 @@
-//! Handles signals and their effect on waiting calls, and emulates instructions that read the time.
+//! Handles signals to waiting calls, and emulates instructions that read the time.
 
 use super::{Blocked, CALLS_OF_A_SIGNAL, Ending, Group, Interest, Number, State};
 use crate::sys::trace::SignalInfo;
@@ -142,9 +142,8 @@ impl Group {
         (at != 0).then(|| memory.u64(at))
     }
 
-    /// Lets the kernel execute the call. It finds the pending signal and delivers it with the
-    /// call's signal mask. The call gets no descriptors to wait for; the kernel's epoll sets are
-    /// empty anyway.
+    /// Lets the kernel execute the call without descriptors, so that it delivers the pending signal
+    /// with the call's signal mask.
     pub(crate) fn waits_in_the_kernel(&mut self, number: Number) {
         let thread = self.thread(number);
         let mut registers = thread.registers;

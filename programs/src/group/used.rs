@@ -1,4 +1,4 @@
-//! Records the files that a group executes and opens. The calls stop the thread in any case.
+//! Records the files that a group executes and opens.
 
 use super::Group;
 use crate::interface::FilesUsed;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 const OPENED_MAX: usize = 8_192;
 
 impl Group {
-    /// Returns the files that the group has executed and read so far.
+    /// Returns the files that the group has executed or opened for reading.
     pub fn files_used(&self) -> &FilesUsed {
         &self.used
     }

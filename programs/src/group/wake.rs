@@ -1,12 +1,11 @@
-//! Wakes threads whose time has come or whose event has happened.
+//! Wakes threads whose deadline has passed or whose event has happened.
 
 use super::{Blocked, Deadline, Group, Interest, Number, State};
 use crate::clock::Now;
 use crate::process::{SignalTimer, Thread, Word};
 use crate::sys::spawn::{signal_of_timer, signal_process};
 
-/// Interval at which waits for a wall-clock time are checked. A clock step may end such a wait
-/// early.
+/// Interval at which waits for a wall-clock time are checked, because a clock step may end them.
 const WALL_LOOK_NS: u64 = 100_000_000;
 
 impl Now {

@@ -1,5 +1,4 @@
-//! The [`ClockPages`], from which programs read the clocks without a stop. Each address space has
-//! one.
+//! The pages from which programs read the clocks without a stop, one for each address space.
 
 use super::memory::file_in_memory;
 use std::arch::global_asm;
@@ -12,10 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) const PAGE: usize = 4096;
 const PAGES: usize = 512;
 
-// The functions of the vDSO. Each read adds one to a counter in the shared page. The result is the
-// clock at the tracer's last resume plus one step per read since. If the budget of reads is spent,
-// and for clocks of other processes, the functions make the system call, which stops the thread.
-// The shared page precedes the image in memory. The functions are at `CODE_AT` in the image.
+// The functions of the vDSO. Each read increments a counter in the shared page. The result is the
+// clock at the tracer's last resume plus one step per read. Without budget, and for clocks of other
+// processes, the functions make the system call. The shared page precedes the image in memory, in
+// which the functions are at `CODE_AT`.
 global_asm!(
     ".pushsection .text.fencepost_vdso, \"ax\", @progbits",
     ".hidden fencepost_vdso_clock_gettime, fencepost_vdso_gettimeofday, fencepost_vdso_time",
@@ -115,7 +114,7 @@ pub(crate) fn functions() -> (&'static [u8], [(&'static str, usize); 4]) {
     let at = |label: &'static u8| std::ptr::from_ref(label);
     let begin = at(&fencepost_vdso_clock_gettime);
     let offset = |label: &'static u8| at(label).addr() - begin.addr();
-    // SAFETY: both labels are in the same section of this program, with the functions between them.
+    // SAFETY: both labels are in the same section, with the functions between them.
     let bytes = unsafe { std::slice::from_raw_parts(begin, offset(&fencepost_vdso_end)) };
     let functions = [
         ("__vdso_clock_gettime", 0),
@@ -126,7 +125,7 @@ pub(crate) fn functions() -> (&'static [u8], [(&'static str, usize); 4]) {
     (bytes, functions)
 }
 
-/// The content of the shared page, which the functions of the vDSO read.
+/// Contents of the shared page, which the functions of the vDSO read.
 #[repr(C)]
 struct Shared {
     monotonic_ns: AtomicU64,
@@ -191,8 +190,7 @@ impl ClockPages {
 
     fn shared(&self, page: usize) -> &Shared {
         assert!(page < PAGES, "page {page}");
-        // SAFETY: the page is aligned and mapped for as long as `self` lives. All accesses to it,
-        // here and in the functions, are atomic.
+        // SAFETY: the page is aligned and mapped while `self` lives, and all accesses are atomic.
         unsafe { &*self.mapped.add(page * PAGE).cast::<Shared>() }
     }
 

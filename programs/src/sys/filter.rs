@@ -1,15 +1,14 @@
-//! The seccomp filter of traced threads. A call that is on no list stops the thread, and the group
-//! reports its name. Calls of the 32-bit interface have other numbers, so they raise `SIGSYS`.
+//! The seccomp filter of traced threads. Calls on no list stop the thread, and the group reports
+//! their names. Calls of the 32-bit interface raise `SIGSYS`.
 
 use libc::{
     BPF_ABS, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, SECCOMP_RET_ALLOW,
     SECCOMP_RET_ERRNO, SECCOMP_RET_TRACE, SECCOMP_RET_TRAP, c_long, sock_filter,
 };
 
-/// The value of `AUDIT_ARCH_X86_64`.
+/// Value of `AUDIT_ARCH_X86_64`.
 const ARCHITECTURE: u32 = 0xc000_003e;
-/// Offsets in the data that the filter reads. `ARGUMENTS_AT` is the offset of the first argument's
-/// lower half.
+/// Offsets in `struct seccomp_data`. The last is that of the first argument's lower half.
 const NUMBER_AT: u32 = 0;
 const ARCHITECTURE_AT: u32 = 4;
 const ARGUMENTS_AT: u32 = 16;
@@ -17,8 +16,8 @@ const ARGUMENTS_AT: u32 = 16;
 /// First of the `ioctl` commands that query network interfaces.
 pub(crate) const FIRST_QUESTION: u64 = 0x8900;
 
-/// Number of the first emulated descriptor other than 0, 1 and 2. The kernel executes calls on the
-/// descriptors between 2 and this one.
+/// First emulated descriptor other than 0, 1 and 2. The kernel executes calls on the descriptors in
+/// between.
 pub(crate) const FIRST_DESCRIPTOR: i32 = 256;
 
 #[rustfmt::skip]
@@ -26,16 +25,14 @@ const ON_DESCRIPTORS: &[c_long] = &[
     libc::SYS_read, libc::SYS_write, libc::SYS_close, libc::SYS_readv, libc::SYS_writev,
     libc::SYS_dup,
 ];
-/// Calls on descriptors of which only some commands stop the thread: the first number, and all
-/// numbers from the second on. The kernel executes all other commands on its own descriptor, which
-/// has its own flags.
+/// Calls on descriptors with two kinds of commands that stop the thread: the first number, and all
+/// numbers from the second on.
 const COMMANDS_ON_DESCRIPTORS: &[(c_long, u32, u32)] = &[
     (libc::SYS_fcntl, libc::F_DUPFD as u32, libc::F_DUPFD_CLOEXEC as u32),
     (libc::SYS_ioctl, libc::FIONREAD as u32, FIRST_QUESTION as u32),
 ];
 
-/// System calls that the kernel executes, because they neither wait for other threads nor reveal
-/// the time.
+/// System calls that the kernel executes. They neither wait for other threads nor reveal the time.
 #[rustfmt::skip]
 const NATIVE: &[c_long] = &[
     libc::SYS_mmap, libc::SYS_munmap, libc::SYS_mprotect, libc::SYS_madvise, libc::SYS_brk,
@@ -79,7 +76,7 @@ const MISSING: &[c_long] = &[
     libc::SYS_memfd_secret, libc::SYS_add_key, libc::SYS_keyctl, libc::SYS_copy_file_range,
     libc::SYS_openat2, libc::SYS_sendmmsg, libc::SYS_recvmmsg, libc::SYS_rseq,
 ];
-/// Number of the first call that is newer than the libc crate. Such calls fail like those above.
+/// Number of the first call that is newer than the libc crate. Such calls fail with `ENOSYS` too.
 const FIRST_UNKNOWN: u32 = 449;
 
 fn statement(code: u32, k: u32) -> sock_filter {

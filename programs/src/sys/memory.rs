@@ -1,4 +1,4 @@
-//! Reads and writes the [`Memory`] of a traced process.
+//! Reads and writes the memory of a traced process.
 
 use libc::{c_void, iovec, pid_t};
 use std::fs::File;
@@ -37,7 +37,7 @@ impl Memory {
     fn read_into(self, at: u64, bytes: &mut [u8]) -> usize {
         let local = iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
         let remote = iovec { iov_base: at as *mut c_void, iov_len: bytes.len() };
-        // SAFETY: the local range is a live buffer of that length; the kernel checks the remote
+        // SAFETY: the local range is a live buffer of that length, and the kernel checks the other
         // one.
         let got = unsafe { libc::process_vm_readv(self.0, &local, 1, &remote, 1, 0) };
         usize::try_from(got).unwrap_or(0)
@@ -49,7 +49,7 @@ impl Memory {
         }
         let local = iovec { iov_base: bytes.as_ptr() as *mut c_void, iov_len: bytes.len() };
         let remote = iovec { iov_base: at as *mut c_void, iov_len: bytes.len() };
-        // SAFETY: the local range is live and only read; the kernel checks the remote one.
+        // SAFETY: the local range is live and only read, and the kernel checks the other one.
         let done = unsafe { libc::process_vm_writev(self.0, &local, 1, &remote, 1, 0) };
         usize::try_from(done) == Ok(bytes.len())
     }
@@ -73,8 +73,7 @@ impl Memory {
     }
 
     pub(crate) fn text(self, at: u64) -> Vec<u8> {
-        // The read ends at the page boundary, because a read that continues in an unmapped page
-        // returns nothing.
+        // The read ends at the page boundary, because a read into an unmapped page returns nothing.
         let first = 4096 - (at % 4096) as usize;
         let mut bytes = self.read(at, first);
         if !bytes.contains(&0) {

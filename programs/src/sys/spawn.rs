@@ -1,4 +1,4 @@
-//! Starts a program that is traced from its first instruction on, with [`spawn`].
+//! Starts a program that is traced from its first instruction on.
 
 use super::filter::filter;
 use super::trace::{Stop, Tracee};
@@ -10,9 +10,9 @@ use std::path::Path;
 
 const DESCRIPTORS_MAX: libc::rlim_t = 1024;
 
-/// Limit in bytes on the data of a process, so that endless allocation fails only in that process.
+/// Limit on the data of a process in bytes, so that endless allocation fails only in that process.
 const MEMORY_MAX: libc::rlim_t = 4 << 30;
-/// A program that fills the disk is ended by SIGXFSZ.
+/// Limit on the size of a file in bytes. SIGXFSZ ends a program that exceeds it.
 const FILE_MAX: u64 = 1 << 30;
 
 pub(crate) struct Image {
@@ -75,7 +75,7 @@ unsafe fn become_program(
             libc::_exit(121);
         }
         libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV);
-        // Until ptrace is active, this makes the kernel kill the child when the tracer ends.
+        // Until ptrace is active, the kernel kills the child when the tracer ends.
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         if libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) != 0 {
             libc::_exit(122);
@@ -90,8 +90,8 @@ unsafe fn become_program(
     }
 }
 
-/// Opens an empty standard input, and files for standard output and error. The files stay empty,
-/// because the tracer takes the output.
+/// Opens an empty standard input and files for the outputs. These files stay empty, because the
+/// tracer takes the output.
 unsafe fn prepare_descriptors() {
     // SAFETY: the calls affect only descriptors of the child, and all pointers are live.
     unsafe {
@@ -153,14 +153,13 @@ pub(crate) fn signal_process(process: pid_t, signal: i32) -> i64 {
     }
 }
 
-/// Sends the signal of a timer to the thread or, if `thread` is `None`, to any thread of the
-/// process.
+/// Sends a timer's signal to the thread or, if `thread` is `None`, to any thread of the process.
 pub(crate) fn signal_of_timer(
     (process, thread): (pid_t, Option<pid_t>),
     signal: i32,
     (timer, overrun, value): (i32, u32, u64),
 ) {
-    // The words of the `siginfo_t` of a timer: signal and error, code and a gap, timer and overrun,
+    // The words are those of a timer's `siginfo_t`: signal and error, code, timer and overrun,
     // value.
     let mut told = [0u64; 16];
     told[0] = signal as u32 as u64;
@@ -195,8 +194,7 @@ pub(crate) fn stay_on_one_core() {
         let cores: Vec<usize> = (0..libc::CPU_SETSIZE as usize)
             .filter(|core| libc::CPU_ISSET(*core, &allowed))
             .collect();
-        // The first thread stays on its core, and later threads take the following cores. With a
-        // fixed core, all tracers on a machine would share it.
+        // Later threads take the following cores, so that tracers do not share a core.
         let here = usize::try_from(libc::sched_getcpu()).unwrap_or(0);
         let first = cores.iter().position(|core| *core == here).unwrap_or(0);
         let core = cores[(first + STARTED.fetch_add(1, Ordering::Relaxed)) % cores.len()];

@@ -1,5 +1,4 @@
-//! A timer ([`Ticking`]) that interrupts the wait for a traced thread, so that the tracer can check
-//! whether the thread spins.
+//! A timer that interrupts the wait for a traced thread, so that the tracer can detect a busy loop.
 
 use std::cell::OnceCell;
 use std::mem::zeroed;
@@ -24,8 +23,7 @@ fn signal() -> libc::c_int {
 impl Timer {
     fn new() -> Timer {
         HANDLER.call_once(|| {
-            // SAFETY: a zeroed `sigaction` is valid. The handler does nothing, and the interrupted
-            // call is not restarted.
+            // SAFETY: a zeroed `sigaction` is valid, and the handler does nothing.
             unsafe {
                 let mut action: libc::sigaction = zeroed();
                 action.sa_sigaction = on_tick as extern "C" fn(libc::c_int) as usize;

@@ -1,4 +1,4 @@
-//! Controls a traced thread with ptrace, as a [`Tracee`].
+//! Controls a traced thread with ptrace.
 
 use libc::{c_long, c_ulong, c_void, pid_t, user_regs_struct};
 use std::io;
@@ -16,7 +16,7 @@ pub(crate) enum Stop {
     Call,
     Boundary,
     Exec,
-    /// The thread created a thread or process, with the real id `child`.
+    /// The thread created a thread or process, whose real id is `child`.
     Made {
         child: pid_t,
         waits_for_it: bool,
@@ -27,8 +27,7 @@ pub(crate) enum Stop {
     Killed(i32),
 }
 
-/// The words of a `siginfo_t`: signal, error and code, then data that depends on the signal and
-/// code.
+/// The words of a `siginfo_t`: signal, error, code, and data.
 pub(crate) struct SignalInfo([u32; 32]);
 
 impl SignalInfo {
@@ -111,7 +110,7 @@ impl Tracee {
         }
     }
 
-    /// Waits for the next stop. Never returns `None`; the return type suits the callers' matches.
+    /// Waits for the next stop. Never returns `None`.
     pub(crate) fn wait(self) -> Option<Stop> {
         loop {
             if let Some(stop) = self.wait_once() {
@@ -247,8 +246,8 @@ impl Tracee {
         }
     }
 
-    /// Executes a system call in a thread that is stopped at another call, and stops it again after
-    /// the injected call. Returns the result and the signals that arrived during the call.
+    /// Executes a system call in a thread that is stopped at another call. Returns the result and
+    /// the signals that arrived during the call.
     pub(crate) fn inject(
         self,
         registers: &user_regs_struct,

@@ -1,5 +1,4 @@
-//! Runs a group without other machines, with [`run_alone`]. The time jumps to the group's next
-//! event.
+//! Runs a group without other machines. The time jumps to the group's next event.
 
 pub(crate) mod server;
 

@@ -1,5 +1,4 @@
-//! Compares the emulation with the kernel. C programs must print the same text and end in the same
-//! way.
+//! Compares the emulation with the kernel, on which C programs must have the same output and end.
 
 use crate::alone::{launch, run_alone, server};
 use fencepost_programs::Ending;

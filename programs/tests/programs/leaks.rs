@@ -1,5 +1,4 @@
-//! Tests of the sources of differences between two runs. Each source is emulated, or hidden, or the
-//! difference is found.
+//! Tests that two runs do not differ, or that the difference is found.
 
 use crate::alone::{launch, run_alone};
 use crate::{run_c, shell};
@@ -57,7 +56,7 @@ fn what_the_processor_draws_shows_as_a_difference_between_two_runs() {
 fn the_number_of_the_processor_is_a_difference_if_two_runs_print_another() {
     let source = "#include <cpuid.h>\n#include <stdio.h>\nint main() { unsigned a, b, c, d; \
                   __cpuid(1, a, b, c, d); printf(\"%3d\\n\", b >> 24); }";
-    // Each tracer thread stays on its own processor, if the machine has two.
+    // Each tracer thread uses its own core, if the machine has two.
     let run = || std::thread::spawn(|| run_c(source)).join().unwrap();
     let (Some(one), Some(other)) = (run(), run()) else { return };
     assert_eq!(one.stdout == other.stdout, one.calls == other.calls, "{}", one.stdout);

@@ -1,5 +1,4 @@
-//! Runs several machines with clients, as [`Machines`]. The network between them has a latency of
-//! 300 us.
+//! Runs several machines with clients. Their network has a latency of 300 us.
 
 use super::alone::EPOCH_US;
 use fencepost_programs::{

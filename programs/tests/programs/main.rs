@@ -1,5 +1,4 @@
-//! Tests with real programs. Sources of differences are emulated, and unsupported calls are refused
-//! by name.
+//! Tests of the emulation with real programs.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
@@ -23,7 +22,7 @@ fn shell(script: &str) -> Alone {
     run_alone(&launch(&["/bin/sh", "-c", script]))
 }
 
-/// Compiles a C program. Prints a message and returns `None` if no compiler is installed.
+/// Compiles a C program. Returns `None` with a message if no compiler is installed.
 fn compiled(folder: &tempfile::TempDir, source: &str) -> Option<String> {
     let (text, program) = (folder.path().join("a.c"), folder.path().join("a"));
     std::fs::write(&text, source).unwrap();
@@ -42,9 +41,8 @@ fn run_c(source: &str) -> Option<Alone> {
     compiled(&folder, source).map(|program| run_alone(&launch(&[&program])))
 }
 
-/// Runs a Python script under the process name `name`. Prints a message and returns `None` if
-/// Python is not installed. The script can use `libc`, and `code`, which turns machine code into a
-/// function.
+/// Runs a Python script under the process name `name`. Returns `None` with a message if Python is
+/// not installed. The script can use `libc`, and `code`, which turns machine code into a function.
 fn python(name: &str, script: &str) -> Option<Alone> {
     let prelude = format!(
         "import ctypes, mmap, os, signal, sys, time\n\

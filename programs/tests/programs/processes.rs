@@ -66,7 +66,7 @@ fn a_parent_that_ignores_its_children_has_none_to_wait_for() {
 
 #[test]
 fn a_process_that_asks_not_to_be_traced_ends_with_the_run() {
-    // The script calls `clone` with CLONE_UNTRACED and SIGCHLD, then also with CLONE_PARENT.
+    // The script calls `clone` with CLONE_UNTRACED and SIGCHLD, and then also with CLONE_PARENT.
     let script = "for flags in (0x00800011, 0x00808011):\n \
                   if libc.syscall(56, flags, 0, 0, 0, 0) == 0:\n  \
                    while True: time.sleep(1000)\n\
@@ -74,7 +74,7 @@ fn a_process_that_asks_not_to_be_traced_ends_with_the_run() {
     let Some(run) = python("untraced-9731", script) else { return };
     assert_eq!(run.ending, Ending::Exited(0), "{}", run.stderr);
     assert_eq!(left_of("untraced-9731"), 0);
-    // The flags include CLONE_NEWPID, a new namespace.
+    // The flags include CLONE_NEWPID.
     let script = "print(libc.syscall(56, 0x20000011, 0, 0, 0, 0))";
     let Some(run) = python("untraced-9731", script) else { return };
     assert_eq!(run.stdout, "-1\n");

@@ -1,4 +1,4 @@
-//! Tests of the errors for programs that cannot be emulated or do not end.
+//! Tests of the errors for programs that use unsupported calls or do not end.
 
 use crate::alone::{launch, run_alone};
 use crate::{not_emulated, python, run_c, shell, stuck};
@@ -73,7 +73,7 @@ fn a_program_that_allocates_without_end_is_told_that_there_is_no_more() {
                   while (got < 1 << 16 && malloc(64 << 20)) got++; \
                   printf(\"%d\\n\", got > 31 ? got < 65 : -1); return 3; }";
     let Some(run) = run_c(source) else { return };
-    // The memory limit is more than 2 GiB and at most 4 GiB.
+    // The program ends normally, and its memory limit is between 2 GiB and 4 GiB.
     assert_eq!((run.ending, run.stdout.as_str()), (Ending::Exited(3), "1\n"));
 }
 
@@ -113,7 +113,7 @@ fn a_32_bit_program_is_refused_by_name() {
 /// Returns a 32-bit program of one page that exits with status 3.
 fn small_elf() -> Vec<u8> {
     let mut file = b"\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x03\0".to_vec();
-    // The header continues with the version, the entry, the offset of the only segment, sizes and
+    // The header continues with the version, the entry, the only segment's offset, sizes and
     // counts.
     let header = [1u32, 0x0804_8054, 52, 0, 0, 52 | 32 << 16, 1, 0];
     // The only segment is executable and covers the whole file.

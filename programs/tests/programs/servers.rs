@@ -1,4 +1,4 @@
-//! Tests with the real redis-server, which are skipped with a message if it is not installed.
+//! Tests with the real redis-server, if it is installed.
 
 use crate::alone::launch;
 use crate::machines::{Connection, Machines};
@@ -11,15 +11,14 @@ const SECOND_US: u64 = 1_000_000;
 const RELEASE: &str = "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) \
                        end return 0";
 
-/// Returns the launch of a redis-server. Prints a message and returns `None` if it is not
-/// installed.
+/// Returns the launch of a redis-server, or `None` with a message if it is not installed.
 fn redis(name: &str, folder: &Path, more: &[&str]) -> Option<Launch> {
     let path = std::env::var("PATH").unwrap_or_default();
     let Ok(program) = fencepost_programs::find_program("redis-server", folder, &path) else {
         skip("FENCEPOST_REAL_REDIS", "redis-server");
         return None;
     };
-    // The whole path, because the server's log contains it.
+    // The whole path is needed, because the server's log contains it.
     let plain = [program.to_str().unwrap(), "--port", "6379", "--protected-mode", "no"];
     let words: Vec<&str> = plain.iter().chain(more).copied().collect();
     let mut launch = launch(&words);

@@ -1,8 +1,6 @@
-//! Compares the processor time of the engines, as ratios. Run it with `cargo bench --bench
-//! engines`; `-- --quick` takes a tenth of the time.
-//!
-//! Each figure is the thread's CPU time in the best of several alternating rounds.
-//! `benches/instructions.sh` counts instructions per command, which are exactly reproducible.
+//! Compares the processor time of the engines. Run it with `cargo bench --bench engines`, or ten
+//! times faster with `-- --quick`. Each figure is the thread's CPU time in the best of several
+//! alternating rounds.
 
 mod stock;
 
@@ -163,8 +161,8 @@ fn sizes(patience: Duration) {
     }
 }
 
-/// Measures two threads that simulate at the same time. Each thread's own CPU time shows what
-/// sharing memory, the allocator and caches costs.
+/// Measures two threads that simulate in parallel, to show the cost of shared memory, allocator and
+/// caches.
 fn threads(patience: Duration) {
     let rate = || {
         let timed: Vec<Timed<'_>> = vec![(
@@ -182,7 +180,7 @@ fn threads(patience: Duration) {
                 .sum::<f64>()
         })
     };
-    // The rounds alternate because the machine's speed varies from second to second.
+    // Rounds alternate because the machine's speed varies from second to second.
     let (mut one, mut two) = (0.0_f64, 0.0_f64);
     for _ in 0..ROUNDS {
         (one, two) = (one.max(rate()), two.max(rate_of_two()));
@@ -218,8 +216,8 @@ fn measure(timed: &[Timed<'_>], patience: Duration) -> Vec<Cost> {
     best.iter().map(|best| cost(best.get())).collect()
 }
 
-/// Returns the thread's CPU time on Linux (the first number of `schedstat`), and the elapsed time
-/// elsewhere.
+/// Returns the thread's CPU time on Linux (the first number of `schedstat`), or the elapsed time on
+/// other systems.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
 fn cpu_time() -> Duration {
     thread_local! {

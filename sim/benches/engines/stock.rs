@@ -1,5 +1,5 @@
-//! Runs the benchmark's workload on stock turmoil: `Sim::run()`, with turmoil's network and clock,
-//! and tokio's timers and tasks. The workload has no faults and no judge, and skips no idle time.
+//! Runs the benchmark's workload on stock turmoil. It has no faults and no judge, and skips no idle
+//! time.
 
 use bytes::BytesMut;
 use fake_redis::{ConnectionId, DiskImage, Input, Machine, Node, Now, Output, Outputs, WallTime};

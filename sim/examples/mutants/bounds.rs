@@ -1,8 +1,6 @@
-//! Explores mutants that no sweep kills, in small runs.
-//!
-//! If a lock keeps every rule within a bound, its mutant must break a rule there, or it is quiet. A
-//! quiet mutant is significant only if its mistake takes effect in the base run, or in drawn runs
-//! with the same faults.
+//! Explores mutants that no sweep kills, in small runs. If the lock keeps every rule within a
+//! bound, its mutant must break one, or it is quiet. A quiet mutant counts only if its mistake has
+//! an effect in the base run, or in drawn runs with the same faults.
 
 use crate::fate::{Fate, Kill, Outcome};
 use crate::operators::{Operator, mutant, operators};

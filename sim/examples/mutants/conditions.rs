@@ -93,8 +93,8 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     on_primary("failover+replication-lag", "wait-replicas = 1"),
     under("clock-jump", ""),
     under("latency", "extra-latency = \"1s..15s\""),
-    // These critical sections outlast a lease, so that locks have to renew it, or outlast the time
-    // for which a waiter may stay silent. The pauses last between half a lease and a whole one.
+    // These critical sections outlast a lease, or the time for which a waiter may stay silent. The
+    // pauses last between half a lease and a whole one.
     under("none", "hold = \"12s..20s\""),
     under("none", "acquire-timeout = \"120s\""),
     under("pause", "pause = \"4s..6s\"").aimed(),
@@ -102,9 +102,8 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     // A process that reacquires its lock halfway through a critical section thereby renews its
     // lease.
     under("none", "hold = \"22s..28s\""),
-    // The critical section ends before the first renewal, so that a lock that waits for a replica
-    // when it is acquired has nothing to lose. Only one of two replicas lags, so that the choice of
-    // the promoted one matters.
+    // The critical section ends before the first renewal, so no replica's delay affects a renewal.
+    // Only one of two replicas lags, so it matters which one is promoted.
     on_primary("failover", "wait-replicas = 1; hold = \"1s..3s\"; lagging-replicas = 1").aimed(),
     on_primary(
         "failover",
@@ -113,8 +112,8 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     .aimed()
     .times(4),
     on_primary("failover", "availability = \"20s\""),
-    // A waiting process sends nothing, so the mistake shows only if another process first asks for
-    // the lock after the restart.
+    // A waiting process sends nothing, so the mistake has an effect only if another process asks
+    // first after the restart.
     on_redis(
         "restart",
         "persistence = \"aof-always\"; think = \"1s..12s\"; hold = \"6s..9s\"; \
@@ -125,11 +124,9 @@ pub(crate) const CONDITIONS: &[Condition] = &[
         .aimed(),
     under("restart", "hold = \"10ms..300ms\"; cycles = 20").aimed(),
     under("none", "availability = \"5s\""),
-    // Primaries only crash, so no process writes to two of them, and one of three replicas always
-    // has every write, even after two failovers. A lock is lost only if the wrong replica is
-    // promoted. A new primary without a replica grants nothing, so the critical sections are long
-    // enough for it to get a replica. There are enough cycles for a process to ask for the lock
-    // after that.
+    // Primaries only crash, so no process writes to two of them. Even after two failovers, one of
+    // three replicas has every write, so a lock is lost only if the wrong replica is promoted. The
+    // critical sections outlast the time that a new primary needs to get a replica.
     on_primary(
         "failover",
         "wait-replicas = 1; replicas = 3; lagging-replicas = 1; replication-lag = \"20s..30s\"; \
@@ -137,8 +134,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
          cycles = 20",
     )
     .times(2),
-    // The inner release removes the lock halfway through the critical section. A process that gives
-    // up before then finds the lock held.
+    // The inner release removes the lock halfway through the critical section.
     on_primary(
         "failover",
         "wait-replicas = 1; replicas = 3; lagging-replicas = 1; replication-lag = \"20s..30s\"; \
@@ -164,7 +160,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     ),
     // The lease of a lock that is never released must outlast the waiters.
     on_primary("none", "ttl = \"120s\""),
-    // A process that resumes after a pause still has its critical section ahead, without a lock.
+    // After its pause, a process begins its critical section without a lock.
     on_masters("pause", "pause = \"12s..15s\"; hold = \"8s..9s\""),
     on_masters(
         "failover",
@@ -180,15 +176,15 @@ pub(crate) const CONDITIONS: &[Condition] = &[
         "none",
         "latency = \"1ms..20ms\"; hold = \"1ms..5ms\"; cycles = 30; acquire-timeout = \"120s\"",
     ),
-    // At any time some process is in its critical section, so servers lose their data while the
-    // lock is held. A majority of the servers rarely loses the same data.
+    // Some process is always in its critical section, so servers lose their data while the lock is
+    // held. A majority of them rarely loses the same data.
     on_ensemble("restart", "hold = \"14s..18s\"").aimed().times(16),
     // A single server needs no election, so only the session keeps a free lock unavailable.
     on_zookeeper("client-crash", "ensemble = 1"),
     // Many processes ask at the same time after a holder crashed, and act on stale reads.
     on_primary("client-crash", "processes = 8; latency = \"1ms..50ms\"; retry = \"5ms..20ms\""),
-    // The pauses outlast a session and a shortened lock-delay, end just within a session and a full
-    // lock-delay, or outlast both.
+    // The first pauses outlast a session and a shortened lock-delay, and the second end just within
+    // a session and a full lock-delay. The third outlast both.
     on_chubby("pause", "pause = \"35s..45s\"").times(2),
     on_chubby("pause", "pause = \"66s..71s\"").times(4),
     on_chubby("pause", "pause = \"85s..100s\"").times(4),

@@ -1,4 +1,4 @@
-//! [`Fate`], the result of testing a mutant, and its line in a file of results.
+//! The result of testing a mutant, and its line in a file of results.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,9 @@ pub(crate) const HEAD: &str =
 pub(crate) enum Fate {
     Killed(Kill),
     Equivalent,
-    /// Number of runs that the mistake changed. None of them broke a rule.
+    /// Number of runs that the mistake changed, none of which broke a rule.
     Survived(u64),
-    /// Number of runs that the mistake changed. They broke only rules that the lock itself breaks.
+    /// Number of runs that the mistake changed, which broke only rules that the lock itself breaks.
     Masked(u64),
     Found(Kill),
     Quiet {

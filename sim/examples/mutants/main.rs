@@ -9,14 +9,11 @@
 //! $mutants page docs/data/mutants.tsv > docs/mutants.md
 //! ```
 //!
-//! `run` writes a line for each mutant of every lock (or of the named ones), `explore` passes those
-//! that no sweep killed to the explorer, and `page` makes a page of the results. `retry` sweeps the
-//! mutants again that no sweep killed and that have no explanation. Conditions are tried in order,
-//! so an additional one at the end does not affect mutants that an earlier one kills. A number
-//! after the file is the number of new conditions, and only these are tried. `check FILE` repeats
-//! every run that killed a mutant, and exits with 2 if a run no longer does. The operators are in
-//! `operators.rs` and the conditions in `conditions.rs`; `study.rs` and `bounds.rs` judge the
-//! mutants. Except for the processor time, all results follow from the seeds.
+//! `run` writes a line for each mutant of the named locks, or of all. `explore` explores the
+//! mutants that no sweep killed, and `page` writes the page of results. `retry FILE [N]` sweeps
+//! again the mutants that no sweep killed and that have no explanation, under all conditions or
+//! only the last N. `check FILE` repeats every run that killed a mutant, and exits with 2 if one no
+//! longer does.
 
 mod bounds;
 mod conditions;

@@ -1,10 +1,10 @@
 //! Searches for mutants by applying every operator to every lock that it fits.
 //!
-//! A *mutant* is a lock and an operator that changed something in a run. A run **kills** the mutant
-//! if it breaks a rule that the lock alone breaks in no run of that cell, over more seeds. A mutant
-//! is also killed if many of its runs break a rule that the lock seldom breaks, or are unknown
-//! where the lock's own runs are not. A mutant without a changed run is **equivalent** within the
-//! budget. Otherwise it **survives**.
+//! A *mutant* is a lock with an operator that changed something in a run. A run **kills** the
+//! mutant if it breaks a rule that the lock alone breaks in no run of the same case, over more
+//! seeds. A mutant is also killed if many of its runs break a rule that the lock seldom breaks, or
+//! are unknown where the lock's own runs are not. A mutant without a changed run is **equivalent**
+//! within the budget. Otherwise it **survives**.
 
 use crate::conditions::{CONDITIONS, Condition};
 use crate::fate::{Fate, Kill, Outcome};
@@ -22,8 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Number of seeds for the lock without a mistake. A rule that it breaks in one of them does not
-/// count against its mutants.
+/// Number of seeds for the lock without a mistake. Rules that it breaks there kill no mutant.
 pub(crate) const OF_LOCK: u64 = 48;
 pub(crate) const FIRST: u64 = 2;
 pub(crate) const SECOND: u64 = 8;
@@ -37,8 +36,7 @@ const MORE_OFTEN_SAID: &str = " more often";
 const CYCLES: u32 = 6;
 const WINDOW: [Span; 2] = [Span::secs(1), Span::secs(20)];
 
-/// Fault families of the first runs. A mistake that takes effect in none of these runs takes effect
-/// in no other.
+/// Fault families of the first runs. A mistake without effect here is tried in no other run.
 const SCOUTED: &[&str] = &["none", "lost-reply", "failover", "restart", "partition"];
 
 pub(crate) type Cell = (usize, Strategy);
@@ -279,8 +277,7 @@ pub(crate) fn outcomes(
     let outcome = |operator| {
         let first = bench.one(operator, FIRST);
         let is_killed = first.as_ref().is_some_and(|one| matches!(one.fate, Fate::Killed(_)));
-        // If only some conditions are tried, the mistake may take effect in none of the first
-        // seeds, so more seeds follow.
+        // If only some conditions are tried, the first seeds may all miss the mistake's effect.
         if is_killed || first.is_none() && bench.first == 0 {
             return first;
         }
@@ -307,7 +304,7 @@ pub(crate) fn unlike(outcomes: &[Outcome]) -> Vec<String> {
     unlike
 }
 
-/// Returns the probability of at least this many violated runs, by Fisher's one-sided exact test.
+/// Returns the probability of at least this many violated runs by Fisher's one-sided exact test.
 pub(crate) fn chance([broken, of]: [u64; 2], [broken_of_lock, of_lock]: [u64; 2]) -> f64 {
     let all = broken + broken_of_lock;
     let ways = |broken: u64| choose(of, broken) * choose(of_lock, all - broken);

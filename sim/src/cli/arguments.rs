@@ -63,7 +63,6 @@ pub(crate) struct Arguments {
 const RARE: &str = "shrink export check merge findings gallery docs schema completions man";
 
 impl Arguments {
-    /// Returns the help on one screen, with the common commands and options.
     pub(crate) fn overview() -> String {
         let hide = |command: clap::Command, name: &'static str| {
             command.mut_subcommand(name, |rare| rare.hide(true))

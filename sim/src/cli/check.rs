@@ -1,5 +1,4 @@
-//! The command `fencepost check`, which judges a recorded history or the histories in a report
-//! again.
+//! The command `fencepost check`, which judges recorded histories again.
 
 use super::arguments::FileArguments;
 use super::options::view;

@@ -1,4 +1,4 @@
-//! The file of a checkpoint, and the times at which a sweep or an exploration writes it.
+//! The file of a checkpoint, which a sweep or an exploration writes at intervals.
 
 use super::Failure;
 use super::arguments::SweepArguments;

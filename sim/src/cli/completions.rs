@@ -1,5 +1,4 @@
-//! The command `fencepost completions SHELL`, whose script also completes names of locks, faults
-//! and other values.
+//! The command `fencepost completions SHELL`. The script also completes names of locks and faults.
 
 use super::arguments::Arguments;
 use super::output::print;

@@ -1,4 +1,4 @@
-//! The command `fencepost explain NAME`, which explains a name in a report and lists references.
+//! The command `fencepost explain NAME`, which explains a name that occurs in reports.
 
 use super::arguments::ExplainArguments;
 use super::output::print;

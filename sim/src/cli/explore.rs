@@ -117,8 +117,7 @@ fn run_all(
         }
         Answer::Quiet(ledger) => (ledger, None),
     };
-    // The ledger is saved before anything is printed, so that a failed output does not lose the
-    // runs.
+    // A failed output must not lose the runs, so the ledger is saved first.
     let outcome = order.conclude(&ledger, reason.as_deref(), &arguments.format)?;
     watch.keep(&ledger)?;
     if reason.is_some() {

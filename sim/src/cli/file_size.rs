@@ -1,17 +1,15 @@
-//! Handles the limit on file sizes (`ulimit -f`), so that a write beyond it returns an error and
-//! does not kill the process.
+//! Makes a write beyond the limit on file sizes (`ulimit -f`) return an error instead of ending the
+//! process.
 
 use super::Failure;
 
-/// Number of the signal SIGXFSZ on Linux and macOS. By default, it ends a process that writes
-/// beyond the limit.
+/// Number of the signal SIGXFSZ on Linux and macOS, which ends a process by default.
 #[cfg(unix)]
 const FILE_SIZE_EXCEEDED: i32 = 25;
 
 #[cfg(unix)]
 pub(crate) fn outlive_limit() -> Result<(), Failure> {
-    // The handler prevents the default action. Its flag is not read, because the write itself
-    // returns an error.
+    // A handler replaces the default action. The write itself returns an error.
     signal_hook::flag::register(FILE_SIZE_EXCEEDED, std::sync::Arc::default())
         .map(drop)
         .map_err(|error| Failure::wrong(format!("signals: {error}")))

@@ -1,4 +1,4 @@
-//! The command `fencepost findings`, and the store of `sweep --findings`.
+//! The command `fencepost findings`, and the option `sweep --findings`.
 
 mod known;
 mod store;

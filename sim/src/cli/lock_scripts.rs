@@ -1,4 +1,4 @@
-//! The option `--lock FILE`, which adds locks written in Lua.
+//! The option `--lock FILE`, which adds a lock written in Lua.
 
 use super::Failure;
 use super::arguments::LockArguments;

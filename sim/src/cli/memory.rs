@@ -1,4 +1,4 @@
-//! The option `--max-memory`, which polls the system for the memory of a sweep.
+//! The option `--max-memory`, which limits the memory of a sweep.
 
 use super::Failure;
 use super::output::log;
@@ -14,7 +14,6 @@ const GRACE: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(crate) struct MemoryBound {
     exceeded_by_holding: AtomicU64,
-    /// Lock for file writes. The thread that ends the process takes it as well.
     ending: Mutex<()>,
 }
 
@@ -31,9 +30,8 @@ impl MemoryBound {
         std::mem::forget(self.writing());
     }
 
-    /// Starts the thread that polls the memory. Beyond the limit, it asks the sweep to stop. If the
-    /// memory then grows by another half, or the sweep does not stop in time, it ends the process,
-    /// and the checkpoint keeps the results.
+    /// Starts the thread that polls the memory use. Beyond the limit, it stops the sweep. If memory
+    /// then grows by another half, or the sweep does not stop in time, it ends the process.
     pub(crate) fn watch(&'static self, max: u64, stop: &'static Stop) -> Result<(), Failure> {
         held().ok_or_else(|| {
             Failure::wrong(

@@ -1,4 +1,4 @@
-//! The command `fencepost new`, which writes a file to start from.
+//! The command `fencepost new`, which writes a template.
 
 mod program;
 

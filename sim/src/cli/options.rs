@@ -1,4 +1,4 @@
-//! Combines the arguments into the scenario, the locks and the faults.
+//! Determines the scenario, the locks and the faults from the arguments.
 
 use super::Failure;
 use super::arguments::{CommonArguments, ProgramArguments};
@@ -113,7 +113,6 @@ pub(crate) fn programs(
     Ok(all)
 }
 
-/// Each serves.
 fn own_servers(arguments: &[String], folder: &Path) -> Result<Vec<OwnServer>, Failure> {
     let parse = |text: &String| OwnServer::parse(text, folder).map_err(Failure::wrong);
     let mut all = arguments.iter().map(parse).collect::<Result<Vec<_>, _>>()?;

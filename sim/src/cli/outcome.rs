@@ -5,15 +5,15 @@ use fencepost_reports::{RunReport, Verdict};
 /// The outcome of a command that did not fail.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Outcome {
-    /// Exit status 0: no violation, or all as expected.
+    /// Exit status 0: no violation, or every result as expected.
     AsExpected,
     /// An inconclusive result, because no run exercised the lock.
     Unknown,
     /// A violation, or a deviation from the expectations.
     Violated,
-    /// An end by SIGINT, with or without findings.
+    /// An end by SIGINT.
     Interrupted,
-    /// An end by SIGTERM, with or without findings.
+    /// An end by SIGTERM.
     Terminated,
 }
 
@@ -30,13 +30,13 @@ impl Outcome {
         }
     }
 
-    /// Returns the exit status. A failure has the status 2.
+    /// Returns the exit status.
     pub fn status(self) -> u8 {
         match self {
             Outcome::AsExpected => 0,
             Outcome::Violated => 1,
             Outcome::Unknown => 3,
-            // A shell reports 128 plus the signal's number for a command that a signal ended.
+            // Shells report 128 plus the signal's number.
             Outcome::Interrupted => 130,
             Outcome::Terminated => 143,
         }

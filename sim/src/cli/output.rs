@@ -7,7 +7,6 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-/// Writes to stdout. A closed pipe is not an error.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = anstream::AutoStream::auto(io::stdout().lock());
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -16,8 +15,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Maximum length of a message's line in bytes. A limit is needed because the text may come from a
-/// file.
+/// Maximum length of a message in bytes, because its text may come from a file.
 pub(crate) const LINE_MAX: usize = 2_000;
 
 /// Writes one line to stderr, even if a name contains line breaks. Ignores errors.
@@ -26,7 +24,7 @@ pub fn log(line: impl std::fmt::Display) {
     let _ = writeln!(stderr, "{}", one_line(&line.to_string(), LINE_MAX));
 }
 
-/// Returns the page's layout. Its width is that of `COLUMNS`, or else of the terminal.
+/// Returns the page's layout. Its width is `COLUMNS` or the width of the terminal.
 pub(crate) fn page(detail: Detail) -> Page {
     let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let terminal =
@@ -37,7 +35,7 @@ pub(crate) fn page(detail: Detail) -> Page {
 
 const STREAM_BYTES_MAX: u64 = 256 << 20;
 
-/// Reads a file, or standard input for `-`. `expected` describes the content in an error.
+/// Reads a file, or standard input for `-`. `expected` is the valid content, for errors.
 pub(crate) fn read_file(path: &Path, expected: &str) -> Result<String, Failure> {
     let read = || -> io::Result<String> {
         let file = match path == Path::new("-") {

@@ -1,4 +1,4 @@
-//! Shows progress on stderr: a bar on a terminal, occasional plain lines elsewhere.
+//! Shows progress on stderr, as a bar on a terminal and as occasional lines in a file.
 
 use super::output::log;
 use crate::diagnosis::Extent;
@@ -143,8 +143,6 @@ impl Progress {
     }
 }
 
-/// Shows the progress of minimizations: a spinner on a terminal, and a line for each slow run
-/// elsewhere.
 pub(crate) struct Minimising {
     spinner: ProgressBar,
     started: Instant,

@@ -1,5 +1,4 @@
-//! The file `fencepost.toml`, which sets options of `run`, `sweep`, `merge` and `findings` for a
-//! project. An option of the file that the command line does not set becomes an argument.
+//! The file `fencepost.toml`, which sets default options of `run`, `sweep`, `merge` and `findings`.
 
 mod file;
 mod found;
@@ -15,7 +14,7 @@ use found::Found;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Options that select locks. If the command line has any of them, it replaces all of the file's.
+/// Options that select locks. Any of them on the command line replaces all of the file's.
 const LOCKS: [&str; 4] = ["client", "coordinator", "lock", "program"];
 const OF_PROGRAMS: [&str; 5] = ["cwd", "deployment", "env", "lock-key", "server"];
 const OF_COMMANDS: [&str; 5] = ["cwd", "env", "program", "server", "servers"];
@@ -23,7 +22,7 @@ const OWN: [&str; 3] = ["config", "no-config", "profile"];
 
 pub(crate) fn with_project(arguments: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
     let root = Arguments::command();
-    // Errors in the arguments are ignored here, because the real parser reports them.
+    // The actual parser reports errors in the arguments.
     let lenient = root.clone().ignore_errors(true).try_get_matches_from(&arguments);
     let Some(called) = lenient.as_ref().ok().and_then(|matches| Called::find(&root, matches))
     else {

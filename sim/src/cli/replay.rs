@@ -51,7 +51,7 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Outcome, Failure> {
 }
 
 /// Compares a repeated run with the recorded one. A changed program is an error, unless changes are
-/// allowed; its history is then not compared.
+/// allowed.
 fn compared(
     recorded: &Report,
     scenario: &Scenario,

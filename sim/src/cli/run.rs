@@ -65,8 +65,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
     Ok(if expect::log_deviations(held) { Outcome::Violated } else { Outcome::AsExpected })
 }
 
-/// Repeats the run, and returns the first difference. An endless run is not repeated, because it
-/// would take as long again.
+/// Repeats the run, unless it is endless, and returns the first difference.
 fn differs_again(
     spec: &RunSpec,
     options: &Options<&Format>,

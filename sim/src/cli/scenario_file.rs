@@ -9,7 +9,8 @@ use fencepost_faults::did_you_mean;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Builds the scenario from the file, `--set` and the options, in this order.
+/// Builds the scenario from the file, `--set` and the options, each of which overrides the previous
+/// one.
 pub(crate) fn scenario(arguments: &ScenarioArguments) -> Result<Scenario, Failure> {
     let file = match &arguments.scenario {
         Some(path) => Some(File::read(path)?),
@@ -92,7 +93,7 @@ fn assigned(assignment: &str) -> Result<(String, toml::Value), Failure> {
     }
 }
 
-/// Shortens the message. For an unknown key, it keeps only the key that was probably meant.
+/// Shortens serde's message. For an unknown key, keeps only the key that was probably meant.
 fn in_words(message: &str) -> String {
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut quoted = message.split('`').skip(1).step_by(2);
@@ -107,7 +108,7 @@ fn in_words(message: &str) -> String {
     }
 }
 
-/// Returns the durations that the user set. A swarm keeps them, even if they equal the built-in
+/// Returns the durations that the user set. A swarm keeps them, even if they have the built-in
 /// value.
 fn asked_for(
     keys: &[String],

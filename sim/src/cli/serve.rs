@@ -55,7 +55,7 @@ fn port(arguments: &ServeArguments, coordinator: Coordinator) -> u16 {
     arguments.port.unwrap_or(entry(coordinator).port)
 }
 
-/// Returns the servers of a coordinator, or `None` for Redis, whose servers differ from each other.
+/// Returns the servers of a coordinator, or `None` for Redis, which is served separately.
 fn members(arguments: &ServeArguments, coordinator: Coordinator) -> Option<(Served, Place<'_>)> {
     let clients = arguments.max_clients;
     let ensemble = arguments.servers.unwrap_or(1);
@@ -81,7 +81,7 @@ fn members(arguments: &ServeArguments, coordinator: Coordinator) -> Option<(Serv
     Some((served, place))
 }
 
-/// Refuses an address that other computers reach, unless a password is set.
+/// Rejects an address that other computers can reach, unless a password is set.
 fn protect(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), Failure> {
     let is_safe = arguments.bind.is_loopback()
         || arguments.requirepass.as_ref().is_some_and(|password| !password.is_empty());

@@ -62,7 +62,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     MEMORY.yield_end();
     watch.progress.finish();
     sum.measured = measured(&watch.progress, spec.jobs);
-    // The sum is printed before the findings are stored, so that a full disk does not lose it.
+    // A full disk must not lose the sum, so it is printed before the findings are stored.
     let mut shown = sum.clone();
     if let Some((name, old)) = &baseline {
         let tool = sum.tool.clone();
@@ -116,8 +116,8 @@ fn spec(
         shard: shard(arguments.shard, |name| std::env::var(name).ok()).map_err(Failure::wrong)?,
         jobs: arguments.jobs.count(),
         fail_fast: arguments.fail_fast,
-        // By default, runs of a program or a real server are not explained, because each is slow
-        // and an explanation repeats it up to a thousand times.
+        // Runs of a program or a real server are slow, and an explanation repeats them up to a
+        // thousand times.
         explains: !arguments.common.no_shrink
             && options.scenario.programs.is_empty()
             && options.scenario.binaries.is_empty(),
@@ -167,7 +167,7 @@ pub(crate) fn conclude(
     Ok(if expect::log_deviations(held) { Outcome::Violated } else { Outcome::AsExpected })
 }
 
-/// Returns `Violated` for an open finding, and else `Unknown` for an inconclusive cell.
+/// Returns `Violated` for an open finding, and otherwise `Unknown` for an inconclusive case.
 fn outcome(sum: &Sweep) -> Outcome {
     if sum.cells.iter().any(Cell::has_open_finding) {
         Outcome::Violated

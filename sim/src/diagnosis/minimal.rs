@@ -1,8 +1,7 @@
 //! Finds the smallest run that still shows a violation.
 //!
-//! The search first leaves out whole faults. It then reduces cycles and processes, which makes
-//! every later run cheap, and finally nodes, magnitudes and start times of faults. It repeats these
-//! steps until nothing changes.
+//! The search first leaves out whole faults. It then reduces cycles and processes, and finally
+//! nodes, magnitudes and start times of faults. It repeats these steps until nothing changes.
 
 use super::target::{Memory, Target};
 use super::variation::moved;
@@ -12,24 +11,23 @@ use fencepost_faults::shrink::Boundary;
 use fencepost_faults::{FaultPlan, Node, fewest_faults, shrink};
 use std::rc::Rc;
 
-/// Maximum number of runs of a search. A few dozen are usual.
+/// Maximum number of runs of a search. Most searches need a few dozen.
 pub const SEARCH_RUNS_MAX: u32 = 1_500;
-/// Maximum number of runs of a search with programs or real servers, whose runs take longer.
+/// Maximum number of runs of a search with programs or real servers, which are slow.
 const TRACED_RUNS_MAX: u32 = 100;
 const RESERVED: u32 = 700;
 
 /// The result of a minimization.
 #[derive(Clone)]
 pub struct Minimal {
-    /// The smallest run: the original run with a smaller plan, and possibly fewer processes and
-    /// cycles.
+    /// The smallest run, with a smaller plan and possibly fewer processes and cycles.
     pub spec: RunSpec,
     /// The threshold of each magnitude in the plan.
     pub boundaries: Vec<Boundary>,
     /// Number of runs in the search.
     pub calls: u32,
-    /// `true` if the run is minimal: without any one fault or cycle, or with a magnitude one step
-    /// smaller, it does not show the violation. `false` if the search reached its limit.
+    /// `true` if every fault, cycle and magnitude is necessary, `false` if the search reached its
+    /// limit.
     pub complete: bool,
 }
 
@@ -78,9 +76,8 @@ impl Search<'_> {
         Some(shrunk.plan)
     }
 
-    /// Tries plans of one or two faults that are moved by some seconds. In a plan of three or more
-    /// faults, some may only delay the decisive one until it takes effect, and a move of that one
-    /// makes them unnecessary.
+    /// Tries plans of one or two moved faults. In a longer plan, some faults may only delay the
+    /// decisive one, and moving that one makes them unnecessary.
     fn one_or_two_moved(&mut self, spec: &RunSpec) -> FaultPlan {
         let faults = &spec.plan.faults;
         if faults.len() < 3 {
@@ -88,8 +85,7 @@ impl Search<'_> {
         }
         let singles = faults.iter().map(|timed| FaultPlan::new(vec![timed.clone()]));
         let last = faults.last().cloned();
-        // Only pairs with the last fault are tried, because the other faults had no effect without
-        // it.
+        // Without the last fault, the other faults had no effect.
         let pairs = faults[..faults.len() - 1].iter().map(|timed| {
             FaultPlan::new([Some(timed.clone()), last.clone()].into_iter().flatten().collect())
         });
@@ -134,7 +130,7 @@ impl Search<'_> {
     fn fewer_cycles(&mut self, spec: RunSpec) -> RunSpec {
         let with = |cycles| with_scenario(&spec, |scenario| scenario.cycles = cycles);
         let (mut too_few, mut enough) = (0, spec.scenario.cycles);
-        // The number of cycles is doubled from one upwards, because small runs are cheap.
+        // Small runs are cheap, so the number of cycles is doubled from one.
         let mut tried = 1;
         while tried < enough {
             if self.shows(&with(tried)) {

@@ -1,11 +1,9 @@
 //! Finds the order of events that a violation needs.
 //!
-//! For each event of the narrative and the witness (some twenty at most), the search makes one of
-//! the next three happen first. It delays one message, pauses a process, or moves a fault's start
-//! or end, and repeats the run from the same seed. Until then both runs must be the same.
-//!
-//! A pair is reported only if the new run shows the later event without the earlier one before it.
-//! If no such run exists, one event follows from the other, or only time passes between them.
+//! For each event of the narrative and the witness, the search makes one of the next three happen
+//! first. It delays one message, pauses a process, or moves a fault's start or end, and repeats the
+//! run. Until then both runs must be the same. It reports a pair only if the new run shows the
+//! later event without the earlier one before it.
 
 use super::minimal::with_plan;
 use super::target::{Target, breaks, history as run};
@@ -79,8 +77,8 @@ impl Swap<'_> {
         })
     }
 
-    /// Returns whether both runs are the same until the change. The probe is ignored, because a
-    /// fault after healing delays healing itself.
+    /// Returns whether both runs are the same until the change. The probe is ignored, because the
+    /// change may delay healing.
     fn is_the_same_until(&self, begins: SimTime, other: &History) -> bool {
         let until = begins.min(self.history.events[self.first].time_us);
         let before = |event: &&Event| event.time_us < until;

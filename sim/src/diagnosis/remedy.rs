@@ -1,15 +1,12 @@
 //! Measures the effects of suggested safeguards on the violations of a run.
 //!
-//! A safeguard also changes the timing, and a plan that is tuned to the millisecond then misses its
-//! moment. Each safeguard is therefore tried in three ways, on the whole run:
+//! A safeguard also changes the timing, so a finely tuned plan may miss its moment. Each safeguard
+//! is therefore tried on the whole run in three ways:
 //!
-//! 1. on the plan itself. *Gone* is reported only for a run that exercised the lock and in which
-//!    the same faults met the processes in the same state. Otherwise the two runs are not
-//!    comparable.
-//! 2. on nearby plans, with all faults up to a second earlier or later, and as hard as before or a
-//!    tenth harder.
-//! 3. on other seeds of the same lock, faults and scenario, with and without the safeguard. These
-//!    runs are made once for all violations.
+//! 1. on the plan itself. *Gone* is reported only if the run exercised the lock, and the same
+//!    faults met the processes in the same state.
+//! 2. on nearby plans, with all faults moved by up to a second, and up to a tenth harder.
+//! 3. on other seeds of the same lock, faults and scenario.
 
 use super::minimal::with_plan;
 use super::safeguard::{SAFEGUARDS, Safeguard};
@@ -37,14 +34,14 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Extent that reports use.
+    /// Numbers of runs for reports.
     pub const REPORTS: Extent = Extent { nearby: 20, seeds: 50 };
 }
 
-/// First of the other seeds, far from those with which users start.
+/// First of the other seeds, far from the seeds with which users start.
 pub const OTHER_SEEDS_FROM: u64 = 900_000_000;
 
-/// The finished runs of other seeds, for all violations of a lock under the same faults.
+/// A cache of the runs of other seeds, for all violations of a lock under the same faults.
 #[derive(Default)]
 pub struct Rates {
     made: Shared<Vec<Option<Ending>>>,
@@ -66,8 +63,7 @@ struct Ending {
     is_known: bool,
 }
 
-/// The run of a spec without safeguards, and with each safeguard that fits. They are made once for
-/// all violations of the run.
+/// A run without safeguards, and with each safeguard that fits.
 pub struct Trials {
     without: Ending,
     history: Option<History>,
@@ -90,8 +86,7 @@ impl Trials {
         Trials::of(SAFEGUARDS, spec, rates, extent)
     }
 
-    /// Makes the runs with the caller's safeguards. Two safeguards of the same name must have
-    /// different settings.
+    /// Makes the runs with the caller's safeguards, whose names or settings must differ.
     pub fn of(
         safeguards: &'static [Safeguard],
         spec: &RunSpec,
@@ -200,8 +195,9 @@ impl Guarded {
 }
 
 impl Rates {
-    /// Sets the number of threads. By default, the caller's pool is used. A thread of a rayon pool
-    /// must keep the default: while it waited, it could pick up work that waits for the same runs.
+    /// Sets the number of threads, which is by default that of the caller's pool. A thread of a
+    /// rayon pool must keep the default, because a waiting thread could start work that waits for
+    /// the same runs.
     pub fn on_threads(threads: usize) -> Rates {
         Rates { threads, ..Rates::default() }
     }

@@ -15,15 +15,15 @@ use std::collections::BTreeMap;
 
 /// A measure that can make a lock safe.
 pub struct Safeguard {
-    /// Name as in reports.
+    /// Name in reports.
     pub name: &'static str,
     /// Description in one line.
     pub about: &'static str,
-    /// Returns whether a run supports the safeguard and would change with it.
+    /// Function that returns whether the safeguard applies to a run and would change it.
     pub fits: fn(&RunSpec) -> bool,
-    /// Returns the run with the safeguard, which is unchanged if nothing needs to change.
+    /// Function that returns the run with the safeguard.
     pub with: fn(&RunSpec) -> RunSpec,
-    /// Returns the setting of a run that has the safeguard, such as `40s` or `client=fencing`.
+    /// Function that returns the safeguard's setting in a run, such as `40s` or `client=fencing`.
     pub setting: fn(&RunSpec) -> String,
 }
 
@@ -268,7 +268,7 @@ fn returns_within(spec: &RunSpec, fault: &Fault) -> bool {
     )
 }
 
-/// Delays the restart of crashed servers. Leaves out crashes of a server that would still be down.
+/// Delays restarts, and leaves out crashes of servers that would still be down.
 fn delayed_restart(spec: &RunSpec) -> RunSpec {
     let mut delayed = with_longer_absences(spec);
     let mut back: BTreeMap<Node, SimTime> = BTreeMap::new();
@@ -346,8 +346,8 @@ fn longer_lease(spec: &RunSpec) -> RunSpec {
     })
 }
 
-/// Returns the fault's effect on a Redis that expires keys by a monotonic clock instead of the wall
-/// clock. A forward step then has no effect.
+/// Returns the fault's effect on a Redis that expires keys by a monotonic clock, which ignores
+/// forward steps.
 fn by_monotonic(fault: &Fault) -> Option<Fault> {
     match fault.clone() {
         Fault::Suspend { node, duration_us } => Some(Fault::Pause { node, duration_us }),

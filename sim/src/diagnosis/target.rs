@@ -6,7 +6,7 @@ use fencepost_reports::{Cause, History, Kind, judge};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A violation to look for. Together with the lock, it is the fingerprint.
+/// The rule and the cause of a violation to look for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Target {
     /// The broken rule.
@@ -16,7 +16,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// Returns whether a run of the spec shows the violation. A spec that cannot be run shows none.
+    /// Returns whether a run of the spec shows the violation. An invalid spec shows none.
     pub fn is_shown_by(self, spec: &RunSpec) -> bool {
         shown(spec).contains(&(self.kind, self.cause))
     }
@@ -27,7 +27,7 @@ fn shown(spec: &RunSpec) -> BTreeSet<(Kind, Cause)> {
     judge(&history).violations.iter().map(|one| (one.kind, one.cause)).collect()
 }
 
-/// A cache of reduced runs. The searches for the violations of one run try many runs in common.
+/// A cache of reduced runs, which the searches for several violations of a run share.
 #[derive(Default)]
 pub struct Memory {
     shown: RefCell<BTreeMap<String, BTreeSet<(Kind, Cause)>>>,
@@ -35,7 +35,7 @@ pub struct Memory {
 
 impl Memory {
     /// Returns whether a run shows the target. All runs of a cache have the same seed, lock and
-    /// families; plans, processes and cycles may differ.
+    /// families.
     pub(super) fn shows(&self, spec: &RunSpec, target: Target) -> bool {
         let scenario = &spec.scenario;
         let plan = serde_json::json!(spec.plan);

@@ -1,4 +1,4 @@
-//! The threshold of a minimal plan's decisive magnitude.
+//! Finds the threshold of a minimal plan's decisive magnitude.
 
 use super::minimal::{Minimal, with_plan};
 use super::target::Target;
@@ -10,7 +10,7 @@ use fencepost_reports::summary::report::Boundary;
 use fencepost_reports::{Cause, History};
 
 /// Finds the threshold of a minimal plan, preferably of the magnitude on which the cause depends.
-/// `history` is that of the minimal run.
+/// `history` is the history of the minimal run.
 pub(super) fn threshold(minimal: &Minimal, target: Target, history: &History) -> Option<Boundary> {
     let plan = &minimal.spec.plan;
     let analytic = |timed: &TimedFault, magnitude| {
@@ -62,8 +62,8 @@ fn is_decisive(cause: Cause, fault: &Fault, magnitude: Magnitude) -> bool {
     }
 }
 
-/// Finds the longest downtime that shows the violation. Shorter downtimes show it too, so the
-/// minimal plan does not contain this threshold.
+/// Finds the longest downtime that shows the violation. The minimal plan lacks this threshold if
+/// shorter downtimes show it too.
 fn longest_absence(minimal: &Minimal, target: Target) -> Option<(&TimedFault, i64, i64)> {
     let early = target.cause.measure() == Some(Measure::Absence);
     let spec = &minimal.spec;
@@ -84,7 +84,7 @@ fn longest_absence(minimal: &Minimal, target: Target) -> Option<(&TimedFault, i6
         target.is_shown_by(&with_plan(spec, &plan))
     };
     let down = i64::try_from(down.as_micros()).ok()?;
-    // Under the clock faults of a scenario, every lease ends within twice its time to live.
+    // Even under clock faults, every lease ends within twice its time to live.
     let steps_max = i64::try_from(spec.scenario.ttl.0.as_micros()).ok()? * 2 / step;
     if !early || shown(down + steps_max * step) {
         return None;

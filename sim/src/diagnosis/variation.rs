@@ -1,4 +1,4 @@
-//! Variations of a plan: the same faults slightly earlier, later or harder.
+//! Variations of a plan with slightly earlier, later or harder faults.
 
 use fencepost_faults::{FaultPlan, Magnitude, SimTime, TimedFault, magnitudes, with_magnitude};
 
@@ -9,7 +9,7 @@ const MOVE_US: i64 = 300_000;
 const MOVES: i64 = 20;
 const STRETCHES: [i64; 2] = [100, 110];
 
-/// Returns the 21 variations of the plan. They do not lengthen downtimes.
+/// Returns the 21 variations of the plan, none with longer downtimes.
 pub(super) fn near(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
     let all = STRETCHES
         .into_iter()

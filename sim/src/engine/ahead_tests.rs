@@ -1,5 +1,4 @@
-//! Tests of the events that end a silence. They record whether a later event could wake a waiting
-//! process.
+//! Tests of the records of ended silences, which state whether a later event could wake a process.
 
 use super::{Engine, Setup};
 use crate::setup::roster::Roster;

@@ -1,4 +1,4 @@
-//! A limit in real time on the runs of a thread. An abandoned run is not counted.
+//! A limit in real time on the runs of a thread. Abandoned runs do not count.
 
 use super::EngineError;
 use std::cell::Cell;

@@ -37,7 +37,6 @@ impl Machine for Echo {
     }
 }
 
-/// A server that sends the first message, as databases do.
 struct Greeter;
 
 impl Machine for Greeter {
@@ -247,8 +246,7 @@ fn a_server_that_speaks_first_is_heard_alike() {
     assert!(greeted > 20 * 60, "{greeted} times");
 }
 
-/// Returns a plan whose cuts delay some messages. They are sent again while later messages are
-/// already on the way.
+/// Returns a plan whose cuts delay some messages until later messages are on their way.
 fn slow_and_cut() -> FaultPlan {
     let (clients, servers): (Vec<Node>, Vec<Node>) =
         ((1..=CLIENTS).map(Node::Client).collect(), (1..=SERVERS).map(Node::Redis).collect());

@@ -1,10 +1,9 @@
-//! The engine on stock turmoil, where every host, connection and message of the world is one of
-//! turmoil's hosts, TCP streams and segments.
+//! The engine on stock turmoil, with turmoil's hosts, TCP streams and segments.
 //!
-//! Every link is held, so turmoil keeps each segment until the world's network says that it is due.
-//! One turmoil step is one instant, and idle time is skipped. A host's software is one future, and
-//! every timer is the world's. turmoil's sockets, sequence numbers and flow control serve as a
-//! check. The run stops if the bytes that leave its streams differ from those that the world sent.
+//! Every link is held until the world's network releases a segment. One turmoil step is one
+//! instant, and idle time is skipped. A host's software is one future, and every timer is the
+//! world's. The run fails if the bytes that leave turmoil's streams differ from those that the
+//! world sent.
 
 use super::deadline::Watch;
 use super::{Course, EngineError, check};
@@ -162,7 +161,8 @@ impl Carrier for Wires {
     }
 
     fn close(&mut self, socket: u32) {
-        // turmoil's own segment stays on the link. The peer receives the world's message instead.
+        // turmoil's own segment stays on the link, because the peer receives the world's message
+        // instead.
         let (stream, connecting) =
             self.with(|inner| (inner.streams.remove(&socket), inner.connecting.remove(&socket)));
         drop((stream, connecting));
@@ -170,8 +170,8 @@ impl Carrier for Wires {
 }
 
 impl Inner {
-    /// Returns the accepted connection from `origin`. turmoil may accept the connections of one
-    /// instant in another order than the world.
+    /// Returns the accepted connection from `origin`, because turmoil may accept simultaneous
+    /// connections in another order than the world.
     fn accepted_from(&mut self, host: HostIndex, origin: SocketAddr) -> Option<TcpStream> {
         let listener = self.listeners[usize::from(host) - 1].clone()?;
         loop {

@@ -1,5 +1,5 @@
-//! Finds temporary files that killed processes have left. A writer locks its file and the lock ends
-//! with the process, so an unlocked temporary file is a leftover.
+//! Finds temporary files of killed processes. A writer locks its file, so unlocked ones are
+//! leftovers.
 
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{DirEntry, File};
@@ -11,10 +11,9 @@ pub(crate) const TEMPORARY: &str = ".tmp-fencepost-";
 
 pub(crate) fn claim(file: &File) -> io::Result<bool> {
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
-        // Another process holds the lock to check whether the file is a leftover, and is about to
-        // remove it.
+        // Another process is about to remove the file.
         Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
-        // Without locks on this file system, other processes cannot take the file for a leftover.
+        // Without locks on this file system, no process removes temporary files.
         Err(_) => Ok(true),
         Ok(()) => Ok(file.metadata()?.nlink() > 0),
     }

@@ -1,4 +1,4 @@
-//! The implementation for Windows. It locks no file and therefore removes no half-written file.
+//! The implementation for Windows, which neither locks nor removes temporary files.
 
 use std::fs::File;
 use std::io;

@@ -1,5 +1,4 @@
-//! Finds out how to write an output: a file is replaced, and a device or a pipe is written in
-//! place.
+//! Decides whether an output replaces a file, or is written to a device or a pipe in place.
 
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind, Write};

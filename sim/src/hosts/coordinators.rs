@@ -1,6 +1,4 @@
-//! The table of coordinators. A lock names its coordinator ([`Definition::deployment`]). The
-//! table's entry determines the servers and their addresses, makes their machines, and states how
-//! long they take to recover.
+//! The table of coordinators, with their servers, addresses, machines and recovery times.
 
 pub(crate) mod chubby;
 pub(crate) mod ensemble;
@@ -28,17 +26,17 @@ pub struct Entry {
     pub about: &'static str,
     /// Default port of the real server.
     pub port: u16,
-    /// Fault families without effect here. They are never drawn, so that unexercised runs are not
-    /// called safe.
+    /// Fault families without effect, which are never drawn, so that no untested lock is called
+    /// safe.
     pub not_exercised: &'static [Family],
     pub(crate) unanswered: &'static [FaultKind],
-    /// Time before its ttl at which a server may end a lease, because of its unit of time.
+    /// Time before its ttl at which a server may end a lease, because of the unit of its ttls.
     pub tick: Micros,
     pub(crate) topology: fn(&Scenario, &Definition, &Families) -> Topology,
     pub(crate) machine: fn(&ServerSetup<'_>, Node) -> Factory,
     pub(crate) servers: fn(&ServerSetup<'_>, process: Node) -> Servers,
     pub(crate) lease: fn(ttl: Micros) -> Micros,
-    /// Returns the additional time that the servers may need after healing to grant the lock again.
+    /// Additional time that the servers may need after healing to grant the lock again.
     pub(crate) recovery: fn(&Scenario, Topology) -> Micros,
 }
 
@@ -61,7 +59,7 @@ impl ServerSetup<'_> {
     }
 }
 
-/// Every simulated coordinator, in the order of listings.
+/// All simulated coordinators, in the order of listings.
 pub static COORDINATORS: &[Entry] = &[
     redis::ENTRY,
     memcached::ENTRY,

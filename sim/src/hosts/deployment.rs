@@ -148,8 +148,7 @@ impl Deployment {
         }
     }
 
-    /// Returns the prefix of the keys to observe. It is empty for programs, because the key of
-    /// their lock is determined later.
+    /// Returns the prefix of the observed keys. It is empty for programs, whose key is found later.
     fn tap_prefix(&self) -> Bytes {
         match self.scenario.program(self.client) {
             Some(_) => Bytes::new(),

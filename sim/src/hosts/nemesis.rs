@@ -1,8 +1,5 @@
-//! Injects the faults of a plan, and undoes them.
-//!
-//! At any simulated time, the nemesis acts before every host. It changes which messages can be
-//! delivered. A host that it crashes or starts does so when that host acts, at the same simulated
-//! time.
+//! Injects the faults of a plan, and undoes them. At any simulated time, the nemesis acts before
+//! every host, and determines which messages can be delivered. Hosts crash and start when they act.
 
 use crate::setup::roster::Roster;
 use crate::world::agenda::{Class, HostIndex, NEMESIS, Occurrence};

@@ -1,8 +1,6 @@
-//! Runs users' own programs as the lock under test.
-//!
-//! `fencepost-programs` traces a program, and a task on the program's host steps its processes
-//! ([`host`]). Connections, bytes, clocks and timers are those of [`Env`], so faults affect a
-//! program like any other process. A program reports its use of the lock to the judge ([`judge`]).
+//! Runs users' own programs as the lock under test. `fencepost-programs` traces a program, and a
+//! task on the program's host ([`host`]) steps its processes. Their network, clocks and timers are
+//! those of [`Env`]. A program reports its use of the lock to the judge ([`judge`]).
 
 mod complaint;
 pub(crate) mod desk;
@@ -18,8 +16,7 @@ pub mod watched;
 
 pub use crate::setup::scenario::program::{InvalidProgram, Program, ProgramDeployment};
 
-/// Checks that a program can be started, and that the coordinator has the servers that the program
-/// needs.
+/// Checks that a program can be started, and that the coordinator has the servers that it needs.
 pub fn check(program: &Program) -> Result<(), InvalidProgram> {
     program.has_servers()?;
     fencepost_programs::check(&host::launch_for_check(program)).map_err(|error| {

@@ -2,9 +2,8 @@
 //!
 //! It speaks RESP. `READ operation acquisition token` returns the value, and `WRITE operation
 //! acquisition token value based-on` returns `OK`. The error for a rejected token starts with
-//! `STALE`. A token of `-` is accepted unchecked. A request with the number of an earlier operation
-//! gets the earlier answer again. Kleppmann's rule (2016) rejects tokens lower than the highest
-//! seen.
+//! `STALE`. A token of `-` is accepted unchecked. A repeated operation number gets the earlier
+//! reply. Kleppmann's rule (2016) rejects tokens lower than the highest seen.
 
 mod programs;
 
@@ -22,8 +21,8 @@ use redis_protocol::resp2::types::BytesFrame;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-/// Microseconds between the check and the write of a
-/// [`writes_late`](fencepost_reports::record::history::Checks::writes_late) request.
+/// Time between check and write, in microseconds, of a storage with
+/// [`writes_late`](fencepost_reports::record::history::Checks::writes_late).
 const CHECK_TO_WRITE_US: u64 = 5_000;
 
 pub(crate) struct Storage {

@@ -5,13 +5,12 @@ use std::any::Any;
 use std::panic::{self, PanicHookInfo};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Prints a panic as one line, and keeps the backtrace with `RUST_BACKTRACE=full`.
+/// Prints a panic as one line. `RUST_BACKTRACE=full` keeps the backtrace.
 pub(crate) fn report_in_one_line() {
     if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value == "full") {
         return;
     }
-    // When a thread panics, the thread that waits for it often panics too. Only the first panic is
-    // printed.
+    // When a thread panics, the thread that waits for it often panics too.
     static HAS_REPORTED: AtomicBool = AtomicBool::new(false);
     panic::set_hook(Box::new(|about: &PanicHookInfo<'_>| {
         if !HAS_REPORTED.swap(true, Ordering::Relaxed) {

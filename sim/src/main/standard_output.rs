@@ -1,12 +1,12 @@
-//! Detects a standard output that was closed at the start. Before `main`, Rust's standard library
-//! opens /dev/null in its place, and the output would be lost without an error.
+//! Detects a standard output that was closed at the start. Rust opens /dev/null instead before
+//! `main`, and the output would be lost without an error.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 
-// SAFETY: the loader calls every pointer of this section once before `main`, with arguments that a
-// function of the C convention may leave alone. `look` makes one system call and stores a flag.
+// SAFETY: the loader calls every pointer of this section once before `main`. A C function may
+// ignore its arguments, and `look` only makes one system call and stores a flag.
 #[cfg(target_os = "linux")]
 #[used]
 #[unsafe(link_section = ".init_array")]

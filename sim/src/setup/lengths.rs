@@ -1,10 +1,9 @@
 //! Draws the durations of leases, critical sections and waits in addition to the faults. `all`
-//! draws every duration, and `storage-delay` draws the wait for the storage. Critical sections of a
-//! lock that renews its lease exceed the lease, because otherwise the renewal would never matter.
+//! draws every duration, and `storage-delay` the wait for the storage. Critical sections of a lock
+//! that renews its lease exceed the lease, so that renewals matter.
 //!
 //! A constant duration hides behaviour that another would show (Groce, Zhang, Eide, Chen and
-//! Regehr, "Swarm Testing", ISSTA 2012). Durations that the user requested are kept, and critical
-//! sections of locks without renewal stay as far below the lease as in the built-in scenario.
+//! Regehr, "Swarm Testing", ISSTA 2012). Durations that the user requested are kept.
 
 pub use crate::setup::scenario::length::Length;
 use crate::setup::scenario::{Hold, Scenario};
@@ -48,8 +47,8 @@ impl Length {
         scenario.keeps.contains(&self) || !self.is_built_in(scenario)
     }
 
-    /// Returns whether a length keeps its value. The lease also keeps its value if critical
-    /// sections or downtimes were requested, because these are relative to it.
+    /// Returns whether a length keeps its value. The lease does so, too, if critical sections or
+    /// downtimes were requested, because these are relative to it.
     fn is_kept(self, scenario: &Scenario) -> bool {
         let stated_against = self == Length::Ttl
             && (Length::Hold.is_asked_for(scenario)
@@ -68,8 +67,7 @@ pub(crate) fn drawn_for(usage: Usage, families: &Families) -> Vec<Length> {
     hold.into_iter().chain(waits.then_some(Length::StorageTimeout)).collect()
 }
 
-/// Draws the lengths. A kept length consumes its draw too, so that it does not change the other
-/// draws.
+/// Draws the lengths. A kept length also consumes its draw, so that it does not affect the others.
 pub(crate) fn drawn(
     seed: Seed,
     usage: Usage,
@@ -109,8 +107,7 @@ pub(crate) fn drawn(
 
 const HOLD_OF_RENEWED_PER_MILLE: u64 = 1_500;
 
-/// Returns a range of critical sections below the lease. As in the built-in scenario, they take at
-/// least 10 ms.
+/// Returns a range of critical sections below the lease, from 10 ms like the built-in scenario.
 fn hold_within(ttl: Span, per_mille: u64) -> SpanRange {
     let max_us = ttl.0.as_micros() * per_mille / 1_000;
     let max = if max_us < 1_000 { Span(Micros(max_us)) } else { Span::millis(max_us / 1_000) };

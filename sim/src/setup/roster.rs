@@ -20,7 +20,7 @@ pub(crate) struct Member {
     is_finished: Cell<bool>,
 }
 
-/// The pauses of a machine. Times are in microseconds of the machine's own monotonic clock.
+/// Pauses of a machine, in microseconds of its own monotonic clock.
 #[derive(Clone, Copy, Default)]
 struct Stillness {
     since: Option<u64>,

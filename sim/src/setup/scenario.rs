@@ -63,13 +63,13 @@ impl Scenario {
         self.scripts.iter().find(|script| script.name == client.name)
     }
 
-    /// Returns the flags that request a built-in lock or a script.
+    /// Returns the command-line flags for a built-in lock or a script.
     pub fn lock_flags(&self, client: &Definition) -> String {
         let script = self.script(client).map(LockScript::flags);
         script.unwrap_or_else(|| format!("--client {}", client.name))
     }
 
-    /// Makes the lock of one process. Panics if the servers are not those of the lock.
+    /// Builds the lock of one process. Panics if the servers do not fit the lock.
     pub fn build(
         &self,
         client: &Definition,
@@ -120,7 +120,7 @@ impl Scenario {
         Setting { topology, processes: self.processes, ttl_us: self.ttl.0, window, knobs }
     }
 
-    /// Checks each value, and their combination. Errors name the value and the valid ones.
+    /// Checks each value and their combination. Errors name the value and the valid ones.
     pub fn validate(&self) -> Result<(), InvalidScenario> {
         self.validate_values()?;
         let Timing { max_time, .. } = self.timing;
@@ -172,7 +172,7 @@ impl Scenario {
                 Ok(serde_json::Value::Object(map)) => map,
                 _ => serde_json::Map::new(),
             };
-            // A report omits one value of each of these keys, so both keys are added here.
+            // Serialization omits one value of each of these keys.
             map.insert("strategy".to_owned(), scenario.strategy.name().into());
             map.insert("nesting".to_owned(), scenario.nesting.name().into());
             map
@@ -190,7 +190,7 @@ impl Scenario {
             .collect()
     }
 
-    /// Returns the deviations as flags of a command, with a space before each.
+    /// Returns the deviations as command-line flags, with a space before each.
     pub fn flags(&self) -> String {
         let flag = |(key, value): &(String, String)| match key.as_str() {
             "strategy" => format!(" --strategy {value}"),

@@ -1,4 +1,4 @@
-//! Determines the slice of a sweep for this process, from a flag or a scheduler's variables.
+//! Determines this process's shard of a sweep, from a flag or a scheduler's variables.
 
 use fencepost_reports::summary::sweep::Shard;
 
@@ -8,15 +8,16 @@ struct Scheduler {
     first: u32,
 }
 
-/// The supported schedulers. The first job is number 0 in Kubernetes, any number in Slurm (here 1),
-/// and 0 or 1 in CI.
+/// The supported schedulers. The first job has the number 0 in Kubernetes, any number in Slurm
+/// (here 1), and 0 or 1 in CI.
 const SCHEDULERS: &[Scheduler] = &[
     Scheduler { index: "JOB_COMPLETION_INDEX", count: "JOB_COMPLETIONS", first: 0 },
     Scheduler { index: "SLURM_ARRAY_TASK_ID", count: "SLURM_ARRAY_TASK_COUNT", first: 1 },
     Scheduler { index: "CI_NODE_INDEX", count: "CI_NODE_TOTAL", first: 1 },
 ];
 
-/// Returns the slice of the flag, or of the first scheduler with both variables, or the whole.
+/// Returns the shard of the flag, or of the first scheduler whose two variables are set. Otherwise,
+/// the shard is the whole sweep.
 pub fn shard(
     flag: Option<(u32, u32)>,
     variable: impl Fn(&str) -> Option<String>,

@@ -1,4 +1,4 @@
-//! Time spans and their text forms: `250us`, `10s`, `1m`, `50ms..200ms`.
+//! Time spans and their texts, such as `250us`, `1.5s` and `50ms..200ms`.
 
 use fencepost_faults::Micros;
 use schemars::JsonSchema;
@@ -8,11 +8,11 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// A span of time, written with its unit.
+/// A span of time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Span(pub Micros);
 
-/// A range of spans with both ends included, written `50ms..200ms` or as a single span.
+/// A range of spans, including both ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SpanRange {
     /// Shortest span.
@@ -98,7 +98,7 @@ impl FromStr for Span {
             .checked_mul(unit_us)
             .and_then(|us| us.checked_add(fraction as u64))
             .ok_or_else(invalid)?;
-        // A span of more than a year is a typo, and the agenda could not contain it.
+        // The agenda could not contain longer spans.
         if micros > 366 * 24 * 3_600_000_000 { Err(invalid()) } else { Ok(Span(Micros(micros))) }
     }
 }

@@ -1,5 +1,5 @@
-//! A workload for benchmarks: one Redis, three processes that acquire, hold and release twenty
-//! times, and idle hosts, without storage and judge.
+//! A workload for benchmarks, with one Redis server and three processes that acquire, hold and
+//! release a lock twenty times.
 
 pub mod bare;
 

@@ -1,8 +1,6 @@
-//! Searches for the value of a scenario parameter at which a lock breaks, first in a grid over the
-//! range and then by bisection.
-//!
-//! Every probe runs the same seeds. Bisection assumes that a worse value breaks every lock that a
-//! milder one breaks. The report states whether the probes confirm that.
+//! Searches for the value of a scenario parameter at which a lock breaks, first in a grid and then
+//! by bisection. Every probe runs the same seeds. The report states whether worse values always
+//! broke the lock.
 
 mod livelock;
 pub mod quantity;
@@ -36,19 +34,19 @@ pub struct Search {
     pub client: &'static Definition,
     /// Families of faults.
     pub families: Families,
-    /// The scenario. Its value of the quantity is the start of the search.
+    /// The scenario, whose value of the quantity is replaced.
     pub scenario: Scenario,
     /// The quantity to vary.
     pub quantity: &'static Varied,
-    /// The rule that counts; `None` counts all rules.
+    /// The rule that counts, or `None` for all rules.
     pub kind: Option<Kind>,
     /// Seeds of every probe.
     pub seeds: SeedRange,
-    /// Least and greatest value. The least is below the greatest.
+    /// Least and greatest value, which must differ.
     pub range: (u64, u64),
     /// Resolution, at least 1.
     pub step: u64,
-    /// Number of equal parts of the range to try first, at least 1.
+    /// Number of equal parts of the range to probe first, at least 1.
     pub parts: u64,
     /// Number of threads.
     pub jobs: usize,
@@ -108,7 +106,7 @@ impl Search {
         Ok(report)
     }
 
-    /// Returns the inputs of the bounds.
+    /// Returns the inputs of the computed bounds.
     pub fn facts(&self) -> Result<Facts, SearchError> {
         let alone = alone(self.client, &self.scenario)?;
         let (deployment, scenario) = (self.client.deployment, self.scenario.clone());
@@ -133,7 +131,7 @@ impl Search {
         listener: &dyn Listener,
         stop: &Stop,
     ) -> Result<Probe, SearchError> {
-        // The bounds use the durations of the scenario, so `all` must not draw them.
+        // The bounds assume the scenario's durations, so `all` must not draw others.
         let mut scenario = Scenario { keeps: Length::ALL.into(), ..self.scenario.clone() };
         (self.quantity.set)(&mut scenario, value);
         let shown = || self.quantity.quantity().show(value);
@@ -196,7 +194,7 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
         SearchError::Run(FailedRun { client, fault, seed: Seed(0), error })
     })?;
     let mut alone = Alone { valid: None, lead: Micros::ZERO };
-    // Each entry has a process, its owner value and the time at which its acquire began.
+    // Process, owner value and start of each acquire.
     let mut granted: Vec<(Node, Option<&str>, SimTime)> = Vec::new();
     let mut acquires = BTreeSet::new();
     for event in &outcome.history.events {
@@ -226,9 +224,8 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
 /// and two requests with replies.
 const MESSAGES_OF_A_HOLD: u64 = 7;
 
-/// Returns the longest time from the first server's grant, which precedes the quorum, until the
-/// process leaves its critical section. The minimum time of a reply is subtracted, because the next
-/// holder learns of its grant at the earliest after that.
+/// Returns the longest time from the first server's grant until the process leaves its critical
+/// section, minus the shortest time in which the next holder learns of its grant.
 fn longest_hold(scenario: &Scenario, deployment: Deployment, alone: Alone) -> Micros {
     let heard = scenario.timing.latency.min.0;
     let valid = alone.valid.unwrap_or(scenario.ttl.0 + alone.lead);

@@ -1,12 +1,10 @@
 //! Runs every plan of a stated size at every place where it can matter.
 //!
-//! `plan` enumerates the plans, `run` runs them, and `certificate` documents the runs.
-//!
-//! A base run has fixed latencies and starts and no fault. Its scout records every turn and
-//! message. From a scout, `plan/place.rs` makes the plans with one more fault: before and after
-//! every event, for every site, in every class of magnitude. A second fault is placed in the scout
-//! of the first one's run. `run/trial.rs` judges a plan's run. `run/work.rs` runs all plans in
-//! parallel, those with fewer faults first, and `run/survey.rs` counts them in advance.
+//! `plan` enumerates the plans, `run` runs them, and `certificate` documents the runs. A base run
+//! has fixed latencies and starts and no fault. Its scout records every turn and message.
+//! `plan/place.rs` then makes the plans with one more fault, before and after every event, for
+//! every site and class of magnitude. A second fault is placed in the scout of the first fault's
+//! run.
 
 pub mod certificate;
 mod plan;

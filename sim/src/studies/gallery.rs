@@ -1,7 +1,5 @@
-//! Makes `docs/gallery`, with a page for each anomaly from a pinned seed.
-//!
-//! All pages follow from the table of exhibits, so they are the same on every machine. A test makes
-//! them again and compares.
+//! Makes `docs/gallery`, with a page for each anomaly from a pinned seed. A test compares the
+//! pages.
 
 mod chubby;
 mod etcd;
@@ -38,7 +36,7 @@ use std::rc::Rc;
 const TRIED: u64 = 20;
 const TRIED_IF_RARE: u64 = 400;
 
-/// Returns every page with the name of its file. The index is the first.
+/// Returns every page with its file name. The index is the first.
 pub fn pages(jobs: usize) -> Result<Vec<(String, String)>, GalleryError> {
     let made = in_parallel(jobs, &all(), |exhibit| {
         Ok((format!("{}.md", exhibit.name), page_of(exhibit)?))
@@ -55,7 +53,7 @@ pub enum GalleryError {
              sim/src/studies/gallery"
     )]
     NotShown(&'static str),
-    /// The table of exhibits contains an unknown name.
+    /// The table of exhibits contains an invalid name.
     #[error("exhibit {exhibit}: {what}")]
     Wrong {
         /// Name of the exhibit.
@@ -175,8 +173,8 @@ fn margins(minimal: &Minimal) -> Vec<String> {
     minimal.boundaries.iter().filter_map(margin).collect()
 }
 
-/// Tries the remedy on further seeds. The pinned seed is left out, because it was chosen for
-/// breaking the rule.
+/// Tries the remedy on seeds other than the pinned one, which was chosen because it breaks the
+/// rule.
 fn tried(exhibit: &'static Exhibit, fixed: &Fixed) -> Result<String, GalleryError> {
     let broken = |cell: &Cell| cell.violations_by_kind.get(&fixed.kind).copied().unwrap_or(0);
     let without = |seeds| counted(exhibit, (exhibit.client, exhibit.settings), seeds);

@@ -1,6 +1,6 @@
 //! Measures the cost of waiting. Many processes ask one server for one lock, and wait between
-//! attempts in different ways. The study is modelled on an article that measured 1,000 requests of
-//! 100 processes with and without a sleep. No rules are judged.
+//! attempts in different ways. The study follows an article that measured 1,000 requests of 100
+//! processes with and without a sleep. No rules are judged.
 
 mod holder;
 mod server;
@@ -33,7 +33,7 @@ const PARTS: usize = 20;
 pub struct Load {
     /// The lock to measure.
     pub client: &'static Definition,
-    /// Seed of every draw.
+    /// Seed of all random values.
     pub seed: Seed,
     /// Number of processes.
     pub processes: u16,

@@ -1,5 +1,5 @@
-//! Plays the fault plan of a seed on served machines in real time, once or several times:
-//! `fencepost serve --seed N --fault F`.
+//! Plays the fault plan of a seed on served machines in real time (`fencepost serve --seed N
+//! --fault F`).
 
 mod drawn;
 mod effect;
@@ -17,16 +17,16 @@ use schedule::{Schedule, Step};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How long and how often a plan is played.
+/// Length and number of the rounds of a plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Rounds {
     pub(crate) length: Micros,
     pub(crate) count: u32,
-    /// Ends the servers after the last round.
+    /// `true` if the servers end after the last round.
     pub(crate) ends: bool,
 }
 
-/// Served machines under a plan.
+/// Served machines under a fault plan.
 pub(crate) struct Playing {
     stagehand: Stagehand,
     sockets: BTreeMap<u64, usize>,
@@ -36,7 +36,8 @@ pub(crate) struct Playing {
 }
 
 impl Playing {
-    /// The servers have the order of the plan's nodes. Their wall clocks begin at `beginning`.
+    /// Creates machines, whose wall clocks begin at `beginning`. The servers must be in the order
+    /// of the plan's nodes.
     pub(crate) fn new(
         (beginning, servers): (WallTime, Vec<StagedServer>),
         drawn: &Drawn,
@@ -88,7 +89,7 @@ impl Playing {
         }
     }
 
-    /// Traps, which wait for a command.
+    /// Reports traps that have caught a command.
     fn tell_of_sprung(&mut self) {
         for id in self.stagehand.take_sprung() {
             if let Some(timed) = self.schedule.fault(id) {
@@ -155,7 +156,6 @@ impl Staged for Playing {
     }
 }
 
-/// A command in RESP.
 fn command(words: &[&str]) -> Bytes {
     let bulk = |word: &&str| format!("${}\r\n{word}\r\n", word.len());
     let all: String = words.iter().map(bulk).collect();

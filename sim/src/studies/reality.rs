@@ -24,8 +24,7 @@ pub struct Case {
     pub families: Families,
 }
 
-/// Compares each case's first violation with real servers. The result is `None` for a case without
-/// a violation.
+/// Compares each case's first violation with real servers, or returns `None` without a violation.
 pub fn of_cases(
     cases: &[Case],
     (scenario, binaries): (&Scenario, &RealServers),
@@ -67,8 +66,8 @@ pub fn of_pages(
     rows.into_iter().collect()
 }
 
-/// Returns the row of one violation. If the smallest run does not show the violation, the whole run
-/// is tried. Returns `None` if the simulated servers do not show the violation.
+/// Returns the row of one violation, for its smallest run or else the whole run. Returns `None` if
+/// the simulated servers do not show the violation.
 fn row(page: Option<&str>, spec: &RunSpec, target: Target, binaries: &RealServers) -> Option<Row> {
     let minimal = minimise(spec, target)?.spec;
     let faults = minimal.plan.faults.len() as u64;

@@ -1,10 +1,9 @@
-//! Exports a violation as a folder that reproduces it on real Redis servers, in real time and
-//! without fencepost.
+//! Exports a violation as a folder that reproduces it on real Redis servers, without fencepost.
 //!
 //! The folder replays each client's requests in the recorded order, none earlier than its recorded
-//! time, and compares each reply with the recorded one. A client's decisions depend only on replies
-//! and time. As long as the replies match, it therefore believes what it believed in the recorded
-//! run. The violation is reproduced if two clients' beliefs conflict in real time.
+//! time, and compares the replies. A client's decisions depend only on replies and time. While the
+//! replies match, two clients therefore believe the same as in the recorded run, and the violation
+//! is reproduced if these beliefs conflict.
 
 mod faults;
 mod step;
@@ -35,10 +34,10 @@ pub struct ScriptFile {
     pub content: String,
 }
 
-/// The reason why a run cannot be shown on real servers.
+/// The reason why real servers cannot reproduce a run.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ScriptError {
-    /// Real servers or a script cannot do this.
+    /// Real servers or a script cannot reproduce a part of the run.
     #[error("a script cannot reproduce this run: {0}")]
     Inexpressible(String),
     /// The simulation failed.
@@ -53,8 +52,8 @@ fn inexpressible<T>(what: impl Into<String>) -> Result<T, ScriptError> {
     Err(ScriptError::Inexpressible(what.into()))
 }
 
-/// Returns the folder for a violation of this rule with this cause. It shows the first of the runs
-/// in which the violation lasts long enough to be reproduced in real time.
+/// Returns the folder for a violation of this rule with this cause. It reproduces the first of the
+/// runs in which the violation lasts long enough in real time.
 pub fn script(runs: &[RunSpec], shown: Target) -> Result<Vec<ScriptFile>, ScriptError> {
     if !shown.kind.is_about_clash() {
         return inexpressible(format!(

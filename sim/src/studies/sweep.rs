@@ -32,24 +32,23 @@ use work::Work;
 /// The parameters of a sweep.
 #[derive(Clone)]
 pub struct SweepSpec {
-    /// Each lock with each combination of faults.
+    /// Locks, each with a combination of faults.
     pub cells: Vec<(&'static Definition, Families)>,
     /// The scenario of all runs.
     pub scenario: Scenario,
-    /// The engine for the seeds.
+    /// Engine for the seeds.
     pub engine: Engine,
     /// Seeds of the whole sweep, before it is divided into shards.
     pub seeds: SeedRange,
-    /// The slice of the seeds to run.
+    /// Shard of the seeds to run.
     pub shard: Shard,
     /// Number of threads.
     pub jobs: usize,
-    /// Stops at the first violation.
+    /// `true` to stop at the first violation.
     pub fail_fast: bool,
-    /// Minimizes and explains the smallest run of every anomaly.
+    /// `true` to minimize and explain the smallest run of every anomaly.
     pub explains: bool,
-    /// Maximum number of violations kept per cell;
-    /// [`fencepost_reports::summary::sweep::VIOLATIONS_MAX`] by default.
+    /// Maximum number of violations kept per lock and fault.
     pub violations_max: u64,
 }
 
@@ -65,23 +64,23 @@ pub trait Listener: Sync {
     /// Handles the end of a run.
     fn run_done(&self, facts: &RunFacts, seed: Seed);
 
-    /// Returns the deadline for runs. A later run is abandoned and does not count.
+    /// Returns the deadline, after which runs are abandoned and do not count.
     fn deadline(&self) -> Option<Instant> {
         None
     }
 
-    /// Handles an addition of seeds. `sum` computes the sum so far while other threads wait.
+    /// Handles an addition of seeds. `sum` computes the sum while other threads wait.
     fn added(&self, sum: &dyn Fn() -> Sweep) {
         let _ = sum;
     }
 
-    /// Handles the progress of a stage. `done` of `of` runs are finished.
+    /// Handles the progress of a stage, of whose `of` runs `done` are finished.
     fn looked_closer(&self, stage: Stage, done: usize, of: usize) {
         let _ = (stage, done, of);
     }
 }
 
-/// A listener that ignores everything.
+/// A listener that does nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Silent;
 
@@ -89,7 +88,7 @@ impl Listener for Silent {
     fn run_done(&self, _: &RunFacts, _: Seed) {}
 }
 
-/// A stage after all seeds, which repeats the smallest run of every anomaly.
+/// A stage after all seeds, in which the smallest run of every anomaly is repeated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
     /// The run is repeated under turmoil.
@@ -98,7 +97,7 @@ pub enum Stage {
     Explaining,
 }
 
-/// A request to stop a sweep early. The finished runs are added up.
+/// A request to stop a sweep early.
 #[derive(Debug, Default)]
 pub struct Stop {
     is_asked: AtomicBool,
@@ -106,7 +105,7 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Creates the object without a request.
+    /// Creates a stop that has not been requested.
     pub const fn new() -> Stop {
         Stop { is_asked: AtomicBool::new(false), is_urgent: AtomicBool::new(false) }
     }
@@ -134,12 +133,12 @@ impl Stop {
     }
 }
 
-/// The result of a sweep. After a failed run, the sum is valid but lacks that run and later ones.
+/// The result of a sweep. After a failed run, the sum lacks that run and later ones.
 #[derive(Debug)]
 pub struct Swept {
     /// The sum of the finished runs.
     pub sum: Sweep,
-    /// The failed run with the lowest seed; `None` if no run failed.
+    /// The failed run with the lowest seed, if any.
     pub failed: Option<FailedRun>,
 }
 
@@ -149,8 +148,8 @@ impl Swept {
     }
 }
 
-/// Runs every seed of the shard in every cell, or continues a sweep ([`Checkpoint::read`]). The sum
-/// is the same for any `jobs`.
+/// Runs every seed of the shard, or continues the sweep `start` ([`Checkpoint::read`]). The sum is
+/// the same for any `jobs`.
 pub fn sweep(
     spec: &SweepSpec,
     start: Option<&Sweep>,
@@ -170,7 +169,7 @@ pub fn sweep(
     swept
 }
 
-/// Runs the seeds as [`sweep`] does, but repeats no run under turmoil and explains none.
+/// Runs the seeds as [`sweep`] does, without repeating runs under turmoil or explaining them.
 pub fn count(spec: &SweepSpec, listener: &dyn Listener, stop: &Stop) -> Result<Sweep, FailedRun> {
     add_up(spec, None, listener, stop).whole()
 }

@@ -16,8 +16,7 @@ use fencepost_reports::summary::sweep::Shard;
 use fencepost_reports::{Kind, judge};
 
 /// A test that runs every plan of a stated size at every place of a small run, as `fencepost
-/// explore` does. Two processes run one cycle each unless [`EveryPlan::scenario`] says otherwise.
-/// The test passes with a certificate, and fails with the plan that breaks a rule.
+/// explore` does. The default is two processes with one cycle each.
 ///
 /// ```
 /// use fencepost::testing::EveryPlan;
@@ -37,7 +36,7 @@ pub struct EveryPlan {
     jobs: usize,
 }
 
-/// The reason why a test of every plan fails.
+/// The reason for the failure of an [`EveryPlan`] test.
 #[derive(Debug, thiserror::Error)]
 pub enum EveryPlanFailure {
     /// A plan breaks rules. No plan with fewer faults does.
@@ -49,12 +48,12 @@ pub enum EveryPlanFailure {
         level: Level,
         /// The broken rules.
         kinds: Vec<Kind>,
-        /// The latencies and starts of the run, in words.
+        /// Description of the run's latencies and starts.
         conditions: String,
         /// The plan as JSON, for [`super::LockTest::plan`].
         plan: String,
     },
-    /// The test is inconclusive, because no run exercised the lock.
+    /// No run exercised the lock, so the test is inconclusive.
     #[error("{0}: no run exercised the lock")]
     Unexercised(String),
     /// The test is invalid, or a run failed.
@@ -85,12 +84,12 @@ impl EveryPlan {
         EveryPlan { families: families.to_owned(), ..self }
     }
 
-    /// Sets the maximum number of faults and late messages. The default is one fault.
+    /// Sets the maximum number of faults and late messages, by default one fault.
     pub fn at_most(self, most: Level) -> EveryPlan {
         EveryPlan { most: Some(most), ..self }
     }
 
-    /// Changes the deployment, the workload or a number of the scenario.
+    /// Changes the deployment, the workload or another setting of the scenario.
     pub fn scenario(mut self, change: impl FnOnce(&mut Scenario)) -> EveryPlan {
         change(&mut self.scenario);
         self

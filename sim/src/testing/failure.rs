@@ -1,4 +1,4 @@
-//! The failure of a lock's test, as a message for developers.
+//! The failure of a lock's test, with its message for developers.
 
 use crate::files::FileError;
 use crate::studies::sweep::FailedRun;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// The reason why a test of a lock fails.
 #[derive(Debug)]
 pub enum TestFailure {
-    /// The result was unexpected under each of these faults.
+    /// The results under these faults were unexpected.
     Unexpected(Vec<Deviation>),
     /// The test is invalid. The text names the wrong value and the valid ones.
     Wrong(String),
@@ -50,12 +50,12 @@ pub enum What {
         summary: String,
         /// Paths of the written reports.
         reports: Vec<PathBuf>,
-        /// The command that reproduces the violation.
+        /// Command that reproduces the violation.
         replay: String,
     },
-    /// The rule should be broken, but none of this many seeds breaks it.
+    /// None of this many seeds breaks the rule, although some should.
     Missing(Kind, u64),
-    /// The rule should be broken for this cause, but none of this many seeds breaks it so.
+    /// None of this many seeds breaks the rule for this cause, although some should.
     OtherCause(Kind, Cause, u64),
     /// No seed exercised the lock.
     Unexercised,

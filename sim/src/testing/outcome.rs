@@ -1,4 +1,4 @@
-//! Compares the results of a cell with the test's expectation.
+//! Compares the results of a test with its expectation.
 
 use super::Expect;
 use fencepost_faults::Seed;

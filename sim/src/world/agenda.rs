@@ -23,7 +23,7 @@ pub(crate) enum Occurrence {
     FaultEnds(u32),
     Healed,
     Boot,
-    /// A crash. After a power loss, peers are not notified of it.
+    /// A crash or a power loss, of which only the former notifies peers.
     Crash,
     Resume,
     Timer(u32),
@@ -42,9 +42,8 @@ pub(crate) struct Agenda {
     sequence: u64,
 }
 
-/// The position of an event in the order. It packs time (48 bits), host (16), class (4), source
-/// (16) and sequence number (43). The last bit is always set, so that an `Option` of it needs no
-/// extra space.
+/// The position of an event, which packs time (48 bits), host (16), class (4), source (16) and
+/// sequence number (43). The last bit is always set, for a small `Option`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Place(NonZeroU128);
 

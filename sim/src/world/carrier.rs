@@ -1,5 +1,5 @@
-//! Carries bytes between the ends of a connection. The fast engine uses [`Direct`], which keeps the
-//! bytes in the world's message. The turmoil engine sends them through turmoil.
+//! Carries bytes between the ends of a connection, in the world's messages ([`Direct`], for the
+//! fast engine) or through turmoil.
 
 use super::agenda::HostIndex;
 
@@ -8,10 +8,10 @@ pub(crate) trait Carrier {
     fn accept(&mut self, client: u32, server: u32);
     fn established(&mut self, client: u32);
     fn refused(&mut self, client: u32);
-    /// Sends bytes. Those that it returns travel in the world's message.
+    /// Sends bytes. Returns those that travel in the world's message.
     fn send(&mut self, socket: u32, message: u64, bytes: &[u8]) -> Vec<u8>;
     fn receive(&mut self, socket: u32, sent: Vec<u8>, length: usize, buffer: &mut Vec<u8>);
-    /// Closes a socket. The world notifies the peer by a separate message without bytes.
+    /// Closes a socket. The world notifies the peer by a separate message.
     fn close(&mut self, socket: u32);
 }
 

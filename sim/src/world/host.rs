@@ -1,4 +1,4 @@
-//! One host: its clocks, its gate, and its software.
+//! One host, with its clocks, its gate and its software.
 
 use super::node_clock::NodeClock;
 use super::server::Server;

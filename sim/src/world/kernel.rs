@@ -1,5 +1,5 @@
-//! The kernel, which gives hosts their turns, polls tasks, and is the [`World`] behind every
-//! [`Env`]. No borrow of the state is held while foreign code (polls, drops, boots) runs.
+//! The kernel, which gives hosts their turns, polls tasks, and implements [`World`]. Foreign code
+//! (polls, drops, boots) runs only while the state is not borrowed.
 
 use super::agenda::{HostIndex, NEMESIS, Occurrence};
 use super::host::Software;
@@ -81,7 +81,7 @@ impl Kernel {
         None
     }
 
-    /// Polls a task. When it has ended, its future is dropped while the state is not borrowed.
+    /// Polls a task. After its end, drops its future while the state is not borrowed.
     #[inline(always)]
     fn poll(&self, host: HostIndex, key: TaskKey, mut future: TaskFuture) -> Step {
         let waker = ManuallyDrop::new(waker_of(key));
@@ -161,7 +161,6 @@ impl Kernel {
         Env::new(world, HostKey(host))
     }
 
-    /// Drops all futures, because none may outlive the run.
     pub(crate) fn shut_down(&self) {
         let hosts = self.with(|state| state.hosts.len() as HostIndex);
         for host in 1..=hosts {

@@ -1,10 +1,9 @@
 //! The network between hosts, with latencies and obstacles to messages.
 //!
-//! A message is one write. Its latency is a draw from the stream of its link and direction, and
-//! messages of one direction of a connection keep their order. At a cut or a dark host, the first
-//! message of a flow is retried after 200 ms, doubling up to [`RETRY_CAP`] (a connect after 1 s,
-//! doubling up to [`CONNECT_RETRY_CAP`]), and later messages queue behind it. A healed link may
-//! therefore stay silent for up to the cap.
+//! A message is one write. Its latency is drawn from the random stream of its link and direction,
+//! and messages of one direction of a connection keep their order. At a cut or a dark host, the
+//! first message of a flow is retried after 200 ms, doubling up to [`RETRY_CAP`] (a connect after 1
+//! s, doubling up to [`CONNECT_RETRY_CAP`]), and later messages queue behind it.
 
 use super::priorities::Priorities;
 use fencepost_faults::{Micros, Node, Seed, SimTime, Stream, draw};

@@ -1,6 +1,5 @@
-//! The clocks of one host. From an anchor on, both clocks run at one million plus `rate_ppm` parts
-//! per million of true time. Only steps separate the wall clock from the monotonic clock. All
-//! computations use integers.
+//! The clocks of one host. From an anchor on, both run at one million plus `rate_ppm` parts per
+//! million of true time. Only steps separate the wall clock from the monotonic clock.
 
 use fencepost_faults::{Micros, SimTime};
 use fencepost_machine::{MonotonicTime, Now, WallTime};
@@ -14,7 +13,7 @@ const TRUE_RATE: u64 = 1_000_000;
 pub(crate) struct NodeClock {
     anchor: SimTime,
     monotonic_at_anchor: u64,
-    /// Wall clock minus monotonic clock. Only steps and suspensions change it.
+    /// Wall clock minus monotonic clock, changed only by steps and suspensions.
     wall_offset: i64,
     rate_ppm: i32,
     suspended: bool,

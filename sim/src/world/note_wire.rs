@@ -6,7 +6,6 @@ use super::state::State;
 use fencepost_machine::wording::{self, Speaker, Wording};
 
 impl State {
-    /// Records the bytes. Their protocol is that of the server at one end of the connection.
     #[cold]
     pub(super) fn note_bytes(&mut self, socket: u32, bytes: &[u8]) {
         if let Some(wire) = self.wire.as_mut().filter(|wire| wire.wants_bytes()) {

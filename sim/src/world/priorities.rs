@@ -1,10 +1,9 @@
-//! Links with priorities, which order messages that are sent together.
+//! Links with priorities, which order simultaneous messages.
 //!
 //! The scheme follows Burckhardt, Kothari, Musuvathi and Nagarakatte, "A Randomized Scheduler with
-//! Probabilistic Guarantees of Finding Bugs" (ASPLOS 2010). There, threads have priorities, and at
-//! a few random steps the running thread falls behind all others. Here, links have priorities. A
-//! link's priority determines the latency of its messages, and at [`CHANGES`] random messages the
-//! sending link gets the lowest priority.
+//! Probabilistic Guarantees of Finding Bugs" (ASPLOS 2010), with links instead of threads. A link's
+//! priority determines the latency of its messages, and at [`CHANGES`] random messages the sending
+//! link gets the lowest priority.
 
 use fencepost_faults::{Seed, Stream, draw};
 

@@ -1,5 +1,5 @@
-//! A host with a server's state machine. The host handles one event at a time. Each command keeps
-//! it busy for its service time, after which the output is sent.
+//! A host with a server's state machine. Each command keeps it busy for its service time, after
+//! which the output is sent.
 
 use super::agenda::HostIndex;
 use crate::setup::scenario::Factory;

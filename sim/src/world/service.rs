@@ -89,8 +89,8 @@ impl State {
         }
     }
 
-    /// Returns whether an answer is still due to a client that has closed its end. A server that
-    /// syncs before it answers reads nothing during the sync.
+    /// Returns whether a reply is still due to a client that has closed its end. A server that
+    /// syncs before it replies reads nothing during the sync.
     fn owes_an_answer(&mut self, host: HostIndex, connection: ConnectionId) -> bool {
         let Some(server) = self.server(host) else { return false };
         let waits = server.disk.is_syncing()
@@ -143,8 +143,7 @@ impl State {
             self.wake_when_done(host);
             return;
         }
-        // The output is usually a single answer, and draining a list costs more than sending one
-        // message.
+        // The output is usually a single reply, for which draining a list would be expensive.
         match (out.list.len(), out.list.pop()) {
             (1, Some(Output::Send { connection, bytes }))
                 if asking.is_some_and(|asking| asking.0 == connection) =>
@@ -192,8 +191,7 @@ impl State {
         }
     }
 
-    /// Sends an answer. If the write fails, the connection ends or is reset, and the machine is
-    /// notified.
+    /// Sends a reply. If the write fails, the connection ends, which notifies the machine.
     #[inline(always)]
     fn answer(&mut self, socket: u32, bytes: &[u8]) {
         let _ = self.write(socket, bytes);

@@ -8,8 +8,7 @@ use fencepost_clients::env::{TimerKey, whole_micros};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// Longest timer in microseconds. It exceeds every run, and the sums of clocks stay far from
-/// overflow.
+/// Longest timer in microseconds, which exceeds every run without overflow.
 const SPAN_MAX: u64 = u64::MAX >> 20;
 
 struct DueAfter {

@@ -58,7 +58,7 @@ pub(crate) enum Kind {
 
 #[derive(Debug)]
 pub(crate) struct Message {
-    /// Number of the socket, which is never reused. The slot in the store is.
+    /// Unique number of the socket, whose slot in the store may be reused.
     pub(crate) serial: u64,
     pub(crate) kind: Kind,
     pub(crate) from: HostIndex,

@@ -157,7 +157,7 @@ impl State {
         self.next().is_some_and(|(at, whose)| at <= self.now && whose == host)
     }
 
-    /// Applies one agenda entry. Boots and crashes run foreign code and are left to the kernel.
+    /// Applies one agenda entry, except boots and crashes, which run foreign code.
     #[inline(always)]
     pub(crate) fn apply(&mut self, host: HostIndex, occurrence: Occurrence) {
         debug_assert_ne!(host, NEMESIS, "the nemesis is not a host");

@@ -1,9 +1,8 @@
 //! The tasks of every host and the queue of ready ones.
 //!
-//! A wake puts the task's key on a list of the thread, so a waker needs no reference to the world.
-//! The world empties the list after every poll. The pointer in a waker is the key itself, so that
-//! cloning a waker costs nothing. A world has a single thread. A wake on a thread without a world
-//! would be lost, so it panics.
+//! The pointer in a waker is the task's key, so cloning a waker costs nothing. A wake puts the key
+//! on a list of the thread, which the world empties after every poll. A wake on a thread without a
+//! world would be lost, so it panics.
 
 use super::agenda::HostIndex;
 use fencepost_clients::env::TaskKey;
@@ -18,8 +17,8 @@ pub(crate) type TaskFuture = Pin<Box<dyn Future<Output = ()>>>;
 
 thread_local! {
     static WOKEN: RefCell<Vec<TaskKey>> = const { RefCell::new(Vec::new()) };
-    /// `true` if any task was woken since the list was last emptied. It is checked more often than
-    /// the list is read.
+    /// `true` if the list may contain woken tasks. Checking this flag is cheaper than checking the
+    /// list.
     static ANY_WOKEN: Cell<bool> = const { Cell::new(false) };
     static HAS_WORLDS: Cell<bool> = const { Cell::new(false) };
 }
@@ -54,8 +53,7 @@ fn wake(key: *const ()) {
 }
 
 pub(crate) fn waker_of(key: TaskKey) -> Waker {
-    // SAFETY: the functions of the table never follow the pointer, own nothing, and may be called
-    // from any thread.
+    // SAFETY: the table's functions own nothing, never follow the pointer, and work on any thread.
     unsafe { Waker::from_raw(RawWaker::new(ptr::without_provenance(key.0 as usize), &WAKER)) }
 }
 
@@ -127,8 +125,8 @@ impl Tasks {
         None
     }
 
-    /// Puts a polled task back. If it was aborted meanwhile, returns it, to be dropped while the
-    /// state is not borrowed.
+    /// Puts a polled task back. Returns a task that was aborted during the poll, which the caller
+    /// must drop while the state is not borrowed.
     pub(crate) fn put_back(&mut self, key: TaskKey, future: TaskFuture) -> Option<TaskFuture> {
         match self.slot(key) {
             Some(slot) => {
@@ -139,7 +137,7 @@ impl Tasks {
         }
     }
 
-    /// Removes a task. The caller must drop it while the state is not borrowed.
+    /// Removes a task, which the caller must drop while the state is not borrowed.
     pub(crate) fn remove(&mut self, key: TaskKey) -> Option<TaskFuture> {
         let slot = self.slot(key)?;
         slot.generation += 1;

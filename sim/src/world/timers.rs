@@ -1,14 +1,13 @@
-//! Timers that follow a host's own monotonic clock. The agenda is in true time, so a timer moves
-//! within it when the rate of that clock changes (`set_timers.rs`).
+//! Timers that follow a host's own monotonic clock. The agenda is in true time, so changes of the
+//! clock's rate move them.
 
 use super::agenda::{HostIndex, Place};
 use fencepost_clients::env::TimerKey;
 use std::collections::VecDeque;
 use std::task::Waker;
 
-/// The timers of all hosts. Most are time limits that are cancelled early. The agenda entry of a
-/// cancelled timer is kept for the next timer in its slot, and moves to that timer's time once it
-/// is due.
+/// The timers of all hosts. Most are cancelled early, and the next timer in the slot then reuses
+/// the agenda entry, which moves to that timer's time once it is due.
 #[derive(Default)]
 pub(crate) struct Timers {
     pub(super) slots: Vec<Slot>,
@@ -68,8 +67,8 @@ impl Timers {
         })
     }
 
-    /// Returns whether a timer of such a host is pending. The agenda cannot tell, because its entry
-    /// may be older than the timer.
+    /// Returns whether a timer of such a host is pending. Entries of the agenda may belong to
+    /// cancelled timers.
     pub(crate) fn any_pending(&self, is_such: impl Fn(HostIndex) -> bool) -> bool {
         let will_be_due = |slot: &Slot| slot.is_active && !slot.is_due && slot.place.is_some();
         self.slots.iter().any(|slot| will_be_due(slot) && is_such(slot.host))

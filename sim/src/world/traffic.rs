@@ -1,5 +1,4 @@
-//! Connections and messages between hosts: connecting, sending, closing, and holding up messages.
-//! `arrival` delivers the messages that are due.
+//! Connections and messages between hosts. `arrival` delivers the messages that are due.
 
 mod arrival;
 
@@ -56,8 +55,8 @@ impl State {
         Ok(bytes.len())
     }
 
-    /// Notes a message as an attempt of a waiting process. A message to a Sentinel, which grants
-    /// nothing, is no attempt, and neither is a heartbeat.
+    /// Records a message as an attempt of a waiting process. Messages to a Sentinel, which grants
+    /// nothing, and heartbeats do not count.
     #[inline(always)]
     fn note_sent_by(&self, (from, thread): (HostIndex, u16), to: HostIndex, bytes: &[u8]) {
         let is_attempt = || match &self.hosts[usize::from(to) - 1].software {
@@ -210,7 +209,7 @@ impl State {
         head.is_some_and(|head| self.messages[*head as usize].serial < message.serial)
     }
 
-    /// Inserts a message into its flow in the order of sending. A message in transit may be held up
+    /// Inserts a message into its flow in the order of sending, because a message may be held up
     /// later than one that was sent after it.
     fn line_up(&mut self, flow: u32, id: u32) {
         let serial = |id: u32| self.messages[id as usize].serial;
@@ -256,8 +255,8 @@ impl State {
         }
     }
 
-    /// Records that a message is held up, unless both of its ends are closed or it is a connect for
-    /// which no process waits.
+    /// Records that a message is held up, unless both of its ends are closed or no process waits
+    /// for the connect.
     fn note_held_up(&mut self, id: u32) {
         let Some(all) = &mut self.held_up else { return };
         let Message { kind, from, to, flow, target, .. } = self.messages[id as usize];
@@ -302,7 +301,7 @@ impl State {
         }
         match message.kind {
             Kind::Connect => self.listens(message.to),
-            // Data from a server that sends first arrives just after the answer to the connect.
+            // The first data from a server arrives just after the reply to the connect.
             Kind::Data => {
                 let stage = self.sockets[message.target as usize].stage;
                 matches!(stage, Stage::Open | Stage::Connecting)
@@ -311,13 +310,13 @@ impl State {
         }
     }
 
-    /// Returns whether a power loss deleted a delayed message, which waits in the sending machine.
+    /// Returns whether a power loss deleted the delayed messages of a flow, which wait in the
+    /// sending machine.
     fn is_lost(&self, flow: u32) -> bool {
         flow != NONE && self.sockets[flow as usize].lost_power
     }
 
-    /// Marks the ends of a host as lost in a power loss. It happens when the nemesis acts, before
-    /// all hosts.
+    /// Marks the ends of a host as lost in a power loss, when the nemesis acts before all hosts.
     pub(crate) fn lose_power(&mut self, host: HostIndex) {
         self.network.had_obstacles = true;
         for end in self.sockets.iter_mut().filter(|end| end.host == host) {

@@ -1,5 +1,4 @@
-//! Traps. A trap loses a command that arrives at a server, or the reply to it, and closes the
-//! connection.
+//! Traps, which lose a command that arrives at a server, or its reply, and close the connection.
 
 use super::agenda::HostIndex;
 use super::server::{Arrival, Loses, Trap};

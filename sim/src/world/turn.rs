@@ -1,5 +1,4 @@
-//! A host's turn, in which its events come first and its reactions after them. Foreign code runs
-//! between these steps.
+//! A host's turn, which handles its events and then its reactions. Foreign code runs in between.
 
 use super::agenda::{HostIndex, Occurrence};
 use super::host::Software;

@@ -1,4 +1,4 @@
-//! Records, for a node that crashes, its messages in transit and its unanswered requests.
+//! Records the messages in transit and the unanswered requests of a node that crashes.
 
 use super::agenda::HostIndex;
 use super::host::Software;

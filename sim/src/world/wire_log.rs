@@ -1,4 +1,4 @@
-//! A log of messages as sent and as received, for diagrams.
+//! A log of sent and received messages, for diagrams.
 
 use super::socket::Kind;
 use fencepost_faults::{Node, SimTime};
@@ -21,9 +21,9 @@ pub(crate) enum Detail {
 pub struct Carried {
     /// Index of the message in the trace.
     pub message: usize,
-    /// Number of the connection within the run.
+    /// Id of the connection within the run.
     pub connection: u32,
-    /// Bytes of the message; `None` if the sender closed the connection.
+    /// Bytes of the message, or `None` if the sender closed the connection.
     pub bytes: Option<Vec<u8>>,
 }
 

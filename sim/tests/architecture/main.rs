@@ -1,5 +1,4 @@
-//! Tests that the manifests obey the edges of ARCHITECTURE.md, and that the sources follow the
-//! house style.
+//! Tests that the manifests obey ARCHITECTURE.md, and that the sources follow the house style.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -150,15 +149,14 @@ fn modules_have_one_layout() {
     assert!(odd.is_empty(), "name.rs beside name/, not name/mod.rs: {odd:?}");
 }
 
-/// Places that may name a member of a closed set. A folder ends with a slash. Tests, samples and
-/// the gallery may name any member.
+/// Files and folders (with a final slash) that may name members of a closed set. Tests, samples and
+/// the gallery may do so too.
 const PLACES: &[(&str, &[&str])] = &[
     (
         "Workload",
         &[
             "reports/src/record/history/workload.rs",
             "reports/src/judge/checker/",
-            // picture.rs names the default member of the set.
             "reports/src/show/picture.rs",
             "sim/src/setup/scenario/keys.rs",
         ],
@@ -166,9 +164,8 @@ const PLACES: &[(&str, &[&str])] = &[
     (
         "Cause",
         &[
-            // classify.rs names the neutral member of a closed set.
             "reports/src/explain/cause/classify.rs",
-            // decision.rs has the rows of the table of causes.
+            // This file has the rows of the table of causes.
             "reports/src/explain/cause/decision.rs",
         ],
     ),
@@ -176,18 +173,14 @@ const PLACES: &[(&str, &[&str])] = &[
         "Kind",
         &[
             "reports/src/judge/",
-            // These files have the questions about each rule and the rules' texts.
             "reports/src/explain/",
             "reports/src/summary/facts.rs",
-            // amount.rs names rules whose columns and first screen have special texts.
             "reports/src/show/format/text/amount.rs",
             "reports/src/show/format/text/brief.rs",
             "reports/src/show/format/text/story",
             "reports/src/show/format/text/rerun.rs",
             "reports/src/show/format/text.rs",
-            // remedy.rs names the rules whose violation makes a lock unavailable.
             "sim/src/diagnosis/remedy.rs",
-            // turmoil.rs names kinds of messages.
             "sim/src/engine/turmoil.rs",
             "sim/src/world/",
         ],
@@ -224,7 +217,6 @@ fn members_of_closed_sets_are_named_only_where_a_new_one_belongs() {
     assert!(strays.is_empty(), "{strays:#?}");
 }
 
-/// Causes are published, so no external crate can add one. `ci/one-of-each.sh` adds a sample cause.
 #[test]
 fn a_cause_is_one_file_and_one_line() {
     let folder = root().join("reports/src/explain/cause");

@@ -1,4 +1,4 @@
-//! Finds out which files of a crate use each other, from their tokens and through re-exports.
+//! Finds which files of a crate use each other, from their tokens and through re-exports.
 
 use super::files;
 use std::collections::{BTreeMap, BTreeSet};
@@ -77,7 +77,7 @@ impl Module {
         let (own, end) = path(tree, 0);
         let path: Vec<String> = before.iter().cloned().chain(own).collect();
         match &tree[end..] {
-            // An import as `_` is a trait, and the code may call its methods.
+            // Code may call the methods of a trait that is imported as `_`.
             ["as", name] => self.bind(name, path, is_export && *name != "_"),
             [] => {
                 let is_self = path.last().is_some_and(|last| last == "self");
@@ -235,8 +235,7 @@ impl Crate {
                             return self.definer(&at, &import, through);
                         }
                         _ if self.0.contains_key(&child) => at = child,
-                        // The name belongs to the module itself, to the prelude or to another
-                        // crate.
+                        // The name belongs to the module itself, the prelude or another crate.
                         _ => return is_within.then_some(at),
                     }
                 }

@@ -1,5 +1,4 @@
-//! Tests that a history that was edited by hand is refused, and that the message names the faulty
-//! line.
+//! Tests that a history with an edited line is refused, and that the error names this line.
 
 use serde_json::Value;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Tests of invalid input, which results in exit status 2, empty stdout, and one line on stderr.
+//! Tests of invalid input. It causes exit status 2, empty stdout, and one line on stderr.
 
 use crate::answer::{fencepost, fencepost_in};
 use std::path::Path;
@@ -273,8 +273,7 @@ fn reports_that_are_none_are_refused() {
     let mut stranger = whole.clone();
     stranger["runs"][0]["plan"]["faults"][0]["fault"] =
         serde_json::json!({ "kind": "pause", "node": "client-99", "duration_us": 5 });
-    // A time beyond the end of every run once caused a panic, and disordered the events in release
-    // builds.
+    // This time is beyond the end of every run.
     let mut late = whole.clone();
     late["runs"][0]["plan"]["faults"][0]["at_us"] = u64::MAX.into();
     let mut threaded = whole.clone();

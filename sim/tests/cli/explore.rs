@@ -1,4 +1,4 @@
-//! Tests of `explore` from the command line, with counterexamples, certificates and refusals.
+//! Tests of `explore` on the command line, with counterexamples, certificates and errors.
 
 use crate::answer::{Answer, fencepost, fencepost_in};
 use serde_json::Value;

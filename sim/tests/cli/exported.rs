@@ -1,5 +1,4 @@
-//! Tests of `fencepost export --as script`, whose folders show violations on the installed
-//! redis-server. The tests are skipped with a message if redis-server or Python is not installed.
+//! Tests of `fencepost export --as script`, if redis-server and Python are installed.
 
 use crate::answer::fencepost_in;
 use fencepost_testing::skip;

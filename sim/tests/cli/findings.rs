@@ -1,4 +1,4 @@
-//! Tests of the findings store, and of findings that are accepted, retested or refused.
+//! Tests of the findings store.
 
 use crate::answer::{Answer, fencepost_in};
 use serde_json::Value;

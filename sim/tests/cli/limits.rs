@@ -1,5 +1,4 @@
-//! Tests of a process with few resources: without stdout, with a limit on file sizes or
-//! descriptors, and with endless devices.
+//! Tests with scarce resources: no stdout, limited file sizes or descriptors, endless devices.
 
 use std::path::Path;
 use std::process::{Command, Output};

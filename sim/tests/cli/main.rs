@@ -1,4 +1,4 @@
-//! Tests of the program as its users run it: arguments, files, output formats, exit codes.
+//! Tests of the program as users run it, with arguments, files, output formats and exit codes.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

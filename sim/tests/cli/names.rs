@@ -1,4 +1,4 @@
-//! Tests of the names in reports: `list`, `explain`, the glossary, and the completion scripts.
+//! Tests of the names in reports, `list`, `explain`, the glossary and the completion scripts.
 
 use crate::answer::fencepost;
 use fencepost::diagnosis::SAFEGUARDS;

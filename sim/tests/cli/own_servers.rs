@@ -1,4 +1,4 @@
-//! `--server`: a server of the user with a program of the user.
+//! Tests of `--server`, which runs the user's own server with the user's own program.
 
 use crate::answer::{Answer, fencepost_in};
 use fencepost_testing::skip;
@@ -25,7 +25,6 @@ fn json(answer: &Answer) -> Value {
         .unwrap_or_else(|error| panic!("{error}: {}", answer.stderr))
 }
 
-/// Four cycles with leases of 4 s.
 fn asked<'w>(server: &'w str, program: &'w str, more: &[&'w str]) -> Vec<&'w str> {
     let words = ["--server", server, "--program", program, "--ttl", "4s", "--hold", "1s..8s"];
     [more, &words, &["--cycles", "4", "--format", "json"]].concat()

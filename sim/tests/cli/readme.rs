@@ -1,4 +1,4 @@
-//! Tests that the screen in README.md is the program's output.
+//! Tests that the README shows the program's actual output.
 
 use crate::answer::fencepost;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Tests of `--servers` with the real redis-server, which are skipped where it is missing.
+//! Tests of `--servers` with the real redis-server, if it is installed.
 
 use crate::answer::{Answer, fencepost, fencepost_in};
 use fencepost_testing::skip;
@@ -288,7 +288,6 @@ const COMPARISONS: &[Comparison] = &[
     },
 ];
 
-/// Options for short runs, because real servers are slow: few acquisitions on one server.
 const SHORT: &[&str] = &["--cycles", "4", "--set", "ensemble=1", "--no-shrink", "--format", "json"];
 
 #[test]

@@ -1,4 +1,4 @@
-//! Tests that the JSON of `run` and `sweep` matches its schema and can be read back.
+//! Tests that the JSON of `run` and `sweep` matches its schema and can be read again.
 
 use crate::answer::fencepost;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Tests of `fencepost serve` over real TCP, up to the signal that ends it.
+//! Tests of `fencepost serve` over real TCP, until a signal ends it.
 
 use crate::answer::fencepost;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -1,5 +1,4 @@
-//! Tests of sweeps as CI runs them: resuming after a kill, keeping violations, and checking
-//! expectations.
+//! Tests of sweeps as CI runs them, with resumption, kept violations and expectations.
 
 use crate::answer::{fencepost, fencepost_in};
 use std::path::Path;
@@ -167,7 +166,6 @@ fn the_exit_status_says_whether_it_came_out_as_expected() {
             .starts_with("not as expected: single-node x pause: expected safe, got overlap in "),
         "{lines:?}"
     );
-    // The last line is a command that reproduces the violation.
     let command = lines.last().unwrap().trim().strip_prefix("see it: fencepost ").unwrap();
     let shown = fencepost_in(folder.path(), &command.split(' ').collect::<Vec<_>>());
     assert!(shown.status == 1 && shown.stdout.contains("overlap"), "{command}: {}", shown.stdout);
@@ -197,7 +195,7 @@ fn the_checked_in_matrix_is_accepted() {
     assert_eq!((answer.status, answer.stderr.as_str()), (0, ""));
 }
 
-/// The holder's monotonic clock was stopped too, so after the pause it learns of its lost
+/// The holder's monotonic clock stops during the pause too. Afterwards, the holder notices its lost
 /// connection long before its write.
 #[test]
 fn the_checked_in_matrix_knows_that_a_holder_that_leaves_writes_nothing_when_it_wakes() {
@@ -310,7 +308,7 @@ fn a_damaged_checkpoint_is_refused_and_one_without_a_checksum_warned_of() {
         let answer = sweep(folder.path(), &begin);
         match answer.status {
             2 => caught += 1,
-            // A flipped bit in the checksum's name can make it an unknown member, which is only a
+            // A flipped bit in the checksum's name makes it an unknown member, which only causes a
             // warning.
             _ => assert!(answer.stderr.contains("warning: "), "byte {at}: {}", answer.stderr),
         }
@@ -378,7 +376,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     }
 }
 
-/// A limit on file sizes stands in for a full disk, which only root can create.
+/// A limit on file sizes replaces a full disk, which only root could create.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
@@ -409,8 +407,7 @@ fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
     assert_eq!((after.status, after.stderr.as_str()), (1, ""));
 }
 
-/// CI runs the tests as root, which may write to a read-only folder. A file in the folder's place
-/// refuses every write.
+/// Root, as in CI, may write to a read-only folder, so a file replaces the folder.
 #[test]
 fn a_folder_that_cannot_be_written_to_is_named_once() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,4 @@
-//! Tests of `boundary`, `matrix` and `load` from the command line. Their output matches its
-//! schemas, and is the same for any number of threads.
+//! Tests of `boundary`, `matrix` and `load` on the command line.
 
 use crate::answer::{fencepost, fencepost_in};
 use serde_json::Value;
@@ -34,7 +33,7 @@ fn a_boundary_lies_beyond_its_bound_and_is_the_same_for_any_number_of_threads() 
         (one["found"]["violated"].as_u64().unwrap(), one["found"]["quiet"].as_u64().unwrap());
     let bound = one["bounds"][0]["value"].as_u64().unwrap();
     assert!(quiet < violated && violated - quiet <= 500_000, "{quiet} {violated}");
-    // The longest critical section is 8 s and four messages of 2 ms. The ttl is 10 s.
+    // The longest critical section is 8 s and four messages of 2 ms, and the ttl is 10 s.
     assert_eq!(bound, 1_986_000);
     assert!(bound < violated, "a shorter pause than the bound breaks nothing");
     assert!(one["explanation"].as_str().unwrap().contains("do not break the rule"));
@@ -64,7 +63,7 @@ fn redlock_cannot_be_broken_by_drift_within_its_margin() {
     let report = json(&[&search[..], &small, &["--format", "json"]].concat());
     let (bound, violated) =
         (report["bounds"][0]["value"].as_u64().unwrap(), report["found"]["violated"].as_u64());
-    // The margin is 1 % of 10 s and 2 ms, and the duration of the acquisition.
+    // The bound adds a margin of 1 % of 10 s and 2 ms, and the duration of the acquisition.
     assert!((10_300..10_800).contains(&bound), "{bound}");
     assert!(violated.is_some_and(|violated| violated > bound), "{violated:?}");
 }

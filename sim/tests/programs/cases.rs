@@ -105,7 +105,6 @@ pub(crate) fn reason(facts: &RunFacts) -> &str {
     }
 }
 
-/// A worker that takes a key without an expiry and never releases it.
 const FORGETS: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders")
@@ -129,7 +128,7 @@ fn processes_that_poll_in_silence_to_the_end_of_the_run_are_stuck() {
     }
 }
 
-/// A worker that reports a loss while its key exists. If RENAME is set, it first changes the key's
+/// A worker that reports a loss while its key exists. With RENAME, it first changes the key's
 /// value.
 const CRIES_LOST: &str = r#"
 for cycle in range(CYCLES):
@@ -194,7 +193,7 @@ fn a_grant_that_nobody_heard_of_keeps_the_lock_from_those_who_want_it() {
     assert_eq!(run(&[("RECLAIM", "1")]), Some(Vec::new()));
 }
 
-/// A worker in which an uncaught timeout ends only the thread that takes the lock.
+/// A worker in which an uncaught timeout ends only the thread that acquires the lock.
 const DIES_IN_A_THREAD: &str = r#"
 import threading
 threading.Thread(target=lambda: time.sleep(10**6)).start()
@@ -242,7 +241,7 @@ fn a_worker_that_dies_in_its_section_is_in_it_no_longer() {
     assert!(reason(&facts).ends_with(": a bug of the worker"), "{}", reason(&facts));
 }
 
-/// A worker with a Redlock that has a different owner value at each master.
+/// A worker that uses a different owner value at each master of a Redlock.
 const OWNER_PER_MASTER: &str = r#"
 masters = [Server(env(f"REDIS_{n}"), 0.2) for n in range(1, MASTERS + 1)]
 def each(ask):
@@ -324,8 +323,7 @@ fn threads_that_name_themselves_are_judged_one_by_one() {
     assert!(kinds(&facts).contains(&Kind::Overlap), "{:?}", found(&facts));
 }
 
-/// A worker whose two scripts count the grants of a lock. After two grants, one release leaves the
-/// lock taken.
+/// A worker whose lock counts its grants, so that one release after two grants keeps the lock.
 const COUNTS: &str = r#"
 TAKE = """if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
 redis.call('hincrby', KEYS[1], ARGV[1], 1) redis.call('pexpire', KEYS[1], ARGV[2]) return 1 end return 0"""

@@ -1,4 +1,4 @@
-//! Small workers for every coordinator, which implement its protocol themselves.
+//! Small workers for every coordinator, which speak its protocol without a library.
 
 use crate::cases::{Case, case, found, kinds};
 use fencepost::hosts::programs::ProgramDeployment;

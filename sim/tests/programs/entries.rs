@@ -3,7 +3,7 @@
 use crate::cases::{case, found, kinds, reason};
 use fencepost_reports::{Cause, Kind};
 
-/// A worker whose processes request the lock, except one. With NOBODY, no process does.
+/// A worker in which one process never requests the lock. With NOBODY, no process does.
 const NEVER_ASKS: &str = r#"
 for cycle in range(CYCLES):
     value = f"{ME}-{cycle}"
@@ -28,7 +28,7 @@ fn whoever_enters_without_asking_was_given_a_wrong_answer() {
     assert!(found(&nobody).iter().all(|(_, cause)| *cause != Cause::Unexplained));
 }
 
-/// A worker with several keys, so that fencepost cannot guess the lock's.
+/// A worker with several keys, among which fencepost cannot guess the lock's.
 const SEVERAL_KEYS: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); redis("SET", "seen", ME); take(key=f"app:{int(ME) % 2}")
@@ -61,7 +61,7 @@ fn a_worker_that_ends_in_its_section_failed_whatever_its_status() {
     assert!(reason(&facts).starts_with(told), "{}", reason(&facts));
 }
 
-/// A worker with two threads, each of which believes that it has the process's lock.
+/// A worker with two threads, both of which assume that they hold the process's lock.
 const ONE_OWNER: &str = r#"
 import threading
 def cycles(name):

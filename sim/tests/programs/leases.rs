@@ -23,7 +23,6 @@ fn first_broken(
     panic!("no {kind} in seeds {seeds:?}");
 }
 
-/// A worker that extends its lease by releasing and reacquiring the lock.
 const REACQUIRES: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); value = f"{ME}-{cycle}"; take(value=value)
@@ -131,8 +130,7 @@ fn a_lease_that_is_the_score_of_a_member_is_read_off_the_wire() {
     let facts = first_broken(0..3, Kind::Overlap, long).unwrap();
     let overlap = facts.violations.iter().find(|one| one.kind == Kind::Overlap).unwrap();
     assert_eq!(overlap.cause, Cause::HoldTooLong, "{}", overlap.summary);
-    // The score is computed before the command is sent, so the lease is shorter than 10 s at the
-    // server.
+    // The score is computed before the command is sent, so the lease is shorter than 10 s.
     assert!(overlap.narrative[0].text.contains(" for 9.9"), "{:?}", overlap.narrative);
     let told = |text: &str| overlap.narrative.iter().any(|line| line.text.contains(text));
     assert!(told(" expires the lock of client-"), "{:?}", overlap.narrative);

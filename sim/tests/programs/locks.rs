@@ -1,9 +1,9 @@
-//! Small workers with a lock for each job.
+//! Small workers that take several locks.
 
 use crate::cases::{Case, case, found, kinds, reason};
 use fencepost_reports::{Cause, Kind, Verdict, Workload};
 
-/// A worker that does every job whose lock it gets, unless the job is recorded as done.
+/// A worker that does every job whose lock it gets, unless the job is already done.
 const JOBS: &str = r#"
 for job in range(1, CYCLES + 1):
     name = f"job:{job}" if option("WHOLE") else str(job)
@@ -69,7 +69,7 @@ fn of_a_key_that_nobody_wrote_the_report_says_which_keys_there_are() {
     assert_eq!(kinds(&facts), []);
 }
 
-/// A worker that takes two locks. With ABBA every other process takes them in the opposite order.
+/// A worker that takes two locks. With ABBA, every other process takes them in the opposite order.
 const TWO: &str = r#"
 names = ["a", "b"]
 if option("ABBA") and int(ME) % 2: names.reverse()

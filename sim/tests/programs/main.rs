@@ -1,4 +1,4 @@
-//! Tests of unmodified programs in `examples/programs`, skipped without their runtime.
+//! Tests of the programs in `examples/programs`, each skipped if its runtime is missing.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -25,8 +25,7 @@ const FAULTS: &[&str] = &[
     "none", "pause", "failover", "restart", "clock-jump", "partition", "lost-reply", "client-crash",
 ];
 
-/// Returns the faults for a worker. By default these are three kinds.
-/// `FENCEPOST_PROGRAM_FAULTS=all` tests all of them.
+/// Returns the faults for a worker: three kinds, or all with `FENCEPOST_PROGRAM_FAULTS=all`.
 fn faults_of(worker: &str) -> &'static [&'static str] {
     let all = std::env::var_os("FENCEPOST_PROGRAM_FAULTS").is_some_and(|which| which == "all");
     if all || worker == "cc -static" { FAULTS } else { &["none", "pause", "restart"] }
@@ -50,8 +49,7 @@ fn run(spec: &RunSpec) -> (RunOutcome, RunFacts) {
     (outcome, facts)
 }
 
-/// Repeats the run until no thread was interrupted. A busy machine interrupts threads, and the run
-/// is then not reproducible.
+/// Repeats the run until no thread was interrupted, because such a run is not reproducible.
 fn undisturbed(spec: &RunSpec) -> (RunOutcome, RunFacts) {
     let mut ran = (0..5).map(|_| run(spec));
     let is_undisturbed = |facts: &RunFacts| facts.programs.iter().all(|life| life.preempted == 0);
@@ -215,7 +213,7 @@ fn a_worker_may_say_that_it_does_not_know_what_became_of_a_call() {
     }
     assert_eq!(endings_of("UNKNOWN"), ["info", "ok", "info"]);
     assert_eq!(endings_of("REFUSED"), ["fail", "ok", "ok"]);
-    // LOST before an acquisition does not end the call. The next ACQUIRING does.
+    // LOST before an acquisition does not end the call, but the next ACQUIRING does.
     assert_eq!(endings_of("LOST"), ["info", "ok", "fail"]);
 }
 

@@ -1,4 +1,4 @@
-//! Tests of aimed plans, in which half of the faults strike where the protocol can be hurt.
+//! Tests of aimed plans, in which half of the faults are placed where the protocol is vulnerable.
 
 use crate::answer::{fencepost, fencepost_in};
 use fencepost::engine::Engine;
@@ -159,7 +159,7 @@ fn a_report_carries_its_strategy_and_replays() {
     replays(&report);
 }
 
-/// A report without a strategy has uniform faults, for compatibility with earlier versions.
+/// A report without a strategy has uniform faults, as in earlier versions.
 #[test]
 fn a_report_of_uniform_faults_is_silent_on_them_and_its_command_is_not() {
     let (strategy, command, report) = reported("201", &["--strategy", "uniform"]);

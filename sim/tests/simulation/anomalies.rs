@@ -1,8 +1,5 @@
-//! Tests that every anomaly of docs/protocols.md is found in a few seeds from 0, without selection,
-//! and that its twin shows no violation over the same seeds.
-//!
-//! `FENCEPOST_SEEDS` sets another number of seeds; docs/protocols.md has the results over 10,000
-//! seeds.
+//! Tests that every anomaly of docs/protocols.md is found in a few seeds from 0, and that its twin
+//! shows no violation over the same seeds. `FENCEPOST_SEEDS` sets the number of seeds.
 
 mod causes;
 mod measure;
@@ -100,7 +97,7 @@ fn every_slow_lock_leaves_more_of_the_wanted_time_idle_than_its_twin() {
     }
 }
 
-/// All processes retry after the same delay. With a random delay, one of them would be first.
+/// All processes retry after the same delay, and with random delays one of them would be first.
 #[test]
 fn processes_in_step_split_the_votes_again_and_again() {
     let (flawed, twin) =
@@ -112,8 +109,8 @@ fn processes_in_step_split_the_votes_again_and_again() {
     );
 }
 
-/// memcached counts whole seconds from its last clock reading. A lease of 10 s therefore ends up to
-/// a second early. To hold for 10 s in any case, the lock requests 11 s, and its lease ends up to a
+/// memcached counts whole seconds from its last clock reading, so a lease of 10 s ends up to a
+/// second early. To hold for at least 10 s, the lock requests 11 s, and its lease ends up to a
 /// second late.
 #[test]
 fn a_whole_second_expiry_that_is_late_lets_waiters_wait_up_to_a_second_longer() {
@@ -130,7 +127,7 @@ fn a_whole_second_expiry_that_is_late_lets_waiters_wait_up_to_a_second_longer() 
     }
 }
 
-/// Time to join the queue, which takes a connection and a script that the server does not know yet.
+/// Time to join the queue, which takes a connection and a script that is new to the server.
 const MARGIN_US: u64 = 20_000;
 
 fn overtakings_of(client: &'static str, until_s: u64) -> usize {

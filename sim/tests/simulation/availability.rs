@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 const SEEDS: u64 = 40;
 
-/// Returns the causes of unavailability. Every strategy shows these outages, so faults are uniform.
+/// Returns the causes of unavailability under uniform faults, with which every strategy shows them.
 fn causes(client: &str, fault: &str, bound: Option<u64>) -> BTreeSet<Cause> {
     let client = fencepost_clients::find(client).expect("a lock");
     let availability = bound.map(Span::secs);
@@ -40,13 +40,11 @@ fn a_waiter_that_sleeps_after_a_restart_leaves_the_lock_unused_and_one_that_poll
 
 #[test]
 fn a_cut_keeps_a_lock_at_one_server_from_those_who_want_it_and_a_majority_does_not_need_all() {
-    // A cut delivers a SET after its sender has given up, so the lock is taken for a lease without
-    // a holder.
+    // A cut delivers a SET after its sender has given up, so no process holds the taken lock.
     let both = [Cause::Partition, Cause::LostReply];
     assert_eq!(causes("single-node", "partition", Some(8)), both.into());
-    // A majority still works without the servers that one cut isolates. Consecutive cuts of a
-    // majority deliver earlier messages after their senders have given up, and the votes from these
-    // messages last for a lease.
+    // One cut leaves a working majority. After consecutive cuts of a majority, late messages arrive
+    // whose senders have given up, and their votes last for a lease.
     assert_eq!(causes("redlock", "partition", Some(8)), [Cause::LostReply].into());
     assert_eq!(causes("single-node", "none", Some(1)), [].into());
 }

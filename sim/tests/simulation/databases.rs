@@ -1,5 +1,4 @@
-//! Tests of locks in a database: which clock ends a lease, and locks that end with their
-//! connection.
+//! Tests of locks in a database, which end by a clock or with their connection.
 
 use fencepost::setup::scenario::{Servers, Standby};
 use fencepost::{Engine, RunSpec, Scenario};

@@ -9,7 +9,6 @@ use std::thread;
 
 const SEEDS: u64 = 200;
 
-/// Fault families that lose replies, replicated writes or servers.
 const FAMILIES: [&str; 5] = ["all", "failover", "lost-reply", "partition", "client-crash"];
 
 #[test]
@@ -137,8 +136,7 @@ impl Walk<'_> {
         })
     }
 
-    /// Returns the grant that decided an acquisition. It follows from the last suitable grant of
-    /// each server.
+    /// Returns the grant that decided an acquisition, from the last suitable grant of each server.
     fn decide(
         &self,
         met: &[Vec<Candidate>],
@@ -217,8 +215,7 @@ impl Walk<'_> {
         found
     }
 
-    /// Returns whether one process was granted the value. With replication, any server may have
-    /// granted it.
+    /// Returns whether one process was granted the value, by any server if there is replication.
     fn same_process(&self, here: &[(usize, &Event)], by: Option<Node>) -> bool {
         let Some(by) = by else { return true };
         let mut writes = here.iter().rev().filter(|(_, event)| is_write(event));

@@ -1,5 +1,4 @@
-//! Tests that equal seeds and settings give equal bytes, and that these tests would detect a
-//! difference.
+//! Tests that equal seeds and settings give equal bytes, and that the tests detect differences.
 
 use crate::answer::fencepost;
 use fencepost::run::Recording;
@@ -213,8 +212,7 @@ fn a_planted_leak_of_nondeterminism_is_caught() {
     }
 }
 
-/// Locks with scripts that leave data in the thread's Lua state, which the servers of many runs
-/// share.
+/// Locks with scripts that leave data in the Lua state that the servers of many runs share.
 mod scripted {
     use fencepost_clients::env::BoxFuture;
     use fencepost_clients::{
@@ -275,7 +273,6 @@ mod scripted {
     }
 }
 
-/// Makes the four runs on separate threads, and again on one thread.
 fn apart_and_together(prepare: fn()) -> [Vec<String>; 2] {
     let client = scripted::definition();
     let on_a_thread = move |seeds: std::ops::Range<u64>| {
@@ -307,7 +304,7 @@ fn a_planted_leak_between_scripts_is_caught() {
 }
 
 /// Digests of each lock with `--seed 7 --fault failover`, one per line. `ci/digests.sh` compares
-/// those of another build profile.
+/// them with those of another build profile.
 const PINNED: &str = include_str!("../pinned-digests.txt");
 
 #[test]

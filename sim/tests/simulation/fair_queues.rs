@@ -1,5 +1,4 @@
-//! Tests that ZooKeeper's queues keep their order, and that the checker detects a process that
-//! joins late.
+//! Tests that ZooKeeper's queues keep their order, and that the checker detects late joins.
 
 use super::waiting::{is_quiet, shown};
 use fencepost::Scenario;
@@ -15,7 +14,7 @@ use std::time::Duration;
 
 const LATE: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(120);
 
-/// A lock whose processes join Curator's queue some time after they have asked for the lock.
+/// A lock whose processes join Curator's queue only some time after their request.
 static LATE_COMER: Definition = Definition {
     name: "late-comer",
     build: |env, servers, settings| {

@@ -1,4 +1,4 @@
-//! Tests of runs that were once judged wrongly, with frozen plans and histories.
+//! Tests of frozen histories that the judge must keep judging correctly.
 
 use fencepost_faults::FaultPlan;
 use fencepost_reports::documents::read::read_history;

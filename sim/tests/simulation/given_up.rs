@@ -1,4 +1,4 @@
-//! Tests of applications that give up calls of their lock (`cancel`, `interrupt`, `patience`).
+//! Tests of applications that abandon calls of their lock (`cancel`, `interrupt`, `patience`).
 
 use bytes::{Bytes, BytesMut};
 use fencepost::engine::Engine;
@@ -96,8 +96,7 @@ fn an_acquire_that_is_interrupted_between_two_commands_locks_for_ever_and_one_co
     );
 }
 
-/// A library that notices the interruption deletes its node. A dropped call runs no more code, so
-/// its node remains.
+/// A library deletes its node after an interruption, but a dropped call runs no more code.
 #[test]
 fn a_node_of_an_acquire_that_is_dropped_stays_and_one_that_is_interrupted_is_deleted() {
     for lock in ["zookeeper-naive", "curator-mutex"] {
@@ -108,8 +107,8 @@ fn a_node_of_an_acquire_that_is_dropped_stays_and_one_that_is_interrupted_is_del
     }
 }
 
-/// A connection that a lock uses directly. The flawed variant reuses it after a dropped call, and
-/// takes that call's reply for the next one, as redis-py's asyncio client did before 4.5.5.
+/// A lock's own connection. The flawed variant reuses it after a dropped call and takes the old
+/// reply for the next one, as redis-py's asyncio client did before 4.5.5.
 struct Raw {
     env: Env,
     settings: Settings,

@@ -1,5 +1,4 @@
-//! Tests of locks through `fencepost::testing`. A test with a false expectation fails and writes a
-//! report.
+//! Tests of `fencepost::testing`. A test with a false expectation fails and writes a report.
 
 use fencepost::clients::find;
 use fencepost::testing::{
@@ -142,7 +141,7 @@ fn variables_choose_seeds_and_faults() {
     );
 }
 
-/// This test fails on purpose, and the next test replays it by the command that it prints.
+/// Fails on purpose. The next test replays the command that this failure prints.
 #[test]
 #[ignore = "fails on purpose: replayed by the_command_of_a_failure_shows_the_seed_again"]
 fn fails_under_pauses() {

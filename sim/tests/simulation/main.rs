@@ -1,4 +1,4 @@
-//! Tests of whole runs and their reports: determinism, required findings, causes, minimal plans.
+//! Tests of whole runs and their reports.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -92,8 +92,7 @@ fn minimal_of_pinned(pinned: &crate::pinned::Pinned) -> Shown {
     Shown { name, target, spec: minimal.spec }
 }
 
-/// Returns whether the run stops showing its violation without any one of its faults, with a
-/// smaller fault, or with one cycle less.
+/// Returns whether every fault, its size and every cycle is necessary for the violation.
 fn is_locally_minimal(Shown { name, target, spec }: &Shown) {
     assert!(target.is_shown_by(spec), "{name}");
     let with = |plan: FaultPlan| RunSpec { plan, ..spec.clone() };
@@ -270,8 +269,7 @@ fn fencing_never_lets_more_stale_writes_through_and_does_not_end_overlaps() {
             let fencing =
                 violation.remedies.iter().find(|remedy| remedy.name == "fencing").unwrap();
             if violation.violation.kind == Kind::StaleWrite {
-                // A restart resets the token counter too, so a plan may break the lock with tokens
-                // as well.
+                // A restart also resets the token counter, so tokens may not help.
                 let forgets = fixture.1 == "restart";
                 assert!(forgets || fencing.on_this_plan != OnThisPlan::StillThere, "{fixture:?}");
                 assert!(fencing.broken_with <= fencing.broken_without, "{fixture:?} {fencing:?}");

@@ -1,8 +1,5 @@
-//! Tests of violations that fencepost must find within a hundred seeds from 0, and of violations
-//! that it must never find. The README has both in a table.
-//!
-//! `FENCEPOST_SEEDS` sets another number of seeds; `cargo test --release --test simulation
-//! must_find -- --nocapture --include-ignored` prints the findings of each cell.
+//! Tests of violations that fencepost must find within a hundred seeds from 0, and of others that
+//! it must never find. The README has both in a table. `FENCEPOST_SEEDS` sets the number of seeds.
 
 use fencepost::run::verdicts::Findings;
 use fencepost::setup::scenario::{FaultSizes, Hold, Persistence, Servers};
@@ -98,7 +95,7 @@ fn never(cell: &Cell, kinds: &[Kind]) {
             cell.client, cell.fault, cell.first_seed
         );
     }
-    // A quiet cell is conclusive only if its runs exercised the lock.
+    // A quiet case is conclusive only if its runs exercised the lock.
     assert!(
         cell.valid * 2 > cell.runs,
         "{} x {}: only {} runs are valid",
@@ -128,9 +125,8 @@ fn single_node_loses_locks_to_asynchronous_replication() {
     finds_for(under("single-node", "failover"), Kind::Overlap, Cause::AsyncReplicationLoss);
 }
 
-/// Without any partition, the primary crashes with a lock that no replica has received. The lock
-/// must be free most of the time. Otherwise the promoted replica still has an earlier lock that was
-/// released, and no process acquires the lock until that one expires.
+/// The primary crashes with a lock that no replica has received. The lock must be free most of the
+/// time. Otherwise the promoted replica still has an earlier lock, which blocks all processes.
 #[test]
 fn single_node_loses_locks_to_a_primary_that_dies_with_them() {
     let client = fencepost_clients::find("single-node").unwrap();

@@ -1,4 +1,4 @@
-//! The pinned seeds: the first of every cell whose violation must be found.
+//! The pinned seeds, one for each case whose violation must be found.
 
 use fencepost::setup::scenario::Hold;
 use fencepost::{RunSpec, Scenario};

@@ -1,11 +1,11 @@
-//! Redlock as a small abstract model, which is searched breadth first for the shortest path to two
-//! holders, which is compared with minimal runs.
+//! Compares minimal runs of Redlock with the shortest path to two holders in an abstract model,
+//! which a breadth-first search finds.
 //!
 //! The model follows that of the Specl project (`showcase/redlock.specl`). A client asks the
 //! masters one after the other. A separate step may expire a master's lock once true time has
 //! reached the end of its lease. A client checks the validity of its lock by its own clock, which
-//! may lag. Specl reports a violation of its model "in 15 steps" for three masters, two clients and
-//! a ttl of 3, which are 15 states and therefore 14 transitions.
+//! may lag. For three masters, two clients and a ttl of 3, Specl reports a violation "in 15 steps",
+//! which are 15 states and therefore 14 transitions.
 
 use fencepost::diagnosis::{Target, minimise};
 use fencepost::setup::scenario::Servers;
@@ -40,7 +40,7 @@ impl Model {
         Model { time: 0, clients: [(0, Phase::Idle); 2], masters: vec![None; masters] }
     }
 
-    /// Packs the state into a number. Every time fits in four bits.
+    /// Packs the state into a number, with four bits for each time.
     fn key(&self) -> u128 {
         let pack = |key: u128, (bits, value): (u32, usize)| key << bits | value as u128;
         let mut key = pack(0, (4, self.time.into()));
@@ -161,7 +161,7 @@ fn more_time_makes_no_shorter_way_with_5_masters() {
 
 #[test]
 fn a_master_that_never_forgets_in_time_lets_nobody_else_in() {
-    // With a ttl beyond the end of time, no lock expires, so there is no path to two holders.
+    // This ttl outlasts the model, so no lock expires, and no path leads to two holders.
     let mut model = Model::new(3);
     model.masters = vec![Some((0, TIME_MAX + 1)); 3];
     model.clients[0].1 = Phase::Holding;
@@ -217,8 +217,8 @@ fn forgetting(masters: u16) -> usize {
     timeline.keys.iter().filter(expired).count()
 }
 
-/// In a run, a lease that expires at one master expires at all of them, so a minimal run is longer
-/// than the model's shortest path.
+/// In a run, a lease that expires at one master expires at all of them. A minimal run is therefore
+/// longer than the model's shortest path.
 #[test]
 fn a_minimal_run_is_longer_than_the_optimum_by_the_masters_that_forget_besides_one() {
     for (masters, optimum) in [(3, 14), (5, 18)] {

@@ -13,7 +13,7 @@ use fencepost_reports::{Action, Change, History, What, judge};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// Runs a pause of 4 s that begins one second after client-1 has entered a critical section of 7 s.
+/// Pauses client-1 for 4 s, one second after it enters a critical section of 7 s.
 fn paused(section: Section) -> History {
     let hold = Hold::Drawn(SpanRange::new(Span::secs(7), Span::secs(7)));
     let scenario = Scenario { section, hold, processes: 1, cycles: 1, ..Scenario::default() };
@@ -37,8 +37,8 @@ fn released_at(history: &History) -> SimTime {
 #[test]
 fn a_pause_makes_work_late_by_all_of_it_and_waiting_by_what_outlasts_it() {
     let seconds = |section| released_at(&paused(section)).0 / 1_000_000;
-    // The first half is over at 3.5 s, which the paused process notices at 5 s. The second half
-    // takes its full time.
+    // The first half ends at 3.5 s, but the paused process notices this only at 5 s. The second
+    // half takes its full time.
     assert_eq!(seconds(Section::Wait), 8);
     // Halfway through, the process finds that its lease would not outlast the second half.
     assert!((9..=10).contains(&seconds(Section::Work)), "{}", seconds(Section::Work));
@@ -72,9 +72,9 @@ fn what_an_operator_types_has_an_effect_where_there_is_one_to_have() {
     assert_eq!(fired, expected, "nothing is written down, and no replicas are demanded");
 }
 
-/// When an operator makes a server follow another, it accepts no writes until a Sentinel has found
-/// out that its primary reports itself as a replica. A watchdog that cannot renew meanwhile loses
-/// the lock. Its holder, which waits for a nested acquire, continues.
+/// A primary that an operator makes a replica accepts no writes until a Sentinel notices this. A
+/// watchdog that cannot renew meanwhile loses the lock, and its holder, which waits for a nested
+/// acquire, continues.
 #[test]
 fn what_an_operator_types_breaks_a_lock_that_has_to_be_renewed_and_none_that_stops_at_its_lease() {
     let broken = |client: &str| {
@@ -84,8 +84,8 @@ fn what_an_operator_types_breaks_a_lock_that_has_to_be_renewed_and_none_that_sto
     assert_eq!(broken("fencing"), 0);
 }
 
-/// Runs a process that is cut off from its Chubby cell 1 s after it entered, and that works longer
-/// than its session lasts.
+/// Cuts a process off from its Chubby cell 1 s after it enters a critical section that outlasts its
+/// session.
 fn cut_off(client: &str) -> History {
     let hold = Hold::Drawn(SpanRange::new(Span::secs(50), Span::secs(50)));
     let scenario = Scenario { hold, processes: 1, cycles: 1, ..Scenario::default() };

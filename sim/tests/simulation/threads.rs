@@ -1,5 +1,4 @@
-//! Tests of several threads in one process. Locks may or may not distinguish them, and a pause
-//! stops all of them.
+//! Tests of several threads in one process, which a pause stops together.
 
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{delete_if_owned, fresh_owner};
@@ -17,8 +16,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// A lock whose threads all share one id per process. Unlike `spring-registry`, it has no lock
-/// inside the process.
+/// A lock whose threads share one owner id per process, without a lock inside the process.
 static LEAKY: Definition = Definition {
     name: "leaky-registry",
     about: "one owner id per process in Redis by Lua, and no lock inside the process",
@@ -164,7 +162,7 @@ fn hit(client: &'static Definition, fault: Fault, at: u64) -> RunOutcome {
 }
 
 /// Returns a time at which both threads of client-1 have just begun an acquire or a critical
-/// section. Until a fault at that time, the run equals one without faults.
+/// section. A run with a fault at that time equals a faultless one until then.
 fn both_busy(client: &'static Definition, from: u64) -> u64 {
     let quiet =
         hit(client, Fault::Pause { node: Node::Client(2), duration_us: Micros(1) }, 60_000_000);

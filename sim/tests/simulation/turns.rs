@@ -1,5 +1,4 @@
-//! Tests that the roles of servers and Sentinels during a failover are recorded in a possible
-//! order.
+//! Tests that the records of a failover have a possible order of roles.
 
 use fencepost::clients::find;
 use fencepost::{Engine, RunSpec, Scenario};

@@ -1,5 +1,4 @@
-//! Tests of locks that can forget a waiter, each with a twin that does not. All are written over
-//! the public API.
+//! Tests of locks that can forget a waiter, each with a twin that does not.
 
 mod both;
 mod by_message;

@@ -1,4 +1,4 @@
-//! Tests of locks that resend a command when its reply is late, and believe the second answer.
+//! Tests of locks that resend a command when its reply is late, and believe the second reply.
 
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{delete_if_owned, fresh_owner, set_if_absent};
@@ -55,8 +55,7 @@ impl Resender {
         Resender { env, redis, ttl_ms: settings.ttl.as_millis().to_string(), habit }
     }
 
-    /// Returns whether the process takes a refusal of the second command as certain, after the
-    /// first one failed in this way.
+    /// Returns whether the process trusts a refusal of the second command.
     fn is_certain(&self, first: &CallError) -> bool {
         self.habit == Habit::Believes || !first.may_have_applied()
     }
@@ -161,7 +160,7 @@ fn the_textbook_locks_tell_nothing_that_is_not_so() {
     }
 }
 
-/// In seed 91, the majority removes a member while the member is cut off from the grantor.
+/// In seed 91, the majority removes a member while it is cut off from the grantor.
 #[test]
 fn a_gemfire_member_that_departed_does_not_say_that_a_grantor_that_missed_it_released_its_lock() {
     let client = find("gemfire").unwrap();

@@ -1,6 +1,5 @@
-//! A line-based server, in a real and a simulated version. It answers `echo WORD` with the word and
-//! closes the connection at `close`. After `stay`, it reacts late to the end of the client's
-//! stream. It then sends `end` and closes.
+//! A line-based server, in a real and a simulated version. It answers `echo WORD` and closes the
+//! connection at `close`. After `stay`, it sends `end` late after the end of the client's stream.
 
 use fencepost_programs::{News, Request, SocketId};
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! A server with a planted mistake: the operator wraps the server's machine.
+//! A server with a planted mistake, whose machine the operator wraps.
 
 use super::operator::Operator;
 use super::rule::Rule;

@@ -1,4 +1,4 @@
-//! Mistakes in the tokens of storage requests, and in the storage's rule.
+//! Mistakes in the tokens of storage requests, and in the check by the storage.
 
 use super::operator::{At, Of, Operator, Side};
 use super::resp::{Call, number};

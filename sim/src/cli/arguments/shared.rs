@@ -1,4 +1,4 @@
-//! Arguments shared by several commands, and small ones.
+//! Arguments that several commands share, and those of small commands.
 
 use crate::cli::progress::Verbosity;
 use clap::Args;
@@ -73,7 +73,6 @@ pub(crate) struct ProjectArguments {
 }
 
 impl ProjectArguments {
-    /// Returns whether either option is set. Replay commands must then refuse a project file.
     pub(crate) fn is_set(&self) -> bool {
         self.config.is_some() || self.no_config
     }

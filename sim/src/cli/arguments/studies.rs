@@ -1,5 +1,4 @@
-//! The arguments of the studies. Boundary, matrix, compare, gallery and reality run many seeds;
-//! explore runs many plans.
+//! The arguments of commands that run many seeds or plans, such as `boundary` and `explore`.
 
 use super::shared::{JobsArgument, QuietArgument};
 use super::values::{seed, seed_range, shard};

@@ -1,6 +1,5 @@
-//! Parsers for seeds, ranges, bytes, shards and other values that clap cannot parse itself.
+//! Parsers for values that clap cannot parse itself, such as seeds, ranges, bytes and shards.
 
-/// Parses a decimal or hexadecimal seed.
 pub(super) fn seed(text: &str) -> Result<u64, String> {
     let number = match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
@@ -52,8 +51,7 @@ pub(super) fn memory(text: &str) -> Result<u64, String> {
     bytes.filter(|bytes| *bytes > 0).ok_or_else(expected)
 }
 
-/// Parses the size of an ensemble. It must be odd, because one more member tolerates no more
-/// failures.
+/// Parses the size of an ensemble. An even size tolerates no more failures than the odd one below.
 pub(super) fn ensemble(text: &str) -> Result<u16, String> {
     let size = text.parse().ok().filter(|size| matches!(size, 1 | 3 | 5));
     size.ok_or_else(|| "expected 1, 3 or 5".to_owned())

@@ -1,4 +1,4 @@
-//! The findings store of a sweep. Known seeds run first, and new findings are added.
+//! Runs the known seeds of the findings store first in a sweep, and adds new findings.
 
 use super::store::{Store, today};
 use crate::cli::output::log;

@@ -1,4 +1,4 @@
-//! The file of the store. A process reads it as a whole, and only one process at a time changes it.
+//! The file of the findings store. Only one process at a time changes it.
 
 use super::super::output::read_file;
 use crate::cli::Failure;
@@ -37,7 +37,6 @@ impl Store {
         Findings::read(&text).map_err(|error| Failure::content(&self.path, error))
     }
 
-    /// Changes the store, after other processes have finished their changes.
     pub(crate) fn change<T>(
         &self,
         change: impl FnOnce(&mut Findings) -> Result<T, Failure>,
@@ -51,7 +50,7 @@ impl Store {
     }
 }
 
-/// Returns the date in UTC. SOURCE_DATE_EPOCH overrides it.
+/// Returns the date in UTC, which SOURCE_DATE_EPOCH overrides.
 pub(crate) fn today() -> Result<String, Failure> {
     let stated = std::env::var("SOURCE_DATE_EPOCH").ok();
     let seconds = stated.as_ref().map_or_else(|| Some(now_s()), |text| text.parse().ok());

@@ -1,4 +1,4 @@
-//! The option `merge --watch DIR`, which shows the progress of all slices of a sweep.
+//! The option `merge --watch DIR`, which shows the progress of all shards of a sweep.
 
 use crate::cli::output::{log, read_file};
 use crate::cli::progress::{clock, in_words};

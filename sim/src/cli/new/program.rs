@@ -1,4 +1,4 @@
-//! The command `fencepost new program`, which writes a worker to start from.
+//! The command `fencepost new program`, which writes a template of a worker.
 
 use super::write_new;
 use crate::cli::arguments::NewProgramArguments;

@@ -1,4 +1,4 @@
-//! Finds, reads and checks the project file, key by key.
+//! Reads and checks the project file.
 
 use super::super::output::read_file;
 use super::value::{check, tokens};

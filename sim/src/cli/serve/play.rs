@@ -1,4 +1,4 @@
-//! `fencepost serve --seed N --fault F`: plays a plan on the served servers.
+//! The command `fencepost serve --seed N --fault F`, which plays a fault plan on the servers.
 
 use super::{members, options, port};
 use crate::cli::Failure;
@@ -13,7 +13,7 @@ use fencepost_faults::{Micros, Seed, Spans, Topology};
 use fencepost_serve::{Announcement, ServeError, Staging, serve_staged, wall_clock};
 use std::ops::ControlFlow;
 
-/// Faults begin within it unless --duration sets another length.
+/// Default time within which all faults begin.
 const LENGTH: Micros = Micros::from_secs(60);
 
 pub(super) fn play(

@@ -13,7 +13,7 @@ use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Stream};
 use rand_core::Rng;
 
-/// Port of every replica. The paper specifies none.
+/// Port of every replica, which the paper does not specify.
 const PORT: u16 = 2_006;
 /// Number of replicas. Section 2.2 of the paper says "typically five".
 const REPLICAS: u16 = 5;
@@ -53,7 +53,7 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     ensemble::servers(setup.topology, PORT)
 }
 
-/// Returns the lease of a session. The master extends it by 12 s, or by more if the ttl is longer.
+/// Returns the lease of a session, which is at least 12 s.
 fn lease(ttl: Micros) -> Micros {
     ttl.clamp(Micros(SESSION_LEASE_US), Micros(SESSION_LEASE_MAX_US))
 }

@@ -1,4 +1,4 @@
-//! Parts that the coordinators with majority agreement share.
+//! Functions for coordinators whose servers agree by majority.
 
 use super::address;
 use crate::setup::scenario::Scenario;

@@ -43,7 +43,7 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     ensemble::servers(setup.topology, PORT)
 }
 
-/// Returns the lease, in whole seconds and of at least one and a half election timeouts.
+/// Returns the lease in whole seconds, at least one and a half election timeouts.
 fn lease(ttl: Micros) -> Micros {
     let seconds = whole_seconds(Duration::from_micros(ttl.0));
     let least = u64::try_from(Config::default().ttl_min()).unwrap_or(0);
@@ -51,8 +51,8 @@ fn lease(ttl: Micros) -> Micros {
 }
 
 /// Returns the time to recover. A new leader extends each lease by an election timeout, checks
-/// twice a second for expired leases, and retries a failed revocation after 3 s. Elections may be
-/// tied, so four of them are allowed for, of up to two election timeouts each. A client's request
+/// twice a second for expired leases, and retries a failed revocation after 3 s. Four elections of
+/// up to two election timeouts are allowed for, because elections may be tied. A client's request
 /// may fail after 5 s and two election timeouts.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     let election = Micros::from_millis(Config::default().election_ms());

@@ -1,4 +1,4 @@
-//! GemFire: a distributed system of three servers, of which every process is a member too.
+//! GemFire: a distributed system of three servers and all processes.
 
 use super::serving::Served;
 use super::{Entry, ServerSetup, ensemble};
@@ -35,8 +35,8 @@ fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     Box::new(move |_, now| Box::new(GemFire::new(config.clone(), now)))
 }
 
-/// Returns the member timeout. A silent member departs after two and a half timeouts, which equal
-/// the ttl.
+/// Returns the member timeout. Silent members depart after two and a half timeouts, which equal the
+/// ttl.
 fn member_timeout(ttl: Micros) -> Micros {
     Micros((ttl.0 / 5 * 2).max(1))
 }

@@ -1,4 +1,4 @@
-//! MySQL, as implemented by MariaDB: one server, whose user locks end with their connections.
+//! MySQL, in the form of MariaDB: one server, whose user locks end with their connections.
 
 use super::serving::Served;
 use super::{Entry, ServerSetup, address};
@@ -37,7 +37,7 @@ fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     Box::new(move |disk, _| Box::new(Mysql::new(config.clone(), &disk)))
 }
 
-/// Returns the statements that create the tables. The locks of the table create their own database.
+/// Returns the statements that create the tables.
 fn schema(lock: &str) -> String {
     let lock = lock.replace('\'', "''");
     format!(
@@ -50,8 +50,8 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(vec![address(Node::Server(1), PORT)])
 }
 
-/// Returns the time to recover. A waiting lock request checks once a second whether its client is
-/// still connected.
+/// Returns the time to recover. A waiting lock request checks its client's connection once a
+/// second.
 fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(1)
 }

@@ -1,4 +1,4 @@
-//! Servers that the user brings. They are always real: `hosts/real/own.rs` runs them.
+//! Servers that the user brings, which are always real.
 
 use super::{Entry, ServerSetup};
 use crate::setup::scenario::{Factory, Scenario};
@@ -10,7 +10,7 @@ pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::Own,
     about: "your own server (--server)",
     port: 0,
-    // fencepost does not know which server leads or replicates, nor a command that clears it.
+    // fencepost knows neither their leader nor a command that clears them.
     not_exercised: &[Family::Failover, Family::ReplicationLag, Family::Eviction, Family::Operator],
     unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     tick: Micros::ZERO,
@@ -30,7 +30,6 @@ fn machine(_: &ServerSetup<'_>, node: Node) -> Factory {
     panic!("{node} is a server of the user: there is no simulated one");
 }
 
-/// Programs get the addresses of the servers by their names: see `programs/places.rs`.
 fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(Vec::new())
 }

@@ -28,7 +28,7 @@ pub(super) const ENTRY: Entry = Entry {
     recovery,
 };
 
-/// Returns the servers. There is a standby only if the faults need one or the scenario requests it.
+/// Returns the servers. A standby exists only if the faults need one or the scenario requests it.
 fn topology(scenario: &Scenario, client: &Definition, families: &Families) -> Topology {
     let wants_standby = |family| matches!(family, Family::Failover | Family::ReplicationLag);
     let of_program = scenario.program(client).map(|program| program.deployment);
@@ -109,9 +109,9 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(servers.into_iter().map(|server| address(server, PORT)).collect())
 }
 
-/// Returns the time to recover. A deadlock is detected a second after the last wait has begun
-/// (`deadlock_timeout`). A standby detects a lost connection when it sends its next status, after
-/// 10 s, and may take 5 s to open another one.
+/// Returns the time to recover. A deadlock is detected after 1 s (`deadlock_timeout`). A standby
+/// detects a lost connection when it sends its next status, after 10 s, and may take 5 s to open
+/// another one.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     match topology {
         Topology::Standby { .. } => Micros::from_secs(1 + 10 + 5),
@@ -119,8 +119,8 @@ fn recovery(_: &Scenario, topology: Topology) -> Micros {
     }
 }
 
-/// Returns the server to serve. Its databases are only for tests, because the secrets for cancelling
-/// queries are predictable.
+/// Returns the server for `serve`. It is only for tests, because its secrets for cancelling queries
+/// are predictable.
 pub(crate) fn served(clients_max: Option<u32>) -> Served {
     Served::new(
         "postgresql",

@@ -91,7 +91,7 @@ fn redis(setup: &ServerSetup<'_>, node: Node) -> Factory {
 fn sentinel(setup: &ServerSetup<'_>, node: Node) -> Factory {
     let scenario = setup.scenario;
     let address = |node: Node, port| SentinelAddress { host: node.to_string(), port };
-    // Sentinels of a long-running deployment have found and recorded the replicas.
+    // Sentinels of a long-running deployment know the replicas.
     let replicas = (2..=scenario.servers.replicas + 1).map(Node::Redis);
     let config = SentinelConfig {
         master_name: MASTER_NAME.to_owned(),
@@ -135,8 +135,8 @@ fn first_master(scenario: &Scenario, process: Node) -> usize {
     }
 }
 
-/// Returns the time to recover. With Sentinel, it is down-after, twice the failover-timeout and the
-/// 30 s of TILT.
+/// Returns the time to recover. With Sentinel, this is down-after, twice the failover-timeout and
+/// the 30 s of TILT.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     match topology {
         Topology::Replicated { down_after_us, failover_timeout_us, .. } => {

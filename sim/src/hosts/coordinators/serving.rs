@@ -1,5 +1,4 @@
-//! Serves single servers and members of an ensemble over real TCP, either with persistent files and
-//! the real clock, or on a stage.
+//! Serves single servers and members of an ensemble over real TCP, with files or on a stage.
 
 use fake_redis::serve::ServeOptions;
 use fencepost_machine::{DiskImage, Machine, Now};
@@ -19,7 +18,6 @@ pub(crate) struct Place<'p> {
     pub(crate) dir: Option<&'p Path>,
 }
 
-/// Host and port.
 type Address = (String, u16);
 
 /// The state from which a server starts.
@@ -30,7 +28,6 @@ pub(super) struct Seat {
     pub(super) now: Now,
 }
 
-/// A kind of servers.
 #[derive(Clone)]
 pub(crate) struct Served {
     role: &'static str,
@@ -47,7 +44,6 @@ impl Served {
         Served { role, folder, machine: Arc::new(move |seat| Box::new(machine(seat))) }
     }
 
-    /// Starts each server on its own thread.
     pub(crate) fn start(&self, place: Place<'_>) -> Result<Serving, ServeError> {
         let (listeners, all) = addresses(place)?;
         let mut members = Vec::new();
@@ -63,7 +59,6 @@ impl Served {
         Serving::start(members)
     }
 
-    /// Listens for servers of a stage, whose files are in memory.
     pub(crate) fn stage(
         &self,
         place: Place<'_>,
@@ -81,7 +76,6 @@ impl Served {
     }
 }
 
-/// Listens for Redis servers of a stage.
 pub(crate) fn stage_redis(
     options: &ServeOptions,
 ) -> Result<(Vec<TcpListener>, Vec<StagedServer>), ServeError> {
@@ -91,7 +85,7 @@ pub(crate) fn stage_redis(
     Ok((listeners, fake_redis::serve::staged(options, &ports)?))
 }
 
-/// All listen before any starts: each needs the addresses of the others.
+/// Opens all listeners before any server starts, because each server needs all addresses.
 fn addresses(place: Place<'_>) -> Result<(Vec<TcpListener>, Vec<Address>), ServeError> {
     let listeners = listen(place.bind, place.port, place.servers)?;
     let (host, mut all) = (announced(place.bind), Vec::new());

@@ -39,8 +39,7 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     ensemble::servers(setup.topology, PORT)
 }
 
-/// Returns the session timeout, which is two to twenty ticks (`minSessionTimeout`,
-/// `maxSessionTimeout`).
+/// Returns the session timeout, two to twenty ticks (`minSessionTimeout`, `maxSessionTimeout`).
 fn lease(ttl: Micros) -> Micros {
     let ticks = |count| Micros(tick().0 * count);
     ttl.clamp(ticks(2), ticks(20))
@@ -52,9 +51,9 @@ fn tick() -> Micros {
 
 /// Returns the time to recover. A session outlives its timeout by up to a tick. Before that,
 /// members may take syncLimit to notice that they lost each other, and initLimit for a failed
-/// attempt to follow a leader. A client notices after two thirds of its timeout that its server is
-/// silent. It then tries each server for an equal part of the timeout. It sleeps for up to a second
-/// before each attempt, and once more before it starts the list again.
+/// attempt to follow a leader. A client notices a silent server after two thirds of its timeout. It
+/// then tries each server for an equal part of the timeout, and sleeps for up to a second before
+/// each attempt and each round.
 fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
     let (config, servers, timeout) =
         (Config::default(), u64::from(count(topology)), lease(scenario.ttl.0));

@@ -1,11 +1,11 @@
-//! Finds the line with the error in a program's stderr.
+//! Finds the error message in a program's stderr.
 
 pub(super) fn error_line<'l>(lines: &[&'l str]) -> Option<&'l str> {
     let is_said = |line: &&str| !line.trim().is_empty() && !line.starts_with("SLF4J: ");
     let said: Vec<&str> = lines.iter().copied().filter(is_said).collect();
     let traced = said.iter().rposition(|line| line.starts_with("Traceback (most recent call"));
-    // Python indents the stack frames. The error is on the first line after them that is not
-    // indented.
+    // Python indents stack frames, so the error is on the first line after them without
+    // indentation.
     let of_python = traced.and_then(|at| said[at + 1..].iter().find(|line| !is_indented(line)));
     let named = || {
         let begins = |line: &&&str| is_first_of_error(line);
@@ -27,8 +27,7 @@ fn is_indented(line: &str) -> bool {
 
 fn is_first_of_error(line: &str) -> bool {
     const OPENINGS: [&str; 4] = ["Exception in thread ", "panic: ", "fatal error: ", "Uncaught "];
-    // The first line of an error begins with `Error: `, `java.io.IOException: ` or `SomeError
-    // [CODE]: `.
+    // The first line of an error starts with, for example, `Error: ` or `java.io.IOException: `.
     let class = line.split([':', ' ']).next().unwrap_or_default();
     let is_class = (class.ends_with("Error") || class.ends_with("Exception"))
         && class.chars().all(|letter| letter.is_alphanumeric() || "._$".contains(letter));

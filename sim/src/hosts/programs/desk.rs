@@ -22,8 +22,7 @@ impl Desk {
         self.names.borrow_mut().insert((machine, name), holder);
     }
 
-    /// Returns the holder with a name on a machine. Without a name, or with an unknown one, it is
-    /// the machine's process itself.
+    /// Returns the named holder on a machine, or by default the machine's process itself.
     pub(crate) fn holder(&self, machine: Node, name: Option<Bytes>) -> Node {
         let named = name.and_then(|name| self.names.borrow().get(&(machine, name)).copied());
         named.unwrap_or(machine)
@@ -34,8 +33,7 @@ impl Desk {
         self.entries.borrow_mut().insert(node, entry);
     }
 
-    /// Returns the acquisition to which the node's requests belong. It remains the same after the
-    /// release, until the next acquisition.
+    /// Returns the latest acquisition, to which the node's requests belong even after its release.
     pub(crate) fn acquisition(&self, node: Node) -> Option<u64> {
         self.entries.borrow().get(&node).and_then(|entry| entry.acquisition)
     }

@@ -26,11 +26,11 @@ use std::time::Duration;
 
 const JUDGE: &str = "judge";
 const JUDGE_PORT: u16 = 9001;
-/// Work advances in pieces of this length, so a pause delays its end by the length of the pause,
-/// give or take one piece.
+/// Length of a piece of work. A pause delays the end of the work by its own length, give or take
+/// one piece.
 const WORK_PIECE_US: u64 = 10_000;
 
-/// The environment of users' programs and servers, besides what they inherit.
+/// The environment of users' programs and servers, in addition to inherited variables.
 pub(crate) const FIXED: &[(&str, &str)] = &[
     ("LANG", "C.UTF-8"),
     ("TZ", "UTC"),
@@ -232,7 +232,7 @@ impl Host {
         }
     }
 
-    /// Handles the end of a peer's data. A server closes its own end in turn, and the judge does so
+    /// Handles the end of a peer's data. A server then closes its own end. The judge closes its end
     /// once no work is left.
     fn hears_the_end(&mut self, socket: SocketId) -> bool {
         match self.ends.get_mut(&socket) {

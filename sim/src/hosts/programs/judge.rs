@@ -127,8 +127,8 @@ impl Judge {
         Answer::Now(answer)
     }
 
-    /// Returns the position of the holder with this name. Each name is a thread of the process, and
-    /// the first one is the process itself. Returns `None` if the process cannot have more threads.
+    /// Returns the index of the named holder, which is a thread of the process. The first one is
+    /// the process itself. Returns `None` if there are too many threads.
     fn holder(&mut self, name: Option<Bytes>) -> Option<usize> {
         if let Some(known) = self.holders.iter().position(|holder| holder.name == name) {
             return Some(known);
@@ -170,7 +170,7 @@ impl Judge {
         let valid_ms: Option<u64> = valid_ms.and_then(number);
         let what = What::Ok {
             operation,
-            // The owner is determined after the run (see `watched`).
+            // The owner is determined after the run.
             owner: None,
             token: token.and_then(number),
             valid_for_us: valid_ms.map(Micros::from_millis),

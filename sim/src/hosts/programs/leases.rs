@@ -1,16 +1,13 @@
-//! Interprets leases that are kept in a value, as the score of a sorted set or in a field of a
-//! hash.
-//!
-//! Servers do not know such leases. The events of the key are converted to those of a key with an
-//! expiry. The result has an owner, a lease, and an expiry wherever a command only removed expired
-//! entries.
+//! Interprets leases that programs store as scores of a sorted set or in fields of a hash. Servers
+//! do not know such leases, so the events of the key are converted to those of a key with an
+//! expiry.
 
 use crate::world::node_clock::WALL_EPOCH_US;
 use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_reports::{Change, Event, What};
 use std::collections::BTreeMap;
 
-/// Smallest number that is read as seconds of the Unix epoch. Smaller numbers are counts.
+/// Smallest number that counts as seconds of the Unix epoch. Smaller numbers are counts.
 const SECONDS_MIN: f64 = 1e9;
 /// Tolerated clock error of a program that removes expired entries.
 const TOLERANCE: Micros = Micros::from_millis(50);

@@ -1,4 +1,4 @@
-//! The environment variables that tell a program the addresses of the servers.
+//! The environment variables with the addresses of the servers.
 
 use super::{Program, ProgramDeployment};
 use crate::setup::scenario::OwnServer;
@@ -40,8 +40,7 @@ fn own_address(server: &OwnServer) -> Address {
     Address { host: server.name.clone(), port: server.port }
 }
 
-/// Returns the variables for coordinators other than Redis, whose clients expect all addresses in
-/// one value.
+/// Returns the variables for coordinators whose clients expect all addresses in one value.
 fn of_members(program: &Program, members: &[Address]) -> Vec<(String, String)> {
     let all = joined(members);
     let first = members.first().map_or(String::new(), ToString::to_string);

@@ -1,5 +1,5 @@
-//! Identifies programs after a run by the files that their processes executed or read as code, and
-//! by the versions of interpreters and packages.
+//! Identifies programs after a run by the files that they executed or read as code, and by the
+//! versions of interpreters and packages.
 
 mod versions;
 
@@ -18,7 +18,7 @@ const SYSTEM: &[&str] = &[
 const CODE: &[&str] =
     &["cjs", "js", "lua", "mjs", "php", "pl", "pm", "py", "pyc", "rb", "sh", "ts"];
 
-/// Magic bytes of executable files: scripts, ELF, archives and classes of Java, and WebAssembly.
+/// Magic bytes of executable files: scripts, ELF, Java archives and classes, and WebAssembly.
 const HEADS: &[&[u8]] = &[b"#!", b"\x7fELF", b"PK\x03\x04", b"\xca\xfe\xba\xbe", b"\0asm"];
 
 pub(crate) fn ran<'l>(lives: impl Iterator<Item = &'l Life>) -> Ran {
@@ -41,7 +41,7 @@ pub(crate) fn ran<'l>(lives: impl Iterator<Item = &'l Life>) -> Ran {
     Ran { files, versions: versions::versions(&executed, &opened) }
 }
 
-/// Checks a program's files against a report. The error names the first difference.
+/// Checks that a program's files are those of a report. The error names the first difference.
 pub fn unchanged(program: &Program, ran: &Ran) -> Result<(), InvalidProgram> {
     let now = program.hashes();
     let of_words = program.files.iter().find(|(file, hash)| now.get(*file) != Some(hash));
@@ -60,8 +60,7 @@ fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Returns the source of a file. Python reads `__pycache__/a.cpython-311.pyc` instead of `a.py` if
-/// it exists.
+/// Returns the source `a.py` for Python's `__pycache__/a.cpython-311.pyc`.
 fn source(path: &Path) -> PathBuf {
     let compiled = || {
         let folder = path.parent().filter(|folder| folder.ends_with("__pycache__"))?.parent()?;

@@ -1,5 +1,4 @@
-//! Records of programs in addition to the history: their output, how they ended, and their system
-//! calls.
+//! Records of programs in addition to the history: their output, ends and system calls.
 
 use super::complaint::{error_line, is_of_uncaught};
 use fencepost_faults::{Node, SimTime};
@@ -18,27 +17,27 @@ pub struct Life {
     pub node: Node,
     /// Start time.
     pub started: SimTime,
-    /// Time and kind of the program's own end; `None` if its host crashed or the run was over.
+    /// Time and kind of the program's own end. `None` if its host crashed or the run ended.
     pub ending: Option<(SimTime, Ending)>,
     /// `true` if the program ended in its critical section.
     pub died_inside: bool,
-    /// Printed bytes, with their times and channels.
+    /// Printed bytes with their times and channels.
     pub output: Vec<(SimTime, Channel, Vec<u8>)>,
-    /// Number of printed bytes that were not kept.
+    /// Number of printed bytes that were dropped.
     pub output_dropped: usize,
     /// `true` if the program reported anything to the judge.
     pub has_spoken: bool,
     /// Time of the last message to any host.
     pub sent_last: Option<SimTime>,
-    /// Time of the host's crash; `None` if the program ended by itself or the run was over.
+    /// Time of the host's crash. `None` if the program ended by itself or the run ended.
     pub crashed: Option<SimTime>,
-    /// Time at which the thread that took the lock died, if the process lived on.
+    /// Time at which the thread that took the lock died while its process lived on.
     pub died: Option<SimTime>,
-    /// The system calls at which the program was stopped.
+    /// System calls at which the program was stopped.
     pub calls: Vec<CallMade>,
-    /// The files that the program executed and read.
+    /// Files that the program executed and read.
     pub used: FilesUsed,
-    /// Number of interrupted threads.
+    /// Number of times that a thread was interrupted.
     pub preempted: u32,
 }
 
@@ -99,8 +98,7 @@ impl Life {
         }
     }
 
-    /// Returns the printed lines. A line that was printed in pieces has the time of its first
-    /// piece.
+    /// Returns the printed lines, each with the time of its first piece.
     fn lines(&self) -> Vec<Printed> {
         let mut lines: Vec<(Printed, Vec<u8>)> = Vec::new();
         let mut open: BTreeMap<Channel, usize> = BTreeMap::new();
@@ -136,8 +134,7 @@ impl Life {
         Some(error.chars().take(LETTERS_MAX).collect())
     }
 
-    /// Returns when a thread died with the lock while its process stayed alive and sent nothing
-    /// more.
+    /// Returns when a thread died with the lock, if its process lived on and sent nothing more.
     fn died_at(&self) -> Option<SimTime> {
         let lines = self.lines();
         let mut errors = lines.iter().rev().filter(|line| line.is_error);
@@ -151,7 +148,7 @@ impl Life {
         matches!(self.ending, Some((_, Ending::Stuck(_))))
     }
 
-    /// Returns the reason why the program did not do its work, if it failed.
+    /// Returns a description of the program's failure, if it failed.
     pub fn failure(&self) -> Option<String> {
         let told = |time: SimTime, how: &str| {
             let said = self.complaint().map_or(String::new(), |words| format!(": {words}"));
@@ -172,8 +169,7 @@ impl Life {
     }
 }
 
-/// Ends the waits of dead threads in the events, because their processes no longer wait for
-/// anything.
+/// Removes the waits of dead threads from the events.
 pub(crate) fn end_dead(lives: &mut [Life], events: &mut Vec<Event>) {
     for life in lives {
         let node = life.node;
@@ -221,7 +217,7 @@ pub(crate) fn in_words(ending: &Ending) -> String {
     }
 }
 
-/// Returns the first call in which two runs of the same programs differ.
+/// Describes the first call in which two runs of the same programs differ.
 pub fn first_difference(one: &[Life], other: &[Life]) -> Option<String> {
     if one.len() != other.len() {
         return Some(format!(

@@ -1,5 +1,4 @@
-//! The subset of RESP that the judge and the storage need, with the commands that client libraries
-//! send on connection.
+//! The subset of RESP that the judge, the storage and client libraries' greetings need.
 
 use bytes::{Bytes, BytesMut};
 use redis_protocol::resp2::decode::decode_bytes_mut;
@@ -28,8 +27,7 @@ pub(crate) fn name(word: &Bytes) -> String {
     String::from_utf8_lossy(word).to_ascii_uppercase()
 }
 
-/// Removes `wanted` and the word after it, and returns that word. The first two words, the note's
-/// name and its subject, are never removed.
+/// Removes `wanted` and the next word, which it returns. The first two words are never removed.
 pub(crate) fn take_pair(words: &mut Vec<Bytes>, wanted: &str) -> Option<Bytes> {
     let place = (2..words.len().checked_sub(1)?).rev().find(|at| name(&words[*at]) == wanted)?;
     words.drain(place..place + 2).nth(1)

@@ -1,7 +1,5 @@
-//! Interprets locks that are a token in a list. The key exists while the lock is free.
-//!
-//! A process that removes the token from the list is granted the key, and a process that returns
-//! the token removes the key.
+//! Interprets locks that are a token in a list, whose key exists while the lock is free. Removing
+//! the token grants the lock, and returning it releases the lock.
 
 use fencepost_faults::Node;
 use fencepost_reports::{Action, Change, Event, What};

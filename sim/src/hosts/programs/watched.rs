@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The key by which a run was judged.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Watched {
-    /// The key, or the pattern of the keys if there are several locks.
+    /// The key, or a pattern if there are several locks.
     pub key: String,
     /// The requested key, if no process ever wrote it.
     pub instead_of: Option<String>,
@@ -62,8 +62,7 @@ fn quoted(keys: &[String]) -> Vec<String> {
 }
 
 /// Finds the lock's key. If no process wrote a key with the stated prefix, the lock is the only
-/// other key that processes wrote, the only one with an expiry, or the only one that they removed
-/// again.
+/// other key that was written, that had an expiry, or that was removed again.
 pub(crate) fn watch(
     mut events: Vec<Event>,
     stated: &str,
@@ -106,8 +105,8 @@ fn key_of(name: &str, pattern: &str) -> String {
     }
 }
 
-/// Returns the keys that were renewed if no watched key was. A single extension may complete a
-/// grant, so at least two count.
+/// Returns the keys that were renewed, if no watched key was. Only keys with two extensions count,
+/// because a single one may complete a grant.
 fn renewed(events: &[Event], watched: &str) -> Vec<String> {
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     for event in events {
@@ -156,9 +155,9 @@ fn choose(events: &[Event], stated: &str) -> Watched {
     }
 }
 
-/// Determines the owner value of each acquisition. It is the value of the process's last grant
-/// during the acquire, or else the value whose lease it extended. If there is neither, and no other
-/// key of Redis can be the lock, the owner is a value that no server has.
+/// Determines the owner value of each acquisition: the value of the process's last grant during the
+/// acquire, or the value whose lease it extended. Without either, the owner is a value that no
+/// server has, unless another key of Redis can be the lock.
 fn name_owners(events: &mut [Event], watched: &Watched, coordinator: Coordinator) {
     let mut asked: BTreeMap<u64, usize> = BTreeMap::new();
     let mut about: BTreeMap<Node, String> = BTreeMap::new();

@@ -1,9 +1,6 @@
-//! The storage's protocol for users' own programs. Its commands are `GET name [token] [AS holder]`
-//! and `SET name value [token] [AS holder]`, and the greetings of client libraries. The guarded
-//! value is called `orders`; other values are not judged.
-//!
-//! A request belongs to the latest acquisition that its process, or the named holder, reported.
-//! Requests before any acquisition are not judged.
+//! The storage's protocol for users' own programs: `GET name [token] [AS holder]`, `SET name value
+//! [token] [AS holder]`, and the greetings of client libraries. Only the value `orders` is judged.
+//! A request belongs to the latest acquisition of its process or of the named holder.
 
 use super::{Request, Storage, answer, error};
 use crate::hosts::programs::resp::{courtesy, name, number, take_pair, words};

@@ -1,4 +1,4 @@
-//! An application that gives up calls of its lock.
+//! An application that abandons calls of its lock before they return.
 
 use crate::setup::scenario::{Calls, Scenario};
 use crate::world::recorder::Recorder;

@@ -40,7 +40,7 @@ pub(crate) async fn work(mut process: Process) {
     while member.cycles_left.get() > 0 {
         let think = draw::uniform(&mut *member.draws.borrow_mut(), process.scenario.think.micros());
         process.env.sleep(Duration::from_micros(think)).await;
-        // The draws come before the cycle, so that the lock does not influence later draws.
+        // The lock must not influence later draws, so these draws come before the cycle.
         let hold = process.draw_hold();
         process.is_work = process.draw_section();
         process.is_nested = process.draw_nesting();
@@ -146,10 +146,9 @@ impl Process {
         }
     }
 
-    /// Runs a critical section. A process cannot check the clock at every step, so it checks
-    /// halfway through its work, and continues only if the lease will outlast the rest. It
-    /// therefore never writes past the stated validity unless it was paused after that check
-    /// (Kleppmann 2016).
+    /// Runs a critical section. Halfway through its work, the process checks the clock, and
+    /// continues only if the lease will outlast the rest. It therefore writes past the stated
+    /// validity only if it is paused after that check (Kleppmann 2016).
     async fn critical_section(
         &mut self,
         acquisition: u64,
@@ -250,8 +249,8 @@ impl Process {
         stretch.left(&self.env, &self.roster, self.node.machine(), self.is_work)
     }
 
-    /// Extends the lease, with further attempts after an unknown outcome. Returns `false` if the
-    /// lock was lost.
+    /// Extends the lease, and tries again after an unknown outcome. Returns `false` if the lock was
+    /// lost.
     async fn extends(&mut self, lease: &mut Lease) -> bool {
         loop {
             let operation = self.recorder.invoke(self.node, Action::Extend);
@@ -302,7 +301,7 @@ impl Process {
         true
     }
 
-    /// Returns the remaining lease. A lease without a stated validity lasts the ttl.
+    /// Returns the remaining lease, which is the ttl if the lock states no validity.
     fn remaining(&self, lease: &Lease) -> Duration {
         match lease.valid_until {
             Some(until) => until.since(self.env.monotonic_clock()),
@@ -370,8 +369,8 @@ impl Stretch {
         let passed = env.monotonic_clock().since(self.began);
         let idle = roster.stood_still(machine).saturating_sub(self.stood_still);
         let done = if is_work { passed.saturating_sub(idle) } else { passed };
-        // Timers count whole microseconds. A wait of less than one would end at once, and the
-        // caller would loop without progress.
+        // Timers count whole microseconds, so a shorter wait would end immediately, and the caller
+        // would loop.
         Some(self.span.saturating_sub(done)).filter(|left| left.as_micros() > 0)
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The real servers of a run, by coordinator. Other coordinators are simulated.
+/// The real servers of a run by coordinator. All other coordinators are simulated.
 pub type RealServers = BTreeMap<String, ServerBinary>;
 
 /// The binary of a real server.
@@ -35,7 +35,7 @@ pub enum InvalidServers {
     Coordinator {
         /// Name in the argument.
         name: String,
-        /// Coordinators that have real servers.
+        /// The coordinators that have real servers.
         expected: String,
     },
     /// The binary cannot be run as a server.
@@ -56,15 +56,15 @@ pub enum InvalidServers {
     Changed {
         /// Path of the file.
         path: String,
-        /// Name and version that the file reported, or the user's name for its server.
+        /// Name and version in the report, or the user's name for the server.
         was: String,
     },
-    /// A server of the user's cannot be run.
+    /// The user's own server cannot be run.
     #[error("--server '{text}': {why}")]
     Own {
         /// The argument.
         text: String,
-        /// Why not, or what would be valid.
+        /// Description of the problem, or of a valid argument.
         why: String,
     },
 }

@@ -1,5 +1,5 @@
-//! A macro that generates the types of a scenario from the table of its keys. The types are flat in
-//! files and reports, and grouped in memory.
+//! A macro that generates the types of a scenario from its keys. The types are flat in files and
+//! reports, and grouped in memory.
 
 use serde::Serialize;
 
@@ -23,7 +23,7 @@ pub(super) fn as_text(value: &serde_json::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Declares the scenario. A key is `name: Type = value`, optionally with a check, `, |value|
+/// Declares the scenario. A key is `name: Type = value`, optionally followed by a check: `, |value|
 /// condition => "valid values"`.
 macro_rules! scenario {
     (
@@ -104,7 +104,6 @@ macro_rules! scenario {
         }
 
         impl Scenario {
-            /// Checks each value by itself. Errors name the value and the valid ones.
             pub(super) fn validate_values(&self) -> Result<(), InvalidScenario> {
                 $(
                     $($({

@@ -1,4 +1,4 @@
-//! Hashes files with SHA-256. A file is read again only if its size or its times have changed.
+//! Computes the SHA-256 of files. A file is read again only if its size or times have changed.
 
 use fencepost_reports::sha256;
 use std::collections::BTreeMap;

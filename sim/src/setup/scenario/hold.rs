@@ -1,4 +1,4 @@
-//! The duration of a critical section ([`Hold`]).
+//! The duration of a critical section.
 
 use crate::setup::span::{InvalidSpan, SpanRange};
 use schemars::JsonSchema;
@@ -8,7 +8,7 @@ use std::fmt;
 /// The duration of a critical section.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Hold {
-    /// A duration that is drawn log-uniformly from a range.
+    /// A duration drawn log-uniformly from a range.
     Drawn(SpanRange),
     /// The time until the lock's validity ends, or the ttl if the lock states none.
     UntilValidity,

@@ -51,13 +51,13 @@ impl From<LockScript> for Written {
 type Traits = (Deployment, bool, bool);
 
 impl LockScript {
-    /// Returns the command-line flags that load this script again.
+    /// Returns the command-line flags that load this script.
     pub fn flags(&self) -> String {
         let own = serde_json::to_value(self).ok();
         own.as_ref().and_then(fencepost_reports::record::programs::lock_flags).unwrap_or_default()
     }
 
-    /// Returns the script's entry among the locks, which is made once for each name.
+    /// Returns the script's entry among the locks. There is one for each name.
     pub fn definition(&self) -> &'static Definition {
         static KNOWN: Mutex<Vec<&'static Definition>> = Mutex::new(Vec::new());
         let traits = |one: &Definition| -> Traits { (one.deployment, one.has_tokens, one.is_fair) };

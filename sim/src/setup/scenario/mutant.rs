@@ -1,4 +1,4 @@
-//! A mistake planted in a run, to test the tests. Scenario files cannot plant one.
+//! A mistake planted in a run, to test the tests. Scenario files cannot contain one.
 
 use fencepost_faults::Node;
 use fencepost_machine::{DiskImage, Machine, Now};
@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::rc::Rc;
 
-/// Makes a server's machine at every start, from the content of its disk.
+/// Makes a server's machine at every start, from the contents of its disk.
 pub type Factory = Box<dyn FnMut(DiskImage, Now) -> Box<dyn Machine>>;
 
 /// Wraps the machine of a node, if the mistake applies to that node.
@@ -15,9 +15,9 @@ pub type Wrap = Box<dyn Fn(Node, Factory) -> Factory>;
 /// A mistake in the servers of a run, or in the messages between them and the lock.
 #[derive(Clone, Copy)]
 pub struct Mutant {
-    /// Name of the mistake, which identifies it.
+    /// Unique name of the mistake.
     pub name: &'static str,
-    /// Plants the mistake in one run, and counts its effects there.
+    /// Function that plants the mistake in one run, and counts its effects there.
     pub plant: fn(&'static str, Rc<Cell<u64>>) -> Wrap,
 }
 

@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-/// The names of other machines of a run.
 const TAKEN: [&str; 3] = ["judge", "localhost", "storage"];
 
 /// A user's own server. The first is named `server-1`, the second `server-2`, and so on.
@@ -29,8 +28,8 @@ pub struct OwnServer {
 }
 
 impl OwnServer {
-    /// Reads `NAME=CMD` or `NAME:PORT=CMD`, with paths relative to a folder. The port is 0 if it is
-    /// not given.
+    /// Parses `NAME=CMD` or `NAME:PORT=CMD`, with paths relative to a folder. The default port is
+    /// 0.
     pub fn parse(text: &str, folder: &Path) -> Result<OwnServer, InvalidServers> {
         let wrong = |why: &str| InvalidServers::own(text, why);
         let form = "expected NAME=CMD or NAME:PORT=CMD, like queue:11300='beanstalkd -b .'";
@@ -55,14 +54,14 @@ impl OwnServer {
         Ok(server)
     }
 
-    /// The SHA-256 of every file among its words, as it is now.
+    /// Returns the current SHA-256 of each file in the command.
     pub fn hashes(&self) -> BTreeMap<String, String> {
         let files = self.command.iter().filter(|word| word.starts_with('/'));
         let hash = |word: &String| Some((word.clone(), hashed(Path::new(word))?.sha256.clone()));
         files.filter_map(hash).collect()
     }
 
-    /// Checks that its files are those of the report.
+    /// Checks that the files are still those of the report.
     pub fn unchanged(&self) -> Result<(), InvalidServers> {
         let now = self.hashes();
         match self.files.iter().find(|(file, hash)| now.get(*file) != Some(hash)) {
@@ -74,13 +73,13 @@ impl OwnServer {
         }
     }
 
-    /// `queue:11300`, as programs connect to it.
+    /// Returns the address for programs, such as `queue:11300`.
     pub fn address(&self) -> String {
         format!("{}:{}", self.name, self.port)
     }
 }
 
-/// The user's names of `server-1`, `server-2` and so on.
+/// Returns the addresses of servers by the user's names for them.
 pub(crate) fn aliases(
     servers: &[OwnServer],
     addresses: &BTreeMap<String, Ipv4Addr>,
@@ -104,7 +103,7 @@ fn refusal(name: &str) -> Option<String> {
     is_taken.then(|| format!("another machine is called {name}: expected another NAME"))
 }
 
-/// Its folder is another one than the user's.
+/// Replaces relative paths, because the server runs in another folder than the user's.
 fn absolute(command: &[String], folder: &Path) -> Result<Vec<String>, String> {
     let folders = std::env::var("PATH").unwrap_or_default();
     let found = fencepost_programs::find_program(&command[0], folder, &folders);

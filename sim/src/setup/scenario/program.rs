@@ -121,7 +121,7 @@ pub enum InvalidProgram {
     /// The coordinator does not have the requested servers.
     #[error("--deployment '{}': expected {expected} for programs on {coordinator}", .asked.name())]
     Deployment {
-        /// The requested servers.
+        /// Requested deployment.
         asked: ProgramDeployment,
         /// Name of the coordinator.
         coordinator: &'static str,
@@ -142,7 +142,7 @@ pub enum InvalidProgram {
 }
 
 impl ProgramDeployment {
-    /// Returns the name for `--deployment`.
+    /// Returns the name in `--deployment`.
     pub fn name(self) -> &'static str {
         match self {
             ProgramDeployment::Single => "single",
@@ -176,7 +176,7 @@ impl Program {
         Program::parse_in(text, &folder)
     }
 
-    /// Parses a program that will start in this folder. The default name is the last file.
+    /// Parses a program that will start in this folder. Its default name is that of the last file.
     pub fn parse_in(text: &str, folder: &Path) -> Result<Program, InvalidProgram> {
         let is_name = |name: &str| {
             !name.is_empty()
@@ -209,8 +209,7 @@ impl Program {
         Ok(program)
     }
 
-    /// Sets the coordinator and its servers. Without a request, the servers are the coordinator's
-    /// default.
+    /// Sets the coordinator and the deployment, or the coordinator's default deployment.
     pub fn set_servers(&mut self, coordinator: Coordinator, asked: Option<ProgramDeployment>) {
         let default = ProgramDeployment::of(coordinator).first().copied();
         self.coordinator = coordinator;
@@ -251,19 +250,19 @@ impl Program {
             .collect()
     }
 
-    /// Takes its files, and those of its servers, as they are now.
+    /// Updates the hashes of all files of the program and its servers.
     pub fn update(&mut self) {
         self.files = self.hashes();
         self.servers.iter_mut().for_each(|server| server.files = server.hashes());
     }
 
-    /// The flags that request it again.
+    /// Returns the command-line flags for this program.
     pub fn flags(&self) -> String {
         let own = serde_json::to_value(self).ok();
         own.as_ref().and_then(fencepost_reports::record::programs::flags).unwrap_or_default()
     }
 
-    /// Returns the program's entry among the locks, which is made once for each name.
+    /// Returns the program's entry among the locks. There is one for each name.
     pub fn definition(&self) -> &'static Definition {
         static KNOWN: Mutex<Vec<&'static Definition>> = Mutex::new(Vec::new());
         let deployment = match (self.coordinator, self.deployment) {
@@ -271,7 +270,7 @@ impl Program {
             (Coordinator::Redis, _) => Deployment::Primary,
             (Coordinator::Memcached, _) => Deployment::Memcached,
             (Coordinator::ZooKeeper, _) => Deployment::ZooKeeper,
-            // If the lock is a row with a lease, the history's header says so (`RunSpec::header`).
+            // The history's header states whether the lock is a row with a lease.
             (Coordinator::PostgreSql, _) => Deployment::PostgreSql(Keeps::Connection),
             (Coordinator::MySql, _) => Deployment::MySql,
             (Coordinator::Etcd, _) => Deployment::Etcd(ServerLock::Unchecked),

@@ -1,4 +1,4 @@
-//! Strategies for the timing of faults, and for the order of messages.
+//! Strategies for the timing of faults and the order of messages.
 
 use clap::ValueEnum;
 use schemars::JsonSchema;
@@ -23,7 +23,7 @@ pub enum Strategy {
 }
 
 impl Strategy {
-    /// Returns the value for `--strategy`.
+    /// Returns the name in `--strategy`.
     pub fn name(self) -> &'static str {
         match self {
             Strategy::Uniform => "uniform",
@@ -32,8 +32,7 @@ impl Strategy {
         }
     }
 
-    /// Returns the strategy of reports without this key, which used uniform faults. Reports of
-    /// uniform runs still omit the key.
+    /// Returns the strategy of reports without this key, which have uniform faults.
     pub(super) fn unsaid() -> Strategy {
         Strategy::Uniform
     }

@@ -1,5 +1,5 @@
-//! The benchmarks' workload without locks and servers. It has the same connections, messages and
-//! timers, with a byte for each command and reply, so only the engine's own work remains.
+//! The benchmarks' workload without locks and servers, with a byte for each command and reply, to
+//! measure only the engine's own work.
 
 use super::{HOLD, address, settings};
 use bytes::{Bytes, BytesMut};

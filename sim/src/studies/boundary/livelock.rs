@@ -1,11 +1,10 @@
 //! Computes the spread of retry delays that prevents processes from repeatedly splitting the votes
 //! of independent masters.
 //!
-//! In a round of attempts each of `n` processes begins after a delay drawn uniformly from a spread
-//! `s`. The first leads the second by more than `g` with probability `(1 - g / s)^n` (the spacing
-//! of uniform order statistics: David and Nagaraja, "Order Statistics", 2003, section 6.4). If the
-//! lead is at least the time in which a process gets a majority, the first process has it before
-//! any other process asks.
+//! In a round, each of `n` processes begins after a delay drawn uniformly from a spread `s`. The
+//! first leads the second by more than `g` with probability `(1 - g / s)^n` (the spacing of uniform
+//! order statistics: David and Nagaraja, "Order Statistics", 2003, section 6.4). The first process
+//! wins if its lead is at least the time in which a process gets a majority.
 
 use crate::setup::scenario::Scenario;
 use fencepost_faults::Micros;
@@ -14,13 +13,11 @@ use fencepost_reports::documents::boundary::Bound;
 const RISK: f64 = 1e-6;
 const STEP_US: u64 = 1_000;
 
-/// Returns the smallest sufficient spread, or `None` if no spread up to a lease suffices. Rounds
-/// are assumed to begin together. This is the worst case, because processes whose rounds begin at
-/// different times do not collide.
+/// Returns the smallest sufficient spread, or `None` if none up to a lease suffices. In the assumed
+/// worst case, rounds begin together.
 pub(super) fn spread(scenario: &Scenario) -> Option<Bound> {
     let contest = Contest::of(scenario);
-    // A larger spread leaves fewer rounds within the time, but a process is more likely to win each
-    // of them.
+    // With a larger spread, fewer rounds fit into the time, but a process wins more of them.
     let mut spreads = (1..=contest.time_us / STEP_US).map(|steps| steps * STEP_US);
     let value = spreads.find(|spread_us| contest.risk(*spread_us) <= RISK)?;
     Some(Bound {
@@ -68,7 +65,7 @@ impl Contest {
     }
 }
 
-/// Computes a power. A loop gives the same result on every machine.
+/// A loop gives the same result on every machine, unlike `powi`.
 fn power(base: f64, exponent: u64) -> f64 {
     (0..exponent).fold(1.0, |product, _| product * base)
 }

@@ -1,4 +1,4 @@
-//! The table of quantities to vary. A quantity is one entry here.
+//! The table of scenario parameters that `boundary` can vary.
 
 use super::livelock;
 use crate::setup::scenario::{FaultSizes, Scenario};
@@ -9,7 +9,7 @@ use fencepost_reports::documents::boundary::{Bound, Quantity, Unit, Worse};
 
 /// A parameter of the scenario that can be varied.
 pub struct Varied {
-    /// Name for `--vary`.
+    /// Name in `--vary`.
     pub name: &'static str,
     /// Description in one line.
     pub about: &'static str,
@@ -17,19 +17,19 @@ pub struct Varied {
     pub unit: Unit,
     /// Direction in which the lock is more likely to break.
     pub worse: Worse,
-    /// Fault families that the quantity affects, one of which is required; empty for all.
+    /// Fault families that the quantity affects, one of which is required. Empty for all families.
     pub families: &'static [Family],
-    /// Coordinator whose locks the quantity affects; `None` for all.
+    /// Coordinator whose locks the quantity affects, or `None` for all.
     pub only_on: Option<Coordinator>,
-    /// Returns the default range of the search, as the least and the greatest value.
+    /// Function that returns the default range of the search.
     pub range: fn(&Facts) -> (u64, u64),
-    /// Sets the value in the scenario.
+    /// Function that sets the value in the scenario.
     pub set: fn(&mut Scenario, u64),
-    /// Returns the computed bounds, the tightest first.
+    /// Function that returns the computed bounds, the tightest first.
     pub bounds: fn(&Facts) -> Vec<Bound>,
 }
 
-/// The inputs of the bounds.
+/// The inputs of the computed bounds.
 #[derive(Clone, Debug)]
 pub struct Facts {
     /// Coordinator that keeps the lock.
@@ -37,12 +37,11 @@ pub struct Facts {
     /// The scenario of the search.
     pub scenario: Scenario,
     /// Longest undelayed time from the first server's grant until a process leaves its critical
-    /// section. The minimum time of a reply is subtracted, because the next holder learns of its
-    /// grant no sooner.
+    /// section, minus the shortest time in which the next holder learns of its grant.
     pub longest_hold: Micros,
-    /// Time before its ttl at which a server may end a lease, by the server's clock.
+    /// Time before its ttl, by the server's clock, at which a server may end a lease.
     pub tick: Micros,
-    /// Shortest time for which the servers keep a silent session, if the lock lives with one.
+    /// Shortest time for which servers keep a silent session, if the lock depends on one.
     pub session: Option<Micros>,
 }
 
@@ -300,7 +299,7 @@ pub fn find(name: &str) -> Option<&'static Varied> {
 }
 
 impl Varied {
-    /// Returns the form in a report.
+    /// Returns the quantity for a report.
     pub fn quantity(&self) -> Quantity {
         Quantity { name: self.name.to_owned(), unit: self.unit, worse: self.worse }
     }
@@ -318,7 +317,7 @@ fn ppm(value: u64, rule: &str, slack: &str) -> Bound {
     Bound { value, rule: rule.to_owned(), slack: slack.to_owned() }
 }
 
-/// Returns the part of the lease that the critical section leaves unused. It is unlimited for a
+/// Returns the part of the lease that the critical section leaves unused, or the maximum for a
 /// session, which a running process keeps.
 fn margin(facts: &Facts) -> Micros {
     if facts.session.is_some() {

@@ -1,5 +1,4 @@
-//! Tests of the computed bounds: runs break rules close to a bound, and no run breaks one on its
-//! milder side.
+//! Tests of the computed bounds. Runs break rules only beyond a bound, and do so close to it.
 
 use super::quantity::{Facts, find};
 use super::{alone, longest_hold};
@@ -65,10 +64,9 @@ fn overlaps(scenario: Scenario, plan: FaultPlan) -> bool {
     judge(&outcome.history).violations.iter().any(|found| found.kind == Kind::Overlap)
 }
 
-/// The validity is the ttl minus 1 % and 2 ms, counted from the first request. The bound is
-/// therefore 10 s / (9.898 s - 2 x 200 us) - 1, which is 1.0345 %. Runs deviate from it by up to
-/// 0.6 ms: opening the connection takes two messages, a server's clock counts whole milliseconds,
-/// and every event begins at a quantum.
+/// The bound is 10 s / (9.898 s - 2 x 200 us) - 1, because the validity is the ttl minus 1 % and 2
+/// ms, counted from the first request. Runs deviate by up to 0.6 ms, because of the two messages
+/// that open a connection, the server's clock of whole milliseconds, and the quantum.
 #[test]
 fn drift_breaks_redlock_by_a_few_messages_beyond_the_bound_and_not_below_it() {
     let scenario = barest_majority("until-validity", 100_000);

@@ -1,4 +1,4 @@
-//! Certificates, which document the runs and can be checked by repeating runs.
+//! Certificates, which document the runs of an exploration and can be checked by repeating some.
 
 mod claim;
 pub mod partial;
@@ -18,7 +18,7 @@ use fencepost_reports::documents::certificate::{
 use fencepost_reports::sha256;
 use stated::{are_all, read_slice, stated, stated_pruned, stated_runs, stated_slice};
 
-/// Returns the certificate of an exploration without a counterexample, before its checksum.
+/// Returns the certificate of an exploration without a counterexample, but no checksum.
 pub fn certificate(bounds: &Bounds, conditions: &[String], ledger: &Ledger) -> Certificate {
     let digests: String = ledger.slices().map(|slice| slice.digest.as_str()).collect();
     Certificate {
@@ -36,7 +36,7 @@ pub fn certificate(bounds: &Bounds, conditions: &[String], ledger: &Ledger) -> C
     }
 }
 
-/// The part of a certificate to repeat.
+/// The part of a certificate's runs to repeat.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Extent {
     /// The runs without a fault, and four slices spread over the others.
@@ -59,7 +59,7 @@ pub enum Checked {
     },
     /// A slice whose result differs.
     Differs(StatedSlice),
-    /// The certificate's slices, conditions or words do not match its bounds.
+    /// The certificate's slices, conditions or texts do not match its bounds.
     Foreign,
     /// The check was stopped.
     Stopped,

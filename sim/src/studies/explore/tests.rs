@@ -1,4 +1,4 @@
-//! Tests explorations of small cells against unpruned ones and plans at every quantum.
+//! Tests that small explorations give the results of unpruned ones and of plans at every quantum.
 
 use super::certificate::{Checked, Extent, certificate, check, chosen, parts_of};
 use crate::engine::Engine;
@@ -119,8 +119,8 @@ fn flawed_locks_have_a_counterexample_with_one_fault_or_none() {
 #[test]
 fn a_restart_that_forgets_breaks_redlock_and_one_that_comes_late_does_not() {
     let mut bounds = bounds("redlock", "restart", 1);
-    // Every link is slow in one base run. A lock gets only the barest majority if votes split, and
-    // votes split only if links differ in latency.
+    // Every link is slow in one base run. Votes split only if links differ in latency, and only
+    // then does a lock get the barest majority.
     bounds.scenario.timing.latency = SpanRange::new(Span(Micros(200)), Span::millis(2));
     let planned = counterexample(&bounds);
     assert_eq!(planned.plan.faults.len(), 1, "{planned:?}");
@@ -187,9 +187,9 @@ fn a_failover_that_cannot_be_is_refused() {
     assert_eq!(bounds("zookeeper-naive", "failover", 1).validate(), Ok(()));
 }
 
-/// The shortest pause that breaks a rule takes the remaining 1.986 s of the lease and the time of
-/// the reply to the next process, together 1.988 s. The rule breaks four quanta later. `boundary
-/// --vary pause` counts the seven messages too.
+/// The shortest pause that breaks a rule is the remaining 1.986 s of the lease and the time of the
+/// reply to the next process, together 1.988 s. The rule breaks four quanta later. `boundary --vary
+/// pause` also counts the seven messages.
 #[test]
 fn the_shortest_pause_that_breaks_a_rule_is_what_arithmetic_leaves_of_the_lease() {
     let mut bounds = bounds("single-node", "pause", 1);
@@ -283,7 +283,7 @@ fn every_message_and_every_event_is_a_place() {
     let base = &bases(&bounds)[1];
     let calm = FaultPlan::default();
     let places = boundaries(&bounds, &calm, &scout(&bounds, base, &calm).expect("it runs"));
-    // The probe of a run without faults begins immediately. A clock step of zero delays the probe.
+    // This clock step of zero delays the probe, which would otherwise begin immediately.
     let nothing = Fault::ClockJump { node: Node::Storage, offset_us: 0 };
     let late = TimedFault { id: 1, at_us: SimTime(120_000_000), fault: nothing };
     let spec = bounds.spec(base, FaultPlan::new(vec![late]));

@@ -1,10 +1,10 @@
-//! An anomaly as one entry of its coordinator's table, with the seed that shows it.
+//! An anomaly in the gallery, with the seed that shows it.
 
 use fencepost_reports::{Cause, Kind};
 
 /// An anomaly with the run that shows it.
 pub struct Exhibit {
-    /// Name of the page's file.
+    /// File name of the page.
     pub name: &'static str,
     /// Short title of the anomaly.
     pub title: &'static str,
@@ -16,7 +16,7 @@ pub struct Exhibit {
     pub client: &'static str,
     /// Fault families of the run.
     pub fault: &'static str,
-    /// Changes to the built-in scenario, as for `--set`.
+    /// Changes to the built-in scenario, as in `--set`.
     pub settings: &'static [(&'static str, &'static str)],
     /// Seed that shows the anomaly.
     pub seed: u64,
@@ -26,13 +26,13 @@ pub struct Exhibit {
     pub cause: Cause,
     /// Text of the remedy.
     pub remedy: &'static str,
-    /// The built-in lock that avoids the anomaly; `None` if there is none.
+    /// Built-in lock that avoids the anomaly, if there is one.
     pub fixed: Option<Fixed>,
-    /// The source that described the anomaly.
+    /// Source that describes the anomaly.
     pub source: &'static str,
 }
 
-/// A lock and settings that keep a rule that the exhibit breaks.
+/// A lock and settings that keep the rule that the exhibit breaks.
 pub struct Fixed {
     /// Name of the lock.
     pub client: &'static str,

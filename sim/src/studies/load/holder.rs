@@ -54,8 +54,6 @@ impl Holder {
         }
     }
 
-    /// Sends the work of a holder. Any answer counts, because only the load on the server is
-    /// measured.
     pub(super) async fn work(&mut self) {
         match self {
             Holder::Redis(session) => drop(session.call(&[b"INCR", b"sequence"]).await),

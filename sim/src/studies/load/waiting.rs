@@ -1,4 +1,4 @@
-//! The ways to wait between two attempts, one variant each.
+//! The ways to wait between two attempts.
 
 use crate::setup::span::{Span, SpanRange};
 use fencepost_clients::Env;
@@ -11,19 +11,20 @@ pub(super) const OWN_RETRY: SpanRange = SpanRange::new(Span::millis(10), Span::m
 /// The way in which a process waits between two attempts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Waiting {
-    /// No wait. The next attempt follows the reply to the last one.
+    /// No wait after the reply to the last attempt.
     None,
     /// A constant span.
     Fixed(Span),
     /// A span drawn uniformly from a range.
     Random(SpanRange),
-    /// A uniform span up to a bound that doubles with every attempt, within the range.
+    /// A span drawn uniformly from zero to a bound. The bound starts at the range's minimum and
+    /// doubles with every attempt, up to its maximum.
     Exponential(SpanRange),
-    /// The lock's own way, by publish/subscribe if the lock supports it.
+    /// The lock's own way, such as publish/subscribe.
     Own,
 }
 
-/// A `--waiting` that cannot be parsed.
+/// The error for an invalid value of `--waiting`.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "waiting '{0}': expected none, fixed:20ms, random:10ms..30ms, exponential:10ms..320ms or own"

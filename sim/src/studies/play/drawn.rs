@@ -1,4 +1,4 @@
-//! The plan of a seed for served machines.
+//! Draws the plan of a seed for served machines.
 
 use crate::hosts::coordinators::entry;
 use fencepost_clients::Coordinator;
@@ -7,16 +7,15 @@ use fencepost_faults::{
     Spans, TimedFault, Topology, Victims, Window, generate,
 };
 
-/// The values from which a plan is drawn.
 #[derive(Clone, Debug)]
 pub(crate) struct Drawing {
     pub(crate) seed: Seed,
     pub(crate) families: Families,
     pub(crate) coordinator: Coordinator,
     pub(crate) topology: Topology,
-    /// The lease of the locks under test.
+    /// Lease of the locks under test.
     pub(crate) ttl: Micros,
-    /// The time in which faults may begin.
+    /// Time in which faults may begin.
     pub(crate) length: Micros,
     pub(crate) restart_delay: Spans,
 }
@@ -24,12 +23,12 @@ pub(crate) struct Drawing {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Drawn {
     pub(crate) plan: FaultPlan,
-    /// The servers, in the order of their listeners.
+    /// The servers in the order of their listeners.
     pub(crate) nodes: Vec<Node>,
     pub(crate) left_out: Vec<(TimedFault, &'static str)>,
 }
 
-/// A plan without a fault that can be played.
+/// The error for a plan of which no fault can be played.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "seed {seed}, fault {families}: none of its faults hits {coordinator} servers or their links: \
@@ -41,7 +40,7 @@ pub(crate) struct Unplayable {
     coordinator: &'static str,
 }
 
-/// All clients together are one process.
+/// Draws a plan in which one process represents all clients.
 pub(crate) fn draw(drawing: &Drawing) -> Result<Drawn, Unplayable> {
     let begin = Micros::from_secs(2).min(Micros(drawing.length.0 / 10));
     let window = Window { begin_us: SimTime(begin.0), end_us: SimTime(drawing.length.0) };
@@ -72,7 +71,7 @@ pub(crate) fn draw(drawing: &Drawing) -> Result<Drawn, Unplayable> {
     Ok(Drawn { plan: FaultPlan::new(played), nodes, left_out })
 }
 
-/// Why a fault cannot be played.
+/// Returns why the fault cannot be played, or `None` if it can.
 fn obstacle(fault: &Fault) -> Option<&'static str> {
     const CLIENT: &str = "serve does not control the clients";
     const STORAGE: &str = "serve has no guarded storage";

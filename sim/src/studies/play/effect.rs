@@ -1,4 +1,4 @@
-//! Carries out faults on a stage, and ends them.
+//! Starts and ends faults on a stage.
 
 use super::command;
 use fencepost_faults::{Direction, Fault, Node, OperatorCommand};
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 pub(super) struct Stagehand {
     stage: Stage,
-    /// In the order of the stage's servers.
+    /// Nodes in the order of the stage's servers.
     nodes: Vec<Node>,
     acting: BTreeSet<u32>,
 }
@@ -29,7 +29,6 @@ impl Stagehand {
         &mut self.stage
     }
 
-    /// Ids of the traps that have sprung.
     pub(super) fn take_sprung(&mut self) -> Vec<u32> {
         let records = self.stage.take_records().into_iter();
         let sprung = records.filter_map(|record| match record.what {
@@ -41,7 +40,7 @@ impl Stagehand {
         sprung
     }
 
-    /// Errors: why the fault has no effect.
+    /// Starts a fault. The error is the reason why it has no effect.
     pub(super) fn begin(&mut self, fault: &Fault, id: u32) -> Result<(), &'static str> {
         self.act(fault, id)?;
         if !fault.kind().is_instant() {
@@ -50,7 +49,7 @@ impl Stagehand {
         Ok(())
     }
 
-    /// Returns `false` if the fault had no effect, or has ended before.
+    /// Ends a fault. Returns `false` if it had no effect or has already ended.
     pub(super) fn end(&mut self, fault: &Fault, id: u32) -> bool {
         let was_acting = self.acting.remove(&id);
         if was_acting {
@@ -135,7 +134,8 @@ impl Stagehand {
         })
     }
 
-    /// All clients are outside; the guarded storage is nowhere.
+    /// Returns the sides of links. All clients are outside the stage, and the guarded storage is
+    /// not part of it.
     fn places(&self, nodes: &[Node]) -> Vec<Place> {
         let place = |node: &Node| match node.is_process() {
             true => Some(Place::Outside),
@@ -168,7 +168,8 @@ impl Stagehand {
         self.operate(node, action)
     }
 
-    /// By its address: the action names servers of a simulation.
+    /// Makes a server follow the next one by its address, because the operator's action names only
+    /// simulated servers.
     fn follow_next(&mut self, node: Node) -> Result<(), &'static str> {
         let server = self.up(node)?;
         let redis = self.nodes.iter().filter(|node| node.is_server()).count();

@@ -1,4 +1,4 @@
-//! The steps of a plan that is played several times.
+//! The steps of a fault plan that is played in several rounds.
 
 use super::Rounds;
 use fencepost_faults::{FaultPlan, Micros, SimTime, TimedFault};
@@ -6,14 +6,14 @@ use std::collections::VecDeque;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Step {
-    /// Counted from 1.
+    /// The start of a round, counted from 1.
     Round(u32),
     Begin(TimedFault),
     End(TimedFault),
     Over,
 }
 
-/// Steps of the current round, with their times since the first one began.
+/// The steps of the current round, with their times since the first round began.
 pub(super) struct Schedule {
     plan: FaultPlan,
     rounds: Rounds,
@@ -49,7 +49,8 @@ impl Schedule {
         Some(due)
     }
 
-    /// A round ends all its faults, but the last one of servers that go on ends none early.
+    /// Begins a round. All its faults end with it, unless the servers continue after the last
+    /// round.
     fn begin_round(&mut self) {
         let Rounds { length, count, ends } = self.rounds;
         let start = SimTime(length.0.saturating_mul(u64::from(self.begun)));

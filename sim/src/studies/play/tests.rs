@@ -1,4 +1,4 @@
-//! Plans on served machines, without sockets: tests pass the time.
+//! Tests of plans on served machines, without sockets. The tests advance the time.
 
 use super::*;
 use crate::hosts::coordinators::memcached;
@@ -51,7 +51,6 @@ impl Desk {
         socket
     }
 
-    /// The reply, and `closed` for the end of the connection.
     fn heard(&mut self, socket: u64) -> String {
         let mut text = String::new();
         for (_, sent) in self.playing.take_sent().into_iter().filter(|(to, _)| *to == socket) {

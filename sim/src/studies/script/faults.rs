@@ -1,7 +1,5 @@
-//! Converts the faults of a run to actions on real servers.
-//!
-//! Faults of clients and of their links need no action, because the recorded requests and replies
-//! already contain their effects. A note states when these faults act.
+//! Converts the faults of a run to actions on real servers. Faults of clients and their links need
+//! none, because the recorded requests and replies contain their effects.
 
 use super::step::{Class, Span, Step};
 use super::{ScriptError, inexpressible};

@@ -1,4 +1,4 @@
-//! A step of a script, and the part of a run that the script repeats.
+//! The steps of a script, and the part of a run that it reproduces.
 
 use fencepost_faults::SimTime;
 use fencepost_reports::Violation;

@@ -1,4 +1,4 @@
-//! Blind spots of a cell, which are mistakes that no number of seeds shows.
+//! Mistakes in a lock that a sweep cannot show with any number of seeds.
 
 use crate::run::fit;
 use crate::setup::lengths::{Length, drawn_for};
@@ -23,7 +23,8 @@ const RULES: &[(Family, Rule)] = &[
     (Family::Failover, away_for_long),
 ];
 
-/// Returns the blind spots of a cell. The family `all` draws its settings, so it has none.
+/// Returns the blind spots of a lock under a fault. The family `all` draws its settings, so it has
+/// none.
 pub(super) fn blind_spots(
     scenario: &Scenario,
     client: &Definition,
@@ -69,8 +70,8 @@ fn short_holds(case: &Case<'_>) -> Option<String> {
     })
 }
 
-/// Reports that clients give up before a delayed answer can arrive. A ZooKeeper session has its own
-/// timeout and a program its own timing, so neither is checked.
+/// Reports that clients give up before a delayed reply can arrive. ZooKeeper sessions and programs
+/// have their own timeouts, so they are not checked.
 fn impatient(case: &Case<'_>) -> Option<String> {
     let Case { scenario, client, families } = case;
     if client.deployment.coordinator() == Coordinator::ZooKeeper

@@ -8,11 +8,11 @@ use fencepost_reports::summary::sweep::{Impossible, SeedRange};
 use serde::{Deserialize, Serialize};
 
 const FORMAT: &str = "fencepost.checkpoint";
-/// Version of the format, which is not published. Only the build that wrote a checkpoint resumes
-/// from it.
+/// Version of the format. It is not published, because only the build that wrote a checkpoint can
+/// resume from it.
 const VERSION: u32 = 1;
 
-/// The state that a sweep needs to resume.
+/// The state from which a sweep resumes.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Checkpoint {
     format: String,
@@ -48,7 +48,7 @@ pub enum InvalidCheckpoint {
          without --resume"
     )]
     Damaged,
-    /// No runs can have produced the sum.
+    /// The counts in the checkpoint contradict each other.
     #[error("its counts contradict each other: {0}")]
     Impossible(#[from] Impossible),
 }
@@ -62,7 +62,7 @@ impl Checkpoint {
         Ok(Checkpoint { checksum: Some(checksum), ..open })
     }
 
-    /// Reads the work in this sweep's checkpoint, and whether a checksum protected the work.
+    /// Reads the finished work from this sweep's checkpoint, and whether a checksum protected it.
     pub fn read(text: &str, spec: &SweepSpec) -> Result<(Sweep, Protection), InvalidCheckpoint> {
         let (read, protection) = Checkpoint::parse(text)?;
         read.belongs_to(spec)?;
@@ -70,7 +70,7 @@ impl Checkpoint {
         Ok((read.sum, protection))
     }
 
-    /// Reads the finished work from a checkpoint without checking which sweep it belongs to.
+    /// Reads the finished work from the checkpoint of any sweep.
     pub fn sum_in(text: &str) -> Result<Sweep, InvalidCheckpoint> {
         Checkpoint::parse(text).map(|(read, _)| read.sum)
     }

@@ -8,8 +8,7 @@ use fencepost_faults::Seed;
 use fencepost_reports::Sweep;
 use std::rc::Rc;
 
-/// Repeats the runs. A different history is a failure of the simulation. The first failure is
-/// returned after all runs.
+/// Repeats the runs. A different history is a failure. Returns the first failure after all runs.
 pub(super) fn confirm(
     spec: &SweepSpec,
     sum: &mut Sweep,

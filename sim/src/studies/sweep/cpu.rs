@@ -1,10 +1,10 @@
-//! The processor time of a thread, where available. It is not part of a history.
+//! Measures the processor time of a thread, which is not part of a history.
 
 /// A stopwatch for the processor time of the current thread.
 pub struct ThreadClock(Option<u64>);
 
 impl ThreadClock {
-    /// Starts to measure.
+    /// Starts the stopwatch.
     pub fn start() -> ThreadClock {
         ThreadClock(thread_micros())
     }

@@ -1,4 +1,4 @@
-//! Reports the violations that a sweep keeps, by running their seeds again.
+//! Repeats the runs of the violations that a sweep keeps, and reports them.
 
 use super::{FailedRun, SweepSpec};
 use crate::run::parallel::in_parallel;
@@ -17,8 +17,8 @@ struct Showing {
     ids: Vec<String>,
 }
 
-/// Repeats the kept runs and passes on a report for each violation, in any order. There are at most
-/// `violations_max` per cell, and the smallest of each anomaly have priority.
+/// Repeats the kept runs and passes on a report for each violation, in any order. The smallest
+/// violation of each anomaly has priority.
 pub fn kept<E: From<FailedRun> + Send>(
     spec: &SweepSpec,
     sum: &Sweep,

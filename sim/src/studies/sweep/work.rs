@@ -1,4 +1,4 @@
-//! The threads of a sweep: distributes the seeds, and adds up the results.
+//! The threads of a sweep, which run the seeds and add up the results.
 
 use super::blind_spots::blind_spots;
 use super::cpu::ThreadClock;
@@ -17,8 +17,8 @@ use fencepost_reports::{RunFacts, Verdict};
 use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Number of seeds that a thread takes at a time. It is small so that threads finish at about the
-/// same time.
+/// Number of seeds that a thread takes at a time, small so that threads finish at about the same
+/// time.
 const CHUNK: u64 = 16;
 
 fn chunk(seeds: u64, jobs: usize) -> u64 {
@@ -151,7 +151,7 @@ impl<'s> Work<'s> {
     fn fail(&self, failed: FailedRun) {
         self.stop.ask();
         let mut done = lock(&self.done);
-        // The failure of the lowest seed is kept, regardless of the order in which threads report.
+        // The failure of the lowest seed is kept, regardless of the order of threads.
         if done.failed.as_ref().is_none_or(|known| failed.seed < known.seed) {
             done.failed = Some(failed);
         }

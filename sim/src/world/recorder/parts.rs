@@ -1,4 +1,4 @@
-//! The roles of servers in a deployment, as they report them after a change.
+//! The roles of servers in a deployment, reported after each change.
 
 use fencepost_faults::Node;
 use fencepost_machine::Notice;
@@ -12,8 +12,7 @@ pub(super) struct Parts {
     known: BTreeMap<Node, Part>,
     up: BTreeSet<Node>,
     synchronised: BTreeSet<Node>,
-    /// `true` if this primary replaced an earlier one. Independent masters are all primaries and
-    /// replace none.
+    /// `true` if this primary replaced an earlier one. Independent masters replace none.
     replaced: bool,
 }
 

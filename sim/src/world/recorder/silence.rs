@@ -1,5 +1,5 @@
-//! Detects silences of waiting threads. They are recorded after healing, when the lock must make
-//! progress, and at any time if a free lock must be available then.
+//! Records silences of waiting threads after healing, when the lock must make progress, and also
+//! before it if a free lock must be available.
 
 use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_reports::{Action, What};

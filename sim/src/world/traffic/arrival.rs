@@ -128,8 +128,7 @@ impl State {
         });
     }
 
-    /// Answers for an end that no longer exists with a reset, as the kernel of the receiving host
-    /// would.
+    /// Replies to data for an end that no longer exists with a reset, as a kernel would.
     #[cold]
     fn data_arrives_too_late(&mut self, message: &Message) {
         self.post(Kind::Reset, (message.to, message.from), NONE, message.flow, Vec::new(), 0);

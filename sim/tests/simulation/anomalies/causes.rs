@@ -1,4 +1,4 @@
-//! Tests of further causes of violations by the locks on memcached and ZooKeeper.
+//! Tests of further causes of violations on memcached and ZooKeeper.
 
 use super::rows::Case;
 use super::rows::coordinators::{
@@ -28,7 +28,7 @@ const fn told(
     CauseCase { case: Case { client, scenario }, fault, kind, cause, seeds }
 }
 
-/// A scenario whose cuts end during the run, because stale reads occur after the end of a cut.
+/// A scenario whose cuts end during the run, because stale reads occur after a cut.
 fn behind_anywhere() -> Scenario {
     Scenario { strategy: Strategy::Uniform, ..behind() }
 }
@@ -53,7 +53,7 @@ const TOLD: &[CauseCase] = &[
     told("zookeeper-lost-watch", alone, ("lost-reply", 10), Kind::Stuck, Cause::LostWatch),
 ];
 
-/// Returns whether the seed shows the cause. Panics if the seed shows an unexplained violation.
+/// Returns whether the seed shows the cause. Panics if it shows an unexplained violation.
 fn shows(told: &CauseCase, seed: u64) -> bool {
     let (client, families) =
         (fencepost_clients::find(told.case.client).unwrap(), told.fault.parse().unwrap());

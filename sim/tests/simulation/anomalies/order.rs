@@ -1,11 +1,11 @@
-//! Finds acquisitions that overtake requests made earlier.
+//! Finds acquisitions that overtake earlier requests.
 
 use super::progress::ends;
 use fencepost_faults::SimTime;
 use fencepost_reports::History;
 use fencepost_reports::judge::timeline::{Acquisition, Outcome, Timeline};
 
-/// Returns the number of overtaken requests. Nested acquires of a holder do not count.
+/// Returns the number of overtaken requests, without nested acquires of a holder.
 pub(crate) fn overtakings(history: &History, margin_us: u64, until: SimTime) -> usize {
     let timeline = Timeline::new(history);
     let nested = |one: &Acquisition<'_>| {

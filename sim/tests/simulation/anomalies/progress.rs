@@ -1,5 +1,4 @@
-//! The progress of a lock, measured by the time during which it was free although a process asked
-//! for it.
+//! Measures the time during which a lock was free although a process requested it.
 
 use super::rows::Case;
 use fencepost::{Engine, RunSpec};
@@ -64,8 +63,7 @@ impl Progress {
         self.split += voted.difference(&won).count() as u64;
     }
 
-    /// Returns the share of attempts with split votes, per mille. Attempts without any vote are not
-    /// counted.
+    /// Returns the share of attempts with split votes, per mille of the attempts with any vote.
     pub(crate) fn split_permille(&self) -> u64 {
         self.split * 1_000 / self.attempts.max(1)
     }

@@ -71,7 +71,7 @@ fn overrun() -> Scenario {
     Scenario { hold, ..Scenario::default() }
 }
 
-/// A process is stuck for ten minutes, and a live process may hold the lock for at most eight
+/// Processes may hang for ten minutes, and no live process may hold the lock for more than eight
 /// leases.
 fn hanging() -> Scenario {
     Scenario {
@@ -81,12 +81,11 @@ fn hanging() -> Scenario {
     }
 }
 
-/// Critical sections last until the end of the validity, while clocks drift apart by up to 3 %.
 fn to_the_end() -> Scenario {
     Scenario { hold: Hold::UntilValidity, ..Scenario::default() }
 }
 
-/// Critical sections last until the end of the validity, while clocks drift apart by up to 1 %.
+/// Clocks drift apart by up to 1 % instead of 3 %.
 fn to_the_end_within_the_margin() -> Scenario {
     Scenario { faults: FaultSizes { drift_ppm: 10_000, ..to_the_end().faults }, ..to_the_end() }
 }
@@ -114,8 +113,7 @@ fn unchecked() -> Scenario {
     Scenario { storage: StorageRule::Unchecked, ..Scenario::default() }
 }
 
-/// Holders write at the end of their lease. The storage checks a write a moment before it stores
-/// it.
+/// Holders write at the end of their lease. The storage stores a write a moment after its check.
 fn check_then_write() -> Scenario {
     Scenario { storage: StorageRule::CheckThenWrite, ..at_the_end() }
 }
@@ -125,7 +123,7 @@ fn at_the_end() -> Scenario {
     Scenario { processes: 6, hold, ..Scenario::default() }
 }
 
-/// There are few acquisitions, so that few random tokens interfere.
+/// With few acquisitions, few random tokens interfere.
 fn few_fenced_writes() -> Scenario {
     Scenario {
         cycles: 2,
@@ -144,8 +142,8 @@ fn sequence() -> Scenario {
     Scenario { workload: Workload::Sequence, ..Scenario::default() }
 }
 
-/// Critical sections outlast the lease, so a lock that is reacquired halfway through has expired by
-/// then.
+/// Critical sections outlast the lease, so the lock has expired when it is reacquired halfway
+/// through.
 fn long_overrun() -> Scenario {
     let hold = Hold::Drawn(SpanRange::new(Span::secs(20), Span::secs(20)));
     Scenario { hold, ..Scenario::default() }
@@ -186,8 +184,8 @@ fn short_lease() -> Scenario {
     }
 }
 
-/// Five processes, including the probe, start at the same time, each with a different master. The
-/// network has a constant latency, and retries have the same delay.
+/// Five processes, including the probe, start at the same time, each with a different master.
+/// Latency and retry delay are constant.
 fn in_step() -> Scenario {
     let ms = Span::millis;
     Scenario {
@@ -227,8 +225,8 @@ pub(crate) const IN_STEP: Slow = Slow {
     fault: "none",
 };
 
-/// Faults are uniform. Aimed faults delay a lock and its twin so much that ten seeds do not tell
-/// them apart.
+/// Faults are uniform, because aimed faults delay a lock and its twin so much that ten seeds cannot
+/// distinguish them.
 pub(super) fn anywhere() -> Scenario {
     Scenario { strategy: Strategy::Uniform, ..Scenario::default() }
 }

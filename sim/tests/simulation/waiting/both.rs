@@ -1,4 +1,4 @@
-//! A lock that takes two masters one after the other, and needs both.
+//! A lock that needs two masters and takes them one after the other.
 
 use super::*;
 
@@ -11,7 +11,6 @@ pub(super) struct Both {
 
 #[derive(Clone, Copy)]
 pub(super) enum Delay {
-    /// All losers retry at the next multiple of 50 ms of the wall clock.
     Aligned,
     Random,
 }

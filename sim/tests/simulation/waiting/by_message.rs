@@ -6,7 +6,6 @@ use super::*;
 pub(super) enum Habit {
     /// A waiter can miss the message before it subscribes, and then sleeps forever.
     Trusts,
-    /// A waiter sleeps for at most a minute.
     TrustsForAMinute,
     AsksAgain,
 }

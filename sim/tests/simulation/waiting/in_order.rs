@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Script that asks for the lock. KEYS are the lock and the queue. ARGV are the owner, the ttl, and
-/// the number of places to remove on a grant.
+/// Requests the lock. KEYS are the lock and the queue. ARGV are the owner, the ttl, and the number
+/// of places to remove on a grant.
 static ASK: Script = Script::new(
     "local head = redis.call('lindex', KEYS[2], 0) \
      if redis.call('exists', KEYS[1]) == 0 and (not head or head == ARGV[1]) then \
@@ -23,7 +23,6 @@ static ASK_ANYHOW: Script = Script::new(
        redis.call('rpush', KEYS[2], ARGV[1]) end \
      return 0",
 );
-/// Script that releases the lock and notifies one place in the queue.
 static LEAVE: Script = Script::new(
     "if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end \
      redis.call('del', KEYS[1]) \
@@ -59,7 +58,6 @@ macro_rules! definition {
 }
 pub(super) static SOUND: Definition = definition!(ASK, "1", "0");
 pub(super) static DROPS_A_PLACE: Definition = definition!(ASK, "2", "0");
-/// A lock that notifies the last process in the queue first.
 pub(super) static LAST_FIRST: Definition = definition!(ASK_ANYHOW, "1", "-1");
 
 impl Queued {

@@ -1,4 +1,4 @@
-//! Changes to commands, and misread replies.
+//! Changes to commands, and replies that the lock misreads.
 
 use crate::operators::resp::{Call, Purpose, grant, number};
 

@@ -1,4 +1,4 @@
-//! Mistakes that locks make while they hold a lock and when they release it.
+//! Mistakes that locks make between an acquisition and the end of its release.
 
 use super::changes::{ANYBODY, given_back, other_key, scaled};
 use super::line::{by, misheard, unsent, words};

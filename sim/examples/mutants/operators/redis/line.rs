@@ -1,4 +1,4 @@
-//! Short constructors of operators.
+//! Functions that create operators for Redis.
 
 use crate::operators::operator::{Operator, lock, server};
 use crate::operators::resp::Call;

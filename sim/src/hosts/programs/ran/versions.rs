@@ -1,5 +1,4 @@
-//! Determines the versions of what ran. Interpreters print theirs, packages of Python or Node have
-//! it in their install folder, and a Go binary contains the versions of its modules.
+//! Determines the versions of interpreters, of Python and Node packages, and of Go modules.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! The claim of a certificate in words, with its limits.
+//! The claim of a certificate as text, with its limits.
 
 use crate::setup::span::Span;
 use crate::studies::explore::plan::bounds::{Bounds, Grain};

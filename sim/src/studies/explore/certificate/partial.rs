@@ -1,4 +1,4 @@
-//! Explorations without a certificate: a shard, or the work before a stop.
+//! Unfinished explorations: shards, and the results before a stop.
 
 use super::stated::{bounds_of, read_slice, stated, stated_pruned, stated_runs, stated_slice};
 use crate::run::verdicts::tool;
@@ -11,16 +11,16 @@ use fencepost_reports::documents::certificate::unfinished::{self, LooseUnit, Unf
 use fencepost_reports::documents::certificate::{changed_values, version_of};
 use fencepost_reports::summary::sweep::{Gaps, Shard};
 
-/// The reason why an exploration cannot be continued, or added to others.
+/// The reason why an exploration cannot be continued or merged.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidPartial {
     /// The document has other bounds, another shard or another build.
     #[error("belongs to another exploration: {0}")]
     Other(String),
-    /// The content cannot be that of any exploration.
+    /// No exploration has this content.
     #[error("not written by explore: {0}")]
     Impossible(String),
-    /// A unit is in two files.
+    /// Two files contain the same unit.
     #[error(
         "unit {} of the plans with {} is also in an earlier file: expected every unit in only one \
          file",
@@ -47,13 +47,13 @@ pub enum InvalidPartial {
 pub struct Merged {
     /// Bounds of the enumeration.
     pub bounds: Bounds,
-    /// Conditions of each base run, in words.
+    /// Descriptions of the base runs' conditions.
     pub conditions: Vec<String>,
     /// The finished runs.
     pub ledger: Ledger,
 }
 
-/// Returns the document for runs that cannot be certified, with the reason, before the checksum.
+/// Returns the document for runs that cannot be certified, with the reason, but no checksum.
 pub fn unfinished(
     bounds: &Bounds,
     conditions: &[String],
@@ -103,7 +103,7 @@ pub fn resumed(
     ledger(bounds, partial)
 }
 
-/// Adds up parts of one exploration in any order. The error has the index of the wrong part.
+/// Merges parts of one exploration. The error has the index of the wrong part.
 pub fn merge(partials: &[Unfinished], gaps: Gaps) -> Result<Merged, (usize, InvalidPartial)> {
     let none = || (0, InvalidPartial::Impossible("there is none".to_owned()));
     let first = partials.first().ok_or_else(none)?;
@@ -134,8 +134,8 @@ fn belongs(found: serde_json::Value, asked: serde_json::Value) -> Result<(), Inv
     first.map_or(Ok(()), |line| Err(InvalidPartial::Other(line)))
 }
 
-/// Maximum count in a document. It exceeds any real exploration, and such counts can be added up
-/// without overflow.
+/// Maximum count in a document. It exceeds any real exploration, and sums of such counts cannot
+/// overflow.
 const COUNT_MAX: u64 = 1 << 48;
 
 fn counts(bounds: &Bounds, partial: &Unfinished) -> Result<Units, InvalidPartial> {

@@ -1,4 +1,4 @@
-//! The bounds of an enumeration: kinds, number and length of faults, the lock and the scenario.
+//! The bounds of an enumeration: number, kinds and length of faults, the lock and the scenario.
 
 use super::level::Level;
 use super::rule::Rule;
@@ -27,17 +27,17 @@ pub enum Grain {
 pub struct Bounds {
     /// The lock under test.
     pub client: &'static Definition,
-    /// Families of the faults; `none` without faults.
+    /// Families of the faults. `none` for no faults.
     pub families: Families,
     /// Maximum number of faults in a plan.
     pub faults: u8,
-    /// Maximum number of messages that a plan delays past their neighbours.
+    /// Maximum number of messages that a plan delays past other events.
     pub delays: u8,
     /// Deployment and workload. Holds, waits and retries are fixed, and base runs vary the latency.
     pub scenario: Scenario,
     /// Maximum duration of a fault, delay of a message, and step of a clock.
     pub longest: Span,
-    /// Durations tried per interval between two timers.
+    /// Number of durations tried per interval between two timers.
     pub grain: Grain,
     /// The pruning rules in effect.
     pub rules: BTreeSet<Rule>,

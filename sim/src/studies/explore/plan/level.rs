@@ -1,4 +1,4 @@
-//! The number of faults and delayed messages in a plan, and the order of such plans.
+//! The numbers of faults and delayed messages in a plan, and the order of such sizes.
 
 use std::fmt;
 
@@ -12,8 +12,8 @@ impl Added {
     pub(crate) const ALL: [Added; 2] = [Added::Delay, Added::Fault];
 }
 
-/// The size of a plan. Plans with few faults come before those with few delays, because a delay
-/// within the latencies is no fault.
+/// The size of a plan. Faults count more than delays, because a delay within the latencies is no
+/// fault.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Level {
     /// Number of faults.
@@ -23,7 +23,7 @@ pub struct Level {
 }
 
 impl Level {
-    /// Returns the total number of additions to a base run.
+    /// Returns the number of additions to a base run.
     pub fn depth(self) -> usize {
         usize::from(self.faults) + usize::from(self.delays)
     }
@@ -53,7 +53,6 @@ impl Level {
     }
 }
 
-/// Formats the level, such as `1 fault` or `no fault and 2 delayed messages`.
 impl fmt::Display for Level {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.faults {

@@ -5,16 +5,16 @@ use super::scout::Scout;
 use fencepost_faults::{Micros, SimTime};
 use std::collections::BTreeSet;
 
-/// Returns the ends of a fault: between any two events, timers of a process, or ends of a lease.
+/// Returns the ends of a fault, between any two events, timers of a process, or ends of a lease.
 pub(crate) fn ends(bounds: &Bounds, from: SimTime, longest: &Scout) -> Vec<SimTime> {
     let timers = longest.timers.iter().map(|(at, _)| at);
     let all = longest.told.iter().chain(timers).chain(&longest.leases);
     between(bounds, from, all.copied().collect())
 }
 
-/// Returns the earliest and the latest of all instants between two checks of the network that find
-/// the link cut. For all ends in between, the run is the same until the probe begins. With coarse
-/// grain, checks within a round trip count as one.
+/// Returns the earliest and the latest end between two checks of the network that find the link
+/// cut. Any end in between gives the same run until the probe begins. With coarse grain, checks
+/// within a round trip count as one.
 pub(crate) fn between_looks(
     bounds: &Bounds,
     from: SimTime,
@@ -32,8 +32,8 @@ pub(crate) fn between_looks(
     looks.iter().zip(next).map(|(look, next)| (SimTime(look.1.0 + quantum), next)).collect()
 }
 
-/// Returns the sizes of a clock step. It takes effect immediately, so only ends of leases divide
-/// the sizes into classes.
+/// Returns the sizes of a clock step. A step takes effect immediately, so only ends of leases
+/// divide the sizes into classes.
 pub(crate) fn steps(bounds: &Bounds, from: SimTime, scout: &Scout) -> Vec<SimTime> {
     between(bounds, from, scout.leases.clone())
 }

@@ -1,9 +1,8 @@
-//! Message orders: computes the possible delays of each message, and compares the orders of two
-//! runs.
+//! Computes the possible delays of each message, and compares the orders of two runs.
 //!
-//! A message is all data that one machine sends to another at one instant. It is delayed past its
-//! neighbours: it arrives just after a later message, timer or end of a lease at its receiver. The
-//! delay is within the range of latencies, so that the network could produce every order by itself.
+//! A message is all data that one machine sends to another at one instant. A delay makes it arrive
+//! just after a later event at its receiver: a message, a timer or the end of a lease. The delay
+//! stays within the range of latencies, so the network could produce every order itself.
 
 use super::base::Base;
 use super::bounds::{Bounds, Grain};
@@ -37,8 +36,8 @@ pub(crate) fn reach(bounds: &Bounds, base: &Base, (from, to): (Node, Node)) -> M
     Micros(bounds.scenario.timing.latency.max.0.0.saturating_sub(takes.0.0))
 }
 
-/// Returns the extra delays after which the data arrives just after each of its neighbours. With
-/// fine grain, also returns the delays after which it arrives at the same time as a neighbour.
+/// Returns the extra delays after which the data arrives just after each later event at its
+/// receiver, or, with fine grain, also at the same time.
 pub(crate) fn delays(
     bounds: &Bounds,
     base: &Base,

@@ -30,8 +30,7 @@ pub struct Planned {
 #[derive(Default)]
 pub(crate) struct Placed {
     pub(crate) plans: Vec<FaultPlan>,
-    /// Equivalent plans, such as shorter cuts. They give the same run, but their extensions may
-    /// differ.
+    /// Plans with the same run, such as shorter cuts, whose extensions may differ.
     pub(crate) alike: Vec<FaultPlan>,
     pub(crate) dead_ends: BTreeSet<usize>,
     pub(crate) pruned: Pruned,
@@ -128,8 +127,7 @@ impl Origin<'_> {
         let Some(met) = site.met(self.scout).filter(|_| has_gaps) else {
             return all.into_iter().collect();
         };
-        // Of all places between two events at the fault's nodes, only the last one before the
-        // second event is kept.
+        // Between two events at the fault's nodes, only the last place is kept.
         let mut kept: Vec<SimTime> = met.into_iter().filter(|at| all.contains(at)).collect();
         kept.dedup();
         if !is_order {

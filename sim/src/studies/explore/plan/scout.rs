@@ -1,4 +1,4 @@
-//! The record of one run, which the placement of faults needs.
+//! The record of one run, which is needed to place faults.
 
 use super::base::Base;
 use super::bounds::Bounds;
@@ -8,8 +8,7 @@ use fencepost_faults::{Fault, FaultPlan, Micros, Node, SimTime, TimedFault};
 use fencepost_reports::{History, What};
 use std::collections::BTreeSet;
 
-/// The record of a run. Its probe begins late, because the probe of a run with an added fault waits
-/// until that fault is over.
+/// The record of a run. Its probe begins late, like that of a run with an added fault.
 pub(crate) struct Scout {
     pub(crate) turns: Vec<(SimTime, Node)>,
     pub(crate) messages: Vec<Message>,
@@ -27,7 +26,7 @@ pub(crate) struct Message {
 }
 
 impl Scout {
-    /// Returns the times at which the network checks the links: when a message is sent, arrives or
+    /// Returns the times at which the network checks the links, when a message is sent, arrives or
     /// is retried.
     pub(crate) fn looks_at(&self, links: &[(Node, Node)]) -> BTreeSet<SimTime> {
         let own = self.messages.iter().filter(|message| links.contains(&message.link()));
@@ -97,8 +96,7 @@ fn late(at_us: SimTime) -> TimedFault {
     }
 }
 
-/// Returns the times at which timers fired. A turn without an incoming message must be due to a
-/// timer.
+/// Returns the times at which timers fired, which are turns without an incoming message.
 fn timers(turns: &[(SimTime, Node)], messages: &[Message]) -> BTreeSet<(SimTime, Node)> {
     let arrivals: BTreeSet<(SimTime, Node)> =
         messages.iter().filter_map(|message| Some((message.arrived?, message.to))).collect();

@@ -1,4 +1,4 @@
-//! The sites of faults: a kind of fault with its target, but without time and magnitude.
+//! The sites of faults. A site is a kind of fault with its target, but without time and magnitude.
 
 use super::scout::Scout;
 use crate::setup::scenario::Scenario;
@@ -34,7 +34,7 @@ pub(crate) enum Site {
         direction: Direction,
     },
     Jump(Node),
-    /// A primary fails until another server has taken over, but at least for `least`.
+    /// A primary fails for at least `least`, and until another server has taken over.
     Fails {
         how: Fault,
         least: Micros,
@@ -47,12 +47,12 @@ pub(crate) enum Site {
     },
 }
 
-/// Length of a trap in quanta. It catches the command whose arrival it precedes, but not the next
-/// one, which arrives a round trip later.
+/// Length of a trap in quanta. The trap catches one command, because the next command arrives a
+/// round trip later.
 const TRAP_QUANTA: u64 = 2;
 
-/// Returns the sites of a family. A partition cuts one link, in one direction or both, or cuts one
-/// machine off.
+/// Returns the sites of a family. A partition cuts a link in one or both directions, or cuts off a
+/// machine.
 pub(crate) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
     let (clients, servers) = (setting.clients(), setting.servers());
     let links = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {
@@ -184,7 +184,7 @@ impl Site {
                 };
                 Measure::Fixed(spans.into_iter().map(died).collect())
             }
-            // A paused server executes the command, but later.
+            // A paused server executes the command later.
             Site::LostReply { server, client } => {
                 let spans = [shortest_trap(scenario), longest];
                 let (server, client) = (*server, *client);

@@ -16,7 +16,7 @@ const DELAYS_MAX: u8 = 2;
 const DEPTH_MAX: usize = 3;
 
 /// Families that can be enumerated. The others draw from ranges that no timer divides into classes
-/// (rates of clocks, slowness of servers, lags of replicas), or combine families.
+/// (clock rates, slowness, replication lags), or combine families.
 const FAMILIES: &[Family] = &[
     Family::Pause,
     Family::ClockJump,
@@ -35,7 +35,7 @@ const FAMILIES: &[Family] = &[
 /// The reason why bounds are invalid.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidBounds {
-    /// The lock and the scenario do not fit together.
+    /// The lock and the scenario are incompatible.
     #[error(transparent)]
     Unfit(#[from] Unfit),
     /// The family cannot be enumerated.
@@ -47,13 +47,13 @@ pub enum InvalidBounds {
     /// There are too many delayed messages, or too many additions in total.
     #[error("delays '{0}': expected 0, 1 or 2, and at most 3 faults and delays together")]
     Delays(u8),
-    /// Messages are to be delayed, but the latency is constant.
+    /// Delayed messages were requested, but the latency is constant.
     #[error("latency '{0}': expected a range with --delays, like 200us..2ms")]
     NoReach(SpanRange),
     /// Faults are requested without a family.
     #[error("fault 'none': expected --faults 0, or any of the faults {valid}", valid = valid())]
     NoFamily,
-    /// The failover would be made by an operator, whose actions are not enumerated.
+    /// An operator makes the failover of this lock's servers, which cannot be enumerated.
     #[error(
         "fault 'failover': on this lock's servers an operator makes the failover, which explore \
          does not enumerate: expected any of {valid}",
@@ -77,7 +77,7 @@ pub enum InvalidBounds {
         /// Value of the key.
         range: SpanRange,
     },
-    /// The lock is a program of the user.
+    /// The lock is the user's own program.
     #[error(
         "program '{0}': expected --client or --lock, because the runs of a program do not share \
          the instants at which faults can begin"
@@ -86,7 +86,7 @@ pub enum InvalidBounds {
     /// The scenario has a slow link.
     #[error("slow-link '{0}': leave it out, because explore makes every link slow in turn")]
     SlowLink(String),
-    /// The application gives up calls at random moments.
+    /// The application abandons calls at random times.
     #[error(
         "{0} '{1}': expected none, because explore does not enumerate cancelled or interrupted \
          calls"

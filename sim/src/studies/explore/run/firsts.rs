@@ -1,6 +1,6 @@
-//! Places the first additions to every base run. If plans are extended further, all first additions
-//! are placed in advance, so that the work can be divided into units. Of several plans with the
-//! same order of messages, only one is extended.
+//! Places the first additions to every base run. If plans are extended further, this happens in
+//! advance, so that the work can be divided into units. Of several plans with the same order of
+//! messages, only one is extended.
 
 use super::ledger::{Slice, Units};
 use super::survey::Survey;
@@ -18,7 +18,7 @@ use fencepost_reports::summary::sweep::Shard;
 use std::collections::BTreeSet;
 
 impl Exploration<'_> {
-    /// Places the first faults and delays if they are extended. A stop leaves some of them out.
+    /// Places all first faults and delays, if they are extended. A stop leaves some of them out.
     pub fn place_all(&mut self, stop: &Stop) -> Result<(), FailedPlan> {
         if self.bounds.most().depth() < 2 {
             return Ok(());
@@ -39,7 +39,7 @@ impl Exploration<'_> {
         Ok(())
     }
 
-    /// Places the first faults and delays if one of these parts of the work extends them.
+    /// Places the first faults and delays if one of these slices extends them.
     pub fn place_for(&mut self, parts: &[Slice], stop: &Stop) -> Result<(), FailedPlan> {
         match parts.iter().any(|part| part.level.depth() > 1) {
             true => self.place_all(stop),
@@ -105,7 +105,7 @@ impl Exploration<'_> {
         &self.sites[kind as usize]
     }
 
-    /// Returns the number of runs in a shard, which is exact if the first additions are placed.
+    /// Returns the number of runs in a shard. It is exact if the first additions are placed.
     pub fn counted(&self, survey: &Survey, shard: Shard) -> Survey {
         let mut runs = [0_u128; 4];
         for (level, units) in self.units() {
@@ -139,7 +139,7 @@ impl Exploration<'_> {
         up_to(self.bounds.most()).into_iter().map(|level| (level, count(level))).collect()
     }
 
-    /// Iterates over the plans with at most one fault or late message, in run order.
+    /// Iterates over the plans with at most one addition, in run order.
     pub fn plans(&self) -> impl Iterator<Item = Result<Planned, FailedPlan>> + '_ {
         let calm = |base| Planned { base, level: Level::default(), plan: FaultPlan::default() };
         let of_unit = |kind: Added, number: usize| {

@@ -1,5 +1,4 @@
 //! Finished runs, with a digest for each complete slice and for each unit of the incomplete slices.
-//! A shard, an interrupted exploration, a checkpoint and a certificate are all ledgers.
 
 use super::sum::Sum;
 use crate::studies::explore::plan::level::Level;
@@ -12,12 +11,12 @@ const SLICES: [usize; 4] = [1, 32, 64, 64];
 /// Number of units by level.
 pub type Units = Vec<(Level, usize)>;
 
-/// A part of the work, which can be repeated by itself.
+/// A part of the work that can be repeated separately.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slice {
     /// Number of faults and delayed messages in the plans.
     pub level: Level,
-    /// Units, numbered among those with plans of this size.
+    /// Range of units among those with plans of this size.
     pub units: Range<usize>,
     /// Number of runs.
     pub runs: u64,
@@ -54,7 +53,7 @@ enum Part {
 }
 
 impl Ledger {
-    /// Creates a ledger of this many units without runs.
+    /// Creates a ledger without runs.
     pub fn new(units: Units) -> Ledger {
         let part = |(level, range)| (level, range, Part::Loose(BTreeMap::new()));
         let parts = parts(&units).into_iter().map(part).collect();
@@ -71,7 +70,7 @@ impl Ledger {
         &self.sum
     }
 
-    /// Returns whether everything was run.
+    /// Returns whether all units have been run.
     pub fn is_whole(&self) -> bool {
         !self.parts.is_empty() && self.slices().count() == self.parts.len()
     }
@@ -84,7 +83,7 @@ impl Ledger {
         })
     }
 
-    /// Returns the units of incomplete slices in order, with plan size, number and result.
+    /// Returns the finished units of incomplete slices, with plan size and number.
     pub fn loose(&self) -> impl Iterator<Item = (Level, usize, &Unit)> {
         self.parts.iter().flat_map(|(level, _, part)| {
             let loose = match part {
@@ -95,7 +94,7 @@ impl Ledger {
         })
     }
 
-    /// Returns the first missing units, with their plan size.
+    /// Returns the first range of missing units, with its plan size.
     pub fn missing(&self) -> Option<(Level, Range<usize>)> {
         self.parts.iter().find_map(|(level, range, part)| match part {
             Part::Whole(_) => None,

@@ -8,13 +8,13 @@ use fencepost_reports::Verdict;
 /// The results of some plans, added up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sum {
-    /// Number of runs with no fault, one and two faults.
+    /// Number of runs with no fault, with one and with two faults.
     pub runs: [u64; 3],
-    /// Number of runs with no delayed message, one and two.
+    /// Number of runs with no delayed message, with one and with two.
     pub by_delays: [u64; 3],
-    /// Number of runs that kept every rule and exercised the lock.
+    /// Number of runs that broke no rule and exercised the lock.
     pub valid: u64,
-    /// Number of runs that kept every rule, but did not exercise the lock.
+    /// Number of runs that broke no rule, but did not exercise the lock.
     pub unknown: u64,
     /// Number of runs that broke a rule.
     pub violated: u64,

@@ -14,19 +14,19 @@ const FIRSTS: usize = 16;
 const SITES: usize = 64;
 const PLACES: usize = 4;
 const ORDERS: usize = 512;
-/// Longest processor time, in microseconds, that the sample spends on one plan. After that, it adds
-/// no further site.
+/// Longest processor time that the sample spends on one plan, in microseconds.
 const SAMPLE_US_MAX: u64 = 250_000;
 const TRIALS: usize = 32;
 
 /// The estimated work for some bounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Survey {
-    /// Number of plans without additions, with one fault or delay, with two, and with three.
+    /// Number of plans with no addition, with one, two and three.
     pub runs: [u128; 4],
-    /// Number of plans to keep in memory, which are those with one addition if they are extended.
+    /// Number of plans that must stay in memory, which are those with one addition if they are
+    /// extended.
     pub kept: u128,
-    /// Processor time of one run in microseconds, with the search for its place, if known.
+    /// Processor time of one run in microseconds, including the placement of its faults, if known.
     pub run_us: Option<u64>,
 }
 
@@ -58,7 +58,7 @@ impl Sample {
 }
 
 impl Survey {
-    /// Returns the estimate for one of this many shards. Each shard keeps all first faults.
+    /// Returns the estimate for one of `count` shards. Each shard keeps all first faults.
     pub fn of_shards(self, count: u32) -> Survey {
         let share = |runs: u128| runs.div_ceil(u128::from(count.max(1)));
         Survey { runs: self.runs.map(share), ..self }
@@ -77,7 +77,7 @@ impl Survey {
 }
 
 impl Exploration<'_> {
-    /// Estimates the work for any bounds in a bounded number of runs.
+    /// Estimates the work in a limited number of runs.
     pub fn survey(&self, stop: &Stop) -> Result<Survey, FailedPlan> {
         let calm = |base| Planned { base, level: Level::default(), plan: FaultPlan::default() };
         let bases: Vec<Planned> = spread(self.bases.len(), BASES).map(calm).collect();

@@ -1,9 +1,8 @@
 //! Runs all plans of the bounds in parallel, those with fewer faults first.
 //!
-//! Units, in an order that does not depend on the threads, are the base runs, the sites of each
-//! base run for plans with one addition, and the first additions for larger plans. Threads take
-//! units chunk by chunk. The result is the first unit of a chunk that has a violation. A ledger
-//! records finished units, which are not repeated.
+//! A unit is a base run, a site of a base run for plans with one addition, or a first addition for
+//! larger plans. Threads take units chunk by chunk, in an order that does not depend on the
+//! threads. The result is the first unit with a violation. A ledger records finished units.
 
 use super::ledger::{Ledger, Slice, Unit};
 use super::sum::Sum;
@@ -39,25 +38,25 @@ pub trait Progress: Sync {
     /// Handles the end of a run.
     fn run_done(&self, is_violated: bool);
 
-    /// Handles the end of some units, with all finished runs in `ledger`.
+    /// Handles the end of some units. `ledger` has all finished runs.
     fn added(&self, ledger: &Ledger) {
         let _ = ledger;
     }
 }
 
-/// The plans of some bounds, ready to be run.
+/// The plans of some bounds.
 pub struct Exploration<'b> {
     pub(crate) bounds: &'b Bounds,
     pub(crate) jobs: usize,
     pub(crate) bases: Vec<Base>,
     pub(crate) sites: [Vec<Site>; 2],
     pub(crate) calm: Vec<OnceLock<Scout>>,
-    /// First additions to the plans; empty unless plans are extended.
+    /// First additions to the plans. Empty unless plans are extended.
     pub(crate) firsts: [Vec<(usize, Placed)>; 2],
     pub(crate) has_all_firsts: bool,
 }
 
-/// The result of all runs.
+/// The result of an exploration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
     /// The first plan that breaks a rule. No plan with fewer faults does.
@@ -92,7 +91,7 @@ enum End {
 }
 
 impl<'b> Exploration<'b> {
-    /// Creates the work for some bounds, without placed plans.
+    /// Prepares the exploration of some bounds, without placed plans.
     pub fn unplaced(bounds: &'b Bounds, jobs: usize) -> Exploration<'b> {
         let sites = match bounds.delays {
             0 => [Vec::new(), all_sites(bounds)],
@@ -104,7 +103,8 @@ impl<'b> Exploration<'b> {
         Exploration { bounds, jobs, bases, sites, calm, firsts, has_all_firsts: false }
     }
 
-    /// Places all extended first faults and delays. A stop leaves the result unusable.
+    /// Prepares the exploration, and places the first faults and delays that are extended. After a
+    /// stop, the result is unusable.
     pub fn new(
         bounds: &'b Bounds,
         jobs: usize,
@@ -120,7 +120,7 @@ impl<'b> Exploration<'b> {
         self.bounds.spec(&self.bases[planned.base], planned.plan.clone())
     }
 
-    /// Returns the conditions of each base run, in words.
+    /// Returns descriptions of the base runs' conditions.
     pub fn conditions(&self) -> Vec<String> {
         self.bases.iter().map(|base| base.name.clone()).collect()
     }
@@ -150,7 +150,7 @@ impl<'b> Exploration<'b> {
         Ok(Answer::Quiet(ledger))
     }
 
-    /// Repeats a part of the work. Returns `None` after a stop or a violation.
+    /// Repeats a slice. Returns `None` after a stop or a violation.
     pub fn again(
         &self,
         part: &Slice,

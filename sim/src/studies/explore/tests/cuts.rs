@@ -3,8 +3,7 @@
 use super::*;
 use fencepost_reports::Event;
 
-/// Returns the events of a run. Connection numbers are left out, because they name holders in
-/// MySQL.
+/// Returns the events of a run without connection numbers, which name holders in MySQL.
 fn told(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Vec<Event> {
     let mut spec = bounds.spec(base, plan.clone());
     let nothing = Fault::ClockJump { node: Node::Storage, offset_us: 0 };

@@ -1,5 +1,5 @@
-//! Compares the explorer with models that are independent of the simulator. It must find a
-//! violation exactly if the model breaks.
+//! Compares the explorer with independent models of locks. It must find a violation exactly if a
+//! model breaks a rule.
 
 mod world;
 
@@ -61,8 +61,8 @@ fn bounds_of_cell(cell: &Cell) -> Bounds {
         Some(Trouble::ForgetLate) => {
             bounds.scenario.faults.restart_delay = SpanRange::new(Span::secs(12), Span::secs(12));
         }
-        // A lock gets only the barest majority if votes split, and votes split only if links differ
-        // in latency.
+        // Votes split only if links differ in latency, and only then does a lock get the barest
+        // majority.
         Some(Trouble::Forget) => {
             bounds.scenario.timing.latency = SpanRange::new(Span(Micros(200)), Span::millis(2));
         }

@@ -1,4 +1,4 @@
-//! Tests of message orders: which delays are placed, which plans are pruned, and their results.
+//! Tests of the delays of messages, and of pruning by message order.
 
 use super::*;
 use crate::setup::scenario::Hold;
@@ -70,7 +70,6 @@ fn every_message_is_made_to_pass_its_next_neighbour_and_a_delay_left_out_is_noti
         let missing = |plans: &[FaultPlan]| {
             let mut missing = Vec::new();
             for (link, place, at) in arrivals(&calm) {
-                // The loop tries each pair of messages to the same machine.
                 for (other, _, next) in arrivals(&calm) {
                     let is_probe =
                         [link, other].iter().any(|link| [link.0, link.1].contains(&Node::Probe));

@@ -1,4 +1,4 @@
-//! Tests of work in parts: shards, and explorations that are stopped and continued.
+//! Tests of explorations that are divided into shards, or stopped and continued.
 
 use super::*;
 use crate::studies::explore::certificate::partial::{
@@ -135,7 +135,7 @@ impl Progress for Stopping<'_> {
 }
 
 /// With one job, the exploration stops after exactly this many runs. With two jobs, a stop is
-/// certain to take effect only if it comes at least two runs before the end.
+/// certain to take effect only at least two runs before the end.
 #[test]
 fn what_is_stopped_after_any_run_goes_on_to_the_same_certificate() {
     let bounds = small();

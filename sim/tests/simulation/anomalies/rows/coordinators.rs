@@ -1,5 +1,5 @@
-//! The rows of the table for memcached (E1), ZooKeeper (E2, E3), databases (E5), etcd (E7), Chubby
-//! (E8) and GemFire (E9).
+//! Rows of the table for memcached (E1), ZooKeeper (E2, E3), databases (E5), etcd (E7), Chubby (E8)
+//! and GemFire (E9).
 
 use super::{
     FOREIGN, HARM, HELD, OVERLAP, Row, STUCK, Slow, TOKENS, anywhere, case, delayed_restart,
@@ -12,7 +12,7 @@ use fencepost::setup::scenario::{
 use fencepost::setup::span::{Span, SpanRange};
 use fencepost_faults::Micros;
 
-/// Holders finish just before the lease ends.
+/// Critical sections end just before the lease does.
 pub(crate) fn almost_a_lease() -> Scenario {
     Scenario {
         hold: Hold::Drawn(SpanRange::new(Span::millis(9_200), Span::millis(9_900))),
@@ -43,8 +43,7 @@ pub(crate) fn synchronous() -> Scenario {
     }
 }
 
-/// Pauses outlast Chubby's lease, extended by a KeepAlive that waited, and a lock-delay of a
-/// minute.
+/// Pauses outlast Chubby's lease, extended by a waiting KeepAlive, and a lock-delay of a minute.
 pub(crate) fn beyond_the_lock_delay() -> Scenario {
     let pause = Some(SpanRange::new(Span::secs(85), Span::secs(100)));
     Scenario { faults: FaultSizes { pause, ..FaultSizes::default() }, ..Scenario::default() }
@@ -62,17 +61,17 @@ fn cut(lease_s: u64, hold_ms: (u64, u64), partition_s: (u64, u64)) -> Scenario {
     }
 }
 
-/// Holders work for longer than a cell keeps a silent session.
+/// Critical sections last longer than a cell keeps a silent session.
 pub(crate) fn cut_from_the_cell() -> Scenario {
     cut(20, (36_000, 39_900), (35, 45))
 }
 
-/// Leases last a minute, and holders work until the lease and the grace period are over.
+/// Leases last a minute, and critical sections outlast the lease and the grace period.
 pub(crate) fn cut_beyond_the_grace_period() -> Scenario {
     Scenario { cycles: 3, ..cut(60, (115_000, 119_000), (130, 150)) }
 }
 
-/// There is one server, so every lost reply is a reply of that server.
+/// With one server, every lost reply is a reply of that server.
 pub(crate) fn alone() -> Scenario {
     Scenario { servers: Servers { ensemble: 1, ..Servers::default() }, ..Scenario::default() }
 }
@@ -102,8 +101,8 @@ pub(crate) fn slow_and_away() -> Scenario {
     }
 }
 
-/// The server is down for longer than a client waits before it considers its session expired, but
-/// all sessions survive. Operations are retried as in Curator's documentation.
+/// The downtime is longer than a client waits before it considers its session expired, but all
+/// sessions survive. Operations are retried as in Curator's documentation.
 pub(crate) fn away_for_long() -> Scenario {
     Scenario {
         ttl: Span::secs(4),
@@ -116,8 +115,7 @@ pub(crate) fn away_for_long() -> Scenario {
     }
 }
 
-/// Servers are cut off for about as long as a session, and catch up later while a client reads from
-/// them.
+/// Servers are cut off for about as long as a session, and catch up while a client reads from them.
 pub(crate) fn behind() -> Scenario {
     Scenario {
         processes: 6,
@@ -135,7 +133,7 @@ pub(crate) fn behind() -> Scenario {
     }
 }
 
-/// Holders work, and cuts last, for longer than a session of 10 s.
+/// Critical sections and cuts last longer than a session of 10 s.
 pub(crate) fn cut_off() -> Scenario {
     Scenario {
         faults: FaultSizes {
@@ -328,7 +326,7 @@ pub(super) const ROWS: &[Row] = &[
     row("E9", case("gemfire"), "storage-delay", HARM, Some(case("gemfire-token")), 10),
 ];
 
-/// After a holder crashed, waiters get its lock a minute later.
+/// Waiters get the lock a minute after its holder crashed.
 pub(super) const LOCK_DELAY: Slow = Slow {
     id: "E8",
     flawed: within("chubby", anywhere),
@@ -336,8 +334,7 @@ pub(super) const LOCK_DELAY: Slow = Slow {
     fault: "client-crash",
 };
 
-/// The lock requests one second more than it needs, and waiters may therefore wait up to a second
-/// longer.
+/// The lock requests one second more than it needs, so waiters may wait up to a second longer.
 pub(super) const LATE_EXPIRY: Slow = Slow {
     id: "E1",
     flawed: within("memcached-cas", anywhere),

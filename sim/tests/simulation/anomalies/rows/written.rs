@@ -32,8 +32,8 @@ pub(crate) const WRITTEN: &[Written] = &[Written {
     seeds: 40,
 }];
 
-/// A scenario in which the next command of a process is usually a create and hardly ever that of a
-/// waiter, because both processes pause for longer than they hold the lock.
+/// Both processes pause for longer than they hold the lock, so the next command of a process is
+/// usually a create, and rarely that of a waiter.
 fn often_idle() -> Scenario {
     Scenario {
         processes: 2,
@@ -44,9 +44,8 @@ fn often_idle() -> Scenario {
     }
 }
 
-/// Loses a reply and then cuts the client off until it considers its session of 10 s expired. The
-/// server expires the session at its next tick, up to 2 s later. In between, the client is back
-/// with a new session and looks for its node.
+/// Loses a reply and cuts the client off until it considers its session of 10 s expired. The client
+/// then looks for its node in a new session, up to 2 s before the server expires the old one.
 fn reply_lost_and_cut_off() -> FaultPlan {
     let (server, client) = (Node::Server(1), Node::Client(1));
     let lost = Fault::LostReply { server, client, duration_us: Micros::from_millis(1_500) };

@@ -1,5 +1,5 @@
-//! A separate model of a lock on servers that forget a key once its lease is over. It is the
-//! single-node lock on one server and Redlock on several.
+//! A model of a lock on servers that expire keys: the single-node lock on one server, Redlock on
+//! several.
 //!
 //! Time is in ticks. Each process takes the lock once. It asks all servers at the same time, and
 //! enters its critical section if a majority grants the lock while the lease is still valid. It
