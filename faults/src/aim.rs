@@ -1,5 +1,4 @@
-//! Moves an incident in time so that its fault hits a command of a process at a [`Place`]. The
-//! durations, magnitudes and counts of its faults do not change.
+//! Moves an incident in time so that its main fault hits a command of a process.
 
 mod place;
 mod target;
@@ -25,21 +24,20 @@ const TRIES_MAX: u32 = 8;
 pub struct AimContext<'g> {
     /// The setting of the plan.
     pub setting: &'g Setting,
-    /// The time step. Moved faults begin at a multiple of it.
+    /// The time step; moved faults begin at a multiple of it.
     pub quantum: Micros,
-    /// The places of processes in a run with only the incidents `others`.
+    /// What the processes do, and when, in a run with only the incidents `others`.
     pub places: &'g [Place],
-    /// The other incidents of the plan, with which a moved incident must not collide.
+    /// The other incidents of the plan; a moved incident must not collide with them.
     pub others: &'g [DrawnIncident],
 }
 
-/// Decides at random whether to move the incident: about every second one that can be moved is.
+/// Decides at random whether to move the incident. It moves half of the incidents that can move.
 pub fn is_aimed(rng: &mut impl Rng, drawn: &DrawnIncident) -> bool {
     chance(rng, AIMED_PER_MILLE) && main_fault(&drawn.incident).is_some()
 }
 
-/// Moves the incident into `part` of the window, so that it hits a place. The phase, the number of
-/// the command in the phase, and the place are random. Returns `None` if no place fits.
+/// Moves the incident to a random place within `part` of the window; `None` if no place fits.
 pub fn aimed(
     rng: &mut impl Rng,
     drawn: &DrawnIncident,
@@ -61,8 +59,7 @@ pub fn aimed(
 }
 
 impl AimContext<'_> {
-    /// Returns the incident where it was drawn, for use when no place fits; `None` if it collides
-    /// there with another incident.
+    /// Returns the incident unmoved, or `None` if it collides with another incident.
     pub fn unmoved(&self, drawn: &DrawnIncident) -> Option<DrawnIncident> {
         is_free(drawn, self).then(|| drawn.clone())
     }
@@ -73,8 +70,8 @@ fn main_fault(incident: &Incident) -> Option<&Fault> {
     incident.faults.iter().rev().find(|(begin, _)| *begin == at).map(|(_, fault)| fault)
 }
 
-/// Returns the times at which the incident's main fault may begin. Its first fault must then begin
-/// within `part`, and its last fault within the setting's window.
+/// Returns the times at which the main fault may begin, so that the first fault begins in `part`
+/// and the last fault in the window of `setting`.
 fn room(incident: &Incident, part: Window, setting: &Setting) -> Option<Window> {
     let at = incident.at?;
     let first = incident.faults.iter().map(|(begin, _)| *begin).min()?;

@@ -1,13 +1,11 @@
-//! Detects collisions: two faults that affect the same aspect of the same node or link at the same
-//! time.
+//! Detects faults that affect the same aspect of the same node or link at the same time.
 
 use crate::fault::{Fault, OperatorCommand};
 use crate::plan::{FaultPlan, TimedFault};
 use crate::time::SimTime;
 
 impl FaultPlan {
-    /// Returns the first pair of colliding faults, in plan order. Callers refuse plans that have
-    /// one.
+    /// Returns the first pair of colliding faults, in plan order.
     pub fn collision(&self) -> Option<(&TimedFault, &TimedFault)> {
         self.faults.iter().enumerate().find_map(|(index, later)| {
             let earlier = self.faults[..index].iter().find(|earlier| collide(earlier, later))?;

@@ -1,4 +1,4 @@
-//! Writes faults and plans as text. Different plans must have different texts.
+//! Writes faults and plans as text. Different plans have different texts.
 
 use crate::fault::{Direction, Fault};
 use crate::node::Node;

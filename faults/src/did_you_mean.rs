@@ -1,7 +1,6 @@
-//! Suggests valid names for unknown ones, with [`did_you_mean`].
+//! Suggests the valid name that is most similar to an unknown name.
 
-/// Returns ` (did you mean 'pause'?)` if a valid name is similar, and otherwise an empty string. Of
-/// two equally similar names, the alphabetically first is suggested.
+/// Returns ` (did you mean 'pause'?)` if a valid name is similar, and otherwise an empty string.
 pub fn did_you_mean<'n>(name: &str, valid: impl IntoIterator<Item = &'n str>) -> String {
     let near = valid.into_iter().map(|valid| (strsim::levenshtein(name, valid), valid)).min();
     match near {

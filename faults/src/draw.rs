@@ -1,11 +1,10 @@
-//! Draws integers from a random stream. The crate `rand` is not used for this, because its draws
-//! may change between versions.
+//! Draws integers from a random stream, with results that do not change between versions of `rand`.
 
 use rand_core::Rng;
 use std::ops::RangeInclusive;
 
-/// Draws a uniform integer by widening multiplication (Lemire 2019) without the rejection step. The
-/// bias is below 2^-32 for every range used here. Returns the start of an empty range.
+/// Draws a uniform integer by widening multiplication without the rejection step (Lemire 2019). The
+/// bias is below 2^-32 for every range used here. An empty range gives its start.
 pub fn uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     let (low, high) = (*range.start(), *range.end());
     let width = u128::from(high.saturating_sub(low)) + 1;
@@ -13,13 +12,12 @@ pub fn uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     low + u64::try_from(offset).unwrap_or(u64::MAX)
 }
 
-/// Draws a log-uniform integer, for which each doubling is equally likely. Uses only integers, so
-/// that the result is the same on every machine. Treats a lower bound of 0 as 1.
+/// Draws a log-uniform integer, for which each doubling is equally likely. Treats a lower bound of
+/// 0 as 1. Integer arithmetic gives the same result on every machine.
 pub fn log_uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     let low = (*range.start()).max(1);
     let high = (*range.end()).max(low);
-    // Approximates log2 in 16.16 fixed point, linearly within an octave. The result is exact at the
-    // powers of two and monotone in between.
+    // Log2 in 16.16 fixed point: exact at powers of two, linear between them.
     let fixed_log2 = |x: u64| {
         let whole = u64::from(x.ilog2());
         let fraction = (u128::from(x) << 16 >> whole) as u64 - (1 << 16);

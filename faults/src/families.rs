@@ -1,4 +1,4 @@
-//! The fault [`Families`] that a run combines, written as `pause+failover`.
+//! The fault families that a run combines, written as `pause+failover`.
 
 use crate::did_you_mean::did_you_mean;
 use crate::family::{Drawing, FAMILIES, Family};
@@ -10,11 +10,11 @@ use std::str::FromStr;
 /// Families combined in one plan, written as their names joined by `+`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Families {
-    /// The families in the order of [`FAMILIES`], without repetition; never empty.
+    /// Sorted like [`FAMILIES`], without repetition, never empty.
     chosen: Vec<Family>,
 }
 
-/// The error for a text that does not name families.
+/// Error for a text that does not name fault families.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum UnknownFamily {
     /// The text contains a name that is not in [`FAMILIES`].
@@ -48,8 +48,7 @@ impl Families {
         self.chosen().any(|family| matches!(family.drawing(), Drawing::Swarm))
     }
 
-    /// Adds a family. Adding `none` to other families has no effect, and any other family replaces
-    /// `none`.
+    /// Adds a family. `none` adds nothing to other families, and any other family replaces `none`.
     #[must_use]
     pub fn with(mut self, family: Family) -> Families {
         self.chosen.push(family);

@@ -1,8 +1,4 @@
-//! The table of fault families ([`FAMILIES`]), with one file for each family.
-//!
-//! Each family draws from its own random stream ([`Stream::Plan`](crate::Stream::Plan) with
-//! the family's index), so adding or removing a family does not change the draws of the others. New
-//! families are appended.
+//! The table of fault families, [`FAMILIES`], with one file for each family.
 
 mod timing;
 
@@ -49,8 +45,8 @@ pub type Draw = fn(&mut ChaCha8Rng, &Setting) -> Vec<Incident>;
 
 macro_rules! families {
     ($($member:ident = $about:literal, $drawing:expr;)*) => {
-        /// A family of faults, which `--fault` selects. Its number also identifies its random
-        /// stream, so new families are only added at the end.
+        /// A family of faults, which `--fault` selects. Its number identifies its random stream, so
+        /// new families are added at the end.
         #[derive(
             Clone,
             Copy,
@@ -116,7 +112,7 @@ pub const FAMILIES: &[Family] = Family::VARIANTS;
 /// The source of a family's faults.
 #[derive(Clone, Copy)]
 pub enum Drawing {
-    /// The family draws from its own stream.
+    /// The family has its own function, which draws from the family's random stream.
     Own(Draw),
     /// The seed selects other families, which draw the faults.
     Swarm,
@@ -128,7 +124,7 @@ impl Family {
         self.into()
     }
 
-    /// Returns other accepted names of the family.
+    /// Returns the other accepted names of the family.
     pub fn aliases(self) -> &'static [&'static str] {
         match self {
             Family::Pause => &["gc-pause"],
@@ -185,8 +181,8 @@ impl Family {
         })
     }
 
-    /// Returns whether `all` may include the family. A family that was added after seeds of `all`
-    /// had been published must stay out.
+    /// Returns whether `all` may include the family. Families that were added after seeds of `all`
+    /// were published must stay out.
     pub fn is_accident(self) -> bool {
         !matches!(self, Family::None | Family::Operator | Family::LostRequest)
     }

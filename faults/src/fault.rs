@@ -1,4 +1,4 @@
-//! Faults as data: a [`Fault`] names its nodes, its magnitude and its duration.
+//! A fault as data: its kind, nodes, magnitude and duration.
 
 mod kind;
 mod operator;
@@ -198,8 +198,7 @@ impl Fault {
         }
     }
 
-    /// Returns how long the fault's effect may outlast the fault: a delayed message may still be in
-    /// transit when the delay ends.
+    /// Returns the longest time for which messages that the fault delayed may outlast the fault.
     pub fn linger(&self) -> Micros {
         match self {
             Fault::Delay { extra_us_max, .. } => *extra_us_max,
@@ -248,8 +247,7 @@ impl Fault {
         }
     }
 
-    /// Returns the directed links that the fault affects. A fault of a single node counts as a
-    /// fault of the node's link to itself.
+    /// Returns the directed links that the fault affects; for a fault of one node, that node twice.
     pub fn links(&self) -> Vec<(Node, Node)> {
         let every = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {
             from.iter().flat_map(|from| to.iter().map(|to| (*from, *to))).collect()

@@ -1,4 +1,4 @@
-//! Draws a fault plan from a seed, with [`generate`].
+//! Draws a fault plan from a seed.
 
 use crate::collision::collide;
 use crate::families::Families;
@@ -11,10 +11,9 @@ use crate::time::SimTime;
 
 /// Draws the fault plan of a seed. The same arguments always give the same plan.
 ///
-/// If two faults collide, the one that begins later is dropped. If they begin at the same time, the
-/// one whose family is later in the table is dropped. Collisions within a family are resolved
-/// first, so a combination of families contains only faults that one of its families would also
-/// have drawn alone.
+/// If two faults collide, the later one is dropped, or at equal start times the one whose family is
+/// later in the table. Collisions within a family are resolved first, so a combination of families
+/// contains only faults that one of its families would also draw alone.
 pub fn generate(seed: Seed, families: &Families, setting: &Setting) -> FaultPlan {
     let incidents = incidents(seed, families, setting);
     plan_of(incidents.into_iter().flat_map(|drawn| drawn.incident.faults).collect())
@@ -25,7 +24,7 @@ pub fn generate(seed: Seed, families: &Families, setting: &Setting) -> FaultPlan
 pub struct DrawnIncident {
     /// The family that drew the incident.
     pub family: Family,
-    /// The incident's faults, which do not collide.
+    /// The incident. Its faults do not collide with each other.
     pub incident: Incident,
 }
 

@@ -1,8 +1,7 @@
-//! Seeds, virtual time and fault plans.
+//! Seeds, virtual time, and fault plans drawn from a seed with [`generate`](fn@generate).
 //!
-//! The main entry point, [`generate`](fn@generate), draws a plan for a [`Setting`] from
-//! [`FAMILIES`]. Callers that choose when faults hit use its steps, [`incidents`] and [`aim`],
-//! instead. [`shrink`](fn@shrink) makes a plan smaller. The crate has no features.
+//! Callers that choose when faults hit call [`incidents`] and [`aim`] instead.
+//! [`shrink`](fn@shrink) minimizes a plan. The crate has no features.
 
 #![forbid(unsafe_code)]
 

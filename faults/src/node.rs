@@ -1,4 +1,4 @@
-//! The [`Node`]s of a deployment: machines, which faults hit, and threads, which request locks.
+//! The machines and threads of a deployment.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -7,8 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// A machine of the simulated deployment, or a thread of a process. Numbers start at 1: `redis-1`,
-/// `client-3`, `client-3.2`. Nodes are ordered like the variants, except that a thread follows its
-/// process.
+/// `client-3`, `client-3.2`. Nodes sort by variant, and threads directly after their process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
     /// A Redis server. In a deployment with Sentinel, `redis-1` is the first primary.
@@ -19,7 +18,7 @@ pub enum Node {
     Sentinel(u16),
     /// The storage that the lock protects.
     Storage,
-    /// A process that uses the lock. The name means the machine as well as the first thread.
+    /// A process that uses the lock: its machine, and its first thread.
     Client(u16),
     /// Another thread of a process, created by [`Node::of_thread`].
     Thread {
@@ -42,8 +41,7 @@ impl Node {
         }
     }
 
-    /// Returns the thread with this number of the node's process. Threads are counted from 1.
-    /// Returns a node that is not a process unchanged.
+    /// Returns thread `thread` of the node's process, counted from 1; returns other nodes as is.
     pub const fn of_thread(self, thread: u16) -> Node {
         match self.machine() {
             Node::Client(client) if thread > 1 => Node::Thread { client, thread },
@@ -88,7 +86,7 @@ impl PartialOrd for Node {
     }
 }
 
-/// The error for a name that is neither a machine nor a thread.
+/// Error for a name that is neither a machine nor a thread.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "unknown node '{0}': expected redis-N, server-N, sentinel-N, client-N, storage or probe, or a \

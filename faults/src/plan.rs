@@ -1,4 +1,4 @@
-//! The [`FaultPlan`] with all faults of a run.
+//! A fault plan: all faults of one run.
 
 use crate::fault::Fault;
 use crate::node::Node;
@@ -30,8 +30,7 @@ pub struct FaultPlan {
 }
 
 impl TimedFault {
-    /// Returns the end of the fault; for an instantaneous fault, its start. Returns `None` if it
-    /// never ends.
+    /// Returns the end of the fault, or its start if it is instantaneous; `None` if it never ends.
     pub fn ends_at(&self) -> Option<SimTime> {
         match (&self.fault, self.fault.duration()) {
             (Fault::Crash { .. } | Fault::PowerLoss { .. }, None) => None,
@@ -39,8 +38,7 @@ impl TimedFault {
         }
     }
 
-    /// Returns the latest time that the fault affects, at most [`SimTime::NEVER`]. The size of a
-    /// clock step and the delay of a command count as durations.
+    /// Returns the end of the fault's effect; a clock step or a command's delay is a duration.
     fn reaches(&self) -> SimTime {
         let step = match self.fault {
             Fault::ClockJump { offset_us, .. } => Micros(offset_us.unsigned_abs()),
@@ -67,8 +65,7 @@ impl FaultPlan {
             .unwrap_or(SimTime::ZERO)
     }
 
-    /// Returns the time at which all faults have ended and all messages that they delayed have
-    /// arrived.
+    /// Returns the time at which all faults have ended and all delayed messages have arrived.
     pub fn heals_at(&self) -> SimTime {
         let healed =
             |timed: &TimedFault| timed.ends_at().unwrap_or(timed.at_us) + timed.fault.linger();

@@ -1,6 +1,5 @@
-//! Independent random streams from one [`Seed`]. The seed is a ChaCha8 key, and each consumer has
-//! its own stream id (RFC 8439's nonce; `ChaCha8Rng::set_stream`). Removing a consumer does not
-//! change the draws of the others. Shrinking a plan depends on that.
+//! Independent random streams from one seed: the seed is a ChaCha8 key, and each consumer has its
+//! own stream id (`ChaCha8Rng::set_stream`). Removing a consumer does not change the other draws.
 
 use crate::node::Node;
 use rand_chacha::ChaCha8Rng;
@@ -9,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// The number that determines a whole run. In JSON it is a decimal string, because JSON numbers do
-/// not cover all u64 values.
+/// The number that determines a whole run. In JSON it is a decimal string, because not every u64
+/// fits a JSON number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Seed(pub u64);
 
@@ -21,7 +20,7 @@ pub enum Stream {
     Plan(u16),
     /// The families that a swarm run enables, and their intensity.
     Swarm,
-    /// Hold times and other decisions in the workload of a thread.
+    /// Random decisions in the workload of a thread, such as how long it holds the lock.
     Workload(Node),
     /// Retry delays of a process, shared by its threads.
     Jitter(Node),
@@ -31,7 +30,7 @@ pub enum Stream {
     Server(Node),
     /// The initial skew of a node's clocks.
     Clock(Node),
-    /// Latency of the messages in one direction of a link. Message `n` takes the `n`th draw.
+    /// Latency of the messages in one direction of a link. Message `n` uses draw `n`.
     Latency(Node, Node),
     /// The lengths of leases, critical sections and waits in a swarm run.
     Lengths,
@@ -39,14 +38,14 @@ pub enum Stream {
     Aim,
     /// The order of preference among links with priorities.
     Priorities,
-    /// The choice of the lock calls at which a thread gives up.
+    /// The choice of the lock calls that a thread abandons.
     Impatience(Node),
     /// The choice of critical sections in which a thread acquires a re-entrant lock again.
     Nesting(Node),
 }
 
 impl Seed {
-    /// Returns the random stream of a consumer, which depends only on the seed and the consumer.
+    /// Returns the random stream of a consumer.
     pub fn stream(self, stream: Stream) -> ChaCha8Rng {
         let mut key = [0_u8; 32];
         key[..8].copy_from_slice(&self.0.to_le_bytes());
@@ -58,8 +57,8 @@ impl Seed {
 }
 
 impl Stream {
-    /// Returns the stream id. Eight bits identify the kind. Two codes of 28 bits follow: both
-    /// machines of a link, or a machine and its thread.
+    /// Returns the stream id: 8 bits for the kind, and two codes of 28 bits for the nodes of a
+    /// link, or for a machine and a thread.
     fn id(self) -> u64 {
         let (kind, a, b) = match self {
             Stream::Plan(family) => (1, u64::from(family), 0),

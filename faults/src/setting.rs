@@ -1,5 +1,4 @@
-//! The [`Setting`] of a fault plan, with the deployment, the time window, and the ranges from which
-//! families draw.
+//! The inputs of a fault plan: deployment, time window, and the ranges from which families draw.
 
 mod cut_off;
 mod failover_by;
@@ -194,8 +193,7 @@ pub enum InvalidSetting {
 }
 
 impl Setting {
-    /// Returns a setting with the default window and with the default ranges for a lease of
-    /// `ttl_us`.
+    /// Returns a setting with the default window, and the default ranges for leases of `ttl_us`.
     pub fn new(topology: Topology, processes: u16, ttl_us: Micros) -> Setting {
         Setting {
             topology,
@@ -211,7 +209,7 @@ impl Setting {
         (1..=self.processes).map(Node::Client).collect()
     }
 
-    /// Returns all servers that keep the lock, beginning with the initial primary.
+    /// Returns all servers that keep the lock, the initial primary first.
     pub fn servers(&self) -> Vec<Node> {
         let redis = match self.topology {
             Topology::Standalone => 1,
@@ -248,8 +246,7 @@ impl Setting {
         }
     }
 
-    /// Returns the number of servers that may fail while the rest is still a quorum; zero if the
-    /// deployment has no quorum.
+    /// Returns how many servers may fail before the quorum is lost; zero without a quorum.
     pub fn spare_servers(&self) -> usize {
         match self.topology {
             Topology::Independent { masters, quorum } => {
@@ -287,8 +284,7 @@ impl Window {
 }
 
 impl Default for Window {
-    /// Returns the window from 2 s, by which processes have settled, to 60 s, until which most
-    /// still work.
+    /// The window from 2 s, when processes have settled, to 60 s, when most of them still work.
     fn default() -> Window {
         Window { begin_us: SimTime(2_000_000), end_us: SimTime(60_000_000) }
     }

@@ -1,6 +1,5 @@
-//! Minimizes a plan that causes a violation. [`shrink`] repeats four passes until none of them
-//! changes the plan: remove whole faults (ddmin), remove nodes from faults that name several,
-//! bisect magnitudes, and round start times. No pass reverts another, so the repetition ends.
+//! Minimizes a plan that causes a violation, with four passes that repeat until the plan is stable:
+//! remove faults (ddmin), remove nodes, bisect magnitudes, round start times.
 
 mod ddmin;
 mod magnitude;
@@ -22,11 +21,11 @@ const GRAINS_US: [u64; 4] = [1_000_000, 100_000, 10_000, 1_000];
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Shrunk {
     /// A plan that still causes a violation. If `complete`, the violation needs every fault, and no
-    /// magnitude can be smaller by one step.
+    /// magnitude can be reduced by one step.
     pub plan: FaultPlan,
-    /// The smallest value of each magnitude, in plan order.
+    /// The smallest violating value of each magnitude, in plan order.
     pub boundaries: Vec<Boundary>,
-    /// Number of calls of `violates`.
+    /// Number of calls to `violates`.
     pub calls: u32,
     /// `false` if the limit on calls ended the search before the plan was minimal.
     pub complete: bool,
@@ -50,9 +49,8 @@ pub struct Boundary {
 /// Shrinks a plan for which `violates` returns `true`, with at most `calls_max` calls. Returns
 /// `None` if `violates` returns `false` for the plan itself.
 ///
-/// The faults in the result keep their ids and kinds. They have no additional nodes and no larger
-/// magnitudes, and start times move by less than a second. `violates` must depend on the plan
-/// alone. It need not be monotone.
+/// Faults keep their ids and kinds, get no further nodes and no larger magnitudes, and move by less
+/// than a second. `violates` must depend on the plan alone. It need not be monotone.
 pub fn shrink(
     plan: &FaultPlan,
     calls_max: u32,
@@ -79,8 +77,8 @@ pub fn shrink(
     Some(Shrunk { plan: best, boundaries, calls: oracle.calls(), complete: !oracle.refused() })
 }
 
-/// Removes whole faults only, with at most `calls_max` calls, like the first pass of [`shrink`].
-/// Returns `None` if `violates` returns `false` for the plan itself.
+/// Removes whole faults only, with at most `calls_max` calls. Returns `None` if `violates` returns
+/// `false` for the plan itself.
 pub fn fewest_faults(
     plan: &FaultPlan,
     calls_max: u32,
@@ -150,9 +148,8 @@ fn lessen_magnitudes<F: FnMut(&FaultPlan) -> bool>(
     best
 }
 
-/// Finds a value for which `holds` is true, although it is false one step below. `holds(value)`
-/// must be true. Prefers multiples of `step`. Unless `thorough`, returns `value` if `holds` is
-/// false one step below it, because few values change between rounds.
+/// Returns a value for which `holds` is true but false one step below, preferably a multiple of
+/// `step`. Unless `thorough`, returns `value` if `holds` is false one step below it.
 fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bool) -> i64 {
     let sign = value.signum();
     let signed = |size: u64| sign * i64::try_from(size).unwrap_or(i64::MAX);
@@ -161,8 +158,7 @@ fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bo
     if whole != size && holds(signed(whole)) {
         size = whole;
     }
-    // The candidates are `size - steps * step`. `holds` is true for `enough` steps and false for
-    // `too_many`.
+    // `holds` is true for `size - enough * step` and false for `size - too_many * step`.
     let steps_max = size / step;
     if steps_max == 0 || !thorough && !holds(signed(size - step)) {
         return signed(size);
@@ -200,8 +196,7 @@ fn round_starts<F: FnMut(&FaultPlan) -> bool>(
     })
 }
 
-/// Returns rounder start times near `at`, the roundest first. Of two equally round times, the
-/// nearer one comes first.
+/// Returns rounder start times near `at`, the roundest first.
 fn rounder(at: SimTime) -> impl Iterator<Item = SimTime> {
     let at = at.as_micros();
     GRAINS_US.into_iter().take_while(move |grain| !at.is_multiple_of(*grain)).flat_map(

@@ -1,4 +1,4 @@
-//! Simulated time ([`SimTime`]) and durations ([`Micros`]), in whole microseconds.
+//! Simulated time and durations, in whole microseconds.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,10 +45,10 @@ pub struct Micros(pub u64);
 impl SimTime {
     /// The start of every run.
     pub const ZERO: SimTime = SimTime(0);
-    /// An instant later than any event of any run.
+    /// A time later than any event of any run.
     pub const NEVER: SimTime = SimTime(u64::MAX);
 
-    /// Returns the instant in microseconds.
+    /// Returns the time in microseconds since the start of the run.
     pub const fn as_micros(self) -> u64 {
         self.0
     }
@@ -117,8 +117,7 @@ impl Sub for Micros {
     }
 }
 
-/// Writes seconds as `3.250s` or, if the time is not a whole millisecond, `3.250100s`, so that
-/// decimal points in a column align. Writes times below one second as durations, such as `12ms`.
+/// Writes seconds as `3.250s`, or if needed `3.250100s`. Times below one second look like `12ms`.
 impl fmt::Display for SimTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self.0 {

@@ -1,4 +1,4 @@
-//! A [`Place`]: what a process was doing at a time, such as waiting for the reply to a command.
+//! What a process does at a given time, such as waiting for the reply to a command.
 
 use crate::node::Node;
 use crate::time::SimTime;
@@ -24,7 +24,7 @@ pub enum Phase {
     Idle,
 }
 
-/// A command of a process with its reply, or a time without any command.
+/// A command of a process with its reply, or an interval without a command.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
     /// The phase of the process.
@@ -33,14 +33,14 @@ pub struct Place {
     pub number: u32,
     /// The machine of the process.
     pub client: Node,
-    /// The time of the place and, for a command, its server.
+    /// The interval and, for a command, the server.
     pub stretch: Stretch,
 }
 
-/// The extent of a place in time.
+/// The interval of a place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stretch {
-    /// A command and its reply; times are `None` for steps that never happened.
+    /// The interval of a command and its reply. A time is `None` if the step never happened.
     Command {
         /// The server that the command is sent to.
         server: Node,

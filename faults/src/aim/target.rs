@@ -1,4 +1,4 @@
-//! Computes when a fault must begin to hit a place ([`instants`]), and moves the incident there.
+//! Computes when a fault must begin to hit a command of a process, and moves the incident there.
 
 use super::place::{Place, Stretch};
 use crate::draw::{chance, uniform};
@@ -12,7 +12,6 @@ use rand_core::Rng;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
-    /// The command is not sent yet, because the process handles the previous reply.
     Unsent,
     Asking,
     Unserved,
@@ -31,7 +30,7 @@ const STAGES: [Stage; 6] = [
 ];
 
 /// Returns the times at which the fault may begin to hit the place: one for each suitable stage of
-/// a command, or the first and the last time of a quiet stretch.
+/// a command, or the first and last time of an interval without a command.
 pub(super) fn instants(
     fault: &Fault,
     place: &Place,
@@ -82,7 +81,7 @@ fn concerns(fault: &Fault, place: &Place) -> bool {
     if between(is_client, is_storage) {
         return place.asks() == Some(Node::Storage);
     }
-    // Messages between two servers are not part of any command, so any place fits.
+    // A fault between servers is not part of any command, so any place fits.
     !between(is_client, |node| node.is_server()) || place.asks().is_some_and(Node::is_server)
 }
 
@@ -133,8 +132,8 @@ impl Place {
     }
 }
 
-/// Moves the incident to the place. Where its main fault names another client or server, exchanges
-/// the two names in all faults of the incident.
+/// Moves the incident to the place. If its main fault names another client or server than the
+/// place, exchanges the two nodes in all its faults.
 pub(super) fn moved_to(
     drawn: &DrawnIncident,
     main: &Fault,

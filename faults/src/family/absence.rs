@@ -1,6 +1,5 @@
-//! Family `failover` without Sentinel: servers are down for longer than any lease, and the rest is
-//! still a quorum. A server returns when no client can still hold a lock that it lost, so Redlock
-//! must survive.
+//! Family `failover` without Sentinel: servers are down for longer than any lease, while the others
+//! are still a quorum, so Redlock must survive.
 
 use super::strike::death;
 use super::timing::{span, starts};
@@ -23,8 +22,7 @@ pub(super) fn absences(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident>
                 .filter_map(|(at, fault)| Some(*at + fault.duration()?))
                 .max()
                 .unwrap_or(at);
-            // The locks that the remaining masters granted must expire before the next master is
-            // lost.
+            // The locks that the other masters granted must expire before the next master fails.
             all_back = all_back + setting.ttl_us;
             drawn.push(Incident { at: Some(at), faults: absence });
         }
@@ -45,7 +43,7 @@ fn absence(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime) -> Drawn {
     gone.into_iter().map(|node| (at, death(rng, setting, node, Some(away)))).collect()
 }
 
-/// Returns a fifth more than the lease, because clocks drift.
+/// Returns the lease plus a fifth, because clocks drift.
 pub(super) fn longer_than_any_lease(ttl_us: Micros) -> Micros {
     Micros(ttl_us.as_micros() + ttl_us.as_micros() / 5)
 }

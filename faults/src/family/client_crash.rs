@@ -1,5 +1,4 @@
-//! Family `client-crash`: processes crash, some of them permanently. At least two of three or more
-//! processes survive.
+//! Family `client-crash`: processes crash, some of them permanently.
 
 use super::Incident;
 use super::timing::{span, starts};

@@ -1,5 +1,4 @@
-//! Family `clock-drift`: clocks run fast or slow. The drift between the clocks of any two hosts is
-//! bounded.
+//! Family `clock-drift`: clocks run fast or slow, with a bounded drift between any two hosts.
 
 use super::Incident;
 use super::timing::{span, starts, up_to};
@@ -27,7 +26,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
         let faults = all.map(|(node, worst)| drift(node, rate(rng, worst), at, length)).collect();
         return vec![Incident { at: None, faults }];
     }
-    // All hosts drift at the same time, because only differences between their clocks matter.
+    // Only differences between clocks matter, so all hosts drift at the same time.
     let mut drawn = Vec::new();
     for at in starts(rng, setting) {
         let length = span(rng, setting.knobs.spell) + up_to(rng, setting.ttl_us);
@@ -38,7 +37,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// Returns the largest rate `h` such that a clock that is fast by `h` gains at most `drift_ppm` on
+/// Returns the largest rate `h` for which a clock that is fast by `h` gains at most `drift_ppm` on
 /// a clock that is slow by `h`: `(1 + h) / (1 - h) <= 1 + drift`, so `h <= drift / (2 + drift)`.
 fn rate_max(drift_ppm: u32) -> i32 {
     let drift = u64::from(drift_ppm);

@@ -1,5 +1,5 @@
-//! Family `clock-jump`: steps a wall clock, so that leases at a server end too early (forward) or
-//! too late (back). It never steps the clock of a Sentinel, because that would trigger TILT mode.
+//! Family `clock-jump`: steps a wall clock, so that leases at a server end too early or too late.
+//! Sentinels are spared, because a step would put them into TILT mode.
 
 use super::Incident;
 use super::strike::strikes;
@@ -33,7 +33,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// Draws a clock step. Most steps go forward, because a forward step ends leases early.
+/// Most steps go forward, because a forward step ends leases early.
 fn jump(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime, node: Node) -> (SimTime, Fault) {
     let forward = chance(rng, 800);
     let distance =

@@ -1,8 +1,5 @@
 //! Family `failover`: the primary fails, and Sentinel promotes a replica that lacks the last writes
-//! (asynchronous replication; Redis documentation, "Distributed Locks", section on failover-based
-//! implementations). The primary crashes, is isolated with one client, or pauses and resumes as a
-//! primary. At the same time a Sentinel may pause, crash or have its clock stepped. Replicas and a
-//! majority of Sentinels survive.
+//! (Redis documentation, "Distributed Locks", section on failover-based implementations).
 
 mod promotion;
 mod sentinel;
@@ -27,7 +24,6 @@ const FROZEN_PER_MILLE: u64 = 200;
 pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let Topology::Replicated { down_after_us, .. } = setting.topology else {
         return match setting.topology {
-            // A single server cannot fail over.
             Topology::Ensemble { servers: 1 } => Vec::new(),
             Topology::Standby { stopped_per_mille } => {
                 vec![promotion::promotion(rng, setting, stopped_per_mille)]
@@ -43,7 +39,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let takeover = takeover(down_after_us);
     let mut strikes = Vec::new();
     for (index, at) in starts_of(rng, setting, count).into_iter().enumerate() {
-        // The primary is known only for the first failover. Later ones may hit another server.
+        // Only the first failover is known to hit the initial primary.
         let guess = any(rng, &setting.servers()).unwrap_or(Node::Redis(1));
         let primary = if index == 0 || chance(rng, 500) { Node::Redis(1) } else { guess };
         let isolate = by.isolates(chance(rng, 400));
@@ -65,15 +61,15 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// Returns a pause of the primary. When it resumes, it still acts as the primary: Redis 7.0.15 was
-/// measured to accept writes for another 10 s, until a Sentinel demoted it.
+/// Returns a pause of the primary, which resumes as a primary. Redis 7.0.15 was measured to accept
+/// writes for 10 s more, until a Sentinel demoted it.
 fn freeze(rng: &mut ChaCha8Rng, setting: &Setting, node: Node, takeover: Micros) -> Fault {
     let longer = Spans::new(Micros::from_secs(1), setting.ttl_us.max(Micros::from_secs(1)));
     Fault::Pause { node, duration_us: takeover + span(rng, longer) }
 }
 
-/// Returns the minimum downtime of a failed server. In a deployment with Sentinel, a replica takes
-/// over within this time. In others, it is longer than any lease.
+/// Returns the minimum downtime of a failed server, which is longer than a takeover or, without
+/// Sentinel, than any lease.
 pub fn away_at_least(setting: &Setting) -> Micros {
     match setting.topology {
         Topology::Replicated { down_after_us, .. } => takeover(down_after_us),
@@ -82,9 +78,8 @@ pub fn away_at_least(setting: &Setting) -> Micros {
 }
 
 /// Returns an upper bound on the time from the failure to the first write at the new primary. Each
-/// Sentinel waits for down-after, polls the others once a second, waits up to a second before it
-/// requests an election, and checks the replicas once a second (`sentinelFailoverStateMachine` in
-/// Redis's sentinel.c).
+/// Sentinel waits for down-after, polls the others once a second, waits up to a second before an
+/// election, and checks the replicas once a second (`sentinelFailoverStateMachine` in sentinel.c).
 fn takeover(down_after_us: Micros) -> Micros {
     Micros(down_after_us.as_micros().saturating_mul(2)) + Micros::from_secs(2)
 }
@@ -107,16 +102,16 @@ fn lagged_crash(
     Incident { at: Some(crash_at), faults: vec![(lag_from, lagging), (crash_at, death)] }
 }
 
-/// Draws a replication lag, mostly from the upper half of the range, because no write is lost if
-/// the lag is shorter than the takeover.
+/// Draws a replication lag, mostly from the upper half of the range, because a lag shorter than the
+/// takeover loses no write.
 pub(super) fn lag(rng: &mut ChaCha8Rng, range: Spans) -> Micros {
     let half = Micros(range.max_us.as_micros() / 2).max(range.min_us);
     let least = if chance(rng, 800) { half } else { range.min_us };
     span(rng, Spans::new(least, range.max_us))
 }
 
-/// Isolates the primary with one client, so that clients on both sides get the lock and reach the
-/// storage. In half of the cases, that side also has a Sentinel that still names the old primary.
+/// Isolates the primary with one client, so that clients on both sides get the lock. In half of the
+/// cases, a Sentinel that still names the old primary is on the same side.
 fn isolation(
     rng: &mut ChaCha8Rng,
     setting: &Setting,

@@ -1,15 +1,15 @@
-//! The unit that families draw, an [`Incident`]: faults that belong together.
+//! An incident: the unit that families draw, made of faults that belong together.
 
 use super::Drawn;
 use crate::fault::Fault;
 use crate::time::SimTime;
 
-/// Faults that can only be moved in time together, such as a crash with the lag before it.
+/// Faults that only move together in time, such as a crash with the lag before it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Incident {
-    /// Time of the main fault; `None` if the incident fills the window and cannot move.
+    /// Start of the main fault; `None` if the incident fills the window and cannot move.
     pub at: Option<SimTime>,
-    /// The faults with their start times, in the order in which they were drawn.
+    /// The faults with their start times, in the order of the draws.
     pub faults: Drawn,
 }
 

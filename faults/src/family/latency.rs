@@ -1,5 +1,4 @@
-//! Family `latency`: each message to or from a server takes longer by a different amount, so that
-//! clients overtake each other. Messages of the storage and of Sentinels are not delayed.
+//! Family `latency`: messages get different delays, so that clients overtake each other.
 
 use super::Incident;
 use super::timing::{span, starts, up_to};

@@ -1,5 +1,5 @@
-//! Family `lost-reply`: a server executes a command, but the connection ends before the client gets
-//! the reply.
+//! Family `lost-reply`: the connection ends after a command is executed and before the reply
+//! arrives.
 
 use super::Incident;
 use super::timing::traps;

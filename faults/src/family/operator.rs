@@ -1,5 +1,4 @@
-//! Family `operator`: an operator types commands that locks do not expect. The family is not in
-//! `all`. The families `eviction` and `restart` cover flushes and shutdowns.
+//! Family `operator`: an operator types commands that locks do not expect.
 
 use super::Incident;
 use super::strike::victims;
@@ -24,7 +23,6 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// Returns the commands that an operator may type. Some need a deployment with several servers.
 fn commands(topology: Topology) -> Vec<OperatorCommand> {
     let has_others = matches!(topology, Topology::Replicated { .. });
     let may = |command: &OperatorCommand| match command {

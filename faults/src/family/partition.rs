@@ -1,6 +1,5 @@
-//! Family `partition`: cuts the network between clients and servers, or among servers and
-//! Sentinels, in one or both directions, once or several times in a row. With `cut-off` set to
-//! `storage`, it cuts processes off from the storage instead.
+//! Family `partition`: cuts the network in one or both directions, once or several times, between
+//! clients, servers, Sentinels or the storage.
 
 use super::timing::{span, starts};
 use super::{Drawn, Incident};

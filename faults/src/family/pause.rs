@@ -1,6 +1,5 @@
 //! Family `pause`: a process pauses, as in a stop-the-world garbage collection (Kleppmann 2016). A
-//! replicated server pauses too briefly for Sentinels to notice. Otherwise the pause would be
-//! blamed for the damage of a failover.
+//! replicated server pauses too briefly to cause a failover, which has its own family.
 
 use super::Incident;
 use super::timing::{span, span_often_past, starts};

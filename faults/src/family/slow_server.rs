@@ -1,4 +1,4 @@
-//! Family `slow-server`: every command takes longer at a server, so that commands queue up.
+//! Family `slow-server`: a server needs longer for every command, so that commands queue up.
 
 use super::Incident;
 use super::timing::{span, starts};

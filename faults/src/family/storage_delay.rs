@@ -1,6 +1,5 @@
-//! Family `storage-delay`: requests of a client to the protected storage arrive late, often after
-//! its lease has ended. Each client gets a different delay, because requests with equal delays
-//! would arrive in order.
+//! Family `storage-delay`: a client's storage requests arrive late, often after its lease has
+//! ended. Clients get different delays, because equal delays would keep the requests in order.
 
 use super::Incident;
 use super::timing::{span, span_often_past, starts, up_to};
@@ -18,7 +17,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
         let from = vec![any(rng, &clients)?];
         let half_a_lease = Micros(setting.ttl_us.as_micros() / 2);
         let extra_us_max = span_often_past(rng, setting.knobs.storage_delay, half_a_lease);
-        // If the minimum is low, a client's read may be quick and the write after it late.
+        // With a low minimum, a client's read may be fast and its next write late.
         let extra_us_min = if chance(rng, 500) { up_to(rng, extra_us_max) } else { Micros::ZERO };
         let duration_us = span(rng, setting.knobs.spell);
         let to = vec![Node::Storage];

@@ -1,6 +1,5 @@
-//! Strikes: faults that hit several servers within one lease. In half of the cases other servers
-//! are unreachable at the same time, because `restart` and `clock-jump` need that to break a
-//! quorum. `struck-servers` limits the number of servers that are hit.
+//! Strikes: faults that hit several servers within one lease. In half of the strikes other servers
+//! are unreachable, because otherwise `restart` and `clock-jump` could not break a quorum.
 
 use super::timing::{before, span, starts, up_to};
 use crate::draw::{chance, subset, uniform};
@@ -12,8 +11,7 @@ use rand_chacha::ChaCha8Rng;
 
 pub(super) struct Strike {
     pub(super) hits: Vec<(SimTime, Node)>,
-    /// A partition that keeps all servers outside a quorum unreachable until just after the first
-    /// hit. Until then, only the servers that are hit can grant locks.
+    /// A partition that cuts off all servers outside a quorum until just after the first hit.
     pub(super) shield: Option<(SimTime, Fault)>,
 }
 
@@ -35,7 +33,6 @@ fn strike(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime) -> Strike {
     } else {
         Vec::new()
     };
-    // If `struck-servers` limits the hits, no other server is made unreachable.
     if setting.knobs.struck_servers.is_some() {
         shielded.clear();
     }

@@ -1,6 +1,6 @@
-//! Family `suspend`: freezes and thaws a client's virtual machine. The client's monotonic clock
-//! stops too, so the client believes that its lease is still valid. Servers are not suspended,
-//! because their leases end by the wall clock.
+//! Family `suspend`: suspends a client's virtual machine and its monotonic clock, so the client
+//! believes that its lease is still valid. Server leases end by the wall clock, so servers are
+//! spared.
 
 use super::Incident;
 use super::timing::{span_often_past, starts};

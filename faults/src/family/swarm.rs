@@ -1,6 +1,5 @@
 //! Family `all`: swarm testing (Groce, Zhang, Eide, Chen and Regehr, "Swarm Testing", ISSTA 2012).
-//! In a run with every kind of fault at full strength, faults hide each other's effects. Therefore
-//! each seed omits some families and weakens the rest.
+//! Each seed omits some families and weakens the others, so that faults do not hide other faults.
 
 use super::{Drawing, FAMILIES, Family};
 use crate::draw::{chance, uniform};
@@ -13,12 +12,11 @@ use crate::time::Micros;
 pub struct Swarmed {
     /// The enabled family.
     pub family: Family,
-    /// The strength of the family, in thousandths of each range, from 250 to 1000.
+    /// The part of each range that the family uses, in thousandths, from 250 to 1000.
     pub hardness_per_mille: u64,
 }
 
-/// Returns the families that the seed enables. Each family is enabled with a probability of one
-/// half, and at least one is.
+/// Returns the families that the seed enables: about half of them, and at least one.
 pub fn swarm(seed: Seed) -> Vec<Swarmed> {
     let mut rng = seed.stream(Stream::Swarm);
     let fallback = uniform(&mut rng, 0..=u64::from(u16::MAX)) as usize;
@@ -38,8 +36,7 @@ pub fn swarm(seed: Seed) -> Vec<Swarmed> {
 }
 
 impl Swarmed {
-    /// Returns the setting with weaker ranges. The restart delay does not change, because an
-    /// operator guarantees it.
+    /// Weakens the ranges, except for the restart delay, which an operator guarantees.
     pub(crate) fn soften(&self, setting: &Setting) -> Setting {
         let part = |min: u64, max: u64| {
             min + (max - min.min(max)).saturating_mul(self.hardness_per_mille) / 1_000

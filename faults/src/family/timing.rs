@@ -1,4 +1,4 @@
-//! Draws start times and durations. Long durations are whole milliseconds, to keep plans readable.
+//! Draws start times and durations. Long durations are whole milliseconds for readable plans.
 
 use super::Incident;
 use crate::draw::{any, chance, log_uniform, uniform};

@@ -1,4 +1,4 @@
-//! The kinds of faults and their properties, as [`FaultKind`] and [`Impact`].
+//! The kinds of faults and their properties.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,19 +56,18 @@ pub enum FaultKind {
     LostRequest,
 }
 
-/// The effect of a fault on its nodes. Several kinds of faults have the same impact, and code that
-/// treats them alike matches on it.
+/// The effect of a fault on its nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Impact {
     /// The fault pauses the nodes.
     Freezes,
     /// The fault crashes the nodes or makes them unreachable.
     Kills,
-    /// The fault stops or delays messages between the nodes.
+    /// The fault blocks or delays messages between the nodes.
     HoldsUpMessages,
-    /// The fault loses a reply between the nodes.
+    /// The fault drops a reply between the nodes.
     LosesReply,
-    /// The fault loses a command between the nodes.
+    /// The fault drops a command between the nodes.
     LosesRequest,
     /// The fault makes the nodes' clocks wrong.
     BendsClock,

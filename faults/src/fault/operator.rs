@@ -1,4 +1,4 @@
-//! The commands that an operator types at a server's console, as [`OperatorCommand`].
+//! The commands that an operator types at a server's console.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

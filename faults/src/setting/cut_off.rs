@@ -1,4 +1,4 @@
-//! The nodes from which `partition` separates processes, as [`CutOff`].
+//! The nodes from which `partition` separates processes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

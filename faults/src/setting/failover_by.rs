@@ -1,4 +1,4 @@
-//! The ways in which `failover` removes a primary, as [`FailoverBy`].
+//! The ways in which `failover` removes a primary.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Nodes that pauses and clock steps hit.
+//! The nodes that `pause` and `clock-jump` hit.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub enum Victims {
 }
 
 impl Victims {
-    /// Lets serde skip the default.
+    /// Returns whether the value is the default, which serde skips.
     pub fn is_all(&self) -> bool {
         *self == Victims::All
     }

@@ -1,4 +1,4 @@
-//! The [`Magnitude`]s of a fault: durations, rates and distances, each as a signed number.
+//! The magnitudes of a fault: durations, rates and distances, each as a signed number.
 
 use crate::fault::Fault;
 use crate::node::Node;
@@ -56,8 +56,7 @@ impl Magnitude {
         }
     }
 
-    /// Returns the step by which the magnitude is minimized: a millisecond, or one part per
-    /// million.
+    /// Returns the step of minimization: a millisecond, or one part per million.
     pub fn step(self) -> u64 {
         if self == Magnitude::RatePpm { 1 } else { 1_000 }
     }
@@ -99,8 +98,7 @@ pub fn magnitudes(fault: &Fault) -> Vec<(Magnitude, i64)> {
     }
 }
 
-/// Returns the fault with a new value for one magnitude. Returns the fault unchanged if it does not
-/// have that magnitude.
+/// Returns the fault with a new value for one magnitude, or unchanged if it has no such magnitude.
 pub fn with_magnitude(fault: &Fault, magnitude: Magnitude, value: i64) -> Fault {
     let mut fault = fault.clone();
     let span = Micros(value.unsigned_abs());

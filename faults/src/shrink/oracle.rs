@@ -1,4 +1,4 @@
-//! An [`Oracle`] calls the predicate a limited number of times, and only once for each plan.
+//! Calls the predicate of a search a limited number of times, and only once for each plan.
 
 use crate::plan::FaultPlan;
 
@@ -6,8 +6,7 @@ pub(super) struct Oracle<F> {
     violates: F,
     calls: u32,
     calls_max: u32,
-    /// The answers so far. A list suffices, because comparing plans costs nothing compared with
-    /// running one.
+    /// A list suffices, because a comparison of plans costs nothing compared with a run.
     answers: Vec<(FaultPlan, bool)>,
     refused: bool,
 }

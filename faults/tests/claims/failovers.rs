@@ -79,8 +79,6 @@ fn an_operator_promotes_the_standby_once_its_primary_is_dead_or_cut_off() {
 fn the_first_failover_hits_the_first_primary() {
     for seed in 0..200 {
         let plan = plan(seed, "failover", &replicated());
-        // The replication lag that belongs to the second failover may begin before the first
-        // failover.
         let strikes = plan.faults.iter().filter(|timed| timed.fault.kind() != FaultKind::Delay);
         let at_servers = strikes.map(node_of).find(|node| node.is_server());
         assert_eq!(at_servers, Some(Node::Redis(1)), "{plan}");

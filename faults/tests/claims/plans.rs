@@ -160,8 +160,7 @@ proptest! {
         };
         let rates: Vec<i128> = plan.faults.iter().filter_map(rate).chain([0]).collect();
         let (slow, fast) = (rates.iter().min().unwrap(), rates.iter().max().unwrap());
-        // The rates must satisfy (1 + fast) / (1 + slow) <= 1 + drift. The test computes in
-        // millionths, without division.
+        // (1 + fast) / (1 + slow) <= 1 + drift, in millionths and without division.
         let allowed = (1_000_000 + slow) * (1_000_000 + i128::from(drift));
         prop_assert!((1_000_000 + fast) * 1_000_000 <= allowed);
     }
@@ -176,7 +175,6 @@ proptest! {
         let (a, b) = (combined()[a].name(), combined()[b].name());
         let alone = [plan(seed, a, &setting), plan(seed, b, &setting)].map(|plan| contents(&plan));
         let together = contents(&plan(seed, &format!("{a}+{b}"), &setting));
-        // The combination contains only faults that one of its families also draws alone.
         prop_assert!(together.iter().all(|fault| alone.concat().contains(fault)));
         let numbered = |faults: &[(SimTime, Fault)]| {
             let timed = |(index, (at_us, fault)): (usize, &(SimTime, Fault))| {

@@ -1,5 +1,4 @@
-//! Snapshot tests of the plans that seeds produce. Plans of published seeds change only with a new
-//! version.
+//! Snapshot tests of the plans that seeds produce. They may change only with a new version.
 
 use crate::settings::{independent, replicated};
 use fencepost_faults::{FAMILIES, Seed, Setting, generate};

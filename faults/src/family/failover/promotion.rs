@@ -1,7 +1,5 @@
-//! A failover by an operator. The primary crashes before its last writes are replicated, or is
-//! isolated with one client; then the operator promotes the standby. Unless the operator has
-//! stopped the old primary, it still acts as one. A run has at most one promotion, because there is
-//! only one standby.
+//! A failover by an operator, who promotes the only standby after the primary has crashed or is
+//! isolated with one client. Unless the operator stops the old primary, it continues as a primary.
 
 use super::{Incident, cut_off, lag};
 use crate::draw::{any, chance};
@@ -43,7 +41,6 @@ pub(super) fn promotion(
     Incident { at: Some(at), faults }
 }
 
-/// Time between the operator's stop of the old primary and the promotion.
 const MOMENT: Micros = Micros::from_millis(1);
 
 fn crash(

@@ -1,6 +1,5 @@
-//! Pauses or crashes a Sentinel or steps its clock near a failover; a majority of Sentinels
-//! remains. More than two seconds between two runs of a Sentinel's timer trigger TILT mode
-//! (`sentinelCheckTiltCondition` in sentinel.c).
+//! Pauses or crashes a Sentinel, or steps its clock, near a failover. More than two seconds between
+//! two runs of a Sentinel's timer trigger TILT mode (`sentinelCheckTiltCondition` in sentinel.c).
 
 use super::Incident;
 use crate::draw::{any, chance, uniform};
@@ -11,8 +10,7 @@ use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
 const PER_MILLE: u64 = 300;
-/// Minimum number of Sentinels for a disturbance. With fewer, every Sentinel is needed for a
-/// majority.
+/// With fewer Sentinels, every one of them is needed for a majority.
 const SENTINELS_MIN: usize = 3;
 const AWAY: Spans = Spans::millis(500, 20_000);
 const STEP: Spans = Spans::millis(500, 10_000);
