@@ -1,4 +1,4 @@
-//! The published documents other than runs and sweeps. Each has its type, its views and its reader.
+//! The published documents other than runs and sweeps, each with its type, views and reader.
 
 pub mod boundary;
 pub mod certificate;

@@ -1,9 +1,7 @@
-//! The `fencepost.boundary` format, version 1: the value of a scenario parameter at which a lock
-//! breaks, as found by runs and as computed.
+//! The `fencepost.boundary` format: the value of a scenario parameter at which a lock breaks.
 //!
-//! The search assumes that violations are monotone: if a value breaks the lock, every more extreme
-//! value breaks it too. The report contains all probed values, which show whether the assumption
-//! holds.
+//! The search assumes that every value more extreme than a breaking one breaks the lock too. All
+//! probed values are in the report and show whether this holds.
 
 mod explain;
 mod html;
@@ -184,19 +182,16 @@ impl Quantity {
     }
 }
 
-/// Returns the mildest value at which the lock breaks, and the next milder value that was probed.
-/// Returns `None` if no value breaks the lock, or if there is no milder one, or if no run at the
-/// milder one contended for the lock.
+/// Returns the mildest value that breaks the lock and the next milder probed value. Returns `None`
+/// if either is missing, or if no run at the milder value contended for the lock.
 pub fn found(quantity: &Quantity, probes: &[Probe]) -> Option<Found> {
     let sorted = by_mildness(quantity, probes);
     let first = sorted.iter().position(|probe| probe.violated > 0)?;
     let quiet = sorted.get(first.checked_sub(1)?)?;
-    // If no run contended for the lock, the probe does not show that the value is safe.
     (quiet.exercised > 0).then_some(Found { violated: sorted[first].value, quiet: quiet.value })
 }
 
-/// Returns whether the lock also breaks at every value that is more extreme than the mildest value
-/// at which it breaks.
+/// Returns whether every value more extreme than the mildest breaking one also breaks the lock.
 pub fn is_monotone(quantity: &Quantity, probes: &[Probe]) -> bool {
     let sorted = by_mildness(quantity, probes);
     let first = sorted.iter().position(|probe| probe.violated > 0).unwrap_or(sorted.len());

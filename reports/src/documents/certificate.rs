@@ -1,7 +1,4 @@
-//! The `fencepost.certificate` format: a statement that all plans within some bounds were run and
-//! that none of the runs broke a rule.
-//!
-//! A [`Certificate`] has version 2 if its plans delay messages, and version 1 otherwise.
+//! The `fencepost.certificate` format: all plans within some bounds were run without a violation.
 
 mod diff;
 mod html;

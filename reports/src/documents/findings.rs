@@ -1,8 +1,4 @@
-//! The store of all findings from sweeps over time, keyed by fingerprint.
-//!
-//! The format `fencepost.findings`, version 1, has one JSON object per line: a header, then one
-//! line for each finding. The file is kept in version control, so a sweep without new findings
-//! changes only a few lines.
+//! The store of all findings from sweeps over time, one JSON object per line, in version control.
 
 mod list;
 mod read;
@@ -111,8 +107,7 @@ pub fn options_of(sweep: &Sweep) -> &str {
     common_options(options.unwrap_or_default())
 }
 
-/// Returns the flags of a scenario without a final `--no-config`, which a replay adds so that it
-/// ignores a project's file.
+/// Returns the flags of a scenario without a final `--no-config`, which only replays need.
 pub fn common_options(flags: &str) -> &str {
     flags.trim().trim_end_matches("--no-config").trim_end()
 }
@@ -169,8 +164,8 @@ impl Findings {
         seen
     }
 
-    /// Records which findings their known seeds showed again (`retested`) and which new seeds
-    /// showed (`seen`). A finding that neither shows is marked as fixed, unless it is accepted.
+    /// Records the findings that their known seeds showed again (`retested`) or new seeds showed
+    /// (`seen`). Marks other findings as fixed, unless they are accepted.
     pub fn enter_retest(
         &mut self,
         retested: &BTreeMap<String, bool>,
@@ -230,8 +225,7 @@ impl Finding {
         }
     }
 
-    /// Reopens a finding if it was fixed. A finding that was fixed on an earlier day is new again.
-    /// One that was fixed on `day` has only moved to other seeds, so it is still known.
+    /// A finding that was fixed on `day` has only moved to other seeds, so it becomes known.
     fn reopened(mut self, day: &str) -> Finding {
         if self.state == FindingState::Fixed {
             let is_fresh = self.fixed_on.as_deref() == Some(day);
@@ -241,8 +235,7 @@ impl Finding {
         self
     }
 
-    /// Records that a sweep showed the finding. If the known seeds were run with other settings,
-    /// drops them, because they may not show it with these settings.
+    /// Drops seeds that were run with other settings, because they may not show the finding now.
     fn seen(mut self, found: &Fingerprint, (sweep, cell): (&Sweep, &Cell), day: &str) -> Finding {
         let options = options_of(sweep);
         if self.options != options {

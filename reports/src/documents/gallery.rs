@@ -1,4 +1,4 @@
-//! Writes a page of the gallery ([`page`]), which shows an anomaly in the run of a fixed seed.
+//! Writes a page of the gallery, which shows an anomaly in the run of a fixed seed.
 
 use crate::show::format::exporters::markdown_cell::cell;
 use crate::show::format::text::{plan_text, timeline};
@@ -22,8 +22,7 @@ pub struct Page<'p> {
     pub replay: String,
     /// Smallest numbers of processes and cycles that show the anomaly, in words.
     pub workload: String,
-    /// For each magnitude that cannot be smaller, a value that suffices and a smaller value that
-    /// does not.
+    /// For each magnitude, the smallest value that suffices and a smaller value that does not.
     pub margins: Vec<String>,
     /// The remedy in words.
     pub remedy: &'p str,

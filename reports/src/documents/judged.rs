@@ -1,5 +1,4 @@
-//! The results of checking recorded histories again: a single history, or all histories in a
-//! report.
+//! The results of checking recorded histories again, alone or in a report.
 
 use crate::show::view::View;
 use crate::summary::verdict::{Judgement, Verdict};

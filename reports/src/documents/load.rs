@@ -1,5 +1,4 @@
-//! The `fencepost.load` format, version 2: the cost of each way of waiting to the server and to the
-//! waiting processes.
+//! The `fencepost.load` format: the cost of each way of waiting to the server and the processes.
 
 mod html;
 mod plot;

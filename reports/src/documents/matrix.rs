@@ -1,5 +1,5 @@
-//! The `fencepost.matrix` format, version 1: the results of each lock under each fault, compared
-//! with the predictions of the literature.
+//! The `fencepost.matrix` format: the results of each lock under each fault, compared with the
+//! predictions of the literature.
 
 mod html;
 mod markdown;
@@ -139,8 +139,7 @@ impl Matrix {
         Matrix::with(sweep, None, cells)
     }
 
-    /// Builds a matrix that counts only violations of the given kind. It has no predictions of the
-    /// literature.
+    /// Builds a matrix of the violations of one kind, without predictions of the literature.
     pub fn of_kind(sweep: &Sweep, kind: Kind) -> Matrix {
         let cells = sweep.cells.iter().map(|cell| MatrixCell::of_kind(cell, kind)).collect();
         Matrix::with(sweep, Some(kind), cells)

@@ -1,4 +1,4 @@
-//! Reads documents in the published formats, for example with [`read_any`].
+//! Reads documents in the published formats.
 
 mod event_line;
 
@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::error::Category;
 
-/// The error for a text that cannot be read as a document.
+/// Error for a text that cannot be read as a document.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ReadError {
     /// The text is not JSON.
@@ -30,7 +30,7 @@ pub enum ReadError {
         /// Column at which the text ends, counted from 1.
         column: usize,
     },
-    /// The text has another format, or no format of fencepost.
+    /// The text has another format, or is no document of fencepost.
     #[error("format {found}: expected {expected}")]
     WrongFormat {
         /// The format of the text in quotes, or `absent`.
@@ -96,7 +96,7 @@ pub fn read_report(text: &str) -> Result<Report, ReadError> {
 /// Reads a history and validates its events.
 pub fn read_history(text: &str) -> Result<History, ReadError> {
     typed(parse(text)?, history::FORMAT, history::VERSION).map_err(|error| match error {
-        // The text is parsed again, because only the parser knows the line of the problem.
+        // Only a parser of the text, not of a JSON value, knows the line of the problem.
         ReadError::Invalid { format, problem } => {
             let located =
                 serde_json::from_str::<History>(text).err().map(|error| error.to_string());

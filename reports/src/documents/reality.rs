@@ -1,5 +1,4 @@
-//! The `fencepost.reality` format, version 1: whether real servers show the same violations as the
-//! simulated ones.
+//! The `fencepost.reality` format: whether real servers show the violations of simulated ones.
 
 use crate::explain::cause::Cause;
 use crate::judge::finding::Kind;

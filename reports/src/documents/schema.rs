@@ -1,4 +1,4 @@
-//! Returns the JSON Schemas of the published formats ([`schema`]).
+//! The JSON Schemas of the published formats.
 
 use crate::documents::boundary::BoundaryReport;
 use crate::documents::certificate::Certificate;

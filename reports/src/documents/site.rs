@@ -1,8 +1,4 @@
-//! Builds a web site from the documentation with [`site()`]. The site contains all Markdown pages
-//! of the repository and the files that they link to, the matrix and the certificates as `--format
-//! html` renders them, the schemas, and a search.
-//!
-//! A dead link is an error.
+//! Builds a web site from the documentation, with schemas and a search; a dead link is an error.
 
 mod document;
 mod frame;
@@ -57,8 +53,8 @@ const STARTS: [&str; 6] =
 const SEARCH: &str = "search.html";
 const SCHEMAS: &str = "schemas/index.html";
 
-/// Returns the files of the site by path. `repository` returns the content of a path in the
-/// repository. Paths have `/` between names and no leading `/`.
+/// Returns the files of the site by path. `repository` returns the content of a path, which has `/`
+/// between names and no leading `/`.
 ///
 /// Fails with [`SiteError::Missing`] if there is no documentation, and with
 /// [`SiteError::DeadLinks`] if a link leads to a missing file or heading.

@@ -1,8 +1,4 @@
-//! Checksums of JSON documents, so that a file that was damaged is not read as a different result.
-//!
-//! [`checksum`] computes SHA-256 over the document without whitespace and with the keys of each
-//! object sorted. It omits the members in [`Uncovered`]. The checksum therefore does not change if
-//! a tool indents the document or sorts its keys.
+//! Checksums of JSON documents, which do not change if a tool indents a document or sorts its keys.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -25,16 +21,15 @@ pub enum Protection {
 pub enum Uncovered {
     /// The checksum covers all members.
     Nothing,
-    /// The checksum omits each member `measured` at any depth, because its values differ between
-    /// machines.
+    /// The checksum omits each member `measured`, because measurements differ between machines.
     Measured,
 }
 
-/// The error for a checksum that does not match the document's content.
+/// Error for a checksum that does not match the document's content.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Damaged;
 
-/// Returns the checksum of a document in hex.
+/// Returns the SHA-256 in hex of the document without whitespace and with sorted keys.
 pub fn checksum(document: &Value, uncovered: Uncovered) -> String {
     let mut hasher = Sha256::new();
     feed(&mut hasher, document, uncovered);
@@ -52,7 +47,7 @@ pub fn verify(document: &Value, uncovered: Uncovered) -> Result<Protection, Dama
     }
 }
 
-/// Adds a value to the hash. A whole number has the same hash with and without a decimal point.
+/// Whole numbers have the same hash with and without a decimal point.
 fn feed(hasher: &mut Sha256, value: &Value, uncovered: Uncovered) {
     match value {
         Value::Object(members) => {

@@ -1,4 +1,4 @@
-//! The [`digest`] of a history. Equal digests mean equal runs.
+//! The digest of a history. Equal digests mean equal runs.
 
 use crate::record::history::{History, What};
 use sha2::{Digest, Sha256};
@@ -9,10 +9,9 @@ pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns a SHA-256 in hex over one line for each digested event. A line is the JSON array
-/// `[sequence, time_us, node, what]` and a line feed. The sequence counts only digested events, so
-/// faults and other omitted events do not affect the result. The `lease_us` of server events is
-/// omitted.
+/// Returns a SHA-256 in hex over one line for each digested event: the JSON array `[sequence,
+/// time_us, node, what]` and a line feed. The sequence counts only digested events. The `lease_us`
+/// of server events is omitted.
 pub fn digest(history: &History) -> String {
     let mut hasher = Sha256::new();
     let mut line = Vec::with_capacity(256);
@@ -28,8 +27,7 @@ pub fn digest(history: &History) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns the event without its lease, which follows from the request and is missing in histories
-/// of version 1.
+/// Removes the lease, which follows from the request and is missing in histories of version 1.
 fn without_lease(what: &What) -> Cow<'_, What> {
     match what {
         What::Server { lease_us: Some(_), .. } => {

@@ -1,8 +1,5 @@
-//! The events of a run, recorded in true time.
-//!
-//! Operations follow Jepsen's `invoke / ok / fail / info`, where `info` means that the process does
-//! not know the outcome. A [`History`] also contains the faults, the storage's answers, and each
-//! server's changes of the lock's keys, which are recorded without the clients' knowledge.
+//! The history of a run, recorded in true time: the operations of processes, in the style of
+//! Jepsen's `invoke / ok / fail / info`, the faults, and the events of the storage and servers.
 
 mod locks;
 mod setting;
@@ -134,8 +131,7 @@ pub struct Availability {
 }
 
 impl Header {
-    /// Returns whether the lock lasts as long as a session or a connection and therefore has no
-    /// ttl.
+    /// Returns whether the lock has no ttl, because it lasts as long as a session or connection.
     pub fn has_no_ttl(&self) -> bool {
         self.lives_with_session || self.kept_as == Some(Keeping::Connection)
     }
@@ -435,8 +431,6 @@ pub enum Turn {
 }
 
 impl Turn {
-    /// Returns whether the change affects the data that clients see. Other changes only affect a
-    /// server's view of its peers.
     pub(crate) fn changes_data(self) -> bool {
         matches!(self, Turn::Promoted | Turn::Demoted | Turn::TookOver | Turn::Unaware)
     }

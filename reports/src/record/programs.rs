@@ -1,5 +1,4 @@
-//! The output and the end of each of the user's programs. Reports show them in addition to the
-//! events.
+//! The output and the exit of each of the user's programs.
 
 use fencepost_faults::{Node, SimTime};
 use schemars::JsonSchema;

@@ -1,5 +1,4 @@
-//! Short histories for tests ([`Story`]) with times in whole milliseconds. Events may be added in
-//! any order. They are sorted by time; events with the same time keep their order.
+//! Builds short histories for tests, with times in whole milliseconds. Events are sorted by time.
 
 mod processes;
 mod servers;

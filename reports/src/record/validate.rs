@@ -4,7 +4,7 @@ use crate::record::history::{Action, Event, FORMAT, History, VERSION, What};
 use fencepost_faults::{Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The error for a history that no run could have recorded.
+/// Error for a history that no run could have recorded.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidHistory {
     /// The `format` field has another value.
@@ -52,8 +52,7 @@ pub enum InvalidHistory {
     },
 }
 
-/// Checks the order of the events and their nodes, and that each thread has one operation at a
-/// time.
+/// Checks the order of the events, their nodes, and that each thread has one operation at a time.
 pub fn validate(history: &History) -> Result<(), InvalidHistory> {
     if history.format != FORMAT {
         return Err(InvalidHistory::Format(history.format.clone()));
@@ -79,8 +78,7 @@ pub fn validate(history: &History) -> Result<(), InvalidHistory> {
     }
 }
 
-/// Checks that each key begins with the history's resource. Checkers would take keys of another
-/// resource for keys of the same lock.
+/// Checks that each key begins with the history's resource.
 fn of_one_resource(history: &History) -> Result<(), InvalidHistory> {
     let resource = &history.header.resource;
     for (position, event) in history.events.iter().enumerate() {
@@ -95,7 +93,7 @@ fn of_one_resource(history: &History) -> Result<(), InvalidHistory> {
 }
 
 impl InvalidHistory {
-    /// Returns the index of the event that the error is about; `None` if it is not about an event.
+    /// Returns the index of the event that the error is about, if any.
     pub fn position(&self) -> Option<usize> {
         match self {
             InvalidHistory::Event { position, .. } | InvalidHistory::Resource { position, .. } => {

@@ -1,15 +1,11 @@
-//! Makes untrusted text safe to show in a terminal, a log or a page ([`visible`]). Names in files
-//! can contain line feeds, escape sequences that move the cursor, and characters that change the
-//! writing direction.
+//! Escapes characters in untrusted text that could affect a terminal, a log or a page.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Replaces invisible characters by escapes such as `
-///
-/// ` and `\u{1b}`.
+/// Replaces invisible characters by escapes such as `\n` and `\u{1b}`.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
@@ -25,15 +21,14 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns the text in a single line. If it is too long, replaces its middle by the number of
-/// omitted characters.
+/// Returns the text in a single line. If it is too long, leaves out its middle.
 pub fn one_line(text: &str, characters_max: usize) -> String {
     let text = visible(text.trim_end());
     let count = text.chars().count();
     if count <= characters_max {
         return text.into_owned();
     }
-    // The end is kept because it often names the valid values.
+    // Keeps the end, because it often names the valid values.
     let tail = characters_max / 4;
     let head: String = text.chars().take(characters_max - tail).collect();
     let end: String = text.chars().skip(count - tail).collect();
@@ -51,8 +46,7 @@ pub fn visible_in<T: Clone + Serialize + DeserializeOwned>(
     serde_json::from_value(shown(value)).map(Cow::Owned)
 }
 
-/// Escapes hidden characters and characters that change the writing direction, which JSON does not
-/// escape.
+/// Escapes the invisible characters and direction marks that JSON does not escape.
 pub fn visible_json(text: &str) -> Cow<'_, str> {
     let is_left_out = |letter: char| letter > '~' && is_hidden(letter);
     if !text.contains(is_left_out) {

@@ -1,4 +1,4 @@
-//! The expected result of a run or cell, and how the actual result deviates, as [`Expectation`].
+//! The expected result of a run or cell, and how the actual result deviates.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,8 +13,7 @@ pub struct Expectation {
 }
 
 impl Expectation {
-    /// Returns the expectation for a lock and fault without an entry in the expectations file. It
-    /// is never met.
+    /// Returns the unmet expectation of a case without an entry in the expectations file.
     pub fn missing() -> Expectation {
         let expected = "an entry in the expectations file".to_owned();
         Expectation { expected, deviations: vec!["none".to_owned()] }

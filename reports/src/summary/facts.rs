@@ -1,4 +1,4 @@
-//! The first stage of a report: the facts of one run of a plan ([`RunFacts`]).
+//! The first stage of a report: the facts of one run of a plan.
 
 mod shown;
 
@@ -25,15 +25,13 @@ pub struct RunContext {
     pub expected: Option<Expected>,
     /// The lengths of leases, critical sections and waits by scenario key, if the seed drew them.
     pub lengths: BTreeMap<String, String>,
-    /// The output and the end of each of the user's programs, if programs use the lock.
+    /// The output and the exit of each of the user's programs, if programs use the lock.
     pub programs: Vec<ProgramReport>,
     /// The files that the user's programs ran, with their versions.
     pub ran: Ran,
-    /// Reason why the programs did not do their work, if they failed. Without findings, the run is
-    /// then inconclusive.
+    /// Why the programs failed, if they did. A run without findings is then inconclusive.
     pub failure: Option<String>,
-    /// Reason why a real server ended on its own, if one did. A lack of progress is then
-    /// inconclusive.
+    /// Why a real server exited on its own, if one did. A lack of progress is then inconclusive.
     pub failed_server: Option<String>,
     /// A remark about how the run was judged.
     pub note: Option<String>,
@@ -41,8 +39,7 @@ pub struct RunContext {
     pub replay: String,
 }
 
-/// The facts of one run. Fields with the same name are documented at
-/// [`RunReport`](crate::RunReport).
+/// The facts of one run. [`RunReport`](crate::RunReport) documents fields with the same name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "the report describes them")]
 pub struct RunFacts {
@@ -183,8 +180,7 @@ impl Latency {
     pub fn of(mut spans: Vec<u64>) -> Option<Latency> {
         spans.sort_unstable();
         let max = *spans.last()?;
-        // The percentile is the smallest duration that is not exceeded by `percent` of all
-        // durations.
+        // The smallest duration that at least `percent` of the durations do not exceed.
         let rank = |percent: usize| spans[(spans.len() * percent).div_ceil(100).max(1) - 1];
         Some(Latency { p50: rank(50), p99: rank(99), max })
     }

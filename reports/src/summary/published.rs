@@ -1,5 +1,4 @@
-//! Published results of `explore`: the certificates in `docs/certificates`, and locks that
-//! `explore` breaks although sweeps find no violation.
+//! Published results of `explore`: certificates, and locks that break although sweeps are quiet.
 
 use serde_json::Value;
 
@@ -12,8 +11,7 @@ pub struct Published {
     pub client: &'static str,
     /// The fault families that the certificate covers.
     pub fault: &'static str,
-    /// Bounds of the certificate in words: the largest numbers of faults and late messages, and the
-    /// number of processes.
+    /// The largest numbers of faults and late messages, and the number of processes, in words.
     pub bounds: &'static str,
 }
 
@@ -114,9 +112,8 @@ pub struct Counterexample {
 }
 
 /// All known counterexamples. These locks end with the connection of their holder. If the holder
-/// crashes while its last write is in transit to the storage, the next process may enter before the
-/// write arrives. A process that polls must ask at that moment. For `pg-advisory`, the critical
-/// section must therefore end right before a poll.
+/// crashes while its last write is in transit, the next process may enter before the write arrives.
+/// For `pg-advisory`, which polls, the critical section must end right before a poll.
 pub const COUNTEREXAMPLES: &[Counterexample] = &[
     Counterexample { client: "mysql-get-lock", fault: "client-crash", settings: "" },
     Counterexample { client: "mysql-get-lock-checked", fault: "client-crash", settings: "" },
@@ -136,8 +133,7 @@ impl Counterexample {
     }
 }
 
-/// Returns the certificates for a lock under fault families that hold for the settings of a
-/// scenario.
+/// Returns the certificates for a lock under fault families that hold for a scenario's settings.
 pub fn published(
     client: &str,
     fault: &str,
@@ -148,8 +144,7 @@ pub fn published(
 }
 
 impl Published {
-    /// Returns whether the certificate holds for a scenario's settings. A setting that is absent
-    /// has its built-in value.
+    /// A setting that is absent has its built-in value.
     fn has_settings_of(&self, scenario: &Value) -> bool {
         let stated = |key: &str, built_in: &str| match scenario.get(key) {
             None | Some(Value::Null) => built_in.to_owned(),

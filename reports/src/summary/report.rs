@@ -1,7 +1,5 @@
-//! The `fencepost.report` format, version 2: the [`Report`] that `run --format json` prints.
-//!
-//! In version 1, a remedy only stated whether a safeguard prevents the violation in one run. The
-//! reader drops such remedies.
+//! The `fencepost.report` format: the report that `run --format json` prints. Of version 1, which
+//! only stated whether a remedy helps in one run, the reader drops the remedies.
 
 use crate::explain::literature::Expected;
 use crate::explain::order::OrderedPair;

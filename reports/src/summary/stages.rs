@@ -1,11 +1,5 @@
-//! The stages of the data in a report of one run ([`Stages`]).
-//!
-//! 1. [`RunFacts`] has the facts from one run of the plan.
-//! 2. [`Diagnosis`] has the results that require further runs.
-//! 3. [`Recordings`] has the history and the messages, to draw the run or to judge it again.
-//!
-//! In addition, the command line may state an expected result ([`Expectation`]). No stage changes
-//! an earlier one, and each report is built once.
+//! The stages of the data in a report of one run: [`RunFacts`] from the run itself, [`Diagnosis`]
+//! from further runs, and [`Recordings`] for drawing the run or judging it again.
 
 use super::expectation::Expectation;
 use super::facts::RunFacts;
@@ -62,8 +56,7 @@ pub struct ViolationDiagnosis {
     pub boundary: Option<Boundary>,
     /// For each fault of the minimal plan, whether the violation remains without it.
     pub but_for: Vec<ButFor>,
-    /// Pairs of neighbouring events in the minimal run, and whether the violation remains if they
-    /// are swapped.
+    /// Pairs of neighbouring events in the minimal run, and the effect of swapping them.
     pub necessary_order: Vec<OrderedPair>,
     /// The effect of each applicable safeguard on the violation.
     pub remedies: Vec<Remedy>,
@@ -115,7 +108,7 @@ impl From<Stages> for RunReport {
 }
 
 impl ViolationReport {
-    /// Returns the report of a violation. Includes the results of further runs if there are any.
+    /// Returns the report of a violation with the results of further runs, if there are any.
     pub fn new(
         violation: Violation,
         diagnosis: Option<ViolationDiagnosis>,
@@ -147,7 +140,6 @@ impl ViolationReport {
     }
 }
 
-/// Returns the checksum of a history; `None` if the history cannot be written as JSON.
 pub(crate) fn checksum_of(history: &History) -> Option<String> {
     serde_json::to_value(history).ok().map(|value| checksum(&value, Uncovered::Nothing))
 }

@@ -1,5 +1,4 @@
-//! The `fencepost.sweep` format, version 1: the combined results of the runs of many seeds
-//! ([`Sweep`]).
+//! The `fencepost.sweep` format: the combined results of the runs of many seeds.
 
 mod cell;
 mod comparison;
@@ -124,8 +123,8 @@ impl Shard {
     /// The only shard of a range that is not divided.
     pub const WHOLE: Shard = Shard { index: 1, count: 1 };
 
-    /// Returns the seeds of this shard. The shards are contiguous, cover the range together, and
-    /// differ in size by at most one seed. A shard whose index is above the count has no seeds.
+    /// Returns the seeds of this shard. Shards are contiguous, and their sizes differ by at most
+    /// one. A shard whose index is above the count has no seeds.
     pub fn slice(self, range: SeedRange) -> SeedRange {
         let width = u128::from(range.to.0.saturating_sub(range.from.0));
         let count = u128::from(self.count.max(1));

@@ -1,4 +1,4 @@
-//! The [`Verdict`] on a history, derived from the findings of all checkers.
+//! Derives the verdict on a history from the findings of all checkers.
 
 use crate::explain::cause::{Cause, classify};
 use crate::explain::narrative;
@@ -49,7 +49,7 @@ pub struct Judgement {
 }
 
 /// Judges a history with all checkers. A history without findings is valid if it exercised the
-/// lock. Otherwise the verdict is unknown.
+/// lock, and otherwise unknown.
 pub fn judge(history: &History) -> Judgement {
     judge_by(CHECKERS, history)
 }
@@ -95,8 +95,7 @@ fn grouped(timeline: &Timeline<'_>, findings: Vec<Finding>) -> Vec<Violation> {
     violations
 }
 
-/// Merges violations of the same kind and cause from several locks. The earliest one describes the
-/// result.
+/// Merges violations of the same kind and cause from several locks into the earliest one.
 fn together(violations: Vec<Violation>) -> Vec<Violation> {
     let mut all: Vec<Violation> = Vec::new();
     for one in violations {
@@ -139,8 +138,7 @@ fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violat
     }
 }
 
-/// Returns why a history is inconclusive; `None` if it is conclusive. If a run has several locks,
-/// one exercised lock makes it conclusive.
+/// Returns why a history is inconclusive. One exercised lock of several makes it conclusive.
 fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
     let reasons: [fn(&Timeline<'_>) -> Option<String>; 5] =
         [uncontended, no_fault_met, unordered, misjudged, unfinished];
@@ -150,9 +148,8 @@ fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
     })
 }
 
-/// Returns why a history is inconclusive if fewer than two processes got the lock. The advice
-/// depends on whether other processes tried. If each job has its own lock, two processes must
-/// request it, because at most one gets it.
+/// Returns why a history is inconclusive if fewer than two processes got the lock, or requested it
+/// in the case of a lock per job, which at most one process gets.
 fn uncontended(timeline: &Timeline<'_>) -> Option<String> {
     let own = timeline.acquisitions.iter().filter(|one| one.process.machine() != Node::Probe);
     if timeline.history.header.lock_per_job {
@@ -223,8 +220,7 @@ fn no_fault_met(timeline: &Timeline<'_>) -> Option<String> {
     }
 }
 
-/// Returns why a history is inconclusive if a process entered without a recorded quorum, because
-/// its place in the order of grants is unknown.
+/// Without a recorded quorum, the place of an acquisition in the order of grants is unknown.
 fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     let all = timeline.acquisitions.iter().filter(|_| !timeline.history.header.locks_unseen);
     let other =
@@ -236,8 +232,7 @@ fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     ))
 }
 
-/// Returns why a history is inconclusive if the storage rejected a token without having accepted a
-/// higher one. Such a storage breaks its own rule.
+/// A storage that rejects a token without having accepted a higher one breaks its own rule.
 fn misjudged(timeline: &Timeline<'_>) -> Option<String> {
     let mut highest = None;
     for request in &timeline.storage {

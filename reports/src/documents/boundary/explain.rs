@@ -1,10 +1,8 @@
-//! Explains in sentences how the threshold that runs found differs from the computed one
-//! ([`explanation`]).
+//! Explains how the threshold that runs found differs from the computed one.
 
 use super::{Bound, BoundaryReport, Found, Worse};
 
-/// Returns a few sentences about the threshold. Ignores the explanation that is stored in the
-/// report.
+/// Explains the threshold in a few sentences, without the explanation stored in the report.
 pub fn explanation(report: &BoundaryReport) -> String {
     let mut said = vec![match &report.found {
         Some(found) => with_boundary(report, *found),

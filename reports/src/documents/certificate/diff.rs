@@ -1,9 +1,9 @@
-//! Lists the differences between two certificates, one value per line ([`diff`]).
+//! Lists the differences between two certificates, one value per line.
 
 use super::{Certificate, Slice};
 use serde_json::Value;
 
-/// Returns a line for each difference. Returns no lines if the certificates are equal.
+/// Returns a line for each difference between the certificates.
 pub fn diff(a: &Certificate, b: &Certificate) -> Vec<String> {
     let mut lines = Vec::new();
     let bounds = (serde_json::json!(a.bounds), serde_json::json!(b.bounds));
@@ -25,8 +25,7 @@ pub fn diff(a: &Certificate, b: &Certificate) -> Vec<String> {
     lines
 }
 
-/// Returns a line for each difference between two JSON values. `path` is their path in the
-/// document.
+/// Returns a line for each difference between two JSON values; `path` is their path.
 pub fn changed_values(path: &str, a: &Value, b: &Value) -> Vec<String> {
     let mut lines = Vec::new();
     values(path, a, b, &mut lines);
@@ -65,8 +64,7 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Compares the slices one by one if the bounds of the certificates are the same. Otherwise only
-/// counts the common slices, because almost all slices differ.
+/// If the certificates have different bounds, almost all slices differ, so they are only counted.
 fn slices(a: &[Slice], b: &[Slice], is_one_by_one: bool) -> Vec<String> {
     let same = a.iter().filter(|slice| b.contains(slice)).count();
     let mut lines = Vec::new();

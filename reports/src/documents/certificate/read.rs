@@ -1,4 +1,4 @@
-//! Reads certificates and explorations, and reports edited, truncated or unknown ones as errors.
+//! Reads certificates and explorations, and refuses edited, truncated or unknown ones.
 
 use super::unfinished::{self, Unfinished};
 use super::{Certificate, FORMAT, VERSION, VERSION_WITH_DELAYS};
@@ -6,7 +6,7 @@ use crate::record::checksum::{Damaged, Protection, Uncovered, verify};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// The error for a text that is not a document of this format and version.
+/// Error for a text that is not a document of this format and version.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidCertificate {
     /// The text is invalid or truncated JSON.
@@ -31,13 +31,12 @@ pub enum InvalidCertificate {
     Content(String, &'static str),
 }
 
-/// Reads a certificate. Fails if the format or version is wrong or the content does not match the
-/// checksum.
+/// Reads a certificate; fails if its format, version or checksum is wrong.
 pub fn read(text: &str) -> Result<Certificate, InvalidCertificate> {
     sealed(text, FORMAT)
 }
 
-/// Reads an exploration that is not complete.
+/// Reads an incomplete exploration.
 pub fn read_unfinished(text: &str) -> Result<Unfinished, InvalidCertificate> {
     sealed(text, unfinished::FORMAT)
 }

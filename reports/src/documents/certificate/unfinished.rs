@@ -1,5 +1,4 @@
-//! The `fencepost.exploration` format: the runs of an [`Unfinished`] exploration, and the data that
-//! is needed to continue it or merge it with others. It has the same versions as a certificate.
+//! The `fencepost.exploration` format: an unfinished exploration, which can be continued or merged.
 
 use super::html::{conditions, runs};
 use super::text::fired;

@@ -4,7 +4,7 @@ use super::{FORMAT, Finding, Findings, Header, VERSION};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The error for a line of a store that cannot be read.
+/// Error for a line of a store that cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct BadLine {

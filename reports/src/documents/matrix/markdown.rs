@@ -147,8 +147,7 @@ fn rate(cell: &MatrixCell) -> String {
     }
 }
 
-/// Describes the explorations of the cell. Links are relative to the parent of the certificates'
-/// folder.
+/// Links are relative to the parent of the certificates' folder.
 fn explored(cell: &MatrixCell, scenario: &Value) -> String {
     if cell.verdict != CellVerdict::Quiet {
         return String::new();

@@ -1,21 +1,17 @@
-//! Checks whether a published matrix still agrees with a new one ([`stale`]).
+//! Checks whether a published matrix still agrees with a new one.
 //!
-//! If both matrices have the same version, configuration and seeds, all counts must be the same. If
-//! only the last seeds differ, the first seed of each kind must be the same within the common
-//! range. In any other case, Fisher's exact test (Fisher 1922) compares the shares of violated
-//! runs, of runs with each kind of violation, and of inconclusive runs. The significance level is 5
-//! % over all comparisons together (Bonferroni). A difference within chance is not stale. A cell
-//! that is published as quiet and is violated now is always stale.
+//! With the same version, configuration and seeds, the counts must be equal. Otherwise Fisher's
+//! exact test (Fisher 1922) compares the shares of runs, at a significance level of 5 % over all
+//! comparisons together (Bonferroni).
 
 use super::{CellVerdict, Matrix, MatrixCell};
 use crate::judge::finding::Kind;
 use fencepost_faults::Seed;
 
-/// Maximum probability that any of the comparisons is a false alarm.
+/// Maximum probability of a false alarm in any of the comparisons.
 const FALSE_ALARMS: f64 = 0.05;
 
-/// Returns a sentence for each part that is stale. Returns none if the published matrix still
-/// agrees.
+/// Returns a sentence for each stale part. A quiet cell that is now violated is always stale.
 pub fn stale(published: &Matrix, now: &Matrix) -> Vec<String> {
     let mut told = Vec::new();
     for cell in &published.cells {
@@ -121,11 +117,11 @@ fn fisher(one: (u64, u64), other: (u64, u64)) -> f64 {
     let log_probability = |first: u64| chosen(one.1, first) + chosen(other.1, hits - first) - all;
     let seen = log_probability(one.0);
     let range = hits.saturating_sub(other.1)..=hits.min(one.1);
-    // The tolerance makes sure that the observed outcome itself counts despite rounding.
+    // The tolerance makes sure that the observed outcome counts despite rounding.
     range.map(log_probability).filter(|log| *log <= seen + 1e-7).map(f64::exp).sum::<f64>().min(1.0)
 }
 
-/// Returns `ln n!`. From 10 on, Stirling's series for `n + 1` is accurate enough.
+/// Returns `ln n!`, from 10 on by Stirling's series for `n + 1`.
 fn log_factorial(n: u64) -> f64 {
     if n < 10 {
         return (2..=n).map(|factor| (factor as f64).ln()).sum();
@@ -148,8 +144,7 @@ mod tests {
 
     #[test]
     fn the_exact_test_agrees_with_published_values() {
-        // Known results: 17/35 for 3 of 4 against 1 of 4 (Fisher's tea tasting), and 0.002759 for 1
-        // of 11 against 9 of 12.
+        // The first value is that of Fisher's tea tasting: 17/35 for 3 of 4 against 1 of 4.
         assert!((fisher((3, 4), (1, 4)) - 17.0 / 35.0).abs() < 1e-6);
         assert!((fisher((1, 11), (9, 12)) - 0.002_759_456).abs() < 1e-6);
         assert!((fisher((0, 10_000), (0, 10)) - 1.0).abs() < 1e-6);

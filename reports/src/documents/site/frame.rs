@@ -1,5 +1,4 @@
-//! The frame of each page of the site: a link to the start page, the search, and a menu of all
-//! pages.
+//! The frame of each page of the site: a link to the start page, the search, and a menu.
 
 use super::path::between;
 use super::{SCHEMAS, SEARCH};
@@ -74,7 +73,7 @@ pub(super) fn framed(out: &str, title: &str, body: &Markup) -> Vec<u8> {
     page(out, title, body, "", &html! {})
 }
 
-/// Renders a page. Its content security policy allows the scripts whose hashes are in `scripts`.
+/// The content security policy allows the scripts whose hashes are in `scripts`.
 pub(super) fn page(
     out: &str,
     title: &str,

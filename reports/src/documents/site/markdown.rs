@@ -1,5 +1,4 @@
-//! Renders Markdown as the body of a page. Links lead to files of the site, headings get the same
-//! anchors as on GitHub, pictures are embedded, and HTML is shown as text.
+//! Renders Markdown as the body of a page, with the same anchors as on GitHub.
 
 use super::Entry;
 use super::path::{between, in_site, resolved};
@@ -51,8 +50,7 @@ impl Link {
         Link { path: Some(path.clone()), heading: String::new(), written: path }
     }
 
-    /// Returns the path in the site to which the link leads. Files that are not rendered keep their
-    /// paths.
+    /// Returns the link's path in the site. Files that are not rendered keep their paths.
     pub(super) fn in_site(&self, repository: Repository<'_>) -> String {
         let path = self.path.as_deref().unwrap_or_default();
         match repository(path) {
@@ -94,8 +92,7 @@ struct Writer<'t, 'r> {
     headings: BTreeMap<String, u32>,
     links: Vec<Link>,
     sections: Vec<Section>,
-    /// `true` within code, which is not indexed, because timelines contain the same words on each
-    /// page.
+    /// Code is not indexed, because timelines contain the same words on each page.
     is_in_code: bool,
 }
 
@@ -134,8 +131,7 @@ impl<'t, 'r> Writer<'t, 'r> {
                 self.out.push(events[0].clone());
                 self.html("</div>\n".to_owned());
             }
-            // An empty header cell becomes a data cell, because a screen reader would announce it
-            // as a header.
+            // A screen reader would announce an empty header cell, so it becomes a data cell.
             Event::Start(Tag::TableCell)
                 if events.get(1) == Some(&Event::End(TagEnd::TableCell)) =>
             {

@@ -1,4 +1,4 @@
-//! The properties of the storage ([`StorageRule`]) and of the servers that a history states.
+//! The properties of the storage and of the servers that a history states.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

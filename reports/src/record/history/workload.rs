@@ -1,4 +1,4 @@
-//! The [`Workload`]s, each with its guarded value.
+//! The workloads, each with its guarded value.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -60,15 +60,14 @@ impl Workload {
         self.work().initial
     }
 
-    /// Returns the value that a process writes after it has read `value`; `None` if the stock is
-    /// sold out.
+    /// Returns the value to write after `value` was read; `None` if the stock is sold out.
     pub fn next(self, value: i64) -> Option<i64> {
         (self.work().next)(value)
     }
 }
 
 impl Workload {
-    /// Returns whether each job is done only once. Its lock is then never needed again.
+    /// Returns whether each job is done only once. No process needs its lock afterwards.
     pub fn is_done_once(self) -> bool {
         self == Workload::Jobs
     }

@@ -1,4 +1,4 @@
-//! The events of the storage in a [`Story`]. Each belongs to the last acquisition of its process.
+//! The events of the storage in a [`Story`]. Each belongs to its process's last acquisition.
 
 use super::{Story, Who, ok};
 use crate::record::history::{Access, Action, What};

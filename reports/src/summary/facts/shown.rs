@@ -11,8 +11,7 @@ use std::collections::BTreeSet;
 const SHOWN_MAX: usize = 40;
 const SHOWN_OF_QUIET_MAX: usize = 60;
 
-/// Returns the timeline of the lock with the first violation or, without violations, of the lock
-/// that was requested most often.
+/// Returns the timeline of the lock with the first violation or else the most requests.
 pub(super) fn most_telling<'t, 'h>(
     whole: &'t Timeline<'h>,
     locks: &'t [Timeline<'h>],
@@ -25,8 +24,6 @@ pub(super) fn most_telling<'t, 'h>(
     named.or_else(busiest).unwrap_or(whole)
 }
 
-/// Selects the events for the report's timeline. Holders and gaps are computed from the whole
-/// history.
 pub(super) fn timeline(whole: &Timeline<'_>, violations: &[Violation]) -> Vec<TimelineEntry> {
     let mut shown: BTreeSet<usize> = BTreeSet::new();
     let mut evidence: BTreeSet<u64> = BTreeSet::new();

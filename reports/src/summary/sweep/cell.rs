@@ -1,4 +1,4 @@
-//! The results of one lock under one fault family in the runs of many seeds, as a [`Cell`].
+//! The results of one lock under one fault family in the runs of many seeds.
 
 use super::finding_state::FindingState;
 use super::first::SeedsToFirst;
@@ -291,8 +291,7 @@ impl Cell {
         self.measure();
     }
 
-    /// Returns the protocol phases in which no fault began. If the cell is quiet, these phases are
-    /// untested.
+    /// Returns the protocol phases in which no fault began. In a quiet cell, they are untested.
     pub fn phases_without_faults(&self) -> Vec<&'static str> {
         let counts = whatever_kind(&self.phases).into_iter();
         let unmet = counts.filter(|(phase, count)| *count == 0 && *phase != "before-acquire");
@@ -315,9 +314,8 @@ impl Cell {
         all.into_iter().map(|(_, place, kept)| (place, kept)).collect()
     }
 
-    /// Drops runs beyond the limit, the largest first. The result is the same for any order in
-    /// which cells are merged, because a run that is among the smallest of all is also among the
-    /// smallest of a part.
+    /// Drops the largest runs beyond the limit. A run that is among the smallest of all cells is
+    /// also among the smallest of its own cell, so cells can be merged in any order.
     fn keep_smallest(&mut self) {
         let kept: usize = self.fingerprints.iter().map(|found| 1 + found.others.len()).sum();
         let limit =

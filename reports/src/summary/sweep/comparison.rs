@@ -1,7 +1,4 @@
-//! The `fencepost.compare` format, version 1: a comparison of two locks or two sweeps.
-//!
-//! [`Comparison::of`] pairs the cells of two sweeps. For each pair it states whether the rates
-//! differ significantly, and which anomalies only one of the cells has.
+//! The `fencepost.compare` format: a comparison of two locks or sweeps with significance tests.
 
 mod fisher;
 
@@ -17,9 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const FORMAT: &str = "fencepost.compare";
 const VERSION: u32 = 1;
 
-/// Significance level of a whole comparison: the probability that any pair of equal locks is
-/// reported as different. Each pair is tested at this level divided by the number of pairs
-/// (Bonferroni).
+/// Probability that a comparison reports any pair of equal locks as different. Each pair is tested
+/// at this level divided by the number of pairs (Bonferroni).
 pub const LEVEL: f64 = 0.05;
 
 /// A comparison of two locks or two sweeps, cell by cell.
@@ -135,7 +131,7 @@ pub enum Difference {
     NotExercised,
 }
 
-/// The error for two sweeps that have no lock and fault in common.
+/// Error for two sweeps that have no lock and fault in common.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("'{a}' and '{b}' have no cell in common: {a} has {cells_a}, {b} has {cells_b}")]
 pub struct NothingInCommon {
@@ -146,8 +142,8 @@ pub struct NothingInCommon {
 }
 
 impl Comparison {
-    /// Pairs the cells of two sweeps, which are given with their names for display. Cells match by
-    /// lock and fault or, if each sweep has a single lock, by fault alone. Fails if no cells match.
+    /// Pairs the cells of two named sweeps by lock and fault or, if each sweep has a single lock,
+    /// by fault alone. Fails if no cells match.
     pub fn of(
         (name_a, a): (&str, &Sweep),
         (name_b, b): (&str, &Sweep),
@@ -204,8 +200,7 @@ fn some_of(cells: &[Cell]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") + more }
 }
 
-/// Scenario key for a remark about the source of the scenario. It is not a setting, so it is not
-/// compared.
+/// Scenario key for a remark about the source of the scenario, which is not a setting.
 const NOTE: &str = "keeps";
 
 fn settings(a: &Value, b: &Value) -> Vec<Setting> {

@@ -1,4 +1,4 @@
-//! Determines which cells are failures for CI ([`Standing`]), and describes them.
+//! Determines which cells are failures for CI, and describes them.
 
 use super::{Cell, FindingState, Sweep};
 use crate::record::programs::{flags, lock_flags, shell_word as word};
@@ -16,8 +16,7 @@ pub enum Standing {
 }
 
 impl Cell {
-    /// Returns the state of the cell. If it has an expectation, this decides; otherwise its
-    /// verdicts do.
+    /// Returns the state of the cell by its expectation or, without one, by its verdicts.
     pub fn standing(&self) -> Standing {
         match &self.expectation {
             Some(held) if held.is_met() => Standing::Passed,
@@ -63,8 +62,7 @@ impl Cell {
         words + &failed
     }
 
-    /// Returns a sentence about how often and why one of the user's programs failed on its own;
-    /// `None` if none failed.
+    /// Describes how often and why one of the user's programs failed; `None` if none failed.
     pub fn failure_in_words(&self) -> Option<String> {
         let failed = self.failed.as_ref()?;
         let (runs, seed, reason) = (failed.runs, failed.first_seed, &failed.reason);

@@ -1,4 +1,4 @@
-//! The [`FindingState`] of an anomaly in the store of findings.
+//! The state of an anomaly in the store of findings.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

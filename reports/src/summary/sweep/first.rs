@@ -1,10 +1,7 @@
 //! The median and the 90th percentile of the number of seeds until the first violation.
 //!
-//! The merged result of all shards must equal that of a single sweep. Therefore blocks of seeds
-//! begin at fixed numbers, regardless of shards and threads: block `n` of length `l` contains the
-//! seeds `n * l` to `n * l + l - 1`. A block counts when all of its seeds have been run. Several
-//! lengths are used at the same time, because a short block rarely contains a rare violation, and a
-//! short sweep does not contain a long block.
+//! Block `n` of length `l` contains the seeds `n * l` to `n * l + l - 1`, regardless of shards and
+//! threads, so merged shards give the same result as a single sweep.
 
 use fencepost_faults::Seed;
 use schemars::JsonSchema;
@@ -14,8 +11,7 @@ use std::collections::BTreeMap;
 const LENGTHS: [u64; 4] = [16, 256, 4_096, 65_536];
 
 /// Counts up to this limit are exact. Larger counts are rounded up to five significant binary
-/// digits, which makes them at most 1/16 too high. A table of counts therefore has at most 208
-/// entries, regardless of the number of seeds.
+/// digits, at most 1/16 too high, so that a table of counts has at most 208 entries.
 pub(crate) const EXACT_MAX: u64 = 32;
 
 /// Number of seeds until the first violation, measured in blocks of consecutive seeds and counted
@@ -141,8 +137,7 @@ impl Blocks {
         self.quiet + self.first.values().sum::<u64>()
     }
 
-    /// Returns the percentile by nearest rank. Returns `None` if the block at this rank has no
-    /// violation, or there are no blocks.
+    /// Returns the percentile by nearest rank; `None` if the block at this rank has no violation.
     fn percentile(&self, percent: u64) -> Option<u64> {
         let mut left = (self.complete() * percent).div_ceil(100);
         self.first.iter().find_map(|(count, blocks)| {

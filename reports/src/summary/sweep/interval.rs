@@ -1,4 +1,4 @@
-//! The rate of an outcome, with its confidence interval ([`Rate`]).
+//! The rate of an outcome, with its confidence interval.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,8 +20,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// Returns the rate of `hits` in `trials`. Without trials, the rate is 0 and the interval is
-    /// from 0 to 1.
+    /// Returns the rate of `hits` in `trials`. Without trials, the interval is from 0 to 1.
     pub fn of(hits: u64, trials: u64) -> Rate {
         if trials == 0 {
             return Rate { point: 0.0, low: 0.0, high: 1.0 };
@@ -30,21 +29,19 @@ impl Rate {
         let denominator = 1.0 + Z * Z / n;
         let centre = (p + Z * Z / (2.0 * n)) / denominator;
         let half = Z / denominator * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
-        // At these ends, the bound is exactly 0 or 1. The formula would give rounding errors.
+        // The bound is exactly 0 or 1 at these ends, where the formula has rounding errors.
         let low = if hits == 0 { 0.0 } else { centre - half };
         let high = if hits == trials { 1.0 } else { centre + half };
         Rate { point: rounded(p), low: rounded(low), high: rounded(high) }
     }
 }
 
-/// Returns the upper 95 % bound of a rate without hits: 3 / `trials`, at most 1 (Hanley and
-/// Lippman-Hand 1983).
+/// Returns the upper 95 % bound of a rate without hits, 3 / `trials` (Hanley, Lippman-Hand 1983).
 pub fn quiet_bound(trials: u64) -> f64 {
     if trials <= 3 { 1.0 } else { rounded(3.0 / trials as f64) }
 }
 
-/// Rounds to six significant digits, so that a rate of 1 in 10^9 is not zero. Rust converts
-/// decimals exactly, so the result is the same on every machine.
+/// Rounds to six significant digits. Decimal conversion in Rust is exact on every machine.
 fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }

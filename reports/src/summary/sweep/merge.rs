@@ -1,4 +1,4 @@
-//! Merges the sweeps of several shards into one ([`merge`]).
+//! Merges the sweeps of several shards into one.
 
 use super::cell::Cell;
 use super::ranges::Ranges;
@@ -14,7 +14,7 @@ pub enum Gaps {
     Allowed,
 }
 
-/// The error for sweeps that cannot be merged, with their seeds.
+/// Error for sweeps that cannot be merged, with their seeds.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MergeError {
     /// There are no sweeps to merge.
@@ -40,7 +40,7 @@ pub enum MergeError {
         "the sweep of seeds {0} is incomplete and does not list its missing seeds: run it again"
     )]
     Incomplete(SeedRange),
-    /// A sweep is a shard and does not name its seeds.
+    /// A sweep is a shard and does not list its seeds.
     #[error(
         "the sweep of seeds {0} is slice {1} of {2} and does not list its seeds: run it again with \
          this version, or merge with --partial"
@@ -54,8 +54,8 @@ pub enum MergeError {
     Unexplained(SeedRange, String),
 }
 
-/// Merges sweeps. Their order does not matter, and merged sweeps may be merged again. The result
-/// has shard 1/1 and no speed. The processor times of each cell are added up.
+/// Merges sweeps in any order; merged sweeps may be merged again. The result has shard 1/1, no
+/// speed, and the total processor time of each cell.
 pub fn merge(sweeps: &[Sweep], gaps: Gaps) -> Result<Sweep, MergeError> {
     let mut parts: Vec<&Sweep> = sweeps.iter().collect();
     parts.sort_by_key(|sweep| sweep.seeds);
@@ -113,8 +113,7 @@ fn covered(parts: &[&Sweep]) -> Result<Vec<SeedRange>, MergeError> {
     }
 }
 
-/// Returns the ranges of the seeds that a sweep ran, in ascending order: its range without the
-/// gaps.
+/// Returns the ranges of the seeds that a sweep ran, in ascending order.
 pub fn runs_of(sweep: &Sweep) -> Vec<SeedRange> {
     let mut from = sweep.seeds.from;
     let mut runs = Vec::new();

@@ -1,10 +1,10 @@
-//! Checks that a sweep is possible, because files may be edited or damaged.
+//! Checks that runs could have produced a sweep, because files may be edited or damaged.
 
 use super::merge::runs_of;
 use super::{Blocks, Cell, Fingerprint, SeedRange, Sweep};
 use fencepost_faults::Seed;
 
-/// The error for a sweep that no runs could have produced.
+/// Error for a sweep that no runs could have produced.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Impossible {
     /// The seeds are out of order.
@@ -26,7 +26,7 @@ pub enum Impossible {
 }
 
 impl Sweep {
-    /// Checks the invariants that hold for every sweep that was added up from runs.
+    /// Checks that the seeds and counts of the sweep do not contradict each other.
     pub fn possible(&self) -> Result<(), Impossible> {
         self.seeds_ascend()?;
         let runs = runs_of(self);
@@ -91,8 +91,7 @@ fn check(cell: &Cell, seeds: u64, ran: &[SeedRange]) -> Result<(), String> {
     cell.seeds_to_first.blocks.iter().try_for_each(|blocks| block(blocks, runs))
 }
 
-/// Checks that each count is above zero and at most `violated`, and that the counts together cover
-/// all violated runs.
+/// Checks that each count is from 1 to `violated`, and that their sum covers all violated runs.
 fn counts<'c>(
     what: &str,
     counts: impl Iterator<Item = &'c u64> + Clone,

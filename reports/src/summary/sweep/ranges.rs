@@ -1,4 +1,4 @@
-//! The set of seeds that were run, as disjoint ranges ([`Ranges`]). Ranges that touch are joined.
+//! The set of seeds that were run, as disjoint ranges. Ranges that touch are joined.
 
 use super::SeedRange;
 use fencepost_faults::Seed;
@@ -12,8 +12,7 @@ pub struct Ranges {
 }
 
 impl Ranges {
-    /// Adds a range of seeds. Panics if one of them was added before, because a run would be
-    /// counted twice.
+    /// Adds a range of seeds. Panics if one was added before, because a run would count twice.
     pub fn insert(&mut self, range: SeedRange) {
         if range.is_empty() {
             return;

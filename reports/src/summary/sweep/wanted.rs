@@ -1,4 +1,4 @@
-//! Compares expected results ([`Wanted`]) with actual ones.
+//! Compares expected results with actual ones.
 
 use super::Cell;
 use crate::judge::finding::Kind;
@@ -22,8 +22,7 @@ pub enum Wanted {
         must: BTreeSet<Kind>,
         /// Rules that may be broken, because violations are too rare to be certain.
         may: BTreeSet<Kind>,
-        /// Fingerprints of accepted anomalies. Anomalies of the same kind with another cause are
-        /// not accepted.
+        /// Fingerprints of accepted anomalies. Another cause makes another fingerprint.
         accepts: BTreeSet<String>,
     },
 }
@@ -130,9 +129,8 @@ mod tests {
     use super::*;
     use crate::samples;
 
-    /// Compares an expected result with a cell of the sample sweep. In it, single-node is violated
-    /// (overlap, stale-write, lost-update), redlock is quiet, and fencing does not exercise the
-    /// lock.
+    /// In the sample sweep, single-node is violated (overlap, stale-write, lost-update), redlock is
+    /// quiet, and fencing does not exercise the lock.
     fn deviations(wanted: &Wanted, place: usize) -> Vec<String> {
         wanted.hold(&samples::sweep(0, 9).cells[place]).deviations
     }

@@ -1,13 +1,8 @@
-//! Fisher's exact test of whether two rates differ significantly ([`p_value`]).
+//! Fisher's exact test of whether two rates differ significantly.
 
 /// Returns the two-sided p-value of `hits` in `trials` against `other_hits` in `other_trials`
-/// (Fisher 1922). If both rates are the same, this is the probability of a table with the same sums
-/// that is not more likely than this one. The p-value is 1 if a side has no trials. `hits` must not
-/// exceed `trials`.
-///
-/// The weights of all tables are computed from the weight of the likeliest one with multiplications
-/// and divisions only. IEEE 754 rounds these identically on every machine. A crate that uses the
-/// logarithm of the gamma function would not give identical results.
+/// (Fisher 1922); 1 if a side has no trials. Uses only multiplication and division, which IEEE 754
+/// rounds identically on every machine, unlike the logarithm of the gamma function in crates.
 pub(super) fn p_value((hits, trials): (u64, u64), (other_hits, other_trials): (u64, u64)) -> f64 {
     let all = hits + other_hits;
     let tables = Tables { all, trials, other_trials };
@@ -45,8 +40,7 @@ struct Tables {
 }
 
 impl Tables {
-    /// Returns the probability of `x + 1` hits on the first side divided by the probability of `x`
-    /// hits.
+    /// Returns the probability of `x + 1` hits on the first side divided by that of `x` hits.
     fn ratio(&self, x: u64) -> f64 {
         let other = self.other_trials - (self.all - x);
         let more = (self.trials - x) as f64 * (self.all - x) as f64;
@@ -54,8 +48,7 @@ impl Tables {
     }
 }
 
-/// Returns the likeliest number of hits on the first side: the mode of the hypergeometric
-/// distribution.
+/// Returns the mode of the hypergeometric distribution.
 fn likeliest(all: u64, trials: u64, other_trials: u64) -> u64 {
     let product = u128::from(all + 1) * u128::from(trials + 1);
     (product / (u128::from(trials) + u128::from(other_trials) + 2)) as u64
@@ -77,8 +70,7 @@ mod tests {
         check((3, 4), (1, 4), 34.0 / 70.0);
         // 4 of 4 against 0 of 4: the extreme tables are two of 70.
         check((4, 4), (0, 4), 2.0 / 70.0);
-        // The p-value of 8 of 10 against 1 of 6 is (C(10,8) C(6,1) + C(10,9) + C(10,3) C(6,6)) /
-        // C(16,9).
+        // (C(10,8) C(6,1) + C(10,9) + C(10,3) C(6,6)) / C(16,9) for 8 of 10 against 1 of 6.
         check((8, 10), (1, 6), (270.0 + 10.0 + 120.0) / 11_440.0);
     }
 
