@@ -1,4 +1,4 @@
-//! The output formats of reports and sweeps ([`FORMATS`]).
+//! The output formats of reports and sweeps.
 
 pub mod compare;
 pub(crate) mod drawing;
@@ -28,7 +28,7 @@ pub struct Format {
     about: &'static str,
     needs: Needs,
     runs: View<Report>,
-    /// Writer for sweeps; `None` if the format shows a single run only.
+    /// `None` if the format shows only single runs.
     sweeps: Option<Sweeps>,
 }
 

@@ -18,7 +18,7 @@ use crate::record::trace::WireMessage;
 use crate::summary::report::{RunReport, TimelineEntry};
 use fencepost_faults::{Family, FaultKind, FaultPlan, Micros, Node, Seed};
 
-/// The content of a picture. All times are in microseconds of true time since the start of the run.
+/// Times are in microseconds of true time since the start of the run.
 pub(crate) struct Scene {
     pub(crate) lanes: Vec<Lane>,
     pub(crate) end: u64,
@@ -30,8 +30,7 @@ pub(crate) struct Scene {
     pub(crate) messages: Vec<WireMessage>,
     pub(crate) clocks: Vec<ClockLine>,
     pub(crate) focuses: Vec<Focus>,
-    /// `true` if the picture has all events of the run; `false` if it only has those near the
-    /// violations.
+    /// `false` if the picture has only the events near the violations.
     pub(crate) is_whole: bool,
 }
 
@@ -53,8 +52,7 @@ pub(crate) struct FaultBar {
 }
 
 impl Scene {
-    /// Returns the picture of a run, from its history or, if the report has none, from its
-    /// timeline.
+    /// Uses the timeline of a report that has no history.
     pub(crate) fn new(run: &RunReport) -> Option<Scene> {
         let is_whole = run.history.is_some();
         let history = run.history.clone().unwrap_or_else(|| remembered(run));
@@ -92,7 +90,7 @@ impl Scene {
     }
 }
 
-/// Builds a history from the report's timeline. Of the header, a picture needs only the resource.
+/// Builds a history from the report's timeline. A picture needs only the resource of the header.
 fn remembered(run: &RunReport) -> History {
     let resource = run.violations.first().map(|one| one.violation.resource.as_str());
     let resource = resource.or_else(|| run.timeline.iter().find_map(key_of)).unwrap_or("lock");

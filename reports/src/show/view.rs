@@ -1,4 +1,4 @@
-//! Writes a document, such as a run or a sweep, in one format ([`View`]).
+//! A view, which writes a document in one format.
 
 use crate::record::visible::{visible_in, visible_json};
 use serde::Serialize;
@@ -6,14 +6,13 @@ use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// A way to write documents of one type. Views are statics, so each is compiled only once, in this
-/// crate.
+/// A way to write documents of one type. Views are statics, so that each is compiled only once.
 pub struct View<T: Clone + 'static> {
     /// The view's value for `--format`.
     pub name: &'static str,
     writer: Writer<T>,
-    /// Function that makes each name in a document visible text, so that no name can start a new
-    /// line or send an escape sequence to a terminal. `None` for formats that escape names.
+    /// Escapes names that could start a new line or control a terminal. `None` if the format does
+    /// so.
     sanitise: Option<Sanitise<T>>,
 }
 
@@ -44,13 +43,13 @@ impl<T: Clone + Serialize + DeserializeOwned> View<T> {
     /// The view that writes a document as JSON.
     pub const JSON: View<T> = View { name: "json", writer: Writer::Text(json), sanitise: None };
 
-    /// Returns a view for a writer that does not escape names. It gets only visible ones.
+    /// Returns a view for a writer that does not escape names. The view escapes invisible
+    /// characters.
     pub const fn new(name: &'static str, write: fn(&T) -> String) -> View<T> {
         View { name, writer: Writer::Text(write), sanitise: Some(visible_in) }
     }
 
-    /// Returns a view for a writer that may write ANSI colours. The program that owns the terminal
-    /// removes them where they are not wanted.
+    /// Returns a view for a writer that may write ANSI colours, which the caller may remove.
     pub(crate) const fn written(
         name: &'static str,
         write: fn(Page, &T, &mut dyn Write) -> io::Result<()>,
@@ -119,7 +118,7 @@ pub enum Detail {
     /// All details that the report has about each violation.
     Full,
 }
-/// Returns the document as JSON. Also escapes hidden characters that JSON leaves unescaped.
+/// Also escapes hidden characters that JSON leaves unescaped.
 fn json<T: Serialize>(document: &T) -> String {
     let text = serde_json::to_string_pretty(document).unwrap_or_default();
     format!("{}\n", visible_json(&text))

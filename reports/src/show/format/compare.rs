@@ -1,4 +1,4 @@
-//! Writes a comparison of two locks or sweeps, as a document or as part of a sweep with a baseline.
+//! Writes a comparison of two locks or sweeps, alone or as part of a sweep with a baseline.
 
 use super::exporters::markdown_comparison;
 use super::{html, text};

@@ -177,7 +177,6 @@ fn a_page_shows_causes_boundary_and_remedies_only_if_they_were_searched() {
     for words in told {
         assert!(!text.contains(words), "{words}");
     }
-    // These parts do not require other runs.
     for words in
         ["<b>Literature:</b> ", "enters its critical section while client-1 is still in its own."]
     {

@@ -1,5 +1,4 @@
-//! Passes hostile names to each format. They contain markup, scripts, and commands for terminals,
-//! shells and CI.
+//! Tests each format with names that contain markup, scripts, and terminal or shell commands.
 
 use super::exporter_tests::full;
 use super::{FORMATS, Format, Sweeps, compare};

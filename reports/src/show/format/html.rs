@@ -1,6 +1,4 @@
-//! Writes a self-contained page. It loads no other files, can be opened from disk, and stays below
-//! a megabyte. Without its script, it still has all of its content. `maud` writes all markup and
-//! escapes its input.
+//! Writes a self-contained page below a megabyte, which shows everything without its script too.
 
 pub(crate) mod comparison;
 pub(crate) mod measures;
@@ -20,8 +18,7 @@ use page::{Fill, heads, page};
 use std::io::{self, Write};
 
 const SIZE_MAX: usize = 1_000_000;
-/// Possible contents of a page, in decreasing size. The first that fits is used. The last one is
-/// the minimum that still tells the story.
+/// Possible contents of a page, in decreasing size. A page has the first that fits.
 const FILLS: [Fill; 5] = [
     Fill { messages_max: 1_500, extent: Extent::Run, histories: true },
     Fill { messages_max: 1_000, extent: Extent::Run, histories: false },

@@ -1,5 +1,4 @@
-//! Writes reports as text, either the first screen or all details. Colours only repeat what the
-//! text says.
+//! Writes reports as text. Colours only repeat what the text says.
 
 pub(crate) mod amount;
 pub(crate) mod brief;

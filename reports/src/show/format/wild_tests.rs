@@ -31,7 +31,6 @@ proptest! {
         for format in FORMATS {
             let text = written(format, &report);
             let has_history = report.runs[0].history.iter().any(|one| !one.events.is_empty());
-            // The format `github` writes violations only.
             let is_silent = format.name() == "github" && report.runs[0].verdict == Verdict::Valid;
             let says = has_history && !is_silent;
             prop_assert!(!text.is_empty() || !says, "{}", format.name());

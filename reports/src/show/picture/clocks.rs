@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 
 pub(crate) struct ClockLine {
     pub(crate) node: Node,
-    /// Pairs of a true time and the error at that time, in microseconds. The error is linear
-    /// between points. A step has two points.
+    /// Pairs of a true time and the error at that time, in microseconds. A step has two points.
     pub(crate) points: Vec<(u64, i64)>,
 }
 

@@ -1,4 +1,4 @@
-//! The parts of a picture that a reader should look at, each with a time window, as [`Focus`].
+//! The parts of a picture that a reader should look at, each with a time window.
 
 use crate::summary::report::RunReport;
 

@@ -1,4 +1,4 @@
-//! The [`Lane`]s of a picture, one for each of its nodes, and their order.
+//! The lanes of a picture, one for each of its nodes, and their order.
 
 use crate::record::history::{History, What};
 use crate::record::trace::WireMessage;
@@ -10,7 +10,6 @@ pub(crate) struct Lane {
     pub(crate) node: Node,
 }
 
-/// Returns the lanes in the order storage, processes, servers, Sentinels.
 pub(super) fn all(history: &History, messages: &[WireMessage]) -> Vec<Lane> {
     let mut nodes: BTreeSet<Node> = BTreeSet::new();
     for event in &history.events {

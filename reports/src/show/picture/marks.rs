@@ -1,4 +1,4 @@
-//! The events of a picture, each as a [`Mark`] on a lane.
+//! The events of a picture, each as a mark on a lane.
 
 use crate::explain::narrate;
 use crate::record::history::{Access, Action, Change, Event, History, What};

@@ -1,5 +1,4 @@
-//! The strip of a picture, which shows which processes are in their critical sections at a time
-//! ([`HolderSpan`]).
+//! The strip of a picture, which shows the processes that are in their critical sections.
 
 use super::Span;
 use fencepost_faults::Node;

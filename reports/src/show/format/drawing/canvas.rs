@@ -1,7 +1,5 @@
-//! A [`Canvas`] for SVG elements that have a position in time.
-//!
-//! Each element has its times in `data-a` and `data-b`, in microseconds of true time, so that a
-//! script can move it when the visible window changes.
+//! A canvas for SVG elements that have a position in time. The times of each element are in
+//! `data-a` and `data-b`, in microseconds of true time, so that a script can move the element.
 
 use fencepost_faults::Node;
 use maud::Render;
@@ -13,7 +11,7 @@ pub(crate) struct Canvas {
     pub(crate) out: String,
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// Left edge in pixels.
+    /// In pixels, like `right`.
     pub(crate) left: f64,
     pub(crate) right: f64,
     pub(crate) extent: Extent,
@@ -22,7 +20,7 @@ pub(crate) struct Canvas {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Extent {
-    /// The picture contains the whole run, because a script can move the window.
+    /// A script can move the window, so the picture contains the whole run.
     Run,
     Window,
 }
@@ -31,14 +29,13 @@ pub(crate) enum Extent {
 pub(crate) struct Area {
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// Top edge in pixels.
+    /// In pixels, like `height`.
     pub(crate) y: i32,
     pub(crate) height: i32,
 }
 
 impl Canvas {
-    /// Returns the position of a time. Times far outside the window get a position that is one
-    /// width outside.
+    /// Returns the x position of a time, at most one width outside the window.
     pub(crate) fn x(&self, at: u64) -> f64 {
         let width = self.right - self.left;
         let span = self.to.saturating_sub(self.from).max(1) as f64;
@@ -58,8 +55,7 @@ impl Canvas {
         let _ = write!(self.out, "{markup}");
     }
 
-    /// Draws a rectangle with a tooltip. The rectangle is at least 1.5 pixels wide, so that it can
-    /// be seen.
+    /// Draws a rectangle with a tooltip, at least 1.5 pixels wide.
     pub(crate) fn bar(&mut self, area: Area, class: &str, title: &str) {
         if !self.shows(area.from, area.to) {
             return;
@@ -93,7 +89,7 @@ impl Canvas {
         ));
     }
 
-    /// Draws a shape in a group. `attributes` are not escaped.
+    /// Draws a shape in a group. The caller escapes `attributes`.
     pub(crate) fn mark(&mut self, at: u64, y: i32, attributes: &str, shape: &str) {
         if !self.shows(at, at) {
             return;

@@ -1,4 +1,4 @@
-//! The symbols of events ([`glyph`]) and the legend that explains them.
+//! The symbols of events, and the legend that explains them.
 
 use crate::show::picture::Glyph;
 use fencepost_faults::Node;

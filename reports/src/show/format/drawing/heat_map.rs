@@ -1,5 +1,4 @@
-//! Draws the matrix of a sweep, with locks as rows and faults as columns. The more runs of a cell
-//! are violated, the redder it is.
+//! Draws a sweep with locks as rows and faults as columns. More violated runs make a cell redder.
 
 use super::canvas::{STYLE, escaped};
 use crate::summary::sweep::{Cell, Rate, Sweep};

@@ -1,4 +1,4 @@
-//! Draws a [`Plot`] of numbers.
+//! Draws a plot of numbers.
 
 use super::canvas::{STYLE, escaped, width_of};
 
@@ -24,8 +24,7 @@ pub(crate) struct Plot {
 #[derive(Clone, Copy)]
 pub(crate) enum Span {
     Shares,
-    /// A logarithmic axis from 1 to a power of ten above the largest value. Values below 1 are
-    /// drawn at the bottom.
+    /// A logarithmic axis from 1 to a power of ten. Values below 1 are drawn at the bottom.
     Decades,
 }
 

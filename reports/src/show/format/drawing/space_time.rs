@@ -21,10 +21,9 @@ pub(crate) struct Drawing<'r> {
     /// Prefix of event names: empty, or `r2-` for the second run of a report.
     pub(crate) prefix: &'r str,
     pub(crate) focus: usize,
-    /// Width in pixels.
     pub(crate) width: i32,
     pub(crate) extent: Extent,
-    /// Maximum number of messages. Those farthest from the focus of the picture are omitted.
+    /// The messages that are farthest from the focus are omitted.
     pub(crate) messages_max: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Writes the history as Jepsen's operation maps, one per line, for Knossos and elle-cli to check.
+//! Writes the history as Jepsen's operation maps, one per line, for Knossos and elle-cli.
 
 use super::operations::{self, Operation};
 use crate::record::history::{Action, Event, History, What};

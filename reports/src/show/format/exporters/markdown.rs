@@ -206,7 +206,6 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
     Ok(())
 }
 
-/// Replaces the characters that would end a code span or a table cell.
 fn code(text: &str) -> String {
     text.replace(['\n', '\r'], " ").replace('`', "'").replace('|', "\\|")
 }

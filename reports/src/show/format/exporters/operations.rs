@@ -1,12 +1,11 @@
-//! Pairs each invocation with its completion as an [`Operation`], for checkers of other tools.
+//! Pairs each invocation with its completion, for checkers of other tools.
 
 use crate::record::history::{Action, Event, History, What};
 use fencepost_faults::Node;
 use std::collections::BTreeMap;
 
 pub(crate) struct Operation<'h> {
-    /// Number of the logical thread. As in Jepsen, a process gets a new one if it did not learn an
-    /// outcome.
+    /// As in Jepsen, a process gets a new thread number if it did not learn an outcome.
     pub(crate) thread: u64,
     pub(crate) process: Node,
     pub(crate) action: &'h Action,

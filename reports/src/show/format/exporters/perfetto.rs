@@ -1,8 +1,5 @@
-//! Writes a trace in Chrome's JSON format, for ui.perfetto.dev. Each run is a process. Each node
-//! has tracks for its critical sections or values, for overlaps, for faults, and for messages.
-//!
-//! The format is documented in "Trace Event Format" (Google, 2016). An `X` is a span, an `i` an
-//! instant, `s` and `f` are the ends of an arrow, and an `M` is a name.
+//! Writes a trace in Chrome's JSON format ("Trace Event Format", Google 2016), for ui.perfetto.dev.
+//! An `X` is a span, an `i` an instant, `s` and `f` the ends of an arrow, and an `M` a name.
 
 mod tracks;
 
@@ -82,8 +79,7 @@ fn add(run: &RunReport, process: u32, events: &mut Vec<Value>) {
     }
 }
 
-/// Returns the spans of a run. A message consists of a very short span at each end and an arrow
-/// between them.
+/// A message is a very short span at each end and an arrow between them.
 fn slices(run: &RunReport, scene: &Scene) -> Vec<Slice> {
     let mut slices = Vec::new();
     let mut add = |topic, node, (from, to), name: String| {

@@ -1,5 +1,4 @@
-//! Writes SARIF 2.1.0 (OASIS standard, 2020), which code hosts show as alerts. Each finding is a
-//! result, and its fingerprint identifies it across runs.
+//! Writes SARIF 2.1.0 (OASIS standard, 2020), which code hosts show as alerts.
 
 use crate::explain::cause::Cause;
 use crate::judge::finding::{Kind, Severity};
@@ -116,8 +115,8 @@ fn result(found: &Found<'_>, config: &Value) -> Value {
     })
 }
 
-/// Returns the lock's Lua file or, for other locks, `fencepost.toml`. Code hosts do not show an
-/// alert without a file.
+/// Returns the lock's Lua file or else `fencepost.toml`. Code hosts do not show an alert without a
+/// file.
 fn file_of<'c>(client: &str, config: &'c Value) -> &'c str {
     let scripts = config.pointer("/scenario/scripts").and_then(Value::as_array);
     let text = |script: &'c Value, key: &str| script.get(key).and_then(Value::as_str);

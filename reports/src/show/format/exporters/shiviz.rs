@@ -1,9 +1,5 @@
-//! Writes the history as a log for ShiViz. Each event has two lines, of which the second contains
-//! its vector clock.
-//!
-//! ShiViz parses the log with its default expression: `(?<event>.*)
-//!
-//! (?<host>\S*) (?<clock>{.*})`.
+//! Writes the history as a log for ShiViz, which parses it with its default expression,
+//! `(?<event>.*)\n(?<host>\S*) (?<clock>{.*})`.
 
 use crate::explain::narrate;
 use crate::record::history::{History, What};
@@ -23,8 +19,7 @@ pub(crate) const FORMAT: Format = Format {
     sweeps: None,
 };
 
-/// Writes the first violated run or, if there is none, the first run. ShiViz draws a single
-/// execution.
+/// Writes the first violated or else the first run, because ShiViz draws a single execution.
 fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let shown = report.runs.iter().find(|run| !run.violations.is_empty()).or(report.runs.first());
     match shown.and_then(|run| run.history.as_ref()) {
@@ -55,7 +50,7 @@ fn write_history(history: &History, out: &mut dyn Write) -> io::Result<()> {
             What::Crashed | What::Started => threads_of(event.node, &clocks),
             _ => Vec::new(),
         };
-        // A crash of a process comes after all events of its threads.
+        // A process crashes after all events of its threads.
         threads.iter().for_each(|thread| join(&mut clock, clocks.get(thread)));
         *clock.entry(event.node).or_default() += 1;
         for thread in threads {

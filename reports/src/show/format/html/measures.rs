@@ -1,5 +1,5 @@
-//! Plots the durations of acquires and critical sections, and lists the protocol phases in which
-//! faults began.
+//! Plots the durations of acquires and critical sections, and lists the phases in which faults
+//! began.
 
 use super::tables::table;
 use crate::judge::phases::phases;
@@ -130,7 +130,7 @@ fn durations(timeline: &Timeline<'_>, sorts: &[Sort]) -> Markup {
 fn row(name: &str, when: &str, took: &[Took]) -> Vec<String> {
     let mut long: Vec<Micros> = took.iter().map(|one| one.long()).collect();
     long.sort_unstable();
-    // The percentile is the smallest value that is not exceeded by this share of all values.
+    // The smallest value that at least `percent` of the values do not exceed.
     let at_most = |percent: usize| {
         let rank = (long.len() * percent).div_ceil(100).max(1);
         long.get(rank - 1).map_or_else(String::new, ToString::to_string)

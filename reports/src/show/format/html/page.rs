@@ -53,7 +53,7 @@ pub(crate) fn heads(names: &[&str]) -> Markup {
     }
 }
 
-/// Returns a content security policy, which limits the damage if a name is not escaped by mistake.
+/// The content security policy limits the damage if a name is not escaped by mistake.
 fn policy() -> String {
     let script = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
     format!(

@@ -1,5 +1,4 @@
-//! The picture in a page, and the buttons that move its window. The script of the page implements
-//! the buttons.
+//! The picture in a page, and the buttons that move its window.
 
 use super::page::Fill;
 use crate::show::format::drawing::canvas::Extent;

@@ -234,8 +234,7 @@ pub(crate) fn literature(expected: &Expected) -> String {
     format!("{says}: {} ({})", expected.because, expected.source)
 }
 
-/// Renders the events of the report's timeline. A table of the whole history would double the size
-/// of the page.
+/// Renders only the report's timeline, because the whole history would double the page.
 pub(crate) fn events(run: &RunReport, index: usize) -> Markup {
     if run.timeline.is_empty() {
         return Markup::default();

@@ -4,8 +4,7 @@ use super::layout::counted;
 use crate::judge::finding::Kind;
 use fencepost_faults::Micros;
 
-/// Returns a kind of violation with its count, as in `8 stale writes`. For `stuck`, adds the total
-/// duration.
+/// For `stuck`, adds the total duration.
 pub(crate) fn often(kind: Kind, count: u64, total: Micros) -> String {
     let name = kind.name().replace('-', " ");
     match kind {

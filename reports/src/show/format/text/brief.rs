@@ -39,8 +39,7 @@ pub(crate) fn write_head(page: Page, report: &Report, out: &mut dyn Write) -> io
     writeln!(out)
 }
 
-/// Describes the number of processes and cycles, and the lease. Omits the lease if a program
-/// chooses it or it differs between seeds.
+/// Omits the lease if a program chooses it or it differs between seeds.
 fn world(report: &Report) -> Option<String> {
     let scenario = report.config.get("scenario")?;
     let number = |name: &str| scenario.get(name)?.as_u64();
@@ -157,8 +156,7 @@ fn faults(run: &RunReport) -> String {
     format!("faults: {}{left}", told.join(", "))
 }
 
-/// Writes the last lines of the screen: the exit status and further commands. If there are
-/// expectations, omits the exit status, because the caller prints the comparison with them.
+/// Omits the exit status if there are expectations, because the caller compares with them.
 fn write_end(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let any = |wanted: fn(&Verdict) -> bool| report.runs.iter().any(|run| wanted(&run.verdict));
     let ends = if report.runs.iter().any(|run| run.expectation.is_some()) {

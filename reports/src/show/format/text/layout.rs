@@ -49,7 +49,7 @@ pub(crate) fn percent(share: f64) -> String {
     if points != 0.0 && points < 10.0 { format!("{points:.1} %") } else { format!("{points:.0} %") }
 }
 
-/// The number of further occurrences: `once more`, `31 more times`.
+/// Returns `once more`, `31 more times`, and so on.
 pub(crate) fn more_times(count: u64) -> String {
     match count {
         1 => "once more".to_owned(),

@@ -1,13 +1,11 @@
-//! Describes in a sentence how each safeguard affects a violation. Those that clearly help come
-//! first.
+//! Describes in a sentence how each safeguard affects a violation, the most helpful first.
 
 use super::rerun;
 use crate::summary::report::{OnThisPlan, Remedy, ViolationReport};
 use crate::summary::sweep::Rate;
 
-/// Describes the safeguards against the violation `lead`: the number of other seeds in which the
-/// rule is still broken and, if `here_too`, the effect in this run. Also names safeguards whose
-/// effect on the `others` differs. `--verbose` shows intervals.
+/// Describes how often the violation `lead` still happens with each safeguard, on other seeds and,
+/// if `here_too`, in this run. Names safeguards that affect the `others` differently.
 pub(crate) fn render(
     lead: &ViolationReport,
     others: &[&ViolationReport],
@@ -142,8 +140,7 @@ enum Effect {
 }
 
 impl Effect {
-    /// Returns the effect of a remedy. It is clear if the 95 % intervals with and without the
-    /// remedy do not overlap.
+    /// The effect is clear if the 95 % intervals with and without the remedy do not overlap.
     fn of(remedy: &Remedy) -> Effect {
         let with = Rate::of(remedy.broken_with, remedy.seeds);
         let without = Rate::of(remedy.broken_without, remedy.seeds);

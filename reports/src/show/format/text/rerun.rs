@@ -7,9 +7,8 @@ use crate::summary::sweep::Rate;
 use fencepost_faults::Micros;
 use fencepost_faults::shrink::Magnitude;
 
-/// Returns a safeguard with its parameter, as in `lease 40s`. If the safeguard is another lock,
-/// returns its name and, if different, the lock's name: `watchdog`, `database-time
-/// (shedlock-db-time)`.
+/// Returns a safeguard with its parameter, as in `lease 40s`, or with the lock that has it if their
+/// names differ, as in `database-time (shedlock-db-time)`.
 pub(crate) fn safeguard(remedy: &Remedy) -> String {
     let (name, setting) = (&remedy.name, &remedy.setting);
     match setting.strip_prefix("client=") {
@@ -79,7 +78,6 @@ pub(crate) fn size(run: &MinimalRun) -> String {
     }
 }
 
-/// The magnitude of a fault that a boundary varies, in words.
 pub(crate) fn magnitude(boundary: &Boundary) -> &'static str {
     let known: Result<Magnitude, _> = serde_json::from_value(boundary.quantity.clone().into());
     known.map_or("value", Magnitude::in_words)

@@ -1,7 +1,5 @@
-//! The [`Story`] of one cause on the first screen. All violations of a run with the same cause form
-//! a story. The first of them leads, and marks show where the others happen. Only the first story
-//! of a report lists events. A story that is the same as another lock's, with the same minimal
-//! faults of the same plan, only refers to it.
+//! The story of one cause on the first screen, which combines all violations of a run with that
+//! cause.
 
 mod events;
 
@@ -18,7 +16,7 @@ use fencepost_faults::{SimTime, TimedFault};
 use std::io::{self, Write};
 
 const FAULTS_MAX: usize = 3;
-/// Number of columns before the lanes of a story, and minimum width of the text after them.
+/// Number of columns before the lanes of a story.
 const BEFORE_LANES: usize = 16;
 const WORDS_MIN: usize = 20;
 const VALUES: usize = 13;
@@ -243,7 +241,7 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
     Some(format!("{faults}{tight}{size}{no_length}"))
 }
 
-/// Describes the nearest value that does not cause the violation. It is larger if the violation
+/// Describes the nearest value that does not cause the violation, which is larger if the violation
 /// needs a short delay.
 fn tight(boundary: &Boundary, faults: usize) -> String {
     let value = rerun::amount(boundary, boundary.not_enough);

@@ -1,5 +1,4 @@
-//! Writes the events around a violation, one per line, with a lane for each process of the
-//! violation.
+//! Writes the events around a violation, with a lane for each of its processes.
 
 use super::lanes::{Gap, Lanes, with_gaps};
 use super::layout::{BOLD, DIM, RED};
@@ -11,8 +10,7 @@ use fencepost_faults::Node;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-/// Writes the events of a violation. If all of them were written before (`told`), writes only the
-/// evidence.
+/// Writes only the evidence if all events of the violation were written before (`told`).
 pub(crate) fn write(
     run: &RunReport,
     violation: &Violation,

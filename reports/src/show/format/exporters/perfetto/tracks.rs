@@ -1,5 +1,5 @@
-//! Assigns spans to tracks ([`Tracks`]). Perfetto nests the spans of a track and drops a span that
-//! crosses another one. Spans of a topic that cross each other therefore get separate tracks.
+//! Assigns spans to tracks. Perfetto drops a span that crosses another one of its track, so
+//! crossing spans get separate tracks.
 
 use fencepost_faults::Node;
 use std::cmp::Reverse;
@@ -34,7 +34,7 @@ pub(super) enum End {
     Head,
 }
 
-/// Maximum number of tracks of a node for one topic. No run needs nearly as many.
+/// No run needs nearly as many tracks of a node for one topic.
 const ROWS: usize = 1 << 12;
 
 impl Topic {
@@ -48,8 +48,6 @@ impl Topic {
         }
     }
 
-    /// Returns the suffix of a track's name. The main track of a node, with its sections or values,
-    /// has none.
     fn suffix(self) -> &'static str {
         match self {
             Topic::Believed | Topic::Lock => "",

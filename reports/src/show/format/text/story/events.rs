@@ -1,4 +1,4 @@
-//! Selects the events of a [`Story`] and writes their texts.
+//! Selects the events of a story and writes their texts.
 
 use super::Story;
 use crate::judge::finding::Kind;
@@ -9,14 +9,12 @@ use fencepost_faults::Node;
 use std::collections::BTreeSet;
 
 const EVENTS_MAX: usize = 9;
-/// If there is much evidence, as for a stuck lock with many failed attempts, this many events are
-/// shown from its start and `EVIDENCE_LAST` from its end.
+/// Of much evidence, as for a stuck lock, the first ten and the last two events are shown.
 const EVIDENCE_FIRST: usize = 10;
 const EVIDENCE_LAST: usize = 2;
 
 impl Story<'_> {
-    /// Returns the sequence numbers of the first and the last event of the story: those of the
-    /// lead's evidence, and of other violations that begin before the lead ends.
+    /// Returns the sequence numbers of the first and the last event of the story.
     pub(super) fn span(&self) -> (u64, u64) {
         let of = |one: &ViolationReport| {
             let numbers = one.violation.witness.iter().map(|event| event.sequence);
@@ -67,7 +65,7 @@ impl Story<'_> {
     }
 
     /// Returns the priority of an event, where 0 is the highest; `None` if the story does not show
-    /// the event.
+    /// it.
     fn rank(&self, entry: &TimelineEntry) -> Option<u8> {
         let lead = &self.lead.violation;
         let is_evidence = lead.witness.iter().any(|event| event.sequence == entry.sequence);
@@ -93,8 +91,8 @@ impl Story<'_> {
         }
     }
 
-    /// Returns whether the event decides the story: a server granted the lock, lost it, or changed
-    /// its role. If no process gets the lock, the last owner's release also decides.
+    /// Returns whether the event is a grant, loss or change of role that decides the story. If no
+    /// process gets the lock, the last owner's release decides.
     fn decides(&self, entry: &TimelineEntry) -> bool {
         let lead = &self.lead.violation;
         let mut story = lead.narrative.iter();
