@@ -217,8 +217,8 @@ pub struct NodeConfig {
     pub output_limits: OutputLimits,
     /// Maximum number of connections.
     pub max_clients: usize,
-    /// Milliseconds of real time after which other clients get replies during a long script; 0
-    /// means never. Needs an [`Attendant`](crate::Attendant).
+    /// Real time in milliseconds after which a long script lets other clients get replies; 0 means
+    /// never. Needs an [`Attendant`](crate::Attendant).
     pub busy_reply_threshold: i64,
     /// Seconds after which an idle client is disconnected; 0 means never.
     pub timeout: u32,

@@ -59,9 +59,8 @@ impl From<SentinelConfig> for Server {
 /// Serves until SHUTDOWN, or until the future is dropped, which crashes the server. Fails if
 /// another server runs on the disk.
 ///
-/// `accept` waits for the next connection and returns its peer, and `connect` opens a connection to
-/// a host and port. Both may fail. A failed accept is skipped, and a failed connect is retried as
-/// in Redis.
+/// `accept` returns the next connection and its peer; `connect` opens a connection to a host and
+/// port. A failed accept is skipped, and a failed connect is retried as in Redis.
 pub async fn serve<S: ByteStream>(
     server: impl Into<Server>,
     seed: u64,

@@ -1,4 +1,4 @@
-//! A deliberate leak between scripts. Tests use it to show that they detect leaks.
+//! A deliberate leak between scripts, with which tests show that they detect leaks.
 
 use std::cell::Cell;
 
@@ -6,8 +6,8 @@ thread_local! {
     static SCRIPTS_SHARE_TABLES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Allows scripts on this thread to write to the tables shared by all scripts, such as the
-/// libraries. Must be called before the thread's first script.
+/// Lets scripts of this thread write to the tables that all scripts share, such as the libraries.
+/// Call it before the thread's first script.
 pub fn let_scripts_share_tables() {
     SCRIPTS_SHARE_TABLES.set(true);
 }

@@ -1,5 +1,4 @@
-//! Runs the scripts of EVAL and related commands. `engine` owns the thread's Lua state, `lend`
-//! gives scripts access to the server, and `limits` stops them.
+//! Runs the scripts of EVAL and related commands.
 
 mod convert;
 mod engine;

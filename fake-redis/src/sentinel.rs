@@ -1,12 +1,5 @@
-//! Redis Sentinel as a pure state machine. It monitors a primary and its replicas, agrees with
-//! other Sentinels that the primary is down, elects a leader and lets it promote a replica.
-//!
-//! The rules are those of Redis 7.0's `sentinel.c`, and each file names the functions that it
-//! models.
-//!
-//! Redis checks everything ten to twenty times a second. This implementation computes when the next
-//! action is due (`schedule`) and sleeps until then, rounded up by a random fraction of such a
-//! tick, so that Sentinels started together still drift apart.
+//! Redis Sentinel as a pure state machine, following `sentinel.c` of Redis 7.0. It computes when
+//! the next action is due, instead of polling ten to twenty times a second.
 
 mod address;
 mod attempt;
@@ -64,8 +57,8 @@ pub struct SentinelConfig {
 }
 
 impl SentinelConfig {
-    /// Creates a configuration with Redis's defaults. The quorum is 2, and an instance is down
-    /// after 30 s. The failover timeout is 180 s, and one replica is reconfigured at a time.
+    /// Creates a configuration with Redis's defaults: quorum 2, down after 30 s, failover timeout
+    /// 180 s, and one parallel sync.
     pub fn new(announce: Address, master: Address) -> Self {
         Self {
             announce_host: announce.host,
@@ -86,17 +79,17 @@ pub(crate) mod period {
     pub(crate) const INFO_MS: i64 = 10_000;
     /// Period of INFO during a failover (`sentinelSendPeriodicCommands`).
     pub(crate) const INFO_URGENT_MS: i64 = 1_000;
-    /// Value of `sentinel_ping_period`, also the shortest time between two connection attempts.
+    /// `sentinel_ping_period`, also the shortest time between two connection attempts.
     pub(crate) const PING_MS: i64 = 1_000;
     pub(crate) const ASK_MS: i64 = 1_000;
     pub(crate) const PUBLISH_MS: i64 = 2_000;
     pub(crate) const TILT_TRIGGER_MS: i64 = 2_000;
     pub(crate) const TILT_MS: i64 = 30_000;
-    /// Value of `sentinel_slave_reconf_timeout`.
+    /// `sentinel_slave_reconf_timeout`
     pub(crate) const RECONFIGURE_MS: i64 = 10_000;
-    /// Value of `sentinel_min_link_reconnect_period`.
+    /// `sentinel_min_link_reconnect_period`
     pub(crate) const LINK_MS_MIN: i64 = 15_000;
     pub(crate) const ELECTION_MS: i64 = 10_000;
-    /// Value of `SENTINEL_MAX_DESYNC`.
+    /// `SENTINEL_MAX_DESYNC`
     pub(crate) const DESYNC_MS_MAX: u64 = 1_000;
 }

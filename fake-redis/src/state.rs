@@ -1,7 +1,4 @@
 //! A server's state: its parts, and the type that owns them.
-//!
-//! The parts do not depend on [`server`]. That module contains a recursive type, because a server
-//! has a table of commands, and the code of a command takes a call of a server.
 
 pub(crate) mod blocking;
 pub(crate) mod busy;

@@ -120,7 +120,7 @@ impl World {
         self.start(host, node);
     }
 
-    /// Cuts a host's power. Peers see their connections closed, and unsynced data is lost.
+    /// Peers see their connections closed, and unsynced data is lost.
     pub(crate) fn lose_power(&mut self, host: &str) {
         self.crash(host);
         self.disks.entry(host.to_owned()).or_default().power_loss();

@@ -6,7 +6,6 @@ use crate::state::client_key::ClientKey;
 use crate::state::server::{Call, Command, Effect, Server};
 
 impl Server {
-    /// Executes a command (`call` in server.c).
     pub(crate) fn execute(
         &mut self,
         key: ClientKey,

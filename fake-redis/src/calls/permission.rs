@@ -1,5 +1,4 @@
-//! Refuses commands that the server's role or link forbids to every caller: writes on a replica,
-//! and reads of stale data.
+//! Refuses writes on a replica and reads of stale data, whoever sends the command.
 
 use crate::protocol::error;
 use crate::protocol::error::CommandError;

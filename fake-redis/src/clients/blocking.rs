@@ -1,7 +1,4 @@
-//! Blocks clients on a list or a sorted set (blocked.c).
-//!
-//! Clients are served in order of arrival. A key becomes ready when it gains elements, and the
-//! clients that wait for it are served after the current command, script or transaction.
+//! Blocks clients on lists and sorted sets, and serves them in order of arrival (blocked.c).
 
 use crate::data::value::Value;
 use crate::protocol::args::Args;
@@ -14,13 +11,12 @@ use crate::state::timers::Timer;
 use fencepost_machine::WallTime;
 
 impl Call<'_> {
-    /// Runs the command, or blocks the client. In a transaction or a script, the wait times out
-    /// immediately.
+    /// Runs the command, or blocks the client. A transaction or script does not wait.
     pub(crate) fn block(&mut self, wait: Wait<Attempt>) -> Result<(), CommandError> {
         if (wait.attempt)(self)? {
             return Ok(());
         }
-        // If the client is already executing another command, that command is EXEC.
+        // Within EXEC, the client's last command is EXEC.
         let name = self.arg(0).to_ascii_lowercase();
         let client = self.client();
         let is_in_exec =
@@ -107,7 +103,7 @@ impl Server {
         self.unblock(client, reply);
     }
 
-    /// Disconnects the blocked clients of a demoted primary (`disconnectAllBlockedClients`).
+    /// Implements `disconnectAllBlockedClients`, which a primary calls when it is demoted.
     pub(crate) fn disconnect_blocked(&mut self) {
         for Waiting { client, .. } in self.blocking.take_all() {
             let mut reply = self.reply_for(client);

@@ -26,8 +26,8 @@ impl Server {
         self.timers.set(Timer::Replication, next.map(WallTime));
     }
 
-    /// Records the offset that WAIT will compare. Since 7.2, it is the offset after the client's
-    /// own writes. Earlier versions use the offset after all writes.
+    /// Records the offset that WAIT compares: after the client's own writes or, before 7.2, after
+    /// all writes.
     pub(crate) fn note_write_offset(&mut self, key: ClientKey) {
         let offset = self.replication.offset();
         let wrote = offset != self.turn.offset_before();

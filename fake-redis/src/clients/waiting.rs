@@ -1,4 +1,4 @@
-//! Implements WAIT and WAITAOF, which block until writes are replicated or on disk (`waitCommand`,
+//! WAIT and WAITAOF, which block until writes are replicated or on disk (`waitCommand`,
 //! `waitaofCommand`, `processClientsWaitingReplicas`).
 
 use crate::protocol::error::{CommandError, WAITAOF_WITHOUT_FILE};

@@ -84,8 +84,8 @@ fn info(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Describes a client as in CLIENT LIST (`catClientInfoString` in networking.c). Unmodelled sizes
-/// are 0.
+/// Describes a client as CLIENT LIST does, with 0 for sizes that are not modelled
+/// (`catClientInfoString` in networking.c).
 fn describe(call: &Call<'_>, key: ClientKey) -> String {
     let server = &*call.server;
     let client = server.client(key);
@@ -316,7 +316,7 @@ fn unpause(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Handles CLIENT UNBLOCK. It does not end a WAIT.
+/// CLIENT UNBLOCK does not end a WAIT.
 fn unblock(call: &mut Call<'_>) -> CommandResult {
     if call.args.len() > 4 {
         return Err(unknown_form(call));

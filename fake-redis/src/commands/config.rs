@@ -35,7 +35,7 @@ fn get(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Sets all parameters or none, as `configSetCommand` in config.c does.
+/// Sets all parameters or none (`configSetCommand` in config.c).
 fn set(call: &mut Call<'_>) -> CommandResult {
     if !call.args.len().is_multiple_of(2) {
         return Err(CommandError::fixed("ERR wrong number of arguments for 'config|set' command"));

@@ -62,8 +62,7 @@ pub(crate) fn float_sum(
     stored.add(increment).map(Extended::text).ok_or(NAN_OR_INFINITY)
 }
 
-/// Handles INCRBYFLOAT. It is propagated as SET, because servers may differ in floating-point
-/// arithmetic.
+/// Propagates INCRBYFLOAT as SET, because floating-point arithmetic may differ between servers.
 fn incrbyfloat(call: &mut Call<'_>) -> CommandResult {
     let (key, db) = (call.arg(1), call.db);
     let position = call.server.find(db, key);

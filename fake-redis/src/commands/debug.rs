@@ -1,7 +1,5 @@
-//! The DEBUG command, for tests and operators.
-//!
-//! `DEBUG EVICT-VOLATILE` does not exist in Redis. It evicts every key with a time to live, as
-//! memory pressure would, and returns the number of evicted keys.
+//! The DEBUG command. `DEBUG EVICT-VOLATILE`, which Redis does not have, evicts every key with a
+//! time to live, as memory pressure would, and returns their number.
 
 use crate::calls::lookup::unknown_form;
 use crate::data::number::parse_double;

@@ -190,8 +190,7 @@ fn hincrby(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Handles HINCRBYFLOAT. It is propagated as HSET, because servers may differ in floating-point
-/// arithmetic.
+/// Propagates HINCRBYFLOAT as HSET, because floating-point arithmetic may differ between servers.
 fn hincrbyfloat(call: &mut Call<'_>) -> CommandResult {
     let (key, field) = (call.arg(1), call.arg(2));
     if extended::parse(call.arg(3)).ok_or(NOT_A_FLOAT)? == Parsed::Infinite {

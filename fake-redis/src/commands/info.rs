@@ -115,8 +115,7 @@ fn memory(server: &Server, text: &mut String) {
     let used = server.used_memory();
     let policy = server.config.maxmemory_policy;
     let named = crate::config::MaxmemoryPolicy::NAMES.iter().find(|(_, known)| *known == policy);
-    // Only data counts as memory here. All of these fields are present because queues and
-    // dashboards read them.
+    // Only data counts as memory. Job-queue libraries and dashboards read all of these fields.
     for field in ["used_memory", "used_memory_rss", "used_memory_peak", "total_system_memory"] {
         let bytes = if field == "total_system_memory" { TOTAL_MEMORY } else { used };
         let _ = write!(text, "{field}:{bytes}\r\n{field}_human:{}\r\n", human(bytes));
@@ -168,13 +167,11 @@ fn stats(server: &Server, text: &mut String) {
     );
 }
 
-/// Writes a processor time of zero, because a simulated machine uses none.
 fn cpu(_: &Server, text: &mut String) {
     text.push_str("used_cpu_sys:0.000000\r\nused_cpu_user:0.000000\r\n");
 }
 
-/// Writes the statistics of commands. The durations are 0, because no command takes time by the
-/// server's clock.
+/// Durations are 0, because no command takes time by the server's clock.
 fn calls(server: &Server, text: &mut String) {
     for (command, calls) in server.statistics.calls() {
         let _ = write!(

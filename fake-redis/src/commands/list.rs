@@ -196,7 +196,7 @@ fn lrem(call: &mut Call<'_>) -> CommandResult {
         } else {
             equal.take(wanted).collect()
         };
-        // Elements are removed from the tail on, so that the remaining positions stay valid.
+        // Removing the last positions first keeps the remaining positions valid.
         found.sort_unstable_by(|one, other| other.cmp(one));
         found.iter().for_each(|position| list.remove(*position));
         (found.len(), !found.is_empty())
@@ -304,8 +304,7 @@ pub(super) struct Route {
     pub(super) to: End,
 }
 
-/// Moves an element to another list. Returns `None` if the source is empty. Both keys must contain
-/// lists or be missing.
+/// Returns `None` if the source is empty. Each key must contain a list or be missing.
 pub(super) fn shift(
     call: &mut Call<'_>,
     (source, target): (&[u8], &[u8]),
@@ -329,8 +328,7 @@ pub(super) fn shift(
     Ok(Some(element))
 }
 
-/// Moves an element within a list. It is a single edit, because a list with only one element must
-/// not vanish in between.
+/// Moves an element within a list in one edit, so that a list with one element does not vanish.
 fn rotate(
     call: &mut Call<'_>,
     key: &[u8],
@@ -371,8 +369,8 @@ pub(super) struct Several<'a> {
     pub(super) count: usize,
 }
 
-/// Parses the arguments of LMPOP and similar commands, where `first` is the number of keys
-/// (`lmpopGenericCommand`).
+/// Parses the arguments of LMPOP and similar commands from the number of keys on, which is at
+/// `first` (`lmpopGenericCommand`).
 pub(super) fn parse_several<'a>(
     call: &Call<'a>,
     first: usize,

@@ -1,4 +1,4 @@
-//! The SSCAN and ZSCAN commands. Their cursors work as in `scan`.
+//! The SSCAN and ZSCAN commands, with cursors like those of SCAN.
 
 use super::collection::read;
 use super::scan::{Grammar, parse_cursor, parse_options, step};

@@ -44,8 +44,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     ),
 ];
 
-/// Returns a client's number of subscriptions. Channels and patterns are counted together, shard
-/// channels separately.
+/// Channels and patterns count together, shard channels separately.
 fn count_of(server: &Server, key: ClientKey, kind: Kind) -> usize {
     let subscriptions = server.client(key).subscriptions();
     match kind {
@@ -122,7 +121,7 @@ fn spublish(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Propagates a message to replicas, which have subscribers too. The append-only file gets none.
+/// Propagates a message to the replicas' subscribers, but not to the append-only file.
 fn publish_to_replicas(call: &mut Call<'_>) {
     call.server.add_effect_of(call.db, Targets::REPLICAS, call.args.iter());
 }

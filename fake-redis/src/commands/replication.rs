@@ -60,8 +60,7 @@ fn replicaof(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Makes the client a replica. With FAILOVER, the client is this server's own primary and hands its
-/// role over.
+/// With FAILOVER, the client is this server's own primary, which hands over its role.
 fn psync(call: &mut Call<'_>) -> CommandResult {
     let id = String::from_utf8_lossy(call.arg(1)).into_owned();
     let next = parse_integer(call.arg(2)).ok_or(error::NOT_AN_INTEGER)?;
@@ -97,7 +96,7 @@ fn attach(call: &mut Call<'_>, request: SyncRequest<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Handles REPLCONF, whose subcommands ACK and GETACK have no reply.
+/// The subcommands ACK and GETACK have no reply.
 fn replconf(call: &mut Call<'_>) -> CommandResult {
     if call.args.len().is_multiple_of(2) {
         return Err(error::SYNTAX);
@@ -162,8 +161,7 @@ fn wait(call: &mut Call<'_>) -> CommandResult {
     wait_for(call, Goal::Applied { replicas: usize::try_from(replicas).unwrap_or(0) }, timeout_ms)
 }
 
-/// Handles WAITAOF. A replica without an append-only file is never counted, because it never sends
-/// `FACK`.
+/// A replica without an append-only file is never counted, because it sends no `FACK`.
 fn waitaof(call: &mut Call<'_>) -> CommandResult {
     let local = match parse_integer(call.arg(1)).ok_or(error::NOT_AN_INTEGER)? {
         0 => false,
@@ -194,7 +192,7 @@ fn timeout(text: &[u8]) -> Result<i64, CommandError> {
 fn wait_for(call: &mut Call<'_>, goal: Goal, timeout_ms: i64) -> CommandResult {
     let offset = call.client().write_offset();
     let name = call.arg(0).to_ascii_lowercase();
-    // If the client is already executing another command, that command is EXEC.
+    // Within EXEC, the client's last command is EXEC.
     let is_in_exec =
         call.client().last_command().is_some_and(|command| command.name.as_bytes() != &*name);
     if call.server.is_reached(goal, offset) || is_in_exec {

@@ -43,15 +43,14 @@ pub(crate) enum Unit {
 pub(super) enum Condition<'a> {
     Missing,
     Present,
-    /// IFEQ of Redis 8.4: the key must contain this string.
+    /// IFEQ (Redis 8.4): the key must contain this string.
     Equal(&'a [u8]),
-    /// IFNE of Redis 8.4: the key must not contain this string, or must be missing.
+    /// IFNE (Redis 8.4): the key must be missing or contain another string.
     Different(&'a [u8]),
 }
 
 impl Condition<'_> {
-    /// Returns whether a condition may follow another. NX and XX may be repeated, but a condition
-    /// with a value must be the only one.
+    /// NX and XX may be repeated, but a condition with a value must be the only one.
     fn may_follow(self, before: Option<Condition<'_>>) -> bool {
         matches!(
             (before, self),
@@ -91,8 +90,7 @@ enum Word {
     IfNe,
 }
 
-/// Parses the options of SET or GETEX, which may be repeated (`parseExtendedStringArgumentsOrReply`
-/// in t_string.c).
+/// Parses the options of SET or GETEX (`parseExtendedStringArgumentsOrReply` in t_string.c).
 #[inline(always)]
 fn parse_options<'a>(
     args: Args<'a>,
@@ -177,11 +175,9 @@ impl Word {
     }
 }
 
-/// Returns a number that identifies a word regardless of case, or 0 for a word that is longer than
-/// every option.
+/// Returns a number that identifies a word regardless of case; 0 if it is longer than every option.
 const fn packed(word: &[u8]) -> u64 {
-    // This bit distinguishes the two cases of a letter. Setting it does not make a letter of any
-    // other byte.
+    // Setting this bit removes the case of letters, and makes no letter of any other byte.
     const CASE: u8 = 0x20;
     if let [first, second] = word {
         return 1 << 16 | ((*first | CASE) as u64) << 8 | (*second | CASE) as u64;

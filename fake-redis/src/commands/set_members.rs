@@ -98,7 +98,7 @@ fn srandmember(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Handles SPOP. It is propagated as SREM, because the server chooses the members (`spopCommand`).
+/// Propagates SPOP as SREM, because the server chooses the members (`spopCommand`).
 fn spop(call: &mut Call<'_>) -> CommandResult {
     if call.args.len() > 3 {
         return Err(SYNTAX);

@@ -1,4 +1,4 @@
-//! Commands for members of sorted sets (t_zset.c). Commands for ranges are in `sorted_set_range`.
+//! Commands for members of sorted sets (t_zset.c).
 
 use super::collection::{edit, edit_existing, peek, read};
 use super::list::{Several, parse_several, positive_count};

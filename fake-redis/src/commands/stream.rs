@@ -23,8 +23,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("xrevrange", -4, Flags::READONLY, Keys::ONE, |call| range(call, Order::Backward)),
 ];
 
-/// Maximum number of entries that an approximate trim without LIMIT removes. It equals 100 full
-/// nodes.
+/// Number of entries that an approximate trim without LIMIT may remove: 100 full nodes.
 const LIMIT: usize = 100 * NODE_ENTRIES_MAX;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,9 +34,9 @@ enum Order {
 
 #[derive(Clone, Copy)]
 enum Wanted {
-    /// The argument is `*`.
+    /// The argument `*`.
     Next,
-    /// The argument is `ms-*`.
+    /// The argument `ms-*`.
     NextOf(u64),
     Exactly(StreamId),
 }
@@ -53,8 +52,7 @@ fn error(text: &'static str) -> CommandError {
     CommandError::fixed(text)
 }
 
-/// Parses half of an identifier. Like `string2ull`, it accepts plain integers and all that strtoull
-/// accepts.
+/// Parses half of an identifier as a plain integer or like strtoull (`string2ull`).
 fn parse_part(text: &[u8]) -> Option<u64> {
     if let Some(integer) = parse_integer(text) {
         return u64::try_from(integer).ok();
@@ -179,7 +177,6 @@ fn next_id(wanted: Wanted, last: StreamId, now_ms: u64) -> Result<StreamId, Comm
     if last < id { Ok(id) } else { Err(error(NOT_AFTER)) }
 }
 
-/// Returns the position of the stream, or `None` if the key does not exist.
 fn position(call: &mut Call<'_>) -> Result<Option<usize>, CommandError> {
     let Some(position) = call.server.find(call.db, call.arg(1)) else { return Ok(None) };
     let entry = call.server.database(call.db).at(position);
@@ -318,8 +315,8 @@ fn xdel(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Parses the end of a range (`streamParseIntervalIDOrReply`). Returns `None` if no identifier is
-/// beyond an excluded end.
+/// Parses the end of a range; `None` if an excluded end leaves nothing beyond it
+/// (`streamParseIntervalIDOrReply`).
 fn parse_end(
     text: &[u8],
     missing: u64,
@@ -333,7 +330,6 @@ fn parse_end(
     }
 }
 
-/// Parses COUNT. Returns `None` if the number of entries is not limited.
 fn parse_count(call: &Call<'_>) -> Result<Option<usize>, CommandError> {
     let (mut count, mut index) = (None, 4);
     while index < call.args.len() {

@@ -1,5 +1,4 @@
-//! Implements transactions. MULTI queues commands, and EXEC runs all of them or none, without
-//! rollback.
+//! Transactions: MULTI queues commands, and EXEC runs all of them or none, without rollback.
 
 use crate::protocol::error::{CommandError, CommandResult, EXEC_ABORT};
 use crate::state::client::Ending;
@@ -54,8 +53,7 @@ fn unwatch(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Handles EXEC. An aborted transaction fails, and a transaction whose watched key has changed
-/// replies nil (`execCommand` in multi.c).
+/// An aborted EXEC fails; after a change of a watched key, it replies nil (`execCommand`).
 fn exec(call: &mut Call<'_>) -> CommandResult {
     let key = call.client;
     if !call.client().transaction.is_open() {

@@ -30,8 +30,8 @@ pub(crate) fn read(file: &[u8], started: NodeConfig) -> NodeConfig {
             }
             [name, value] => {
                 if let Some(parameter) = parameters::find(name) {
-                    // The file contains only values that `CONFIG SET` accepts, so no error can
-                    // occur.
+                    // No error can occur, because the file contains only values that `CONFIG SET`
+                    // accepts.
                     let _ = parameter.change.apply(&mut config, value);
                 }
             }
@@ -41,8 +41,7 @@ pub(crate) fn read(file: &[u8], started: NodeConfig) -> NodeConfig {
     config
 }
 
-/// Returns the parameters to write. `appendonly` comes first, because `appendfsync` has no effect
-/// without it.
+/// `appendonly` comes first, because `appendfsync` has no effect without it.
 fn changeable() -> impl Iterator<Item = &'static Parameter> {
     let is_first = |row: &&Parameter| row.names[0] == "appendonly";
     let can_change = |row: &&Parameter| !matches!(row.change, Change::Never);

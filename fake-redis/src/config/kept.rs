@@ -41,7 +41,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("lfu-log-factor", "10"),
 ];
 
-/// File paths. Clients can set them only with `enable-protected-configs`.
+/// Clients can set these file paths only with `enable-protected-configs`.
 const PROTECTED: &[&str] = &["dbfilename", "dir"];
 
 #[derive(Clone, Debug, Default)]

@@ -10,8 +10,7 @@ pub(crate) fn show(limits: &OutputLimits) -> String {
     shown.join(" ")
 }
 
-/// Parses the limits. One invalid group rejects all of them (`setConfigOutputBufferLimitOption` in
-/// config.c).
+/// One invalid group rejects all limits (`setConfigOutputBufferLimitOption` in config.c).
 pub(crate) fn parse(mut limits: OutputLimits, value: &str) -> Result<OutputLimits, &'static str> {
     let words: Vec<&str> = value.split(' ').filter(|word| !word.is_empty()).collect();
     if !words.len().is_multiple_of(4) {
@@ -37,7 +36,7 @@ pub(crate) fn parse(mut limits: OutputLimits, value: &str) -> Result<OutputLimit
     Ok(limits)
 }
 
-/// Parses a number of bytes as `memtoull` in util.c does.
+/// Parses a number of bytes (`memtoull` in util.c).
 pub(crate) fn parse_memory(value: &str) -> Option<u64> {
     let digits = value.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = value.split_at(digits);

@@ -230,7 +230,7 @@ fn show_fsync(config: &NodeConfig) -> String {
     name.to_owned()
 }
 
-/// Sets `appendfsync`, which is ignored without an append-only file.
+/// `appendfsync` is ignored without an append-only file.
 fn set_fsync(config: &mut NodeConfig, value: &str) -> Result<(), Refusal> {
     let wanted = match value.to_ascii_lowercase().as_str() {
         "always" => Fsync::Always,
@@ -305,7 +305,7 @@ fn text(password: Option<&Bytes>) -> String {
     password.map(|password| String::from_utf8_lossy(password).into_owned()).unwrap_or_default()
 }
 
-/// Parses a password. An empty text removes the password.
+/// An empty text removes the password.
 fn password(value: &str) -> Option<Bytes> {
     (!value.is_empty()).then(|| Bytes::copy_from_slice(value.as_bytes()))
 }
@@ -319,7 +319,7 @@ fn show_save_points(config: &NodeConfig) -> String {
     points.join(" ")
 }
 
-/// Sets `save`. An empty text disables snapshots (`setConfigSaveOption` in config.c).
+/// An empty text disables snapshots (`setConfigSaveOption` in config.c).
 fn set_save_points(config: &mut NodeConfig, value: &str) -> Result<(), Refusal> {
     let invalid = || Refusal::because("Invalid save parameters");
     let words: Vec<&str> = value.split_ascii_whitespace().collect();

@@ -1,7 +1,5 @@
-//! Parses the commands of an append-only file (`loadSingleAppendOnlyFile` in aof.c).
-//!
-//! The parser is stricter than Redis: every line and every argument must end with `\r\n`, so that
-//! the parser detects a damaged length before it takes the following commands for an argument.
+//! Parses the commands of an append-only file (`loadSingleAppendOnlyFile` in aof.c). Unlike Redis,
+//! checks each line end, so that a damaged length does not hide the commands that follow.
 
 use crate::data::number::parse_integer;
 

@@ -1,9 +1,9 @@
-//! The x87 `long double`, with a 64-bit mantissa, in which Redis computes INCRBYFLOAT. An `f64`
-//! would give `3.10000000000000009` where Redis replies `3.1`.
+//! The x87 `long double`, in which Redis computes INCRBYFLOAT. An `f64` would give
+//! `3.10000000000000009` where Redis replies `3.1`.
 
 use std::cmp::Ordering;
 
-/// Maximum length of a number's text, as in Redis. It is long enough for every digit that matters.
+/// Redis's limit on the text of a number.
 const TEXT_LENGTH_MAX: usize = 5 * 1024;
 /// Decimal exponent beyond which a `long double` is infinite or zero.
 const DECIMAL_EXPONENT_MAX: i64 = 5_000;
@@ -97,8 +97,7 @@ impl Natural {
     }
 }
 
-/// Rounds to 64 bits. `sticky` is set if any lower bit was cut off. Returns `None` if the result is
-/// infinite.
+/// Rounds to 64 bits; `None` is infinity. `sticky` is set if any lower bit was cut off.
 fn rounded(negative: bool, value: u128, exponent: i32, sticky: bool) -> Option<Extended> {
     if value == 0 {
         return Some(Extended { negative, mantissa: 0, exponent: 0 });
@@ -128,7 +127,7 @@ fn rounded(negative: bool, value: u128, exponent: i32, sticky: bool) -> Option<E
     (exponent <= EXPONENT_MAX).then_some(Extended { negative, mantissa: mantissa as u64, exponent })
 }
 
-/// Parses a number. Leading spaces and NaN are errors, as in `string2ld` in util.c.
+/// Leading spaces and NaN are errors (`string2ld` in util.c).
 pub(crate) fn parse(text: &[u8]) -> Option<Parsed> {
     let (negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),
@@ -223,8 +222,7 @@ fn from_decimal(negative: bool, mut natural: Natural, exponent: i64) -> Option<E
 impl Extended {
     pub(crate) const ZERO: Extended = Extended { negative: false, mantissa: 0, exponent: 0 };
 
-    /// Returns whether the number is too small for a `long double`, so that
-    /// `getLongDoubleFromObject` refuses it.
+    /// `getLongDoubleFromObject` refuses a number that is too small for a `long double`.
     fn underflows(self) -> bool {
         const LEAST: i32 = -16_445;
         let top = self.exponent + 63 - self.mantissa.leading_zeros() as i32;
@@ -249,8 +247,7 @@ impl Extended {
         if large.negative == small.negative {
             rounded(large.negative, wide + narrow, exponent, sticky)
         } else {
-            // The subtrahend is greater by the bits that were cut off, so the difference is one
-            // less.
+            // The cut-off bits make the subtrahend greater, so the difference is one less.
             let difference = wide - narrow - u128::from(sticky);
             rounded(large.negative && difference > 0, difference, exponent, sticky)
         }
@@ -297,7 +294,7 @@ mod tests {
         read(one).add(read(other)).map_or(String::from("infinite"), Extended::text)
     }
 
-    /// redis-server 7.0.15 on x86-64 gave the expected texts, in replies to SET and INCRBYFLOAT.
+    /// The expected texts are replies of redis-server 7.0.15 on x86-64 to SET and INCRBYFLOAT.
     #[test]
     fn sums_are_those_of_an_x87() {
         assert_eq!(sum("3", "0.1"), "3.1");

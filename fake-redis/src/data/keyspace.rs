@@ -4,13 +4,13 @@ use crate::data::value::Value;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// Estimated size in bytes of Redis's dictionary entry and object, excluding the key and the value.
+/// Estimated size in bytes of Redis's dictionary entry and object, without the key and the value.
 const ENTRY_OVERHEAD: usize = 72;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Entry {
     pub(crate) value: Value,
-    /// Expiry in wall-clock milliseconds, set through [`Database::set_expiry`]; `None` means never.
+    /// In wall-clock milliseconds, set through [`Database::set_expiry`]; `None` means never.
     expires_at_ms: Option<i64>,
     pub(crate) used_at_ms: i64,
     pub(crate) uses: u32,
@@ -50,7 +50,7 @@ impl Database {
         self.memory
     }
 
-    /// Returns the position of a key. It is valid until any key is removed.
+    /// Returns the position of a key, which is valid until any key is removed.
     pub(crate) fn find(&self, key: &[u8]) -> Option<usize> {
         self.entries.get_index_of(key)
     }
@@ -63,7 +63,7 @@ impl Database {
         self.entries.get_index(position).map(|(key, entry)| (&**key, entry))
     }
 
-    /// Returns the entry at a position. Call [`Database::account`] after changing the entry's size.
+    /// Call [`Database::account`] after changing the entry's size.
     pub(crate) fn at_mut(&mut self, position: usize) -> Option<&mut Entry> {
         self.entries.get_index_mut(position).map(|(_, entry)| entry)
     }

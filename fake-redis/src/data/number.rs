@@ -1,6 +1,6 @@
 //! Parses and formats numbers as Redis does.
 
-/// Parses an integer. Refuses spaces, a plus sign, leading zeros and `-0` (`string2ll` in util.c).
+/// Refuses spaces, a plus sign, leading zeros and `-0` (`string2ll` in util.c).
 pub(crate) fn parse_integer(text: &[u8]) -> Option<i64> {
     if text == b"0" {
         return Some(0);
@@ -61,7 +61,7 @@ pub(crate) fn c_string(text: &[u8]) -> &[u8] {
     text.split(|byte| *byte == 0).next().unwrap_or_default()
 }
 
-/// Parses a double. Refuses leading spaces, NaN, overflow and underflow (`getDoubleFromObject`).
+/// Refuses leading spaces, NaN, overflow and underflow (`getDoubleFromObject`).
 pub(crate) fn parse_double(text: &[u8]) -> Option<f64> {
     let value = whole_double(text)?;
     let is_in_range = if value == 0.0 {
@@ -72,8 +72,8 @@ pub(crate) fn parse_double(text: &[u8]) -> Option<f64> {
     is_in_range.then_some(value)
 }
 
-/// Parses the bound of a score range with `strtod`. A NUL byte ends the number, empty text is 0,
-/// and overflow is infinite.
+/// Parses the bound of a score range like `strtod`, which accepts empty text and overflow, and
+/// stops at a NUL byte.
 pub(crate) fn parse_score_bound(text: &[u8]) -> Option<f64> {
     let text = c_string(text);
     if text.is_empty() {
@@ -101,7 +101,7 @@ pub(crate) fn has_digits_above_zero(text: &[u8]) -> bool {
     mantissa.any(|byte| byte.is_ascii_hexdigit() && *byte != b'0')
 }
 
-/// Parses a cursor with `strtoul`. Empty text is 0, negative numbers wrap, and spaces are errors.
+/// Parses a cursor like `strtoul`: empty text is 0, and negative numbers wrap. Spaces are errors.
 pub(crate) fn parse_cursor(text: &[u8]) -> Option<u64> {
     let text = c_string(text);
     if text.is_empty() {
@@ -119,7 +119,7 @@ pub(crate) fn parse_cursor(text: &[u8]) -> Option<u64> {
     Some(if is_negative { value.wrapping_neg() } else { value })
 }
 
-/// Parses a hexadecimal number. Digits beyond the precision of a double may be rounded incorrectly.
+/// Digits beyond the precision of a double may be rounded incorrectly.
 fn parse_hexadecimal(text: &str) -> Option<f64> {
     let (sign, rest) = match text.strip_prefix('-') {
         Some(rest) => (-1.0, rest),
@@ -190,7 +190,7 @@ fn length_of(text: &[u8], is_digit: fn(&u8) -> bool, exponent: &[u8]) -> Option<
     Some(length)
 }
 
-/// Casts to a 64-bit integer like C on x86, where numbers out of range become the minimum.
+/// Casts like C on x86, where numbers out of range become the minimum.
 pub(crate) fn truncated(value: f64) -> i64 {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     if (-LIMIT..LIMIT).contains(&value) { value as i64 } else { i64::MIN }

@@ -1,4 +1,4 @@
-//! A server's random number generator, its only source of randomness. It is seeded.
+//! A server's only source of randomness, a seeded generator.
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
@@ -14,8 +14,7 @@ impl Random {
         Random(ChaCha8Rng::from_seed(key))
     }
 
-    /// Returns a number below `bound`, which must not be 0. The bias of widening multiplication is
-    /// negligible.
+    /// Returns a number below `bound`, which must not be 0, with a negligible bias.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.0.next_u64()) * bound as u128) >> 64) as usize
     }

@@ -1,9 +1,6 @@
-//! Snapshots in Redis's RDB format, version 10 (Redis 7.0). The reader understands what the writer
-//! produces: plain lists of elements, which every Redis reads, and streams. It does not understand
-//! the other packed encodings of a real server.
-//!
-//! A file consists of `REDIS0010`, auxiliary fields, a selector and the keys of each database, an
-//! end mark, and a CRC-64 (rdb.c, `rdbSaveRio` and `rdbLoadRioWithLoadingCtx`).
+//! Snapshots in Redis's RDB format, version 10 (rdb.c of Redis 7.0, `rdbSaveRio` and
+//! `rdbLoadRioWithLoadingCtx`). The reader knows only the encodings that the writer uses: plain
+//! lists of elements, and streams.
 
 mod crc64;
 mod reader;
@@ -46,7 +43,7 @@ pub(crate) struct SavedKey {
     pub(crate) db: usize,
     pub(crate) key: Vec<u8>,
     pub(crate) value: Value,
-    /// Expiry in wall-clock milliseconds; `None` means never.
+    /// In wall-clock milliseconds; `None` means never.
     pub(crate) expires_at_ms: Option<i64>,
 }
 

@@ -1,4 +1,4 @@
-//! The value types: strings, hashes, lists, sets and sorted sets.
+//! The value types: strings, hashes, lists, sets, sorted sets and streams.
 
 mod list;
 mod ranked;
@@ -18,8 +18,7 @@ use rustc_hash::FxBuildHasher;
 const LISTED_FIELDS_MAX: usize = 512;
 const LISTED_VALUE_LENGTH_MAX: usize = 64;
 
-/// The value of a key. Collections are boxed so that entries are cheap to move. Only streams may be
-/// empty in a keyspace.
+/// The value of a key. Collections are boxed so that entries are cheap to move.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Value {
     String(Vec<u8>),
@@ -70,8 +69,7 @@ impl Value {
     }
 }
 
-/// A hash. Small ones are in insertion order, like a listpack. Large ones are in a deterministic
-/// order.
+/// Small hashes are in insertion order, like a listpack; large ones are in a deterministic order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Hash {
     fields: IndexMap<Box<[u8]>, Vec<u8>, FxBuildHasher>,

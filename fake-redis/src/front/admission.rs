@@ -1,7 +1,5 @@
-//! Decides whether a client may execute a command now.
-//!
-//! The order of the checks is that of `processCommand` in server.c of Redis 7.0, because the first
-//! failed check determines the error.
+//! Decides whether a client may execute a command now. The first failed check determines the error,
+//! so the checks have the order of `processCommand` in server.c of Redis 7.0.
 
 use crate::protocol::args::Args;
 use crate::protocol::error;

@@ -7,8 +7,7 @@ use crate::protocol::reply::Reply;
 use crate::state::client_key::ClientKey;
 use crate::state::server::Server;
 
-/// Returns whether this is the beginning of an HTTP request, which is never meant for Redis
-/// (`securityWarningCommand`).
+/// Returns whether an HTTP request begins here (`securityWarningCommand`).
 fn is_http(name: &[u8]) -> bool {
     matches!(name.len(), 4 | 5)
         && (name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:"))
@@ -60,8 +59,7 @@ impl Server {
             return self.abort_client(key);
         }
         if self.life.is_over() {
-            // The client of a script that SHUTDOWN stopped gets no reply, because its connection is
-            // closed.
+            // SHUTDOWN closed the connection of the client whose script it stopped.
             reply.truncate(0);
         }
         self.send_reply(key, reply);
@@ -76,8 +74,7 @@ impl Server {
         }
     }
 
-    /// Checks and executes a command (`processCommand` in server.c). Returns `false` if it has to
-    /// wait.
+    /// Returns `false` if the command has to wait (`processCommand` in server.c).
     pub(crate) fn process(&mut self, key: ClientKey, args: Args<'_>, reply: &mut Reply) -> bool {
         if is_http(args.get(0)) {
             self.client_mut(key).service.abort();
@@ -116,7 +113,7 @@ impl Server {
         }
     }
 
-    /// Applies a replicated command. It is never refused, and expired keys still exist for it.
+    /// A replicated command is never refused, and expired keys still exist for it.
     pub(crate) fn apply_replicated(&mut self, args: &[&[u8]]) {
         self.apply(ClientKey::PRIMARY, args);
     }

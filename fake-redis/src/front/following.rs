@@ -19,8 +19,7 @@ impl Server {
         }
     }
 
-    /// Handles the end of a connection to another server. An established link is reopened
-    /// immediately, and any other connection by the cron.
+    /// An established link is reopened immediately, and any other connection by the cron.
     pub(crate) fn outgoing_closed(&mut self, connection: ConnectionId) {
         if !self.replication.is_link(connection) {
             return;
@@ -56,8 +55,7 @@ impl Server {
         }
     }
 
-    /// Applies the commands of the stream. The offset advances once per transaction, as in
-    /// `commandProcessed`.
+    /// Applies the stream. The offset advances once per transaction (`commandProcessed`).
     fn read_stream(&mut self) {
         self.replication.take_up();
         while self.replication.is_link_up() {

@@ -1,9 +1,5 @@
-//! Serves other clients during long scripts and during loading. A driver with a real clock
-//! regularly polls its sockets. Other clients then get `-BUSY` or `-LOADING`, or can stop the
-//! script or the server.
-//!
-//! This is `processEventsWhileBlocked` in networking.c. The driver runs only between two commands
-//! of the script, and only commands that change no data are executed.
+//! Serves other clients during long scripts and loading (`processEventsWhileBlocked` in
+//! networking.c): they get `-BUSY` or `-LOADING`, and may stop the script or the server.
 
 use crate::state::busy::Busy;
 use crate::state::server::Server;
@@ -14,8 +10,7 @@ struct Interruption<'s> {
 }
 
 impl Interlude for Interruption<'_> {
-    /// Returns whether input from a connection is handled now. The script's own client and
-    /// connections that the server opened have to wait.
+    /// The script's own client, and connections that the server opened, have to wait.
     fn takes(&self, connection: ConnectionId) -> bool {
         let key = self.server.roster.behind(connection);
         let script = self.server.long_script.interrupted();

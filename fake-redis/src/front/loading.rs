@@ -24,8 +24,8 @@ struct Pace {
 }
 
 impl Server {
-    /// Loads the files. As in Redis, damaged files stop the server, except that
-    /// `aof-load-truncated` allows an append-only file without its end.
+    /// As in Redis, a damaged file stops the server, except for a missing end that
+    /// `aof-load-truncated` allows.
     pub(crate) fn load_found(&mut self) {
         let Some(image) = self.persistence.start(self.clock.seconds()) else { return };
         self.life.begin_loading();
@@ -65,9 +65,8 @@ impl Server {
     fn load_snapshot(&mut self, file: &[u8]) -> Result<(), Halt> {
         let damaged = |error: RdbError| Halt::Damaged(DiskFile::Snapshot, error.to_string());
         let now = self.now_ms();
-        // An append-only file may begin with a snapshot. An expired key in that snapshot stays,
-        // because later commands may have extended its expiry in time (`RDBFLAGS_AOF_PREAMBLE` in
-        // rdb.c).
+        // An expired key stays in the snapshot before an append-only file, because later commands
+        // may have extended its expiry (`RDBFLAGS_AOF_PREAMBLE` in rdb.c).
         let drops_expired = !self.is_replica() && !self.persistence.wants_stream();
         let is_gone =
             |saved: &rdb::SavedKey| drops_expired && saved.expires_at_ms.is_some_and(|at| at < now);
@@ -81,7 +80,7 @@ impl Server {
             }
             self.attend_loading(&mut pace, reader.position())?;
         }
-        // The replication position in a snapshot that begins an append-only file has no meaning.
+        // The replication position is meaningless in a snapshot that begins an append-only file.
         if let Some(origin) = reader.origin().filter(|_| !self.persistence.wants_stream()) {
             self.resume_history(&origin);
         }

@@ -13,8 +13,7 @@ use std::rc::Rc;
 
 /// A Redis server without I/O: the driver passes in time, bytes and the disk.
 ///
-/// The driver sends [`Input::Timer`] once at boot. To restart the server, create a new node from
-/// the disk.
+/// The driver sends [`Input::Timer`] once at boot. A restart creates a new node from the disk.
 #[derive(Debug)]
 pub struct Node {
     server: Server,
@@ -22,8 +21,8 @@ pub struct Node {
 
 impl Node {
     /// Creates a server that boots from this disk. A rewritten configuration file overrides
-    /// `config`. All randomness derives from `seed`, which should differ between servers and
-    /// between restarts of one server.
+    /// `config`. All randomness derives from `seed`. Servers and restarts should have different
+    /// seeds.
     pub fn new(config: NodeConfig, mut disk: DiskImage, seed: u64, now: WallTime) -> Node {
         let config = match disk.config.take() {
             Some(rewritten) => file::read(&rewritten, config),

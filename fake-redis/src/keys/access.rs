@@ -9,14 +9,14 @@ use crate::state::timers::Timer;
 use fencepost_machine::KeyChange;
 
 impl Server {
-    /// Returns whether a deadline has passed, so that its key is deleted immediately. On a replica
-    /// and during loading, this is never done (`checkAlreadyExpired`).
+    /// Returns whether a key with this deadline must be deleted now, which is never the case on a
+    /// replica or during loading (`checkAlreadyExpired`).
     pub(crate) fn is_past_deadline(&self, at_ms: i64) -> bool {
         at_ms <= self.now_ms() && !self.life.is_loading() && !self.is_replica()
     }
 
-    /// Returns the position of a key. A primary deletes an expired key, and a replica hides it. For
-    /// the primary's stream, an expired key still exists (`expireIfNeeded` in db.c).
+    /// Returns the position of a key. A primary deletes an expired key, and a replica hides it, but
+    /// not from the primary's stream (`expireIfNeeded` in db.c).
     pub(crate) fn find(&mut self, db: usize, key: &[u8]) -> Option<usize> {
         let database = self.keyspace.database(db);
         let position = database.find(key)?;
@@ -33,7 +33,7 @@ impl Server {
         None
     }
 
-    /// Returns the entry of a key. The access counts as a use of the key, and as a hit or a miss.
+    /// The access counts as a use of the key, and as a hit or a miss.
     pub(crate) fn read(&mut self, db: usize, key: &[u8]) -> Option<&Entry> {
         match self.find(db, key) {
             Some(position) => {
@@ -55,7 +55,7 @@ impl Server {
         Some(entry)
     }
 
-    /// Returns the value at a position. Call [`Server::changed`] after changing it.
+    /// Call [`Server::changed`] after changing the value.
     pub(crate) fn value_mut(&mut self, db: usize, position: usize) -> Option<&mut Value> {
         let now_ms = self.now_ms();
         let entry = self.keyspace.database_mut(db).at_mut(position)?;
@@ -152,8 +152,7 @@ impl Server {
         let key: Box<[u8]> = key.into();
         let unsaved_before = self.changes.unsaved();
         self.remove_as(db, position, KeyChange::Expired);
-        // The expiry is propagated as a separate DEL, so it does not count as a change by the
-        // command.
+        // The expiry is propagated as a separate DEL, so it is not a change by the command.
         self.changes.count_back_to(unsaved_before);
         self.statistics.expired_keys += 1;
         self.add_effect(db, &[b"DEL", &key]);

@@ -6,12 +6,10 @@ use crate::data::keyspace::Entry;
 use crate::state::server::Server;
 use fencepost_machine::KeyChange;
 
-/// Number of keys from which one is chosen. Redis's `maxmemory-samples` is smaller, because Redis
-/// also keeps a pool of candidates.
+/// Redis's `maxmemory-samples` is smaller, because Redis also keeps a pool of candidates.
 const SAMPLES: usize = 16;
 
-/// Memory of an empty server in bytes. It is small, because Redis's own tests set a limit of one
-/// byte.
+/// Memory of an empty server in bytes: above one byte, a limit that Redis's own tests set.
 const BASE_MEMORY: usize = 2;
 
 impl Server {
@@ -97,8 +95,8 @@ impl Server {
     }
 }
 
-/// Returns the value by which the evicted key is chosen; the smallest is evicted. Under the random
-/// policies all are equal, and the first key of a sample with a random start is evicted.
+/// Returns the rank of a key in a sample; the smallest is evicted. Random policies evict the first
+/// key of a sample that starts at random.
 fn worth(policy: MaxmemoryPolicy, entry: &Entry) -> u64 {
     use MaxmemoryPolicy::{AllKeysLfu, AllKeysLru, VolatileLfu, VolatileLru, VolatileTtl};
     match policy {

@@ -18,7 +18,7 @@ impl Server {
     }
 
     fn delete_expired_in(&mut self, db: usize) {
-        // The loop runs backward, because the last key takes the position of a removed key.
+        // A removal moves the last key, so the loop runs backward.
         for position in (0..self.database(db).len()).rev() {
             if self.database(db).volatile_len() == 0 {
                 return;

@@ -1,4 +1,4 @@
-//! Propagation of effects to replicas and the append-only file.
+//! Propagates effects to replicas and the append-only file.
 
 use crate::config::RedisVersion;
 use crate::data::number;
@@ -26,8 +26,7 @@ impl Server {
         }
     }
 
-    /// Propagates the effects. Several effects are wrapped in MULTI and EXEC, as in
-    /// `propagatePendingCommands`.
+    /// Several effects are wrapped in MULTI and EXEC (`propagatePendingCommands`).
     #[inline]
     pub(crate) fn flush_effects(&mut self) {
         if self.changes.waiting() > 0 {
@@ -48,7 +47,7 @@ impl Server {
         self.changes.give_back(effects);
     }
 
-    /// Propagates the effects one by one. Expiry and eviction are not transactions.
+    /// Expiry and eviction are not transactions, so their effects are propagated one by one.
     pub(crate) fn flush_effects_ungrouped(&mut self) {
         let effects = self.changes.take();
         self.propagate_each(&effects);
@@ -69,7 +68,7 @@ impl Server {
     }
 
     /// Propagates a command. All changes of the data pass through this function. `args` is a
-    /// complete command with absolute times. The receivers add SELECT when the database changes.
+    /// complete command with absolute times.
     pub(crate) fn propagate(&mut self, db: usize, args: &[&[u8]]) {
         self.propagate_to(Targets::ALL, db, args);
     }

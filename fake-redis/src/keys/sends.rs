@@ -8,8 +8,7 @@ use bytes::Bytes;
 use fencepost_machine::{ConnectionId, Output};
 
 impl Server {
-    /// Queues a message. It is sent at the end of the input, after the append-only file was
-    /// written.
+    /// Queues a message until the end of the input, after the append-only file was written.
     pub(crate) fn send(&mut self, connection: ConnectionId, bytes: Bytes) {
         if !bytes.is_empty() {
             self.outbox.send(Output::Send { connection, bytes });
@@ -29,7 +28,7 @@ impl Server {
         }
     }
 
-    /// Sends a push message. CLIENT REPLY does not suppress it (`CLIENT_PUSHING`).
+    /// Sends a push message, which CLIENT REPLY does not suppress (`CLIENT_PUSHING`).
     pub(crate) fn push_to(&mut self, key: ClientKey, bytes: Bytes) {
         let client = self.client(key);
         if let Some(connection) = client.connection() {

@@ -8,8 +8,7 @@ use bytes::Bytes;
 use fencepost_machine::{KeyChange, Output, TapEvent};
 
 impl Server {
-    /// Returns whether changes of a key are reported. None are reported during loading. After it,
-    /// every key is reported once.
+    /// No key is reported during loading. After loading, every key is reported once.
     fn is_tapped(&self, key: &[u8]) -> bool {
         !self.life.is_loading()
             && self.config.tap_prefix.as_ref().is_some_and(|prefix| key.starts_with(prefix))
@@ -49,8 +48,8 @@ impl Server {
     }
 }
 
-/// Returns the content of a value as text. A hash becomes `field=value` and a sorted set
-/// `member=score`, separated by spaces. A stream becomes the identifier of its last entry.
+/// Returns the value as text: `field=value` pairs of a hash, `member=score` pairs of a sorted set,
+/// the last identifier of a stream.
 fn rendered(value: &Value) -> Bytes {
     match value {
         Value::String(text) => Bytes::copy_from_slice(text),

@@ -11,8 +11,7 @@ pub struct View<T: Clone + 'static> {
     /// The view's value for `--format`.
     pub name: &'static str,
     writer: Writer<T>,
-    /// Escapes names that could start a new line or control a terminal. `None` if the format does
-    /// so.
+    /// Escapes names that could control a terminal; `None` if the format itself does.
     sanitise: Option<Sanitise<T>>,
 }
 
@@ -43,8 +42,7 @@ impl<T: Clone + Serialize + DeserializeOwned> View<T> {
     /// The view that writes a document as JSON.
     pub const JSON: View<T> = View { name: "json", writer: Writer::Text(json), sanitise: None };
 
-    /// Returns a view for a writer that does not escape names. The view escapes invisible
-    /// characters.
+    /// Returns a view for a writer of unescaped names, whose invisible characters the view escapes.
     pub const fn new(name: &'static str, write: fn(&T) -> String) -> View<T> {
         View { name, writer: Writer::Text(write), sanitise: Some(visible_in) }
     }

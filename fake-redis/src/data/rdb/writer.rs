@@ -14,8 +14,7 @@ pub(crate) struct About<'a> {
     pub(crate) origin: Option<&'a Origin>,
 }
 
-/// Writes a snapshot. Values are uncompressed, element by element, which every version of Redis can
-/// read.
+/// Writes values uncompressed, element by element, which every version of Redis can read.
 pub(crate) fn write(keyspace: &Keyspace, about: &About<'_>) -> Bytes {
     let mut out = format!("REDIS{VERSION:04}").into_bytes();
     auxiliary(&mut out, "redis-ver", about.version);
@@ -114,8 +113,7 @@ fn value(out: &mut Vec<u8>, key: &[u8], value: &Value) {
     }
 }
 
-/// Writes a length in one byte below 64, in two below 16,384, and otherwise in five or nine
-/// (`rdbSaveLen`).
+/// Writes a length in 1, 2, 5 or 9 bytes (`rdbSaveLen`).
 fn length(out: &mut Vec<u8>, length: usize) {
     match length {
         0..=0x3f => out.push(length as u8),

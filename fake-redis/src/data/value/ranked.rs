@@ -1,7 +1,6 @@
-//! An ordered collection of scores and members with ranks. It is a weight-balanced tree after Adams
+//! An ordered collection of scores and members with ranks: a weight-balanced tree after Adams
 //! ("Efficient sets: a balancing act", 1993) with the parameters (3, 2) that Hirai and Yamamoto
-//! proved correct in 2011. Every node stores the size of its subtree, from which balance and ranks
-//! are computed. No order of insertions makes the tree deep.
+//! proved correct in 2011. Every node stores the size of its subtree.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -10,8 +9,7 @@ type Tree = Option<u32>;
 
 /// Maximum ratio between the weights of two siblings.
 const DELTA: usize = 3;
-/// A single rotation is enough if the inner grandchild weighs less than this many times the outer
-/// one.
+/// A single rotation suffices if the inner grandchild weighs less than this many times the outer.
 const RATIO: usize = 2;
 
 #[derive(Clone, Debug)]
@@ -45,8 +43,7 @@ impl Ranked {
         self.count(self.root)
     }
 
-    /// Returns the first rank for which `is_reached` is true. It must also be true for all later
-    /// ranks.
+    /// Returns the first rank for which `is_reached` is true. It must be true for all later ranks.
     pub(super) fn first_rank(&self, is_reached: impl Fn(&[u8], f64) -> bool) -> usize {
         let (mut at, mut before) = (self.root, 0);
         while let Some(place) = at {
@@ -120,7 +117,7 @@ impl Ranked {
         tree.map_or(0, |place| self.node(place).count)
     }
 
-    /// Returns a tree's weight. An empty tree has one too, so that a node may have a single child.
+    /// An empty tree has a weight too, so that a node may have a single child.
     fn weight(&self, tree: Tree) -> usize {
         self.count(tree) + 1
     }

@@ -28,8 +28,7 @@ impl Set {
         }
     }
 
-    /// Estimates the memory in constant time, by assuming that all members are as long as the
-    /// first.
+    /// Assumes that all members are as long as the first, for an estimate in constant time.
     pub(super) fn memory(&self) -> usize {
         match self {
             Set::Integers(integers) => 64 + 8 * integers.len(),

@@ -1,7 +1,5 @@
-//! Streams without consumer groups (t_stream.c).
-//!
-//! Redis keeps the entries in nodes, which are listpacks. The sizes of the nodes decide how much an
-//! approximate trim removes.
+//! Streams without consumer groups (t_stream.c). Entries are in nodes, as in Redis, because the
+//! sizes of nodes decide how much an approximate trim removes.
 
 pub(crate) mod packed;
 
@@ -42,8 +40,7 @@ impl StreamId {
 
 pub(crate) type Pairs = Vec<(Box<[u8]>, Box<[u8]>)>;
 
-/// A stream. Unlike other collections it may be empty, because it keeps the identifier of its last
-/// entry.
+/// Unlike other collections, a stream may be empty, because it keeps its last identifier.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Stream {
     nodes: VecDeque<Node>,
@@ -52,7 +49,7 @@ pub(crate) struct Stream {
     bytes: usize,
 }
 
-/// A node. Removed entries are only marked, until all entries of the node are removed.
+/// Removed entries are only marked, until all entries of the node are removed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Node {
     entries: VecDeque<Entry>,
@@ -69,9 +66,9 @@ pub(crate) struct Entry {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Keep {
-    /// Keeps this many of the newest entries.
+    /// Number of newest entries to keep.
     Newest(usize),
-    /// Keeps this entry and all later ones.
+    /// The first entry to keep.
     From(StreamId),
 }
 
@@ -122,8 +119,7 @@ impl Stream {
         self.nodes.iter().map(|node| &node.entries)
     }
 
-    /// Creates a stream from a snapshot. Returns `None` if the entries are not in order, or if
-    /// `last` is before the newest entry.
+    /// Returns `None` if the entries are not in order, or `last` is before the newest entry.
     pub(crate) fn restored(nodes: Vec<VecDeque<Entry>>, last: StreamId) -> Option<Stream> {
         let ids: Vec<StreamId> = nodes.iter().flatten().map(|entry| entry.id).collect();
         let is_ordered = ids.windows(2).all(|pair| pair[0] < pair[1]);
@@ -136,8 +132,7 @@ impl Stream {
         Some(Stream { nodes, length, last, bytes })
     }
 
-    /// Appends an entry (`streamAppendItem`). The caller has checked that `id` is greater than the
-    /// last one.
+    /// Appends an entry, whose `id` must be greater than the last one (`streamAppendItem`).
     pub(crate) fn append(&mut self, id: StreamId, pairs: Pairs) {
         let content: usize = pairs.iter().map(|(field, value)| field.len() + value.len()).sum();
         let is_full = self.nodes.back().is_none_or(|node| {
@@ -160,7 +155,7 @@ impl Stream {
         self.last = id;
     }
 
-    /// Trims the stream and returns the number of removed entries, like `streamTrim`.
+    /// Trims the stream and returns the number of removed entries (`streamTrim`).
     pub(crate) fn trim(&mut self, trim: Trim) -> usize {
         let mut removed = 0;
         while let Some(node) = self.nodes.front() {
@@ -209,7 +204,6 @@ impl Stream {
         }
     }
 
-    /// Removes an entry, and returns whether the stream had it.
     pub(crate) fn remove(&mut self, id: StreamId) -> bool {
         let is_before = |node: &Node| node.entries.back().is_some_and(|newest| newest.id < id);
         let place = self.nodes.partition_point(is_before);

@@ -1,7 +1,5 @@
 //! The listpack of a node (listpack.c, and "Every stream item inside the listpack" in t_stream.c).
-//!
-//! A node starts with the fields of its first entry. Identifiers are relative to that entry, and
-//! entries with the same fields have only values.
+//! Identifiers and fields are relative to the node's first entry.
 
 use super::{Entry, Pairs, StreamId};
 use crate::data::number::parse_integer;
@@ -12,7 +10,6 @@ const END: u8 = 0xff;
 const REMOVED: i64 = 1;
 const SAME_FIELDS: i64 = 2;
 
-/// Returns the length of the listpack in bytes.
 pub(super) fn size(entries: &VecDeque<Entry>) -> usize {
     write(entries).len()
 }
@@ -71,7 +68,7 @@ impl Elements {
         self.integer(i64::from(self.count - before));
     }
 
-    /// Appends a text, as an integer if it is one, like `lpAppend`.
+    /// Appends a text, or an integer if the text is one (`lpAppend`).
     fn text(&mut self, text: &[u8]) {
         if let Some(integer) = parse_integer(text) {
             return self.integer(integer);
@@ -112,8 +109,7 @@ impl Elements {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Appends the element's length in groups of seven bits, so that the list can be read backward
-    /// (`lpEncodeBacklen`).
+    /// Appends the length in groups of seven bits, for reading backward (`lpEncodeBacklen`).
     fn close(&mut self, start: usize) {
         let length = self.bytes.len() - start;
         let places = backward_length(length);
@@ -135,7 +131,7 @@ fn backward_length(length: usize) -> usize {
     }
 }
 
-/// Reads a node's entries from arbitrary bytes. Returns `None` if the bytes are not a node.
+/// Reads a node's entries from arbitrary bytes; `None` if the bytes are not a node.
 pub(crate) fn read(first: StreamId, bytes: &[u8]) -> Option<VecDeque<Entry>> {
     let (head, body) = bytes.split_at_checked(HEADER)?;
     let total = u32::from_le_bytes(head[..4].try_into().ok()?);
@@ -187,7 +183,6 @@ fn read_entry(
 }
 
 impl Elements {
-    /// Returns the elements as text.
     fn read(mut body: &[u8]) -> Option<Vec<Box<[u8]>>> {
         let mut elements = Vec::new();
         while let [kind, rest @ ..] = body {

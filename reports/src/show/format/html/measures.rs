@@ -1,5 +1,4 @@
-//! Plots the durations of acquires and critical sections, and lists the phases in which faults
-//! began.
+//! Plots the durations of acquires and critical sections, and lists the phases of faults.
 
 use super::tables::table;
 use crate::judge::phases::phases;

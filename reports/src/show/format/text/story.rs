@@ -1,5 +1,4 @@
-//! The story of one cause on the first screen, which combines all violations of a run with that
-//! cause.
+//! The story of one cause on the first screen, from all violations of the run with that cause.
 
 mod events;
 
@@ -241,8 +240,8 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
     Some(format!("{faults}{tight}{size}{no_length}"))
 }
 
-/// Describes the nearest value that does not cause the violation, which is larger if the violation
-/// needs a short delay.
+/// Describes the nearest value that does not cause the violation; it is larger if only a short
+/// delay causes it.
 fn tight(boundary: &Boundary, faults: usize) -> String {
     let value = rerun::amount(boundary, boundary.not_enough);
     let is_less = boundary.not_enough.unsigned_abs() < boundary.enough.unsigned_abs();

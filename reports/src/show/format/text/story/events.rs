@@ -64,8 +64,7 @@ impl Story<'_> {
             && !self.run.timeline.iter().filter(between).any(is_turn)
     }
 
-    /// Returns the priority of an event, where 0 is the highest; `None` if the story does not show
-    /// it.
+    /// Returns the priority of an event, where 0 is the highest; `None` leaves the event out.
     fn rank(&self, entry: &TimelineEntry) -> Option<u8> {
         let lead = &self.lead.violation;
         let is_evidence = lead.witness.iter().any(|event| event.sequence == entry.sequence);
