@@ -69,8 +69,7 @@ impl ArgumentVector {
         self.spans.clear();
     }
 
-    /// Appends an argument. All arguments of a command are below 4 GiB because of the query buffer
-    /// limit.
+    /// Arguments have 32-bit positions, because the query buffer limit keeps commands below 4 GiB.
     pub(crate) fn push(&mut self, part: &[u8]) {
         let start = self.bytes.len() as u32;
         self.bytes.extend_from_slice(part);

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-/// An error reply, as its text with the code but without the leading `-`.
+/// The text of an error reply, with the code but without the leading `-`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct CommandError(pub(crate) Cow<'static, [u8]>);
 
-/// The result of a command. An error means that the command has not written a reply.
+/// An error means that the command has not written a reply.
 pub(crate) type CommandResult = Result<(), CommandError>;
 
 impl CommandError {

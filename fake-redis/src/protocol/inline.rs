@@ -17,7 +17,7 @@ pub(crate) fn split_words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     }
 }
 
-/// Returns whether a byte is a space for C's `isspace`, which includes the vertical tab.
+/// C's `isspace` includes the vertical tab.
 fn is_space(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == 0x0b
 }
@@ -36,7 +36,7 @@ fn read_word(mut rest: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     Some((word, rest))
 }
 
-/// Parses a quoted part of a word. The closing quote must end the word.
+/// The closing quote must end the word.
 fn quoted(mut word: Vec<u8>, mut rest: &[u8], quote: u8) -> Option<(Vec<u8>, &[u8])> {
     loop {
         let (&byte, after) = rest.split_first()?;

@@ -26,7 +26,7 @@ impl OutgoingIds {
     }
 }
 
-/// A connection. As in hiredis, commands may be queued before it is open.
+/// As in hiredis, commands may be queued before the connection is open.
 #[derive(Debug)]
 pub(crate) struct Outgoing<Expected> {
     pub(crate) id: ConnectionId,
@@ -99,7 +99,7 @@ impl<Expected> Outgoing<Expected> {
         }
     }
 
-    /// Returns the received bytes for a stream that is not RESP, such as the payload after `PSYNC`.
+    /// Returns the received bytes of a stream that is not RESP, such as the payload after `PSYNC`.
     pub(crate) fn undecoded(&mut self) -> &mut BytesMut {
         &mut self.received
     }
@@ -109,7 +109,6 @@ impl<Expected> Outgoing<Expected> {
     }
 }
 
-/// Encodes a command. Every command of a Sentinel, stream or file is encoded here.
 pub(crate) fn encode_command(words: &[&[u8]], buffer: &mut BytesMut) {
     const HEADER_LENGTH_MAX: usize = 26;
     buffer.reserve(

@@ -1,9 +1,5 @@
-//! Encodes replies in RESP2 or RESP3.
-//!
-//! The crate redis-protocol encodes most values. This module itself encodes headers of aggregates,
-//! because a command states a length and then writes the elements one by one; errors, which may
-//! contain any byte; doubles, which Redis prints with 17 digits; and RESP2 values, which every
-//! command uses. Tests compare the RESP2 values with those of redis-protocol.
+//! Encodes replies in RESP2 or RESP3, where redis-protocol does not suffice: aggregates whose
+//! elements follow one by one, errors with any bytes, doubles with 17 digits, and RESP2.
 
 use crate::data::number;
 use bytes::{Bytes, BytesMut};
@@ -17,7 +13,7 @@ pub(crate) enum Protocol {
     Resp3,
 }
 
-/// Size of a buffer. Replies are split off it, so that most commands allocate no memory.
+/// Replies are split off a buffer of this size, so that most commands allocate no memory.
 const BUFFER_SIZE: usize = 8 * 1024;
 
 #[derive(Debug)]
@@ -41,8 +37,7 @@ impl Reply {
         &self.buffer
     }
 
-    /// Takes the written bytes without copying them. The most common replies leave the buffer in
-    /// place.
+    /// Takes the written bytes without copying them, except for the most common replies.
     pub(crate) fn take(&mut self) -> Bytes {
         const COMMONEST: [&[u8]; 4] = [b"$-1\r\n", b"+OK\r\n", b":1\r\n", b":0\r\n"];
         match COMMONEST.into_iter().find(|reply| self.buffer == *reply) {
@@ -75,7 +70,7 @@ impl Reply {
         self.line(b'+', text);
     }
 
-    /// Writes an error. Line breaks become spaces, as in `addReplyErrorSdsEx`.
+    /// Line breaks become spaces (`addReplyErrorSdsEx`).
     pub(crate) fn error(&mut self, text: &[u8]) {
         self.line(b'-', number::c_string(text));
     }
@@ -173,12 +168,12 @@ impl Reply {
         put_header(&mut self.buffer, kind, length);
     }
 
-    /// Writes the header of an array. The caller must write `length` values next.
+    /// The caller must write `length` values next.
     pub(crate) fn array(&mut self, length: usize) {
         self.header(b'*', length);
     }
 
-    /// Writes the header of a map. The caller must write `length` pairs of keys and values next.
+    /// The caller must write `length` pairs of keys and values next.
     pub(crate) fn map(&mut self, length: usize) {
         match self.protocol {
             Protocol::Resp2 => self.header(b'*', length * 2),

@@ -1,9 +1,7 @@
-//! Parses requests with Redis's own limits and errors, for any split of the bytes.
+//! Parses requests with Redis's own limits and errors, for any split of the bytes
+//! (`processInputBuffer` in networking.c).
 //!
-//! The parser follows `processInputBuffer`, `processMultibulkBuffer` and `processInlineBuffer` in
-//! networking.c, including the missing checks: the byte after a `\r` and the two bytes after a bulk
-//! string are skipped unchecked. A general RESP decoder is stricter about these bytes and more
-//! lenient about others, so its errors would differ from those of a real server.
+//! As in Redis, the byte after a `\r` and the two bytes after a bulk string are not checked.
 
 use crate::data::number;
 use crate::protocol::args::{Args, Span};
@@ -11,19 +9,17 @@ use crate::protocol::inline;
 
 /// Maximum length of a header or an inline command (`PROTO_INLINE_MAX_SIZE`).
 const LINE_LENGTH_MAX: usize = 64 * 1024;
-/// Number of processed bytes that stay in the buffer. They are removed beyond it, so that each byte
-/// moves at most once.
+/// More processed bytes than this are removed, so that each byte moves at most once.
 const SERVED_BYTES_MAX: usize = 32 * 1024;
 const IDLE_CAPACITY_MAX: usize = 256 * 1024;
 
-/// Maximum length of a request in bytes, because positions in a buffer have 32 bits. Real servers
-/// have no such limit.
+/// Real servers have no such limit. Here positions in a buffer have 32 bits.
 const REQUEST_LENGTH_MAX: usize = (4 << 30) - (2 << 20);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) bulk_length_max: usize,
-    /// `true` if the client still has to authenticate. Its requests must then be short.
+    /// The requests of a client that has not authenticated must be short.
     pub(crate) unauthenticated: bool,
     pub(crate) request_length_max: usize,
 }
@@ -34,7 +30,7 @@ impl Limits {
     }
 }
 
-/// A protocol error, as the text after `Protocol error: `.
+/// The text after `Protocol error: `.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ProtocolError(pub(crate) Vec<u8>);
 
@@ -65,8 +61,7 @@ pub(crate) struct RequestReader {
     awaited: Option<usize>,
     bulk_length: Option<usize>,
     complete: bool,
-    /// Number of bytes of the current line that were already searched, so that none is searched
-    /// twice.
+    /// Number of bytes of the current line that were already searched.
     searched: usize,
 }
 
@@ -84,8 +79,7 @@ impl RequestReader {
         self.complete
     }
 
-    /// Parses the received bytes, and returns whether a command is complete. After an error the
-    /// connection is unusable.
+    /// Parses the received bytes, and returns whether a command is complete.
     #[inline(always)]
     pub(crate) fn advance(&mut self, limits: Limits) -> Result<bool, ProtocolError> {
         if self.complete || self.finds_whole(limits) { Ok(true) } else { self.go_on(limits) }
@@ -193,8 +187,6 @@ impl RequestReader {
         Ok(Some(Span { start: self.position as u32, end: end as u32 }))
     }
 
-    /// Checks the length of a request. The buffer also contains a limited number of processed bytes
-    /// before it.
     fn check_length(end: usize, limits: Limits) -> Result<(), ProtocolError> {
         match end > limits.request_length_max {
             true => Err(ProtocolError::of("too big request")),
@@ -296,8 +288,7 @@ impl RequestReader {
         Ok(true)
     }
 
-    /// Stores the words of an inline command in place of its line. Quotes and escapes only make
-    /// words shorter, so they fit.
+    /// Stores the words in place of their line. Quotes and escapes only make words shorter.
     fn place_words(&mut self, line_start: usize, words: &[Vec<u8>]) {
         let mut start = line_start;
         for word in words {
@@ -323,8 +314,7 @@ impl RequestReader {
 
 const SHORT_LENGTH_MAX: usize = 999;
 
-/// Parses a header of at most three digits. Returns `None` for one that is longer, incomplete or
-/// invalid.
+/// Parses a header of at most three digits; `None` if it is longer, incomplete or invalid.
 #[inline(always)]
 pub(crate) fn short_header(bytes: &[u8], kind: u8) -> Option<(usize, usize)> {
     let digit = |byte: u8| Some(usize::from(byte.wrapping_sub(b'0'))).filter(|digit| *digit < 10);
@@ -383,7 +373,7 @@ mod tests {
             assert_eq!(commands.len(), 0, "{size}: nothing of it is read as a command");
             assert_eq!(error, Some(ProtocolError::of("too big request")), "{size}");
         }
-        // Short requests are parsed in one pass without a check of the limit. They end below it.
+        // Short requests are parsed without a check of the limit. They end below it.
         const SLACK: usize = LINE_LENGTH_MAX + SERVED_BYTES_MAX + 1_000 * SHORT_LENGTH_MAX;
         const { assert!(REQUEST_LENGTH_MAX + SLACK < u32::MAX as usize) };
     }

@@ -26,8 +26,7 @@ impl Server {
         self.schedule_replication();
     }
 
-    /// Sets the timer of the replication cron. Redis uses the monotonic clock here, so a step of
-    /// the wall clock must not delay the cron.
+    /// Redis uses the monotonic clock, so that a step of the wall clock does not delay the cron.
     pub(crate) fn keep_replication_cron(&mut self) {
         if self.replication.runs_cron() {
             self.timers.limit(

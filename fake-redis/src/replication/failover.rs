@@ -1,4 +1,4 @@
-//! Implements FAILOVER to a replica (`failoverCommand`, `updateFailoverStatus`, `abortFailover`).
+//! Hands over a primary's role with FAILOVER (`failoverCommand`, `updateFailoverStatus`).
 
 use crate::state::replication::{Advance, FailoverOrder};
 use crate::state::server::Server;
@@ -9,8 +9,7 @@ impl Server {
         self.schedule_replication();
     }
 
-    /// Hands over to a replica that has caught up, or after the timeout to the replica named with
-    /// FORCE.
+    /// Hands over to a replica that has caught up, or after the timeout to the forced one.
     pub(crate) fn advance_failover(&mut self) {
         match self.replication.advance_failover(self.now_ms()) {
             Advance::Wait => {}

@@ -13,7 +13,7 @@ impl Server {
         }
     }
 
-    /// Handles the primary's replies, up to the reply to PSYNC. The bytes after that are not RESP.
+    /// Handles the primary's replies up to the reply to PSYNC, after which the bytes are not RESP.
     pub(crate) fn read_handshake(&mut self) {
         while matches!(self.replication.stage(), Stage::Handshake) {
             let Some(outgoing) = self.replication.outgoing() else { return };
@@ -49,8 +49,7 @@ impl Server {
         self.introduce();
     }
 
-    /// Sends the name of this server. Other servers know it by its configured name, as with
-    /// `replica-announce-ip`.
+    /// Sends the configured name of this server, as with `replica-announce-ip`.
     fn introduce(&mut self) {
         let (host, port) = (self.config.host.clone(), self.config.port.to_string());
         let Some(outgoing) = self.replication.outgoing() else { return };

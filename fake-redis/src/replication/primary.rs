@@ -13,8 +13,7 @@ impl Server {
 
     pub(crate) fn attach_replica(&mut self, key: ClientKey, request: SyncRequest<'_>) {
         let Some(connection) = self.client(key).connection() else { return };
-        // The pending effects are sent before the replica is added, so that it does not get them
-        // twice.
+        // A replica that is added before the pending effects are sent would get them twice.
         self.flush_stream();
         let introduction = self.replication.introduction(key);
         let missed = match request {
@@ -46,8 +45,7 @@ impl Server {
         self.replication.begin_history(id, self.config.backlog_size);
     }
 
-    /// Returns the delay of a snapshot in seconds (`repl-diskless-sync-delay`). There is none for
-    /// servers that start synchronized.
+    /// Returns the delay of a snapshot in seconds (`repl-diskless-sync-delay`).
     fn snapshot_delay(&self) -> i64 {
         let is_starting = self.clock.uptime_seconds() == 0;
         if self.config.starts_in_step && is_starting {
@@ -57,8 +55,8 @@ impl Server {
         }
     }
 
-    /// Sends snapshots to the replicas that have waited long enough. Until then, empty lines keep
-    /// the replicas' connections alive.
+    /// Sends snapshots to the replicas that have waited long enough. Others get empty lines, which
+    /// keep their connections alive.
     pub(crate) fn send_snapshots_in_time(&mut self) {
         let now = self.clock.seconds();
         let mut longest = None;
@@ -114,15 +112,13 @@ impl Server {
         self.send(connection, missed);
     }
 
-    /// Sends a snapshot to the waiting replicas. Redis does not know its length in advance, and
-    /// sends the stream only after the replica has acknowledged the whole snapshot. A replica
-    /// without that capability gets the length.
+    /// Sends a snapshot to the waiting replicas, with its length to those that cannot receive it
+    /// without. The stream follows once the replica has acknowledged the snapshot.
     fn send_snapshots(&mut self) {
         if !self.replication.is_snapshot_wanted() {
             return;
         }
-        // The snapshot contains the pending effects, so they are sent to the other replicas before
-        // it is taken.
+        // The snapshot contains the pending effects, so the other replicas get them first.
         self.flush_stream();
         self.replication.begin_snapshot();
         let payload = self.snapshot();
@@ -173,7 +169,7 @@ impl Server {
         self.serve_waiting();
     }
 
-    /// Drops silent replicas and an unused backlog. Runs once a second (`replicationCron`).
+    /// Drops silent replicas and an unused backlog, once a second (`replicationCron`).
     pub(crate) fn check_replicas(&mut self) {
         if self.replication.is_ping_due(self.config.repl_ping_period) {
             self.replication.feed_without_database(&[b"PING"]);

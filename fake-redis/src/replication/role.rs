@@ -15,8 +15,8 @@ impl Server {
         self.outbox.want(Output::Notice(notice));
     }
 
-    /// Resumes the history of a restarted server. A replica may continue it, and a primary may
-    /// serve it (`loadDataFromDisk`).
+    /// Resumes the history of a restarted server, so that a replica can continue it and a primary
+    /// can serve it (`loadDataFromDisk`).
     pub(crate) fn resume_history(&mut self, origin: &Origin) {
         self.replication.resume(origin, self.config.backlog_size);
         if self.is_replica() {
@@ -43,8 +43,7 @@ impl Server {
         self.client(key).role() == Role::Replica
     }
 
-    /// Makes a replica a primary. The old history stays valid up to this point, under its old id
-    /// (`replicationUnsetMaster`).
+    /// Makes a replica a primary, and keeps the history up to now (`replicationUnsetMaster`).
     pub(crate) fn promote(&mut self) {
         if !self.is_replica() {
             return;
@@ -53,7 +52,7 @@ impl Server {
         self.replication.lead(self.random.hexadecimal(40), self.clock.seconds());
         self.report_role();
         self.disconnect_replicas();
-        // Only now must this server delete expired keys. A replica hides them.
+        // A primary deletes expired keys. A replica only hides them.
         self.schedule_expiry();
         self.schedule_replication();
     }

@@ -1,8 +1,4 @@
-//! Converts values between RESP and Lua.
-//!
-//! The rules are those of `redisProtocolToLuaType` and `luaReplyToRedisReply` in script_lua.c. This
-//! crate itself encoded the RESP values, so they are converted in one pass, without decoding them
-//! into frames first.
+//! Converts values between RESP and Lua as script_lua.c does (`redisProtocolToLuaType`).
 
 use super::host::{Result, as_number, field, named, raise_text, string, table};
 use super::{order, shared};
@@ -11,11 +7,10 @@ use crate::protocol::reply::{Protocol, Reply};
 use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::Vm;
 
-/// Maximum nesting of a result. Deeper ones exceed Lua's stack in Redis ("reached lua stack
-/// limit").
+/// Deeper results exceed Lua's stack in Redis ("reached lua stack limit").
 const DEPTH_MAX: usize = 1_000;
 
-/// Maximum number of tables in a result. A limit is needed because one table may occur many times.
+/// A limit is needed because one table may occur many times in a result.
 const TABLES_MAX: usize = 1 << 20;
 const LENGTH_MAX: usize = 256 << 20;
 
@@ -148,8 +143,7 @@ impl<'a> Reader<'_, 'a> {
     }
 }
 
-/// Converts a result to a reply. Booleans depend on `script`, the protocol version that the script
-/// selected.
+/// Converts a result to a reply. `script` is the protocol version that the script selected.
 pub(super) fn to_reply(
     vm: &mut Vm,
     value: Value,

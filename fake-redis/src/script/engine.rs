@@ -1,11 +1,5 @@
-//! The Lua state of a thread, which all servers of the thread share.
-//!
-//! A state is expensive to create, so each thread creates one on first use and caches compiled
-//! scripts by SHA-1. No state carries over from one script to the next, because shared tables are
-//! read-only (shared.rs), and the rest of a run's state is in its [`Run`]. The set of scripts that
-//! a server *knows* belongs to the server.
-//!
-//! [`Run`]: super::run::Run
+//! The Lua state of a thread, which all servers of the thread share. It caches compiled scripts by
+//! SHA-1. Shared tables are read-only, so no state carries over from one script to the next.
 
 use super::host::{Result, raise_text, string};
 use super::shared::{self, SharedTables};
@@ -34,7 +28,7 @@ pub(super) enum Outcome {
 
 pub(super) struct Engine {
     vm: Vm,
-    /// The functions of prelude.lua and the globals of scripts, pinned as long as the state lives.
+    /// The functions of prelude.lua and the globals of scripts, pinned for the lifetime of the VM.
     run: Value,
     set_version: Value,
     #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Implements EVAL and related commands: checks and runs a script, and converts its result.
+//! EVAL and related commands: check and run a script, and convert its result.
 
 use super::engine::{self, Outcome};
 use super::host::{as_number, field, text_of};
@@ -15,8 +15,7 @@ use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::Vm;
 
 impl Run<'_> {
-    /// Returns the random state with which a script starts. Before 7.0 it is the same for every
-    /// script, because replicas ran the scripts themselves.
+    /// Before 7.0, all scripts start with the same random state, because replicas run them too.
     fn first_random_state(&self) -> u64 {
         let is_seeded = self.server.config.version < RedisVersion::V7_0;
         if is_seeded { random::SEED_ZERO_STATE } else { self.server.scripts.left().0 }
@@ -122,8 +121,8 @@ impl Call<'_> {
     }
 }
 
-/// Returns the error to count in the statistics. Returns `None` for the error of a command, which
-/// was already counted (`luaCallFunction`).
+/// Returns the error to count in the statistics; `None` for the error of a command, which is
+/// counted already (`luaCallFunction`).
 fn uncounted_error(vm: &mut Vm, outcome: &Outcome) -> Option<CommandError> {
     let (table, must_be_said) = match *outcome {
         Outcome::Returned(Value::Table(table)) => (table, false),
@@ -143,8 +142,7 @@ fn place_of(vm: &mut Vm, problem: Gc<Table>) -> Option<(Vec<u8>, i64)> {
     Some((source, line as i64))
 }
 
-/// Writes the error of a script, with its place in the script if known (`luaCallFunction` in
-/// script_lua.c).
+/// Writes the error of a script, with its place if known (`luaCallFunction` in script_lua.c).
 fn write_problem(vm: &mut Vm, problem: Value, sha: &Sha, reply: &mut Reply) {
     let Value::Table(problem) = problem else { return reply.error(b"ERR unknown error") };
     let mut text = match field(vm, problem, "err") {
@@ -161,8 +159,7 @@ fn write_problem(vm: &mut Vm, problem: Value, sha: &Sha, reply: &mut Reply) {
     reply.error(&text);
 }
 
-/// Writes the error of a script as Redis before 7.0: `Error running script`, the place, and the
-/// error.
+/// Writes the error as before 7.0: `Error running script`, the place, and the error.
 fn write_old_problem(vm: &mut Vm, problem: Value, sha: &Sha, reply: &mut Reply) {
     let mut text = [b"ERR Error running script (call to f_", sha.as_slice(), b"): "].concat();
     if let Value::Table(problem) = problem {
@@ -181,8 +178,7 @@ fn syntax_problem(text: &[u8]) -> CommandError {
     CommandError::text([b"ERR Error compiling script (new function): ", text].concat())
 }
 
-/// Parses the first line of a script, such as `#!lua flags=...`, as `evalExtractShebangFlags` in
-/// eval.c does.
+/// Parses the first line of a script, such as `#!lua flags=...` (`evalExtractShebangFlags`).
 fn read_header(text: &[u8]) -> Result<(Option<Permissions>, &[u8]), CommandError> {
     if !text.starts_with(b"#!") {
         return Ok((None, text));

@@ -16,8 +16,7 @@ use luna_core::runtime::Value;
 use luna_core::vm::Vm;
 use luna_core::vm::inspect::frames_for_profile;
 
-/// Result of `collectgarbage("count")` in kB. It is constant, so that it does not depend on earlier
-/// scripts.
+/// Result of `collectgarbage("count")` in kB, which must not depend on earlier scripts.
 const HEAP_SHOWN: f64 = 64.0;
 
 const NATIVES: [(&str, Native); 16] = [

@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell, RefMut};
 
 pub(super) type Result<T> = std::result::Result<T, LuaError>;
 
-/// A native function. It takes the slot before its arguments, and the number of arguments.
+/// A function that takes the slot before its arguments, and their number.
 pub(super) type Native = fn(&mut Vm, u32, u32) -> Result<u32>;
 
 /// Bound below which C's `%.17g` prints whole numbers without an exponent.
@@ -113,7 +113,7 @@ impl<'v> Arguments<'v> {
         self.vm().nat_upval(self.slot, index)
     }
 
-    /// Returns an argument as a number, like `luaL_checknumber`.
+    /// Implements `luaL_checknumber`.
     pub(super) fn number(&self, number: usize) -> Result<f64> {
         match to_number(self.value(number)) {
             Some(value) => Ok(value),
@@ -121,17 +121,17 @@ impl<'v> Arguments<'v> {
         }
     }
 
-    /// Returns an argument as an integer, like `luaL_checkinteger`.
+    /// Implements `luaL_checkinteger`.
     pub(super) fn integer(&self, number: usize) -> Result<i64> {
         self.number(number).map(|value| value as i64)
     }
 
-    /// Returns an argument as an integer or the default, like `luaL_optinteger`.
+    /// Implements `luaL_optinteger`.
     pub(super) fn integer_or(&self, number: usize, default: i64) -> Result<i64> {
         if self.value(number).is_nil() { Ok(default) } else { self.integer(number) }
     }
 
-    /// Returns an argument as a string, like `luaL_checklstring`.
+    /// Implements `luaL_checklstring`.
     pub(super) fn string(&self, number: usize) -> Result<Gc<LuaStr>> {
         let value = self.value(number);
         let text = to_string(&mut self.vm(), value);
@@ -148,8 +148,7 @@ impl<'v> Arguments<'v> {
         limits::work(&mut self.vm(), bytes / BYTES_PER_INSTRUCTION)
     }
 
-    /// Checks the limits before a function produces its next value. `bytes` is the memory allocated
-    /// outside Lua.
+    /// Checks the limits before a function produces its next value. `bytes` is memory outside Lua.
     pub(super) fn step(&self, bytes: usize) -> Result<()> {
         let steps = self.steps.get().wrapping_add(1);
         self.steps.set(steps);
@@ -161,13 +160,13 @@ impl<'v> Arguments<'v> {
         limits::check_memory(&mut vm, bytes)
     }
 
-    /// Fails because of an argument's type, like `luaL_typerror`.
+    /// Implements `luaL_typerror`.
     pub(super) fn wrong_type<R>(&self, number: usize, wanted: &str) -> Result<R> {
         let given = if number > self.count { "no value" } else { self.value(number).type_name() };
         self.wrong(number, &format!("{wanted} expected, got {given}"))
     }
 
-    /// Fails because of an argument, like `luaL_argerror`.
+    /// Implements `luaL_argerror`.
     pub(super) fn wrong<R>(&self, number: usize, problem: &str) -> Result<R> {
         let text = missing_argument(&mut self.vm(), self.slot);
         Err(raise_text(&mut self.vm(), &rewritten(&text, number, problem)))
@@ -200,8 +199,7 @@ pub(super) fn learn_complaint(wants_number: Native) {
     WANTS_NUMBER.set(Some(wants_number));
 }
 
-/// Returns the error for a missing argument from Lua itself, because only Lua knows the place of
-/// the call and the function's name.
+/// Takes the error from Lua, because only Lua knows the place of the call and the function's name.
 fn missing_argument(vm: &mut Vm, slot: u32) -> Vec<u8> {
     let raised = WANTS_NUMBER.get().map(|function| function(vm, slot, 0));
     raised.and_then(Result::err).and_then(|error| text_of(error.0)).unwrap_or_default()
@@ -248,7 +246,7 @@ pub(super) fn raise_text(vm: &mut Vm, text: &[u8]) -> LuaError {
     LuaError(string(vm, text))
 }
 
-/// Returns an error of the redis library, which is a table with the field `err`.
+/// Errors of the redis library are tables with the field `err`.
 pub(super) fn raise_reply(vm: &mut Vm, text: &[u8]) -> LuaError {
     LuaError(problem_table(vm, text))
 }

@@ -1,8 +1,5 @@
-//! Gives Lua's native functions access to the server that runs the script.
-//!
-//! The functions live as long as the Lua state, which many servers share, but the server is
-//! borrowed for only one call. The borrow is therefore lent to the functions for the duration of
-//! that call. This is the only unsafe code in the crate.
+//! Lends the server that runs a script to Lua's native functions for the duration of one call. This
+//! is the only unsafe code in the crate.
 
 use std::cell::Cell;
 use std::ptr;
@@ -10,8 +7,7 @@ use std::ptr;
 use super::run::Run;
 
 thread_local! {
-    /// The run that is lent to this thread. Null if there is none, or while a function uses the
-    /// run.
+    /// The run that is lent to this thread; null if there is none or a function uses it.
     static LENT: Cell<*mut Run<'static>> = const { Cell::new(ptr::null_mut()) };
 }
 

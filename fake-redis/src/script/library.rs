@@ -1,7 +1,5 @@
-//! The additional libraries for scripts: cjson, cmsgpack and bit.
-//!
-//! Their arguments, results and errors are those of the C sources in deps/lua/src of Redis 7.0.15:
-//! lua_cjson.c, lua_cmsgpack.c and lua_bit.c.
+//! The libraries for scripts, cjson, cmsgpack and bit, as in deps/lua/src of Redis 7.0.15
+//! (lua_cjson.c, lua_cmsgpack.c and lua_bit.c).
 
 mod bit;
 mod json;
@@ -16,8 +14,7 @@ use super::host::{Arguments, Native, Result, string, table};
 use luna_core::runtime::Value;
 use luna_core::vm::Vm;
 
-/// Maximum nesting of data for every script. It is cjson's default, and such data fits on a
-/// thread's stack.
+/// Maximum nesting of data: cjson's default, which fits on a thread's stack.
 const DEPTH_MAX: usize = 1_000;
 
 pub(super) fn library(call: &Arguments<'_>) -> Result<Value> {

@@ -15,15 +15,13 @@ use std::time::Duration;
 
 type Result<T> = std::result::Result<T, LuaError>;
 
-/// Maximum number of instructions of a script, which take about a second. The machine is a function
-/// of its inputs, so it cannot wait for SCRIPT KILL during a script.
+/// About a second. The state machine cannot wait for SCRIPT KILL during a script.
 const INSTRUCTIONS_MAX: i64 = if cfg!(any(test, fuzzing)) { 10_000_000 } else { 100_000_000 };
 
-/// Number of instructions between two polls for other clients. They take about a millisecond, as in
-/// Redis.
+/// Instructions between two polls for other clients: about a millisecond, as in Redis.
 const INSTRUCTIONS_PER_LOOK: i64 = 100_000;
 
-/// Maximum memory of a script in bytes. Redis has no such limit, and unit tests use a lower one.
+/// Memory of a script in bytes. Redis has no such limit.
 pub(super) const MEMORY_MAX: usize = if cfg!(any(test, fuzzing)) { 32 << 20 } else { 256 << 20 };
 
 pub(super) fn begin(vm: &mut Vm) {
@@ -43,7 +41,7 @@ pub(super) fn begin(vm: &mut Vm) {
     }
 }
 
-/// Starts polling in a coroutine. Each coroutine is a separate Lua thread.
+/// Starts polling in a coroutine, because each coroutine is a separate Lua thread.
 pub(super) fn look_now_and_then(vm: &mut Vm) {
     if lend::borrow(|run| run.watch.is_attended) == Some(true) {
         vm.set_rust_debug_hook(Some(on_count), HOOK_MASK_COUNT, INSTRUCTIONS_PER_LOOK);
@@ -145,8 +143,7 @@ pub(super) fn keep_panic<R>(body: impl FnOnce() -> R) -> Option<R> {
 }
 
 impl Run<'_> {
-    /// Polls the other clients, and returns why the script has to end (`scriptInterrupt` in
-    /// script.c).
+    /// Polls the other clients, and returns why the script has to end (`scriptInterrupt`).
     fn look(&mut self) -> Option<Ending> {
         let Attendance { attendant, attend } = self.server.long_script.attendance().cloned()?;
         let threshold = self.server.config.busy_reply_threshold;

@@ -1,9 +1,5 @@
-//! The iteration order of tables in scripts.
-//!
-//! Lua iterates in hash order, which differs between runs, because strings hash with a random seed,
-//! and tables and functions by address. Therefore `next` is a native function here. It first visits
-//! the integers from 1 on, and then the other keys as Redis would if they had been inserted in
-//! ascending order.
+//! The iteration order of tables in scripts. Lua's hash order differs between runs. Here `next`
+//! visits the integers from 1 on, and then the other keys as if inserted in ascending order.
 
 use super::host::{self, Native, Result, as_number, raise_text};
 use super::limits::work;
@@ -89,8 +85,7 @@ fn foreach(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     }
 }
 
-/// Returns the sorted pairs of a table. Fails if keys differ only in their addresses, because their
-/// order would be undefined.
+/// Returns the sorted pairs of a table. Fails if keys differ only in their addresses.
 pub(super) fn pairs(vm: &mut Vm, table: Gc<Table>) -> Result<Vec<Pair>> {
     work(vm, table.asize as usize / PLACES_PER_INSTRUCTION)?;
     let mut pairs = Vec::new();
@@ -124,8 +119,7 @@ fn index_of(key: Value) -> Option<u64> {
         .then_some(number as u64)
 }
 
-/// Returns the length of the array part, the greatest power of two of which more than half is in
-/// use.
+/// Returns the length of the array part: the greatest power of two of which more than half is used.
 fn list_length(pairs: &[Pair]) -> u64 {
     let mut counts = [0_u64; 28];
     for index in pairs.iter().filter_map(|pair| index_of(pair.0)) {
@@ -166,7 +160,7 @@ fn hash(key: Value) -> Option<Hash> {
     }
 }
 
-/// Sorts pairs as in a hash table of Lua 5.1 into which the pairs were inserted in ascending order.
+/// Sorts pairs as in a hash table of Lua 5.1 into which they were inserted in ascending order.
 fn as_hashed(mut pairs: Vec<Pair>, others: usize) -> Vec<Pair> {
     pairs.sort_by(|left, right| compare(left.0, right.0));
     let size = (pairs.len() + others).next_power_of_two();
@@ -195,7 +189,7 @@ fn as_hashed(mut pairs: Vec<Pair>, others: usize) -> Vec<Pair> {
     nodes.into_iter().flatten().collect()
 }
 
-/// Compares keys. Numbers come first, then strings, then booleans.
+/// Numbers come first, then strings, then booleans.
 fn compare(left: Value, right: Value) -> Ordering {
     let rank = |value| match value {
         Value::Str(_) => 1,

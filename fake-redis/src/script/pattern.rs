@@ -1,6 +1,5 @@
-//! Matches Lua 5.1 patterns in bounded time and without recursion.
-//!
-//! Lua's own matcher counts no instructions, so a short pattern could block a server for years.
+//! Matches Lua 5.1 patterns in bounded time. Lua's matcher counts no instructions, so a short
+//! pattern could block a server for years.
 
 use super::host::Result;
 use super::limits::work;
@@ -303,8 +302,7 @@ impl<'m> Matcher<'m> {
     }
 }
 
-/// Returns whether a byte is in a class such as `%a`. An uppercase letter stands for the
-/// complement.
+/// Returns whether a byte is in a class such as `%a`, or in its complement such as `%A`.
 fn is_in_class(byte: u8, class: u8) -> bool {
     let is_in = match class.to_ascii_lowercase() {
         b'a' => byte.is_ascii_alphabetic(),

@@ -31,7 +31,7 @@ pub(crate) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Begins a run. The script's own client uses the caller's database and RESP2.
+    /// The script's own client uses the caller's database and RESP2.
     pub(crate) fn begin(
         server: &'a mut Server,
         caller: ClientKey,

@@ -1,7 +1,5 @@
-//! Tables that all scripts share and that none can change.
-//!
-//! Scripts see an empty proxy in place of each table. Reads go to the shared table, and writes are
-//! refused (prelude.lua). Native functions that bypass metatables check for proxies here.
+//! Tables that all scripts share and that none can change. Scripts see an empty proxy, which reads
+//! from the shared table and refuses writes (prelude.lua).
 
 use super::host::{Arguments, Result};
 use luna_core::runtime::{Gc, Table, Value};
@@ -83,8 +81,7 @@ pub(super) fn real(table: Gc<Table>) -> Gc<Table> {
     find(Value::Table(table)).map_or(table, |shared| shared.real)
 }
 
-/// Returns the metatable that scripts see, or nil if they see none. `None` means that Lua handles
-/// the value itself.
+/// Returns the metatable that scripts see, or nil; `None` means that Lua handles the value itself.
 pub(super) fn metatable(value: Value) -> Option<Value> {
     let seen = match value {
         Value::Str(_) => CURRENT.with_borrow(|current| current.strings),

@@ -1,4 +1,4 @@
-//! Implements string.find, string.match, string.gmatch and string.gsub as in lstrlib.c of Lua 5.1.
+//! string.find, string.match, string.gmatch and string.gsub as in lstrlib.c of Lua 5.1.
 
 use super::host::{Arguments, Native, Result, native, string, table, to_string};
 use super::lend;

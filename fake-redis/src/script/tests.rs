@@ -241,8 +241,7 @@ fn keys_and_arguments_are_a_scripts_own_whatever_the_last_one_did_to_them() {
     assert_eq!(run(SHOW, &["1", "k"]), "$15|1=k 1 nil 0 nil");
 }
 
-/// Returns a server on which every command for keys panics, because its first client is in a
-/// database that does not exist.
+/// The first client's database does not exist, so every command for keys panics.
 fn broken() -> Bench {
     let mut bench = Bench::new();
     let server = bench.node.server_mut();

@@ -5,8 +5,7 @@ use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::{HostRootTicket, Vm};
 use rustc_hash::FxHashMap;
 
-/// Maximum number of concurrent iterations with sorted keys. Beyond it, the oldest one has to sort
-/// its keys again.
+/// With more concurrent iterations, the oldest one has to sort its keys again.
 const WALKS_MAX: usize = 8;
 
 #[derive(Default)]

@@ -25,8 +25,7 @@ impl fmt::Display for Ending {
 
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    /// `true` if an attendant serves other clients meanwhile. The script may then run until it is
-    /// killed.
+    /// With an attendant, other clients are served, and the script may run until it is killed.
     pub(super) is_attended: bool,
     pub(super) charged: i64,
     pub(super) memory_max: usize,

@@ -1,7 +1,5 @@
-//! Lua's own functions as scripts see them, with limits and without access to shared tables.
-//!
-//! Each wrapper calls a Lua function in its own slot, so that errors name the function and the
-//! place of the call.
+//! Lua's own functions as scripts see them, with limits and without access to shared tables. Each
+//! wrapper calls its function in the same slot, so that errors name the function and the place.
 
 use super::host::{Native, Result, answer, raise_text, string};
 use super::limits::{self, MEMORY_MAX};
@@ -141,7 +139,7 @@ fn getmetatable(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     }
 }
 
-/// Creates a coroutine. Lua polls per thread, so the coroutine first enables polling for itself.
+/// Lua polls per thread, so the coroutine first enables polling for itself.
 fn thread(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let body = vm.nat_arg(slot, count, 0);
     if !matches!(body, Value::Closure(_)) || !limits::is_attended() {
@@ -162,7 +160,7 @@ fn thread(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     Ok(vm.nat_return(slot, &made))
 }
 
-/// Implements `tostring`. It shows numbers in place of addresses, which differ between runs.
+/// Shows numbers in place of addresses, which differ between runs.
 fn tostring(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let value = vm.nat_arg(slot, count, 0);
     let kind = match value {
@@ -182,8 +180,7 @@ fn tostring(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     Ok(vm.nat_return(slot, &[text]))
 }
 
-/// Handles functions of two numbers. Redis checks the second one first, because its compiler chose
-/// that order.
+/// Redis checks the second of two numbers first, because its compiler chose that order.
 fn second_first(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     answer(vm, slot, count, |call| call.number(2).map(|_| ()))?;
     inner(vm, slot, count)

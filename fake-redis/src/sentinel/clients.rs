@@ -54,8 +54,7 @@ impl Clients {
         }
     }
 
-    /// Returns the next client with a command. The caller gives the client back with
-    /// [`Clients::served`].
+    /// The caller gives the client back with [`Clients::served`].
     pub(crate) fn next(&mut self) -> Option<(ConnectionId, Box<Client>)> {
         let connection = self.ready.pop_front()?;
         self.all.remove_entry(&connection)

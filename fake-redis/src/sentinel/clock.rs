@@ -1,9 +1,5 @@
-//! Sentinel's timer, and TILT mode after clock jumps (`sentinelCheckTiltCondition`).
-//!
-//! Redis compares the wall clock between two ticks, normally 52 to 100 ms apart, and enters TILT if
-//! the clock was set back or more than two seconds passed. Here the next check may be a second
-//! away, but its time is known. The wall clock is therefore compared with the expected time plus
-//! the tick that Redis would have had.
+//! Sentinel's timer, and TILT mode after clock jumps (`sentinelCheckTiltCondition`). The clock is
+//! compared with the expected time of the check plus the tick that Redis would have had.
 
 use super::period;
 use fencepost_machine::{Output, Outputs, WallTime};
@@ -45,8 +41,7 @@ impl Alarm {
         self.last_look = now;
     }
 
-    /// Sets the timer to a random time within a tick after the deadline, and at least a tick after
-    /// the last check.
+    /// Sets the timer to a random time within a tick after the deadline.
     pub(crate) fn set(
         &mut self,
         due: i64,

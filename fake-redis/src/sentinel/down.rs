@@ -11,16 +11,15 @@ use super::{
 use redis_protocol::resp2::types::BytesFrame;
 
 impl Link {
-    /// Returns when the silence began: at the first unanswered PING or, without a connection, at
-    /// the last reply.
+    /// Returns the time of the first unanswered PING or, without a connection, of the last reply.
     fn silent_since(&self) -> Option<i64> {
         self.ping_pending_since.or_else(|| self.disconnected.then_some(self.last_available))
     }
 }
 
 impl Instance {
-    /// Returns when the instance counts as down; `i64::MAX` means never. A monitored primary is
-    /// also down once it has reported itself as a replica for down-after and two INFO periods.
+    /// Returns when the instance counts as down; `i64::MAX` means never. A primary that reports
+    /// itself as a replica is down after down-after and two INFO periods.
     pub(crate) fn down_from(&self) -> i64 {
         let silent =
             self.link.silent_since().map_or(i64::MAX, |since| since + self.down_after_ms + 1);
@@ -32,8 +31,7 @@ impl Instance {
         silent.min(demoted)
     }
 
-    /// Returns when an old command connection is stale: if a PING had no reply for half of
-    /// down-after.
+    /// A command connection is stale if a PING had no reply for half of down-after.
     pub(crate) fn command_stale_from(&self) -> i64 {
         match (&self.link.command, self.link.ping_pending_since) {
             (Some(_), Some(since)) => {
@@ -44,8 +42,7 @@ impl Instance {
         }
     }
 
-    /// Returns when an old subscribed connection is stale: if it delivered not even this Sentinel's
-    /// own hello.
+    /// A subscribed connection is stale if it did not deliver even this Sentinel's own hello.
     pub(crate) fn pubsub_stale_from(&self) -> i64 {
         if self.link.pubsub.is_none() {
             return i64::MAX;
@@ -97,14 +94,13 @@ pub(crate) enum Urgency {
 }
 
 impl Master {
-    /// Returns how many Sentinels, including this one, consider the primary down. Returns 0 if this
-    /// one does not.
+    /// Returns how many Sentinels consider the primary down; 0 if this one does not.
     pub(crate) fn votes_for_down(&self) -> usize {
         let others = self.sentinels.iter().filter(|sentinel| sentinel.opinion.master_down).count();
         if self.node.subjectively_down { 1 + others } else { 0 }
     }
 
-    /// Checks whether the primary is objectively down (`sentinelCheckObjectivelyDown`).
+    /// Implements `sentinelCheckObjectivelyDown`.
     pub(crate) fn check_objectively_down(&mut self, core: &mut Core) {
         let votes = self.votes_for_down();
         let down = votes >= self.quorum;
@@ -123,9 +119,9 @@ impl Master {
         }
     }
 
-    /// Asks the other Sentinels whether the primary is down. An urgent request also goes to
-    /// Sentinels that replied recently. Redis repeats an unanswered request at every tick, this
-    /// implementation after a second (`sentinelAskMasterStateToOtherSentinels`).
+    /// Asks the other Sentinels whether the primary is down, in urgent cases even those that
+    /// replied recently (`sentinelAskMasterStateToOtherSentinels`). Repeats an unanswered request
+    /// after a second, where Redis repeats it at every tick.
     pub(crate) fn ask_others(&mut self, urgency: Urgency, core: &Core) {
         let now = core.now;
         let (port, epoch) = (self.node.address.port.to_string(), core.epoch.to_string());
@@ -162,8 +158,8 @@ impl Instance {
         retry.max(self.opinion.replied_at + period::ASK_MS)
     }
 
-    /// Records another Sentinel's answer. Invalid replies are ignored, so that the request times
-    /// out (`sentinelReceiveIsMasterDownReply`).
+    /// Records another Sentinel's answer. A request with an invalid reply times out
+    /// (`sentinelReceiveIsMasterDownReply`).
     pub(crate) fn take_opinion(&mut self, reply: &BytesFrame, now: i64) {
         self.link.ask_pending_since = None;
         let BytesFrame::Array(elements) = reply else { return };

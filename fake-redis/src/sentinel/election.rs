@@ -1,5 +1,4 @@
-//! Elects the leader of a failover. Each Sentinel votes once per epoch, and the leader needs a
-//! majority and the quorum.
+//! Elects the leader of a failover, who needs a majority and the quorum.
 
 use super::{core::Core, master::Master, period};
 use std::collections::BTreeMap;
@@ -28,8 +27,8 @@ impl Master {
         (self.leader.as_deref(), self.leader_epoch)
     }
 
-    /// Returns the leader of an epoch. A Sentinel votes for the leading candidate, or if there is
-    /// none for itself (`sentinelGetLeader`).
+    /// Returns the leader of an epoch. This Sentinel votes for the leading candidate or else for
+    /// itself (`sentinelGetLeader`).
     pub(crate) fn leader(&mut self, epoch: u64, core: &mut Core) -> Option<String> {
         let mut votes: BTreeMap<String, usize> = BTreeMap::new();
         for sentinel in &self.sentinels {
@@ -55,8 +54,7 @@ impl Master {
     }
 }
 
-/// Returns the candidate with the most votes. Of several, it is the one with the smallest run id,
-/// so that runs are deterministic.
+/// Returns the candidate with the most votes. A tie goes to the smallest run id.
 fn most_voted(votes: &BTreeMap<String, usize>) -> Option<(&str, usize)> {
     let most = votes.values().copied().max()?;
     votes.iter().find(|(_, count)| **count == most).map(|(leader, count)| (leader.as_str(), *count))

@@ -1,4 +1,4 @@
-//! Implements the failover by the elected Sentinel (`sentinelFailoverStateMachine`).
+//! The failover by the elected Sentinel (`sentinelFailoverStateMachine`).
 
 use super::{
     attempt::Step,
@@ -51,7 +51,7 @@ impl Master {
         self.failover.step_since + self.failover_timeout_ms + 1
     }
 
-    /// Waits for the start of the failover (`sentinelFailoverWaitStart`).
+    /// Implements `sentinelFailoverWaitStart`.
     fn wait_start(&mut self, core: &mut Core) {
         let leader = self.leader(self.failover.epoch, core);
         let elected = leader.is_some_and(|leader| leader.eq_ignore_ascii_case(&core.my_id));
@@ -65,7 +65,7 @@ impl Master {
         }
     }
 
-    /// Selects the replica to promote (`sentinelFailoverSelectSlave`).
+    /// Implements `sentinelFailoverSelectSlave`.
     fn choose_replica(&mut self, core: &mut Core) {
         let Some(place) = self.select_replica(core.now) else {
             return self.abort("-failover-abort-no-good-slave", core);
@@ -78,8 +78,7 @@ impl Master {
         core.attention = true;
     }
 
-    /// Sends SLAVEOF NO ONE to the replica. Its INFO later shows the result
-    /// (`sentinelFailoverSendSlaveOfNoOne`).
+    /// Sends SLAVEOF NO ONE, whose result INFO shows later (`sentinelFailoverSendSlaveOfNoOne`).
     fn promote(&mut self, core: &mut Core) {
         let Some(replica) = self.replicas.iter_mut().find(|replica| replica.promoted) else {
             return self.abort("-failover-abort-no-good-slave", core);
@@ -91,15 +90,14 @@ impl Master {
         self.failover.enter(Step::WaitPromotion, core.now);
     }
 
-    /// Aborts a failover that waits too long for the promotion (`sentinelFailoverWaitPromotion`).
+    /// Implements `sentinelFailoverWaitPromotion`.
     fn abort_if_slow(&mut self, core: &mut Core) {
         if self.step_ends() <= core.now {
             self.abort("-failover-abort-slave-timeout", core);
         }
     }
 
-    /// Aborts the failover, which is not allowed after the promotion is confirmed
-    /// (`sentinelAbortFailover`).
+    /// A failover with a confirmed promotion cannot be aborted (`sentinelAbortFailover`).
     fn abort(&mut self, event: &'static str, core: &mut Core) {
         assert!(!self.failover.promotion_seen(), "{:?} can only be completed", self.failover.step);
         core.event(event, name_master(&self.node));

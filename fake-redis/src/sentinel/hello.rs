@@ -1,5 +1,4 @@
-//! Hello messages, by which Sentinels discover each other and announce the primary. A message has
-//! eight comma-separated words (`sentinelSendHello`).
+//! Hello messages, by which Sentinels find each other (`sentinelSendHello`).
 
 use super::{
     Address,
@@ -132,8 +131,7 @@ fn is_sender(sentinel: &Instance, hello: &Hello) -> bool {
         && sentinel.address.is(&hello.sentinel.host, hello.sentinel.port)
 }
 
-/// Registers the sender as a Sentinel. It may be a known one that has moved, or may replace another
-/// one.
+/// The sender may be a known Sentinel that has moved, or may replace another one.
 fn meet(masters: &mut [Master], place: usize, hello: &Hello, context: &mut Context<'_>) {
     let moved = forget(&mut masters[place], &hello.run_id, context);
     if moved {

@@ -55,7 +55,7 @@ fn take_line(report: &mut InfoReport, name: &[u8], value: &str) {
         b"run_id" if value.len() >= 40 => report.run_id = value.get(..40).map(str::to_owned),
         b"role" if value == "master" => report.role = Some(Kind::Master),
         b"role" if value == "slave" => report.role = Some(Kind::Replica),
-        // A replica that was never connected to its primary reports -1 here.
+        // A replica that was never connected to its primary reports -1.
         b"master_link_down_since_seconds" => {
             report.link_down_ms = value.parse().map_or(0, |seconds: i64| seconds * 1_000)
         }
@@ -128,8 +128,7 @@ impl Master {
         self.replicas[place].promoted && self.failover.step == Step::WaitPromotion
     }
 
-    /// Handles a confirmed promotion. The failover's epoch becomes that of the configuration, so
-    /// that other Sentinels adopt it.
+    /// The failover's epoch becomes that of the configuration, so that other Sentinels adopt it.
     fn promotion_seen(&mut self, place: usize, core: &mut Core) {
         self.config_epoch = self.failover.epoch;
         core.unkept = true;
@@ -139,8 +138,7 @@ impl Master {
         self.force_hello();
     }
 
-    /// Demotes a replica that reports itself as a primary, unless a newer configuration arrives
-    /// first.
+    /// Demotes a replica that reports itself as a primary, unless a newer configuration comes.
     fn convert_to_replica(&mut self, place: usize, core: &mut Core) {
         let wait = 4 * period::PUBLISH_MS;
         let sane = self.looks_sane(core.now);
@@ -176,7 +174,7 @@ impl Master {
         }
     }
 
-    /// Returns whether the primary seems to work (`sentinelMasterLooksSane`).
+    /// Implements `sentinelMasterLooksSane`.
     fn looks_sane(&self, now: i64) -> bool {
         self.node.role_reported == Kind::Master
             && !self.node.subjectively_down
@@ -196,8 +194,8 @@ impl Instance {
         rebooted
     }
 
-    /// Records the reported role. Returns the role with the event `+role-change` if the role is the
-    /// expected one, and with `-role-change` otherwise.
+    /// Records the reported role. Returns it with the event `+role-change` if it is the expected
+    /// role, and otherwise with `-role-change`.
     fn take_role(&mut self, report: &InfoReport, now: i64) -> Option<(&'static str, &'static str)> {
         let role = report.role.filter(|role| *role != self.role_reported)?;
         self.role_reported = role;

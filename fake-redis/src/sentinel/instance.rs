@@ -85,7 +85,7 @@ pub(crate) struct Opinion {
 }
 
 impl Instance {
-    /// Creates an instance (`createSentinelRedisInstance`).
+    /// Implements `createSentinelRedisInstance`.
     pub(crate) fn new(
         kind: Kind,
         name: String,
@@ -122,8 +122,7 @@ impl Instance {
         }
     }
 
-    /// Returns the period of INFO. It is shorter for a replica that has lost its primary, or whose
-    /// primary is down.
+    /// Returns a shorter period for a replica that has lost its primary, or whose primary is down.
     pub(crate) fn info_period(&self, watch: Watch) -> i64 {
         let urgent = self.kind == Kind::Replica
             && (watch == Watch::Close || self.replication.link_down_ms != 0);
@@ -134,8 +133,7 @@ impl Instance {
         self.down_after_ms.min(period::PING_MS)
     }
 
-    /// Returns whether the instance has not been down for this time
-    /// (`sentinelRedisInstanceNoDownFor`).
+    /// Implements `sentinelRedisInstanceNoDownFor`.
     pub(crate) fn not_down_for(&self, span_ms: i64, now: i64) -> bool {
         self.down_since == 0 || now - self.down_since > span_ms
     }
@@ -164,9 +162,8 @@ impl Instance {
         self.link.disconnected = false;
     }
 
-    /// Sends the periodic commands that are due. Redis repeats an unanswered INFO or PUBLISH at
-    /// every tick until 100 are pending, this implementation after a second
-    /// (`sentinelSendPeriodicCommands`).
+    /// Sends the periodic commands that are due (`sentinelSendPeriodicCommands`). Repeats
+    /// unanswered commands after a second; Redis repeats INFO and PUBLISH at every tick.
     pub(crate) fn send_periodic(
         &mut self,
         watch: Watch,
@@ -191,8 +188,7 @@ impl Instance {
         }
     }
 
-    /// Returns when INFO is due. It is never sent to Sentinels. This function and the next two
-    /// assume that the link is connected.
+    /// Returns when INFO, which Sentinels never get, is due on a connected link.
     pub(crate) fn info_due(&self, watch: Watch) -> i64 {
         if self.kind == Kind::Sentinel {
             return i64::MAX;
@@ -213,14 +209,14 @@ impl Instance {
         (self.last_published + period::PUBLISH_MS + 1).max(retry_at(self.link.hello_pending_since))
     }
 
-    /// Makes the next hello due immediately (`sentinelForceHelloUpdateDictOfRedisInstances`).
+    /// Implements `sentinelForceHelloUpdateDictOfRedisInstances`.
     pub(crate) fn force_hello(&mut self) {
         self.last_published -= period::PUBLISH_MS + 1;
         self.link.hello_pending_since = None;
     }
 
-    /// Sends SLAVEOF, and disconnects the instance's clients, so that they look up the primary.
-    /// Returns whether the commands could be sent (`sentinelSendSlaveOf`).
+    /// Sends SLAVEOF, and disconnects the instance's clients, so that they look up the primary
+    /// again (`sentinelSendSlaveOf`).
     pub(crate) fn send_slaveof(&mut self, master: Option<&Address>) -> bool {
         let port = master.map(|address| address.port.to_string());
         let (host, port) = match (master, &port) {

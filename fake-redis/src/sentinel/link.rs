@@ -1,5 +1,4 @@
-//! The two connections to an instance, and the times at which the instance last answered on them
-//! (`instanceLink`).
+//! The two connections to an instance, with the times of its last answers (`instanceLink`).
 
 use crate::protocol::outgoing::Outgoing;
 use fencepost_machine::{ConnectionId, Outputs};
@@ -34,8 +33,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Creates a link without connections. A PING counts as pending, so that an unreachable
-    /// instance is detected as down.
+    /// A PING counts as pending, so that an unreachable instance is detected as down.
     pub(crate) fn new(now: i64) -> Self {
         Self {
             command: None,
@@ -111,7 +109,7 @@ impl Link {
         true
     }
 
-    /// Sends a PING (`sentinelSendPing`).
+    /// Implements `sentinelSendPing`.
     pub(crate) fn ping(&mut self, now: i64) {
         if self.command(&[b"PING"], Expected::Pong) {
             self.last_ping = now;

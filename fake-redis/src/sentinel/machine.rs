@@ -127,7 +127,7 @@ impl Sentinel {
         true
     }
 
-    /// Handles messages on the hello channel (`sentinelReceiveHelloMessages`).
+    /// Implements `sentinelReceiveHelloMessages`.
     fn take_published(&mut self, reply: &BytesFrame, out: &mut Outputs) {
         let BytesFrame::Array(elements) = reply else { return };
         let [kind, _, message] = elements.as_slice() else { return };
@@ -236,8 +236,7 @@ fn locate(masters: &mut [Master], connection: ConnectionId) -> Option<(Place, &m
     })
 }
 
-/// Checks a primary and its instances (`sentinelHandleRedisInstance`,
-/// `sentinelHandleDictOfRedisInstances`).
+/// Implements `sentinelHandleRedisInstance` and `sentinelHandleDictOfRedisInstances`.
 fn look_at(master: &mut Master, context: &mut Context<'_>) {
     let now = context.core.now;
     let hello_due = master.instances().any(|instance| instance.hello_due() <= now);
@@ -248,8 +247,7 @@ fn look_at(master: &mut Master, context: &mut Context<'_>) {
     if context.core.tilt_since.is_none() {
         judge(master, context);
     }
-    // The check that starts a failover also asks the replicas for INFO, because the choice among
-    // them needs recent data.
+    // The check that starts a failover also asks for INFO, because the choice needs recent data.
     let watch = master.watch();
     let Master { node, replicas, sentinels, .. } = master;
     for instance in replicas.iter_mut().chain(sentinels) {
@@ -282,8 +280,7 @@ fn leave_tilt_in_time(core: &mut Core) {
 }
 
 impl Instance {
-    /// Handles the reply to PING. A server that is loading, or has lost its primary, is alive
-    /// (`sentinelPingReplyCallback`).
+    /// A server that is loading, or has lost its primary, is alive (`sentinelPingReplyCallback`).
     fn take_pong(&mut self, reply: &BytesFrame, now: i64) {
         let text = status_text(reply).unwrap_or_default();
         if [b"PONG".as_slice(), b"LOADING", b"MASTERDOWN"].iter().any(|good| text.starts_with(good))
@@ -296,7 +293,7 @@ impl Instance {
         self.link.last_pong = now;
     }
 
-    /// Handles the reply to PUBLISH (`sentinelPublishReplyCallback`).
+    /// Implements `sentinelPublishReplyCallback`.
     fn take_published_count(&mut self, reply: &BytesFrame, now: i64) {
         self.link.hello_pending_since = None;
         if !matches!(reply, BytesFrame::Error(_)) {

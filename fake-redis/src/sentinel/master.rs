@@ -89,8 +89,8 @@ impl Master {
         self.replicas.iter().find(|replica| replica.promoted)
     }
 
-    /// Returns the address of the primary. A promoted replica is the primary once it reports its
-    /// new role (`sentinelGetCurrentMasterAddress`).
+    /// A promoted replica is the primary once it reports its new role
+    /// (`sentinelGetCurrentMasterAddress`).
     pub(crate) fn current_address(&self) -> &Address {
         match self.promoted() {
             Some(replica) if self.failover.promotion_seen() => &replica.address,
@@ -98,8 +98,7 @@ impl Master {
         }
     }
 
-    /// Makes the next hello of every instance due immediately
-    /// (`sentinelForceHelloUpdateForMaster`).
+    /// Implements `sentinelForceHelloUpdateForMaster`.
     pub(crate) fn force_hello(&mut self) {
         self.instances_mut().for_each(Instance::force_hello);
     }
@@ -116,8 +115,7 @@ impl Master {
         self.replicas.push(replica);
     }
 
-    /// Removes the replicas, the vote and the failover, but keeps the other Sentinels
-    /// (`sentinelResetMaster`).
+    /// Removes the replicas, the vote and the failover (`sentinelResetMaster`).
     pub(crate) fn reset(&mut self, context: &mut Context<'_>) {
         let now = context.core.now;
         for mut replica in self.replicas.drain(..) {
@@ -143,8 +141,7 @@ impl Master {
         context.core.event("+reset-master", name_master(&self.node));
     }
 
-    /// Changes the address of the primary. The old primary becomes a replica
-    /// (`sentinelResetMasterAndChangeAddress`).
+    /// The old primary becomes a replica (`sentinelResetMasterAndChangeAddress`).
     pub(crate) fn change_address(&mut self, new: Address, context: &mut Context<'_>) {
         let mut addresses: Vec<Address> =
             self.replicas.iter().map(|replica| replica.address.clone()).collect();

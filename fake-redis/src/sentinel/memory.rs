@@ -1,9 +1,6 @@
-//! Sentinel's configuration file, which preserves its identity, votes and monitored primaries
-//! across restarts (`rewriteConfigSentinelOption`, `sentinelFlushConfig`).
-//!
-//! Redis writes and syncs the file after each change of these, before it replies, so a crash or a
-//! power loss does not lose a change. The file contains the epoch of a Sentinel's vote but not the
-//! candidate. After a restart, the Sentinel cannot vote again in that epoch.
+//! Sentinel's configuration file, which preserves its state across restarts
+//! (`rewriteConfigSentinelOption`, `sentinelFlushConfig`). It has the epoch of the last vote but
+//! not the candidate, so a restarted Sentinel cannot vote again in that epoch.
 
 use super::{
     Address, Sentinel, SentinelConfig,
@@ -15,9 +12,8 @@ use fencepost_machine::{DiskImage, Output, Outputs, WallTime};
 use std::fmt::Write;
 
 impl Sentinel {
-    /// Starts a Sentinel from this disk. Its configuration file overrides `config`, the
-    /// configuration of the first start. The seed should differ between restarts. It determines the
-    /// delays, and the run id of the first start.
+    /// Starts a Sentinel from this disk, whose configuration file overrides `config`. The seed
+    /// determines the delays and the first run id, and should differ between restarts.
     pub fn started(config: SentinelConfig, disk: &DiskImage, seed: u64, now: WallTime) -> Self {
         let mut sentinel = Sentinel::new(config, seed, now);
         if let Some(text) = disk.config.as_deref().and_then(|file| str::from_utf8(file).ok()) {
@@ -86,8 +82,7 @@ fn write_master(master: &Master, text: &mut String) {
         master.config_epoch,
         master.leader_epoch
     );
-    // While a promoted replica is announced as the primary, the file lists the old primary as a
-    // replica.
+    // Once a promoted replica is announced as the primary, the old primary is a replica.
     let known = master.replicas.iter().chain([&master.node]).map(|instance| &instance.address);
     for Address { host, port } in known.filter(|known| *known != address) {
         let _ = writeln!(text, "sentinel known-replica {name} {host} {port}");

@@ -3,8 +3,7 @@
 use super::{instance::Instance, master::Master, period};
 use std::cmp::Ordering;
 
-/// Compares replicas by lower priority, greater offset and smaller run id
-/// (`compareSlavesForPromotion`).
+/// Compares by lower priority, greater offset, smaller run id (`compareSlavesForPromotion`).
 pub(crate) fn preference(one: &Instance, other: &Instance) -> Ordering {
     let key =
         |replica: &Instance| replica.run_id.as_ref().map(|run_id| run_id.to_ascii_lowercase());
@@ -18,16 +17,15 @@ pub(crate) fn preference(one: &Instance, other: &Instance) -> Ordering {
 }
 
 impl Master {
-    /// Returns the replica to promote (`sentinelSelectSlave`).
+    /// Implements `sentinelSelectSlave`.
     pub(crate) fn select_replica(&self, now: i64) -> Option<usize> {
         let candidates =
             self.replicas.iter().enumerate().filter(|(_, replica)| self.may_promote(replica, now));
         candidates.min_by(|(_, one), (_, other)| preference(one, other)).map(|(place, _)| place)
     }
 
-    /// Returns whether a replica may be promoted. It must be up and connected, have answered PING
-    /// and INFO recently, and not have been without its primary for too long. Its priority must not
-    /// be 0.
+    /// Returns whether a replica may be promoted: it is up and connected, has answered PING and
+    /// INFO recently, has had its primary recently, and has a priority above 0.
     fn may_promote(&self, replica: &Instance, now: i64) -> bool {
         let down = self.node.subjectively_down;
         let down_for = if down { now - self.node.down_since } else { 0 };

@@ -43,7 +43,7 @@ impl Instance {
 }
 
 impl Master {
-    /// Reconfigures the next replicas (`sentinelFailoverReconfNextSlave`).
+    /// Implements `sentinelFailoverReconfNextSlave`.
     pub(crate) fn reconfigure_next(&mut self, core: &mut Core) {
         let Some(new) = self.promoted().map(|replica| replica.address.clone()) else { return };
         let mut in_progress =
@@ -98,7 +98,7 @@ impl Master {
         }
     }
 
-    /// Makes the promoted replica the primary (`sentinelFailoverSwitchToPromotedSlave`).
+    /// Implements `sentinelFailoverSwitchToPromotedSlave`.
     pub(crate) fn switch_to_promoted(&mut self, context: &mut Context<'_>) {
         let new = self
             .promoted()

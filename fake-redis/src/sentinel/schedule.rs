@@ -1,8 +1,5 @@
-//! Computes when Sentinel must next check its instances.
-//!
-//! `sentinelTimer` checks everything ten to twenty times a second. Here each rule is expressed as
-//! the time from which it would act. If this time is too early, it only costs a wake-up. If it were
-//! too late, Sentinel would act later than Redis.
+//! Computes when Sentinel must next check its instances, where `sentinelTimer` polls. An early
+//! check only costs a wake-up, but a late one acts later than Redis.
 
 use super::{
     attempt::Step,
@@ -12,13 +9,13 @@ use super::{
     period,
 };
 
-/// Maximum sleep in milliseconds. It limits the effect of a mistake in these rules.
+/// Maximum sleep in milliseconds, which limits the effect of a mistake in these rules.
 const SLEEP_MS_MAX: i64 = 1_000;
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) enum Touched {
     Nothing,
-    /// Only this instance changed; the number is its index in `Master::instances`.
+    /// Index of the only changed instance in `Master::instances`.
     One(usize),
     #[default]
     Everything,
@@ -34,7 +31,7 @@ impl Touched {
     }
 }
 
-/// Cached deadlines, because most inputs change the deadline of only one instance.
+/// Most inputs change the deadline of only one instance, so deadlines are cached.
 #[derive(Default, Debug)]
 pub(crate) struct Schedule {
     instances: Vec<i64>,
@@ -58,8 +55,7 @@ impl Schedule {
                     self.instances[place] = instance_due(core, instance, master.watch());
                 }
                 let due = self.instances.iter().fold(self.others, |due, one| due.min(*one));
-                // This assertion is as slow as the computation without a cache, so release builds
-                // omit it.
+                // The assertion costs as much as having no cache, so release builds omit it.
                 if cfg!(any(test, debug_assertions)) {
                     let all = all_due(core, masters);
                     assert_eq!(due, all, "the schedule that is remembered is the one there is");

@@ -61,7 +61,7 @@ impl ServeOptions {
         Ok(())
     }
 
-    /// Number of servers. Fails if an option is invalid.
+    /// Returns the number of servers. Fails if an option is invalid.
     pub fn count(&self) -> Result<u16, ServeError> {
         Ok(self.parts()?.len() as u16)
     }
@@ -103,8 +103,7 @@ pub fn start(options: &ServeOptions) -> Result<Serving, ServeError> {
         return Err(ServeError::Options(problem.to_owned()));
     }
     let parts = options.parts()?;
-    // All servers listen before any of them starts, because replicas need the address of the
-    // primary.
+    // Replicas need the address of the primary, so all servers listen before any of them starts.
     let listeners = listen(options.bind, options.port, parts.len() as u16)?;
     let ports = listeners.iter().map(|listener| Ok(listener.local_addr()?.port()));
     let ports: Vec<u16> = ports.collect::<io::Result<_>>().map_err(ServeError::System)?;
@@ -146,7 +145,7 @@ enum Role {
     Sentinel(SentinelConfig),
 }
 
-/// A deployment that has been running for a while: Sentinels know the replicas, which are in sync.
+/// Sentinels know the replicas, which are in sync, as in a deployment that has run for a while.
 fn role(options: &ServeOptions, part: Part, port: u16, ports: &[u16]) -> Role {
     let host = announced(options.bind);
     let master = Address { host: host.clone(), port: ports[0] };
@@ -171,7 +170,7 @@ fn role(options: &ServeOptions, part: Part, port: u16, ports: &[u16]) -> Role {
     }))
 }
 
-/// Servers of a stage, at these ports. Fails if an option is invalid.
+/// Returns servers of a stage at these ports. Fails if an option is invalid.
 pub fn staged(options: &ServeOptions, ports: &[u16]) -> Result<Vec<StagedServer>, ServeError> {
     let server = |(part, port): (Part, &u16)| {
         let boot: BootAgain = match role(options, part, *port, ports) {

@@ -13,8 +13,7 @@ use std::collections::BTreeMap;
 use std::io;
 use wire::{Answer, take_request};
 
-/// Servers whose clock moves by commands only, with the connections of their clients and of the
-/// administrator.
+/// Servers with a clock that moves only by command, and the connections to them.
 pub struct Commanded {
     scene: Scene,
     sockets: BTreeMap<u64, Option<usize>>,
@@ -46,7 +45,6 @@ pub fn start_manual(options: &ServeOptions) -> Result<Staging<Commanded>, ServeE
     })
 }
 
-/// Servers that report all keys, with their names.
 fn named(
     options: &ServeOptions,
     parts: &[Part],

@@ -25,8 +25,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Returns whether the client's commands are never refused and see expired keys, because they
-    /// were accepted earlier.
+    /// Commands that a server already accepted are never refused and see expired keys.
     pub(crate) fn must_be_obeyed(self) -> bool {
         matches!(self, Role::Primary | Role::Disk)
     }
@@ -104,7 +103,7 @@ impl Client {
         }
     }
 
-    /// Creates the client of a connection. `peer` is `host:port`.
+    /// `peer` is `host:port`.
     pub(crate) fn of_connection(
         id: u64,
         connection: ConnectionId,
@@ -152,7 +151,7 @@ impl Client {
         self.reply_mode
     }
 
-    /// Sets the mode of CLIENT REPLY. SKIP has no effect after OFF.
+    /// SKIP has no effect after OFF.
     pub(crate) fn set_reply_mode(&mut self, mode: ReplyMode) {
         if !(mode == ReplyMode::SkipNext && self.reply_mode == ReplyMode::Off) {
             self.reply_mode = mode;

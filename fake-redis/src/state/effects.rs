@@ -10,8 +10,7 @@ pub(crate) struct Targets {
 
 impl Targets {
     pub(crate) const ALL: Targets = Targets { append_only: true, replicas: true };
-    /// The replicas but not the append-only file, for commands such as PUBLISH that do not change
-    /// data.
+    /// For commands such as PUBLISH, which do not change data.
     pub(crate) const REPLICAS: Targets = Targets { append_only: false, replicas: true };
 }
 
@@ -115,8 +114,7 @@ impl Changes {
         self.effects.items.len()
     }
 
-    /// Marks the effects from `first` on, so that replicas get their last argument as a relative
-    /// time.
+    /// Gives replicas the last argument of the effects from `first` on as a relative time.
     pub(crate) fn make_relative(&mut self, first: usize) {
         self.effects.items[first..].iter_mut().for_each(|item| item.is_relative = true);
     }

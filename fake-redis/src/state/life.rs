@@ -10,7 +10,7 @@ pub(crate) struct Life {
 }
 
 impl Life {
-    /// Creates the life cycle. `run_id` has forty hexadecimal digits and differs between processes.
+    /// `run_id` has forty hexadecimal digits and differs between processes.
     pub(crate) fn new(run_id: String) -> Self {
         Life { run_id, has_booted: false, is_loading: false, is_over: false, is_asleep: false }
     }

@@ -92,8 +92,6 @@ impl PersistenceState {
         std::mem::take(&mut self.rewrite)
     }
 
-    /// Records that a new append-only file was written. It is empty at first and has no database
-    /// selected.
     pub(crate) fn replaced(&mut self, base: usize, offset: u64) {
         self.size = LogSize { base, appended: 0 };
         self.appended.clear();
@@ -124,9 +122,8 @@ impl PersistenceState {
         self.appended.split().freeze()
     }
 
-    /// Returns until when a write is postponed. During a sync a write could block, so data stays in
-    /// memory for up to two whole seconds. If the process dies in that time, acknowledged writes
-    /// are lost.
+    /// Returns until when a write is postponed, because it could block during a sync. If the
+    /// process dies in these at most two seconds, acknowledged writes are lost.
     pub(crate) fn postponed_until(&mut self, second: i64) -> Option<i64> {
         if self.mode != (Persistence::Aof { fsync: Fsync::EverySec }) || !self.is_syncing() {
             return None;
@@ -176,8 +173,7 @@ impl PersistenceState {
         self.wants_stream().then(|| self.progress.synced())
     }
 
-    /// Returns Redis's `-MISCONF` error after a disk failure. Disks never fail here, so it is never
-    /// returned.
+    /// Redis returns `-MISCONF` after a disk failure. Disks never fail here.
     pub(crate) fn denied_write(&self) -> Option<CommandError> {
         None
     }

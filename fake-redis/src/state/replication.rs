@@ -33,8 +33,7 @@ const FAILOVER_PERIOD_MICROS: i64 = 100_000;
 /// Time in seconds for which a primary without replicas keeps its backlog (`repl-backlog-ttl`).
 const BACKLOG_TTL_SECONDS: i64 = 3_600;
 
-/// The state of replication. [`Replication::follow`] and [`Replication::lead`] change the role and
-/// all fields that depend on it. Only this module appends to the stream.
+/// The state of replication. `follow` and `lead` change the role and the fields that depend on it.
 #[derive(Debug)]
 pub(crate) struct Replication {
     primary: Option<(String, u16)>,
@@ -45,8 +44,7 @@ pub(crate) struct Replication {
     good_replicas: usize,
     introductions: BTreeMap<ClientKey, Introduction>,
     link: Link,
-    /// `true` if the data equals the history up to its offset, so that a partial resynchronization
-    /// is possible.
+    /// `true` if a partial resynchronization is possible, because the data equals the history.
     may_continue: bool,
     down_since: Option<i64>,
     waiting: Vec<Waiting>,
@@ -99,8 +97,7 @@ impl Replication {
         self.primary = Some((host.to_owned(), port));
     }
 
-    /// Makes the server a primary. The caller must have closed the link. The old history stays
-    /// valid under its old id.
+    /// Makes the server a primary. The caller must have closed the link.
     pub(crate) fn lead(&mut self, id: String, now_seconds: i64) {
         self.primary = None;
         self.may_continue = false;
@@ -124,8 +121,7 @@ impl Replication {
         self.primary.is_none() && self.history.has_backlog()
     }
 
-    /// Counts an effect while there are no replicas, so that WAITAOF can compare offsets with the
-    /// disk.
+    /// Counts an effect while there are no replicas, for the offsets of WAITAOF.
     #[inline]
     pub(crate) fn count_unfollowed(&mut self) {
         if self.primary.is_none() {
@@ -150,8 +146,7 @@ impl Replication {
         self.history.forget(id);
     }
 
-    /// Resumes the history of a snapshot. A replica may continue at its position, and a primary may
-    /// serve its replicas from there.
+    /// Resumes the history of a snapshot, which a replica continues and a primary serves.
     pub(crate) fn resume(&mut self, origin: &Origin, backlog_size: usize) {
         if self.is_replica() {
             self.history.adopt(&origin.id, origin.offset);
@@ -191,8 +186,7 @@ impl Replication {
             && !self.withholds_pings()
     }
 
-    /// Returns the replication position for a snapshot, or `None` if it has no meaning
-    /// (`rdbPopulateSaveInfo`).
+    /// Returns the replication position for a snapshot, if any (`rdbPopulateSaveInfo`).
     pub(crate) fn origin(&self, primary_db: usize) -> Option<Origin> {
         let stream_db = match self.primary {
             None if self.history.has_backlog() => self.stream_db.unwrap_or(0),

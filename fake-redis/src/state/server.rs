@@ -1,6 +1,4 @@
-//! One server with all its parts, its command table, and calls of commands.
-//!
-//! The modules above implement its behaviour as methods of [`Server`].
+//! A server: its parts, its command table, and the context of a command call.
 
 mod call;
 mod command;
@@ -56,9 +54,7 @@ impl std::fmt::Debug for Attendance {
     }
 }
 
-/// A server. No file outside this module assigns its parts. The modules for clients, replication
-/// and the disk change data within their own parts. All other parts change only through their own
-/// methods.
+/// A server. No file outside this module assigns its parts.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) config: Configuration,
@@ -138,8 +134,8 @@ impl Server {
         }
     }
 
-    /// Returns whether an entry has expired: the time must be strictly later than its expiry
-    /// (`keyIsExpired` in db.c). No entry expires during loading.
+    /// Returns whether the entry's expiry has passed (`keyIsExpired` in db.c), which is never the
+    /// case during loading.
     pub(crate) fn is_expired(&self, entry: &Entry) -> bool {
         entry.expires_at_ms().is_some_and(|at| self.now_ms() > at) && !self.life.is_loading()
     }

@@ -22,8 +22,7 @@ pub(crate) struct Statistics {
     errors: IndexMap<Vec<u8>, u64, FxBuildHasher>,
     errors_total: u64,
     errors_accounted: u64,
-    /// `true` if the current command repeats an error of a command that it called. That one already
-    /// counted the error.
+    /// `true` if the command repeats an error that a command called by it already counted.
     repeats_error: bool,
     calls: IndexMap<usize, (&'static CommandInfo, Calls), FxBuildHasher>,
     recent: [u16; RECENT_MAX],
@@ -77,8 +76,7 @@ impl Statistics {
         self.errors_accounted = self.errors_total;
     }
 
-    /// Counts a call of a command, and whether it failed. An error of a command that it called was
-    /// already accounted for (`incrCommandStatsOnError`).
+    /// Counts a call of a command, and whether it failed by itself (`incrCommandStatsOnError`).
     pub(crate) fn end_call(&mut self, command: &'static CommandInfo) {
         let has_failed =
             std::mem::take(&mut self.repeats_error) || self.errors_total > self.errors_accounted;

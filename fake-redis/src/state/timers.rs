@@ -2,7 +2,7 @@
 
 use fencepost_machine::WallTime;
 
-/// The kinds of timers. Replication and persistence each use one timer for several purposes.
+/// Replication and persistence each use one timer for several purposes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Timer {
     ActiveExpiry,
@@ -18,9 +18,8 @@ impl Timer {
     const COUNT: usize = 7;
 }
 
-/// The timers of a server. Deadlines use the host's wall clock, as in Redis, but the driver wakes
-/// the server by the monotonic clock. After a wake-up, each deadline is therefore compared with the
-/// current clock and set again.
+/// The timers of a server. Deadlines use the wall clock, as in Redis, but the driver wakes the
+/// server by the monotonic clock, so each deadline is checked again after a wake-up.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Timers {
     due: [Option<WallTime>; Timer::COUNT],

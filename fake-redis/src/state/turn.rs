@@ -19,8 +19,7 @@ impl Turn {
         self.acting = None;
     }
 
-    /// Begins a nested turn of a client. Returns the outer turn, which the caller passes to
-    /// [`Turn::resume`].
+    /// Begins a nested turn, and returns the outer turn for [`Turn::resume`].
     pub(crate) fn step_in(&mut self, client: ClientKey) -> Turn {
         let before = *self;
         self.acting = Some(client);

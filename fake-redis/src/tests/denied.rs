@@ -1,4 +1,4 @@
-//! Tests of commands that a server refuses, delays or answers later.
+//! Tests of commands that a server refuses or delays.
 
 use crate::config::NodeConfig;
 use crate::state::busy::Busy;

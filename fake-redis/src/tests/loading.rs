@@ -1,5 +1,4 @@
-//! Tests of loading: replies while the server loads, errors that stop it, and files that it
-//! refuses.
+//! Tests of loading: replies while the server loads, and files that it refuses.
 
 use crate::config::{Fsync, NodeConfig, Persistence};
 use crate::front::node::Node;

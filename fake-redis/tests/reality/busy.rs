@@ -1,5 +1,4 @@
-//! Compares an endless script on a real server and on fake-redis. The same steps must give the same
-//! replies.
+//! Compares the replies during an endless script on a real server and on fake-redis.
 
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis, encode};
@@ -120,8 +119,7 @@ fn a_script_cannot_catch_that_it_is_killed_nor_can_the_transaction_around_it() {
         transcript.type_at(&mut caller, &["MULTI", "SET k 1"]);
         transcript.note(
             "EVAL",
-            // The script has one line, because the line in which a loop is killed depends on the
-            // number of instructions.
+            // The line in which a loop is killed depends on the number of instructions.
             String::from_utf8_lossy(&caller.ask(&["EVAL", "while true do local a = 1 end", "0"])),
         );
         transcript.type_at(&mut caller, &["SET k 2"]);

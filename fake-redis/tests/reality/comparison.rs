@@ -23,11 +23,9 @@ pub(crate) fn same(real: &[u8], fake: &[u8], name: &str, history: &[&Vec<String>
         "TTL" | "PTTL" | "EXPIRETIME" | "PEXPIRETIME" => integer(real)
             .zip(integer(fake))
             .is_some_and(|(real, fake)| real > 0 && fake > 0 && real.abs_diff(fake) < 5_000),
-        // The encodings may differ, because real servers remember that a string was once changed in
-        // place, and share small integers.
+        // Real servers remember that a string was changed in place, and share small integers.
         "OBJECT" => !is_error(real) && !is_error(fake),
-        // Each reply within EXEC is compared by itself, or not at all if its command's reply may
-        // differ.
+        // Each reply within EXEC is compared by itself.
         "EXEC" => {
             let may_differ = |words: &&Vec<String>| {
                 ["TTL", "PTTL", "EXPIRETIME", "PEXPIRETIME", "OBJECT"]
@@ -44,15 +42,13 @@ fn is_error(reply: &[u8]) -> bool {
     reply.starts_with(b"-")
 }
 
-/// Returns whether a command is compared. Some describe the server rather than the data, or would
-/// silence it.
+/// Some commands describe the server rather than the data, or would silence it.
 pub(crate) fn is_comparable(words: &[String]) -> bool {
     let silences = words[0].eq_ignore_ascii_case("client")
         && words.get(1).is_some_and(|word| word.eq_ignore_ascii_case("reply"));
     let waits = matches!(words[0].to_ascii_lowercase().as_str(), "blpop" | "blmove");
     let counts = words[0].eq_ignore_ascii_case("command");
-    // Ranges by member are defined only for members with equal scores. Otherwise they depend on the
-    // encoding.
+    // Ranges by member are defined only for members with equal scores.
     let is_by_member = words.iter().any(|word| word.to_ascii_lowercase().ends_with("lex"))
         && !words.get(1).is_some_and(|key| key.starts_with('y'));
     let is_by_member = is_by_member

@@ -1,7 +1,5 @@
-//! Sends random command sequences to a real redis-server and to fake-redis. The replies must be
-//! byte-identical.
-//!
-//! `FENCEPOST_DIFFERENTIAL_CASES` sets the number of sequences. comparison.rs defines equality.
+//! Sends `FENCEPOST_DIFFERENTIAL_CASES` random command sequences to a real redis-server and to
+//! fake-redis. The replies must be byte-identical, except as comparison.rs defines.
 
 use crate::comparison::{is_comparable, same};
 use crate::real::{RealRedis, encode};
@@ -63,7 +61,7 @@ fn check(real: &RealRedis, is_resp3: bool, commands: &[Vec<String>]) -> Result<(
     }
     let commands: Vec<&Vec<String>> =
         commands.iter().filter(|words| is_comparable(words)).collect();
-    // All commands are sent together, because most of the time would be spent on round trips.
+    // Sending all commands together avoids round trips, which would take most of the time.
     let requests: Vec<Vec<u8>> = commands.iter().map(|words| encode(words)).collect();
     stream.write(&requests.concat());
     for (index, request) in requests.iter().enumerate() {
@@ -91,7 +89,7 @@ fn replies_are_those_of_a_real_redis() {
     let cases = cases.unwrap_or(CASES);
     let config =
         Config { cases, failure_persistence: None, max_shrink_iters: 4_000, ..Config::default() };
-    // The default seed is fixed, so that a failure can only be caused by a change of the code.
+    // With a fixed default seed, only a change of the code can cause a failure.
     let seed = std::env::var("FENCEPOST_DIFFERENTIAL_SEED")
         .ok()
         .and_then(|seed| seed.parse::<u8>().ok())

@@ -1,7 +1,5 @@
-//! Tests of fake-redis with real programs: redis-server, redis-sentinel, redis-cli and
-//! redis-benchmark.
-//!
-//! The tests are skipped without these programs unless `FENCEPOST_REAL_REDIS=1`.
+//! Tests of fake-redis with real programs, such as redis-server and redis-cli. They are skipped
+//! without these programs unless `FENCEPOST_REAL_REDIS=1`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,12 +1,10 @@
-//! Compares replies to unusual arguments with those of a real server. Every difference that was
-//! ever found has a line here.
+//! Compares replies to unusual arguments with those of a real server, one line per known case.
 
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis, encode};
 use fake_redis::serve::ServeOptions;
 
-/// Words are separated by spaces. `\0`, `\t`, `\r`, `\n`, `\_` stand for a NUL byte, a tab, line
-/// ends and a space.
+/// `\0`, `\t`, `\r`, `\n` and `\_` stand for a NUL byte, a tab, line ends and a space.
 const LINES: &[&str] = &[
     "FLUSHALL",
     "ZADD k -1e400 c",
@@ -167,7 +165,7 @@ fn a_browsers_request_is_cut_off_with_what_came_before_it() {
     assert_eq!(fakes.client(0).ask(&["PING"]), b"+PONG\r\n", "the server is still there");
 }
 
-/// The members are inserted in the worst order. Their number is what a real server accepts in a few
+/// The members are inserted in the worst order, and no more than a real server accepts in a few
 /// seconds.
 #[test]
 fn a_large_sorted_set_has_the_ranks_of_a_real_one() {

@@ -1,6 +1,5 @@
-//! Compares the state after a restart on real servers and on fake-redis. One test extends a key's
-//! expiry after a rewrite of the append-only file. The other uses the snapshot that a full
-//! resynchronization leaves on disk.
+//! Compares the state after a restart on real servers and on fake-redis: after a rewrite of the
+//! append-only file, and after a full resynchronization.
 
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis};
@@ -15,8 +14,7 @@ fn kept_in(folder: &Path, nodes: u16, node: NodeConfig) -> Fakes {
     Fakes::start(ServeOptions { nodes, dir, node, ..ServeOptions::default() })
 }
 
-/// Extends a key's expiry after a rewrite of the append-only file. Without the extension, the key
-/// would have expired at the restart.
+/// Without the extension, the key would have expired at the restart.
 fn lengthen(client: &mut Client) {
     // On a busy machine, a rewrite may take longer than the key's first time to live.
     let to_live = [300, 3_000, 30_000].into_iter().find(|to_live| {
@@ -45,8 +43,7 @@ fn a_key_that_was_lengthened_after_a_rewrite_outlives_a_restart() {
     assert_eq!(kept_in(folder.path(), 1, node).client(0).run("GET k"), "$1|v");
 }
 
-/// Makes a server follow a primary until it is in sync, and then a primary again. What it writes
-/// after that is not on disk.
+/// Makes a server a replica until it is in sync. Its later writes are not on disk.
 fn follow_for_a_moment(follower: &mut Client, primary: &mut Client, port: u16) {
     primary.run("CONFIG SET repl-diskless-sync-delay 0");
     primary.run("SET k old");

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-/// Templates of commands. A word in braces stands for a random one of its `alternatives`.
+/// A word in braces stands for a random one of its `alternatives`.
 const TEMPLATES: &[&str] = &[
     "SET {s} {v}",
     "SET {s} {v} {setopt} {setopt}",

@@ -1,5 +1,5 @@
-//! Tests of fake-redis with unmodified real programs. It is the primary of a redis-server or its
-//! replica, a real Sentinel monitors it, and redis-cli and redis-benchmark are its clients.
+//! Tests of fake-redis with unmodified real programs: as primary or replica of a redis-server,
+//! monitored by a real Sentinel, and used by redis-cli and redis-benchmark.
 
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis, skip};
@@ -106,8 +106,7 @@ fn a_fake_server_follows_a_real_one_by_full_and_partial_resynchronisation() {
     };
     let mut primary = real.connect();
     primary.run("AUTH secret");
-    // fake-redis does not read the packed encodings in a real server's snapshot, so the data is
-    // plain strings.
+    // fake-redis cannot read the packed encodings of other types in a real server's snapshot.
     primary.run("SET string value");
     primary.run("SET lock token NX PX 3600000");
     let node = NodeConfig { masterauth: Some("secret".into()), ..NodeConfig::default() };
@@ -128,8 +127,7 @@ fn a_fake_server_follows_a_real_one_by_full_and_partial_resynchronisation() {
     wait_for_value(&mut replica, "missed", "3");
     assert_eq!(primary.info("sync_full"), Some("1".to_owned()));
     assert_eq!(primary.info("sync_partial_ok"), Some("1".to_owned()));
-    // The promoted replica continues the history, so its former primary follows it without a
-    // snapshot.
+    // The promoted replica continues the history, so no snapshot is needed.
     assert_eq!(replica.run("REPLICAOF NO ONE"), "+OK");
     assert_eq!(replica.run("SET promoted 4"), "+OK");
     primary.run(&format!("REPLICAOF 127.0.0.1 {}", fakes.ports[0]));

@@ -20,7 +20,7 @@ async fn bob(holders: Holders) -> turmoil::Result {
 }
 
 async fn reunion() -> turmoil::Result {
-    // The loop retries because Sentinel disconnects the clients of a server that it demotes.
+    // Sentinel disconnects the clients of a server that it demotes, so the loop retries.
     while !matches!(role_and_owner().await, Ok((role, owner)) if role == "slave" && owner == "bob")
     {
         sleep(1).await;

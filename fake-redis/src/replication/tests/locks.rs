@@ -1,4 +1,4 @@
-//! Known hazards for locks that a simulation must reproduce. Each has its source.
+//! Tests of known hazards for locks, each with its source.
 
 use super::{deployment, field, primary};
 use crate::config::{Fsync, NodeConfig, Persistence};
@@ -8,8 +8,8 @@ use redis_protocol::resp2::types::BytesFrame;
 const RELEASE: &str = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', \
  KEYS[1]) else return 0 end";
 
-/// Scripts are kept only in memory (eval.c, and "Scripting with Lua" in the docs on the volatile
-/// script cache). Client libraries fall back to EVAL.
+/// Scripts are kept only in memory (eval.c; docs "Scripting with Lua", volatile script cache).
+/// Client libraries fall back to EVAL.
 #[test]
 fn a_restarted_server_knows_no_scripts_though_its_data_is_there() {
     let mut world = World::new();
@@ -44,8 +44,7 @@ fn a_set_nx_that_is_sent_again_after_its_reply_was_lost_finds_its_own_token() {
     assert_eq!(text(&world.call(second, &["GET", "lock"])), "token", "and yet it holds the lock");
 }
 
-/// The time to live starts when the command is executed (db.c, script.c), and a slow command before
-/// it delays that.
+/// The time to live starts when the command is executed (db.c, script.c).
 #[test]
 fn a_command_that_waits_behind_a_slow_one_starts_its_time_to_live_when_it_is_executed() {
     let mut world = World::new();
@@ -63,7 +62,7 @@ fn a_command_that_waits_behind_a_slow_one_starts_its_time_to_live_when_it_is_exe
     assert!(left > 4_900, "3 s after it was sent it has {left} ms left");
 }
 
-/// The server does not store messages (pubsub.c; docs "Redis Pub/Sub" on at-most-once delivery).
+/// The server does not store messages (pubsub.c; docs "Redis Pub/Sub", at-most-once delivery).
 #[test]
 fn a_message_that_is_published_while_nobody_listens_is_never_delivered() {
     let mut world = World::new();
@@ -82,9 +81,8 @@ fn a_message_that_is_published_while_nobody_listens_is_never_delivered() {
     assert_eq!(world.next_frame(back), None, "what was missed stays missed");
 }
 
-/// A replica is good if it acknowledged within min-replicas-max-lag, so it still counts when its
-/// link has just been cut (replication.c, `refreshGoodSlavesCount`). The docs "Replication" say
-/// that min-replicas does not make Redis consistent.
+/// A replica whose link was just cut still counts for `min-replicas` (`refreshGoodSlavesCount` in
+/// replication.c), which does not make Redis consistent (docs "Replication").
 #[test]
 fn min_replicas_leaves_a_window_in_which_granted_locks_are_lost() {
     let mut world = deployment(1, |config| config.min_replicas_to_write = 1);

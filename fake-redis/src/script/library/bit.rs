@@ -2,7 +2,7 @@
 
 use crate::script::host::{Arguments, Native, Result, native};
 
-/// The number 2^52 + 2^51. Adding it to a double leaves the value modulo 2^32 in the low bits.
+/// 2^52 + 2^51. Adding it to a double leaves the value modulo 2^32 in the low bits.
 const MAGIC: f64 = 6_755_399_441_055_744.0;
 
 pub(super) const FUNCTIONS: [(&str, Native); 12] = [
@@ -41,8 +41,7 @@ fn shift(call: &Arguments<'_>, operation: fn(u32, u32) -> u32) -> Result<f64> {
     Ok(signed(operation(value, bits(call, 2)? & 31)))
 }
 
-/// Implements `bit.tohex`. The second argument is the number of digits, and a negative one selects
-/// uppercase.
+/// The second argument of `bit.tohex` is the number of digits; if negative, digits are uppercase.
 fn hexadecimal(call: &Arguments<'_>) -> Result<Vec<u8>> {
     let value = bits(call, 1)?;
     let wanted = if call.len() < 2 { 8 } else { bits(call, 2)? as i32 };

@@ -116,7 +116,7 @@ fn set_switch(
     Ok(*field(&mut changed))
 }
 
-/// Returns which option the first argument names, like `luaL_checkoption`.
+/// Implements `luaL_checkoption`.
 fn option(call: &Arguments<'_>, options: &[&str]) -> Result<usize> {
     let text = call.string(1)?;
     match options.iter().position(|option| text.as_bytes() == option.as_bytes()) {

@@ -179,8 +179,7 @@ fn a_planted_leak_is_caught() {
     assert_eq!(fingerprint(), before);
 }
 
-/// Expressions that could reveal addresses, the heap, or the order of keys that differ only by
-/// address.
+/// Expressions that could reveal addresses, or the state of the heap.
 const TELLTALES: [&str; 7] = [
     "return tostring({}) .. tostring(function() end) .. tostring(coroutine.create(function() end))",
     "return tostring(KEYS) .. tostring(ARGV) .. tostring(redis) .. tostring(redis.call)",

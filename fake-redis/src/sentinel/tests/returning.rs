@@ -1,5 +1,4 @@
-//! Tests of the reconfiguration of a primary that returns, and of a replica that follows the wrong
-//! primary.
+//! Tests of a primary that returns, and of a replica that follows the wrong primary.
 
 use super::{SentinelDeployment, config, count, scripted::ScriptedServer};
 use crate::sentinel::Sentinel;

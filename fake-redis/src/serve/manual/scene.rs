@@ -7,7 +7,7 @@ use fencepost_serve::{Happening, Loses, Place, Sent, Stage, StagedServer, Trap};
 
 /// The first time of every clock: 14 November 2023, 22:13:20 UTC.
 const BEGINNING: WallTime = WallTime(1_700_000_000_000_000);
-/// Names the delay of LAG; a cut has the number of its server.
+/// Id of the delay that LAG sets. The id of a cut is the number of its server.
 const LAG: u32 = u32::MAX;
 
 pub(super) struct Scene {
@@ -68,7 +68,7 @@ impl Scene {
 
     pub(super) fn set_lag(&mut self, lag_us: u64) {
         self.stage.undelay(LAG);
-        // A server's messages to a server that is not a Sentinel are replication.
+        // Messages between servers that are not Sentinels are replication.
         let replicate = (0..self.names.len()).filter(|server| !self.is_sentinel(*server));
         let servers: Vec<Place> = replicate.map(Place::Server).collect();
         if lag_us > 0 {
@@ -102,13 +102,11 @@ impl Scene {
         self.stage.has_cut(server as u32)
     }
 
-    /// Ends a freeze or a cut.
     pub(super) fn release(&mut self, server: usize) {
         self.stage.thaw(server);
         self.stage.heal(server as u32);
     }
 
-    /// Ends the process, and a cut.
     pub(super) fn crash(&mut self, server: usize) {
         self.stage.crash(server);
         self.stage.heal(server as u32);

@@ -69,8 +69,7 @@ impl Replication {
         self.failover.as_ref().is_some_and(|failover| failover.phase == Phase::InProgress)
     }
 
-    /// Returns whether pings are suspended during a failover because they lengthen the stream.
-    /// Redis does so only if there is a timeout.
+    /// Pings lengthen the stream, so a failover with a timeout suspends them, as in Redis.
     pub(super) fn withholds_pings(&self) -> bool {
         self.failover.as_ref().is_some_and(|failover| failover.ends_at_ms.is_some())
     }

@@ -83,8 +83,7 @@ impl History {
         self.backlog = None;
     }
 
-    /// Continues the history under a new id (`shiftReplicationId`). The old id stays valid up to
-    /// the next byte.
+    /// Continues under a new id; the old id stays valid up to the next byte (`shiftReplicationId`).
     pub(crate) fn branch_off(&mut self, id: String) {
         self.second_id = std::mem::replace(&mut self.id, id);
         self.second_offset = Some(self.offset + 1);
@@ -98,8 +97,7 @@ impl History {
         self.keep(size_max);
     }
 
-    /// Counts an effect as one byte while there are no replicas, as `replicationFeedSlaves` of 7.2
-    /// does.
+    /// Counts an effect as one byte while there are no replicas (`replicationFeedSlaves` in 7.2).
     pub(crate) fn count(&mut self) {
         self.offset += 1;
     }

@@ -135,8 +135,7 @@ impl Replication {
         }
     }
 
-    /// Returns the next command of the stream. The caller gives it back with
-    /// [`applied`](Self::applied).
+    /// The caller gives the command back with [`applied`](Self::applied).
     pub(crate) fn next_command(&mut self) -> Result<Option<Request>, ProtocolError> {
         let is_complete = self.link.reader.advance(Limits::of(usize::MAX))?;
         Ok(is_complete.then(|| self.link.reader.take()))
@@ -146,8 +145,7 @@ impl Replication {
         self.link.reader.give_back(request);
     }
 
-    /// Forwards the applied commands to this server's own replicas. A transaction is forwarded only
-    /// once it is complete.
+    /// Forwards the applied commands to this server's own replicas, and only whole transactions.
     pub(crate) fn pass_on_applied(&mut self) {
         let link = &mut self.link;
         let applied = link.unapplied.len() - link.reader.pending();

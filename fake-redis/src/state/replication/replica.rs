@@ -19,16 +19,15 @@ pub(crate) struct Introduction {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Progress {
-    /// The replica has been waiting for a snapshot since this wall-clock second (`wait_bgsave`).
+    /// The wall-clock second since which the replica waits for a snapshot (`wait_bgsave`).
     Waits(i64),
-    /// The replica loads the snapshot. It gets the later stream after its first acknowledgement
+    /// The stream that the replica gets after its first acknowledgement
     /// (`repl_start_cmd_stream_on_ack`).
     Loads(BytesMut),
     Follows,
 }
 
-/// A replica. As in Redis, it counts as online once its snapshot was sent, even before it has
-/// loaded it.
+/// As in Redis, a replica is online once its snapshot was sent, even before it has loaded it.
 #[derive(Debug)]
 pub(crate) struct Replica {
     pub(crate) client: ClientKey,
@@ -92,8 +91,8 @@ impl Replication {
         self.good_replicas
     }
 
-    /// Counts the good replicas. Writes are checked against the last count, which may be older than
-    /// the write (`refreshGoodSlavesCount`).
+    /// Counts the good replicas, which limit writes until the next count
+    /// (`refreshGoodSlavesCount`).
     pub(crate) fn count_good_replicas(&mut self, config: &NodeConfig, now_seconds: i64) {
         if config.min_replicas_to_write == 0 || config.min_replicas_max_lag == 0 {
             return;
@@ -123,17 +122,15 @@ impl Replication {
         self.replicas.iter().any(|replica| !replica.is_online())
     }
 
-    /// Begins a snapshot. A new replica does not know which database the stream has selected, so
-    /// the stream selects it again. A replica forwards its primary's stream unchanged, so its own
-    /// replicas need the database selected there.
+    /// Makes a primary's stream select its database again, which a new replica does not know. The
+    /// replicas of a replica get its primary's stream unchanged.
     pub(crate) fn begin_snapshot(&mut self) {
         if !self.is_replica() {
             self.stream_db = None;
         }
     }
 
-    /// Sends the snapshot to the waiting replicas. `send` returns whether a replica must
-    /// acknowledge the snapshot before it gets the stream.
+    /// `send` returns whether a replica must acknowledge the snapshot before it gets the stream.
     pub(crate) fn share_snapshot(
         &mut self,
         now_seconds: i64,
@@ -148,8 +145,7 @@ impl Replication {
         }
     }
 
-    /// Records an acknowledgement. Returns whether the client is a replica, and the stream that was
-    /// held back while it loaded.
+    /// Returns whether the client is a replica, and the stream that was held back while it loaded.
     pub(crate) fn acknowledge(
         &mut self,
         key: ClientKey,

@@ -24,8 +24,7 @@ pub(crate) struct Received {
     pub(crate) payload: Bytes,
     pub(crate) id: String,
     pub(crate) offset: u64,
-    /// `true` if the length was unknown in advance, so that the primary waits for an
-    /// acknowledgement.
+    /// `true` if the length was unknown, so that the primary waits for an acknowledgement.
     pub(crate) wants_acknowledgement: bool,
 }
 

@@ -1,4 +1,4 @@
-//! A call of a command: one execution.
+//! The context of a command call: one execution.
 
 use super::Server;
 use crate::protocol::args::Args;
