@@ -6,7 +6,6 @@ use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Ou
 
 /// Initial wall-clock time of a bench, on 2023-11-14.
 pub const START: WallTime = WallTime(1_700_000_000_000_000);
-/// Maximum number of rounds per input. No input contains more commands than bytes.
 const ROUNDS_MAX: usize = 1_000_000;
 
 /// A machine under test and its recorded outputs.
@@ -122,8 +121,8 @@ impl<M: Machine> Bench<M> {
         answers.flat_map(|(_, bytes)| bytes.clone()).collect()
     }
 
-    /// Passes an input to the machine and handles all outputs. Connections open and writes are
-    /// synced immediately.
+    /// Passes an input to the machine and handles all outputs. Connects and syncs finish
+    /// immediately.
     pub fn input(&mut self, input: Input<'_>) {
         let mut out = Outputs::default();
         self.machine.handle(input, Now::unstepped(self.now), &mut out);

@@ -24,7 +24,6 @@ pub trait Interlude {
     /// Returns whether the machine can accept bytes from this connection now.
     fn takes(&self, connection: ConnectionId) -> bool;
 
-    /// Handles an input at the time of the interrupted one. Only `Accepted`, `Received`, `Continue`
-    /// and `DiskSynced` are allowed.
+    /// Handles an `Accepted`, `Received`, `Continue` or `DiskSynced` during the interrupted input.
     fn handle(&mut self, input: Input<'_>, out: &mut Outputs);
 }

@@ -25,8 +25,7 @@ pub struct Now {
 }
 
 impl Now {
-    /// Returns the readings of a host whose wall clock was never stepped. Both count from the
-    /// epoch.
+    /// Returns the readings of a host whose wall clock was never stepped.
     pub fn unstepped(wall: WallTime) -> Now {
         Now { wall, monotonic: MonotonicTime(u64::try_from(wall.0).unwrap_or(0)) }
     }

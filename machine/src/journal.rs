@@ -39,8 +39,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// Reports damage once and repairs the files if possible. Returns `true` if the server must
-    /// refuse them.
+    /// Reports damage once and repairs it if possible. Returns `true` if the server must not start.
     pub fn report(&mut self, out: &mut Outputs) -> bool {
         if let Some(damage) = self.damage.take() {
             self.is_refused = damage.response == Response::Refused;

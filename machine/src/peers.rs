@@ -54,8 +54,7 @@ struct Link {
     waiting: Vec<Bytes>,
 }
 
-/// Connections that a server opened, at most one to each peer. While one opens, too many waiting
-/// messages displace the oldest.
+/// Connections that a server opened, at most one to each peer.
 #[derive(Clone, Debug)]
 pub struct Peers {
     links: BTreeMap<u8, Link>,
@@ -78,7 +77,6 @@ impl Peers {
     ) {
         if !self.links.contains_key(&to) {
             let connection = ConnectionId(self.next);
-            // The lower half of the ids belongs to accepted connections.
             self.next = if self.next <= u32::MAX / 2 + 1 { u32::MAX } else { self.next - 1 };
             out.push(Output::Connect { connection, host: host.to_owned(), port });
             self.links.insert(to, Link { connection, is_open: false, waiting: Vec::new() });

@@ -65,7 +65,6 @@ pub(crate) struct Socket {
     pub(crate) peer: Option<(Ipv4Addr, u16)>,
     pub(crate) receive_timeout_ns: Option<u64>,
     pub(crate) send_timeout_ns: Option<u64>,
-    /// Maximum number of pending connections. Further connections get no reply.
     pub(crate) backlog: usize,
 }
 

@@ -26,8 +26,7 @@ use rand_core::SeedableRng;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-/// Nanoseconds that each call takes. If it were 0, a loop that waits for time to pass would not
-/// end.
+/// Nanoseconds that each call takes, so that loops which wait for time to pass end.
 const CALL_NS: u64 = 100;
 /// Maximum number of nanoseconds by which a step may run ahead of the driver's clock.
 pub(crate) const AHEAD_MAX_NS: u64 = 100_000;
@@ -45,8 +44,7 @@ pub fn check(launch: &Launch) -> Result<(), StartError> {
     crate::start::find_program(launch).map(|_| ())
 }
 
-/// Searches the folders of a `PATH` for a program as a shell does. Relative paths start at
-/// `folder`.
+/// Searches the folders of a `PATH` for a program as a shell does, from `folder`.
 pub fn find_program(name: &str, folder: &Path, folders: &str) -> Result<PathBuf, StartError> {
     crate::start::find(name, folder, folders)
 }
@@ -65,7 +63,6 @@ pub struct Group {
     pub(crate) requests: Vec<Request>,
     pub(crate) random: ChaCha8Rng,
     pub(crate) next_number: Number,
-    /// Process numbers in the group by real process id. A reused id maps to the latest process.
     pub(crate) numbers: BTreeMap<i32, Number>,
     pub(crate) senders: BTreeMap<(Number, i32), Number>,
     pub(crate) next_socket: u32,
@@ -192,8 +189,7 @@ impl Group {
         std::mem::take(&mut self.synced)
     }
 
-    /// Returns how often a thread was forced to let others run. Runs with forced turns may not be
-    /// reproducible.
+    /// Returns how often a thread was forced to let others run, which makes runs less reproducible.
     pub fn preempted(&self) -> u32 {
         self.preempted
     }

@@ -27,11 +27,9 @@ pub struct Launch {
     pub seed: u64,
     /// Process id of the first process. Later processes get the following ids.
     pub first_process: u32,
-    /// User id to run as if the caller is root, because some servers refuse to run as root. The
-    /// user must own the folder.
+    /// User to run as if the caller is root. The user must own the folder.
     pub user: Option<u32>,
-    /// Duration of a file sync in microseconds, recorded in [`SyncedFiles`]. If `None`, the kernel
-    /// syncs files.
+    /// Duration of a file sync in microseconds. If `None`, the kernel syncs files.
     pub sync_us: Option<u64>,
 }
 
@@ -137,8 +135,7 @@ pub enum News {
 pub struct Step {
     /// The requests to the network, in order.
     pub requests: Vec<Request>,
-    /// Monotonic microseconds after which the group needs its next step even without news. If
-    /// `None`, the group waits only for news.
+    /// Monotonic microseconds until the next step. If `None`, the group waits only for news.
     pub wake_after_us: Option<u64>,
     /// `true` if every thread waits. Otherwise some threads will run when the clocks advance.
     pub is_idle: bool,

@@ -18,7 +18,6 @@ pub(crate) struct Process {
     pub(crate) clock: Option<usize>,
     pub(crate) knows_number_at: BTreeSet<u64>,
     pub(crate) has_clock_of_parent: bool,
-    /// Status of an ended process until its parent waits for it.
     pub(crate) ended: Option<i32>,
     pub(crate) alarm_ns: Option<(u64, u64)>,
     pub(crate) timers: BTreeMap<i32, SignalTimer>,
@@ -30,8 +29,7 @@ pub(crate) struct SignalTimer {
     pub(crate) sends: Option<(i32, u64)>,
     pub(crate) thread: Option<Number>,
     pub(crate) is_wall: bool,
-    /// `true` for a timer of processor time. It never fires, because computing takes no simulated
-    /// time.
+    /// `true` for a timer of processor time, which never fires.
     pub(crate) counts_work: bool,
     pub(crate) next_ns: Option<u64>,
     pub(crate) interval_ns: u64,
@@ -57,7 +55,6 @@ pub(crate) struct Thread {
     pub(crate) tracee: Tracee,
     pub(crate) process: Number,
     pub(crate) state: State,
-    /// Address of the word that the kernel clears when the thread ends, to wake waiting threads.
     pub(crate) clear_at: u64,
     pub(crate) number_at: u64,
     pub(crate) signals: Vec<i32>,

@@ -13,7 +13,6 @@ pub(crate) const RDHUP: u32 = libc::POLLRDHUP as u32;
 const ROOM: usize = 4096;
 
 impl Files {
-    /// Returns the poll events of a file other than a regular file.
     pub(crate) fn readiness(&self, file: FileId, now: Now) -> u32 {
         match &self.get(file).kind {
             Kind::Socket(socket) => self.socket_readiness(socket),

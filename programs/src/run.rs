@@ -13,8 +13,7 @@ const CALLS_MAX: u64 = 1_000_000;
 /// Maximum number of clock reads without waiting, which is about 12.6 s of polling.
 const LOOKS_MAX: u32 = 300_000;
 
-/// Maximum number of calls in a turn, because a thread with more calls may be polling for the
-/// progress of others.
+/// Maximum number of calls in a turn, because the thread may be polling for others' progress.
 const TURN_CALLS_MAX: u32 = 300;
 const TURN_CPU_NS: u64 = 200_000_000;
 const CPU_MAX_NS: u64 = 20_000_000_000;
@@ -22,8 +21,7 @@ const CPU_MAX_NS: u64 = 20_000_000_000;
 const IDLE_TICKS_MAX: u32 = 500;
 
 impl Group {
-    /// Runs the group until every thread waits or the step has used up its time. The monotonic
-    /// clock must not go back.
+    /// Runs the group until every thread waits or the time is used up. The clock must not go back.
     pub fn step(&mut self, clocks: Clocks) -> Step {
         if clocks.monotonic_us != self.clocks.monotonic_us {
             self.ahead_ns = 0;
@@ -36,8 +34,7 @@ impl Group {
             let Some(number) = self.ready.pop_front() else { break };
             self.run(number);
         }
-        // No thread has run if the group was ahead of the driver's clock, but news may have made
-        // threads ready.
+        // News may have made threads ready.
         self.wake_changed();
         drop(ticking);
         self.finish_step()

@@ -7,12 +7,10 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Size of the stored pieces in bytes. Pieces of zeros are omitted, because servers reserve large
-/// files.
+/// Size of the stored pieces in bytes. Pieces of zeros are omitted.
 const PIECE: usize = 4096;
 
-/// Device, inode and creation time of a file. The time distinguishes it from a later file with the
-/// same inode.
+/// Device, inode and creation time of a file. Inodes are reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Identity(u64, u64, Option<SystemTime>);
 
@@ -87,8 +85,7 @@ impl SyncedFiles {
         self.0.extend(later.0);
     }
 
-    /// Restores all files in a folder and its subfolders. Files that were never synced become
-    /// empty.
+    /// Restores all files in a folder. Files that were never synced become empty.
     pub fn restore(&self, folder: &Path) -> io::Result<()> {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();

@@ -110,7 +110,6 @@ pub(crate) fn image() -> Vec<u8> {
     image.0
 }
 
-/// Returns the ELF header with two segments: the whole page, and the dynamic table within it.
 fn head(dynamic: u64, length: u64) -> Vec<u8> {
     let mut head = Image(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec());
     head.half(&[3, 62]);

@@ -10,8 +10,8 @@ use std::time::Duration;
 use tokio::io::Interest;
 use tokio::sync::Notify;
 
-/// Number of unsent bytes at which the host disconnects a peer, so that one client cannot exhaust
-/// the memory. `client-output-buffer-limit` does not change this limit.
+/// Number of unsent bytes at which a peer is disconnected, regardless of
+/// `client-output-buffer-limit`.
 const OUTGOING_BYTES_MAX: usize = 256 * 1024 * 1024;
 const SLICES_MAX: usize = 64;
 const LINGER: Duration = Duration::from_secs(5);
@@ -48,7 +48,6 @@ impl<S: Stream> Connection<S> {
         self.outgoing.borrow_mut().push_back(bytes);
     }
 
-    /// Ends the connection once the queue is sent.
     pub(crate) fn close(&self) {
         self.closing.set(true);
         if self.outgoing.borrow().is_empty() {
@@ -115,8 +114,7 @@ impl<S: Stream> Connection<S> {
         }
     }
 
-    /// Reads the bytes that have arrived. Returns `None` if there are none, and an empty slice at
-    /// the end.
+    /// Reads the bytes that have arrived. `None` if there are none, and an empty slice at the end.
     pub(crate) fn read<'b>(&self, buffer: &'b mut [u8]) -> io::Result<Option<&'b [u8]>> {
         match self.stream.try_read(buffer) {
             Ok(length) => Ok(Some(&buffer[..length])),

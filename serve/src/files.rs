@@ -1,7 +1,6 @@
-//! A server's files: a snapshot, a log of later writes, and a configuration file.
-//!
-//! The snapshot and the log belong to a generation: `dump.N.rdb` and `appendonly.N.aof`. The file
-//! `generation` names the current one. Renaming that file replaces both atomically.
+//! A server's files. The snapshot and the log belong to a generation: `dump.N.rdb` and
+//! `appendonly.N.aof`. Renaming the file `generation`, which names the current one, replaces both
+//! atomically.
 
 mod found;
 mod lock;
@@ -94,12 +93,10 @@ impl Files {
     }
 }
 
-/// Writes a file atomically, even if the process crashes or the power fails.
 fn write_at_once(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let draft = folder.join(format!("{name}.partial"));
     write_synced(&draft, bytes)?;
     fs::rename(draft, folder.join(name))?;
-    // Windows cannot open a folder as a file.
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 

@@ -1,8 +1,5 @@
-//! Runs a machine as one future ([`serve_guest`]), on its caller's listener, connector, disk and
-//! clock. The caller is a host of a turmoil simulation, or a task of any tokio runtime.
-//!
-//! Dropping the future crashes the process: its connections end, and its [`SharedDisk`] loses the
-//! data that such a crash loses. The machine uses tokio's time and its own random seed.
+//! Runs a machine as one future on its caller's listener, connector, disk and clock, such as in a
+//! turmoil simulation. Dropping the future crashes the process. The machine uses tokio's time.
 
 mod disk;
 mod polled;
@@ -56,8 +53,8 @@ struct Guest<A, C, K> {
     life: Life,
 }
 
-/// Serves a machine until it stops. All work happens inside this future. Fails if another machine
-/// uses the disk, or if the machine refuses the disk's contents.
+/// Serves a machine until it stops. Fails if another machine uses the disk, or if the machine
+/// refuses the disk's contents.
 pub async fn serve_guest<S: ByteStream>(
     boot: impl FnOnce(Beginning) -> Box<dyn Machine>,
     hardware: Hardware<impl Fn() -> Duration + 'static>,

@@ -254,7 +254,6 @@ impl<P: Platform> Host<P> {
     fn write(&self, output: &Output) {
         match self.platform.write(output) {
             Ok(None) => {}
-            // During shutdown the receiver is gone, and the server then syncs the files itself.
             Ok(Some(sync)) => {
                 self.syncs_awaited.set(self.syncs_awaited.get() + 1);
                 drop(self.syncs.send(sync));

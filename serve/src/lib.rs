@@ -1,10 +1,9 @@
-//! Runs machines behind real TCP, with real files and the real clock. [`serve_guest`] instead runs
-//! a machine on the listeners, connections and clocks of another world.
+//! Runs machines behind real TCP, with real files and the real clock, or with [`serve_guest`] on
+//! the listeners, connections and clocks of another world.
 //!
-//! Each machine has its own thread. Each connection has a task that passes on at most one buffer at
-//! a time, so no client can starve the others. [`serve`] runs servers until a signal arrives.
-//! [`serve_staged`] does the same for servers that keep their own time, such as those of a
-//! [`Stage`], which injects faults. The crate has no features.
+//! Each machine has its own thread. [`serve`] runs servers until a signal arrives. [`serve_staged`]
+//! does the same for servers that keep their own time, such as those of a [`Stage`], which injects
+//! faults. The crate has no features.
 
 #![forbid(unsafe_code)]
 
@@ -81,9 +80,8 @@ pub enum ServeError {
     System(std::io::Error),
 }
 
-/// Serves until SIGINT or SIGTERM. Once all servers answer requests, passes the ready line to
-/// `announce`, and later each warning. `announce` may end the servers. Fails if the servers cannot
-/// start, or a disk fails.
+/// Serves until SIGINT or SIGTERM. Passes the ready line and later warnings to `announce`, which
+/// may end the servers. Fails if the servers cannot start, or a disk fails.
 pub fn serve(
     start: impl FnOnce() -> Result<Serving, ServeError>,
     announce: impl FnMut(Announcement<'_>) -> ControlFlow<()>,

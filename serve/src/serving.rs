@@ -55,8 +55,8 @@ pub(crate) fn ready_line(addresses: &[(&'static str, SocketAddr)]) -> String {
 }
 
 impl Serving {
-    /// Starts servers, each on its own thread of a tokio runtime. Fails if the operating system
-    /// refuses a resource.
+    /// Starts servers. The caller must be in a tokio runtime. Fails if the system refuses a
+    /// resource.
     pub fn start(members: Vec<Member>) -> Result<Serving, ServeError> {
         let (report, events) = mpsc::unbounded_channel();
         let (mut addresses, mut threads) = (Vec::new(), Vec::new());
@@ -79,8 +79,7 @@ impl Serving {
         self.announcing(stop, |_| ControlFlow::Continue(())).await
     }
 
-    /// Serves as [`Serving::until`] does, and passes events to `announce`, which may end the
-    /// servers.
+    /// Serves as [`Serving::until`] does. `announce` receives events, and may end the servers.
     pub async fn announcing(
         self,
         stop: impl Future<Output = ()>,
@@ -131,8 +130,7 @@ async fn all_ended(events: &mut mpsc::UnboundedReceiver<Event>) -> Result<(), Se
 }
 
 /// Opens a listener for each server, at consecutive ports from `port` on, or at free ports if it is
-/// 0. Connections use keep-alive to detect vanished peers. The caller must be in a tokio runtime.
-/// Fails if an address is taken, or too few ports remain.
+/// 0. The caller must be in a tokio runtime. Fails if an address is taken, or too few ports remain.
 pub fn listen(bind: IpAddr, port: u16, count: u16) -> Result<Vec<TcpListener>, ServeError> {
     if port > 0 && u32::from(port) + u32::from(count) > 65_536 {
         let fit = "the ports of all servers do not fit below 65536: expected a smaller port, or 0";

@@ -231,7 +231,6 @@ impl Stage {
         self.input_through(server, input, |_| {});
     }
 
-    /// Passes an input to a machine, whose outputs `through` may change.
     fn input_through(
         &mut self,
         server: usize,

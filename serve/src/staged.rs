@@ -38,8 +38,7 @@ pub trait Staged: 'static {
     fn closed(&mut self, socket: u64);
     /// Takes the due outputs in order.
     fn take_sent(&mut self) -> Vec<(u64, Sent)>;
-    /// Advances to the given time since the ready line. Called before each input and at
-    /// [`Staged::next`].
+    /// Advances to the given time since the ready line. Called before each input and at `next`.
     fn pass(&mut self, _now: Duration) {}
     /// Returns the time at which the servers next act without input.
     fn next(&self) -> Option<Duration> {
@@ -67,8 +66,8 @@ struct Shared<S> {
     opened: Cell<u64>,
 }
 
-/// Serves until SIGINT or SIGTERM. Passes the ready line to `announce`, which may end the servers.
-/// Fails if the servers cannot start.
+/// Serves until SIGINT or SIGTERM. Passes the ready line to `announce`. Fails if servers cannot
+/// start.
 pub fn serve_staged<S: Staged>(
     start: impl FnOnce() -> Result<Staging<S>, ServeError>,
     announce: impl FnOnce(Announcement<'_>) -> ControlFlow<()>,
@@ -83,8 +82,8 @@ pub fn serve_staged<S: Staged>(
     })
 }
 
-/// Serves until `stop`, or until the servers have stopped. The caller must be in a [`LocalSet`].
-/// Fails if a listener has no address.
+/// Serves until `stop` or the end of the servers. The caller must be in a [`LocalSet`]. Fails if a
+/// listener has no address.
 pub async fn stage<S: Staged>(
     staging: Staging<S>,
     stop: impl Future<Output = ()>,
@@ -114,7 +113,6 @@ pub async fn stage<S: Staged>(
 }
 
 impl<S: Staged> Shared<S> {
-    /// Advances time and sends outputs until the servers have stopped.
     async fn live(&self) {
         loop {
             self.pass();
@@ -157,7 +155,6 @@ impl<S: Staged> Shared<S> {
                     return;
                 }
             }
-            // An error means that the peer is gone.
             let _ = write.shutdown().await;
         });
         self.pass();
@@ -192,7 +189,6 @@ impl<S: Staged> Shared<S> {
             match sent {
                 Sent::Bytes(bytes) => {
                     if let Some(open) = sockets.get(&socket) {
-                        // A closing socket accepts no more output.
                         let _ = open.send(bytes);
                     }
                 }

@@ -35,7 +35,6 @@ impl Stream for TcpStream {
     }
 
     fn finish(&self) {
-        // A failure means that the peer is gone.
         let _ = SockRef::from(self).shutdown(Shutdown::Write);
     }
 

@@ -1,9 +1,6 @@
-//! Writes docs/anomalies.md. For each anomaly, the table has the median number of seeds until it
-//! appears, over 20 disjoint ranges, and the number of the same runs in which its safe twin shows
-//! it.
-//!
-//! Run `cargo run --release --example anomalies > docs/anomalies.md`. The arguments are the length
-//! of a range (100), the number of threads (all cores, like 0), and a prefix of row ids (all rows).
+//! Writes docs/anomalies.md: `cargo run --release --example anomalies > docs/anomalies.md`.
+//! The arguments are the length of a range of seeds (100), the number of threads (0 for all cores),
+//! and a prefix of row ids (all rows).
 
 #[path = "../tests/simulation/anomalies/measure.rs"]
 mod measure;

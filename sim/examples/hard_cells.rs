@@ -5,11 +5,9 @@
 //! cargo run --release -p fencepost --example hard_cells -- [TRIALS] [RUNS_MAX] [CELL]
 //! ```
 //!
-//! The output is a Markdown table. For each hard case (or those whose name contains CELL) and
-//! strategy, it has the medians over 20 trials of the runs and of the processor time to the first
-//! violation. It also has the two-sided p of the Mann-Whitney rank test against uniform. Trial n
-//! begins at seed 1,000,000 n. A trial without a violation after 2,000 runs counts as slower than
-//! all others.
+//! The Markdown table has the medians over 20 trials for each hard case and strategy, and the
+//! two-sided p of the Mann-Whitney rank test against uniform. Trial n begins at seed 1,000,000 n. A
+//! trial without a violation after 2,000 runs counts as slower than all others.
 
 use fencepost::engine::Engine;
 use fencepost::setup::scenario::{Scenario, Strategy};
@@ -199,8 +197,7 @@ fn median(mut values: Vec<u64>) -> u64 {
     values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(0)
 }
 
-/// Returns the p value by the normal approximation of the Mann-Whitney rank test, corrected for
-/// ties and continuity.
+/// Returns the p value of the Mann-Whitney test (normal approximation, with ties and continuity).
 fn chance_of(one: &[u64], other: &[u64]) -> String {
     let mut all: Vec<u64> = one.iter().chain(other).copied().collect();
     all.sort_unstable();

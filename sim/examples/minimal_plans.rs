@@ -1,6 +1,5 @@
-//! Prints the sizes of plans before and after minimization, over N violations. Run `cargo run
-//! --release --example minimal_plans -- 200`. Seeds count from 0, each with every lock and family,
-//! until there are N violations.
+//! Prints the sizes of plans before and after minimization, over N violations: `cargo run --release
+//! --example minimal_plans -- 200`.
 
 use fencepost::diagnosis::{
     Extent, Memory, Minimal, Rates, Target, Trials, diagnose_one, minimise,

@@ -1,10 +1,9 @@
 //! Runs workloads whose instructions `benches/instructions.sh` counts.
 //!
-//! The arguments are `KIND RUNS`. KIND is `fast`, `turmoil`, `bare` (the fast engine with a byte
-//! for each command and reply, without locks and servers), `stock` and `stock-bare` (both on stock
-//! turmoil), `direct` (the same commands passed to a server without any world), `failover` (one
-//! primary, two replicas, three Sentinels, a storage and three processes), `masters` (Redlock over
-//! five) or `judged` (like `failover`, then judged and summarized as in a sweep).
+//! The arguments are `KIND RUNS`. KIND is `fast`, `turmoil`, `bare` (without locks and servers),
+//! `stock` and `stock-bare` (both on stock turmoil), `direct` (a server without a world),
+//! `failover` (Redis with Sentinels), `masters` (Redlock over five) or `judged` (like `failover`,
+//! then summarized as in a sweep).
 
 #[path = "../benches/engines/stock.rs"]
 mod stock;

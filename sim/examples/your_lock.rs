@@ -104,7 +104,6 @@ mod tests {
 
     #[test]
     fn a_pause_between_get_and_del_removes_anothers_lock() {
-        // Slow messages widen the short window between the two commands.
         let slow = your_lock().seeds(0..300).scenario(|scenario| {
             scenario.timing.latency = SpanRange::new(Span::millis(20), Span::millis(80));
             scenario.ttl = Span::secs(2);

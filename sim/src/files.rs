@@ -21,8 +21,7 @@ pub struct FileError {
     pub error: io::Error,
 }
 
-/// Writes a file atomically. Replaces the target of a symbolic link, and writes to a device or a
-/// pipe in place.
+/// Writes a file atomically, or to a device or a pipe in place. Follows symbolic links.
 pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
     let written = place::find(path).and_then(|place| match place {
         Place::File(path) => replace(&path, content),
@@ -31,8 +30,7 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
     written.map_err(|error| FileError { path: path.to_owned(), error })
 }
 
-/// Waits for an exclusive lock on the folder of `path`. Has no effect on Windows or on file systems
-/// without locks.
+/// Waits for an exclusive lock on the folder of `path`, on systems with such locks.
 pub(crate) fn lock_folder(path: &Path) -> Result<Option<File>, FileError> {
     let folder = folder_of(path);
     let open = |()| cfg!(unix).then(|| File::open(folder)).transpose();
@@ -46,8 +44,7 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Replaces a file by a rename, and syncs the folder. Removes half-written files of earlier
-/// processes.
+/// Replaces a file by a rename, and removes half-written files of earlier processes.
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = folder_of(path);
     std::fs::create_dir_all(folder)?;
@@ -73,7 +70,6 @@ fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     }
 }
 
-/// Syncs a folder, if the file system and the operating system support that.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(not(unix)) {
         return Ok(());

@@ -2,9 +2,7 @@
 //! violation of mutual exclusion.
 //!
 //! Entry points: [`testing`] for tests of your own lock, [`RunSpec`] for a single run, and the
-//! program `fencepost` ([`cli`]). [`setup`] has the inputs of a run, `world` has time, hosts and
-//! the network, [`hosts`] the software on them, and the [`engine`] drives them. [`diagnosis`] finds
-//! causes and [`studies`] run many seeds. The crate has no features.
+//! program `fencepost` ([`cli`]). The crate has no features.
 
 pub mod setup;
 

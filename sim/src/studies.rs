@@ -1,6 +1,5 @@
 //! Studies, which make many runs to answer one question, such as a [`sweep`] over seeds. A study
-//! returns a document of `fencepost_reports`. Only `play` returns none: it plays a plan in real
-//! time.
+//! returns a document of `fencepost_reports`, except `play`, which plays a plan in real time.
 
 #[doc(hidden)]
 pub mod bench;

@@ -78,8 +78,7 @@ pub struct LockTest {
 }
 
 impl LockTest {
-    /// Creates a test of the built-in scenario without faults, with seeds 0 to 99, expected to be
-    /// safe.
+    /// Creates a test of the built-in scenario without faults, with seeds 0 to 99, expected safe.
     pub fn new(lock: &'static Definition) -> LockTest {
         LockTest {
             lock,

@@ -39,7 +39,6 @@ impl Real {
     }
 }
 
-/// Replaces addresses, which differ between fake-redis and redis-server.
 fn comparable(answer: &[u8]) -> String {
     let text = String::from_utf8_lossy(answer).into_owned();
     let mut parts = text.split("0x");

@@ -1,6 +1,5 @@
 //! Sends arbitrary bytes to a Chubby replica, which must still name the master to the next client.
-//! Pieces 0 to 2 are bytes on three connections, piece 3 lets time pass, and piece 4 reconnects. If
-//! the input begins with 5, the replica is one of five, and connection 0 is from another replica.
+//! The input begins with 5 for a replica of five, whose connection 0 is from another replica.
 
 use crate::bench::{Bench, START};
 use fencepost_chubby::{Chubby, Config, Member};

@@ -130,7 +130,6 @@ fn check_input(steps: Vec<Step>) {
         );
         out.clear();
     }
-    // After a month, every pause and every sleep has ended.
     now.0 += 2_600_000_000_000;
     node.handle(Input::Timer, Now::unstepped(now), &mut out);
     node.handle(

@@ -1,7 +1,5 @@
-//! Sends arbitrary bytes to an etcd server, which must still tell the next client its version.
-//! Pieces 0 to 2 are bytes on three connections, piece 3 lets time pass, piece 4 reconnects, and
-//! piece 5 is bytes on the connection that the server last opened to a member. If the input begins
-//! with 5, the server is one of three.
+//! Sends arbitrary bytes to an etcd server, which must still tell the next client its version. The
+//! input begins with 5 for a server of three. Piece 5 is from the member that it last connected to.
 
 use crate::bench::{Bench, START};
 use crate::pieces;
@@ -9,8 +7,7 @@ use fencepost_etcd::{Config, Etcd, Member};
 use fencepost_machine::{DiskImage, Input, Now};
 
 const QUESTION: &[u8] = b"GET /version HTTP/1.1\r\nHost: etcd-1\r\n\r\n";
-/// Number of timer events before the first piece, and their interval in milliseconds. A standalone
-/// server becomes the leader in this time.
+/// Number of timer events before the first piece, and their interval in milliseconds.
 const WAKES: (u32, u64) = (25, 100);
 
 pub(super) fn run(input: &[u8]) {

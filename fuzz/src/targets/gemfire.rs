@@ -1,6 +1,5 @@
-//! Sends arbitrary bytes to a GemFire server, which must still answer the next client.
-//! Pieces 0 to 2 are bytes on three connections, piece 3 lets time pass, and piece 4 reconnects. If
-//! the input begins with 5, the server is one of three, and connection 0 is from another server.
+//! Sends arbitrary bytes to a GemFire server, which must still answer the next client. The input
+//! begins with 5 for a server of three, whose connection 0 is from another server.
 
 use crate::bench::{Bench, START};
 use fencepost_gemfire::{Config, GemFire, Server};

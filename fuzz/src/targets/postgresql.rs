@@ -1,6 +1,4 @@
 //! Sends arbitrary bytes to a PostgreSQL server, whose clients must receive complete messages.
-//! Pieces 0 and 1 are from two clients with a session, piece 2 is from a stranger, piece 3 lets
-//! time pass, and piece 4 reconnects the stranger.
 
 use crate::bench::{Bench, START};
 use fencepost_machine::{ConnectionId, DiskImage, Now};

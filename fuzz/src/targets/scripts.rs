@@ -6,7 +6,6 @@ use crate::targets::Corpus;
 use arbitrary::Unstructured;
 use fake_redis::{DiskImage, NodeConfig};
 
-/// A script whose result must not depend on earlier scripts.
 const LOOK: &[u8] =
     b"local seen = {} for name, library in pairs(_G) do if type(library) == 'table' \
     then local count = 0 for key in pairs(library) do count = count + 1 end \

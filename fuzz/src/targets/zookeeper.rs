@@ -1,8 +1,5 @@
-//! Sends arbitrary bytes to a ZooKeeper server. A standalone server must still serve the next
-//! client.
-//! Piece 0 is from a client with a session, pieces 1 and 2 are from two strangers, piece 3 lets
-//! time pass, piece 4 reconnects the strangers, and piece 6 is from the member that the server last
-//! connected to. If the input begins with 5, the server is one of three.
+//! Sends arbitrary bytes to a ZooKeeper server, which must still serve the next client. The input
+//! begins with 5 for a server of three. Piece 6 is from the member that it last connected to.
 
 use crate::bench::{Bench, START};
 use crate::pieces;

@@ -6,11 +6,10 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Range of the servers' ports. Outgoing connections use higher ports, from 32768 (Linux) or 49152
-/// (BSD).
+/// Outgoing connections use higher ports, from 32768 (Linux) or 49152 (BSD).
 const PORTS: std::ops::Range<u32> = 15_000..32_000;
 const PORTS_PER_PROCESS: u32 = 61;
-/// Largest number of polls. They take two minutes in total, because CI machines may be busy.
+/// Number of polls within two minutes. CI machines may be slow.
 const LOOKS_MAX: u32 = 2_400;
 const LOOK_PAUSE: Duration = Duration::from_millis(50);
 
@@ -22,8 +21,8 @@ pub fn free_port() -> u16 {
     for _ in PORTS {
         let step = start.wrapping_add(GIVEN.fetch_add(1, Ordering::Relaxed));
         let port = u16::try_from(PORTS.start + step % (PORTS.end - PORTS.start)).unwrap();
-        // Connects instead of binding the port. Otherwise, a child process that another thread
-        // starts at this moment could inherit the socket and keep the port open.
+        // Connects instead of binding the port, because child processes of other threads could
+        // inherit the socket.
         if TcpStream::connect(("127.0.0.1", port)).is_err() {
             return port;
         }
@@ -57,8 +56,8 @@ pub fn wait_until_ready<R>(
     })
 }
 
-/// Sends a signal by name. After `STOP`, waits until all threads have stopped, because on a busy
-/// machine they run for a while after kill(2) has returned. Panics if the process does not exist.
+/// Sends a signal by name. After `STOP`, waits until all threads have stopped. Panics if the
+/// process does not exist.
 pub fn signal(pid: u32, name: &str) {
     let sent = Command::new("kill").args([format!("-{name}"), pid.to_string()]).status();
     assert!(sent.unwrap().success(), "kill -{name} {pid}");
@@ -67,10 +66,8 @@ pub fn signal(pid: u32, name: &str) {
     }
 }
 
-/// Returns whether all threads are in state T of `proc_pid_stat(5)`.
 fn is_stopped(pid: u32) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
-    // A thread that has exited meanwhile counts as stopped.
     let states = threads.filter_map(|thread| read_to_string(thread.ok()?.path().join("stat")).ok());
     // The program's name before the state may contain parentheses.
     let mut states = states.filter_map(|stat| Some(stat.rsplit_once(") ")?.1.starts_with('T')));

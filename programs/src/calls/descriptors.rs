@@ -36,8 +36,7 @@ impl Group {
         })
     }
 
-    /// Lets the kernel copy between two of its own files. Copies with an emulated file fail, so
-    /// that programs fall back to other calls.
+    /// Lets the kernel copy between its own files. Other copies fail, and programs use other calls.
     fn native_unless(&self, descriptors: [u64; 2]) -> Outcome {
         let is_ours = |one: &u64| (*one as i32) < 3 || (*one as i32) >= FIRST_DESCRIPTOR;
         if descriptors.iter().any(is_ours) { fails(libc::EINVAL) } else { Outcome::Native }
@@ -185,8 +184,6 @@ impl Group {
         Outcome::Done(result)
     }
 
-    /// Asks the kernel whether a descriptor is non-blocking. The kernel executes the calls that
-    /// change this flag.
     pub(super) fn is_nonblocking(&self, call: &Call) -> bool {
         let path = format!("/proc/{}/fdinfo/{}", call.memory.0, call.descriptor());
         let text = std::fs::read_to_string(path).unwrap_or_default();

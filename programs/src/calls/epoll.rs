@@ -23,7 +23,6 @@ impl Group {
         let target = target as i32;
         let Some(set) = self.file_of(call) else { return fails(libc::EBADF) };
         let Some(file) = self.file(call.process, target) else {
-            // The descriptor is a regular file, which epoll cannot watch.
             return fails(libc::EPERM);
         };
         let (events, data) = (call.memory.u32(event), call.memory.u64(event + 4));

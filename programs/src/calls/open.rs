@@ -13,8 +13,8 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
-/// Folder in which each JVM creates a file named after its process id. Concurrent runs have the
-/// same ids, so this folder is hidden, and JVMs create no file.
+/// JVMs create a file named after their process id in this folder, where those of concurrent runs
+/// would collide. It is hidden, so they create no file.
 const SHARED_BY_JVMS: &str = "/tmp/hsperfdata_";
 
 /// Fixed contents of files about memory usage, which differs between runs.
@@ -79,7 +79,6 @@ impl Group {
         from.map(|from| from.join(path))
     }
 
-    /// Returns the path with all links resolved. Paths in `/proc` contain the real process id.
     fn leads_to(&self, process: Number, path: &Path) -> String {
         let real = self.process(process).memory.0;
         let plain = without_dots(path);
@@ -153,8 +152,7 @@ impl Group {
     }
 }
 
-/// Returns a path under which a traced process can open the text, and the file that must stay open
-/// until then.
+/// Returns a path to the text for a traced process, and a file that must stay open until its use.
 fn shown_to_others(text: &str) -> io::Result<(String, Option<File>)> {
     let file = file_with(text)?;
     let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
@@ -177,7 +175,6 @@ fn own_descriptor_path(plain: &Path) -> Option<PathBuf> {
     Some(Path::new("/proc/self/fd").join(number))
 }
 
-/// Removes `.` and `..` from a path, as if no component were a link.
 fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

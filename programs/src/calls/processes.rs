@@ -42,7 +42,6 @@ impl Group {
         })
     }
 
-    /// Creates a thread or process. Clears the flags that would exclude it from tracing.
     fn clone_call(&mut self, call: &Call) -> Outcome {
         if call.arguments[0] & NAMESPACES as u64 != 0 {
             return fails(libc::EPERM);
@@ -142,8 +141,8 @@ impl Group {
             }
             let real = process.real.0;
             if target == call.process {
-                // If a process signals itself, the kernel must deliver the signal before the
-                // emulated call returns.
+                // A process that signals itself must receive the signal before the emulated call
+                // returns.
                 self.inject(call.thread, (libc::SYS_kill, [real as u64, signal, 0, 0, 0, 0]));
                 self.check_signals(target);
                 continue;

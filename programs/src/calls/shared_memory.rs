@@ -4,8 +4,7 @@ use super::{Call, Outcome, fails};
 use crate::group::Group;
 use crate::segment::Segment;
 
-/// Layout of `struct shmid_ds`: its size, and the offsets of the segment's size and of the number
-/// of attached processes.
+/// Size of `struct shmid_ds`, and offsets of the segment's size and the number of attachments.
 const INFORMATION: usize = 112;
 const SIZE_AT: usize = 48;
 const ATTACHED_AT: usize = 88;

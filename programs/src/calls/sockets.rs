@@ -9,7 +9,7 @@ use crate::interface::{News, Request, SocketId};
 use crate::process::Interest;
 use std::net::Ipv4Addr;
 
-/// Time in nanoseconds for which the kernel tries to connect to a machine that does not answer.
+/// Time in nanoseconds after which Linux stops trying to connect to a silent machine.
 const CONNECT_MAX_NS: u64 = 127_000_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -45,7 +45,6 @@ impl Socket {
         }
     }
 
-    /// Shuts down one or both directions. Shutting down both closes the connection.
     fn shuts(&mut self, id: SocketId, reading: bool, writing: bool) -> Option<Request> {
         let was_closed = self.reads_no_more && self.is_shut;
         let ends = writing && !self.is_shut;

@@ -10,7 +10,7 @@ use rand_core::Rng;
 
 const BYTES_MAX: u64 = 1 << 24;
 const PLACES_MAX: u64 = 1024;
-/// Maximum size in bytes of an atomic write to a pipe.
+/// Value of `PIPE_BUF` in bytes.
 const ATOMIC: usize = 4096;
 
 impl Call {

@@ -18,8 +18,7 @@ impl Group {
         self.keeps_memory_of(process, number);
         self.thread(number).tracee.go(0);
         if others && is_first {
-            // The kernel reports the end of a process's first thread only after all others have
-            // ended.
+            // The kernel reports the end of a process's first thread after that of all others.
             self.clears(number);
             self.threads.remove(&number);
             return Turn::IsOver;

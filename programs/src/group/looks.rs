@@ -8,8 +8,7 @@ use crate::vdso::image;
 use libc::{c_long, user_regs_struct};
 use std::cell::RefCell;
 
-/// Pairs of a number of clock reads without waiting, and the nanoseconds that each later read
-/// takes.
+/// Numbers of clock reads without waiting, and the nanoseconds that each later read takes.
 const LOOKS: [(u32, u64); 2] = [(50_000, 50_000), (1_000, 2_000)];
 /// Maximum number of clock reads of a thread before other ready threads run.
 const LOOKS_MAX_BESIDE_OTHERS: u64 = 100;
@@ -63,12 +62,10 @@ impl Group {
         looks as u32
     }
 
-    /// Maps the clock page and the replacement of the vDSO, whose address it returns.
     pub(crate) fn gives_clock(&mut self, number: Number) -> Option<u64> {
         let process = self.thread(number).process;
         self.takes_clock(process);
         let tracee = self.thread(number).tracee;
-        // After `execve`, the thread makes the injected calls at the program's entry.
         tracee.end_of_call();
         let before = tracee.registers();
         let code = tracee.peek(before.rip);
@@ -121,7 +118,6 @@ impl Group {
         mapped == Some(at)
     }
 
-    /// Gives a forked process its own clock page.
     pub(crate) fn separates_clock(&mut self, number: Number) {
         let (process, tracee) = (self.thread(number).process, self.thread(number).tracee);
         let state = self.process(process);

@@ -53,8 +53,7 @@ impl Group {
         spared & bit == 0
     }
 
-    /// Emulates `rdtsc` and `rdtscp` with the monotonic clock. Returns `false` for any other
-    /// instruction.
+    /// Emulates `rdtsc` and `rdtscp` with the monotonic clock.
     fn emulates_instruction(&mut self, number: Number) -> bool {
         let thread = self.thread(number);
         let (tracee, memory) = (thread.tracee, self.process(thread.process).memory);
@@ -142,8 +141,8 @@ impl Group {
         (at != 0).then(|| memory.u64(at))
     }
 
-    /// Lets the kernel execute the call without descriptors, so that it delivers the pending signal
-    /// with the call's signal mask.
+    /// Lets the kernel execute the call without descriptors, and deliver the signal with the call's
+    /// mask.
     pub(crate) fn waits_in_the_kernel(&mut self, number: Number) {
         let thread = self.thread(number);
         let mut registers = thread.registers;

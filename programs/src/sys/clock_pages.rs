@@ -11,10 +11,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) const PAGE: usize = 4096;
 const PAGES: usize = 512;
 
-// The functions of the vDSO. Each read increments a counter in the shared page. The result is the
+// The functions of the vDSO. Each read increments a counter in the shared page, and returns the
 // clock at the tracer's last resume plus one step per read. Without budget, and for clocks of other
-// processes, the functions make the system call. The shared page precedes the image in memory, in
-// which the functions are at `CODE_AT`.
+// processes, they make the system call.
 global_asm!(
     ".pushsection .text.fencepost_vdso, \"ax\", @progbits",
     ".hidden fencepost_vdso_clock_gettime, fencepost_vdso_gettimeofday, fencepost_vdso_time",
@@ -125,7 +124,6 @@ pub(crate) fn functions() -> (&'static [u8], [(&'static str, usize); 4]) {
     (bytes, functions)
 }
 
-/// Contents of the shared page, which the functions of the vDSO read.
 #[repr(C)]
 struct Shared {
     monotonic_ns: AtomicU64,

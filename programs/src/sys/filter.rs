@@ -13,11 +13,9 @@ const NUMBER_AT: u32 = 0;
 const ARCHITECTURE_AT: u32 = 4;
 const ARGUMENTS_AT: u32 = 16;
 
-/// First of the `ioctl` commands that query network interfaces.
 pub(crate) const FIRST_QUESTION: u64 = 0x8900;
 
-/// First emulated descriptor other than 0, 1 and 2. The kernel executes calls on the descriptors in
-/// between.
+/// First emulated descriptor after 2. The kernel executes calls on the descriptors in between.
 pub(crate) const FIRST_DESCRIPTOR: i32 = 256;
 
 #[rustfmt::skip]
@@ -25,8 +23,8 @@ const ON_DESCRIPTORS: &[c_long] = &[
     libc::SYS_read, libc::SYS_write, libc::SYS_close, libc::SYS_readv, libc::SYS_writev,
     libc::SYS_dup,
 ];
-/// Calls on descriptors with two kinds of commands that stop the thread: the first number, and all
-/// numbers from the second on.
+/// Calls on descriptors that stop the thread only for one command, or for all commands from a
+/// number on.
 const COMMANDS_ON_DESCRIPTORS: &[(c_long, u32, u32)] = &[
     (libc::SYS_fcntl, libc::F_DUPFD as u32, libc::F_DUPFD_CLOEXEC as u32),
     (libc::SYS_ioctl, libc::FIONREAD as u32, FIRST_QUESTION as u32),

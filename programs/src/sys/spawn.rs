@@ -23,7 +23,6 @@ pub(crate) struct Image {
     pub(crate) user: Option<libc::uid_t>,
 }
 
-/// Forks a child and returns it, stopped before it executes the program.
 pub(crate) fn spawn(image: &Image) -> Result<Tracee, StartError> {
     let pointers = |texts: &[CString]| -> Vec<*const c_char> {
         texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
@@ -90,8 +89,7 @@ unsafe fn become_program(
     }
 }
 
-/// Opens an empty standard input and files for the outputs. These files stay empty, because the
-/// tracer takes the output.
+/// Opens an empty standard input, and output files, which stay empty.
 unsafe fn prepare_descriptors() {
     // SAFETY: the calls affect only descriptors of the child, and all pointers are live.
     unsafe {
@@ -153,14 +151,12 @@ pub(crate) fn signal_process(process: pid_t, signal: i32) -> i64 {
     }
 }
 
-/// Sends a timer's signal to the thread or, if `thread` is `None`, to any thread of the process.
 pub(crate) fn signal_of_timer(
     (process, thread): (pid_t, Option<pid_t>),
     signal: i32,
     (timer, overrun, value): (i32, u32, u64),
 ) {
-    // The words are those of a timer's `siginfo_t`: signal and error, code, timer and overrun,
-    // value.
+    // The words are those of a timer's `siginfo_t`.
     let mut told = [0u64; 16];
     told[0] = signal as u32 as u64;
     told[1] = libc::SI_TIMER as u32 as u64;

@@ -27,7 +27,6 @@ pub(crate) enum Stop {
     Killed(i32),
 }
 
-/// The words of a `siginfo_t`: signal, error, code, and data.
 pub(crate) struct SignalInfo([u32; 32]);
 
 impl SignalInfo {
@@ -246,8 +245,8 @@ impl Tracee {
         }
     }
 
-    /// Executes a system call in a thread that is stopped at another call. Returns the result and
-    /// the signals that arrived during the call.
+    /// Executes a system call in a thread that is stopped at another call. Returns its result and
+    /// the signals that arrived.
     pub(crate) fn inject(
         self,
         registers: &user_regs_struct,

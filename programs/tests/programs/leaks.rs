@@ -19,7 +19,6 @@ fn what_would_leak_is_emulated() {
 
 #[test]
 fn a_leak_that_is_not_emulated_shows_as_a_difference_between_two_runs() {
-    // The timestamp of the new file is the real time.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("made").display().to_string();
     let script = format!("rm -f {path}; : > {path}; stat -c %y {path}");
@@ -56,7 +55,6 @@ fn what_the_processor_draws_shows_as_a_difference_between_two_runs() {
 fn the_number_of_the_processor_is_a_difference_if_two_runs_print_another() {
     let source = "#include <cpuid.h>\n#include <stdio.h>\nint main() { unsigned a, b, c, d; \
                   __cpuid(1, a, b, c, d); printf(\"%3d\\n\", b >> 24); }";
-    // Each tracer thread uses its own core, if the machine has two.
     let run = || std::thread::spawn(|| run_c(source)).join().unwrap();
     let (Some(one), Some(other)) = (run(), run()) else { return };
     assert_eq!(one.stdout == other.stdout, one.calls == other.calls, "{}", one.stdout);

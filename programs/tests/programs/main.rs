@@ -22,7 +22,6 @@ fn shell(script: &str) -> Alone {
     run_alone(&launch(&["/bin/sh", "-c", script]))
 }
 
-/// Compiles a C program. Returns `None` with a message if no compiler is installed.
 fn compiled(folder: &tempfile::TempDir, source: &str) -> Option<String> {
     let (text, program) = (folder.path().join("a.c"), folder.path().join("a"));
     std::fs::write(&text, source).unwrap();
@@ -41,8 +40,8 @@ fn run_c(source: &str) -> Option<Alone> {
     compiled(&folder, source).map(|program| run_alone(&launch(&[&program])))
 }
 
-/// Runs a Python script under the process name `name`. Returns `None` with a message if Python is
-/// not installed. The script can use `libc`, and `code`, which turns machine code into a function.
+/// Runs a Python script under the process name `name`, if Python is installed. The script can use
+/// `libc`, and `code`, which turns machine code into a function.
 fn python(name: &str, script: &str) -> Option<Alone> {
     let prelude = format!(
         "import ctypes, mmap, os, signal, sys, time\n\

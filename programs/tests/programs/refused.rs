@@ -110,13 +110,10 @@ fn a_32_bit_program_is_refused_by_name() {
     assert!(not_emulated(&run).contains("a 32-bit program"), "{}", not_emulated(&run));
 }
 
-/// Returns a 32-bit program of one page that exits with status 3.
 fn small_elf() -> Vec<u8> {
     let mut file = b"\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x03\0".to_vec();
-    // The header continues with the version, the entry, the only segment's offset, sizes and
-    // counts.
+    // The header continues with version, entry, the segment's offset, sizes and counts.
     let header = [1u32, 0x0804_8054, 52, 0, 0, 52 | 32 << 16, 1, 0];
-    // The only segment is executable and covers the whole file.
     let segment = [1u32, 0, 0x0804_8000, 0x0804_8000, 94, 94, 5, 4096];
     header.into_iter().chain(segment).for_each(|word| file.extend(word.to_le_bytes()));
     // The machine code is `mov eax, 1; mov ebx, 3; int 0x80`.

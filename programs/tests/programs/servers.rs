@@ -11,7 +11,6 @@ const SECOND_US: u64 = 1_000_000;
 const RELEASE: &str = "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) \
                        end return 0";
 
-/// Returns the launch of a redis-server, or `None` with a message if it is not installed.
 fn redis(name: &str, folder: &Path, more: &[&str]) -> Option<Launch> {
     let path = std::env::var("PATH").unwrap_or_default();
     let Ok(program) = fencepost_programs::find_program("redis-server", folder, &path) else {

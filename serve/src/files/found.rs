@@ -8,14 +8,12 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// Returns the current generation, which is 0 before the server first replaces its files.
 pub(super) fn generation(folder: &Path) -> Result<u64, ServeError> {
     let path = folder.join(GENERATION);
     match read(&path)? {
         Some(text) => std::str::from_utf8(&text)
             .ok()
             .and_then(|text| text.trim().parse().ok())
-            // The first generation is 0, for which the server writes no file.
             .filter(|number| *number > 0)
             .ok_or_else(|| damaged(&path, "expected a number of at least 1")),
         None if has_later_files(folder)? => {
@@ -25,8 +23,8 @@ pub(super) fn generation(folder: &Path) -> Result<u64, ServeError> {
     }
 }
 
-/// Returns whether the folder has files of a later generation than 0. If the first log exists, the
-/// server crashed before it wrote `generation`, which is no damage.
+/// Returns whether the folder has files of a later generation than 0. If the first log still
+/// exists, the server crashed during the change, which is no damage.
 fn has_later_files(folder: &Path) -> Result<bool, ServeError> {
     if append_only_path(folder, 0).exists() {
         return Ok(false);
@@ -56,8 +54,7 @@ fn damaged(path: &Path, what: &str) -> ServeError {
     ServeError::Damaged { path: path.to_owned(), what: what.to_owned() }
 }
 
-/// Reads a file. Returns `None` if it does not exist. Refuses devices and pipes, whose contents may
-/// never end.
+/// Reads a file, if it exists. Refuses devices and pipes, which may be endless.
 fn read(path: &Path) -> Result<Option<Bytes>, ServeError> {
     let read = || -> io::Result<Option<Bytes>> {
         match fs::metadata(path) {

@@ -11,8 +11,8 @@ use std::path::Path;
 pub(super) struct FolderLock(#[expect(dead_code, reason = "the lock ends with it")] File);
 
 impl FolderLock {
-    /// Locks a folder and writes the id of this process to the file `lock`. Fails if another server
-    /// has the lock, or the file cannot be written. On file systems without locks it succeeds.
+    /// Locks a folder and writes the process id to the file `lock`. Fails if another server has the
+    /// lock.
     pub(super) fn take(folder: &Path) -> Result<FolderLock, ServeError> {
         let path = folder.join("lock");
         let mut options = OpenOptions::new();
@@ -20,7 +20,6 @@ impl FolderLock {
         let mut file = options.open(&path).map_err(|error| failed(&path, error))?;
         if is_locked_elsewhere(&file) {
             let mut holder = String::new();
-            // The process id in the file is only for people to read.
             let _ = file.read_to_string(&mut holder);
             let holder = holder.trim().to_owned();
             return Err(ServeError::InUse { folder: folder.to_owned(), holder });

@@ -17,8 +17,7 @@ pub enum Crash {
     Process,
 }
 
-/// A server's files. Clones share one disk. The default is empty and loses unsynced data in a
-/// crash.
+/// A server's files. Clones share one disk. The default is empty.
 #[derive(Clone, Debug, Default)]
 pub struct SharedDisk(Arc<Mutex<DiskState>>);
 
@@ -58,7 +57,6 @@ impl SharedDisk {
     }
 
     fn kept(&self) -> MutexGuard<'_, DiskState> {
-        // Even after a panic, the state is valid, because no update is ever partial.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -57,7 +57,6 @@ impl<S: ByteStream> Stream for Polled<S> {
     }
 
     fn finish(&self) {
-        // A failure means that the peer is gone.
         let _ = self.at_once(|stream, context| stream.poll_shutdown(context));
     }
 

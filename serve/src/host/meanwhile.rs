@@ -56,8 +56,7 @@ impl Host<Computer> {
         }
     }
 
-    /// Performs the pending syncs immediately, because a reply must not precede the sync of its
-    /// writes. The sync task cannot run during an input.
+    /// Performs the pending syncs immediately, because the sync task cannot run during an input.
     fn sync_at_once(&self, interlude: &mut dyn Interlude) {
         let awaited = self.syncs_awaited.take();
         if awaited == 0 {

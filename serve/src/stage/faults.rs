@@ -149,8 +149,8 @@ impl Stage {
         self.servers[server].slowed.retain(|(of, _)| *of != id);
     }
 
-    /// Performs an operator's action. Returns `false` if the server is down or frozen, or does not
-    /// support the action.
+    /// Performs an operator's action. Returns `false` if the server is down, frozen or does not
+    /// support it.
     pub fn operate(&mut self, server: usize, action: OperatorAction) -> bool {
         let host = &self.servers[server];
         let machine = host.machine.as_ref().filter(|_| !host.is_frozen);

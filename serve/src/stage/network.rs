@@ -10,7 +10,6 @@ pub(super) struct Network {
     delays: Vec<Delay>,
     /// Arrival of the last delayed message of each flow, which later messages do not overtake.
     arrivals: BTreeMap<Flow, u64>,
-    /// Messages held back, in the order in which they reached the cut.
     held: Vec<Message>,
     drawn: u64,
 }
@@ -28,7 +27,6 @@ impl Network {
         self.cuts.extend(pairs.filter(|(_, from, to)| from != to));
     }
 
-    /// Ends cuts, and returns the messages that they held back.
     pub(super) fn heal(&mut self, id: u32) -> Vec<Message> {
         self.cuts.retain(|(of, ..)| *of != id);
         let held = std::mem::take(&mut self.held);
@@ -38,7 +36,6 @@ impl Network {
         free
     }
 
-    /// Holds a message back if its link is cut. Otherwise returns the message.
     pub(super) fn pass(&mut self, message: Message) -> Option<Message> {
         if !self.cuts.is_empty() && self.is_cut(message.from, message.to) {
             self.held.push(message);

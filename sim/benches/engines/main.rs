@@ -1,6 +1,5 @@
-//! Compares the processor time of the engines. Run it with `cargo bench --bench engines`, or ten
-//! times faster with `-- --quick`. Each figure is the thread's CPU time in the best of several
-//! alternating rounds.
+//! Compares the processor time of the engines (`cargo bench --bench engines`, ten times faster with
+//! `-- --quick`). Each figure is the thread's CPU time in the best of several alternating rounds.
 
 mod stock;
 
@@ -161,8 +160,7 @@ fn sizes(patience: Duration) {
     }
 }
 
-/// Measures two threads that simulate in parallel, to show the cost of shared memory, allocator and
-/// caches.
+/// Measures two threads that simulate in parallel.
 fn threads(patience: Duration) {
     let rate = || {
         let timed: Vec<Timed<'_>> = vec![(
@@ -180,7 +178,6 @@ fn threads(patience: Duration) {
                 .sum::<f64>()
         })
     };
-    // Rounds alternate because the machine's speed varies from second to second.
     let (mut one, mut two) = (0.0_f64, 0.0_f64);
     for _ in 0..ROUNDS {
         (one, two) = (one.max(rate()), two.max(rate_of_two()));
@@ -216,8 +213,7 @@ fn measure(timed: &[Timed<'_>], patience: Duration) -> Vec<Cost> {
     best.iter().map(|best| cost(best.get())).collect()
 }
 
-/// Returns the thread's CPU time on Linux (the first number of `schedstat`), or the elapsed time on
-/// other systems.
+/// Returns the thread's CPU time (the first number of `schedstat`), or elsewhere the elapsed time.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
 fn cpu_time() -> Duration {
     thread_local! {

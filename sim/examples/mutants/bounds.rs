@@ -1,6 +1,5 @@
-//! Explores mutants that no sweep kills, in small runs. If the lock keeps every rule within a
-//! bound, its mutant must break one, or it is quiet. A quiet mutant counts only if its mistake has
-//! an effect in the base run, or in drawn runs with the same faults.
+//! Explores mutants that no sweep kills, in small runs in which the lock itself keeps every rule. A
+//! mutant that also keeps them is quiet, if its mistake has any effect.
 
 use crate::fate::{Fate, Kill, Outcome};
 use crate::operators::{Operator, mutant, operators};

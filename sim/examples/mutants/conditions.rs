@@ -12,12 +12,10 @@ pub(crate) struct Condition {
 }
 
 impl Condition {
-    /// Selects the strategy `aimed`, for conditions in which the timing of faults matters most.
     const fn aimed(self) -> Condition {
         Condition { is_aimed: true, ..self }
     }
 
-    /// Multiplies the number of seeds, for conditions that need a rare coincidence.
     const fn times(self, times: u64) -> Condition {
         Condition { times, ..self }
     }
@@ -93,17 +91,15 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     on_primary("failover+replication-lag", "wait-replicas = 1"),
     under("clock-jump", ""),
     under("latency", "extra-latency = \"1s..15s\""),
-    // These critical sections outlast a lease, or the time for which a waiter may stay silent. The
-    // pauses last between half a lease and a whole one.
+    // These critical sections outlast a lease, or the time for which a waiter may stay silent.
     under("none", "hold = \"12s..20s\""),
     under("none", "acquire-timeout = \"120s\""),
     under("pause", "pause = \"4s..6s\"").aimed(),
     under("none", "cycles = 30"),
-    // A process that reacquires its lock halfway through a critical section thereby renews its
-    // lease.
+    // A process that reacquires its lock halfway through a critical section renews its lease.
     under("none", "hold = \"22s..28s\""),
-    // The critical section ends before the first renewal, so no replica's delay affects a renewal.
-    // Only one of two replicas lags, so it matters which one is promoted.
+    // The critical section ends before the first renewal. Only one of two replicas lags, so it
+    // matters which one is promoted.
     on_primary("failover", "wait-replicas = 1; hold = \"1s..3s\"; lagging-replicas = 1").aimed(),
     on_primary(
         "failover",
@@ -112,8 +108,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     .aimed()
     .times(4),
     on_primary("failover", "availability = \"20s\""),
-    // A waiting process sends nothing, so the mistake has an effect only if another process asks
-    // first after the restart.
+    // Waiting processes send nothing, so another process must ask first after the restart.
     on_redis(
         "restart",
         "persistence = \"aof-always\"; think = \"1s..12s\"; hold = \"6s..9s\"; \
@@ -124,9 +119,9 @@ pub(crate) const CONDITIONS: &[Condition] = &[
         .aimed(),
     under("restart", "hold = \"10ms..300ms\"; cycles = 20").aimed(),
     under("none", "availability = \"5s\""),
-    // Primaries only crash, so no process writes to two of them. Even after two failovers, one of
-    // three replicas has every write, so a lock is lost only if the wrong replica is promoted. The
-    // critical sections outlast the time that a new primary needs to get a replica.
+    // Even after two failovers, one of three replicas has every write, so a lock is lost only if
+    // the wrong replica is promoted. The critical sections outlast the time that a new primary
+    // needs to get a replica.
     on_primary(
         "failover",
         "wait-replicas = 1; replicas = 3; lagging-replicas = 1; replication-lag = \"20s..30s\"; \
@@ -134,7 +129,6 @@ pub(crate) const CONDITIONS: &[Condition] = &[
          cycles = 20",
     )
     .times(2),
-    // The inner release removes the lock halfway through the critical section.
     on_primary(
         "failover",
         "wait-replicas = 1; replicas = 3; lagging-replicas = 1; replication-lag = \"20s..30s\"; \
@@ -160,7 +154,6 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     ),
     // The lease of a lock that is never released must outlast the waiters.
     on_primary("none", "ttl = \"120s\""),
-    // After its pause, a process begins its critical section without a lock.
     on_masters("pause", "pause = \"12s..15s\"; hold = \"8s..9s\""),
     on_masters(
         "failover",
@@ -177,14 +170,14 @@ pub(crate) const CONDITIONS: &[Condition] = &[
         "latency = \"1ms..20ms\"; hold = \"1ms..5ms\"; cycles = 30; acquire-timeout = \"120s\"",
     ),
     // Some process is always in its critical section, so servers lose their data while the lock is
-    // held. A majority of them rarely loses the same data.
+    // held.
     on_ensemble("restart", "hold = \"14s..18s\"").aimed().times(16),
     // A single server needs no election, so only the session keeps a free lock unavailable.
     on_zookeeper("client-crash", "ensemble = 1"),
     // Many processes ask at the same time after a holder crashed, and act on stale reads.
     on_primary("client-crash", "processes = 8; latency = \"1ms..50ms\"; retry = \"5ms..20ms\""),
-    // The first pauses outlast a session and a shortened lock-delay, and the second end just within
-    // a session and a full lock-delay. The third outlast both.
+    // The pauses outlast a session and a shortened lock-delay, end just within a session and a full
+    // lock-delay, or outlast both.
     on_chubby("pause", "pause = \"35s..45s\"").times(2),
     on_chubby("pause", "pause = \"66s..71s\"").times(4),
     on_chubby("pause", "pause = \"85s..100s\"").times(4),

@@ -9,9 +9,9 @@ pub(crate) const HEAD: &str =
 pub(crate) enum Fate {
     Killed(Kill),
     Equivalent,
-    /// Number of runs that the mistake changed, none of which broke a rule.
+    /// Number of changed runs, none of which broke a rule.
     Survived(u64),
-    /// Number of runs that the mistake changed, which broke only rules that the lock itself breaks.
+    /// Number of changed runs, which broke only rules that the lock itself breaks.
     Masked(u64),
     Found(Kill),
     Quiet {

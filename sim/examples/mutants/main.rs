@@ -10,10 +10,9 @@
 //! ```
 //!
 //! `run` writes a line for each mutant of the named locks, or of all. `explore` explores the
-//! mutants that no sweep killed, and `page` writes the page of results. `retry FILE [N]` sweeps
-//! again the mutants that no sweep killed and that have no explanation, under all conditions or
-//! only the last N. `check FILE` repeats every run that killed a mutant, and exits with 2 if one no
-//! longer does.
+//! mutants that no sweep killed, and `page` writes the page of results. `retry FILE [N]` sweeps the
+//! remaining mutants without an explanation again, under all conditions or only the last N. `check
+//! FILE` repeats every run that killed a mutant.
 
 mod bounds;
 mod conditions;

@@ -1,12 +1,8 @@
 //! Mutants: the locks and servers of a run with one mistake planted, to test the tests.
 //!
 //! A mistake is an [`Operator`], which is one line in the table of its coordinator, or of [`any`]
-//! server. Its [`rule`] changes a client's commands, its replies, or the server's time and disks,
-//! so it works for every lock, and no lock or server contains code for it. [`machine`] wraps the
-//! server's machine if a mistake is planted ([`Scenario::mutant`]). [`Marks`] count the effects of
-//! an operator. An operator that changed nothing made no mutant.
-//!
-//! [`Scenario::mutant`]: fencepost::Scenario
+//! server. Its [`rule`] changes a client's commands, its replies, or the server's time and disks.
+//! [`Marks`] count its effects. An operator that changed nothing made no mutant.
 
 mod any;
 mod chubby;

@@ -1,10 +1,9 @@
 //! Searches for mutants by applying every operator to every lock that it fits.
 //!
-//! A *mutant* is a lock with an operator that changed something in a run. A run **kills** the
-//! mutant if it breaks a rule that the lock alone breaks in no run of the same case, over more
-//! seeds. A mutant is also killed if many of its runs break a rule that the lock seldom breaks, or
-//! are unknown where the lock's own runs are not. A mutant without a changed run is **equivalent**
-//! within the budget. Otherwise it **survives**.
+//! A run **kills** a mutant if it breaks a rule that the lock alone breaks in no run of the same
+//! case, over more seeds. Many runs also kill it if they break a rule that the lock seldom breaks,
+//! or are unknown. A mutant without a changed run is **equivalent** within the budget. Otherwise it
+//! **survives**.
 
 use crate::conditions::{CONDITIONS, Condition};
 use crate::fate::{Fate, Kill, Outcome};
@@ -277,7 +276,6 @@ pub(crate) fn outcomes(
     let outcome = |operator| {
         let first = bench.one(operator, FIRST);
         let is_killed = first.as_ref().is_some_and(|one| matches!(one.fate, Fate::Killed(_)));
-        // If only some conditions are tried, the first seeds may all miss the mistake's effect.
         if is_killed || first.is_none() && bench.first == 0 {
             return first;
         }

@@ -59,7 +59,6 @@ pub(crate) struct Arguments {
     pub(crate) run: RunArguments,
 }
 
-/// Commands that only `--help-all` lists.
 const RARE: &str = "shrink export check merge findings gallery docs schema completions man";
 
 impl Arguments {

@@ -15,7 +15,7 @@ use fencepost_reports::show::format::compare::VIEWS;
 use fencepost_reports::summary::sweep::Comparison;
 use std::path::Path;
 
-/// Compares two locks or two sweeps. The exit status is 0, because a comparison has no verdict.
+/// A comparison has no verdict, so the exit status is 0.
 pub(crate) fn compare(arguments: &CompareArguments) -> Result<Outcome, Failure> {
     let view = view(VIEWS, &arguments.format)?;
     let (a, b) = (&arguments.a, &arguments.b);
@@ -34,7 +34,6 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<Outcome, Failure> 
     Ok(Outcome::AsExpected)
 }
 
-/// Returns whether a side of the comparison is a file instead of a lock.
 fn is_file(side: &str) -> bool {
     let path = Path::new(side);
     find(side).is_none()

@@ -1,11 +1,8 @@
-//! The option `--expect FILE`, which states the expected verdict for each lock under each fault.
-//!
-//! The file is TOML with a table for each lock (or program) and a line for each fault:
+//! The option `--expect FILE`, with the expected verdicts as TOML:
 //!
 //! ```toml
 //! [redlock]
 //! none = "safe"
-//! pause = "violates"
 //! clock-jump = { violates = ["overlap"], may = ["lost-update", "stale-write"] }
 //! ```
 

@@ -101,8 +101,8 @@ fn shown<'r>(
     })
 }
 
-/// Returns smaller runs with the same violation. Faults with their whole magnitude come first,
-/// because a minimal magnitude leaves no spare time.
+/// Returns smaller runs with the same violation. Minimal magnitudes come last, because they leave
+/// no spare time.
 fn smaller(whole: &RunSpec, violation: &ViolationReport) -> Vec<RunSpec> {
     let (Some(plan), Some(minimal)) = (&violation.minimal_plan, &violation.minimal_run) else {
         return vec![whole.clone()];

@@ -30,8 +30,8 @@ impl MemoryBound {
         std::mem::forget(self.writing());
     }
 
-    /// Starts the thread that polls the memory use. Beyond the limit, it stops the sweep. If memory
-    /// then grows by another half, or the sweep does not stop in time, it ends the process.
+    /// Starts the thread that polls the memory use. Beyond the limit, it stops the sweep, or ends
+    /// the process if that does not help in time.
     pub(crate) fn watch(&'static self, max: u64, stop: &'static Stop) -> Result<(), Failure> {
         held().ok_or_else(|| {
             Failure::wrong(

@@ -24,7 +24,6 @@ pub fn log(line: impl std::fmt::Display) {
     let _ = writeln!(stderr, "{}", one_line(&line.to_string(), LINE_MAX));
 }
 
-/// Returns the page's layout. Its width is `COLUMNS` or the width of the terminal.
 pub(crate) fn page(detail: Detail) -> Page {
     let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let terminal =

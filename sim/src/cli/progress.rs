@@ -126,7 +126,6 @@ impl Progress {
         self.done.load(Ordering::Relaxed).saturating_sub(self.runs_before)
     }
 
-    /// Returns whether the next line is due. Only one of several concurrent callers gets `true`.
     fn line_is_due(&self) -> bool {
         let (now_ms, due) =
             (self.elapsed().as_millis() as u64, self.line_due_ms.load(Ordering::Relaxed));

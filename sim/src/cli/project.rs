@@ -22,7 +22,6 @@ const OWN: [&str; 3] = ["config", "no-config", "profile"];
 
 pub(crate) fn with_project(arguments: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
     let root = Arguments::command();
-    // The actual parser reports errors in the arguments.
     let lenient = root.clone().ignore_errors(true).try_get_matches_from(&arguments);
     let Some(called) = lenient.as_ref().ok().and_then(|matches| Called::find(&root, matches))
     else {

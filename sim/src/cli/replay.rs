@@ -50,8 +50,7 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Outcome, Failure> {
     Ok(Outcome::of_runs(&replayed.runs))
 }
 
-/// Compares a repeated run with the recorded one. A changed program is an error, unless changes are
-/// allowed.
+/// Compares a repeated run with the recorded one. A changed program is an error, unless allowed.
 fn compared(
     recorded: &Report,
     scenario: &Scenario,

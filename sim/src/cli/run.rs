@@ -65,7 +65,6 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
     Ok(if expect::log_deviations(held) { Outcome::Violated } else { Outcome::AsExpected })
 }
 
-/// Repeats the run, unless it is endless, and returns the first difference.
 fn differs_again(
     spec: &RunSpec,
     options: &Options<&Format>,

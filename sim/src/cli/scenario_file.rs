@@ -9,8 +9,7 @@ use fencepost_faults::did_you_mean;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Builds the scenario from the file, `--set` and the options, each of which overrides the previous
-/// one.
+/// Builds the scenario from the file, `--set` and the options. Later ones have priority.
 pub(crate) fn scenario(arguments: &ScenarioArguments) -> Result<Scenario, Failure> {
     let file = match &arguments.scenario {
         Some(path) => Some(File::read(path)?),
@@ -93,7 +92,7 @@ fn assigned(assignment: &str) -> Result<(String, toml::Value), Failure> {
     }
 }
 
-/// Shortens serde's message. For an unknown key, keeps only the key that was probably meant.
+/// Shortens serde's message. For an unknown key, keeps only the most similar valid key.
 fn in_words(message: &str) -> String {
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut quoted = message.split('`').skip(1).step_by(2);
@@ -108,8 +107,7 @@ fn in_words(message: &str) -> String {
     }
 }
 
-/// Returns the durations that the user set. A swarm keeps them, even if they have the built-in
-/// value.
+/// Returns the durations that the user set, even to their built-in values. A swarm keeps them.
 fn asked_for(
     keys: &[String],
     arguments: &ScenarioArguments,

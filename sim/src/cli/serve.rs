@@ -55,7 +55,6 @@ fn port(arguments: &ServeArguments, coordinator: Coordinator) -> u16 {
     arguments.port.unwrap_or(entry(coordinator).port)
 }
 
-/// Returns the servers of a coordinator, or `None` for Redis, which is served separately.
 fn members(arguments: &ServeArguments, coordinator: Coordinator) -> Option<(Served, Place<'_>)> {
     let clients = arguments.max_clients;
     let ensemble = arguments.servers.unwrap_or(1);

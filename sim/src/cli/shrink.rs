@@ -14,7 +14,6 @@ use fencepost_reports::Stages;
 use fencepost_reports::show::format::Needs;
 use std::rc::Rc;
 
-/// Minimizes and explains the plans of a report, whose runs must have the recorded histories.
 pub(crate) fn shrink(arguments: &ShrinkArguments) -> Result<Outcome, Failure> {
     let format = format(&arguments.source.format)?;
     let path = &arguments.source.file;

@@ -24,7 +24,6 @@ use fencepost_reports::{RunFacts, Verdict};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Ctrl-C and SIGTERM stop the sweep. A second signal skips the diagnosis.
 static STOP: Stop = Stop::new();
 static INTERRUPT: Interrupt = Interrupt::new();
 static MEMORY: MemoryBound = MemoryBound::new();
@@ -116,8 +115,7 @@ fn spec(
         shard: shard(arguments.shard, |name| std::env::var(name).ok()).map_err(Failure::wrong)?,
         jobs: arguments.jobs.count(),
         fail_fast: arguments.fail_fast,
-        // Runs of a program or a real server are slow, and an explanation repeats them up to a
-        // thousand times.
+        // An explanation repeats runs up to a thousand times, which is too slow for real processes.
         explains: !arguments.common.no_shrink
             && options.scenario.programs.is_empty()
             && options.scenario.binaries.is_empty(),
@@ -167,7 +165,6 @@ pub(crate) fn conclude(
     Ok(if expect::log_deviations(held) { Outcome::Violated } else { Outcome::AsExpected })
 }
 
-/// Returns `Violated` for an open finding, and otherwise `Unknown` for an inconclusive case.
 fn outcome(sum: &Sweep) -> Outcome {
     if sum.cells.iter().any(Cell::has_open_finding) {
         Outcome::Violated

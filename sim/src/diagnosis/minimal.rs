@@ -1,7 +1,5 @@
-//! Finds the smallest run that still shows a violation.
-//!
-//! The search first leaves out whole faults. It then reduces cycles and processes, and finally
-//! nodes, magnitudes and start times of faults. It repeats these steps until nothing changes.
+//! Finds the smallest run that still shows a violation. It leaves out faults, reduces cycles and
+//! processes, then nodes, magnitudes and start times of faults, until nothing changes.
 
 use super::target::{Memory, Target};
 use super::variation::moved;
@@ -26,8 +24,7 @@ pub struct Minimal {
     pub boundaries: Vec<Boundary>,
     /// Number of runs in the search.
     pub calls: u32,
-    /// `true` if every fault, cycle and magnitude is necessary, `false` if the search reached its
-    /// limit.
+    /// `true` if every fault, cycle and magnitude is necessary, `false` at the search's limit.
     pub complete: bool,
 }
 
@@ -76,8 +73,7 @@ impl Search<'_> {
         Some(shrunk.plan)
     }
 
-    /// Tries plans of one or two moved faults. In a longer plan, some faults may only delay the
-    /// decisive one, and moving that one makes them unnecessary.
+    /// Tries plans of one or two moved faults, because the others may only delay the decisive one.
     fn one_or_two_moved(&mut self, spec: &RunSpec) -> FaultPlan {
         let faults = &spec.plan.faults;
         if faults.len() < 3 {
@@ -85,7 +81,6 @@ impl Search<'_> {
         }
         let singles = faults.iter().map(|timed| FaultPlan::new(vec![timed.clone()]));
         let last = faults.last().cloned();
-        // Without the last fault, the other faults had no effect.
         let pairs = faults[..faults.len() - 1].iter().map(|timed| {
             FaultPlan::new([Some(timed.clone()), last.clone()].into_iter().flatten().collect())
         });
@@ -130,7 +125,6 @@ impl Search<'_> {
     fn fewer_cycles(&mut self, spec: RunSpec) -> RunSpec {
         let with = |cycles| with_scenario(&spec, |scenario| scenario.cycles = cycles);
         let (mut too_few, mut enough) = (0, spec.scenario.cycles);
-        // Small runs are cheap, so the number of cycles is doubled from one.
         let mut tried = 1;
         while tried < enough {
             if self.shows(&with(tried)) {

@@ -1,9 +1,8 @@
 //! Finds the order of events that a violation needs.
 //!
 //! For each event of the narrative and the witness, the search makes one of the next three happen
-//! first. It delays one message, pauses a process, or moves a fault's start or end, and repeats the
-//! run. Until then both runs must be the same. It reports a pair only if the new run shows the
-//! later event without the earlier one before it.
+//! first, by a delayed message, a pause, or a moved fault. It reports a pair only if the new run
+//! shows the later event without the earlier one before it.
 
 use super::minimal::with_plan;
 use super::target::{Target, breaks, history as run};
@@ -77,8 +76,7 @@ impl Swap<'_> {
         })
     }
 
-    /// Returns whether both runs are the same until the change. The probe is ignored, because the
-    /// change may delay healing.
+    /// Returns whether both runs are the same until the change, except for the probe.
     fn is_the_same_until(&self, begins: SimTime, other: &History) -> bool {
         let until = begins.min(self.history.events[self.first].time_us);
         let before = |event: &&Event| event.time_us < until;
@@ -100,8 +98,7 @@ impl Swap<'_> {
         match &first.what {
             What::FaultBegan { fault, .. } => {
                 let timed = self.planned(*fault)?;
-                // A fault that began later than planned waited for another event, so a later
-                // planned time would not move it.
+                // This fault waited for another event, so a later planned time would not move it.
                 let began = timed.at_us + self.quantum() > first.time_us;
                 began.then(|| TimedFault { at_us: timed.at_us + self.how_long(), ..timed.clone() })
             }

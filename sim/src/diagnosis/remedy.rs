@@ -93,7 +93,6 @@ impl Trials {
         rates: &Rates,
         extent: Extent,
     ) -> Trials {
-        // Hundreds of runs of a user's program or a real server would take too long.
         if spec.is_traced() {
             return Trials::none();
         }
@@ -196,8 +195,7 @@ impl Guarded {
 
 impl Rates {
     /// Sets the number of threads, which is by default that of the caller's pool. A thread of a
-    /// rayon pool must keep the default, because a waiting thread could start work that waits for
-    /// the same runs.
+    /// rayon pool must keep the default to avoid a deadlock.
     pub fn on_threads(threads: usize) -> Rates {
         Rates { threads, ..Rates::default() }
     }

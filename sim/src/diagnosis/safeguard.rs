@@ -346,8 +346,7 @@ fn longer_lease(spec: &RunSpec) -> RunSpec {
     })
 }
 
-/// Returns the fault's effect on a Redis that expires keys by a monotonic clock, which ignores
-/// forward steps.
+/// Returns the fault's effect on a Redis that expires keys by a monotonic clock.
 fn by_monotonic(fault: &Fault) -> Option<Fault> {
     match fault.clone() {
         Fault::Suspend { node, duration_us } => Some(Fault::Pause { node, duration_us }),

@@ -10,7 +10,6 @@ use fencepost_reports::summary::report::Boundary;
 use fencepost_reports::{Cause, History};
 
 /// Finds the threshold of a minimal plan, preferably of the magnitude on which the cause depends.
-/// `history` is the history of the minimal run.
 pub(super) fn threshold(minimal: &Minimal, target: Target, history: &History) -> Option<Boundary> {
     let plan = &minimal.spec.plan;
     let analytic = |timed: &TimedFault, magnitude| {
@@ -62,8 +61,7 @@ fn is_decisive(cause: Cause, fault: &Fault, magnitude: Magnitude) -> bool {
     }
 }
 
-/// Finds the longest downtime that shows the violation. The minimal plan lacks this threshold if
-/// shorter downtimes show it too.
+/// Finds the longest downtime that shows the violation, if shorter ones show it too.
 fn longest_absence(minimal: &Minimal, target: Target) -> Option<(&TimedFault, i64, i64)> {
     let early = target.cause.measure() == Some(Measure::Absence);
     let spec = &minimal.spec;

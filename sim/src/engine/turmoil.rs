@@ -1,9 +1,8 @@
 //! The engine on stock turmoil, with turmoil's hosts, TCP streams and segments.
 //!
 //! Every link is held until the world's network releases a segment. One turmoil step is one
-//! instant, and idle time is skipped. A host's software is one future, and every timer is the
-//! world's. The run fails if the bytes that leave turmoil's streams differ from those that the
-//! world sent.
+//! instant. A host's software is one future, and every timer is the world's. The run fails if the
+//! bytes that leave turmoil's streams differ from those that the world sent.
 
 use super::deadline::Watch;
 use super::{Course, EngineError, check};
@@ -26,7 +25,6 @@ use tokio::io::{AsyncRead, ReadBuf};
 use turmoil::net::{TcpListener, TcpStream};
 use turmoil::{Protocol, Segment, Sim};
 
-/// Port of every listener, independent of the world's ports.
 const PORT: u16 = 1;
 const CAPACITY: usize = 1 << 16;
 
@@ -161,8 +159,7 @@ impl Carrier for Wires {
     }
 
     fn close(&mut self, socket: u32) {
-        // turmoil's own segment stays on the link, because the peer receives the world's message
-        // instead.
+        // turmoil's own segment stays on the link, because the world sends one instead.
         let (stream, connecting) =
             self.with(|inner| (inner.streams.remove(&socket), inner.connecting.remove(&socket)));
         drop((stream, connecting));
@@ -170,8 +167,8 @@ impl Carrier for Wires {
 }
 
 impl Inner {
-    /// Returns the accepted connection from `origin`, because turmoil may accept simultaneous
-    /// connections in another order than the world.
+    /// Returns the connection from `origin`. turmoil may accept simultaneous connections in any
+    /// order.
     fn accepted_from(&mut self, host: HostIndex, origin: SocketAddr) -> Option<TcpStream> {
         let listener = self.listeners[usize::from(host) - 1].clone()?;
         loop {

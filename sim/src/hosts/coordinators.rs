@@ -26,8 +26,7 @@ pub struct Entry {
     pub about: &'static str,
     /// Default port of the real server.
     pub port: u16,
-    /// Fault families without effect, which are never drawn, so that no untested lock is called
-    /// safe.
+    /// Fault families without effect, which are never drawn.
     pub not_exercised: &'static [Family],
     pub(crate) unanswered: &'static [FaultKind],
     /// Time before its ttl at which a server may end a lease, because of the unit of its ttls.
@@ -36,7 +35,6 @@ pub struct Entry {
     pub(crate) machine: fn(&ServerSetup<'_>, Node) -> Factory,
     pub(crate) servers: fn(&ServerSetup<'_>, process: Node) -> Servers,
     pub(crate) lease: fn(ttl: Micros) -> Micros,
-    /// Additional time that the servers may need after healing to grant the lock again.
     pub(crate) recovery: fn(&Scenario, Topology) -> Micros,
 }
 

@@ -148,7 +148,6 @@ impl Deployment {
         }
     }
 
-    /// Returns the prefix of the observed keys. It is empty for programs, whose key is found later.
     fn tap_prefix(&self) -> Bytes {
         match self.scenario.program(self.client) {
             Some(_) => Bytes::new(),

@@ -1,6 +1,5 @@
-//! Runs users' own programs as the lock under test. `fencepost-programs` traces a program, and a
-//! task on the program's host ([`host`]) steps its processes. Their network, clocks and timers are
-//! those of [`Env`]. A program reports its use of the lock to the judge ([`judge`]).
+//! Runs users' own programs as the lock under test. `fencepost-programs` traces a program, [`host`]
+//! steps its processes, and [`judge`] receives its reports.
 
 mod complaint;
 pub(crate) mod desk;

@@ -1,9 +1,7 @@
-//! The protected storage, with one guarded value and a rule for fencing tokens.
-//!
-//! It speaks RESP. `READ operation acquisition token` returns the value, and `WRITE operation
-//! acquisition token value based-on` returns `OK`. The error for a rejected token starts with
-//! `STALE`. A token of `-` is accepted unchecked. A repeated operation number gets the earlier
-//! reply. Kleppmann's rule (2016) rejects tokens lower than the highest seen.
+//! The protected storage, with one guarded value and a rule for fencing tokens. In RESP, `READ
+//! operation acquisition token` returns the value, and `WRITE operation acquisition token value
+//! based-on` returns `OK`. The error `STALE` rejects a token. A token of `-` is not checked.
+//! Kleppmann's rule (2016) rejects tokens lower than the highest seen.
 
 mod programs;
 
@@ -21,8 +19,7 @@ use redis_protocol::resp2::types::BytesFrame;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-/// Time between check and write, in microseconds, of a storage with
-/// [`writes_late`](fencepost_reports::record::history::Checks::writes_late).
+/// Microseconds between check and write in a storage that checks before it writes.
 const CHECK_TO_WRITE_US: u64 = 5_000;
 
 pub(crate) struct Storage {

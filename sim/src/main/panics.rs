@@ -5,7 +5,6 @@ use std::any::Any;
 use std::panic::{self, PanicHookInfo};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Prints a panic as one line. `RUST_BACKTRACE=full` keeps the backtrace.
 pub(crate) fn report_in_one_line() {
     if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value == "full") {
         return;

@@ -1,9 +1,7 @@
-//! Draws the durations of leases, critical sections and waits in addition to the faults. `all`
-//! draws every duration, and `storage-delay` the wait for the storage. Critical sections of a lock
-//! that renews its lease exceed the lease, so that renewals matter.
-//!
-//! A constant duration hides behaviour that another would show (Groce, Zhang, Eide, Chen and
-//! Regehr, "Swarm Testing", ISSTA 2012). Durations that the user requested are kept.
+//! Draws the durations of leases, critical sections and waits in addition to the faults. A constant
+//! duration hides behaviour that another would show (Groce, Zhang, Eide, Chen and Regehr, "Swarm
+//! Testing", ISSTA 2012). Durations that the user requested are kept. Critical sections of a lock
+//! that renews its lease exceed the lease.
 
 pub use crate::setup::scenario::length::Length;
 use crate::setup::scenario::{Hold, Scenario};
@@ -47,8 +45,8 @@ impl Length {
         scenario.keeps.contains(&self) || !self.is_built_in(scenario)
     }
 
-    /// Returns whether a length keeps its value. The lease does so, too, if critical sections or
-    /// downtimes were requested, because these are relative to it.
+    /// Returns whether a length keeps its value. Critical sections and downtimes are relative to
+    /// the lease.
     fn is_kept(self, scenario: &Scenario) -> bool {
         let stated_against = self == Length::Ttl
             && (Length::Hold.is_asked_for(scenario)
@@ -67,7 +65,7 @@ pub(crate) fn drawn_for(usage: Usage, families: &Families) -> Vec<Length> {
     hold.into_iter().chain(waits.then_some(Length::StorageTimeout)).collect()
 }
 
-/// Draws the lengths. A kept length also consumes its draw, so that it does not affect the others.
+/// A kept length also consumes its draw, so that it does not affect the others.
 pub(crate) fn drawn(
     seed: Seed,
     usage: Usage,
@@ -107,7 +105,6 @@ pub(crate) fn drawn(
 
 const HOLD_OF_RENEWED_PER_MILLE: u64 = 1_500;
 
-/// Returns a range of critical sections below the lease, from 10 ms like the built-in scenario.
 fn hold_within(ttl: Span, per_mille: u64) -> SpanRange {
     let max_us = ttl.0.as_micros() * per_mille / 1_000;
     let max = if max_us < 1_000 { Span(Micros(max_us)) } else { Span::millis(max_us / 1_000) };

@@ -8,8 +8,8 @@ struct Scheduler {
     first: u32,
 }
 
-/// The supported schedulers. The first job has the number 0 in Kubernetes, any number in Slurm
-/// (here 1), and 0 or 1 in CI.
+/// The supported schedulers. The first job has the number 0 in Kubernetes, and 1 is assumed in
+/// Slurm.
 const SCHEDULERS: &[Scheduler] = &[
     Scheduler { index: "JOB_COMPLETION_INDEX", count: "JOB_COMPLETIONS", first: 0 },
     Scheduler { index: "SLURM_ARRAY_TASK_ID", count: "SLURM_ARRAY_TASK_COUNT", first: 1 },

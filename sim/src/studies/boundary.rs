@@ -1,6 +1,5 @@
 //! Searches for the value of a scenario parameter at which a lock breaks, first in a grid and then
-//! by bisection. Every probe runs the same seeds. The report states whether worse values always
-//! broke the lock.
+//! by bisection, with the same seeds for every value.
 
 mod livelock;
 pub mod quantity;
@@ -194,7 +193,6 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
         SearchError::Run(FailedRun { client, fault, seed: Seed(0), error })
     })?;
     let mut alone = Alone { valid: None, lead: Micros::ZERO };
-    // Process, owner value and start of each acquire.
     let mut granted: Vec<(Node, Option<&str>, SimTime)> = Vec::new();
     let mut acquires = BTreeSet::new();
     for event in &outcome.history.events {
@@ -220,8 +218,7 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
     Ok(alone)
 }
 
-/// Number of messages in a critical section: the reply to the acquire, a connection to the storage,
-/// and two requests with replies.
+/// The reply to the acquire, a connection to the storage, and two requests with replies.
 const MESSAGES_OF_A_HOLD: u64 = 7;
 
 /// Returns the longest time from the first server's grant until the process leaves its critical
@@ -233,7 +230,6 @@ fn longest_hold(scenario: &Scenario, deployment: Deployment, alone: Alone) -> Mi
     match scenario.hold {
         Hold::Drawn(range) => {
             let messages = Micros(scenario.timing.latency.max.0.0 * MESSAGES_OF_A_HOLD);
-            // The process connects to the other masters and asks them, each within its time limit.
             let others = match deployment {
                 Deployment::Independent => u64::from(scenario.servers.masters.saturating_sub(1)),
                 _ => 0,

@@ -1,10 +1,9 @@
 //! Runs every plan of a stated size at every place where it can matter.
 //!
-//! `plan` enumerates the plans, `run` runs them, and `certificate` documents the runs. A base run
-//! has fixed latencies and starts and no fault. Its scout records every turn and message.
-//! `plan/place.rs` then makes the plans with one more fault, before and after every event, for
-//! every site and class of magnitude. A second fault is placed in the scout of the first fault's
-//! run.
+//! A base run has fixed latencies and starts and no fault. Its scout records every turn and
+//! message. `plan/place.rs` then makes the plans with one more fault, before and after every event,
+//! for every site and class of magnitude. A second fault is placed in the scout of the first
+//! fault's run.
 
 pub mod certificate;
 mod plan;

@@ -1,6 +1,5 @@
-//! Measures the cost of waiting. Many processes ask one server for one lock, and wait between
-//! attempts in different ways. The study follows an article that measured 1,000 requests of 100
-//! processes with and without a sleep. No rules are judged.
+//! Measures the cost of waiting, if many processes ask one server for one lock. The study follows
+//! an article that measured 1,000 requests of 100 processes with and without a sleep.
 
 mod holder;
 mod server;

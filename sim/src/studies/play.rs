@@ -17,16 +17,13 @@ use schedule::{Schedule, Step};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Length and number of the rounds of a plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Rounds {
     pub(crate) length: Micros,
     pub(crate) count: u32,
-    /// `true` if the servers end after the last round.
     pub(crate) ends: bool,
 }
 
-/// Served machines under a fault plan.
 pub(crate) struct Playing {
     stagehand: Stagehand,
     sockets: BTreeMap<u64, usize>,
@@ -36,8 +33,8 @@ pub(crate) struct Playing {
 }
 
 impl Playing {
-    /// Creates machines, whose wall clocks begin at `beginning`. The servers must be in the order
-    /// of the plan's nodes.
+    /// The servers must be in the order of the plan's nodes. Their wall clocks begin at
+    /// `beginning`.
     pub(crate) fn new(
         (beginning, servers): (WallTime, Vec<StagedServer>),
         drawn: &Drawn,
@@ -89,7 +86,6 @@ impl Playing {
         }
     }
 
-    /// Reports traps that have caught a command.
     fn tell_of_sprung(&mut self) {
         for id in self.stagehand.take_sprung() {
             if let Some(timed) = self.schedule.fault(id) {

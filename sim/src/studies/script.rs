@@ -1,9 +1,7 @@
-//! Exports a violation as a folder that reproduces it on real Redis servers, without fencepost.
-//!
-//! The folder replays each client's requests in the recorded order, none earlier than its recorded
-//! time, and compares the replies. A client's decisions depend only on replies and time. While the
-//! replies match, two clients therefore believe the same as in the recorded run, and the violation
-//! is reproduced if these beliefs conflict.
+//! Exports a violation as a folder that reproduces it on real Redis servers, without fencepost. The
+//! folder replays each client's requests, none earlier than its recorded time, and compares the
+//! replies. A client's decisions depend only on replies and time, so while the replies match, two
+//! clients hold conflicting beliefs as in the recorded run.
 
 mod faults;
 mod step;
@@ -52,8 +50,7 @@ fn inexpressible<T>(what: impl Into<String>) -> Result<T, ScriptError> {
     Err(ScriptError::Inexpressible(what.into()))
 }
 
-/// Returns the folder for a violation of this rule with this cause. It reproduces the first of the
-/// runs in which the violation lasts long enough in real time.
+/// Returns the folder for the first of the runs in which the violation lasts long enough.
 pub fn script(runs: &[RunSpec], shown: Target) -> Result<Vec<ScriptFile>, ScriptError> {
     if !shown.kind.is_about_clash() {
         return inexpressible(format!(

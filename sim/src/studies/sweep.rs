@@ -148,8 +148,7 @@ impl Swept {
     }
 }
 
-/// Runs every seed of the shard, or continues the sweep `start` ([`Checkpoint::read`]). The sum is
-/// the same for any `jobs`.
+/// Runs every seed of the shard, or continues the sweep `start`, with the same sum for any `jobs`.
 pub fn sweep(
     spec: &SweepSpec,
     start: Option<&Sweep>,

@@ -63,8 +63,6 @@ impl Repetition<'_> {
             let mut cell = Cell::new(self.lock.name, &families.to_string());
             cell.add(&RunSummary { seed, run: &facts, phases: &phases(&outcome.history) });
             println!("{}", text(&self.report_of(seed, facts.into())));
-            // Other seeds may break the rules that some seed must break, so these rules do not
-            // count here.
             if let Some(unexpected @ Unexpected::Violated { .. }) = unexpected(&cell, expect) {
                 deviations.push(self.show(unexpected, families)?);
             }

@@ -15,8 +15,7 @@ use fencepost_reports::documents::certificate::Certificate;
 use fencepost_reports::summary::sweep::Shard;
 use fencepost_reports::{Kind, judge};
 
-/// A test that runs every plan of a stated size at every place of a small run, as `fencepost
-/// explore` does. The default is two processes with one cycle each.
+/// A test that runs every plan of a stated size, as `fencepost explore` does.
 ///
 /// ```
 /// use fencepost::testing::EveryPlan;

@@ -34,16 +34,16 @@ pub(crate) enum Occurrence {
     Retry(u32),
 }
 
-/// The events in order of time. A new event usually belongs near the front, so shifting the few
-/// earlier ones is cheaper than a heap.
+/// New events usually belong near the front, so shifting the few earlier ones is cheaper than a
+/// heap.
 #[derive(Default)]
 pub(crate) struct Agenda {
     entries: Vec<Entry>,
     sequence: u64,
 }
 
-/// The position of an event, which packs time (48 bits), host (16), class (4), source (16) and
-/// sequence number (43). The last bit is always set, for a small `Option`.
+/// Packs time (48 bits), host (16), class (4), source (16) and sequence number (43). The last bit
+/// is always set, for a small `Option`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Place(NonZeroU128);
 

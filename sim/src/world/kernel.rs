@@ -81,7 +81,6 @@ impl Kernel {
         None
     }
 
-    /// Polls a task. After its end, drops its future while the state is not borrowed.
     #[inline(always)]
     fn poll(&self, host: HostIndex, key: TaskKey, mut future: TaskFuture) -> Step {
         let waker = ManuallyDrop::new(waker_of(key));

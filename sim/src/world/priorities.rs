@@ -1,9 +1,7 @@
-//! Links with priorities, which order simultaneous messages.
-//!
-//! The scheme follows Burckhardt, Kothari, Musuvathi and Nagarakatte, "A Randomized Scheduler with
-//! Probabilistic Guarantees of Finding Bugs" (ASPLOS 2010), with links instead of threads. A link's
-//! priority determines the latency of its messages, and at [`CHANGES`] random messages the sending
-//! link gets the lowest priority.
+//! Links with priorities, which order simultaneous messages by their latency. The scheme follows
+//! Burckhardt, Kothari, Musuvathi and Nagarakatte, "A Randomized Scheduler with Probabilistic
+//! Guarantees of Finding Bugs" (ASPLOS 2010), with links instead of threads. At [`CHANGES`] random
+//! messages the sending link gets the lowest priority.
 
 use fencepost_faults::{Seed, Stream, draw};
 

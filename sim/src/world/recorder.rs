@@ -46,8 +46,8 @@ impl Recorder {
         self.waiting.borrow().since_when().iter().any(|now| before.contains(now))
     }
 
-    /// Attributes messages to machines if the sending thread is unknown. A message then counts for
-    /// all waiting threads of its machine.
+    /// Attributes messages to machines if the sending thread is unknown, and so to all their
+    /// threads.
     pub(crate) fn hears_of_machines_only(&self) {
         self.waiting.borrow_mut().by_machine = true;
     }

@@ -68,7 +68,6 @@ pub(crate) struct Server {
     pub(crate) leaving: Vec<ConnectionId>,
     pub(crate) timer_generation: u32,
     pub(crate) timer_deadline: Option<u64>,
-    /// Number of starts. A sync that was requested before a crash is not reported after it.
     pub(crate) life: u32,
     pub(crate) service_time: Micros,
     pub(crate) slowed: Vec<(u32, Micros)>,

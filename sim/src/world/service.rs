@@ -89,8 +89,7 @@ impl State {
         }
     }
 
-    /// Returns whether a reply is still due to a client that has closed its end. A server that
-    /// syncs before it replies reads nothing during the sync.
+    /// Returns whether a reply is due to a client that has closed its end, after a pending sync.
     fn owes_an_answer(&mut self, host: HostIndex, connection: ConnectionId) -> bool {
         let Some(server) = self.server(host) else { return false };
         let waits = server.disk.is_syncing()
@@ -191,7 +190,7 @@ impl State {
         }
     }
 
-    /// Sends a reply. If the write fails, the connection ends, which notifies the machine.
+    /// A failed write ends the connection, which notifies the machine.
     #[inline(always)]
     fn answer(&mut self, socket: u32, bytes: &[u8]) {
         let _ = self.write(socket, bytes);

@@ -1,8 +1,5 @@
-//! The tasks of every host and the queue of ready ones.
-//!
-//! The pointer in a waker is the task's key, so cloning a waker costs nothing. A wake puts the key
-//! on a list of the thread, which the world empties after every poll. A wake on a thread without a
-//! world would be lost, so it panics.
+//! The tasks of every host and the queue of ready ones. The pointer in a waker is the task's key,
+//! which a wake puts on a list of the thread. The world empties the list after every poll.
 
 use super::agenda::HostIndex;
 use fencepost_clients::env::TaskKey;
@@ -17,8 +14,7 @@ pub(crate) type TaskFuture = Pin<Box<dyn Future<Output = ()>>>;
 
 thread_local! {
     static WOKEN: RefCell<Vec<TaskKey>> = const { RefCell::new(Vec::new()) };
-    /// `true` if the list may contain woken tasks. Checking this flag is cheaper than checking the
-    /// list.
+    /// `true` if the list may contain woken tasks, which is cheaper to check than the list.
     static ANY_WOKEN: Cell<bool> = const { Cell::new(false) };
     static HAS_WORLDS: Cell<bool> = const { Cell::new(false) };
 }
@@ -125,8 +121,8 @@ impl Tasks {
         None
     }
 
-    /// Puts a polled task back. Returns a task that was aborted during the poll, which the caller
-    /// must drop while the state is not borrowed.
+    /// Puts a polled task back. The caller must drop a returned task while the state is not
+    /// borrowed.
     pub(crate) fn put_back(&mut self, key: TaskKey, future: TaskFuture) -> Option<TaskFuture> {
         match self.slot(key) {
             Some(slot) => {

@@ -6,8 +6,8 @@ use fencepost_clients::env::TimerKey;
 use std::collections::VecDeque;
 use std::task::Waker;
 
-/// The timers of all hosts. Most are cancelled early, and the next timer in the slot then reuses
-/// the agenda entry, which moves to that timer's time once it is due.
+/// Most timers are cancelled early. The next timer in the slot then reuses the agenda entry, which
+/// moves to that timer's time once it is due.
 #[derive(Default)]
 pub(crate) struct Timers {
     pub(super) slots: Vec<Slot>,
@@ -67,8 +67,7 @@ impl Timers {
         })
     }
 
-    /// Returns whether a timer of such a host is pending. Entries of the agenda may belong to
-    /// cancelled timers.
+    /// Returns whether a timer of such a host is pending, which the agenda cannot tell.
     pub(crate) fn any_pending(&self, is_such: impl Fn(HostIndex) -> bool) -> bool {
         let will_be_due = |slot: &Slot| slot.is_active && !slot.is_due && slot.place.is_some();
         self.slots.iter().any(|slot| will_be_due(slot) && is_such(slot.host))

@@ -55,8 +55,8 @@ impl State {
         Ok(bytes.len())
     }
 
-    /// Records a message as an attempt of a waiting process. Messages to a Sentinel, which grants
-    /// nothing, and heartbeats do not count.
+    /// Records a message as an attempt of a waiting process, unless it is a heartbeat or for a
+    /// Sentinel.
     #[inline(always)]
     fn note_sent_by(&self, (from, thread): (HostIndex, u16), to: HostIndex, bytes: &[u8]) {
         let is_attempt = || match &self.hosts[usize::from(to) - 1].software {
@@ -121,8 +121,7 @@ impl State {
         self.post(Kind::End, (from, to), socket, peer, Vec::new(), 0);
     }
 
-    /// Closes an end. With unread bytes, or on request, the peer sees a reset (RFC 9293 section
-    /// 3.10.4).
+    /// Closes an end. After unread bytes, the peer sees a reset (RFC 9293 section 3.10.4).
     pub(crate) fn close(&mut self, socket: u32, how: Close) {
         let end = &mut self.sockets[socket as usize];
         let stage = std::mem::replace(&mut end.stage, Stage::Closed);
@@ -209,8 +208,7 @@ impl State {
         head.is_some_and(|head| self.messages[*head as usize].serial < message.serial)
     }
 
-    /// Inserts a message into its flow in the order of sending, because a message may be held up
-    /// later than one that was sent after it.
+    /// Inserts a message into its flow in the order of sending.
     fn line_up(&mut self, flow: u32, id: u32) {
         let serial = |id: u32| self.messages[id as usize].serial;
         let stalled = &self.sockets[flow as usize].stalled;
@@ -231,8 +229,7 @@ impl State {
         self.agenda.enter(at, to, Class::Message, from, Occurrence::Deliver(id));
     }
 
-    /// Returns whether messages cannot be delivered. The result changes only when the nemesis acts,
-    /// before all hosts.
+    /// Returns whether messages cannot be delivered, which changes only when the nemesis acts.
     pub(crate) fn is_blocked(&self, from: HostIndex, to: HostIndex) -> bool {
         self.network.is_cut(usize::from(from) - 1, usize::from(to) - 1)
             || self.hosts[usize::from(to) - 1].is_dark
@@ -255,8 +252,8 @@ impl State {
         }
     }
 
-    /// Records that a message is held up, unless both of its ends are closed or no process waits
-    /// for the connect.
+    /// Records that a message is held up, unless its ends are closed or no process waits for the
+    /// connect.
     fn note_held_up(&mut self, id: u32) {
         let Some(all) = &mut self.held_up else { return };
         let Message { kind, from, to, flow, target, .. } = self.messages[id as usize];
@@ -291,8 +288,7 @@ impl State {
         self.agenda.enter(at, from, Class::Message, from, Occurrence::Retry(flow));
     }
 
-    /// Returns whether the message will arrive at an open end or a listening host, so that an
-    /// engine must carry it.
+    /// Returns whether an engine must carry the message to an open end or a listening host.
     pub(crate) fn will_arrive(&self, id: u32) -> bool {
         let message = &self.messages[id as usize];
         let is_held_up = self.is_blocked(message.from, message.to) || self.waits_behind(message);
@@ -310,13 +306,11 @@ impl State {
         }
     }
 
-    /// Returns whether a power loss deleted the delayed messages of a flow, which wait in the
-    /// sending machine.
+    /// A power loss deletes delayed messages, which wait in the sending machine.
     fn is_lost(&self, flow: u32) -> bool {
         flow != NONE && self.sockets[flow as usize].lost_power
     }
 
-    /// Marks the ends of a host as lost in a power loss, when the nemesis acts before all hosts.
     pub(crate) fn lose_power(&mut self, host: HostIndex) {
         self.network.had_obstacles = true;
         for end in self.sockets.iter_mut().filter(|end| end.host == host) {

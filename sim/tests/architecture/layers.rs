@@ -64,7 +64,6 @@ fn a_circle_between_folders_is_found_whose_files_form_none() {
     assert!(circles(&edges(&within)).is_empty(), "a file is part of the module that declares it");
 }
 
-/// No `use` line shows who calls a method, and a server's methods are spread over many modules.
 #[test]
 fn no_room_of_fake_redis_calls_a_method_of_a_later_one() {
     let source = root().join("fake-redis/src");

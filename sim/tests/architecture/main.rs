@@ -149,8 +149,7 @@ fn modules_have_one_layout() {
     assert!(odd.is_empty(), "name.rs beside name/, not name/mod.rs: {odd:?}");
 }
 
-/// Files and folders (with a final slash) that may name members of a closed set. Tests, samples and
-/// the gallery may do so too.
+/// Files and folders (with a final slash) that may name members of a closed set.
 const PLACES: &[(&str, &[&str])] = &[
     (
         "Workload",
@@ -232,7 +231,6 @@ fn a_cause_is_one_file_and_one_line() {
         assert!(text.contains("static ENTRY: Entry"), "{} says all of {member}", file.display());
         assert!(!text.contains("Cause::"), "{} names another cause", file.display());
     }
-    // The other files in the folder are shared code and tests.
     let files = files(vec![folder.clone()]);
     let own = files.iter().filter(|file| causes.iter().any(|(_, of)| of == *file));
     assert_eq!(own.count(), causes.len(), "no two causes share a file");
@@ -273,8 +271,7 @@ fn no_function_is_longer_than_seventy_lines() {
     }
 }
 
-/// Returns the functions as ranges of lines. In rustfmt's layout, a function ends at the first
-/// closing line with its own indentation.
+/// In rustfmt's layout, a function ends at the first closing line with its own indentation.
 fn functions(text: &str) -> Vec<(usize, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();

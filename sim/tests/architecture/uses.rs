@@ -98,7 +98,6 @@ impl Module {
         if is_export {
             self.exports.insert(name.to_owned());
         }
-        // Several traits may be imported as `_`.
         let unique = format!("_{}", self.imports.len());
         self.imports.insert(if name == "_" { unique } else { name.to_owned() }, path);
     }
@@ -235,7 +234,6 @@ impl Crate {
                             return self.definer(&at, &import, through);
                         }
                         _ if self.0.contains_key(&child) => at = child,
-                        // The name belongs to the module itself, the prelude or another crate.
                         _ => return is_within.then_some(at),
                     }
                 }

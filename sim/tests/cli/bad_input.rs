@@ -273,7 +273,6 @@ fn reports_that_are_none_are_refused() {
     let mut stranger = whole.clone();
     stranger["runs"][0]["plan"]["faults"][0]["fault"] =
         serde_json::json!({ "kind": "pause", "node": "client-99", "duration_us": 5 });
-    // This time is beyond the end of every run.
     let mut late = whole.clone();
     late["runs"][0]["plan"]["faults"][0]["at_us"] = u64::MAX.into();
     let mut threaded = whole.clone();

@@ -178,7 +178,6 @@ fn shards_of_a_program_add_up_and_go_on_and_a_changed_worker_does_neither() {
     assert_eq!(sum.status, 1, "{}", sum.stderr);
     assert_eq!(cells(&sum.stdout), cells(&read("whole.json")));
     assert_eq!(cells(&read("again.json")), cells(&read("2.json")));
-    // Additional bytes at the end change a binary's identity, but not its behaviour.
     let worker = folder.path().join("worker");
     let longer = [fs::read(&worker).unwrap(), b"another".to_vec()].concat();
     fs::write(&worker, longer).unwrap();

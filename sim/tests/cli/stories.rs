@@ -17,7 +17,6 @@ fn a_lock_that_is_asked_for_in_vain_is_told_by_the_first_attempts_and_the_last()
     assert!(all.len() > 40, "this lock was asked for often: {}", all.len());
     assert!((3..=12).contains(&shown.len()), "{screen}");
     assert!(screen.contains("probe wants the lock: STUCK"), "{screen}");
-    // The two pages may differ in the mark before a time, and in its number of digits.
     let seconds = |word: &str| word.strip_suffix('s')?.parse::<f64>().ok();
     let time = |line: &&str| line.split_whitespace().find_map(seconds);
     assert_eq!(shown.last().and_then(time), all.last().and_then(time), "how it ends: {screen}");

@@ -195,8 +195,7 @@ fn the_checked_in_matrix_is_accepted() {
     assert_eq!((answer.status, answer.stderr.as_str()), (0, ""));
 }
 
-/// The holder's monotonic clock stops during the pause too. Afterwards, the holder notices its lost
-/// connection long before its write.
+/// After the pause, the holder notices its lost connection long before its write.
 #[test]
 fn the_checked_in_matrix_knows_that_a_holder_that_leaves_writes_nothing_when_it_wakes() {
     let sweep = ["sweep", "--client", "curator-suspended", "--fault", "suspend", "--no-shrink"];
@@ -308,8 +307,7 @@ fn a_damaged_checkpoint_is_refused_and_one_without_a_checksum_warned_of() {
         let answer = sweep(folder.path(), &begin);
         match answer.status {
             2 => caught += 1,
-            // A flipped bit in the checksum's name makes it an unknown member, which only causes a
-            // warning.
+            // A flipped bit in the checksum's name only causes a warning about an unknown member.
             _ => assert!(answer.stderr.contains("warning: "), "byte {at}: {}", answer.stderr),
         }
     }

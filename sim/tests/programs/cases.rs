@@ -128,8 +128,8 @@ fn processes_that_poll_in_silence_to_the_end_of_the_run_are_stuck() {
     }
 }
 
-/// A worker that reports a loss while its key exists. With RENAME, it first changes the key's
-/// value.
+/// A worker that reports a loss while its key exists. With RENAME, it changes the key's value
+/// first.
 const CRIES_LOST: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); take(value=f"{ME}-{cycle}")
@@ -151,8 +151,7 @@ fn a_loss_that_is_none_is_a_wrong_answer() {
     }
 }
 
-/// A worker that, after a timeout, does not release a lock that it may have been granted. With
-/// RECLAIM, it does.
+/// A worker that releases a lock after a timeout only with RECLAIM.
 const ORPHANS: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders")
@@ -275,7 +274,6 @@ fn an_owner_may_have_another_name_at_each_master() {
     assert_eq!(kinds(&facts), [Kind::WrongAnswer], "its validity is twice its lease");
 }
 
-/// A worker that ignores the given key, and releases without comparing owners.
 const OTHER_KEY: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); take(key="app:orders")

@@ -104,7 +104,6 @@ fn a_cut_that_outlasts_a_renewed_lease_is_a_missed_renewal() {
     assert!(causes.iter().all(|cause| known.contains(cause)), "{causes:?}");
 }
 
-/// A worker whose lock is a sorted set, with the time of expiry as the score.
 const SCORED: &str = r#"
 TAKE = """redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[2])
 if redis.call('ZCARD', KEYS[1]) > 0 then return 0 end

@@ -3,7 +3,6 @@
 use crate::cases::{Case, case, found, kinds, reason};
 use fencepost_reports::{Cause, Kind, Verdict, Workload};
 
-/// A worker that does every job whose lock it gets, unless the job is already done.
 const JOBS: &str = r#"
 for job in range(1, CYCLES + 1):
     name = f"job:{job}" if option("WHOLE") else str(job)

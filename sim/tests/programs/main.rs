@@ -25,7 +25,6 @@ const FAULTS: &[&str] = &[
     "none", "pause", "failover", "restart", "clock-jump", "partition", "lost-reply", "client-crash",
 ];
 
-/// Returns the faults for a worker: three kinds, or all with `FENCEPOST_PROGRAM_FAULTS=all`.
 fn faults_of(worker: &str) -> &'static [&'static str] {
     let all = std::env::var_os("FENCEPOST_PROGRAM_FAULTS").is_some_and(|which| which == "all");
     if all || worker == "cc -static" { FAULTS } else { &["none", "pause", "restart"] }
@@ -335,7 +334,6 @@ fn a_long_pause_in_the_middle_of_a_hold_loses_an_update() {
     assert!(found, "a lock without fencing is broken by pauses within twelve seeds");
 }
 
-/// The test kills the command while its programs use the processor.
 #[test]
 fn a_run_that_is_killed_leaves_no_process_and_no_file() {
     let folder = tempfile::tempdir().unwrap();

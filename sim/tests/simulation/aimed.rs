@@ -120,8 +120,7 @@ fn crashes_meet_writes_and_releases() {
     assert!(share(&aimed) > 5.0 * share(&uniform), "{uniform:?} {aimed:?}");
 }
 
-/// In the oldest recipe, a client that crashes between SETNX and EXPIRE leaves a lock without an
-/// expiry.
+/// A client that crashes between SETNX and EXPIRE leaves a lock without an expiry.
 #[test]
 fn a_crash_between_two_commands_is_found_again_and_again_and_by_uniform_faults_not_once() {
     let found = |strategy| {
@@ -159,7 +158,6 @@ fn a_report_carries_its_strategy_and_replays() {
     replays(&report);
 }
 
-/// A report without a strategy has uniform faults, as in earlier versions.
 #[test]
 fn a_report_of_uniform_faults_is_silent_on_them_and_its_command_is_not() {
     let (strategy, command, report) = reported("201", &["--strategy", "uniform"]);

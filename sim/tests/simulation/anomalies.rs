@@ -97,7 +97,6 @@ fn every_slow_lock_leaves_more_of_the_wanted_time_idle_than_its_twin() {
     }
 }
 
-/// All processes retry after the same delay, and with random delays one of them would be first.
 #[test]
 fn processes_in_step_split_the_votes_again_and_again() {
     let (flawed, twin) =
@@ -109,14 +108,12 @@ fn processes_in_step_split_the_votes_again_and_again() {
     );
 }
 
-/// memcached counts whole seconds from its last clock reading, so a lease of 10 s ends up to a
-/// second early. To hold for at least 10 s, the lock requests 11 s, and its lease ends up to a
-/// second late.
+/// memcached counts whole seconds, so a lease of 10 s ends up to a second early. To hold for at
+/// least 10 s, the lock requests 11 s.
 #[test]
 fn a_whole_second_expiry_that_is_late_lets_waiters_wait_up_to_a_second_longer() {
     let longest = |client| progress(Case { client, scenario: Scenario::default }, "client-crash");
     let (late, early) = (longest("memcached-cas"), longest("memcached-add"));
-    // A waiter sleeps until its next attempt, and messages take time.
     let retry_us = 250_000;
     assert!(early.idle_us_max < 10_000_000 + retry_us, "{early:?}");
     assert!(10_000_000 + retry_us < late.idle_us_max, "{late:?}");
@@ -147,7 +144,7 @@ fn a_fair_lock_serves_in_the_order_of_asking_for_a_while_and_an_unfair_one_does_
 }
 
 /// Each newcomer lengthens the last waiter's timeout by one wait, and each grant shortens all
-/// timeouts by one wait, so the timeouts in the queue stay constant.
+/// timeouts by one wait.
 #[test]
 fn a_fair_lock_throws_live_waiters_out_of_a_queue_that_is_never_empty() {
     assert!(overtakings_of("redisson-fair", 1_800) > 0);

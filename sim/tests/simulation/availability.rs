@@ -11,7 +11,6 @@ use std::rc::Rc;
 
 const SEEDS: u64 = 40;
 
-/// Returns the causes of unavailability under uniform faults, with which every strategy shows them.
 fn causes(client: &str, fault: &str, bound: Option<u64>) -> BTreeSet<Cause> {
     let client = fencepost_clients::find(client).expect("a lock");
     let availability = bound.map(Span::secs);
@@ -43,8 +42,7 @@ fn a_cut_keeps_a_lock_at_one_server_from_those_who_want_it_and_a_majority_does_n
     // A cut delivers a SET after its sender has given up, so no process holds the taken lock.
     let both = [Cause::Partition, Cause::LostReply];
     assert_eq!(causes("single-node", "partition", Some(8)), both.into());
-    // One cut leaves a working majority. After consecutive cuts of a majority, late messages arrive
-    // whose senders have given up, and their votes last for a lease.
+    // After consecutive cuts of a majority, late messages arrive whose senders have given up.
     assert_eq!(causes("redlock", "partition", Some(8)), [Cause::LostReply].into());
     assert_eq!(causes("single-node", "none", Some(1)), [].into());
 }

@@ -136,7 +136,6 @@ impl Walk<'_> {
         })
     }
 
-    /// Returns the grant that decided an acquisition, from the last suitable grant of each server.
     fn decide(
         &self,
         met: &[Vec<Candidate>],
@@ -163,8 +162,7 @@ impl Walk<'_> {
             self.lock_events().filter(|(_, event)| event.node == server).collect();
         let mut found = Vec::new();
         let mut stands = true;
-        // A decrement of the count withdraws the grant before it, and a removal of the key
-        // withdraws all earlier grants.
+        // A decrement of the count withdraws one grant, and a removal of the key withdraws all.
         let mut lowered = 0;
         let mut removed = false;
         for place in (0..here.len()).rev() {
@@ -215,7 +213,6 @@ impl Walk<'_> {
         found
     }
 
-    /// Returns whether one process was granted the value, by any server if there is replication.
     fn same_process(&self, here: &[(usize, &Event)], by: Option<Node>) -> bool {
         let Some(by) = by else { return true };
         let mut writes = here.iter().rev().filter(|(_, event)| is_write(event));

@@ -23,7 +23,6 @@ fn one_process_runs_the_same_seed_twice_alike() {
     for client in fencepost_clients::CLIENTS {
         let spec = || RunSpec::draw(Seed(11), client, &"all".parse().unwrap(), scenario.clone());
         let first = spec().run(Engine::Fast).unwrap();
-        // A run of another seed in between must leave nothing in pools, caches or thread-locals.
         RunSpec::draw(Seed(12), client, &"all".parse().unwrap(), scenario.clone())
             .run(Engine::Fast)
             .unwrap();
@@ -303,8 +302,8 @@ fn a_planted_leak_between_scripts_is_caught() {
     assert_ne!(apart[1..], together[1..], "scripts leak and nobody notices");
 }
 
-/// Digests of each lock with `--seed 7 --fault failover`, one per line. `ci/digests.sh` compares
-/// them with those of another build profile.
+/// Digests of each lock with `--seed 7 --fault failover`. `ci/digests.sh` makes those of another
+/// build profile.
 const PINNED: &str = include_str!("../pinned-digests.txt");
 
 #[test]

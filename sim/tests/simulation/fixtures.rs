@@ -4,7 +4,6 @@ use crate::pinned::{PINNED, Pinned};
 use fencepost::Engine;
 use fencepost::run::verdicts::Findings;
 
-/// Compares a snapshot of the parts that must never change by accident.
 fn check(client: &str, faults: &[&str]) {
     let cells: Vec<&Pinned> = PINNED
         .iter()

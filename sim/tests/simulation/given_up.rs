@@ -96,7 +96,6 @@ fn an_acquire_that_is_interrupted_between_two_commands_locks_for_ever_and_one_co
     );
 }
 
-/// A library deletes its node after an interruption, but a dropped call runs no more code.
 #[test]
 fn a_node_of_an_acquire_that_is_dropped_stays_and_one_that_is_interrupted_is_deleted() {
     for lock in ["zookeeper-naive", "curator-mutex"] {
@@ -107,7 +106,7 @@ fn a_node_of_an_acquire_that_is_dropped_stays_and_one_that_is_interrupted_is_del
     }
 }
 
-/// A lock's own connection. The flawed variant reuses it after a dropped call and takes the old
+/// A connection of a lock. The flawed variant reuses it after a dropped call and takes the old
 /// reply for the next one, as redis-py's asyncio client did before 4.5.5.
 struct Raw {
     env: Env,

@@ -95,7 +95,6 @@ fn never(cell: &Cell, kinds: &[Kind]) {
             cell.client, cell.fault, cell.first_seed
         );
     }
-    // A quiet case is conclusive only if its runs exercised the lock.
     assert!(
         cell.valid * 2 > cell.runs,
         "{} x {}: only {} runs are valid",
@@ -125,8 +124,8 @@ fn single_node_loses_locks_to_asynchronous_replication() {
     finds_for(under("single-node", "failover"), Kind::Overlap, Cause::AsyncReplicationLoss);
 }
 
-/// The primary crashes with a lock that no replica has received. The lock must be free most of the
-/// time. Otherwise the promoted replica still has an earlier lock, which blocks all processes.
+/// The lock must be free most of the time. Otherwise the promoted replica still has an earlier
+/// lock.
 #[test]
 fn single_node_loses_locks_to_a_primary_that_dies_with_them() {
     let client = fencepost_clients::find("single-node").unwrap();
@@ -169,7 +168,6 @@ fn single_node_loses_locks_to_a_clock_that_jumps() {
     finds_for(under("single-node", "clock-jump"), Kind::Overlap, Cause::ClockJump);
 }
 
-/// Both holders work for twice the duration of a lease.
 #[test]
 fn a_watchdog_keeps_the_lock_for_a_holder_that_does_not_come_back_and_a_plain_lease_does_not() {
     let span = |text: &str| -> SpanRange { text.parse().unwrap() };

@@ -1,11 +1,9 @@
-//! Compares minimal runs of Redlock with the shortest path to two holders in an abstract model,
-//! which a breadth-first search finds.
+//! Compares minimal runs of Redlock with the shortest path to two holders in an abstract model.
 //!
 //! The model follows that of the Specl project (`showcase/redlock.specl`). A client asks the
 //! masters one after the other. A separate step may expire a master's lock once true time has
-//! reached the end of its lease. A client checks the validity of its lock by its own clock, which
-//! may lag. For three masters, two clients and a ttl of 3, Specl reports a violation "in 15 steps",
-//! which are 15 states and therefore 14 transitions.
+//! reached the end of its lease. For three masters, two clients and a ttl of 3, Specl reports a
+//! violation "in 15 steps", which are 15 states and therefore 14 transitions.
 
 use fencepost::diagnosis::{Target, minimise};
 use fencepost::setup::scenario::Servers;
@@ -40,7 +38,6 @@ impl Model {
         Model { time: 0, clients: [(0, Phase::Idle); 2], masters: vec![None; masters] }
     }
 
-    /// Packs the state into a number, with four bits for each time.
     fn key(&self) -> u128 {
         let pack = |key: u128, (bits, value): (u32, usize)| key << bits | value as u128;
         let mut key = pack(0, (4, self.time.into()));
@@ -176,7 +173,6 @@ fn a_master_that_never_forgets_in_time_lets_nobody_else_in() {
     assert!(seen.len() > 10);
 }
 
-/// Returns how many masters had lost the first holder when the second one was admitted.
 fn forgetting(masters: u16) -> usize {
     let scenario = Rc::new(Scenario {
         servers: Servers { masters, ..Servers::default() },
@@ -217,8 +213,7 @@ fn forgetting(masters: u16) -> usize {
     timeline.keys.iter().filter(expired).count()
 }
 
-/// In a run, a lease that expires at one master expires at all of them. A minimal run is therefore
-/// longer than the model's shortest path.
+/// In a run, a lease that expires at one master expires at all of them.
 #[test]
 fn a_minimal_run_is_longer_than_the_optimum_by_the_masters_that_forget_besides_one() {
     for (masters, optimum) in [(3, 14), (5, 18)] {

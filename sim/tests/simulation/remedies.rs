@@ -38,7 +38,6 @@ const CELLS: &[(&str, &str)] = &[
     ("fencing", "all"),
 ];
 const SEEDS: std::ops::Range<u64> = 1_000_000..1_000_040;
-/// Number of violations tried per case, at least 100 in total.
 const PER_CELL: usize = 8;
 const PER_RUN: usize = 2;
 
@@ -117,14 +116,12 @@ fn whoever_runs_the_other_seeds_counts_what_the_report_says() {
         let runs = seeds.map(|seed| {
             let plan = self::spec("single-node", "restart", seed).plan;
             let drawn = RunSpec::draw(Seed(seed), spec.client, &spec.families, scenario.clone());
-            // The plan was drawn for the original lease, and is kept.
             RunSpec { plan, ..drawn }
         });
         runs.filter(|run| violations(run).iter().any(|one| one.kind == violation.kind)).count()
             as u64
     };
     assert_eq!((lease.broken_without, lease.broken_with), (broken("10s"), broken("40s")));
-    // The run's own seed does not count among the other seeds, even if it is in their range.
     let own = self::spec("single-node", "restart", lease.seeds_from.0);
     assert!(Trials::new(&own, &rates, extent).remedies(violation).iter().all(|one| one.seeds == 6));
 }
@@ -175,8 +172,7 @@ const AGAINST: &[Against] = &[
 ];
 
 impl Against {
-    /// Tries a remedy on the first violation under uniform faults. Aimed faults would also find the
-    /// lock's other mistakes.
+    /// Aimed faults would also find the lock's other mistakes.
     fn tried(&self, fault: &str, kind: Kind, scenario: Scenario) -> Remedy {
         let scenario = Rc::new(Scenario { strategy: Strategy::Uniform, ..scenario });
         let (client, families) = (find(self.client).unwrap(), fault.parse().unwrap());

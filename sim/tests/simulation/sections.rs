@@ -37,8 +37,7 @@ fn released_at(history: &History) -> SimTime {
 #[test]
 fn a_pause_makes_work_late_by_all_of_it_and_waiting_by_what_outlasts_it() {
     let seconds = |section| released_at(&paused(section)).0 / 1_000_000;
-    // The first half ends at 3.5 s, but the paused process notices this only at 5 s. The second
-    // half takes its full time.
+    // The first half ends at 3.5 s, but the paused process notices this only at 5 s.
     assert_eq!(seconds(Section::Wait), 8);
     // Halfway through, the process finds that its lease would not outlast the second half.
     assert!((9..=10).contains(&seconds(Section::Work)), "{}", seconds(Section::Work));
@@ -73,8 +72,7 @@ fn what_an_operator_types_has_an_effect_where_there_is_one_to_have() {
 }
 
 /// A primary that an operator makes a replica accepts no writes until a Sentinel notices this. A
-/// watchdog that cannot renew meanwhile loses the lock, and its holder, which waits for a nested
-/// acquire, continues.
+/// watchdog that cannot renew meanwhile loses the lock, but its holder continues.
 #[test]
 fn what_an_operator_types_breaks_a_lock_that_has_to_be_renewed_and_none_that_stops_at_its_lease() {
     let broken = |client: &str| {
@@ -84,8 +82,7 @@ fn what_an_operator_types_breaks_a_lock_that_has_to_be_renewed_and_none_that_sto
     assert_eq!(broken("fencing"), 0);
 }
 
-/// Cuts a process off from its Chubby cell 1 s after it enters a critical section that outlasts its
-/// session.
+/// Cuts a process off from its cell in a critical section that outlasts its session.
 fn cut_off(client: &str) -> History {
     let hold = Hold::Drawn(SpanRange::new(Span::secs(50), Span::secs(50)));
     let scenario = Scenario { hold, processes: 1, cycles: 1, ..Scenario::default() };

@@ -128,7 +128,6 @@ fn a_registry_without_it_lets_two_threads_in_under_one_owner() {
             overlap.summary
         );
     }
-    // Two threads of one process are enough for an overlap.
     let alone =
         threads(&LEAKY).scenario(|scenario| (scenario.threads, scenario.processes) = (2, 1));
     alone.seeds(0..3).expect(Expect::Violates(vec![Kind::Overlap])).run();
@@ -162,7 +161,7 @@ fn hit(client: &'static Definition, fault: Fault, at: u64) -> RunOutcome {
 }
 
 /// Returns a time at which both threads of client-1 have just begun an acquire or a critical
-/// section. A run with a fault at that time equals a faultless one until then.
+/// section.
 fn both_busy(client: &'static Definition, from: u64) -> u64 {
     let quiet =
         hit(client, Fault::Pause { node: Node::Client(2), duration_us: Micros(1) }, 60_000_000);

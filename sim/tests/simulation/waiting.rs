@@ -34,7 +34,6 @@ fn granted(resource: &str, owner: &[u8]) -> Acquisition {
     Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None })
 }
 
-/// Processes contend for the lock, because there is little time between critical sections.
 fn busy() -> Scenario {
     let ms = Span::millis;
     Scenario {

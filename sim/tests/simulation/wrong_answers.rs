@@ -55,7 +55,6 @@ impl Resender {
         Resender { env, redis, ttl_ms: settings.ttl.as_millis().to_string(), habit }
     }
 
-    /// Returns whether the process trusts a refusal of the second command.
     fn is_certain(&self, first: &CallError) -> bool {
         self.habit == Habit::Believes || !first.may_have_applied()
     }
@@ -160,7 +159,6 @@ fn the_textbook_locks_tell_nothing_that_is_not_so() {
     }
 }
 
-/// In seed 91, the majority removes a member while it is cut off from the grantor.
 #[test]
 fn a_gemfire_member_that_departed_does_not_say_that_a_grantor_that_missed_it_released_its_lock() {
     let client = find("gemfire").unwrap();

@@ -85,8 +85,7 @@ impl Call {
         does(&self.script, command)
     }
 
-    /// Edits the script of an EVAL, and returns whether it changed. EVALSHA is left alone, because
-    /// the digest of an edited script would be unknown to the client.
+    /// Edits the script of an EVAL, and returns whether it changed. EVALSHA is not edited.
     pub(crate) fn edit(&mut self, edits: &[(&str, &str)]) -> bool {
         if self.name() != "EVAL" {
             return false;
@@ -153,7 +152,6 @@ fn name_of(words: &[Vec<u8>]) -> String {
     words.first().map(|name| String::from_utf8_lossy(name).to_uppercase()).unwrap_or_default()
 }
 
-/// Returns the script of an EVAL or EVALSHA.
 fn script_of(words: &[Vec<u8>], scripts: &Scripts) -> String {
     let word = words.get(1).map(Vec::as_slice).unwrap_or_default();
     match name_of(words).as_str() {

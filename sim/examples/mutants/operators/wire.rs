@@ -49,8 +49,8 @@ impl Heard {
     }
 }
 
-/// Returns the bytes after the edits. Replacements are padded with spaces, and must not be longer
-/// than the original.
+/// Applies the edits. Replacements are padded with spaces, and must not be longer than the
+/// original.
 pub(crate) fn edited(bytes: &[u8], edits: &[(&str, &str)]) -> Heard {
     let mut out = bytes.to_vec();
     let mut is_changed = false;

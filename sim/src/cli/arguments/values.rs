@@ -51,7 +51,7 @@ pub(super) fn memory(text: &str) -> Result<u64, String> {
     bytes.filter(|bytes| *bytes > 0).ok_or_else(expected)
 }
 
-/// Parses the size of an ensemble. An even size tolerates no more failures than the odd one below.
+/// An even number of members tolerates no more failures than one member less.
 pub(super) fn ensemble(text: &str) -> Result<u16, String> {
     let size = text.parse().ok().filter(|size| matches!(size, 1 | 3 | 5));
     size.ok_or_else(|| "expected 1, 3 or 5".to_owned())

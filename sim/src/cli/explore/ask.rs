@@ -9,8 +9,7 @@ use crate::setup::scenario::{Scenario, Strategy};
 use crate::studies::explore::{Bounds, Grain, Rule};
 use fencepost_faults::{Families, Seed};
 
-/// Defaults that differ from those of other commands. They are small, because every event is a
-/// possible place for a fault.
+/// Small defaults, because every event is a possible place for a fault.
 const DEFAULTS: [(&str, &str); 7] = [
     ("processes", "2"),
     ("cycles", "1"),

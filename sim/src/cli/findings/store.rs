@@ -50,7 +50,6 @@ impl Store {
     }
 }
 
-/// Returns the date in UTC, which SOURCE_DATE_EPOCH overrides.
 pub(crate) fn today() -> Result<String, Failure> {
     let stated = std::env::var("SOURCE_DATE_EPOCH").ok();
     let seconds = stated.as_ref().map_or_else(|| Some(now_s()), |text| text.parse().ok());

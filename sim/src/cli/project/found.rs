@@ -1,7 +1,5 @@
-//! Finds the `fencepost.toml` to use, and decides whether it may start programs. A user who can
-//! write to a parent folder must not run commands as another user. The search therefore ends at the
-//! repository's root, and a file in a parent folder may start programs only if it has the current
-//! folder's owner.
+//! Finds the `fencepost.toml` to use. A user who can write to a parent folder must not run commands
+//! as another user, so a file from there starts programs only if it has the current folder's owner.
 
 use std::fs::metadata;
 use std::path::{Path, PathBuf};
@@ -43,7 +41,6 @@ fn has_one_owner(one: &Path, other: &Path) -> bool {
     owner(one).is_some() && owner(one) == owner(other)
 }
 
-/// Returns `true`, because programs run only on Unix.
 #[cfg(not(unix))]
 fn has_one_owner(one: &Path, other: &Path) -> bool {
     metadata(one).is_ok() && metadata(other).is_ok()

@@ -13,7 +13,6 @@ use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Stream};
 use rand_core::Rng;
 
-/// Port of every replica, which the paper does not specify.
 const PORT: u16 = 2_006;
 /// Number of replicas. Section 2.2 of the paper says "typically five".
 const REPLICAS: u16 = 5;
@@ -53,15 +52,14 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     ensemble::servers(setup.topology, PORT)
 }
 
-/// Returns the lease of a session, which is at least 12 s.
 fn lease(ttl: Micros) -> Micros {
     ttl.clamp(Micros(SESSION_LEASE_US), Micros(SESSION_LEASE_MAX_US))
 }
 
 /// Returns the time to recover. The last KeepAlive may have been answered two thirds of a lease
 /// after the previous one, and a new master adds an eighth of a lease. Restarted replicas elect no
-/// master for a master lease and an eighth of it, and elections may be tied. A client asks every
-/// replica in turn, and then a lock-delay begins.
+/// master for a master lease and an eighth of it. A client asks every replica in turn, and then a
+/// lock-delay begins.
 fn recovery(scenario: &Scenario, _: Topology) -> Micros {
     let lease = lease(scenario.ttl.0);
     let delay = scenario.servers.lock_delay.map_or(Micros(LOCK_DELAY_MAX_US), |delay| delay.0);

@@ -35,8 +35,7 @@ fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     Box::new(move |_, now| Box::new(GemFire::new(config.clone(), now)))
 }
 
-/// Returns the member timeout. Silent members depart after two and a half timeouts, which equal the
-/// ttl.
+/// Silent members depart after two and a half timeouts, which equal the ttl.
 fn member_timeout(ttl: Micros) -> Micros {
     Micros((ttl.0 / 5 * 2).max(1))
 }

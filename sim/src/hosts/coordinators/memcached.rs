@@ -38,8 +38,7 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(vec![address(Node::Server(1), PORT)])
 }
 
-/// Returns the time to recover. Times to live are rounded up to seconds, possibly with another
-/// second, and the clock is read once a second.
+/// Times to live are rounded up, possibly by another second, and the clock is read once a second.
 fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(3)
 }

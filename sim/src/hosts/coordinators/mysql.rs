@@ -37,7 +37,6 @@ fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     Box::new(move |disk, _| Box::new(Mysql::new(config.clone(), &disk)))
 }
 
-/// Returns the statements that create the tables.
 fn schema(lock: &str) -> String {
     let lock = lock.replace('\'', "''");
     format!(
@@ -50,8 +49,7 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(vec![address(Node::Server(1), PORT)])
 }
 
-/// Returns the time to recover. A waiting lock request checks its client's connection once a
-/// second.
+/// A waiting lock request checks its client's connection once a second.
 fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(1)
 }

@@ -28,7 +28,7 @@ pub(super) const ENTRY: Entry = Entry {
     recovery,
 };
 
-/// Returns the servers. A standby exists only if the faults need one or the scenario requests it.
+/// A standby exists only if the faults need one or the scenario requests it.
 fn topology(scenario: &Scenario, client: &Definition, families: &Families) -> Topology {
     let wants_standby = |family| matches!(family, Family::Failover | Family::ReplicationLag);
     let of_program = scenario.program(client).map(|program| program.deployment);
@@ -57,8 +57,8 @@ fn replication(setup: &ServerSetup<'_>, node: Node) -> Replication {
     }
 }
 
-/// Tables of every lock, as the scripts of their libraries create them, and the row that
-/// `select-for-update` locks. In version 7.0, Spring's table has another column and prefix.
+/// Tables of every lock, as their libraries' scripts create them, and the row that
+/// `select-for-update` locks.
 const SCHEMA: &str = "
 CREATE TABLE INT_LOCK (LOCK_KEY CHAR(36) NOT NULL, REGION VARCHAR(100) NOT NULL,
     CLIENT_ID CHAR(36), CREATED_DATE TIMESTAMP NOT NULL,
@@ -109,9 +109,8 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(servers.into_iter().map(|server| address(server, PORT)).collect())
 }
 
-/// Returns the time to recover. A deadlock is detected after 1 s (`deadlock_timeout`). A standby
-/// detects a lost connection when it sends its next status, after 10 s, and may take 5 s to open
-/// another one.
+/// A deadlock is detected after 1 s (`deadlock_timeout`). A standby detects a lost connection when
+/// it sends its next status, after 10 s, and may take 5 s to open another one.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     match topology {
         Topology::Standby { .. } => Micros::from_secs(1 + 10 + 5),
@@ -119,8 +118,7 @@ fn recovery(_: &Scenario, topology: Topology) -> Micros {
     }
 }
 
-/// Returns the server for `serve`. It is only for tests, because its secrets for cancelling queries
-/// are predictable.
+/// The secrets for cancelling queries are predictable, so this server is only for tests.
 pub(crate) fn served(clients_max: Option<u32>) -> Served {
     Served::new(
         "postgresql",

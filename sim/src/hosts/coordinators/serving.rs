@@ -20,7 +20,6 @@ pub(crate) struct Place<'p> {
 
 type Address = (String, u16);
 
-/// The state from which a server starts.
 pub(super) struct Seat {
     pub(super) number: u16,
     pub(super) all: Vec<Address>,
@@ -85,7 +84,6 @@ pub(crate) fn stage_redis(
     Ok((listeners, fake_redis::serve::staged(options, &ports)?))
 }
 
-/// Opens all listeners before any server starts, because each server needs all addresses.
 fn addresses(place: Place<'_>) -> Result<(Vec<TcpListener>, Vec<Address>), ServeError> {
     let listeners = listen(place.bind, place.port, place.servers)?;
     let (host, mut all) = (announced(place.bind), Vec::new());

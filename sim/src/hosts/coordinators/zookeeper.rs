@@ -51,9 +51,9 @@ fn tick() -> Micros {
 
 /// Returns the time to recover. A session outlives its timeout by up to a tick. Before that,
 /// members may take syncLimit to notice that they lost each other, and initLimit for a failed
-/// attempt to follow a leader. A client notices a silent server after two thirds of its timeout. It
-/// then tries each server for an equal part of the timeout, and sleeps for up to a second before
-/// each attempt and each round.
+/// attempt to follow a leader. A client notices a silent server after two thirds of its timeout,
+/// tries each server for an equal part of it, and sleeps for up to a second before each attempt and
+/// each round.
 fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
     let (config, servers, timeout) =
         (Config::default(), u64::from(count(topology)), lease(scenario.ttl.0));

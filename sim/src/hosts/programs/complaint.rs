@@ -4,8 +4,7 @@ pub(super) fn error_line<'l>(lines: &[&'l str]) -> Option<&'l str> {
     let is_said = |line: &&str| !line.trim().is_empty() && !line.starts_with("SLF4J: ");
     let said: Vec<&str> = lines.iter().copied().filter(is_said).collect();
     let traced = said.iter().rposition(|line| line.starts_with("Traceback (most recent call"));
-    // Python indents stack frames, so the error is on the first line after them without
-    // indentation.
+    // Python indents stack frames, but not the error after them.
     let of_python = traced.and_then(|at| said[at + 1..].iter().find(|line| !is_indented(line)));
     let named = || {
         let begins = |line: &&&str| is_first_of_error(line);
@@ -27,7 +26,7 @@ fn is_indented(line: &str) -> bool {
 
 fn is_first_of_error(line: &str) -> bool {
     const OPENINGS: [&str; 4] = ["Exception in thread ", "panic: ", "fatal error: ", "Uncaught "];
-    // The first line of an error starts with, for example, `Error: ` or `java.io.IOException: `.
+    // Examples are `Error: ` and `java.io.IOException: `.
     let class = line.split([':', ' ']).next().unwrap_or_default();
     let is_class = (class.ends_with("Error") || class.ends_with("Exception"))
         && class.chars().all(|letter| letter.is_alphanumeric() || "._$".contains(letter));

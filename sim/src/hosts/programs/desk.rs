@@ -22,7 +22,6 @@ impl Desk {
         self.names.borrow_mut().insert((machine, name), holder);
     }
 
-    /// Returns the named holder on a machine, or by default the machine's process itself.
     pub(crate) fn holder(&self, machine: Node, name: Option<Bytes>) -> Node {
         let named = name.and_then(|name| self.names.borrow().get(&(machine, name)).copied());
         named.unwrap_or(machine)

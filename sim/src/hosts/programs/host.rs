@@ -26,11 +26,9 @@ use std::time::Duration;
 
 const JUDGE: &str = "judge";
 const JUDGE_PORT: u16 = 9001;
-/// Length of a piece of work. A pause delays the end of the work by its own length, give or take
-/// one piece.
+/// Length of a piece of work, after which a pause takes effect.
 const WORK_PIECE_US: u64 = 10_000;
 
-/// The environment of users' programs and servers, in addition to inherited variables.
 pub(crate) const FIXED: &[(&str, &str)] = &[
     ("LANG", "C.UTF-8"),
     ("TZ", "UTC"),
@@ -132,8 +130,8 @@ pub(crate) async fn live(
     }
 }
 
-/// Delays a new program until the waiting processes have had time to acquire the lock. Its first
-/// commands could otherwise wake processes that would have waited forever.
+/// Waits until other processes have had time to acquire the lock, because the first commands of a
+/// new program could wake processes that would have waited forever.
 async fn lets_others_in_first(env: &Env, shared: &Shared) {
     const STEP_US: u64 = 100_000;
     let waiting = shared.recorder.who_waits();
@@ -232,8 +230,7 @@ impl Host {
         }
     }
 
-    /// Handles the end of a peer's data. A server then closes its own end. The judge closes its end
-    /// once no work is left.
+    /// Handles the end of a peer's data. The judge closes its own end once no work is left.
     fn hears_the_end(&mut self, socket: SocketId) -> bool {
         match self.ends.get_mut(&socket) {
             Some(End::Open(open) | End::Over(open)) => open.shutdown(),

@@ -127,8 +127,8 @@ impl Judge {
         Answer::Now(answer)
     }
 
-    /// Returns the index of the named holder, which is a thread of the process. The first one is
-    /// the process itself. Returns `None` if there are too many threads.
+    /// Returns the index of the named thread of the process, or `None` if there are too many
+    /// threads.
     fn holder(&mut self, name: Option<Bytes>) -> Option<usize> {
         if let Some(known) = self.holders.iter().position(|holder| holder.name == name) {
             return Some(known);

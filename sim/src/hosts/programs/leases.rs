@@ -1,6 +1,5 @@
-//! Interprets leases that programs store as scores of a sorted set or in fields of a hash. Servers
-//! do not know such leases, so the events of the key are converted to those of a key with an
-//! expiry.
+//! Interprets leases that programs store as scores of a sorted set or in fields of a hash, and
+//! converts their events to those of a key with an expiry.
 
 use crate::world::node_clock::WALL_EPOCH_US;
 use fencepost_faults::{Micros, Node, SimTime};

@@ -40,7 +40,6 @@ fn own_address(server: &OwnServer) -> Address {
     Address { host: server.name.clone(), port: server.port }
 }
 
-/// Returns the variables for coordinators whose clients expect all addresses in one value.
 fn of_members(program: &Program, members: &[Address]) -> Vec<(String, String)> {
     let all = joined(members);
     let first = members.first().map_or(String::new(), ToString::to_string);

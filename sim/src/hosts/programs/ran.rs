@@ -75,7 +75,6 @@ fn is_the_systems(path: &Path) -> bool {
     if !is_own && SYSTEM.iter().any(|folder| path.starts_with(folder)) {
         return true;
     }
-    // The path is part of Python's standard library.
     let mut parts = path.iter().map(|part| part.to_string_lossy());
     parts.any(|part| part == "lib")
         && parts.next().is_some_and(|part| is_python(&part))

@@ -98,7 +98,6 @@ impl Life {
         }
     }
 
-    /// Returns the printed lines, each with the time of its first piece.
     fn lines(&self) -> Vec<Printed> {
         let mut lines: Vec<(Printed, Vec<u8>)> = Vec::new();
         let mut open: BTreeMap<Channel, usize> = BTreeMap::new();
@@ -169,7 +168,6 @@ impl Life {
     }
 }
 
-/// Removes the waits of dead threads from the events.
 pub(crate) fn end_dead(lives: &mut [Life], events: &mut Vec<Event>) {
     for life in lives {
         let node = life.node;

@@ -61,8 +61,8 @@ fn quoted(keys: &[String]) -> Vec<String> {
     keys.iter().map(|key| format!("'{key}'")).collect()
 }
 
-/// Finds the lock's key. If no process wrote a key with the stated prefix, the lock is the only
-/// other key that was written, that had an expiry, or that was removed again.
+/// Finds the lock's key. If no process wrote a key with the stated prefix, it is the only other key
+/// that was written, that had an expiry, or that was removed again.
 pub(crate) fn watch(
     mut events: Vec<Event>,
     stated: &str,
@@ -105,8 +105,8 @@ fn key_of(name: &str, pattern: &str) -> String {
     }
 }
 
-/// Returns the keys that were renewed, if no watched key was. Only keys with two extensions count,
-/// because a single one may complete a grant.
+/// Returns the keys that were renewed at least twice, if no watched key was. A single extension may
+/// complete a grant.
 fn renewed(events: &[Event], watched: &str) -> Vec<String> {
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     for event in events {
@@ -156,8 +156,7 @@ fn choose(events: &[Event], stated: &str) -> Watched {
 }
 
 /// Determines the owner value of each acquisition: the value of the process's last grant during the
-/// acquire, or the value whose lease it extended. Without either, the owner is a value that no
-/// server has, unless another key of Redis can be the lock.
+/// acquire, or the value whose lease it extended.
 fn name_owners(events: &mut [Event], watched: &Watched, coordinator: Coordinator) {
     let mut asked: BTreeMap<u64, usize> = BTreeMap::new();
     let mut about: BTreeMap<Node, String> = BTreeMap::new();

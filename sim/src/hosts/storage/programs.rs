@@ -1,6 +1,5 @@
-//! The storage's protocol for users' own programs: `GET name [token] [AS holder]`, `SET name value
-//! [token] [AS holder]`, and the greetings of client libraries. Only the value `orders` is judged.
-//! A request belongs to the latest acquisition of its process or of the named holder.
+//! The storage's protocol for users' own programs: `GET name [token] [AS holder]` and `SET name
+//! value [token] [AS holder]`. Only the value `orders` is judged.
 
 use super::{Request, Storage, answer, error};
 use crate::hosts::programs::resp::{courtesy, name, number, take_pair, words};

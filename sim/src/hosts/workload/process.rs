@@ -146,9 +146,9 @@ impl Process {
         }
     }
 
-    /// Runs a critical section. Halfway through its work, the process checks the clock, and
-    /// continues only if the lease will outlast the rest. It therefore writes past the stated
-    /// validity only if it is paused after that check (Kleppmann 2016).
+    /// Runs a critical section. Halfway through its work, the process checks whether the lease will
+    /// outlast the rest. It writes past the stated validity only if paused after that check
+    /// (Kleppmann 2016).
     async fn critical_section(
         &mut self,
         acquisition: u64,
@@ -249,8 +249,6 @@ impl Process {
         stretch.left(&self.env, &self.roster, self.node.machine(), self.is_work)
     }
 
-    /// Extends the lease, and tries again after an unknown outcome. Returns `false` if the lock was
-    /// lost.
     async fn extends(&mut self, lease: &mut Lease) -> bool {
         loop {
             let operation = self.recorder.invoke(self.node, Action::Extend);
@@ -301,7 +299,6 @@ impl Process {
         true
     }
 
-    /// Returns the remaining lease, which is the ttl if the lock states no validity.
     fn remaining(&self, lease: &Lease) -> Duration {
         match lease.valid_until {
             Some(until) => until.since(self.env.monotonic_clock()),
@@ -369,8 +366,7 @@ impl Stretch {
         let passed = env.monotonic_clock().since(self.began);
         let idle = roster.stood_still(machine).saturating_sub(self.stood_still);
         let done = if is_work { passed.saturating_sub(idle) } else { passed };
-        // Timers count whole microseconds, so a shorter wait would end immediately, and the caller
-        // would loop.
+        // A shorter wait would end immediately, because timers count whole microseconds.
         Some(self.span.saturating_sub(done)).filter(|left| left.as_micros() > 0)
     }
 }

@@ -23,7 +23,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// The minimum is less than the latency of one message, the maximum more than most acquires take.
 const PATIENCE: SpanRange = SpanRange::new(Span(Micros(200)), Span::secs(10));
 
 fn is_one(number: &u16) -> bool {

@@ -22,7 +22,7 @@ pub enum Nesting {
 }
 
 impl Nesting {
-    /// Returns the nesting of reports without this key, in which every critical section was nested.
+    /// Reports without this key have nested critical sections.
     pub(super) fn unsaid() -> Nesting {
         Nesting::Always
     }

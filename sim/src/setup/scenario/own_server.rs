@@ -28,8 +28,7 @@ pub struct OwnServer {
 }
 
 impl OwnServer {
-    /// Parses `NAME=CMD` or `NAME:PORT=CMD`, with paths relative to a folder. The default port is
-    /// 0.
+    /// Parses `NAME=CMD` or `NAME:PORT=CMD`, with paths relative to a folder.
     pub fn parse(text: &str, folder: &Path) -> Result<OwnServer, InvalidServers> {
         let wrong = |why: &str| InvalidServers::own(text, why);
         let form = "expected NAME=CMD or NAME:PORT=CMD, like queue:11300='beanstalkd -b .'";
@@ -103,7 +102,6 @@ fn refusal(name: &str) -> Option<String> {
     is_taken.then(|| format!("another machine is called {name}: expected another NAME"))
 }
 
-/// Replaces relative paths, because the server runs in another folder than the user's.
 fn absolute(command: &[String], folder: &Path) -> Result<Vec<String>, String> {
     let folders = std::env::var("PATH").unwrap_or_default();
     let found = fencepost_programs::find_program(&command[0], folder, &folders);

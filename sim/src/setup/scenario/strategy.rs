@@ -32,7 +32,7 @@ impl Strategy {
         }
     }
 
-    /// Returns the strategy of reports without this key, which have uniform faults.
+    /// Reports without this key have uniform faults.
     pub(super) fn unsaid() -> Strategy {
         Strategy::Uniform
     }

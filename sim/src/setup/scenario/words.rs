@@ -1,6 +1,5 @@
 //! Splits a command into words, as a shell does.
 
-/// Returns the words, or `None` if a quote is not closed.
 pub(super) fn words(text: &str) -> Option<Vec<String>> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for letter in text.chars() {

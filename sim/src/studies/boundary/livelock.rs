@@ -1,10 +1,8 @@
-//! Computes the spread of retry delays that prevents processes from repeatedly splitting the votes
-//! of independent masters.
+//! Computes the spread of retry delays that prevents repeated split votes of independent masters.
 //!
 //! In a round, each of `n` processes begins after a delay drawn uniformly from a spread `s`. The
 //! first leads the second by more than `g` with probability `(1 - g / s)^n` (the spacing of uniform
-//! order statistics: David and Nagaraja, "Order Statistics", 2003, section 6.4). The first process
-//! wins if its lead is at least the time in which a process gets a majority.
+//! order statistics: David and Nagaraja, "Order Statistics", 2003, section 6.4).
 
 use crate::setup::scenario::Scenario;
 use fencepost_faults::Micros;
@@ -13,11 +11,9 @@ use fencepost_reports::documents::boundary::Bound;
 const RISK: f64 = 1e-6;
 const STEP_US: u64 = 1_000;
 
-/// Returns the smallest sufficient spread, or `None` if none up to a lease suffices. In the assumed
-/// worst case, rounds begin together.
+/// Returns the smallest sufficient spread, or `None` if none up to a lease suffices.
 pub(super) fn spread(scenario: &Scenario) -> Option<Bound> {
     let contest = Contest::of(scenario);
-    // With a larger spread, fewer rounds fit into the time, but a process wins more of them.
     let mut spreads = (1..=contest.time_us / STEP_US).map(|steps| steps * STEP_US);
     let value = spreads.find(|spread_us| contest.risk(*spread_us) <= RISK)?;
     Some(Bound {
@@ -51,7 +47,6 @@ impl Contest {
             // A process asks all masters to lock, and then asks all of them to unlock.
             round_us: round_trip_us * masters * 2,
             delay_us: scenario.calls.retry.min.0.0,
-            // Every bound on progress is longer than a lease.
             time_us: scenario.ttl.0.0,
         }
     }

@@ -36,8 +36,7 @@ pub struct Facts {
     pub coordinator: Coordinator,
     /// The scenario of the search.
     pub scenario: Scenario,
-    /// Longest undelayed time from the first server's grant until a process leaves its critical
-    /// section, minus the shortest time in which the next holder learns of its grant.
+    /// Longest undelayed time from the first server's grant to the end of the critical section.
     pub longest_hold: Micros,
     /// Time before its ttl, by the server's clock, at which a server may end a lease.
     pub tick: Micros,
@@ -317,8 +316,7 @@ fn ppm(value: u64, rule: &str, slack: &str) -> Bound {
     Bound { value, rule: rule.to_owned(), slack: slack.to_owned() }
 }
 
-/// Returns the part of the lease that the critical section leaves unused, or the maximum for a
-/// session, which a running process keeps.
+/// Returns the part of the lease that the critical section leaves unused. A session is unlimited.
 fn margin(facts: &Facts) -> Micros {
     if facts.session.is_some() {
         return Micros(u64::MAX);
@@ -330,7 +328,6 @@ fn shortest_lease(facts: &Facts) -> u64 {
     facts.scenario.ttl.0.0.saturating_sub(facts.tick.0)
 }
 
-/// Returns lease / hold - 1 in parts per million.
 fn drift_margin(facts: &Facts) -> u64 {
     let (lease, hold) =
         (u128::from(shortest_lease(facts)), u128::from(facts.longest_hold.0.max(1)));

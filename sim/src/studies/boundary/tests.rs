@@ -12,7 +12,6 @@ use fencepost_faults::{
 use fencepost_reports::{Kind, judge};
 use std::rc::Rc;
 
-/// Returns a scenario in which the slow third master leaves the first holder the barest majority.
 fn barest_majority(hold: &str, retry_us: u64) -> Scenario {
     let text = format!(
         "processes = 2\ncycles = 1\nmasters = 3\nmasters-order = \"rotated\"\nstagger = \"100ms\"\n\
@@ -65,8 +64,7 @@ fn overlaps(scenario: Scenario, plan: FaultPlan) -> bool {
 }
 
 /// The bound is 10 s / (9.898 s - 2 x 200 us) - 1, because the validity is the ttl minus 1 % and 2
-/// ms, counted from the first request. Runs deviate by up to 0.6 ms, because of the two messages
-/// that open a connection, the server's clock of whole milliseconds, and the quantum.
+/// ms. Runs deviate by up to 0.6 ms.
 #[test]
 fn drift_breaks_redlock_by_a_few_messages_beyond_the_bound_and_not_below_it() {
     let scenario = barest_majority("until-validity", 100_000);

@@ -83,7 +83,6 @@ pub fn parts_of(certificate: &Certificate, extent: Extent) -> Vec<Slice> {
     chosen(certificate, extent).into_iter().map(read_slice).collect()
 }
 
-/// Returns the number of units. For plans with two or more additions, the certificate may state it.
 fn units(certificate: &Certificate, work: &Exploration<'_>) -> Units {
     let mut units = work.units();
     let deep = units.iter_mut().filter(|(level, _)| level.depth() > 1 && !work.has_all_firsts);
@@ -94,8 +93,7 @@ fn units(certificate: &Certificate, work: &Exploration<'_>) -> Units {
     units
 }
 
-/// Repeats slices of the certificate and compares the results. The first faults of these slices
-/// must be placed.
+/// Repeats slices of the certificate, whose first faults must be placed, and compares the results.
 pub fn check(
     certificate: &Certificate,
     (bounds, work): (&Bounds, &Exploration<'_>),

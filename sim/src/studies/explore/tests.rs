@@ -119,8 +119,8 @@ fn flawed_locks_have_a_counterexample_with_one_fault_or_none() {
 #[test]
 fn a_restart_that_forgets_breaks_redlock_and_one_that_comes_late_does_not() {
     let mut bounds = bounds("redlock", "restart", 1);
-    // Every link is slow in one base run. Votes split only if links differ in latency, and only
-    // then does a lock get the barest majority.
+    // Votes split only if links differ in latency, and only then does a lock get the barest
+    // majority.
     bounds.scenario.timing.latency = SpanRange::new(Span(Micros(200)), Span::millis(2));
     let planned = counterexample(&bounds);
     assert_eq!(planned.plan.faults.len(), 1, "{planned:?}");
@@ -187,9 +187,8 @@ fn a_failover_that_cannot_be_is_refused() {
     assert_eq!(bounds("zookeeper-naive", "failover", 1).validate(), Ok(()));
 }
 
-/// The shortest pause that breaks a rule is the remaining 1.986 s of the lease and the time of the
-/// reply to the next process, together 1.988 s. The rule breaks four quanta later. `boundary --vary
-/// pause` also counts the seven messages.
+/// The shortest pause that breaks a rule is the remaining 1.986 s of the lease and the time of a
+/// reply, together 1.988 s. The rule breaks four quanta later.
 #[test]
 fn the_shortest_pause_that_breaks_a_rule_is_what_arithmetic_leaves_of_the_lease() {
     let mut bounds = bounds("single-node", "pause", 1);

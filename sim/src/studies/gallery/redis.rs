@@ -11,7 +11,6 @@ const UNCHECKED: [&str; 5] = [
     FENCING[4],
 ];
 
-/// The protocol of a lock whose writes carry tokens that the storage checks.
 const PUBLISHED: [&str; 5] = [
     "Acquire: a script creates a hash with the thread as field, and a ttl. Granted if the key did \
      not exist.",

@@ -17,8 +17,7 @@ pub enum Waiting {
     Fixed(Span),
     /// A span drawn uniformly from a range.
     Random(SpanRange),
-    /// A span drawn uniformly from zero to a bound. The bound starts at the range's minimum and
-    /// doubles with every attempt, up to its maximum.
+    /// A uniform span from zero to a bound that doubles from the range's minimum to its maximum.
     Exponential(SpanRange),
     /// The lock's own way, such as publish/subscribe.
     Own,

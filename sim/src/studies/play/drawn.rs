@@ -13,9 +13,7 @@ pub(crate) struct Drawing {
     pub(crate) families: Families,
     pub(crate) coordinator: Coordinator,
     pub(crate) topology: Topology,
-    /// Lease of the locks under test.
     pub(crate) ttl: Micros,
-    /// Time in which faults may begin.
     pub(crate) length: Micros,
     pub(crate) restart_delay: Spans,
 }
@@ -23,12 +21,10 @@ pub(crate) struct Drawing {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Drawn {
     pub(crate) plan: FaultPlan,
-    /// The servers in the order of their listeners.
     pub(crate) nodes: Vec<Node>,
     pub(crate) left_out: Vec<(TimedFault, &'static str)>,
 }
 
-/// The error for a plan of which no fault can be played.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "seed {seed}, fault {families}: none of its faults hits {coordinator} servers or their links: \

@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 
 pub(super) struct Stagehand {
     stage: Stage,
-    /// Nodes in the order of the stage's servers.
     nodes: Vec<Node>,
     acting: BTreeSet<u32>,
 }
@@ -134,8 +133,8 @@ impl Stagehand {
         })
     }
 
-    /// Returns the sides of links. All clients are outside the stage, and the guarded storage is
-    /// not part of it.
+    /// Returns the sides of links. Clients are outside the stage, and the guarded storage is not on
+    /// it.
     fn places(&self, nodes: &[Node]) -> Vec<Place> {
         let place = |node: &Node| match node.is_process() {
             true => Some(Place::Outside),
@@ -168,8 +167,7 @@ impl Stagehand {
         self.operate(node, action)
     }
 
-    /// Makes a server follow the next one by its address, because the operator's action names only
-    /// simulated servers.
+    /// Names the next server by its address, because the operator's action names simulated servers.
     fn follow_next(&mut self, node: Node) -> Result<(), &'static str> {
         let server = self.up(node)?;
         let redis = self.nodes.iter().filter(|node| node.is_server()).count();

@@ -6,7 +6,6 @@ use std::collections::VecDeque;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Step {
-    /// The start of a round, counted from 1.
     Round(u32),
     Begin(TimedFault),
     End(TimedFault),
@@ -49,8 +48,6 @@ impl Schedule {
         Some(due)
     }
 
-    /// Begins a round. All its faults end with it, unless the servers continue after the last
-    /// round.
     fn begin_round(&mut self) {
         let Rounds { length, count, ends } = self.rounds;
         let start = SimTime(length.0.saturating_mul(u64::from(self.begun)));

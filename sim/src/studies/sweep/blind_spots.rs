@@ -23,8 +23,7 @@ const RULES: &[(Family, Rule)] = &[
     (Family::Failover, away_for_long),
 ];
 
-/// Returns the blind spots of a lock under a fault. The family `all` draws its settings, so it has
-/// none.
+/// Returns the blind spots of a lock under a fault. `all` has none, because it draws its settings.
 pub(super) fn blind_spots(
     scenario: &Scenario,
     client: &Definition,
@@ -49,8 +48,7 @@ fn no_replicas(case: &Case<'_>) -> Option<String> {
     }
 }
 
-/// Reports that every critical section ends well before its lease, even with the slowest process
-/// clock and the fastest server clock.
+/// Reports that every critical section ends before its lease, whatever the clocks' rates.
 fn short_holds(case: &Case<'_>) -> Option<String> {
     let Case { scenario, client, families } = case;
     let Hold::Drawn(hold) = scenario.hold else { return None };
@@ -71,7 +69,7 @@ fn short_holds(case: &Case<'_>) -> Option<String> {
 }
 
 /// Reports that clients give up before a delayed reply can arrive. ZooKeeper sessions and programs
-/// have their own timeouts, so they are not checked.
+/// have their own timeouts.
 fn impatient(case: &Case<'_>) -> Option<String> {
     let Case { scenario, client, families } = case;
     if client.deployment.coordinator() == Coordinator::ZooKeeper

@@ -8,8 +8,7 @@ use fencepost_reports::summary::sweep::{Impossible, SeedRange};
 use serde::{Deserialize, Serialize};
 
 const FORMAT: &str = "fencepost.checkpoint";
-/// Version of the format. It is not published, because only the build that wrote a checkpoint can
-/// resume from it.
+/// Version of the format, which only the build that wrote a checkpoint can read.
 const VERSION: u32 = 1;
 
 /// The state from which a sweep resumes.

@@ -8,7 +8,6 @@ use fencepost_faults::Seed;
 use fencepost_reports::Sweep;
 use std::rc::Rc;
 
-/// Repeats the runs. A different history is a failure. Returns the first failure after all runs.
 pub(super) fn confirm(
     spec: &SweepSpec,
     sum: &mut Sweep,

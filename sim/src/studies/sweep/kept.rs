@@ -17,8 +17,7 @@ struct Showing {
     ids: Vec<String>,
 }
 
-/// Repeats the kept runs and passes on a report for each violation, in any order. The smallest
-/// violation of each anomaly has priority.
+/// Repeats the kept runs and passes on a report for each violation, in any order.
 pub fn kept<E: From<FailedRun> + Send>(
     spec: &SweepSpec,
     sum: &Sweep,

@@ -17,8 +17,7 @@ use fencepost_reports::{RunFacts, Verdict};
 use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Number of seeds that a thread takes at a time, small so that threads finish at about the same
-/// time.
+/// Number of seeds that a thread takes at a time, so that threads finish at about the same time.
 const CHUNK: u64 = 16;
 
 fn chunk(seeds: u64, jobs: usize) -> u64 {
@@ -196,7 +195,7 @@ fn empty_cells(spec: &SweepSpec) -> Vec<Cell> {
     spec.cells.iter().map(cell).collect()
 }
 
-/// Locks a mutex. A panicking thread leaves the state consistent, so a poisoned mutex is usable.
+/// A panicking thread leaves the state consistent, so a poisoned mutex is usable.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -12,7 +12,6 @@ pub(super) struct Parts {
     known: BTreeMap<Node, Part>,
     up: BTreeSet<Node>,
     synchronised: BTreeSet<Node>,
-    /// `true` if this primary replaced an earlier one. Independent masters replace none.
     replaced: bool,
 }
 

@@ -53,7 +53,6 @@ const TOLD: &[CauseCase] = &[
     told("zookeeper-lost-watch", alone, ("lost-reply", 10), Kind::Stuck, Cause::LostWatch),
 ];
 
-/// Returns whether the seed shows the cause. Panics if it shows an unexplained violation.
 fn shows(told: &CauseCase, seed: u64) -> bool {
     let (client, families) =
         (fencepost_clients::find(told.case.client).unwrap(), told.fault.parse().unwrap());

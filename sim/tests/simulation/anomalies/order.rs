@@ -5,7 +5,6 @@ use fencepost_faults::SimTime;
 use fencepost_reports::History;
 use fencepost_reports::judge::timeline::{Acquisition, Outcome, Timeline};
 
-/// Returns the number of overtaken requests, without nested acquires of a holder.
 pub(crate) fn overtakings(history: &History, margin_us: u64, until: SimTime) -> usize {
     let timeline = Timeline::new(history);
     let nested = |one: &Acquisition<'_>| {

@@ -71,8 +71,6 @@ fn overrun() -> Scenario {
     Scenario { hold, ..Scenario::default() }
 }
 
-/// Processes may hang for ten minutes, and no live process may hold the lock for more than eight
-/// leases.
 fn hanging() -> Scenario {
     Scenario {
         hang: Some(Span::secs(600)),
@@ -113,7 +111,6 @@ fn unchecked() -> Scenario {
     Scenario { storage: StorageRule::Unchecked, ..Scenario::default() }
 }
 
-/// Holders write at the end of their lease. The storage stores a write a moment after its check.
 fn check_then_write() -> Scenario {
     Scenario { storage: StorageRule::CheckThenWrite, ..at_the_end() }
 }
@@ -142,8 +139,7 @@ fn sequence() -> Scenario {
     Scenario { workload: Workload::Sequence, ..Scenario::default() }
 }
 
-/// Critical sections outlast the lease, so the lock has expired when it is reacquired halfway
-/// through.
+/// Critical sections outlast the lease, which has expired halfway through them.
 fn long_overrun() -> Scenario {
     let hold = Hold::Drawn(SpanRange::new(Span::secs(20), Span::secs(20)));
     Scenario { hold, ..Scenario::default() }
@@ -167,7 +163,6 @@ fn slow_messages() -> Scenario {
     with_latency(5, 60)
 }
 
-/// The lease is short compared with the time that a master takes to reply.
 fn short_lease() -> Scenario {
     let ms = Span::millis;
     Scenario {
@@ -184,8 +179,7 @@ fn short_lease() -> Scenario {
     }
 }
 
-/// Five processes, including the probe, start at the same time, each with a different master.
-/// Latency and retry delay are constant.
+/// Five processes, including the probe, start together, each with a different master.
 fn in_step() -> Scenario {
     let ms = Span::millis;
     Scenario {
@@ -200,7 +194,6 @@ fn in_step() -> Scenario {
     }
 }
 
-/// The retry delay is random, with the same average as in [`in_step`].
 fn out_of_step() -> Scenario {
     let retry = SpanRange::new(Span::millis(0), Span::millis(100));
     Scenario { calls: ClientCalls { retry, ..in_step().calls }, ..in_step() }
@@ -225,8 +218,7 @@ pub(crate) const IN_STEP: Slow = Slow {
     fault: "none",
 };
 
-/// Faults are uniform, because aimed faults delay a lock and its twin so much that ten seeds cannot
-/// distinguish them.
+/// Aimed faults delay a lock and its twin too much for ten seeds to distinguish them.
 pub(super) fn anywhere() -> Scenario {
     Scenario { strategy: Strategy::Uniform, ..Scenario::default() }
 }

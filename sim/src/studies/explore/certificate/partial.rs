@@ -134,8 +134,7 @@ fn belongs(found: serde_json::Value, asked: serde_json::Value) -> Result<(), Inv
     first.map_or(Ok(()), |line| Err(InvalidPartial::Other(line)))
 }
 
-/// Maximum count in a document. It exceeds any real exploration, and sums of such counts cannot
-/// overflow.
+/// Maximum count in a document, so that sums cannot overflow.
 const COUNT_MAX: u64 = 1 << 48;
 
 fn counts(bounds: &Bounds, partial: &Unfinished) -> Result<Units, InvalidPartial> {

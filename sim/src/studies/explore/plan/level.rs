@@ -12,8 +12,7 @@ impl Added {
     pub(crate) const ALL: [Added; 2] = [Added::Delay, Added::Fault];
 }
 
-/// The size of a plan. Faults count more than delays, because a delay within the latencies is no
-/// fault.
+/// The size of a plan. Faults count more than delays, which are no faults within the latencies.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Level {
     /// Number of faults.

@@ -13,8 +13,7 @@ pub(crate) fn ends(bounds: &Bounds, from: SimTime, longest: &Scout) -> Vec<SimTi
 }
 
 /// Returns the earliest and the latest end between two checks of the network that find the link
-/// cut. Any end in between gives the same run until the probe begins. With coarse grain, checks
-/// within a round trip count as one.
+/// cut. Any end in between gives the same run until the probe begins.
 pub(crate) fn between_looks(
     bounds: &Bounds,
     from: SimTime,
@@ -32,8 +31,7 @@ pub(crate) fn between_looks(
     looks.iter().zip(next).map(|(look, next)| (SimTime(look.1.0 + quantum), next)).collect()
 }
 
-/// Returns the sizes of a clock step. A step takes effect immediately, so only ends of leases
-/// divide the sizes into classes.
+/// A clock step takes effect immediately, so only ends of leases divide its sizes into classes.
 pub(crate) fn steps(bounds: &Bounds, from: SimTime, scout: &Scout) -> Vec<SimTime> {
     between(bounds, from, scout.leases.clone())
 }

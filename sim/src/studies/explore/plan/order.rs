@@ -1,8 +1,6 @@
-//! Computes the possible delays of each message, and compares the orders of two runs.
-//!
-//! A message is all data that one machine sends to another at one instant. A delay makes it arrive
-//! just after a later event at its receiver: a message, a timer or the end of a lease. The delay
-//! stays within the range of latencies, so the network could produce every order itself.
+//! Computes the possible delays of each message, and compares the orders of two runs. A delay makes
+//! all data that one machine sends to another at one instant arrive just after a later event at the
+//! receiver, within the range of latencies.
 
 use super::base::Base;
 use super::bounds::{Bounds, Grain};
@@ -36,8 +34,8 @@ pub(crate) fn reach(bounds: &Bounds, base: &Base, (from, to): (Node, Node)) -> M
     Micros(bounds.scenario.timing.latency.max.0.0.saturating_sub(takes.0.0))
 }
 
-/// Returns the extra delays after which the data arrives just after each later event at its
-/// receiver, or, with fine grain, also at the same time.
+/// Returns the extra delays after which the data arrives just after each later event, or, with fine
+/// grain, also at the same time.
 pub(crate) fn delays(
     bounds: &Bounds,
     base: &Base,
@@ -67,8 +65,8 @@ fn aligned(at: SimTime, quantum: Micros) -> SimTime {
     SimTime(at.0.div_ceil(quantum.0) * quantum.0)
 }
 
-/// Returns the order of messages as text. Messages are identified by link and position. Ends of
-/// leases, and starts and ends of the plan's earlier faults, separate the events at every machine.
+/// Returns the order of messages as text, which identifies them by link and position. Ends of
+/// leases and earlier faults separate the events.
 pub(crate) fn order(prefix: &FaultPlan, scout: &Scout) -> String {
     let mut told: BTreeMap<Node, BTreeSet<(SimTime, String)>> = BTreeMap::new();
     let mut sent: BTreeMap<(Node, Node), usize> = BTreeMap::new();

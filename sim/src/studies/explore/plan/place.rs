@@ -121,7 +121,6 @@ impl Origin<'_> {
 
     fn places(&self, site: &Site, pruned: &mut Pruned) -> Vec<SimTime> {
         let all = boundaries(self.bounds, self.prefix, self.scout);
-        // Only a sent message can be delayed.
         let is_order = matches!(site, Site::Overtaken { .. });
         let has_gaps = is_order || self.bounds.rules.contains(&Rule::Gap);
         let Some(met) = site.met(self.scout).filter(|_| has_gaps) else {

@@ -26,8 +26,7 @@ pub(crate) struct Message {
 }
 
 impl Scout {
-    /// Returns the times at which the network checks the links, when a message is sent, arrives or
-    /// is retried.
+    /// Returns the times at which the network checks the links.
     pub(crate) fn looks_at(&self, links: &[(Node, Node)]) -> BTreeSet<SimTime> {
         let own = self.messages.iter().filter(|message| links.contains(&message.link()));
         own.flat_map(|message| [Some(message.sent), message.arrived])
@@ -96,7 +95,7 @@ fn late(at_us: SimTime) -> TimedFault {
     }
 }
 
-/// Returns the times at which timers fired, which are turns without an incoming message.
+/// A turn without an incoming message is due to a timer.
 fn timers(turns: &[(SimTime, Node)], messages: &[Message]) -> BTreeSet<(SimTime, Node)> {
     let arrivals: BTreeSet<(SimTime, Node)> =
         messages.iter().filter_map(|message| Some((message.arrived?, message.to))).collect();

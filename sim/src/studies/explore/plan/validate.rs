@@ -15,8 +15,8 @@ const DELAYS_MAX: u8 = 2;
 
 const DEPTH_MAX: usize = 3;
 
-/// Families that can be enumerated. The others draw from ranges that no timer divides into classes
-/// (clock rates, slowness, replication lags), or combine families.
+/// Families that can be enumerated. The others draw from ranges that no timer divides into classes,
+/// or combine families.
 const FAMILIES: &[Family] = &[
     Family::Pause,
     Family::ClockJump,

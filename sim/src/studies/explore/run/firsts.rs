@@ -1,6 +1,5 @@
-//! Places the first additions to every base run. If plans are extended further, this happens in
-//! advance, so that the work can be divided into units. Of several plans with the same order of
-//! messages, only one is extended.
+//! Places the first additions to every base run in advance, so that the work can be divided into
+//! units. Of several plans with the same order of messages, only one is extended.
 
 use super::ledger::{Slice, Units};
 use super::survey::Survey;

@@ -23,8 +23,7 @@ const TRIALS: usize = 32;
 pub struct Survey {
     /// Number of plans with no addition, with one, two and three.
     pub runs: [u128; 4],
-    /// Number of plans that must stay in memory, which are those with one addition if they are
-    /// extended.
+    /// Number of plans in memory, which are those with one addition if they are extended.
     pub kept: u128,
     /// Processor time of one run in microseconds, including the placement of its faults, if known.
     pub run_us: Option<u64>,

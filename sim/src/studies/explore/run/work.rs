@@ -1,8 +1,6 @@
-//! Runs all plans of the bounds in parallel, those with fewer faults first.
-//!
-//! A unit is a base run, a site of a base run for plans with one addition, or a first addition for
-//! larger plans. Threads take units chunk by chunk, in an order that does not depend on the
-//! threads. The result is the first unit with a violation. A ledger records finished units.
+//! Runs all plans of the bounds in parallel, those with fewer faults first. A unit is a base run, a
+//! site of a base run for plans with one addition, or a first addition for larger plans. Threads
+//! take units chunk by chunk. The result is the first unit with a violation.
 
 use super::ledger::{Ledger, Slice, Unit};
 use super::sum::Sum;
@@ -103,8 +101,7 @@ impl<'b> Exploration<'b> {
         Exploration { bounds, jobs, bases, sites, calm, firsts, has_all_firsts: false }
     }
 
-    /// Prepares the exploration, and places the first faults and delays that are extended. After a
-    /// stop, the result is unusable.
+    /// Prepares the exploration, and places the first faults and delays. Unusable after a stop.
     pub fn new(
         bounds: &'b Bounds,
         jobs: usize,
@@ -125,8 +122,7 @@ impl<'b> Exploration<'b> {
         self.bases.iter().map(|base| base.name.clone()).collect()
     }
 
-    /// Runs the missing plans of a shard, until a violation or a stop. The ledger must have the
-    /// units of [`Exploration::units`].
+    /// Runs the missing plans of a shard. The ledger must have the units of [`Exploration::units`].
     pub fn explore(
         &self,
         shard: Shard,

@@ -39,11 +39,10 @@ fn cells() -> Vec<Cell> {
     ]
 }
 
-/// Numbers of states for one server: without trouble, with a crash, with a lost reply, and with a
-/// restart after a lease.
+/// States without trouble, with a crash, with a lost reply, and with a restart after a lease.
 const STATES_ONE: [usize; 4] = [278, 599, 1_186, 1_927];
-/// Numbers of states for three servers: without trouble and, with one attempt per process, with a
-/// lost reply, a restart after a lease, and a crash.
+/// States without trouble and, with one attempt per process, with a lost reply, a restart after a
+/// lease, and a crash.
 const STATES_THREE: [usize; 4] = [51_941, 29_306, 79_290, 21_727];
 
 fn checked(lock: &Lock) -> (bool, usize) {
@@ -61,8 +60,6 @@ fn bounds_of_cell(cell: &Cell) -> Bounds {
         Some(Trouble::ForgetLate) => {
             bounds.scenario.faults.restart_delay = SpanRange::new(Span::secs(12), Span::secs(12));
         }
-        // Votes split only if links differ in latency, and only then does a lock get the barest
-        // majority.
         Some(Trouble::Forget) => {
             bounds.scenario.timing.latency = SpanRange::new(Span(Micros(200)), Span::millis(2));
         }

@@ -134,8 +134,7 @@ impl Progress for Stopping<'_> {
     }
 }
 
-/// With one job, the exploration stops after exactly this many runs. With two jobs, a stop is
-/// certain to take effect only at least two runs before the end.
+/// With two jobs, a stop takes effect for certain only at least two runs before the end.
 #[test]
 fn what_is_stopped_after_any_run_goes_on_to_the_same_certificate() {
     let bounds = small();

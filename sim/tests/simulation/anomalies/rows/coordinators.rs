@@ -12,7 +12,6 @@ use fencepost::setup::scenario::{
 use fencepost::setup::span::{Span, SpanRange};
 use fencepost_faults::Micros;
 
-/// Critical sections end just before the lease does.
 pub(crate) fn almost_a_lease() -> Scenario {
     Scenario {
         hold: Hold::Drawn(SpanRange::new(Span::millis(9_200), Span::millis(9_900))),
@@ -20,7 +19,6 @@ pub(crate) fn almost_a_lease() -> Scenario {
     }
 }
 
-/// The longest critical section lasts one and a half ttls, and a pause up to twice as long.
 fn long_pauses() -> Scenario {
     Scenario {
         held_bound: Some(Span::secs(15)),
@@ -61,12 +59,10 @@ fn cut(lease_s: u64, hold_ms: (u64, u64), partition_s: (u64, u64)) -> Scenario {
     }
 }
 
-/// Critical sections last longer than a cell keeps a silent session.
 pub(crate) fn cut_from_the_cell() -> Scenario {
     cut(20, (36_000, 39_900), (35, 45))
 }
 
-/// Leases last a minute, and critical sections outlast the lease and the grace period.
 pub(crate) fn cut_beyond_the_grace_period() -> Scenario {
     Scenario { cycles: 3, ..cut(60, (115_000, 119_000), (130, 150)) }
 }
@@ -76,8 +72,7 @@ pub(crate) fn alone() -> Scenario {
     Scenario { servers: Servers { ensemble: 1, ..Servers::default() }, ..Scenario::default() }
 }
 
-/// Message latencies are close to the durations of critical sections, so many messages are in
-/// transit.
+/// Latencies are close to the durations of critical sections, so many messages are in transit.
 pub(crate) fn slow_and_alone() -> Scenario {
     Scenario {
         cycles: 60,
@@ -101,8 +96,8 @@ pub(crate) fn slow_and_away() -> Scenario {
     }
 }
 
-/// The downtime is longer than a client waits before it considers its session expired, but all
-/// sessions survive. Operations are retried as in Curator's documentation.
+/// The downtime is longer than a client waits, but all sessions survive. Operations are retried as
+/// in Curator's documentation.
 pub(crate) fn away_for_long() -> Scenario {
     Scenario {
         ttl: Span::secs(4),
@@ -326,7 +321,6 @@ pub(super) const ROWS: &[Row] = &[
     row("E9", case("gemfire"), "storage-delay", HARM, Some(case("gemfire-token")), 10),
 ];
 
-/// Waiters get the lock a minute after its holder crashed.
 pub(super) const LOCK_DELAY: Slow = Slow {
     id: "E8",
     flawed: within("chubby", anywhere),

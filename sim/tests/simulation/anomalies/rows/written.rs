@@ -32,8 +32,7 @@ pub(crate) const WRITTEN: &[Written] = &[Written {
     seeds: 40,
 }];
 
-/// Both processes pause for longer than they hold the lock, so the next command of a process is
-/// usually a create, and rarely that of a waiter.
+/// Both processes pause longer than they hold the lock, so the next command is usually a create.
 fn often_idle() -> Scenario {
     Scenario {
         processes: 2,
@@ -44,8 +43,8 @@ fn often_idle() -> Scenario {
     }
 }
 
-/// Loses a reply and cuts the client off until it considers its session of 10 s expired. The client
-/// then looks for its node in a new session, up to 2 s before the server expires the old one.
+/// Loses a reply and cuts the client off for its session. The client then looks for its node in a
+/// new session, up to 2 s before the server expires the old one.
 fn reply_lost_and_cut_off() -> FaultPlan {
     let (server, client) = (Node::Server(1), Node::Client(1));
     let lost = Fault::LostReply { server, client, duration_us: Micros::from_millis(1_500) };

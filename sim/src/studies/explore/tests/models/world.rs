@@ -1,11 +1,9 @@
 //! A model of a lock on servers that expire keys: the single-node lock on one server, Redlock on
 //! several.
 //!
-//! Time is in ticks. Each process takes the lock once. It asks all servers at the same time, and
-//! enters its critical section if a majority grants the lock while the lease is still valid. It
-//! stays there for a tick and releases the lock. A failed attempt is undone, and retried while
-//! attempts remain. A message takes no tick or one, and events due in a tick happen before the
-//! next. All other events are actions, in every order.
+//! Each process asks all servers at the same time. It enters its critical section if a majority
+//! grants the lock while the lease is still valid, stays there for a tick, and releases the lock. A
+//! failed attempt is undone, and retried while attempts remain. A message takes no tick or one.
 
 use stateright::{Model, Property};
 
@@ -128,8 +126,6 @@ impl State {
             }
     }
 
-    /// Returns whether a message can arrive. A paused process reads nothing, and a server that is
-    /// down receives nothing.
     fn can_arrive(&self, message: &Message) -> bool {
         match message.what {
             MessageKind::Ask | MessageKind::Free => true,
@@ -174,8 +170,7 @@ impl State {
         }
     }
 
-    /// Returns the representative of all states that differ only in the names of servers or
-    /// processes.
+    /// Returns the representative of states that differ only in the names of servers or processes.
     fn representative(self) -> State {
         let orders = permutations(self.processes.len());
         orders.iter().map(|order| self.renamed(order)).min().unwrap_or(self)
