@@ -22,8 +22,8 @@ impl RunSpec {
         let mut setting = drawn.scenario.setting(drawn.topology());
         if drawn.scenario.faults.extra_latency.is_none() && drawn.scenario.program(client).is_some()
         {
-            // A program itself decides how long it waits for an answer, so messages may be delayed
-            // by as much as a partition lasts.
+            // A program has its own timeouts, so messages may be delayed by as much as a partition
+            // lasts.
             setting.knobs.latency.max_us = setting.knobs.partition.max_us;
         }
         let run = drawn.clone().planned(&setting);
@@ -40,7 +40,7 @@ impl RunSpec {
         }
     }
 
-    /// Returns the run of a seed under a given plan.
+    /// Returns the run of a seed with a given plan.
     pub fn under(
         plan: FaultPlan,
         seed: Seed,

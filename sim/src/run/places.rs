@@ -5,7 +5,7 @@ use fencepost_faults::{Node, SimTime};
 use fencepost_reports::{Action, Change, Event, History, Trace, What};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Larger numbers of repetitions count as this maximum, because a long wait repeats its commands.
+/// Maximum number of repetitions that are distinguished, because a long wait repeats its commands.
 const NUMBER_MAX: u32 = 8;
 
 pub(super) fn places(history: &History, trace: &Trace) -> Vec<Place> {
@@ -32,8 +32,8 @@ struct Request {
     heard: Option<SimTime>,
 }
 
-/// Returns the requests of each node. The reply to a request is the first message back after the
-/// request has arrived.
+/// Returns the requests of each node. The reply to a request is the first message back after its
+/// arrival.
 fn requests(trace: &Trace) -> BTreeMap<Node, Vec<Request>> {
     let mut all: BTreeMap<Node, Vec<Request>> = BTreeMap::new();
     let mut open: BTreeMap<(Node, Node), VecDeque<usize>> = BTreeMap::new();
@@ -75,7 +75,7 @@ fn spells(thread: Node, history: &History, requests: &[Request]) -> Vec<Spell> {
                 course.granted.insert(event.node, event.time_us);
             }
             _ if event.node == thread => course.follow(event, requests),
-            // A machine crashes as a whole, but the event is recorded for its first thread.
+            // A machine crashes as a whole, but only its first thread records the event.
             What::Crashed if event.node == thread.machine() => course.follow(event, requests),
             _ => {}
         }
@@ -184,8 +184,8 @@ fn fill(client: Node, spells: &[Spell], requests: &[Request]) -> Vec<Place> {
     places
 }
 
-/// Returns the phase of a process that sends a request. A program's first access to the storage in
-/// a critical section is a read, and the later ones are writes.
+/// Returns the phase of a process that sends a request. In a critical section, a program's first
+/// access to the storage is a read, and the others are writes.
 fn asking(phase: Phase, server: Node, has_read: &mut bool) -> Phase {
     match phase {
         Phase::Holding if server == Node::Storage && *has_read => Phase::Writing,

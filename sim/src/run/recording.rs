@@ -17,28 +17,28 @@ pub struct RunOutcome {
     pub messages: u64,
     /// Number of events in the world.
     pub events: u64,
-    /// The messages, if they were recorded.
+    /// The messages, if recorded.
     pub trace: Option<Trace>,
-    /// The content of the recorded messages, if it was recorded.
+    /// Contents of the messages, if recorded.
     pub carried: Vec<Carried>,
-    /// The turns of nodes in order, if they were recorded.
+    /// Turns of nodes in order, if recorded.
     pub turns: Vec<(SimTime, Node)>,
-    /// The times and links at which a message was held up, in order, if turns were recorded.
+    /// Times and links at which a message was held up, in order, if turns were recorded.
     pub held_up: Vec<(SimTime, (Node, Node))>,
-    /// Records of the user's programs; empty for other locks.
+    /// Records of the user's programs. Empty for other locks.
     pub programs: Vec<Life>,
-    /// Records of the real servers; empty if the servers are simulated.
+    /// Records of the real servers. Empty if the servers are simulated.
     pub servers: Vec<Life>,
-    /// The key by which programs are judged; `None` for other locks.
+    /// The key by which programs are judged. `None` for other locks.
     pub watched: Option<Watched>,
     /// Number of times that a planted mistake took effect.
     pub altered: u64,
 }
 
-/// The data that a run records. The history is the same for all variants.
+/// The data that a run records. All variants give the same history.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Recording {
-    /// The history alone.
+    /// Only the history.
     History,
     /// The history, and the transit times and ends of messages with content.
     Commands,

@@ -7,7 +7,7 @@ use fencepost_faults::Node;
 /// The reason why a run is invalid.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidRun {
-    /// The scenario, the lock and the faults do not fit together.
+    /// The scenario, the lock and the faults are incompatible.
     #[error(transparent)]
     Unfit(#[from] Unfit),
     /// The plan names a node outside the deployment.

@@ -1,4 +1,4 @@
-//! Consoles are connections outside the simulated network, for the judge and the operator.
+//! Connections to real servers for the judge and the operator, outside the simulated network.
 
 use super::judged::{Key, Reading, Trigger};
 use super::work::{Work, next_message};
@@ -30,7 +30,7 @@ pub(super) struct Changes {
 pub(super) trait Console {
     fn is_ready(&self) -> bool;
 
-    /// Returns the connections to open. Repeated until connected, and after a connection closed.
+    /// Returns the connections to open. Called until they are open, and after one has closed.
     fn connects(&mut self) -> Vec<Ask>;
 
     fn opened(&mut self, _: Channel) -> Vec<Ask> {
@@ -61,8 +61,8 @@ pub(super) trait Console {
         false
     }
 
-    /// Returns how a key was replaced or removed, and by which connection. Returns `None` if it was
-    /// overwritten, or if the trigger determines the reason.
+    /// Returns how a key was replaced or removed, and by which connection. Returns `None` if the
+    /// key was overwritten, or if the trigger determines the reason.
     fn left(&self, _before: &Key, _now: Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)> {
         None
     }
@@ -88,7 +88,6 @@ pub(super) trait Console {
 
 pub(super) type PeerAddress = (Ipv4Addr, u16);
 
-/// Parses `10.0.0.5:40001`, with or without a leading slash.
 pub(super) fn peer_address(text: &str) -> Option<PeerAddress> {
     let (host, port) = text.trim_start_matches('/').rsplit_once(':')?;
     Some((host.parse().ok()?, port.parse().ok()?))

@@ -1,5 +1,4 @@
-//! The folders in which real servers keep their files. A folder is removed after its run. If its
-//! process was killed, the next process removes it.
+//! The folders in which real servers keep their files, removed after the run or by a later process.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,8 +7,7 @@ use tempfile::TempDir;
 const PREFIX: &str = "fencepost-server-";
 
 pub(super) fn new() -> io::Result<TempDir> {
-    // All paths have the same length, because servers keep their path in memory and its length
-    // would influence a run.
+    // Servers keep their path in memory, so its length must be the same in each run.
     let prefix = format!("{PREFIX}{:010}-", std::process::id());
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix);

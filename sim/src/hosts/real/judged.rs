@@ -1,11 +1,11 @@
-//! Compares two readings of a real server, and reports changes as a simulated server would.
+//! Compares two readings of a real server, and reports the changes of its locks.
 
 use bytes::Bytes;
 use fencepost_machine::{ConnectionId, KeyChange, Notice, Output, TapEvent, WallTime};
 use std::collections::BTreeMap;
 
-/// Tolerated difference between two readings of one expiry. Some servers report only the remaining
-/// time, so these differ by up to 2 ms.
+/// Tolerated difference between two readings of one expiry, because some servers report only the
+/// remaining time.
 const ROUNDING_MS: i64 = 2;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -13,13 +13,12 @@ pub(super) struct Key {
     pub(super) name: Bytes,
     /// Distinguishes locks of one name that the server stores in different ways.
     pub(super) form: u8,
-    /// The key's content, as text if it is not a string. On servers without such content, the name
-    /// of the lock's owner.
+    /// Content of the key as text or, on servers without such content, the name of the lock's
+    /// owner.
     pub(super) value: Bytes,
     pub(super) expires_at_ms: Option<i64>,
     /// Distinguishes two grants of the same value.
     pub(super) version: u64,
-    /// Number that may serve as a fencing token.
     pub(super) token: Option<u64>,
     pub(super) owner: Owner,
 }
@@ -55,7 +54,7 @@ pub(super) enum Trigger {
     },
     Itself,
     End,
-    /// An operator's action that clears keys in this way.
+    /// The kind of change that an operator's action makes, if it clears keys.
     Operator(Option<KeyChange>),
 }
 
@@ -82,8 +81,8 @@ impl Judged {
         }
     }
 
-    /// Takes a new reading and reports the changes since the last one. `left` returns how a key was
-    /// replaced or removed, unless the trigger determines that.
+    /// Takes a new reading and reports the changes. `left` returns how a key was replaced or
+    /// removed, unless the trigger determines that.
     pub(super) fn takes(
         &mut self,
         reading: Reading,

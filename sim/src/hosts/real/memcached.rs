@@ -1,5 +1,4 @@
-//! Real memcached servers. The console reads every item that a client has named (`me` and `gets`).
-//! The item's expiry and the server's clock show whether a lost item has expired.
+//! Real memcached servers. The console reads every item whose key a client has used (`me`, `gets`).
 
 use super::RealSetup;
 use super::console::{Ask, Channel, Console, Heard};
@@ -27,7 +26,7 @@ pub(super) const KIND: Kind = Kind {
 };
 
 fn recipe(setup: &RealSetup<'_>, _: Node) -> Recipe {
-    // memcached refuses to run as root without `-u`, so the user is named as root.
+    // memcached refuses to run as root without `-u`.
     let words = ["-p", "11211", "-U", "0", "-l", "0.0.0.0", "-u", "root"];
     let command = command(&[&[setup.binary.path.as_str()], &words[..]].concat());
     Recipe { command, port: PORT, boot: Micros::from_millis(50), ..Recipe::default() }
@@ -207,7 +206,7 @@ impl Console for MemcachedConsole {
     }
 }
 
-/// Parses a reply to `gets`, such as `VALUE a 0 1 3`, where 1 is the number of bytes in the next
+/// Parses a reply to `gets`, such as `VALUE a 0 1 3`, whose 1 is the number of bytes in the next
 /// line.
 fn values(answer: &[u8]) -> Vec<(Bytes, Bytes)> {
     let (mut found, mut rest) = (Vec::new(), Bytes::copy_from_slice(answer));

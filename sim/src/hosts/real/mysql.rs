@@ -1,5 +1,4 @@
-//! Real MariaDB servers. The console asks for the holder of the user lock (`IS_USED_LOCK`), and for
-//! the address of its session.
+//! Real MariaDB servers, whose console asks for the holder of the user lock (`IS_USED_LOCK`).
 
 use super::RealSetup;
 use super::console::{Ask, Changes, Channel, Console, Heard, PeerAddress, peer_address};

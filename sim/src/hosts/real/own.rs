@@ -1,4 +1,4 @@
-//! Servers that the user brings. Nothing reads their locks: the judge knows what processes report.
+//! Servers that the user brings. The judge knows their locks only from the processes' reports.
 
 use super::RealSetup;
 use super::console::{Ask, Channel, Console, Heard};
@@ -22,7 +22,7 @@ pub(crate) static KIND: Kind = Kind {
     console: |_| Box::new(NoConsole),
 };
 
-/// A server of the user is known by its command.
+/// The binary of the user's servers, which are identified by their commands instead.
 pub(crate) static NO_BINARY: ServerBinary = ServerBinary {
     path: String::new(),
     name: String::new(),
@@ -30,7 +30,6 @@ pub(crate) static NO_BINARY: ServerBinary = ServerBinary {
     sha256: String::new(),
 };
 
-/// Members of a cluster need each other to start.
 const BOOT_ALONE: Micros = Micros::from_secs(2);
 const BOOT_TOGETHER: Micros = Micros::from_millis(50);
 
@@ -58,7 +57,6 @@ fn recipe(setup: &RealSetup<'_>, node: Node) -> Recipe {
     }
 }
 
-/// Asks nothing.
 struct NoConsole;
 
 impl Console for NoConsole {

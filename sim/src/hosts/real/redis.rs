@@ -17,7 +17,7 @@ use std::fmt::Write;
 const PORT: u16 = 6379;
 const SENTINEL_PORT: u16 = 26379;
 const MASTER_NAME: &str = "mymaster";
-/// Maximum duration of a server's start.
+/// Time that a server needs at most to start.
 const BOOT: Micros = Micros::from_millis(50);
 
 pub(super) const KIND: Kind = Kind {
@@ -61,14 +61,14 @@ fn redis(setup: &RealSetup<'_>, node: Node) -> String {
     let scenario = setup.scenario;
     let mut text = format!("port {PORT}\nbind 0.0.0.0\nprotected-mode no\n");
     text += match scenario.servers.persistence {
-        // With this setting, a replica also deletes the snapshot that its primary has sent.
+        // A replica must also delete the snapshot that its primary has sent.
         Persistence::None if setup.binary.major() >= 6 => "save \"\"\nrdb-del-sync-files yes\n",
         Persistence::None => "save \"\"\n",
         Persistence::Rdb => "save 3600 1\nsave 300 100\nsave 60 10000\n",
         Persistence::AofEverysec => "save \"\"\nappendonly yes\nappendfsync everysec\n",
         Persistence::AofAlways => "save \"\"\nappendonly yes\nappendfsync always\n",
     };
-    // A new replica gets its copy of the data immediately.
+    // A new replica receives its copy of the data immediately.
     text += "repl-diskless-sync-delay 0\n";
     if scenario.servers.min_replicas > 0 {
         let _ = writeln!(text, "min-replicas-to-write {}", scenario.servers.min_replicas);
@@ -80,8 +80,7 @@ fn redis(setup: &RealSetup<'_>, node: Node) -> String {
     text
 }
 
-/// Returns the configuration of a Sentinel that has already found the replicas and the other
-/// Sentinels.
+/// Returns the configuration of a Sentinel that knows the replicas and the other Sentinels.
 fn sentinel(setup: &RealSetup<'_>, node: Node) -> String {
     let scenario = setup.scenario;
     let primary = address(setup.world, Node::Redis(1));

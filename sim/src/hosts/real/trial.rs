@@ -20,7 +20,6 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 const FOLDERS: &str = "/usr/local/bin:/usr/bin:/usr/sbin:/bin";
-/// Debian's folder with a subfolder for each version of PostgreSQL.
 const POSTGRESQL: &str = "/usr/lib/postgresql";
 const PATIENCE_US: u64 = 10_000_000;
 const STEP_US: u64 = 1_000;
@@ -61,8 +60,8 @@ pub(crate) fn binary(
     };
     let kind = kind(coordinator).ok_or_else(|| InvalidServers::coordinator(coordinator.name()))?;
     let path = find(named).map_err(|error| wrong(error.to_string()))?;
-    // The trial has its own thread, because a tracing thread is bound to one core, and the threads
-    // that it starts later would be bound to it too.
+    // A tracing thread and the threads that it starts are bound to one core, so the trial has its
+    // own.
     let tried = std::thread::spawn(move || tried(kind, &path)).join();
     tried.unwrap_or_else(|_| Err("the trial of it panicked".to_owned())).map_err(wrong)
 }
@@ -154,8 +153,7 @@ pub(crate) fn own(servers: &mut [OwnServer], place: usize) -> Result<(), String>
     Ok(())
 }
 
-/// Runs a server alone in a world until it serves: its console has read, or it listens. Returns
-/// its ports.
+/// Runs a server alone until it listens or its console has read. Returns its ports.
 fn serves(
     kind: &'static Kind,
     binary: &ServerBinary,

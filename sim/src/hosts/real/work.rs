@@ -1,4 +1,4 @@
-//! Splits the bytes that arrive at a server into pieces, which it gets one at a time.
+//! Splits the bytes that arrive at a server into pieces, which are passed on one at a time.
 
 use super::judged::Trigger;
 use bytes::BytesMut;
@@ -12,7 +12,7 @@ pub(super) enum Work {
         bytes: Vec<u8>,
         cause: Option<Trigger>,
     },
-    /// Bytes of another server, and whether they may change a lock.
+    /// Bytes of another server, which may change a lock if `changes` is set.
     Raw {
         by: ConnectionId,
         bytes: Vec<u8>,

@@ -1,4 +1,4 @@
-//! Real ZooKeeper servers. The console asks for ephemeral nodes and their sessions (`dump`).
+//! Real ZooKeeper servers, whose console asks for ephemeral nodes and their sessions (`dump`).
 
 mod console;
 
@@ -11,8 +11,8 @@ use fencepost_faults::{Micros, Node};
 use std::fmt::Write;
 
 const PORT: u16 = 2_181;
-/// The main class of a server. One thread collects garbage and none compiles, so that two runs are
-/// the same.
+/// The main class of a server. One thread collects garbage and none compiles, so that runs are
+/// reproducible.
 const MAIN: &str = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
 const VERSION: &str = "org.apache.zookeeper.version.VersionInfoMain";
 const JAVA: &[&str] = &["java", "-Xint", "-Xmx256m", "-XX:+UseSerialGC", "-XX:-UsePerfData"];

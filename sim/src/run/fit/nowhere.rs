@@ -1,4 +1,4 @@
-//! An inert world, for code that builds a lock only to query its properties.
+//! An inert world, in which a lock is built only to query its properties.
 
 use bytes::BytesMut;
 use fencepost_clients::env::{

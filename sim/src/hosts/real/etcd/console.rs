@@ -1,4 +1,4 @@
-//! The console of an etcd member, with its requests and the keys that it has read.
+//! The console of an etcd member.
 
 use crate::hosts::real::console::{Ask, Channel, Console, Heard, PeerAddress};
 use crate::hosts::real::http::{Answers, post};
@@ -257,14 +257,14 @@ impl Console for EtcdConsole {
         self.requests.remove(&connection);
     }
 
-    /// Returns how a key was removed. No client ended an expired lease.
+    /// No client removes the key of an expired lease.
     fn left(&self, before: &Key, _: Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)> {
         let name = String::from_utf8_lossy(&before.name);
         let value = String::from_utf8_lossy(&before.value);
         let held = [format!("{name}/{value}"), format!("{GATEWAY_PREFIX}{name}")];
         let kept = held.iter().find_map(|key| Some((key, self.gone.get(key)?)));
         let Some((key, kept)) = kept else { return Some((KeyChange::Expired, None)) };
-        // A lock of etcd3gw always has the same key, but a different value each time.
+        // etcd3gw uses the same key for each grant of a lock, with another value.
         let name = match key.starts_with(GATEWAY_PREFIX) {
             true => value.into_owned(),
             false => key.clone(),

@@ -119,7 +119,7 @@ impl Look {
         Some(heard)
     }
 
-    /// Handles the close of a connection. Returns `None` if the connection is not the console's.
+    /// Handles the close of a connection. Returns `None` if it is not the console's.
     pub(super) fn closed(&mut self, socket: SocketId) -> Option<Vec<Heard>> {
         let channel = self.channels.remove(&socket)?;
         let heard = self.console.closed(channel);

@@ -1,4 +1,4 @@
-//! The query of a PostgreSQL server's console, and its parser for the answer.
+//! The query of a PostgreSQL server's console, and the parser of its result.
 
 use crate::hosts::real::console::{
     Ask, Changes, Channel, Console, Heard, PeerAddress, peer_address,
@@ -152,8 +152,7 @@ impl PostgresqlConsole {
             Some(before) if before.at_us == at_us => {
                 before.is_released || until_us < before.until_us
             }
-            // A row in the first reading that ends less than a lease after its start has already
-            // been released.
+            // A row in the first reading that lasts less than a lease has already been released.
             None => until_us - at_us < self.ttl_us - 1_000,
             Some(_) => false,
         };

@@ -1,5 +1,5 @@
-//! Consoles of Redis servers and Sentinels. On a server, the console reads every key and the
-//! server's role. On a Sentinel, it subscribes to the published events.
+//! Consoles of Redis servers, which read every key and the role, and of Sentinels, which subscribe
+//! to events.
 
 use super::work::next_work;
 use crate::hosts::real::console::{Ask, Channel, Console, Heard};
@@ -13,8 +13,8 @@ use redis_protocol::resp2::decode::decode_bytes_mut;
 use redis_protocol::resp2::types::BytesFrame;
 use std::collections::VecDeque;
 
-/// Lua script that returns each key's name, type, content, and expiry in milliseconds of the
-/// server's wall clock. A negative expiry means none.
+/// Script that returns each key's name, type, content, and expiry in milliseconds of the server's
+/// wall clock. A negative expiry means none.
 const READ_KEYS: &str = "\
 local all = {}
 local keys = redis.call('KEYS', ARGV[1])
@@ -178,7 +178,7 @@ impl Console for RedisConsole {
             OperatorAction::FlushAll | OperatorAction::Evict | OperatorAction::Follow { .. } => {
                 true
             }
-            // Redis replicas are promoted by Sentinel, not by an operator.
+            // Sentinels promote Redis replicas.
             OperatorAction::Promote => false,
             OperatorAction::ForgetScripts => habits.has_scripts,
             // The machine closes its clients' connections itself.
@@ -312,8 +312,8 @@ fn keys(frame: &BytesFrame) -> Option<Vec<Key>> {
     items(frame)?.iter().map(key).collect()
 }
 
-/// Returns a key's content as text. Hashes become `field=value` and sorted sets `member=score`,
-/// separated by spaces.
+/// Formats a key's content. Hashes become `field=value` and sorted sets `member=score`, separated
+/// by spaces.
 fn rendered(kind: &str, held: &BytesFrame) -> Bytes {
     let BytesFrame::Array(items) = held else {
         return match held {

@@ -14,12 +14,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const DIGITS: usize = 10;
 const TWICE: &str = "/twice";
-/// Types of requests that change nothing: exists, getData, getChildren, ping, setWatches and other
-/// watch requests.
+/// Types of requests that change nothing, such as exists, getData, getChildren, ping and
+/// setWatches.
 const HARMLESS: &[i32] = &[3, 4, 8, 11, 12, 17, 18, 101, 105, 106];
 const DELETES: &[i32] = &[2, 14, 20];
 const CLOSES_SESSION: i32 = -11;
-/// The ping between servers, by which the leader learns that they are alive.
+/// The ping that members send to the leader.
 const PING_OF_SERVERS: [u8; 4] = [0, 0, 0, 5];
 
 pub(super) struct ZooKeeperConsole {
@@ -46,13 +46,12 @@ impl ZooKeeperConsole {
     }
 
     fn reads(&mut self, text: &str) -> Option<Reading> {
-        // A server without a leader answers that it does not serve, without this heading.
+        // The reply of a server without a leader lacks this heading.
         let (_, nodes) = text.split_once("ephemeral nodes dump:")?;
         let (nodes, connections) = nodes.split_once("Connections dump:")?;
         let addresses = self.connections(connections);
         let keys = self.heads(&ephemerals(nodes), &addresses);
-        // Sessions expire only at the leader or a single server, and only these report their expiry
-        // times.
+        // Only the leader or a single server reports the expiry times of sessions.
         let leads = text.contains("Session Sets (");
         Some(Reading { keys, role: Role::Member { leads } })
     }
@@ -181,7 +180,7 @@ impl Console for ZooKeeperConsole {
         self.peers.meets(connection, address);
     }
 
-    /// Returns how a node was removed. No client ended an expired session.
+    /// No client removes the node of an expired session.
     fn left(&self, before: &Key, _: Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)> {
         let text = |bytes: &Bytes| String::from_utf8_lossy(bytes).into_owned();
         let holder = self.holders.get(&(text(&before.name), text(&before.value)));
