@@ -18,7 +18,7 @@ pub struct Member {
 pub struct Config {
     /// Number of this replica.
     pub me: u8,
-    /// All replicas of the cell, this one included. With fewer than two the cell has one replica.
+    /// All replicas of the cell, including this one. With fewer than two the cell has one replica.
     pub members: Vec<Member>,
     /// Seed for the random waits between elections.
     pub seed: u64,
@@ -26,7 +26,7 @@ pub struct Config {
     pub session_lease_us: u64,
     /// Maximum number of connections.
     pub connections_max: usize,
-    /// Prefix of the locks that the replica reports to the judge; `None` reports none.
+    /// Prefix of the locks that the replica reports to the judge. `None` reports no locks.
     pub tap_prefix: Option<String>,
 }
 

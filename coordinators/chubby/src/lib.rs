@@ -1,6 +1,5 @@
-//! A model of a Chubby cell, after the paper: Burrows, "The Chubby lock service for loosely-coupled
-//! distributed systems", OSDI 2006. No server is available outside Google for a comparison. The
-//! numbers in brackets are sections of the paper.
+//! A model of a Chubby cell, after Burrows, "The Chubby lock service for loosely-coupled
+//! distributed systems", OSDI 2006. Numbers in brackets are sections of that paper.
 //!
 //! | rule | section |
 //! | --- | --- |
@@ -20,20 +19,15 @@
 //! | A new master extends every session to the longest lease that the old master may have granted. | 2.9 |
 //! | A new master lets clients send KeepAlives only, emits a fail-over event to each session, and waits until each has acknowledged it or has ended. | 2.9 |
 //!
-//! The client's side of these rules (the local lease, jeopardy, the grace period of 45 s) is in the
-//! `clients` crate, module `chubby`.
+//! The client's rules are in the `clients` crate, module `chubby`.
 //!
-//! The paper leaves some points open, for which the model makes **its own choices**. The protocol
-//! on the wire is in [`Chubby`]. An event announces a grant to a waiter. Waiters are served in
-//! order of arrival, until a master fails. The master answers a KeepAlive in the last third of the
-//! lease. The clocks of two hosts may differ in rate by a sixteenth. Agreement is Paxos for one
-//! value that is overwritten, and each message has a ballot and the whole state.
+//! The paper leaves some points open, for which the model makes **its own choices**: the protocol
+//! (see [`Chubby`]), waiters in order of arrival, an answer to a KeepAlive in the last third of the
+//! lease, clocks that differ in rate by up to a sixteenth, and Paxos for one value, the whole
+//! state.
 //!
-//! **Not modelled**: contents of files and their caches (2.7), because these locks read no file;
-//! directories, ACLs, shared locks, ephemeral files, proxies, partitioning, backup.
-//!
-//! The entry points are [`Config`] and [`Chubby`], a [`Machine`](fencepost_machine::Machine). The
-//! crate has no features.
+//! **Not modelled**: contents of files and their caches (2.7), directories, ACLs, shared locks,
+//! ephemeral files, proxies, partitioning, backup.
 //!
 //! ```
 //! use fencepost_chubby::{Chubby, Config};

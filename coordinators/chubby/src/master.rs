@@ -1,5 +1,5 @@
-//! The master, which serves clients ([`Master`]). It sends replies about the state once a majority
-//! has accepted it ([`Then`]), and answers KeepAlives immediately.
+//! The master ([`Master`]), which serves clients. It sends most replies only after a majority has
+//! accepted the state ([`Then`]), but answers KeepAlives immediately.
 
 mod session;
 
@@ -32,8 +32,7 @@ pub(crate) struct Master {
 }
 
 impl Master {
-    /// Creates a new master. It assumes the longest leases and lock-delays, because it does not
-    /// know those that the last master granted (2.9).
+    /// Creates a new master, which assumes the longest possible leases and lock-delays (2.9).
     pub(crate) fn new(config: &Config, state: &State, now: u64) -> Master {
         let lease_us = config.session_lease_us;
         let lease_until = now.saturating_add(lengthened(lease_us));
@@ -119,8 +118,6 @@ impl Master {
     }
 
     fn keep_alive(&mut self, caller: Caller, call: (ConnectionId, u64), epoch: u64) {
-        // An earlier KeepAlive of this session came over an abandoned connection, or it arrived
-        // late.
         self.answer(caller.session, epoch);
         let Some(session) = self.sessions.get_mut(&caller.session) else { return };
         session.blocked = Some((call.0, self.now));

@@ -1,4 +1,4 @@
-//! Messages between replicas. Each is a line of words, with the state as JSON at the end.
+//! Messages between replicas. Each is a line of words, and a state is JSON at the end of the line.
 
 use crate::state::State;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Accepted {
     pub(crate) ballot: u64,
-    /// Number of states that this master has proposed.
     pub(crate) index: u64,
     pub(crate) state: State,
 }
@@ -23,17 +22,15 @@ pub(crate) enum Message {
     Prepare {
         ballot: u64,
     },
-    /// Promises to accept no state with a lower ballot. Contains the state that the replica
-    /// accepted last.
+    /// Promises that, and contains the last state that the replica accepted.
     Promise {
         ballot: u64,
         accepted: Accepted,
     },
-    /// Refuses, because the replica has already promised an equal or higher ballot.
     Refuse {
         promised: u64,
     },
-    /// Asks the replica to accept a state, and to elect no other master for a master lease.
+    /// Asks the replica to accept a state, and grants the master a lease.
     Accept {
         round: u64,
         committed: u64,

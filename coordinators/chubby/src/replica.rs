@@ -1,10 +1,9 @@
-//! The replicas' agreement ([`Replica`]). They run Paxos on a single value, the whole state, which
-//! the master overwrites with each new one.
+//! The replicas' agreement ([`Replica`]): Paxos on a single value, the whole state, which the
+//! master overwrites.
 //!
-//! A replica without a master for the duration of a master lease asks the others for promises, with
-//! a higher ballot than any it knows. With promises from a majority it becomes the master, and
-//! starts from the latest state that any of them has accepted. A replica that accepts a state
-//! grants the master a lease by its own clock.
+//! A replica that has no master for the duration of a master lease asks the others for promises.
+//! With a majority it becomes the master, and starts from the latest state that any of them has
+//! accepted. A replica that accepts a state grants the master a lease by its own clock.
 
 mod leading;
 
@@ -36,7 +35,6 @@ pub(crate) struct Replica {
     others: Vec<u8>,
     pub(crate) saved: Saved,
     seen: u64,
-    /// Time until which the replica elects no other master.
     loyal_until: u64,
     pub(crate) leader: Option<u8>,
     try_at: u64,
@@ -50,8 +48,7 @@ pub(crate) struct Replica {
 }
 
 impl Replica {
-    /// Creates a replica from its saved state. A replica that has promised before may have granted
-    /// a master lease, so it elects no master until that lease has ended.
+    /// Creates a replica. It elects no master for a master lease, because it may have granted one.
     pub(crate) fn new(me: u8, others: Vec<u8>, saved: Saved, (now, seed): (u64, u64)) -> Replica {
         let may_be_loyal = saved.promised > 0 && !others.is_empty();
         let loyal_until = if may_be_loyal { now + lengthened(MASTER_LEASE_US) } else { now };
@@ -76,7 +73,6 @@ impl Replica {
         replica
     }
 
-    /// Returns a random number below `end`, by xorshift.
     fn draw(&mut self, end: u64) -> u64 {
         self.jitter ^= self.jitter << 13;
         self.jitter ^= self.jitter >> 7;
@@ -139,8 +135,7 @@ impl Replica {
 
     fn count_promises(&mut self, now: u64) {
         let majority = self.majority();
-        // The replica saves its own promise only after the others', so that its ballot does not
-        // rise while it is isolated.
+        // The replica promises last, so that its ballot does not rise while it is isolated.
         let is_elected = |standing: &Standing| standing.promises.len() + 1 >= majority;
         if !self.standing.as_ref().is_some_and(is_elected) {
             return;
@@ -224,7 +219,6 @@ impl Replica {
         self.learn((ballot, committed));
     }
 
-    /// Records that a majority has accepted a state, unless this replica does not have that state.
     fn learn(&mut self, place: (u64, u64)) {
         if place == self.saved.accepted.place() && self.leading.is_none() {
             self.learned = self.learned.max(place);

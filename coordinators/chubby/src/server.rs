@@ -22,10 +22,10 @@ struct Proposed {
     then: Vec<Then>,
 }
 
-/// A replica of a Chubby cell.
+/// A replica of a Chubby cell, which answers each line of words from a client with a line.
 ///
-/// A client sends lines of words, and gets a line for each. `S E` is the session and the epoch of
-/// the master that the client knows; durations are in microseconds.
+/// `S E` is the session and the epoch of the master that the client knows. Durations are in
+/// microseconds.
 ///
 /// | request | answers |
 /// | --- | --- |
@@ -37,16 +37,14 @@ struct Proposed {
 /// | `check S E LOCK GENERATION` | `valid`, `invalid` (`CheckSequencer`) |
 /// | `close S E` | `closed` |
 ///
-/// `N` counts the acquires of a session. A release covers acquire `N` and earlier ones, so a
-/// delayed release does not affect a later acquire. An acquire that arrives after its release has
-/// no effect (`released`).
+/// `N` counts the acquires of a session. A release covers acquire `N` and earlier ones, even if
+/// they arrive later.
 ///
-/// The master may also answer all requests but `master` by `expired` (the session has ended),
-/// `epoch E` (another master has taken over, and the client must send a KeepAlive), `busy` (the
-/// master waits for all sessions to acknowledge it), `not-master`, `full`, and `error TEXT`. A
-/// KeepAlive contains the number of events that the client has received. Its answer contains how
-/// long it was held, the length of the lease from then on, the total number of events, and those
-/// that the client has not acknowledged.
+/// The master also answers with `expired` (the session has ended), `epoch E` (the client must send
+/// a KeepAlive to the new master), `busy` (not all sessions have acknowledged the new master),
+/// `not-master`, `full`, and `error TEXT`. The answer to a KeepAlive contains the time for which
+/// the master held it, the length of the lease from then on, the total number of events, and the
+/// unacknowledged ones.
 #[derive(Debug)]
 pub struct Chubby {
     config: Config,
@@ -227,8 +225,6 @@ impl Chubby {
         }
     }
 
-    /// Starts or ends the role of master. A former master closes its clients' connections, so that
-    /// they look for the next one.
     fn change_role(&mut self) {
         match (self.replica.is_serving(), self.master.is_some()) {
             (true, false) => {
@@ -311,7 +307,7 @@ impl Machine for Chubby {
         }
         std::mem::swap(&mut self.out, out);
         self.now = now.monotonic.0;
-        // A master whose lease has expired must not serve this input, so the role is checked first.
+        // The lease of this master may have expired.
         self.settle();
         self.dispatch(input);
         self.settle();

@@ -1,5 +1,5 @@
 //! The agreed state of sessions and locks ([`State`]). Leases and events are only in the master's
-//! memory, so a new master assumes the worst case (2.9).
+//! memory.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ const COUNT_MAX: usize = 10_000;
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct State {
     pub(crate) epoch: u64,
-    /// Open sessions, each with the last acquire that it released or gave up.
+    /// Open sessions, each with the last acquire that it released or cancelled.
     pub(crate) sessions: BTreeMap<u64, u64>,
     session_last: u64,
     pub(crate) locks: BTreeMap<String, Lock>,
@@ -17,7 +17,7 @@ pub(crate) struct State {
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Lock {
-    /// Number of transitions from free to held, which is the number in the sequencer.
+    /// Number of transitions from free to held, which is the generation in the sequencer.
     pub(crate) generation: u64,
     pub(crate) hold: Hold,
 }
@@ -39,7 +39,7 @@ pub(crate) enum Hold {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Waiter {
     pub(crate) session: u64,
-    /// Number of the holder's acquire, which distinguishes a delayed acquire from a later one.
+    /// Number of the holder's acquire, which identifies delayed acquires.
     pub(crate) acquire: u64,
     pub(crate) delay_us: u64,
 }
@@ -54,8 +54,8 @@ impl State {
         Some(self.session_last)
     }
 
-    /// Ends a session and returns the names of its locks. `left` returns the new state of each lock
-    /// from its lock-delay.
+    /// Ends a session and returns its locks. `left` computes their new states from their
+    /// lock-delays.
     pub(crate) fn end(&mut self, session: u64, left: fn(delay_us: u64) -> Hold) -> Vec<String> {
         self.sessions.remove(&session);
         let mut freed = Vec::new();
@@ -89,8 +89,7 @@ impl State {
         Some(lock.generation)
     }
 
-    /// Releases a lock, and cancels this acquire and earlier ones of the session, even if they
-    /// arrive later.
+    /// Releases a lock, and cancels the session's acquires up to `last`, even delayed ones.
     pub(crate) fn release(&mut self, lock: &str, session: u64, last: u64) {
         if let Some(released) = self.sessions.get_mut(&session) {
             *released = last.max(*released);

@@ -1,4 +1,4 @@
-//! Reports lock holders to the judge. A holder is named by its session and generation, as in `7-3`.
+//! Reports lock holders to the judge. A holder's name is its session and generation, such as `7-3`.
 
 use crate::state::{Hold, State};
 use bytes::Bytes;
@@ -61,7 +61,6 @@ impl Heads {
 
     fn event(&self, lock: &str, change: KeyChange, head: Head, primary: bool) -> TapEvent {
         let is_there = matches!(change, KeyChange::Granted | KeyChange::Restored);
-        // No client requests an expiry.
         let by = self.asked.get(&head.0).copied().filter(|_| change != KeyChange::Expired);
         TapEvent {
             key: Bytes::copy_from_slice(lock.as_bytes()),

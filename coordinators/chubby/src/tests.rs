@@ -1,4 +1,4 @@
-//! Tests of a cell in a small world, and of one replica on a bench.
+//! Tests of a cell in a small world, and of one replica alone.
 
 mod anything;
 mod cell;

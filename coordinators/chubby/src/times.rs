@@ -2,7 +2,7 @@
 
 /// Extension of a session's lease (2.8: "the default extension is 12s").
 pub const SESSION_LEASE_US: u64 = 12_000_000;
-/// Longest extension, by an overloaded master (3.1: "around 60s").
+/// Longest extension, which an overloaded master chooses (3.1: "around 60s").
 pub const SESSION_LEASE_MAX_US: u64 = 60_000_000;
 /// Longest lock-delay (2.4: "currently one minute").
 pub const LOCK_DELAY_MAX_US: u64 = 60_000_000;
@@ -12,13 +12,13 @@ pub const MASTER_LEASE_US: u64 = 6_000_000;
 pub(crate) const RENEW_US: u64 = 2_000_000;
 pub(crate) const ELECTION_US: u64 = 200_000;
 
-/// Shortens a duration, so that it ends here before the same duration ends at any other host. The
-/// rates of two clocks may differ by a sixteenth.
+/// Shortens a duration so that it ends before the same duration on any other host ends. Clocks may
+/// differ in rate by a sixteenth.
 pub(crate) fn shortened(span: u64) -> u64 {
     span - span / 16
 }
 
-/// Lengthens a duration, so that it ends here after the same duration ends at any other host.
+/// Lengthens a duration so that it ends after the same duration on any other host ends.
 pub(crate) fn lengthened(span: u64) -> u64 {
     span + span / 8
 }

@@ -1,4 +1,4 @@
-//! Formats messages as text for the pictures of runs.
+//! Formats the messages of a run as readable text.
 
 use fencepost_machine::wording::{Speaker, lines};
 

@@ -71,7 +71,6 @@ fn intervals(ops: &[Op]) -> Result<(), Refusal> {
         ops.iter().any(|op| match op {
             Op::DeleteRange(DeleteRange { key: own, range_end, .. }) => match range_end.as_ref() {
                 [] => own == key,
-                // A range end of one zero byte has no special meaning here.
                 end => key >= own.as_ref() && key < end,
             },
             _ => false,
@@ -87,7 +86,7 @@ fn intervals(ops: &[Op]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Returns the size of a call in gRPC's encoding. It is exact for all fields that can be long.
+/// Returns the size of a call in gRPC's encoding, exact for all fields that can be long.
 fn size(call: &Call) -> usize {
     match call {
         Call::Range(range) => field(&range.key) + field(&range.range_end),

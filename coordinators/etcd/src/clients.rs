@@ -1,5 +1,4 @@
-//! Client connections. Each serves one request at a time, and a watch occupies its connection until
-//! it closes.
+//! Client connections. Each serves one request at a time, or one watch until it closes.
 
 use crate::connection::{Connection, Doing, Stream};
 use crate::http::{self, Body, Parsed, Payload, Request, Style};
@@ -14,7 +13,6 @@ use bytes::{Buf, Bytes, BytesMut};
 use fencepost_machine::{ConnectionId, Output};
 use std::collections::VecDeque;
 
-/// Number of unsent bytes beyond which the server disconnects a client.
 const UNSENT_MAX: usize = 64 << 20;
 
 impl Etcd {

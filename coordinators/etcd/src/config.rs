@@ -16,7 +16,7 @@ pub struct Member {
 pub struct Config {
     /// Number of this server among the members.
     pub me: u8,
-    /// All members, this one included. With fewer than two the server is standalone.
+    /// All members, including this one. With fewer than two the server is standalone.
     pub members: Vec<Member>,
     /// Seed for random election timeouts.
     pub seed: u64,
@@ -28,7 +28,7 @@ pub struct Config {
     pub lock_checks_key: bool,
     /// Maximum number of connections. The real server has no limit.
     pub connections_max: usize,
-    /// Prefix of the locks that the server reports to the judge; `None` reports none.
+    /// Prefix of the locks that the server reports to the judge. `None` reports no locks.
     pub tap_prefix: Option<String>,
 }
 
@@ -59,7 +59,6 @@ impl Config {
         i64::try_from((ticks * self.heartbeat_ms).div_ceil(1_000)).unwrap_or(i64::MAX)
     }
 
-    /// Returns the timeout of a request in milliseconds (`ReqTimeout`).
     pub(crate) fn request_ms(&self) -> u64 {
         5_000 + 2 * self.election_ms()
     }

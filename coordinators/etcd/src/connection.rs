@@ -1,4 +1,4 @@
-//! A connection of the server, with its current use.
+//! A client's connection and its current use.
 
 use crate::http::Style;
 use crate::watching::Watching;

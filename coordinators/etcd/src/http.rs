@@ -1,4 +1,4 @@
-//! HTTP/1.1 as the gateway speaks it, with the messages and the header order of Go's server.
+//! HTTP/1.1 of the gateway, with the messages and the header order of Go's server.
 
 use bytes::{Buf, Bytes, BytesMut};
 use fencepost_machine::WallTime;
@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 
 /// Maximum size of a request's head: Go's `DefaultMaxHeaderBytes` and the slack that Go adds.
 const HEAD_MAX: usize = (1 << 20) + 4096;
-/// Maximum number of headers; the real server has no limit.
+/// Maximum number of headers. The real server has no limit.
 const HEADERS_MAX: usize = 256;
 /// Maximum size of a body. The real server has no limit here, but later refuses more than 2 MiB.
 const BODY_MAX: usize = 16 << 20;
-/// Maximum length of the first line. The port recognises HTTP by that line (`cmux`).
+/// Maximum length of the first line, by which the port recognises HTTP (`cmux`).
 const LINE_MAX: usize = 4096;
 /// Size of Go's buffer. A response that fits is sent in one piece, with Content-Length.
 const BUFFER: usize = 2048;
@@ -34,7 +34,7 @@ pub(crate) struct Style {
     chunks: bool,
     pub(crate) closes: bool,
     head_only: bool,
-    /// `true` if the response says `Connection: close`. Go omits this for old clients without
+    /// `true` if the response has `Connection: close`. Go omits it for old clients without
     /// keep-alive.
     says_close: bool,
 }
@@ -367,7 +367,6 @@ pub(crate) fn reason(status: u16) -> &'static str {
     }
 }
 
-/// Formats the date for the `Date` header, by Hinnant's `civil_from_days`.
 fn date(now: WallTime) -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
     const MONTHS: [&str; 12] =

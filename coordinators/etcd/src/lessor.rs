@@ -1,6 +1,5 @@
-//! Leases (`lease/lessor.go`). Only the leader tracks expiry, by its own monotonic clock, and
-//! revokes an expired lease through the log. A new leader extends every lease to its full ttl plus
-//! an election timeout.
+//! Leases (`lease/lessor.go`). Only the leader tracks expiry, by its own clock, and revokes through
+//! the log. A new leader extends every lease to its full ttl plus an election timeout.
 
 use crate::refusal::Refusal;
 use bytes::Bytes;
@@ -9,14 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Longest ttl in seconds (`MaxLeaseTTL`).
 const TTL_MAX: i64 = 9_000_000_000;
 pub(crate) const LOOK_US: u64 = 500_000;
-/// Interval between two revocations of the same expired lease (`defaultExpiredleaseRetryInterval`).
+/// Interval in microseconds between revocations of a lease (`defaultExpiredleaseRetryInterval`).
 const RETRY_US: u64 = 3_000_000;
 /// Maximum number of leases revoked per check (`leaseRevokeRate / 2`).
 const REVOKES_MAX: usize = 500;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Lease {
-    /// Time to live in seconds.
     pub(crate) ttl: i64,
     pub(crate) keys: BTreeSet<Bytes>,
     expiry_us: Option<u64>,
@@ -82,7 +80,6 @@ impl Lessor {
         Ok(lease.keys)
     }
 
-    /// Attaches a key to a lease; an id of 0 detaches it.
     pub(crate) fn attach(&mut self, key: &Bytes, id: i64) {
         self.detach(key);
         if let Some(lease) = self.leases.get_mut(&id) {
@@ -98,8 +95,7 @@ impl Lessor {
         }
     }
 
-    /// Renews a lease and returns its ttl. `Err(true)` means that it has expired but is not revoked
-    /// yet, `Err(false)` that it does not exist.
+    /// Returns the renewed lease's ttl, `Err(true)` for an expired lease, or `Err(false)` for none.
     pub(crate) fn renew(&mut self, id: i64, now_us: u64) -> Result<i64, bool> {
         let lease = self.leases.get_mut(&id).ok_or(false)?;
         if lease.expiry_us.is_some_and(|expiry| expiry <= now_us) {

@@ -2,10 +2,7 @@
 //! leases, watches, and a cluster that agrees on every change with raft.
 //!
 //! A request passes through `clients` (HTTP), `calls` (waiting), `raft` (agreement) and `state`
-//! (its effects) and back to its connection. docs/fidelity.md lists what the model omits.
-//!
-//! The entry points are [`Config`] and [`Etcd`], a [`Machine`](fencepost_machine::Machine). The
-//! crate has no features.
+//! (its effects). docs/fidelity.md lists what the model omits.
 //!
 //! ```
 //! use fencepost_etcd::{Config, Etcd};

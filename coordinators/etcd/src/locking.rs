@@ -15,7 +15,7 @@ pub(crate) enum Stage {
     Looking,
     Waiting(Bytes),
     Checking,
-    /// The call has failed, so the caller's key is deleted. Then the call gets this refusal.
+    /// The call has failed. The server deletes the caller's key and then sends this error.
     Leaving(Refusal),
     Unlocking,
 }
@@ -32,7 +32,6 @@ pub(crate) struct Locking {
 
 impl Locking {
     pub(crate) fn new(name: &[u8], lease: i64) -> Locking {
-        // Keys are bytes. A lock name that is not UTF-8 is read as Latin-1 here.
         let name = match std::str::from_utf8(name) {
             Ok(name) => name.to_owned(),
             Err(_) => name.iter().copied().map(char::from).collect(),
@@ -53,7 +52,6 @@ impl Locking {
             ..Range::of(self.prefix.clone().into())
         };
         match self.stage {
-            // The Go client builds this range by `WithLastCreate` and `WithMaxCreateRev`.
             Stage::Looking => {
                 Some(Range { sort_order: 2, max_create_revision: self.revision - 1, ..below() })
             }
@@ -70,10 +68,8 @@ impl Locking {
         self.key = format!("{}{}", self.prefix, hex(self.lease)).into();
         self.stage = Stage::Entering;
         let key = self.key.clone();
-        // The comparison with revision 0 holds if the key does not exist.
         let compare = Compare { target: 1, key: key.clone(), ..Compare::default() };
         let put = Put { key: key.clone(), lease: self.lease, ..Put::default() };
-        // The Go client builds this range by `WithFirstCreate`.
         let owner = Range {
             range_end: after_prefix(&self.prefix),
             limit: 1,

@@ -1,4 +1,4 @@
-//! The keys with all their revisions ([`Store`]). The model never compacts them.
+//! The keys with all their revisions ([`Store`]), which the model never compacts.
 
 use crate::refusal::Refusal;
 use crate::request::Range;
@@ -34,7 +34,7 @@ pub(crate) struct Found {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Span {
     pub(crate) key: Bytes,
-    /// End of the range, empty for a single key; a zero byte means all keys from `key` on.
+    /// End of the range. It is empty for a single key, and a zero byte for all keys from `key` on.
     pub(crate) end: Bytes,
 }
 
@@ -52,7 +52,6 @@ impl Span {
         match self.end.as_ref() {
             [] => (start.clone(), start),
             [0] => (start, Bound::Unbounded),
-            // `BTreeMap::range` panics if the range ends before it starts.
             end if end <= self.key.as_ref() => (start, Bound::Excluded(self.key.clone())),
             _ => (start, Bound::Excluded(self.end.clone())),
         }
@@ -196,8 +195,6 @@ fn state_at(versions: &Versions, revision: i64) -> Option<&KeyValue> {
     versions.get(after.checked_sub(1)?)?.1.as_ref()
 }
 
-/// Sorts keys in the requested order. The default order for a sort target other than the key is
-/// ascending.
 fn sort(kvs: &mut [&KeyValue], wanted: &Range) {
     match wanted.sort_target {
         1 => kvs.sort_by_key(|kv| kv.version),
@@ -207,7 +204,7 @@ fn sort(kvs: &mut [&KeyValue], wanted: &Range) {
         _ => {}
     }
     if wanted.sort_order == 2 {
-        // A descending sort must also keep the order of equal entries.
+        // Equal entries must keep their order.
         kvs.reverse();
         let same = |one: &&KeyValue, other: &&KeyValue| match wanted.sort_target {
             1 => one.version == other.version,

@@ -1,5 +1,5 @@
 //! Connections between members. Each member sends only on connections that it opens, and drops
-//! messages beyond a short queue, as raft expects.
+//! messages beyond a short queue, as raft allows.
 
 use crate::config::{Config, Member};
 use crate::raft::Message;
@@ -49,8 +49,7 @@ impl Peers {
 
     fn dial(&mut self, to: &Member, out: &mut Vec<Output>) {
         let connection = ConnectionId(self.next);
-        // Outgoing connections use the upper half of the ids again, because the lower half belongs
-        // to accepted connections.
+        // Accepted connections use the lower half of the ids.
         self.next = if self.next <= u32::MAX / 2 + 1 { u32::MAX } else { self.next - 1 };
         self.links.insert(to.id, Link { connection, is_open: false, waiting: Vec::new() });
         out.push(Output::Connect { connection, host: to.host.clone(), port: to.port });

@@ -24,7 +24,7 @@ pub(crate) enum Task {
 pub(crate) struct Pending {
     pub(crate) connection: Option<ConnectionId>,
     pub(crate) started_ms: u64,
-    /// Time limit of the call in milliseconds; `None` for a call that waits for a lock.
+    /// Time limit in milliseconds. `None` for a call that waits for a lock.
     pub(crate) deadline_ms: Option<u64>,
     pub(crate) task: Task,
 }
@@ -44,14 +44,12 @@ pub(crate) struct Calls {
     pub(crate) next_id: u64,
     pub(crate) reading: Option<Reading>,
     pub(crate) waiting_reads: BTreeSet<u64>,
-    /// Renewals of an expired lease that wait for its revocation: the lease, the call, and the
-    /// requesting member.
+    /// Renewals of expired leases that wait for the revocation: lease, call, requesting member.
     pub(crate) ended: Vec<(i64, u64, Option<u8>)>,
 }
 
 impl Calls {
-    /// Creates an empty set of calls. Their ids are beyond those of earlier lives of this server
-    /// (`idutil.Generator`).
+    /// Creates an empty set of calls. Ids increase across restarts (`idutil.Generator`).
     pub(crate) fn new(member: u8, wall: WallTime) -> Calls {
         let time = u64::try_from(wall.as_millis()).unwrap_or(0) << 8 & 0xffff_ffff_ffff;
         Calls {

@@ -1,9 +1,4 @@
-//! Raft as in etcd 3.4 (`raft/raft.go`), with CheckQuorum and without PreVote. The module does no
-//! I/O.
-//!
-//! A member that hears from no leader for a random one to two election timeouts becomes a
-//! candidate. A leader that does not hear from a majority for an election timeout steps down. A
-//! member that has heard from a leader within an election timeout ignores requests for votes.
+//! Raft as in etcd 3.4 (`raft/raft.go`), with CheckQuorum and without PreVote, and without I/O.
 
 mod leading;
 pub(crate) mod message;
@@ -27,7 +22,6 @@ pub(crate) enum Role {
     Leader(Leading),
 }
 
-/// The raft state of one member; member 0 means none.
 #[derive(Clone, Debug)]
 pub(crate) struct Raft {
     pub(crate) me: u8,
@@ -40,7 +34,7 @@ pub(crate) struct Raft {
     pub(crate) leader: u8,
     tick_ms: u64,
     election_ticks: u64,
-    /// Time of the last message of a leader, or of the last granted vote (`electionElapsed`).
+    /// Time of the leader's last message, or of the last granted vote (`electionElapsed`).
     heard_ms: u64,
     election_due_ms: u64,
     random: u64,
@@ -78,8 +72,7 @@ impl Raft {
         };
         raft.reset_election(now_ms);
         if raft.is_alone() {
-            // The only member of a cluster skips most of the wait for its first election
-            // (`advanceTicks`).
+            // A single member skips most of the wait for its first election (`advanceTicks`).
             raft.election_due_ms -= (raft.election_ticks - 1) * raft.tick_ms;
         }
         raft
@@ -127,8 +120,7 @@ impl Raft {
         self.election_due_ms = now_ms + ticks * self.tick_ms;
     }
 
-    /// Shifts the timers by the length of a pause of the process, because the real server's ticks
-    /// do not count during a pause.
+    /// Shifts the timers by the length of a pause, during which the real server does not tick.
     pub(crate) fn shift(&mut self, by_ms: u64) {
         self.heard_ms += by_ms;
         self.election_due_ms += by_ms;
@@ -201,8 +193,8 @@ impl Raft {
                 _ => self.become_follower(term, 0, now_ms),
             }
         } else if term != 0 && term < self.hard.term {
-            // The sender is an old leader, or a current one whose term this member exceeds because
-            // it was a candidate while it was cut off. The reply contains this member's term.
+            // The sender may be the current leader, if this member was a candidate while it was
+            // isolated.
             if matches!(body, Body::Append { .. } | Body::Heartbeat { .. }) {
                 let index = self.last_index();
                 self.say(from, Body::AppendReply { index: 0, reject: true, hint: index });

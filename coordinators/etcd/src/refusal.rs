@@ -22,11 +22,10 @@ pub(crate) enum Refusal {
     Timeout,
     TimeoutLeaderFailed,
     TimeoutConnectionLost,
-    /// The cluster had no leader for the whole timeout, so the server never proposed the change.
+    /// The cluster had no leader for the whole timeout.
     DeadlineExceeded,
     SessionExpired,
-    /// An error of the server-side lock. The lock does not keep the error code that its internal
-    /// client received.
+    /// An error of the server-side lock, which hides the original error code.
     Unknown(Box<Refusal>),
 }
 

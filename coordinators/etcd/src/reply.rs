@@ -1,5 +1,5 @@
-//! The gateway's JSON for answers, with fields in declaration order, zero values omitted, and
-//! 64-bit numbers in quotes.
+//! The gateway's JSON for answers: fields in declaration order, no zero values, quoted 64-bit
+//! numbers.
 
 use crate::config::{CLUSTER_ID, member_id};
 use crate::mvcc::{Event, Found, KeyValue};

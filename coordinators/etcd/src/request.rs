@@ -222,7 +222,6 @@ impl Call {
     }
 }
 
-/// Parses the first value of the body. An empty body is an empty message.
 fn first<T: Default + DeserializeOwned>(body: &[u8]) -> Read<T> {
     let first = serde_json::Deserializer::from_slice(body).into_iter().next();
     let message: Option<Option<T>> = first.transpose().map_err(|error| error.to_string())?;

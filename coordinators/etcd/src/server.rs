@@ -17,7 +17,7 @@ use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, DiskImage, Input, KeyChange, Machine, Now, Output, Outputs};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Delay of a wake-up in milliseconds that makes the server conclude that it was paused.
+/// Delay of a wake-up, in milliseconds, from which the server infers that it was paused.
 const LATE_MS: u64 = 100;
 
 /// An etcd server, alone or in a cluster. The driver sends [`Input::Timer`] when it boots.
@@ -39,7 +39,8 @@ pub struct Etcd {
     pub(crate) heads: Heads,
     pub(crate) leader: u8,
     pub(crate) leader_since_ms: u64,
-    /// Boot time in microseconds. Checks for expired leases follow at multiples of their interval.
+    /// Boot time in microseconds. The checks for expired leases are multiples of their interval
+    /// later.
     booted_us: u64,
     has_booted: bool,
     armed: Option<u64>,
@@ -199,8 +200,7 @@ impl Etcd {
         }
     }
 
-    /// Sends the queued messages. Only a leader sends before its own writes are on disk; other
-    /// members hold the messages back until then.
+    /// Sends the queued messages. Only a leader sends before its writes are on disk.
     fn say(&mut self) {
         let is_leader = self.raft.is_leader();
         for message in std::mem::take(&mut self.raft.outbox) {
@@ -307,7 +307,6 @@ impl Machine for Etcd {
         std::mem::swap(&mut self.out, out);
     }
 
-    /// Returns whether the server knows its leader, which `/health` reports too.
     fn is_ready(&self) -> bool {
         self.raft.leader != 0
     }

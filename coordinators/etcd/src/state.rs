@@ -1,4 +1,4 @@
-//! The state that all members share by applying the log: keys and leases (`etcdserver/apply.go`).
+//! The keys and leases that all members share by applying the log (`etcdserver/apply.go`).
 
 use crate::lessor::Lessor;
 use crate::mvcc::{Event, Found, KeyValue, Span, Store};
@@ -146,7 +146,6 @@ impl State {
         let span = Span { key: compare.key.clone(), end: compare.range_end.clone() };
         let mut found = self.store.all(&span).peekable();
         if found.peek().is_none() {
-            // A comparison with the value of a missing key never holds.
             return compare.target != 3 && compares(compare, &KeyValue::default());
         }
         found.all(|kv| compares(compare, kv))

@@ -1,4 +1,4 @@
-//! Tests of the whole machine: in a cluster in a small world, and with arbitrary bytes.
+//! Tests of whole servers: in a cluster in a small world, and with arbitrary bytes.
 
 mod anything;
 mod cluster;

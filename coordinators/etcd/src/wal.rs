@@ -1,4 +1,4 @@
-//! The log on disk. An entry replaces any earlier entry with its index, and all entries after that.
+//! The log on disk. An entry replaces any earlier entry with its index, and all later entries.
 
 use crate::raft::{Entry, Hard, Raft};
 use bytes::Bytes;
@@ -20,8 +20,7 @@ pub(crate) struct Wal {
     syncing: Option<(u64, u64)>,
 }
 
-/// Reads the log and returns the hard state and the entries. Panics at a malformed record, which
-/// the checksums prevent.
+/// Reads the hard state and the entries. Panics at a malformed record, which checksums exclude.
 pub(crate) fn load(records: &[Bytes]) -> (Hard, Vec<Entry>) {
     let (mut hard, mut log) = (Hard::default(), Vec::new());
     for record in records {

@@ -1,5 +1,5 @@
-//! The watches of a stream (`api/v3rpc/watch.go`, `mvcc/watchable_store.go`). The model sends past
-//! revisions immediately; the real server takes up to 100 ms.
+//! The watches of a stream (`api/v3rpc/watch.go`, `mvcc/watchable_store.go`). Past revisions are
+//! sent immediately, where the real server takes up to 100 ms.
 
 use crate::mvcc::{Event, Span, Store};
 use crate::reply::{self, Message, Responder};
@@ -7,7 +7,7 @@ use crate::request::{Watch, WatchCancel, WatchCreate};
 use bytes::Bytes;
 use std::collections::BTreeMap;
 
-/// Maximum number of watchers; the real server has no limit.
+/// Maximum number of watchers. The real server has no limit.
 const WATCHERS_MAX: usize = 10_000;
 
 #[derive(Clone, Debug)]

@@ -1,5 +1,4 @@
-//! Formats HTTP messages as text for the pictures of runs: requests with their JSON and decoded
-//! keys.
+//! Formats the HTTP messages of a run as readable text, with decoded keys.
 
 use crate::peers::GREETING;
 use base64::Engine;

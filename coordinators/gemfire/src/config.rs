@@ -19,13 +19,13 @@ pub struct Server {
 pub struct Config {
     /// Number of this server.
     pub me: u8,
-    /// All servers, this one included. With fewer than two the server is alone.
+    /// All servers, including this one. With fewer than two the server is alone.
     pub servers: Vec<Server>,
     /// Member timeout in microseconds (`member-timeout`).
     pub member_timeout_us: u64,
     /// Maximum number of connections.
     pub connections_max: usize,
-    /// Prefix of the locks that the server reports to the judge; `None` reports none.
+    /// Prefix of the locks that the server reports to the judge. `None` reports no locks.
     pub tap_prefix: Option<String>,
 }
 
@@ -46,15 +46,13 @@ impl Config {
         self.servers.iter().filter(|server| server.id != self.me)
     }
 
-    /// Returns the silence, in microseconds, after which a member is removed. Servers suspect it
-    /// after one timeout and check it for another, and the coordinator checks it again for half of
-    /// one.
+    /// Returns the time in microseconds without a message after which a member is removed. Servers
+    /// suspect the member after one timeout, and two checks take one and a half more.
     pub(crate) fn silence_us(&self) -> u64 {
         self.member_timeout_us / 2 * 5
     }
 
-    /// Returns the limit for a member whose connection has ended, in microseconds. It is shorter,
-    /// because servers suspect such a member immediately.
+    /// Returns the same limit for a member whose connection has ended.
     pub(crate) fn cut_off_us(&self) -> u64 {
         self.member_timeout_us / 2 * 3
     }

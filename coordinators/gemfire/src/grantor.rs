@@ -55,8 +55,7 @@ pub(crate) struct Grantor {
 }
 
 impl Grantor {
-    /// Creates a grantor. It grants nothing until these members have reported the locks that they
-    /// hold.
+    /// Creates a grantor, which grants nothing until these members have reported their locks.
     pub(crate) fn new(version: u64, members: BTreeSet<String>) -> Grantor {
         Grantor {
             version,
@@ -134,7 +133,7 @@ impl Grantor {
         self.changes.push(Change { lock, what, hold, by: Some(connection) });
     }
 
-    /// Handles a lock call. A call that was already handled has no further effect.
+    /// Handles a lock call, which may be repeated.
     pub(crate) fn lock(&mut self, name: String, call: Call, connection: ConnectionId) {
         let released = self.released.get(&call.process);
         if released.is_some_and(|(last, _)| call.serial <= *last) {

@@ -1,7 +1,5 @@
-//! A model of a GemFire server with its distributed lock service, after Apache Geode, the
-//! open-source edition of the same code. Spring Integration's `GemfireLockRegistry` uses the
-//! service through `Region.getDistributedLock`. Numbers in the table marked *measured* are of real
-//! members 1.15.1; class names are of Geode's source.
+//! A model of a GemFire server with its distributed lock service, after Apache Geode 1.15.1.
+//! *Measured* numbers are those of real members. Class names are those of Geode's source.
 //!
 //! | rule | from |
 //! | --- | --- |
@@ -15,18 +13,14 @@
 //! | If the grantor departs, the elder appoints another, which asks every member for its locks before it grants any. Holders keep their locks. | `DLockRecoverGrantorProcessor` |
 //! | A put into a region is complete when every member has it; an older version does not replace a newer one. | `DistributedRegion`, concurrency checks |
 //!
-//! The model makes **its own choices** in these points. The protocol on the wire is in [`GemFire`].
-//! Processes are members without a vote, and never the grantor. The elder appoints the youngest
-//! server as grantor (in Geode, the first member that asks for a lock). A majority of the
-//! configured servers founds a system (a real locator does so alone). The smaller of two systems
-//! gives up.
+//! The model makes **its own choices** in these points: the protocol (see [`GemFire`]), processes
+//! that have no vote and are never the grantor, the youngest server as grantor (in Geode, the first
+//! member that asks for a lock), a majority of the configured servers that founds a system, and the
+//! smaller of two systems that gives up.
 //!
-//! **Not modelled**: locators, a ring of neighbours that check each other (the coordinator checks
-//! all), suspension of a whole lock service, `becomeLockGrantor`, persistent regions, values other
-//! than numbers. A region with LOCAL scope refuses to lock, so the model omits it.
-//!
-//! The entry points are [`Config`] and [`GemFire`], a [`Machine`](fencepost_machine::Machine). The
-//! crate has no features.
+//! **Not modelled**: locators, a ring of neighbours that check each other, suspension of a whole
+//! lock service, `becomeLockGrantor`, persistent regions, values other than numbers, regions with
+//! LOCAL scope.
 //!
 //! ```
 //! use fencepost_gemfire::{Config, GemFire};

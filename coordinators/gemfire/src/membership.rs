@@ -1,8 +1,7 @@
-//! Membership ([`Membership`]), in which the coordinator proposes views and servers agree.
+//! Membership ([`Membership`]): the coordinator proposes views, and servers agree to them.
 //!
-//! A view is installed once servers that weigh more than half of the installed view have agreed to
-//! it. A server that has agreed to a view agrees only to views that follow it, so two coordinators
-//! cannot both succeed. A proposal names the proposals that it follows, back to an installed view.
+//! A view is installed once servers with more than half of the weight have agreed to it. A server
+//! then agrees only to views that follow it, so two coordinators cannot both succeed.
 
 use crate::config::Config;
 use crate::health::{Health, Patience};
@@ -37,7 +36,6 @@ pub(crate) struct Membership {
     patience: Patience,
     heartbeat_us: u64,
     now: u64,
-    /// Installed view; `None` while the server is not a member.
     pub(crate) view: Option<View>,
     agreed: Option<Agreed>,
     highest: u64,
@@ -110,8 +108,6 @@ impl Membership {
         }
     }
 
-    /// Returns whether this server has lost the majority of its installed view, or of a newer view
-    /// that it agreed to and that may be installed elsewhere.
     fn has_lost_majority(&self) -> bool {
         let Some(view) = &self.view else { return false };
         let is_here = |life: Life| !self.has_failed(life);
@@ -143,7 +139,6 @@ impl Membership {
         self.outbox.extend(self.peers.keys().map(|to| (*to, message.clone())));
     }
 
-    /// Returns whether a member was silent for too long, or has restarted as another member.
     fn has_failed(&self, life: Life) -> bool {
         let peer = self.peers.get(&life.id);
         self.is_over(life)
@@ -201,8 +196,7 @@ impl Membership {
     fn next(&self, base: &View) -> View {
         let stays = |life: &Life| !self.has_failed(*life);
         let mut servers: Vec<Life> = base.servers.iter().copied().filter(stays).collect();
-        // Keeps the servers that the agreed view leaves out, because that view was not installed
-        // here.
+        // An agreed view that was not installed here may omit servers.
         let installed = self.view.iter().flat_map(|view| &view.servers).copied().filter(stays);
         let left_out: Vec<Life> = installed.filter(|life| !servers.contains(life)).collect();
         servers.extend(left_out);
@@ -337,7 +331,6 @@ impl Membership {
         }
     }
 
-    /// Sends the installed view to a server that has an older one, or one of another system.
     fn compare(&mut self, with: u8, system: u64, number: u64) {
         let Some(view) = &self.view else { return };
         if view.system != system || number < view.number {
@@ -355,7 +348,7 @@ impl Membership {
             return;
         }
         self.highest = self.highest.max(number);
-        // Before any view is installed, the proposal of another founder may replace the agreed one.
+        // Before any view is installed, another founder's proposal may replace the agreed one.
         let follows = self.agreed.as_ref().filter(|_| installed.is_some()).is_none_or(|agreed| {
             let since = proposed.chain.first().copied().unwrap_or_default();
             let known = agreed.view.number;
@@ -372,8 +365,8 @@ impl Membership {
         }
     }
 
-    /// Adopts a view with which another server refused this server's proposal. Never adopts this
-    /// server's own earlier proposals, because they can no longer be installed.
+    /// Adopts the view with which another server refused a proposal, unless this server proposed
+    /// it.
     fn adopt(&mut self, other: Agreed) {
         let is_own = View::proposer(other.view.number) == self.me.id;
         let installed = self.view.as_ref().filter(|view| view.system == other.view.system);
@@ -390,7 +383,6 @@ impl Membership {
             None => {}
             Some(own) if own.system == view.system && view.number <= own.number => return,
             Some(own) if own.system != view.system => {
-                // Systems do not merge. The smaller one gives up.
                 let rank = |view: &View| (view.servers.len(), view.system);
                 if rank(own) < rank(&view) {
                     self.disconnect(born);

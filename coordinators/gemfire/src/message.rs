@@ -29,8 +29,7 @@ pub(crate) enum Message {
     Ack {
         number: u64,
     },
-    /// Refuses, because the sender has agreed to another view, which follows the last view of
-    /// `chain`.
+    /// Refuses, because the sender has agreed to this other view.
     Refuse {
         chain: Vec<u64>,
         view: View,

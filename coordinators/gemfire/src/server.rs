@@ -18,12 +18,11 @@ struct Beat {
     due: u64,
 }
 
-/// A server of the distributed system.
+/// A server of the distributed system, which answers each line of words from a process with a line.
 ///
-/// A process sends lines of words, and gets a line for each. `P` is the name of its membership,
-/// which it chooses and uses once; `V` is the number of the view that it knows, and `G` the version
-/// of the grantor. Waits are in microseconds, leases and their ends in milliseconds; zero means no
-/// lease.
+/// `P` is the name that a process chooses for one membership, `V` the number of the view that it
+/// knows, and `G` the version of the grantor. Waits are in microseconds, leases and their ends in
+/// milliseconds, where zero means no lease.
 ///
 /// | request | answers |
 /// | --- | --- |
@@ -34,10 +33,10 @@ struct Beat {
 /// | `get P V KEY` | `value N` |
 /// | `put P V KEY N` | `done` |
 ///
-/// The server may also answer all requests but `join` by `departed` (the process is no longer a
-/// member), `later` (this server does not know the process yet, or knows another view),
-/// `not-grantor`, `busy` (the grantor recovers), `full`, and `error TEXT`. A process sends `alive`
-/// to every server, `put` to every server of its view, and `get` to any of them.
+/// The server also answers with `departed` (the process is no longer a member), `later` (this
+/// server does not know the process yet, or knows another view), `not-grantor`, `busy` (the grantor
+/// recovers), `full`, and `error TEXT`. A process sends `alive` to every server, `put` to every
+/// server of its view, and `get` to any of them.
 #[derive(Debug)]
 pub struct GemFire {
     config: Config,

@@ -8,7 +8,7 @@ const WEIGHT: u32 = 10;
 /// Modulus of view numbers. The remainder is the number of the proposer.
 const PROPOSERS_MAX: u64 = 256;
 
-/// One life of a server. A restarted server counts as another member.
+/// One incarnation of a server. A restarted server counts as a new member.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Life {
     pub(crate) id: u8,
@@ -23,10 +23,9 @@ pub(crate) struct Appointed {
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct View {
-    /// Number that differs between systems founded separately.
     pub(crate) system: u64,
     pub(crate) number: u64,
-    /// Servers, oldest first. The oldest live one is the coordinator and elder.
+    /// Servers, oldest first. The oldest live server is the coordinator and elder.
     pub(crate) servers: Vec<Life>,
     pub(crate) processes: BTreeSet<String>,
     pub(crate) grantor: Option<Appointed>,

@@ -4,8 +4,7 @@ use crate::clock::{Clock, Expiry};
 use bytes::Bytes;
 use std::collections::BTreeMap;
 
-/// Bytes that each item takes besides its key and value: the header with the cas number, the end of
-/// the key, and the line end.
+/// Bytes of each item besides key and value: header with cas number, end of the key, line end.
 const OVERHEAD: usize = 48 + 8 + 1 + 2;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,10 +23,10 @@ pub(crate) enum RemovedItem {
     Flushed(Item),
 }
 
-/// The last flush, as in `oldest_live` and `oldest_cas` of memcached.c.
+/// The last flush (`oldest_live` and `oldest_cas` of memcached.c).
 #[derive(Clone, Copy, Debug)]
 struct Flush {
-    /// Clock reading from which the flush counts. It deletes items stored up to then, and items
+    /// Clock reading from which the flush counts. Items stored until then are deleted, and items
     /// with a smaller `cas`.
     at: u64,
     cas: u64,
@@ -140,7 +139,6 @@ impl Cache {
         std::mem::take(&mut self.items).into_iter().collect()
     }
 
-    /// Flushes the cache, as `flush_all` does.
     pub(crate) fn flush(&mut self, at: Expiry, clock: &Clock) {
         let at = match at {
             Expiry::Never => clock.shows,

@@ -1,15 +1,14 @@
-//! memcached's clock ([`Clock`]), which counts whole seconds and is updated once a second
-//! (`clock_handler` in memcached.c). A ten-second lease that begins just before an update lasts
-//! little more than nine seconds.
+//! memcached's clock ([`Clock`]), which counts whole seconds (`clock_handler` in memcached.c). A
+//! ten-second lease that begins just before an update lasts little more than nine seconds.
 
 use fencepost_machine::Now;
 
 pub(crate) const TICK_US: u64 = 1_000_000;
 
-/// First reading of the clock: `ITEM_UPDATE_INTERVAL` plus two seconds, as in memcached.c.
+/// First reading of the clock: `ITEM_UPDATE_INTERVAL` plus two seconds.
 const AT_START: u64 = 62;
 
-/// Longest relative expiry in seconds (`REALTIME_MAXDELTA`); larger values are absolute times.
+/// Longest relative expiry in seconds (`REALTIME_MAXDELTA`). Larger values are absolute times.
 const SPAN_MAX: i64 = 60 * 60 * 24 * 30;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,8 +49,8 @@ impl Clock {
         self.read_us = now.monotonic.0;
     }
 
-    /// Converts an expiry as `realtime` in memcached.c does: 0 means never, up to 30 days a
-    /// duration, more a wall-clock time, and a negative value is already expired.
+    /// Converts an expiry as `realtime` does. 0 means never, up to 30 days a duration, and more a
+    /// wall-clock time. A negative value has already expired.
     pub(crate) fn expiry(&self, given: i64) -> Expiry {
         match given {
             0 => Expiry::Never,

@@ -110,7 +110,6 @@ impl Memcached {
         Then::Reply(reply(said, quiet))
     }
 
-    /// Handles `delete`. Its obsolete time argument, if present, must be 0.
     fn delete(&mut self, arguments: &[&[u8]], quiet: bool) -> Then {
         let is_zero = arguments.get(1) == Some(&b"0".as_slice());
         let is_valid = match arguments.len() {
@@ -136,8 +135,7 @@ impl Memcached {
         Then::Reply(reply(said, quiet))
     }
 
-    /// Handles `incr` and `decr`, as `do_add_delta` does. A result shorter than the old value is
-    /// padded with spaces.
+    /// Handles `incr` and `decr` (`do_add_delta`), and pads a shorter result with spaces.
     fn count(&mut self, arguments: &[&[u8]], delta: Delta, quiet: bool) -> Then {
         let said = |text: &str| Then::Reply(reply(text, quiet));
         let key = arguments[0];

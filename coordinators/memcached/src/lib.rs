@@ -1,14 +1,8 @@
 //! memcached 1.6.18 as a pure state machine, with its text protocol, one-second clock and evicting
 //! cache.
 //!
-//! The model has everything that a lock can observe: `add` and `cas`, expiry by a clock that
-//! advances once a second (so a lease ends up to a second early), LRU eviction, and the loss of all
-//! data on restart. It does not have the binary protocol, meta commands (`mg`, `ms`, ...), UDP,
-//! SASL, slab classes and the segmented LRU (another item may be evicted first), or commands that
-//! tune a running server. It answers all of these with `ERROR`.
-//!
-//! The entry points are [`Config`] and [`Memcached`], a [`Machine`](fencepost_machine::Machine).
-//! The crate has no features.
+//! **Not modelled**: the binary protocol, meta commands (`mg`, `ms`, ...), UDP, SASL, slab classes,
+//! the segmented LRU (another item may be evicted first), commands that tune a running server.
 //!
 //! ```
 //! use fencepost_machine::{ConnectionId, Input, Machine, Now, Output, Outputs};

@@ -1,5 +1,5 @@
-//! Numbers in commands (`safe_strtol` and others in util.c). As with C's `strtol`, leading spaces
-//! and a sign are allowed, and a space and any text may follow the digits.
+//! Numbers in commands, as `safe_strtol` and others in util.c parse them. As with C's `strtol`,
+//! leading spaces and a sign are allowed, and a space and any text may follow the digits.
 
 fn parse(text: &[u8]) -> Option<(bool, u128)> {
     let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;
@@ -19,22 +19,18 @@ fn parse(text: &[u8]) -> Option<(bool, u128)> {
     Some((negative, value))
 }
 
-/// Parses a 32-bit number as `safe_strtol` does, which keeps only the lower 32 bits of a larger
-/// one.
+/// Parses a number and keeps its lower 32 bits, as `safe_strtol` does.
 pub(crate) fn signed(text: &[u8]) -> Option<i32> {
     let (negative, value) = parse(text)?;
     let value = i128::try_from(value).ok()?;
     i64::try_from(if negative { -value } else { value }).ok().map(|value| value as i32)
 }
 
-/// Parses an expiry. A value of more than 32 bits may become negative, so the item has already
-/// expired.
 pub(crate) fn expiry(text: &[u8]) -> Option<i64> {
     signed(text).map(i64::from)
 }
 
-/// Parses a number as `safe_strtoull` does. A negative number wraps around, and is valid if the
-/// result is below 2^63.
+/// Parses a number as `safe_strtoull` does, which accepts negative numbers that wrap to below 2^63.
 pub(crate) fn unsigned(text: &[u8]) -> Option<u64> {
     let (negative, value) = parse(text)?;
     let value = u64::try_from(value).ok()?;
@@ -42,7 +38,6 @@ pub(crate) fn unsigned(text: &[u8]) -> Option<u64> {
     (wrapped as i64 >= 0 || !negative).then_some(wrapped)
 }
 
-/// Parses flags as `safe_strtoflags` does, which keeps the lower 32 of 64 bits.
 pub(crate) fn flags(text: &[u8]) -> Option<u32> {
     unsigned(text).map(|value| value as u32)
 }

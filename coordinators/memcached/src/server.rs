@@ -1,4 +1,4 @@
-//! The server as a machine ([`Memcached`]), which receives lines and data blocks and sends replies.
+//! The server as a machine ([`Memcached`]), which receives commands and sends replies.
 
 use crate::block::Storing;
 use crate::cache::{Cache, Item, RemovedItem};
@@ -9,7 +9,7 @@ use fencepost_machine::{
 };
 use std::collections::BTreeMap;
 
-/// Length of a line beyond which a command other than `get` closes the connection.
+/// Length of a line from which a command other than `get` closes the connection.
 const LINE_MAX: usize = 2_048;
 
 /// Settings of a memcached server, fixed at its start.
@@ -19,7 +19,7 @@ pub struct Config {
     pub memory_limit: usize,
     /// Maximum number of connections (`-c`).
     pub connections_max: usize,
-    /// Prefix of the keys whose changes the server reports to the judge; `None` reports none.
+    /// Prefix of the keys whose changes the server reports to the judge. `None` reports no changes.
     pub tap_prefix: Option<Bytes>,
 }
 
@@ -29,7 +29,7 @@ impl Default for Config {
     }
 }
 
-/// A memcached server. The driver sends [`Input::Timer`] when it boots. A restart loses all items.
+/// A memcached server. A restart loses all items.
 #[derive(Debug)]
 pub struct Memcached {
     config: Config,

@@ -1,10 +1,6 @@
 //! Tests that send random commands to a real memcached and to the model, whose replies must be
-//! byte-identical.
-//!
-//! Without memcached they are skipped unless `FENCEPOST_REAL_MEMCACHED=1`.
-//! `FENCEPOST_DIFFERENTIAL_CASES` sets the number of sequences. No sequence depends on elapsed
-//! time; unit tests of the clock cover expiry, with measurements of the real server in
-//! docs/fidelity.md.
+//! equal. Without memcached they are skipped unless `FENCEPOST_REAL_MEMCACHED=1`.
+//! `FENCEPOST_DIFFERENTIAL_CASES` sets the number of sequences.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -30,8 +26,7 @@ struct Real {
 impl Real {
     fn start() -> Option<Real> {
         let port = free_port();
-        // Without `no_modern`, a background thread holds references to recently read items. Whether
-        // `decr` pads its result would then depend on that thread's timing.
+        // Without `no_modern`, a background thread makes the padding of `decr` depend on timing.
         let arguments = ["-o", "no_modern", "-u", "nobody", "-l", "127.0.0.1", "-t", "1", "-p"];
         let started = Command::new("memcached")
             .args(arguments)
@@ -125,8 +120,7 @@ fn pick(choices: &'static [&'static str]) -> impl Strategy<Value = String> {
     prop::sample::select(choices).prop_map(str::to_owned)
 }
 
-/// Generates keys that are short enough. A `get` with too long a key makes memcached drop its
-/// pending replies to earlier commands of the same packet, which the model has already sent.
+/// After a `get` with too long a key, memcached drops pending replies of the packet.
 fn good_key() -> impl Strategy<Value = String> {
     prop_oneof![12 => pick(&["a", "b", "lock"]), 1 => Just("k".repeat(250))]
 }
@@ -140,8 +134,7 @@ fn expiry() -> impl Strategy<Value = String> {
     prop_oneof![8 => pick(&["0", "100", "2592000"]), 1 => pick(odd)]
 }
 
-/// Generates numbers below 2^63. For larger ones memcached looks for a minus sign past the end of
-/// the value, in uninitialised memory.
+/// For numbers from 2^63 on, memcached reads uninitialised memory behind the value.
 fn number() -> impl Strategy<Value = String> {
     let odd = &["-1", "abc", "18446744073709551616", "5x", "+5"];
     prop_oneof![8 => (0..30_u64).prop_map(|n| n.to_string()), 1 => pick(odd)]
@@ -230,17 +223,14 @@ fn replies_are_those_of_a_real_memcached() {
     }
 }
 
-/// Compares the replies of both servers. The real server's cas numbers continue across sequences,
-/// so they are compared relative to the first one.
+/// Compares the replies of both servers. Cas numbers are compared relative to the first one.
 fn check(real: &Real, commands: &[String]) -> Result<(), TestCaseError> {
     let mut stream = real.connect();
     let base = first_cas(&ask(&mut stream, &fresh()));
     let mut fake = Fake::start();
     let own = first_cas(&fake.ask(&fresh()));
     let mut answers = [Vec::new(), Vec::new()];
-    // Commands are sent one at a time, because memcached's replies to a pipeline depend on what it
-    // has sent by then: it replaces an item that is being sent to a client, and changes any other
-    // item in place.
+    // In a pipeline, memcached treats an item that it is still sending in another way.
     for command in commands {
         let request = |first| [with_ids(command, first).as_bytes(), b"\r\n", LAST].concat();
         answers[0].extend(ask(&mut stream, &request(base)));
@@ -256,8 +246,8 @@ fn check(real: &Real, commands: &[String]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Returns commands that start a sequence without items. They also delete the keys, because flushed
-/// items may reappear in memcached after a later delayed `flush_all`.
+/// Returns commands that start a sequence without items. A delayed `flush_all` can bring flushed
+/// items back, so the commands also delete the keys.
 fn fresh() -> Vec<u8> {
     let keys = ["a", "b", "lock", &"k".repeat(250)].map(|key| format!("delete {key}\r\n"));
     let ask = b"set zero 0 0 1\r\nz\r\ngets zero\r\ndelete zero\r\n";

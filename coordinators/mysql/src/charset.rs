@@ -1,5 +1,4 @@
-//! The character sets and collations of connections ([`Charset`]), with their numbers in the
-//! protocol and the bytes of their longest character.
+//! The character sets and collations of connections ([`Charset`]).
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Charset {

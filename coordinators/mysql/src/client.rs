@@ -1,5 +1,4 @@
-//! One client ([`Client`]). Its statements run one by one, and may wait. Meanwhile the server reads
-//! no more packets.
+//! One client ([`Client`]). It runs one statement at a time and reads no packets meanwhile.
 
 mod commands;
 mod login;
@@ -36,9 +35,8 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    /// Writes the committed changes to the log and requests a sync. Returns the number of the sync
-    /// for which the commit waits (default of `innodb_flush_log_at_trx_commit`), or `None` if
-    /// nothing changed.
+    /// Writes the committed changes to the log. Returns the number of the sync for which the commit
+    /// waits (`innodb_flush_log_at_trx_commit`), or `None` if nothing changed.
     fn write_log(&mut self) -> Option<u64> {
         let records = std::mem::take(&mut self.store.unlogged);
         if records.is_empty() {
@@ -87,13 +85,13 @@ struct Wait {
     from: i64,
     until: i64,
     gone_at: Option<i64>,
-    /// `true` if the session waits for a row lock. It does not check its client's connection then.
+    /// `true` for a row lock. Meanwhile the session does not check its client's connection.
     is_for_row: bool,
 }
 
 impl Wait {
-    /// Creates a wait, or returns `None` if the wait ends immediately. An end beyond 64 bits of
-    /// nanoseconds overflows in the real server, so that wait also ends immediately.
+    /// Creates a wait, or returns `None` if it ends immediately, as it does if the deadline in
+    /// nanoseconds overflows 64 bits in the real server.
     fn new(now: Now, micros: i128, is_for_row: bool) -> Option<Wait> {
         if micros <= 0 {
             return None;

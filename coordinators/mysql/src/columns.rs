@@ -1,4 +1,4 @@
-//! Column definitions of results, which need the types of expressions before the evaluation.
+//! Column definitions of results, from the types of expressions.
 
 use crate::error::{Outcome, SqlError};
 use crate::packet::put_text;
@@ -30,7 +30,7 @@ const PART: u16 = 16_384;
 const NO_CHARSET: u16 = 63;
 const NO_PLACES: u8 = 39;
 const NAME_MAX: usize = 255;
-/// Number of characters beyond which an integer has the type BIGINT.
+/// Number of characters above which an integer has the type BIGINT.
 const LONG_MAX: u32 = 9;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,4 +1,4 @@
-//! Errors as clients receive them, with number, SQLSTATE and message.
+//! Errors that clients receive, with number, SQLSTATE and message.
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct SqlError {
@@ -69,7 +69,6 @@ impl SqlError {
         SqlError::new(1043, "08S01", "Bad handshake")
     }
 
-    /// Returns the real server's error for an exhausted stack.
     pub(crate) fn too_deep() -> SqlError {
         let message = "Thread stack overrun:  267064 bytes used of a 299008 byte stack, and 32000 \
                        bytes needed. Consider increasing the thread_stack system variable.";

@@ -1,8 +1,7 @@
-//! Statements about tables, executed row by row.
+//! Executes statements about tables row by row.
 //!
-//! A [`Run`] stops at a row that another transaction has locked, and visits the same row again when
-//! it resumes. It may then request locks that it already has, which are granted again. A statement
-//! that fails is undone but keeps its locks; a deadlock rolls back the whole transaction.
+//! A [`Run`] stops at a row that another transaction has locked, and resumes at the same row. A
+//! statement that fails is undone but keeps its locks. A deadlock rolls back the whole transaction.
 
 mod assign;
 mod bind;
@@ -46,7 +45,7 @@ struct Target {
     id: TableId,
     definition: Rc<Definition>,
     now: Instant,
-    /// Longest wait for a row lock in microseconds; `None` skips locked rows.
+    /// Longest wait for a row lock in microseconds. `None` skips locked rows.
     patience: Option<i128>,
 }
 

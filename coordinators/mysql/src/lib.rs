@@ -1,21 +1,11 @@
 //! MariaDB 10.11 as a pure state machine with the parts that locks need: the MySQL protocol, the
 //! statements around `GET_LOCK`, and tables with row locks.
 //!
-//! A packet goes from [`Mysql`] to the client of its connection (`client`). It is parsed (`sql`)
-//! and executed by a small stack machine (`run.rs`), which can stop in the middle of a statement.
-//! The statement resumes when it gets the lock (`locks.rs`), times out or is killed. A user lock
-//! belongs to its session. It is released when the server notices that the connection is closed,
-//! and does not survive the server.
-//!
-//! Statements about tables are executed row by row (`execute`). The `store` has row versions and
-//! locks as in InnoDB. Committed data is on disk.
-//!
-//! The server refuses everything else with error 1235, or 1295 for prepared statements. Only `root`
-//! may log in, without a password. docs/fidelity.md lists the limits and the differences between
-//! MySQL 8 and MariaDB.
-//!
-//! The entry points are [`Config`] and [`Mysql`], a [`Machine`](fencepost_machine::Machine). The
-//! crate has no features.
+//! A packet of a client (`client`) is parsed (`sql`) and executed by a stack machine (`run.rs`) or
+//! row by row (`execute`). A statement that waits for a user lock (`locks.rs`) or a row lock
+//! (`store`) resumes later. The server refuses everything else with error 1235, or 1295 for
+//! prepared statements. docs/fidelity.md lists the limits and the differences between MySQL 8 and
+//! MariaDB.
 //!
 //! ```
 //! use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};

@@ -1,5 +1,5 @@
-//! User locks ([`UserLocks`]). Like MariaDB's metadata locks they are reentrant, and waiters get
-//! them in order of arrival. In a deadlock, the request of one session is refused.
+//! User locks ([`UserLocks`]), which are reentrant and granted in order of arrival, as MariaDB's
+//! metadata locks are. A deadlock ends with the refusal of one request.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -42,8 +42,7 @@ impl UserLocks {
         self.held.insert(name, Holder { by: session, times: 1 });
     }
 
-    /// Queues a session. If this causes a deadlock, the request of one session in it is refused.
-    /// Returns `false` if that is this session.
+    /// Queues a session. Returns `false` if this causes a deadlock and this request is refused.
     pub(crate) fn wait(&mut self, session: SessionId, name: &[u8]) -> bool {
         let circle = self.circle(session, name);
         if !circle.is_empty() {
@@ -74,8 +73,8 @@ impl UserLocks {
         Vec::new()
     }
 
-    /// Selects the session whose request is refused in a deadlock: the one with the fewest refusals
-    /// so far, and among equals the nearest to the session that closed the cycle.
+    /// Returns the session whose request is refused: the one with the fewest refusals so far, and
+    /// of several the nearest to the session that closed the cycle.
     fn victim(&self, circle: &[SessionId]) -> SessionId {
         let times = |session: &SessionId| self.refused.get(session).copied().unwrap_or(0);
         circle.iter().copied().min_by_key(times).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! Parses numbers in texts, and converts texts of seconds to microseconds.
+//! Parses numbers from strings, and converts seconds in a string to microseconds.
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Decimal {

@@ -1,4 +1,4 @@
-//! Packets of the protocol. A packet consists of three bytes of length, a sequence number and a
+//! Packets of the protocol, each of which has a length of three bytes, a sequence number and a
 //! body.
 
 use crate::error::SqlError;
@@ -135,7 +135,6 @@ impl Reply {
     ) {
         let mut body = vec![0];
         put_length(&mut body, affected);
-        // The id of the last inserted row is 0, because no column has AUTO_INCREMENT.
         body.put_u8(0);
         body.put_u16_le(status.0);
         body.put_u16_le(warnings);

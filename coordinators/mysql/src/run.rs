@@ -1,4 +1,4 @@
-//! Executes expressions operation by operation, so that a statement can wait for a lock.
+//! A stack machine for expressions, which can stop while a statement waits for a lock.
 
 use crate::error::{Outcome, SqlError};
 use crate::execute::later;
@@ -164,7 +164,6 @@ fn compile(expression: &Expression, out: &mut Vec<Operation>) {
             compile(count, out);
             out.push(Operation::Later(*unit));
         }
-        // The computation of the result type has already refused these expressions.
         Expression::Column(..)
         | Expression::Field(_)
         | Expression::Inserted(_)
@@ -217,8 +216,7 @@ fn compare(comparison: Comparison, left: &Value, right: &Value) -> Value {
     }
 }
 
-/// Returns the lock name in a value. A name ends at its first zero byte, and an empty name counts
-/// as NULL.
+/// Returns a value as a lock name, which ends at its first zero byte. An empty name counts as NULL.
 fn lock_name(value: &Value) -> Outcome<Option<Vec<u8>>> {
     let text = match value {
         Value::Text(text) if !text.is_empty() => text,
@@ -253,8 +251,7 @@ fn get_lock(
         let message = [b"Truncated incorrect DOUBLE value: '", &text[..], b"'"].concat();
         session.warn(1292, message);
     }
-    // The real server uses a signed 64-bit number, and too large a value becomes its minimum. It
-    // treats an unsigned integer as not negative.
+    // The real server uses a signed 64-bit number, whose minimum replaces too large a value.
     let whole = wanted.micros / 1_000_000;
     let is_unsigned = matches!(timeout, Value::Integer(number) if *number > i128::from(i64::MAX));
     let is_too_large = whole >= SECONDS_MAX || whole <= -SECONDS_MAX;

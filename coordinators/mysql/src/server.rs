@@ -1,5 +1,4 @@
-//! The server as a machine ([`Mysql`]), with its connections, its replies, and one timer for all
-//! timeouts.
+//! The server as a machine ([`Mysql`]), with its connections, its replies, and a timer.
 
 use crate::client::{Client, Core, Wake};
 use crate::error::SqlError;
@@ -14,11 +13,11 @@ use fencepost_machine::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Default of MariaDB's `max_connections`. The server accepts one administrator in addition.
+/// MariaDB's default of `max_connections`. One administrator may connect in addition.
 const CLIENTS_MAX: usize = 151;
 const PURGE_EVERY_US: u64 = 1_000_000;
 const LOG_MAX: usize = 1 << 20;
-/// Id of the first session; the server itself uses the lower ids.
+/// Id of the first session. The server itself uses the lower ids.
 const FIRST_SESSION: SessionId = 3;
 
 /// Settings of a MariaDB server, fixed at its start.
@@ -29,8 +28,8 @@ pub struct Config {
     /// Seed for the random salts of sessions.
     pub seed: u64,
     /// Prefix of the locks that the server reports to the judge: user locks, and locked rows of
-    /// tables named `locks`, by their keys. An empty prefix also reports rows of other tables, as
-    /// `table/key`. `None` reports none.
+    /// tables named `locks`. An empty prefix includes other tables' rows, as `table/key`. `None`
+    /// reports no locks.
     pub watch: Option<String>,
     /// Statements that create the tables of a server that has none.
     pub schema: String,
@@ -42,7 +41,7 @@ impl Default for Config {
     }
 }
 
-/// A MariaDB server. Committed data survives a restart; locks do not.
+/// A MariaDB server. Committed data survives a restart, but locks do not.
 #[derive(Debug)]
 pub struct Mysql {
     core: Core,

@@ -1,4 +1,4 @@
-//! A session, which is the state of one client between statements.
+//! The state of one client between statements ([`Session`]).
 
 use crate::charset::Charset;
 use crate::error::{Outcome, SqlError};
@@ -22,8 +22,7 @@ pub(crate) struct Session {
     pub(crate) in_transaction: bool,
     pub(crate) isolation: &'static str,
     pub(crate) timestamp: Option<i64>,
-    /// `true` if replies count all rows that an UPDATE found, even unchanged ones
-    /// (CLIENT_FOUND_ROWS).
+    /// `true` if an UPDATE counts all rows that it found, even unchanged ones (CLIENT_FOUND_ROWS).
     pub(crate) counts_found: bool,
     pub(crate) no_index: bool,
     pub(crate) takes_several: bool,
@@ -73,8 +72,6 @@ impl Session {
         self.add_message(Message { level: "Error", code: error.code, text: error.message.clone() });
     }
 
-    /// Discards the messages of earlier statements before the first message of a new one, even if
-    /// that message is dropped later, as for a lock wait timeout.
     pub(crate) fn forget_messages(&mut self) {
         if self.warnings == 0 {
             self.messages.clear();
@@ -128,7 +125,7 @@ impl Session {
             return Err(SqlError::new(1102, "42000", message));
         }
         let is_known = |known: &&&str| {
-            // All other names of databases are case-sensitive, because they are names of folders.
+            // Other names are case-sensitive, because they are names of folders.
             **known == name || **known == "information_schema" && name.eq_ignore_ascii_case(known)
         };
         let known = DATABASES.iter().find(is_known).map(|known| (*known).to_owned());

@@ -1,4 +1,4 @@
-//! The store, modelled after InnoDB, with row versions, transactions and row locks.
+//! Row versions, transactions and row locks, as in InnoDB.
 
 pub(crate) mod key;
 pub(crate) mod locks;

@@ -1,5 +1,5 @@
-//! Instants ([`Instant`]), in microseconds since the Unix epoch and UTC, and with the number of
-//! decimals that they display.
+//! Times ([`Instant`]) in microseconds since the Unix epoch, with their number of displayed
+//! decimals.
 
 use fencepost_machine::calendar::{date_of, days_from, days_in};
 

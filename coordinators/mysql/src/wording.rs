@@ -1,4 +1,4 @@
-//! Formats the protocol as text: statements, rows and errors.
+//! Formats the messages of a run as readable text: statements, rows and errors.
 
 use fencepost_machine::wording::Speaker;
 
@@ -6,7 +6,6 @@ use fencepost_machine::wording::Speaker;
 pub fn wording(speaker: Speaker, bytes: &[u8]) -> String {
     let mut words = Vec::new();
     let mut rest = bytes;
-    // The rows of a result are between two EOF packets.
     let mut columns: Option<usize> = None;
     let mut is_row = false;
     while let Some(header) = rest.get(..4) {

@@ -15,7 +15,7 @@ pub(crate) struct Binder<'t> {
     pub(crate) alias: Option<String>,
     pub(crate) has_excluded: bool,
     pub(crate) parameters: Vec<Option<Type>>,
-    /// Arguments of the calls of COUNT; `None` where COUNT is not allowed.
+    /// Arguments of the COUNT calls. `None` where COUNT is not allowed.
     pub(crate) counts: Option<Vec<Option<Bound>>>,
     loose_column: Option<(String, usize)>,
 }
@@ -204,7 +204,6 @@ impl<'t> Binder<'t> {
     }
 }
 
-/// Binds an integer constant. Its type is the first of int4, int8 and numeric in which it fits.
 fn whole(digits: &str, position: usize) -> Typed {
     let (bound, kind) = match digits.parse::<i64>() {
         Ok(number) if i32::try_from(number).is_ok() => (Value::Integer(number), Type::Int4),

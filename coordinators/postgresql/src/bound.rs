@@ -59,8 +59,6 @@ pub(crate) enum Function {
 }
 
 impl Function {
-    /// Returns whether the call has the same result for all rows of a statement, and no side
-    /// effects.
     pub(crate) fn is_stable(self) -> bool {
         matches!(
             self,

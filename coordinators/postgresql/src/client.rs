@@ -1,5 +1,4 @@
-//! One client ([`Client`]). Its statements run one by one, and may wait. Meanwhile the server reads
-//! no more messages.
+//! One client ([`Client`]). It runs one statement at a time and reads no messages meanwhile.
 
 mod extended;
 mod query;
@@ -202,8 +201,7 @@ impl Client {
         }
     }
 
-    /// Ends a commit's wait for a standby; the commit remains. A session that is being terminated
-    /// gets the warning and nothing else.
+    /// Ends a commit's wait for a standby. The commit remains, and the client gets a warning.
     pub(crate) fn stop_waiting(&mut self, core: &mut Core, is_over: bool) {
         let what = match is_over {
             true => {

@@ -69,7 +69,6 @@ impl SqlError {
         SqlError::new("0A000", format!("{} is not supported by this server", what.into()))
     }
 
-    /// Returns the real server's error for an exhausted stack.
     pub(crate) fn too_deep() -> SqlError {
         let hint = "Increase the configuration parameter \"max_stack_depth\" (currently 2048kB), \
                     after ensuring the platform's stack depth limit is adequate.";

@@ -1,4 +1,4 @@
-//! Execution of statements. After [`Stop::Wait`], [`Execution::step`] resumes at the same row.
+//! Executes statements. After [`Stop::Wait`], [`Execution::step`] resumes at the same row.
 
 mod access;
 mod checks;

@@ -1,21 +1,13 @@
 //! PostgreSQL 15 as a pure state machine, with its protocol, the SQL that lock tables need, and
 //! concurrent transactions.
 //!
-//! A message goes from [`Postgresql`] to the client of its connection (`client`). It is parsed
-//! (`sql`), planned (`bind`, `execute/plan.rs`) and executed row by row (`execute`) on row versions
-//! (`store/heap.rs`). A session that has to wait is queued (`store/locks.rs`). It resumes when the
-//! lock is released, or when it is cancelled or found in a deadlock. A commit is in the log
-//! (`wal.rs`) and on disk before the reply.
+//! A message of a client (`client`) is parsed (`sql`), planned (`bind`, `execute/plan.rs`) and
+//! executed row by row (`execute`) on row versions (`store/heap.rs`). A session that waits for a
+//! lock (`store/locks.rs`) resumes later. A commit is in the log (`wal.rs`) and on disk before the
+//! reply.
 //!
-//! The model has everything that a lock can observe: READ COMMITTED, which checks a changed row
-//! again; REPEATABLE READ, which refuses to; SERIALIZABLE, which cancels transactions without a
-//! serial order (`store/serializable.rs`); unique keys that wait for each other; row, table and
-//! advisory locks; session timeouts; rollback when a connection ends. It refuses with SQLSTATE
-//! 0A000 what is not modelled: joins, subqueries, views, triggers, foreign keys, SQL cursors, COPY,
-//! decimal numbers, time zones other than UTC. Every user may connect (`trust`).
-//!
-//! The entry points are [`Config`] and [`Postgresql`], a [`Machine`](fencepost_machine::Machine);
-//! [`Watch`] and [`LockTable`] select the lock reported to the judge. The crate has no features.
+//! **Not modelled** (SQLSTATE 0A000): joins, subqueries, views, triggers, foreign keys, SQL
+//! cursors, COPY, decimal numbers, time zones other than UTC. Every user may connect (`trust`).
 //!
 //! ```
 //! use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};

@@ -1,12 +1,9 @@
 //! Streaming replication from a primary to a standby. A synchronous commit waits for the standby's
-//! disk.
+//! disk. Both servers start with the same data.
 //!
-//! The frames are `w` with a part of the log (in fencepost's own format), `r` with the standby's
-//! progress, and `k` to request an `r`. Both servers start with the same data, as after
-//! pg_basebackup.
-//!
-//! Source: PostgreSQL's documentation, "Streaming Replication Protocol". Not modelled: more than
-//! one timeline behind a standby, cascades, slots, and conflicts between queries and replay.
+//! Source: PostgreSQL's documentation, "Streaming Replication Protocol". The log in `w` frames has
+//! fencepost's own format. Not modelled: more than one timeline behind a standby, cascades, slots,
+//! and conflicts between queries and replay.
 
 pub(crate) mod receiver;
 pub(crate) mod replay;

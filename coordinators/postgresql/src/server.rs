@@ -1,5 +1,4 @@
-//! The server as a machine ([`Postgresql`]), with its connections, its replies, and one timer for
-//! all timeouts.
+//! The server as a machine ([`Postgresql`]), with its connections, its replies, and a timer.
 
 mod late;
 
@@ -29,8 +28,7 @@ const LOG_MAX: usize = 1024 * 1024;
 /// PostgreSQL's default of `max_connections`.
 const CLIENTS_MAX: usize = 100;
 const FIRST_PID: u32 = 1_001;
-/// Process id of the first session on a standby. It is far from the primary's ids, so that ids
-/// differ between servers.
+/// Process id of the first session on a standby, which differs from all ids on the primary.
 const FIRST_STANDBY_PID: u32 = 501_001;
 
 /// Settings of a PostgreSQL server, fixed at its start.
@@ -44,7 +42,7 @@ pub struct Config {
     pub clients_max: usize,
     /// Seed for the random secrets of sessions.
     pub seed: u64,
-    /// Locks that the server reports to the judge; `None` reports none.
+    /// Locks that the server reports to the judge. `None` reports no locks.
     pub watch: Option<Watch>,
     /// Role of the server in replication.
     pub replication: Replication,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Settings {
-    /// Durations in milliseconds; 0 disables a timeout.
+    /// Durations in milliseconds. 0 disables a timeout.
     spans: BTreeMap<&'static str, u64>,
     pub(crate) isolation: Isolation,
     pub(crate) read_only: bool,
@@ -21,8 +21,7 @@ const SPANS: &[(&str, u64)] = &[
     ("statement_timeout", 0),
 ];
 
-/// Settings without effect, each with its default and its valid values. An empty list means any
-/// value.
+/// Settings without effect, with their defaults and valid values. An empty list allows any value.
 const TEXTS: &[(&str, &str, &[&str])] = &[
     ("DateStyle", "ISO, MDY", &["iso, mdy", "iso", "mdy"]),
     ("IntervalStyle", "postgres", &["postgres"]),

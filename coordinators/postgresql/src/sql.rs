@@ -1,5 +1,4 @@
-//! Parses the text of queries into tokens, and the tokens into a syntax tree with unresolved names
-//! of tables and types.
+//! Parses queries into a syntax tree with unresolved names of tables and types.
 
 pub(crate) mod ast;
 mod control;

@@ -1,4 +1,4 @@
-//! Settings of replication ([`Replication`]), the log to stream, and the standby's progress in it.
+//! Settings of replication ([`Replication`]), the log to stream, and the standby's progress.
 
 use bytes::Bytes;
 use std::collections::VecDeque;
@@ -96,7 +96,7 @@ const SILENCE_US: u64 = 60_000_000;
 
 #[derive(Debug)]
 pub(crate) struct Sender {
-    /// Sent log position; `None` before the standby requests the log.
+    /// Sent log position, or `None` before the standby requests the log.
     pub(crate) sent: Option<u64>,
     pub(crate) heard_at: u64,
 }

@@ -1,4 +1,4 @@
-//! Conversion of bytes to text.
+//! Converts bytes to strings.
 
 use crate::error::{Outcome, SqlError};
 

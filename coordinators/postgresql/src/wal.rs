@@ -1,5 +1,5 @@
-//! The log, in fencepost's own format. Each commit is one group of records, and an incomplete group
-//! is dropped.
+//! The log, in fencepost's own format. Each commit is one group of records. A replay drops an
+//! incomplete group.
 
 use crate::bind::Binder;
 use crate::error::Outcome;
@@ -151,7 +151,6 @@ pub(crate) fn group(records: &[Record]) -> Bytes {
     journal::record(&body)
 }
 
-/// A parser of the log, whose methods return `None` for an incomplete value.
 struct Reader(Bytes);
 
 impl Reader {
@@ -254,7 +253,7 @@ pub(crate) fn groups(log: &Bytes) -> impl Iterator<Item = Vec<Record>> {
     journal::read(log).records.into_iter().map(commit)
 }
 
-/// Parses the records of a commit. Panics at a malformed one, which the checksums prevent.
+/// Parses the records of a commit. Panics at a malformed one, which checksums exclude.
 fn commit(group: Bytes) -> Vec<Record> {
     Reader(group).many(Reader::record).expect("a commit as it was written")
 }

@@ -13,12 +13,12 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The watched locks in all their possible forms.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Watch {
-    /// Prefix of the names to report. If it is empty, a row of any other table counts as a lock
-    /// named `table/key` while it is locked FOR UPDATE.
+    /// Prefix of the names to report. If it is empty, rows of other tables count as locks named
+    /// `table/key` while they are locked FOR UPDATE.
     pub prefix: String,
     /// Tables whose rows are locks, named by their key column.
     pub tables: Vec<LockTable>,
-    /// An advisory lock and its name; others are named by their numbers.
+    /// An advisory lock and its name. Other advisory locks are named by their numbers.
     pub advisory: (i64, String),
 }
 
@@ -42,14 +42,14 @@ pub enum HeldWhen {
         owner: &'static str,
         /// Column with the start or the end of the lease.
         stamp: &'static str,
-        /// Time after `stamp` until the lock may be taken over, in microseconds.
+        /// Time after `stamp` until another process may take over the lock, in microseconds.
         ttl_us: i64,
     },
-    /// Taking the lock sets all three columns; a release sets only `until`, to an earlier time.
+    /// An acquisition sets all three columns. A release sets only `until`, to an earlier time.
     Taken {
         /// Column with the owner.
         owner: &'static str,
-        /// Column with the time when the lock was taken.
+        /// Column with the time of acquisition.
         at: &'static str,
         /// Column with the end of the lease.
         until: &'static str,
@@ -66,12 +66,11 @@ struct Holder {
     by: Option<ConnectionId>,
     version: Option<VersionId>,
     taken: Option<i64>,
-    /// Expiry in microseconds since the Unix epoch by the server's clock.
+    /// Expiry in microseconds since the Unix epoch, on the server's clock.
     until: Option<i64>,
 }
 
-/// A lock: the index of its table in [`Watch::tables`], [`ADVISORY`] or [`ANY_TABLE`], and its
-/// name.
+/// A lock's table, which is an index in [`Watch::tables`] or a constant below, and its name.
 type Place = (usize, String);
 type NamedRows<'c> = BTreeMap<String, (VersionId, &'c Version)>;
 const ADVISORY: usize = usize::MAX - 1;

@@ -48,7 +48,6 @@ fn longest(kind: u8) -> Option<usize> {
     }
 }
 
-/// Takes the first message from the input. Reports an unknown type before it reads the length.
 pub(crate) fn frame(input: &mut BytesMut) -> Frame {
     let Some(kind) = input.first().copied() else { return Frame::More };
     let Some(max) = longest(kind) else { return Frame::Unknown(kind) };

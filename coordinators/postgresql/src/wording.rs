@@ -1,4 +1,4 @@
-//! Formats the protocol as text: queries, values and replies.
+//! Formats the messages of a run as readable text: queries, values and replies.
 
 use fencepost_machine::wording::Speaker;
 

@@ -1,4 +1,4 @@
-//! Sessions and frames of clients, up to the queueing of each request.
+//! Sessions and frames of clients, until each request is queued.
 
 use crate::code::{Operation, Refusal};
 use crate::connection::{Client, Connection, Cut, Party, Stage, cut};
@@ -30,7 +30,6 @@ impl ConnectRequest {
             timeout_ms: reader.int()?,
             session: reader.long()?,
             password: reader.buffer()?.map(Bytes::copy_from_slice),
-            // Old clients omit the flag that accepts a read-only server.
             is_told_read_only: reader.bool().is_ok(),
         })
     }
@@ -156,7 +155,7 @@ impl ZooKeeper {
     fn ask_for_session(&mut self, connection: ConnectionId, frame: &[u8]) {
         let asked = ConnectRequest::read(frame);
         let Some(asked) = asked.ok().filter(|asked| asked.last_zxid <= self.store.tree.zxid) else {
-            // The client has seen a later zxid than this server, so it must use another server.
+            // A client that has seen a later zxid must use another server.
             return self.hang_up(connection);
         };
         let timeout_ms = self.config.session_timeout(asked.timeout_ms);
@@ -241,7 +240,6 @@ impl ZooKeeper {
         else {
             return;
         };
-        // The session has expired, so the server closes the connection without a reply.
         if !self.touch(session, timeout_ms) {
             return;
         }
@@ -253,8 +251,7 @@ impl ZooKeeper {
         self.submit_or_read(session, Waiting { connection, cxid, what }, kind);
     }
 
-    /// Records that the session is alive, and returns whether it exists. A follower assumes that it
-    /// does.
+    /// Records that the session is alive. Returns whether it exists, which a follower assumes.
     fn touch(&mut self, session: i64, timeout_ms: i32) -> bool {
         let now_ms = self.now_ms();
         match &mut self.role {

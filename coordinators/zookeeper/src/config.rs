@@ -19,25 +19,26 @@ pub struct Member {
 pub struct Config {
     /// Number of this server (`myid`).
     pub me: MemberId,
-    /// All members, this one included. With fewer than two the server is standalone.
+    /// All members, including this one. With fewer than two the server is standalone.
     pub members: Vec<Member>,
     /// Unit of all timeouts, in milliseconds (`tickTime`).
     pub tick_ms: u64,
     /// Number of ticks that a follower may take to synchronise with a new leader (`initLimit`).
     pub init_limit: u64,
-    /// Number of ticks of silence after which leader and follower give up each other (`syncLimit`).
+    /// Number of ticks without a message after which leader and follower disconnect (`syncLimit`).
     pub sync_limit: u64,
-    /// Minimum session timeout, in milliseconds; `None` means two ticks.
+    /// Minimum session timeout in milliseconds. `None` means two ticks.
     pub session_timeout_ms_min: Option<i32>,
-    /// Maximum session timeout, in milliseconds; `None` means twenty ticks.
+    /// Maximum session timeout in milliseconds. `None` means twenty ticks.
     pub session_timeout_ms_max: Option<i32>,
     /// Maximum length of a client's frame, in bytes (`jute.maxbuffer`).
     pub frame_max: usize,
-    /// Maximum number of clients (`maxCnxns`); 0 means unlimited.
+    /// Maximum number of clients (`maxCnxns`). 0 means unlimited.
     pub clients_max: usize,
-    /// Maximum number of clients per host (`maxClientCnxns`); 0 means unlimited.
+    /// Maximum number of clients per host (`maxClientCnxns`). 0 means unlimited.
     pub clients_per_host_max: usize,
-    /// Prefix, after the slash, of paths whose lock queues are reported; `None` reports none.
+    /// Prefix, without the leading slash, of the paths whose lock queues are reported. `None`
+    /// reports no locks.
     pub tap_prefix: Option<String>,
 }
 

@@ -1,9 +1,5 @@
-//! Agreement in an ensemble. The members commit the same transactions in the same order, each once
+//! Agreement in an ensemble: all members commit the same transactions in the same order, each once
 //! a majority has it on disk.
-//!
-//! Members use the client port and send a greeting first ([`links`](crate::member::links)). A
-//! leader and followers that do not hear from each other for too long start a new
-//! [`election`](crate::member::election).
 
 mod follower;
 mod leader;
@@ -21,7 +17,6 @@ use fencepost_machine::{ConnectionId, Output};
 const FRAME_MAX: usize = 1 << 30;
 
 impl ZooKeeper {
-    /// Begins an election. A member without an established leader serves no clients.
     pub(crate) fn look_for_leader(&mut self) {
         let before = std::mem::replace(&mut self.role, Role::Looking);
         let links: Vec<ConnectionId> = match &before {

@@ -7,7 +7,6 @@ pub(crate) struct Malformed;
 
 pub(crate) type Read<T> = Result<T, Malformed>;
 
-/// A reader of records, which never allocates more than the length of the input.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
@@ -59,7 +58,7 @@ impl<'a> Reader<'a> {
         self.length()?.map(|length| self.take(length)).transpose()
     }
 
-    /// Reads a string; invalid UTF-8 becomes U+FFFD, as in Java.
+    /// Reads a string. Invalid UTF-8 becomes U+FFFD, as in Java.
     pub(crate) fn string(&mut self) -> Read<Option<String>> {
         Ok(self.buffer()?.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
     }

@@ -1,12 +1,9 @@
 //! ZooKeeper 3.8.0 as a pure state machine, with its protocol, tree of nodes, sessions, watches,
 //! and an ensemble that agrees on every change.
 //!
-//! A request passes through `clients` (frames and sessions), `pipeline` (ordering), `prepare` (the
-//! transaction it becomes) and `ensemble` (agreement) to `tree`, whose changes produce watch events
-//! and replies. docs/fidelity.md lists what the model omits.
-//!
-//! The entry points are [`Config`] and [`ZooKeeper`], a [`Machine`](fencepost_machine::Machine).
-//! The crate has no features.
+//! A request passes through `clients` (frames and sessions), `pipeline` (ordering), `prepare` (its
+//! transaction) and `ensemble` (agreement) to `tree`, whose changes produce watch events and
+//! replies. docs/fidelity.md lists what the model omits.
 //!
 //! ```
 //! use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};

@@ -1,4 +1,4 @@
-//! Node paths. Inside the tree the root is the empty path; clients call it `/`.
+//! Node paths. Inside the tree the root is the empty path, which clients call `/`.
 
 use crate::code::Refusal;
 
@@ -12,8 +12,6 @@ pub(crate) fn validate(path: &str) -> Result<(), Refusal> {
     if is_valid { Ok(()) } else { Err(Refusal::BadArguments) }
 }
 
-/// Returns whether a path may contain this character. Java checks UTF-16 code units, so it also
-/// refuses characters that need two of them.
 fn is_allowed(character: char) -> bool {
     !matches!(u32::from(character), 0..=0x1f | 0x7f..=0x9f | 0xd800..=0xf8ff | 0xfff0..)
 }

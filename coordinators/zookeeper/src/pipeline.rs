@@ -1,5 +1,5 @@
 //! The path of a request from its queue to its reply. While a change is pending, the session's
-//! later requests wait, so replies are in order.
+//! later requests wait.
 
 use crate::code::{Operation, PING_XID, Refusal};
 use crate::jute::{Reader, Writer};
@@ -96,7 +96,7 @@ impl ZooKeeper {
             self.answer(&waiting, outcome);
             self.resume(session);
         } else if matches!(transaction.change, Change::CloseSession { .. }) {
-            // No client asked to close this session: it expired.
+            // This session expired.
             self.queues.remove(&session);
             if let Some(connection) = self.connection_of(session) {
                 self.hang_up(connection);

@@ -57,7 +57,6 @@ enum Part {
 }
 
 impl Preparation<'_> {
-    /// Prepares an operation. Updates only [`Foreseen`], and only on success.
     pub(crate) fn operation(
         &mut self,
         operation: Operation,
@@ -195,8 +194,7 @@ impl Preparation<'_> {
         Ok(Change::Check)
     }
 
-    /// Prepares a multi. After a refusal, earlier parts are reported as rolled back and later parts
-    /// as not tried.
+    /// Prepares a multi. A refusal rolls back earlier parts and skips later parts.
     fn multi(&mut self, reader: &mut Reader<'_>) -> Result<Change, Refusal> {
         let parts = read_multi(reader)?;
         let before = self.foreseen.clone();
@@ -216,8 +214,7 @@ impl Preparation<'_> {
         Ok(Change::Multi(changes))
     }
 
-    /// Prepares the end of a session. The child counts of the parents change only on commit, so the
-    /// server refuses a request to delete a parent before that.
+    /// Prepares the end of a session. The child counts of the parents change only on commit.
     pub(crate) fn close_session(&mut self) -> Change {
         let paths = self.foreseen.ephemerals(self.tree, self.session);
         for path in &paths {

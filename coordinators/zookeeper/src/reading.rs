@@ -1,5 +1,4 @@
-//! Read requests, which each server answers from its own tree. The tree may lag behind the
-//! leader's.
+//! Read requests, which each server answers from its own tree, which may lag behind the leader's.
 
 use crate::acl::{self, Permission};
 use crate::code::{Operation, Refusal};

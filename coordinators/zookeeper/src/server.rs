@@ -40,7 +40,6 @@ pub struct ZooKeeper {
     armed: Option<u64>,
 }
 
-/// The role of a server; a standalone server is its own leader.
 #[derive(Debug)]
 pub(crate) enum Role {
     Looking,

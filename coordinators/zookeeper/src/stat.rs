@@ -66,8 +66,7 @@ impl StoredStat {
 }
 
 impl Stat {
-    /// Writes the stat as clients get it, with child changes as `cversion` and the owner only for
-    /// ephemeral nodes.
+    /// Writes the stat for clients, where `cversion` counts child changes.
     pub(crate) fn write(&self, writer: &mut Writer) {
         let Stat { kept, data_length, children } = self;
         writer.long(kept.czxid).long(kept.mzxid).long(kept.ctime_ms).long(kept.mtime_ms);

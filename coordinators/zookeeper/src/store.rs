@@ -1,5 +1,4 @@
-//! A server's stored state. The append-only file is the log since the snapshot, and the
-//! configuration file has the epochs.
+//! A server's stored state: a snapshot, the log since then, and the epochs.
 
 use crate::jute::{Reader, Writer};
 use crate::transaction::Transaction;
@@ -35,7 +34,7 @@ pub(crate) struct Replaced {
 }
 
 impl Store {
-    /// Loads the state. Every complete logged transaction counts, as in the real server.
+    /// Loads the state. As in the real server, every complete logged transaction counts.
     pub(crate) fn load(files: &Files) -> Store {
         let base = files.snapshot.clone().unwrap_or_else(|| encode(&Tree::default()));
         let tree = Tree::read(&mut Reader::new(&base)).expect("a tree as it was written");
@@ -86,7 +85,6 @@ impl Store {
         self.log.push(transaction);
     }
 
-    /// Starts a sync unless one is pending. Writes during a pending sync wait for the next one.
     pub(crate) fn sync(&mut self, out: &mut Vec<Output>) {
         let last = self.last_logged();
         if self.syncing.is_empty() && self.synced < last {

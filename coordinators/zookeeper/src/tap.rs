@@ -1,11 +1,8 @@
-//! Reports lock holders to the judge. A holder is the head of the queue that a lock keeps as
-//! children of a node.
+//! Reports lock holders to the judge. A holder is the first in a lock's queue of child nodes.
 //!
 //! A lock is named after the path of its node, without the leading slash. Its contenders are the
 //! children whose names end in a sequence number. An ephemeral node at the lock's own path is also
-//! a lock. A semaphore's leases are below `leases`; the nodes below `locks` are another queue. A
-//! session's second contender in a queue is reported as `<queue>/twice`, because its client may not
-//! know both.
+//! a lock. A session's second contender in a queue is reported as `<queue>/twice`.
 
 use crate::tree::{Node, Tree};
 use bytes::Bytes;
@@ -111,8 +108,7 @@ impl Heads {
         changes
     }
 
-    /// Returns the locks that a reattached session holds. They are reported again, because its
-    /// connection was unknown before.
+    /// Returns the locks of a reattached session, to be reported with its new connection.
     pub(crate) fn of_session(&self, session: i64) -> Vec<HeadChange> {
         let own = self.heads.iter().filter(|(_, head)| head.session == session);
         let changes = |(key, head): (&String, &Head)| {

@@ -1,5 +1,4 @@
-//! Transactions ([`Transaction`]), the effects of requests. An ensemble agrees on them and logs
-//! them in the order of zxids.
+//! Transactions ([`Transaction`]), which an ensemble agrees on and logs in the order of zxids.
 
 use crate::acl::Acl;
 use crate::jute::{Malformed, Read, Reader, Writer};
@@ -7,7 +6,7 @@ use bytes::Bytes;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Transaction {
-    /// Zxid of the transaction: the leader's epoch in the upper half, a counter in the lower half.
+    /// Zxid: the leader's epoch in the upper half, a counter in the lower half.
     pub(crate) zxid: i64,
     pub(crate) session: i64,
     pub(crate) cxid: i32,
@@ -54,7 +53,6 @@ impl Transaction {
     }
 }
 
-/// Nesting level of a received record; a multi cannot contain another multi.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Depth {
     Outer,

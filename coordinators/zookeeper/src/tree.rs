@@ -8,11 +8,10 @@ use crate::transaction::{Change, Creation, Transaction, read_acl, write_acl};
 use bytes::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A node of the tree, by its path, which is empty for the root.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Node {
     pub(crate) data: Option<Bytes>,
-    /// Access control list; empty for nodes of the server itself, which are open to all.
+    /// Access control list. It is empty for nodes of the server itself, which are open to all.
     pub(crate) acl: Vec<Acl>,
     pub(crate) kept: StoredStat,
     pub(crate) children: BTreeSet<String>,

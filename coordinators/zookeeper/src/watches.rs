@@ -51,7 +51,6 @@ impl Watches {
         was_there
     }
 
-    /// Returns whether any connection has this watch. Like the real server, ignores which one.
     pub(crate) fn any(&self, of: Of, path: &str) -> bool {
         match of {
             Of::Data => self.data.contains_key(path),

@@ -1,4 +1,4 @@
-//! Formats messages of the protocol as text for the pictures of runs.
+//! Formats the messages of a run as readable text.
 
 use crate::code::{NOTIFICATION_XID, Operation, PING_XID};
 use crate::connection::PEER_GREETING;
@@ -6,8 +6,7 @@ use crate::jute::{Read, Reader};
 use crate::member::message::Message;
 use fencepost_machine::wording::Speaker;
 
-/// Formats messages as `create /lock-`, `reply 3: NoNode`, `event deleted /lock`, separated by ` |
-/// `.
+/// Formats messages as in `create /lock- | reply 3: NoNode | event deleted /lock`.
 pub fn zookeeper(speaker: Speaker, bytes: &[u8]) -> String {
     let (mut reader, mut words) = (Reader::new(bytes), Vec::new());
     if bytes.starts_with(PEER_GREETING) {

@@ -1,4 +1,4 @@
-//! The leading role of a master, which proposes states and renews its lease.
+//! The state of a replica that is the master: its proposals and its lease.
 
 use super::Replica;
 use crate::message::Message;
@@ -16,7 +16,6 @@ pub(super) struct Leading {
 }
 
 impl Leading {
-    /// Starts leading; a majority must accept the first state within a lease.
     pub(super) fn new(now: u64) -> Leading {
         Leading {
             acks: BTreeMap::new(),

@@ -1,5 +1,4 @@
-//! Tests with arbitrary lines in arbitrary pieces, and with damaged disks, which must not make a
-//! replica panic.
+//! Tests that arbitrary lines and damaged disks do not make a replica panic.
 
 use crate::{Chubby, Config, Member};
 use fencepost_machine::Now;

@@ -33,11 +33,9 @@ fn locks_and_sessions_outlive_their_master_and_epochs_rise() {
     world.ask(old, &format!("acquire {a} lock 1 0"));
     world.crash(old, Crash::Power);
     let new = fail_over(&mut world, old);
-    // The new master refuses the old epoch number.
     assert_eq!(world.ask(new, &format!("check {a} lock 1")), "epoch 2");
     assert_eq!(world.ask(new, "open"), "busy", "a session has not heard of the new master");
     let alive = world.connect(new);
-    // Acknowledging an event from the old master does not acknowledge the new master's events.
     world.say(alive, &format!("keepalive {a} 1"));
     world.run(20);
     assert_eq!(world.heard(alive), "alive 2 0 12000000 1 failed-over");

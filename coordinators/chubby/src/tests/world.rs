@@ -58,7 +58,6 @@ impl World {
         self.send(0, connection, &format!("{line}\n").into());
     }
 
-    /// Sends a line on a new connection, and returns the answer after 20 ms.
     pub(super) fn ask(&mut self, at: usize, line: &str) -> String {
         let connection = self.connect(at);
         self.say(connection, line);

@@ -28,8 +28,7 @@ impl Etcd {
         }
     }
 
-    /// Renews or looks up a lease. Returns `None` for an expired lease that is not revoked yet: the
-    /// call is answered after the revocation.
+    /// Renews or looks up a lease. Returns `None` for an expired one until its revocation.
     fn look_at_lease(
         &mut self,
         (id, renews): (i64, bool),

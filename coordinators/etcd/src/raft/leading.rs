@@ -1,5 +1,4 @@
-//! The role of a leader: it replicates entries, commits those that a majority has on disk, and
-//! confirms reads by heartbeats.
+//! The role of a leader: it replicates and commits entries, and confirms reads by heartbeats.
 
 use super::{Body, Entry, Message, Proposal, Raft, Role};
 use crate::state::Command;
@@ -12,8 +11,7 @@ pub(crate) struct Leading {
     progress: BTreeMap<u8, Progress>,
     reads: VecDeque<Read>,
     next_context: u64,
-    /// Index of this leader's first entry. Once that is committed, the leader knows which entries
-    /// are committed.
+    /// Index of the leader's first entry. Until it is committed, the leader cannot serve reads.
     begins_at: u64,
     pub(super) heartbeat_due_ms: u64,
     pub(super) quorum_due_ms: u64,
@@ -113,7 +111,6 @@ impl Raft {
         }
         match body {
             Body::Propose(proposal) => {
-                // A member that is no longer the leader forwards the proposal once.
                 self.propose(proposal);
             }
             Body::AppendReply { index, reject: false, .. } => self.acknowledged(from, index),
@@ -155,8 +152,7 @@ impl Raft {
         let is_behind = leading.progress.get_mut(&from).is_some_and(|progress| {
             let is_behind = progress.matched < last;
             if is_behind {
-                // Messages to a follower that is behind may have been lost, so the leader resends
-                // all entries after the last matching one.
+                // Earlier messages to this follower may have been lost.
                 progress.next = progress.matched + 1;
             }
             is_behind

@@ -20,7 +20,7 @@ pub(crate) struct Entry {
 pub(crate) struct Message {
     pub(crate) from: u8,
     pub(crate) to: u8,
-    /// Term of the sender; 0 for proposals and read indexes, which have no term.
+    /// Term of the sender, or 0 for proposals and read indexes.
     pub(crate) term: u64,
     pub(crate) body: Body,
 }
@@ -42,14 +42,14 @@ pub(crate) enum Body {
         entries: Vec<Entry>,
         commit: u64,
     },
-    /// Answers an `Append` (`MsgAppResp`). The logs match up to `index`, or they do not match and
-    /// the sender's log ends at `hint`.
+    /// Answers an `Append` (`MsgAppResp`). The logs match up to `index`. After a rejection, the
+    /// sender's log ends at `hint`.
     AppendReply {
         index: u64,
         reject: bool,
         hint: u64,
     },
-    /// A heartbeat (`MsgHeartbeat`). `context` numbers the reads that wait for the reply.
+    /// A heartbeat (`MsgHeartbeat`). `context` identifies the reads that wait for the reply.
     Heartbeat {
         commit: u64,
         context: u64,

@@ -1,5 +1,5 @@
-//! The gateway's JSON for single values: bytes in base64, 64-bit numbers in quotes, and null for
-//! omitted values.
+//! The gateway's JSON for single values: base64 bytes, quoted 64-bit numbers, null for omitted
+//! values.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,5 +1,5 @@
-//! Tests with arbitrary bytes. They must not make a server panic or grow without bound, or keep it
-//! from serving other clients.
+//! Tests that arbitrary bytes do not make a server panic, grow without bound or ignore other
+//! clients.
 
 use super::world::World;
 use crate::Etcd;

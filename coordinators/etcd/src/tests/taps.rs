@@ -1,4 +1,4 @@
-//! Tests of reports to the judge about locks.
+//! Tests of the lock changes that a server reports to the judge.
 
 use super::world::World;
 use crate::config::Config;
@@ -25,7 +25,7 @@ fn alone() -> World {
 fn the_first_of_a_queue_has_the_lock_until_its_lease_ends() {
     let mut world = alone();
     world.ask(0, ("lease/grant", "{\"TTL\":3,\"ID\":1}"), 20);
-    // The keys are `res/1`, `res/2` and a key that does not belong to a contender.
+    // The keys are `res/1`, `res/2` and `other`.
     world.ask(0, ("kv/put", "{\"key\":\"cmVzLzE=\",\"lease\":1}"), 20);
     world.ask(0, ("kv/put", "{\"key\":\"cmVzLzI=\"}"), 20);
     world.ask(0, ("kv/put", "{\"key\":\"b3RoZXI=\"}"), 20);

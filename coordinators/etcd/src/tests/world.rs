@@ -1,4 +1,4 @@
-//! etcd servers in a small world. It uses only the crate's public API.
+//! etcd servers in a small world, through the crate's public API.
 
 use crate::{Config, Etcd, Member};
 use fencepost_machine::ConnectionId;

@@ -1,5 +1,5 @@
-//! Tests that compare three real members with three of the model: calls, a paused leader and an
-//! isolated member.
+//! Tests that compare three real members with the model: calls, a paused leader, an isolated
+//! member.
 
 use super::http::{Plain, items, post, whole};
 use super::real_cluster::RealCluster;
@@ -15,10 +15,8 @@ pub(crate) struct Pace {
     pub(crate) election_ms: u64,
 }
 
-/// Timeouts for tests that cause elections. An election timeout of half a second would be too short
-/// on a busy machine.
+/// Timeouts for tests that cause elections. Half a second would be too short on a busy machine.
 const FAST: Pace = Pace { heartbeat_ms: 100, election_ms: ELECTION_MS };
-/// Timeouts for tests in which no election may happen, even on a busy machine.
 const CALM: Pace = Pace { heartbeat_ms: 100, election_ms: 3_000 };
 const ELECTION_MS: u64 = 1_500;
 const REQUEST_MS: u64 = 5_000 + 2 * ELECTION_MS;
@@ -140,8 +138,7 @@ fn roles(leader: usize) -> [usize; 3] {
 }
 
 const PUT: &str = "{\"key\":\"YQ==\",\"value\":\"MQ==\"}";
-/// A write that changes nothing. Timing decides whether the server executes a write to which it
-/// does not respond.
+/// A write that changes nothing, because timing decides whether an unanswered write takes effect.
 const WRITE: &str = "{\"compare\":[{\"key\":\"YQ==\",\"target\":\"VERSION\",\"version\":99}],\
     \"success\":[{\"request_put\":{\"key\":\"YQ==\"}}]}";
 const GET: &str = "{\"key\":\"YQ==\",\"range_end\":\"eg==\"}";
@@ -201,10 +198,9 @@ fn trouble<C: Cluster>(cluster: &mut C) -> (Vec<String>, Vec<(String, u64)>) {
     let bound = "{\"key\":\"Yw==\",\"lease\":7}";
     script.ask("a key of the lease", second, "kv/put", bound);
     script.ask("a read before", first, "kv/range", GET);
-    // Unless a new leader extends the lease, it ends before the write that follows the failure.
+    // Unless a new leader extends it, the lease ends before the write that follows the failure.
     script.cluster.pass(2_500);
-    // The roles are checked as late as possible, because after another election the test would stop
-    // the wrong member.
+    // After another election the test would stop the wrong member.
     let [leader, first, second] = roles(script.cluster.leader(&[0, 1, 2]));
     script.cluster.stop(leader);
     let calls = [
@@ -280,8 +276,7 @@ impl Both {
         let role = dice.roll(3) as usize;
         let [theirs, own] = self.members.map(|members| members[role]);
         let text = String::from_utf8_lossy(bytes).into_owned();
-        // A put, a deletion or a linearizable read sees every earlier change. Before any other
-        // call, both members must catch up.
+        // Any other call needs members that have caught up.
         let is_sure = ["/v3/kv/put", "/v3/kv/deleterange", "/v3/kv/range"]
             .iter()
             .any(|path| text.contains(path) && !text.contains("serializable"));
@@ -323,8 +318,7 @@ fn random_calls_at_any_member_are_answered_as_by_a_real_cluster() {
         pair.ours.hear(&mut watches.1, are_watching, PATIENCE_MS);
         for _ in 0..dice.roll(14) {
             let bytes = call(&mut dice, latest);
-            // If one member refuses a transaction because of a revision, the members' states differ
-            // afterwards.
+            // If one member refuses a transaction because of a revision, the states differ.
             if String::from_utf8_lossy(&bytes).contains("\"revision\":\"") {
                 continue;
             }

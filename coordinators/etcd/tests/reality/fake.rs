@@ -1,4 +1,4 @@
-//! Drives the model's server in the comparison with the real one.
+//! The simulated etcd in the comparison with the real one.
 
 use super::http::Server;
 use fencepost_etcd::{Config, Etcd};

@@ -1,4 +1,4 @@
-//! Builds HTTP requests, and converts responses to a form in which they can be compared.
+//! Builds HTTP requests, and normalizes responses so that tests can compare them.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,6 @@ pub(crate) fn whole(bytes: &[u8]) -> Option<usize> {
             usize::from_str_radix(&String::from_utf8_lossy(&bytes[at..at + line]), 16).ok()?;
         at += line + 2;
         if size == 0 {
-            // An empty line ends the trailer.
             let rest = &bytes[at..];
             if rest.starts_with(b"\r\n") {
                 return Some(at + 2);

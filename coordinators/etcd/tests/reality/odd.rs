@@ -131,8 +131,7 @@ fn calls() -> Vec<Vec<u8>> {
     calls
 }
 
-/// Removes all but the status from an answer to invalid JSON, because Go has its own error
-/// messages.
+/// Removes the text of an answer to invalid JSON, because Go has its own error messages.
 fn wordless(answer: &str) -> &str {
     let is_unread = !answer.starts_with("HTTP/1.1 200")
         && answer.contains("\"error\"")
@@ -206,8 +205,6 @@ fn watches_from_the_past_are_told_what_the_real_server_tells() {
     }
 }
 
-/// A waiter gets the server-side lock even if its lease has expired and its key is gone (etcd issue
-/// 11456). Another waiter gives up earlier, and the server deletes its key too.
 #[test]
 fn a_lock_is_granted_after_its_own_lease_has_ended_as_by_the_real_server() {
     let Some(mut real) = Real::start() else { return };

@@ -80,7 +80,6 @@ pub(crate) fn read(stream: &mut TcpStream, is_enough: impl Fn(&[u8]) -> bool) ->
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 break;
             }
-            // The server closed the connection although it had not read all bytes.
             Err(_) => {
                 said.extend_from_slice(b"<end>");
                 break;

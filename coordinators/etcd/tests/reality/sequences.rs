@@ -1,11 +1,11 @@
-//! Tests of random sequences of calls, with a watch on all keys.
+//! Tests that send random sequences of calls to a real etcd and to the model, with a watch on all
+//! keys.
 
 use super::fake::Fake;
 use super::http::{Plain, Server, items, post};
 use super::real::{Real, read};
 use std::io::Write;
 
-/// A SplitMix64 generator of random numbers.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
@@ -195,7 +195,7 @@ fn random_calls_are_answered_and_watched_as_by_the_real_server() {
         let (theirs, ours) = (of_real.show(&real.ask(&last)), of_fake.show(&fake.ask(&last)));
         assert_eq!(ours, theirs, "case {case}");
         seen.extend(read(&mut stream, |said| String::from_utf8_lossy(said).contains("enp6")));
-        // The order of notifications between two watches depends on timing.
+        // The relative order of notifications from different watches depends on timing.
         let show = |plain: &mut Plain, said: &[u8]| {
             let items = items(said);
             let items = items.iter().map(|item| plain.show(item.as_bytes()));

@@ -1,4 +1,4 @@
-//! Tests with arbitrary lines in arbitrary pieces, which must not make a server panic.
+//! Tests that arbitrary lines do not make a server panic.
 
 use crate::{Config, GemFire, Server};
 use fencepost_testing::Bench;

@@ -1,4 +1,4 @@
-//! Tests of membership views, and of which side survives a partition.
+//! Tests of membership views, and of the side that survives a partition.
 
 use super::world::World;
 use fencepost_testing::Crash;
@@ -105,8 +105,7 @@ fn a_proposal_that_was_not_installed_blocks_no_other() {
     world.cut(2, 0);
     world.run(300);
     world.cut(1, 0);
-    // The first server proposes a view without the third server, and then loses contact with the
-    // second one.
+    // The first server proposes a view without the third one, and is then isolated.
     world.run(5_700);
     world.heal();
     world.run(10_000);

@@ -1,8 +1,8 @@
-//! Compares the model with real members of Apache Geode 1.15.1, a locator and three members on
-//! loopback. Outcomes must be equal, and times must differ by less than a member timeout.
+//! Compares the model with a locator and three members of Apache Geode 1.15.1. Outcomes must be
+//! equal, and times must differ by less than a member timeout.
 //!
-//! The tests need `java`, `javac`, and the libraries that `ci/install.sh geode` puts into
-//! `.cache/java-geode`. Without them they are skipped unless `FENCEPOST_REAL_GEMFIRE=1`.
+//! The tests need `java`, `javac`, and the libraries of `ci/install.sh geode`. Without them they
+//! are skipped unless `FENCEPOST_REAL_GEMFIRE=1`.
 
 mod members;
 mod model;
@@ -23,10 +23,8 @@ trait System {
     fn stop(&mut self, who: usize);
     fn resume(&mut self, who: usize);
     fn start(&mut self, who: usize);
-    /// Kills the grantor. Processes 1 and 2 stay alive.
     fn kill_grantor(&mut self);
-    /// Kills members with more than half of the system's weight at the same time. Process 2 stays
-    /// alive.
+    /// Kills members with more than half of the system's weight, but not process 2.
     fn kill_majority(&mut self);
     fn has_given_up(&mut self) -> bool;
 
@@ -192,7 +190,7 @@ fn a_real_member_that_goes_on_believes_for_a_moment_that_it_holds_the_lock() {
     assert_eq!(members.ask(0, "lock key 0 -1"), "true");
     members.send(1, "lock key 60000 -1");
     members.stop(0);
-    // The paused process answers this question only after it has been resumed.
+    // The paused process answers only after it has been resumed.
     members.send(0, "held key");
     assert_eq!(members.answer(1), "true", "it has departed, and another holds the lock");
     members.resume(0);

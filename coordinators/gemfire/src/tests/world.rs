@@ -143,8 +143,6 @@ impl World {
         self.answers.get(&(process.to_owned(), at)).map_or("", String::as_str)
     }
 
-    /// Sends a lock call to the grantor; `words` are the lock, the call number, the wait and the
-    /// lease.
     pub(super) fn lock(&mut self, process: &str, words: &str) -> ConnectionId {
         let at = self.grantor().unwrap();
         let version = self.numbers(at).1;

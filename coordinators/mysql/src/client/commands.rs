@@ -30,7 +30,7 @@ impl Client {
         match command {
             QUIT => return self.leave(core),
             QUERY => return self.query(core, rest),
-            // These two commands get no reply. The model has no prepared statements for them.
+            // These commands get no reply. The model has no prepared statements.
             STATEMENT_LONG_DATA | STATEMENT_CLOSE => {
                 let reply = Reply::new(self.number);
                 return self.finish(core, reply);

@@ -22,8 +22,7 @@ const SECURE_CONNECTION: u32 = 1 << 15;
 const MULTI_STATEMENTS: u32 = 1 << 16;
 const PLUGIN_AUTH: u32 = 1 << 19;
 const LENGTH_ENCODED: u32 = 1 << 21;
-/// The real server's capabilities, without compression, LOCAL INFILE, session tracking, results
-/// without EOF and MariaDB's extensions of the protocol.
+/// The real server's capabilities that the model has.
 const CAPABILITIES: u32 = 0x807f_f75f;
 
 #[derive(Clone, Debug)]
@@ -50,7 +49,7 @@ impl Login {
 
 pub(crate) fn greeting(id: SessionId, salt: &[u8; 20]) -> BytesMut {
     let mut body = vec![10];
-    // MariaDB adds this prefix, because old replicas reject versions above 9.
+    // MariaDB adds this prefix because old replicas reject versions above 9.
     body.put_slice(format!("5.5.5-{VERSION}\0").as_bytes());
     body.put_u32_le(id);
     body.put_slice(&salt[..8]);
@@ -173,7 +172,6 @@ fn until_zero(rest: &mut &[u8]) -> Option<Vec<u8>> {
 
 fn counted(rest: &mut &[u8], is_length_encoded: bool) -> Option<Vec<u8>> {
     let (first, after) = rest.split_first()?;
-    // Lengths above 250 take several bytes, and no password is that long.
     if is_length_encoded && *first > 250 {
         return None;
     }

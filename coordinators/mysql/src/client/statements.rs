@@ -1,4 +1,4 @@
-//! Executes the statements of a query. A query may have several, and each gets its own reply.
+//! Executes the statements of a query, each of which gets its own reply.
 
 use super::{Client, Core, Wait, Wake};
 use crate::columns::{Shape, shape};
@@ -162,7 +162,6 @@ impl Client {
         Ok(())
     }
 
-    /// Commits the transaction. The reply waits until the log is on disk.
     fn commit(&mut self, core: &mut Core) {
         core.store.commit(self.session.id);
         self.session.end_transaction();
@@ -240,7 +239,6 @@ impl Client {
                 let message = format!("Truncated incorrect {name} value: '{wanted}'");
                 self.session.warn(1292, message);
             }
-            // Turning on autocommit commits the open transaction, unless autocommit is already on.
             if change == Change::Autocommit(true) && !self.session.variables.autocommit {
                 self.commit(core);
             }

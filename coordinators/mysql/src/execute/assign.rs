@@ -1,4 +1,4 @@
-//! Conversion of values to column types, with the errors of strict mode.
+//! Converts values to column types, with the errors of strict mode.
 
 use crate::error::{Outcome, SqlError};
 use crate::sql::table_ast::Kind;

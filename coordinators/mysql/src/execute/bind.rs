@@ -1,4 +1,4 @@
-//! Binds column names to positions, and refuses comparisons that are not modelled.
+//! Binds column names to positions, and refuses comparisons that the model does not support.
 
 use crate::error::{Outcome, SqlError};
 use crate::sql::expression::{Expression, Function, Inner, List, Named};
@@ -106,8 +106,6 @@ impl Scope<'_> {
         let mut first = None;
         for other in others {
             let (one, other) = self.pair(one, other)?;
-            // The real server compares a value with a list of times and texts by other rules, which
-            // are not modelled.
             if matches!(one, Expression::Literal(_)) {
                 return Err(SqlError::unsupported("IN of a value"));
             }
@@ -135,7 +133,7 @@ impl Scope<'_> {
         List::new(bound.collect::<Outcome<Vec<Expression>>>()?)
     }
 
-    /// Binds the two operands of a comparison. A text that is compared with a time becomes a time.
+    /// Binds two operands. A string that is compared with a time becomes a time.
     fn pair(&self, left: &Expression, right: &Expression) -> Outcome<(Expression, Expression)> {
         let ((left, one), (right, other)) = (self.bind(left)?, self.bind(right)?);
         match (one, other) {

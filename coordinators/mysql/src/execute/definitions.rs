@@ -1,4 +1,4 @@
-//! Creates and drops databases and tables. Each such statement first commits the open transaction.
+//! Creates and drops databases and tables, after a commit of the open transaction.
 
 use super::assign::Slot;
 use super::{Context, whole};
@@ -124,7 +124,7 @@ fn drop_table(name: &TableName, if_there: bool, context: &mut Context<'_>) -> Ou
         let error = SqlError::new(1051, "42S02", format!("Unknown table '{}.{}'", name.0, name.1));
         return context.session.note(error, if_there);
     };
-    // The real server would wait until the transaction that uses the table has ended.
+    // The real server would wait for the end of the transaction that uses the table.
     if context.store.is_used(id, context.session.id) {
         return Err(SqlError::unsupported("DROP TABLE of a table in use"));
     }

@@ -120,7 +120,6 @@ fn sum(left: &Value, right: &Value, sign: i128) -> Outcome<Value> {
     }
 }
 
-/// Adds an interval to a time. The result has six decimals if the unit is the microsecond.
 pub(crate) fn later(from: &Value, count: &Value, unit: i64) -> Outcome<Value> {
     let (Value::Time(from), Value::Integer(count)) = (from, count) else { return Ok(Value::Null) };
     let micros = i64::try_from(i128::from(from.micros) + count * i128::from(unit)).ok();

@@ -1,5 +1,5 @@
-//! Executes insertions. An insertion locks the row with its key, if there is one. Otherwise it
-//! waits until no other transaction has locked the gap.
+//! Executes INSERT. It locks an existing row with the same key, or else waits until no other
+//! transaction has a lock on the gap.
 
 use super::assign::Slot;
 use super::bind::Scope;
@@ -135,7 +135,6 @@ impl Insertion {
             let slot = Slot { definition, place, row: self.at + 1, now: target.now };
             let value = slot.assign(row.evaluate(expression)?);
             values.push(match value {
-                // The real server would insert an adjusted value with a warning.
                 Err(_) if self.ignores => {
                     return Err(SqlError::unsupported("IGNORE of a value that does not fit"));
                 }
@@ -188,8 +187,7 @@ impl Insertion {
         let rows = context.store.tables.get(&table).map(|table| &table.rows);
         let there = rows.and_then(|rows| rows.newest(&key)).and_then(|one| one.values.clone());
         let Some(there) = there else {
-            // The row with this key was deleted. The new row takes its place, which other
-            // transactions may have locked.
+            // The row with this key was deleted. Other transactions may have locked its place.
             let mut wanted = Wanted { mode: Mode::Exclusive, ..wanted };
             if let Answer::Hindered(other) = context.store.ask(&mut wanted)
                 && let Locked::Wait(micros) = target.wait(context.store, wanted, other)?

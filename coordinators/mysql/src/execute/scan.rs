@@ -1,5 +1,5 @@
-//! Executes queries, updates and deletions. They visit the rows in the order of the primary key, or
-//! only the row whose key the condition fixes.
+//! Executes SELECT, UPDATE and DELETE. They visit all rows in the order of the primary key, or one
+//! row if the condition fixes its key.
 
 use super::assign::Slot;
 use super::bind::{Scope, conjuncts, fields};
@@ -219,8 +219,7 @@ impl Scan {
         };
         let place = Place::Row(key.clone());
         let wanted = Wanted { by: context.session.id, table: target.id, place, mode, extent };
-        // If the transaction takes no gap locks, a row whose deletion is committed counts as
-        // missing.
+        // Without gap locks, a row whose deletion is committed counts as missing.
         if !locks_gaps
             && context.store.changer(target.id, &wanted.place).is_none()
             && context.store.committed(target.id, key).is_none()
@@ -249,8 +248,7 @@ impl Scan {
             Locked::Had { is_new } => is_new,
             Locked::Wait(micros) => return Ok(Read::Wait(micros)),
             Locked::Passed => {
-                // The real server then looks at the next row, finds that its key differs, and locks
-                // the gap before it.
+                // The real server then locks the gap before the next row.
                 if self.only.is_some() {
                     self.end(target, context)?;
                 }
@@ -367,7 +365,6 @@ pub(super) fn changed(
         let value = row.evaluate(expression)?;
         let slot =
             Slot { definition: &target.definition, place: *place, row: number, now: target.now };
-        // An update refuses NULL instead of storing the default.
         if value == Value::Null && !target.definition.columns[*place].is_nullable {
             let column = &target.definition.columns[*place].name;
             let message = format!("Column '{column}' cannot be null");
@@ -378,8 +375,8 @@ pub(super) fn changed(
     Ok(new)
 }
 
-/// Returns the key if the condition fixes the whole primary key of one row. Refuses key ranges and
-/// constant conditions, which the real server's optimizer transforms.
+/// Returns the key if the condition fixes the primary key. Refuses conditions that the real
+/// server's optimizer transforms.
 fn only(condition: Option<&Expression>, definition: &Definition) -> Outcome<Option<Key>> {
     let Some(condition) = condition else { return Ok(None) };
     let mut parts = Vec::new();

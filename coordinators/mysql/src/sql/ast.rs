@@ -6,8 +6,7 @@ use crate::charset::Charset;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Statement {
-    /// A SELECT without a table, which has one row. The flag is `false` if its LIMIT drops that
-    /// row.
+    /// A SELECT without a table. The flag is `false` if its LIMIT excludes the only row.
     Select(Vec<Item>, bool),
     Do(Vec<Expression>),
     Set(Vec<Assignment>),

@@ -24,9 +24,7 @@ pub(crate) struct Assignment {
     pub(crate) value: Option<Value>,
 }
 
-/// Depth limit of expressions, measured on the real server with its `thread_stack`. Every walk over
-/// an expression recurses once per level; `tests/depth.rs` verifies that the deepest expression
-/// fits the stack.
+/// Depth limit of expressions, measured on the real server. `tests/depth.rs` tests the stack.
 const DEPTH_MAX: u32 = 593;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,9 +37,9 @@ pub(crate) enum Expression {
     Field(usize),
     Inserted(usize),
     Count,
-    /// Current time, with its number of decimals; the flag is `true` for the time in UTC.
+    /// Current time, with its number of decimals. The flag is `true` for UTC.
     Now(u8, bool),
-    /// Sum of a time and an interval; the last field is the unit in microseconds, with its sign.
+    /// Sum of a time and an interval. The number is the unit in microseconds, with a sign.
     Later(Inner, Inner, i64),
     And(List),
     Or(List),
@@ -183,7 +181,6 @@ impl Function {
         })
     }
 
-    /// Returns the number of arguments; `None` means one or more.
     pub(crate) fn arguments(self) -> Option<usize> {
         match self {
             Function::GetLock => Some(2),

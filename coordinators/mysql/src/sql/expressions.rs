@@ -27,7 +27,6 @@ impl Parser<'_> {
     pub(super) fn expression(&mut self) -> Outcome<Expression> {
         self.deeper()?;
         let mut parts = match self.conjunction()? {
-            // An OR in brackets is merged with the OR around it, as on the real server.
             Expression::Or(parts) if self.is_word("or") => parts.into_vec(),
             first => vec![first],
         };

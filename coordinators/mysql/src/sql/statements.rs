@@ -1,4 +1,4 @@
-//! Dispatches on the first word of a statement, and parses simple statements.
+//! Parses statements by their first word.
 
 use super::ast::Statement;
 use super::expression::{Expression, Item};
@@ -100,7 +100,7 @@ impl Parser<'_> {
 
     pub(super) fn wrong(&self) -> SqlError {
         let token = self.peek();
-        // When the real server reports a syntax error, its tokenizer is already past the comma.
+        // The real server's tokenizer is already past the comma when it reports a syntax error.
         let is_comma = token.kind == Kind::Symbol(",");
         wrong(self.text, if is_comma { token.end } else { token.start })
     }
@@ -265,8 +265,7 @@ fn named(expression: &Expression, written: &[u8]) -> Vec<u8> {
         Expression::Truth(false) => b"FALSE".to_vec(),
         Expression::Literal(Value::Text(text)) => text.clone(),
         Expression::Column(named, _) => named.name.clone().into_bytes(),
-        // The name of a number is its digits without the brackets around it. With a sign, the name
-        // is the text as written.
+        // The column name of a number omits its brackets, unless the number has a sign.
         Expression::Literal(_) if !written.contains(&b'-') => {
             let is_digit = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
             written.iter().copied().filter(is_digit).collect()

@@ -36,12 +36,12 @@ pub(crate) enum Kind {
         bytes: u8,
         width: u32,
     },
-    /// A text column; a `CHAR` drops trailing spaces.
+    /// A string column. A `CHAR` drops trailing spaces.
     Text {
         characters: u32,
         is_char: bool,
     },
-    /// A column of times; a `TIMESTAMP` has a smaller range than a `DATETIME`.
+    /// A column of times. A `TIMESTAMP` has a smaller range than a `DATETIME`.
     Time {
         places: u8,
         is_timestamp: bool,

@@ -45,7 +45,6 @@ pub(crate) fn tokens(text: &[u8], at: usize) -> Outcome<(Vec<Token>, bool)> {
 
 pub(crate) fn rest(text: &[u8], at: usize) -> usize {
     let mut reader = Reader { text, at, has_comment: false };
-    // If this fails, the next read of a token reports the error.
     let _ = reader.skip_blanks();
     reader.at
 }

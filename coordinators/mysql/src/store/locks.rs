@@ -1,9 +1,8 @@
 //! Locks on rows and on the gaps before them, as in InnoDB.
 //!
-//! One lock object may cover several rows, because locks of one kind are merged; the number of
-//! objects matters for choosing a deadlock victim. A lock waits for the conflicting locks before it
-//! in its row's queue, granted or not, and remembers one of them. The place behind the last row
-//! (the supremum) has a gap that can be locked.
+//! One lock object may cover several rows, because InnoDB merges locks of one kind. The number of
+//! objects influences the choice of a deadlock's victim. The place after the last row (the
+//! supremum) has only a gap.
 
 use super::TableId;
 use super::key::Key;
@@ -18,7 +17,7 @@ pub(crate) enum Mode {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Extent {
-    /// Next-key lock of the row and the gap before it.
+    /// Next-key lock on the row and the gap before it.
     Both,
     Gap,
     Row,
@@ -56,8 +55,7 @@ pub(crate) struct RowLocks {
     waits: BTreeMap<SessionId, SessionId>,
 }
 
-/// Intention locks of sessions on tables. They never conflict, but they count in the choice of a
-/// deadlock victim.
+/// Intention locks on tables, which only influence the choice of a deadlock's victim.
 pub(crate) type Intents = BTreeSet<(SessionId, TableId, Mode)>;
 
 impl Lock {
@@ -92,7 +90,7 @@ impl Lock {
 }
 
 impl Wanted {
-    /// Gives all locks on the supremum the same extent, because the supremum has a gap but no row.
+    /// The supremum has a gap but no row.
     fn normal(mut self) -> Wanted {
         if self.place == Place::End && self.extent != Extent::Insertion {
             self.extent = Extent::Both;
@@ -172,7 +170,6 @@ impl RowLocks {
         self.locks.retain(|one| one.by != session);
     }
 
-    /// Releases a lock on one row; the lock object remains even if it covers no row.
     pub(crate) fn release(&mut self, wanted: &Wanted) {
         let own = self.locks.iter_mut().find(|one| {
             one.by == wanted.by && one.mode == wanted.mode && one.is_at(wanted.table, &wanted.place)
@@ -212,8 +209,8 @@ impl RowLocks {
         self.inherit(table, next, new, |one| is_wide(&one));
     }
 
-    /// Moves the locks of the row `gone` to `next` as gap locks, if `keeps` selects them by session
-    /// and mode. Returns the sessions that were waiting for `gone`.
+    /// Moves the locks of the row `gone` to `next` as gap locks, if `keeps` selects them. Returns
+    /// the sessions that were waiting for `gone`.
     pub(crate) fn merge(
         &mut self,
         table: TableId,

@@ -1,5 +1,5 @@
-//! The log, in fencepost's own format. Each commit is one group of records, and an incomplete group
-//! is dropped.
+//! The log, in fencepost's own format. Each commit is one group of records. A replay drops an
+//! incomplete group.
 
 use super::key::{Key, Part};
 use super::rows::Version;
@@ -34,7 +34,6 @@ fn put_name(out: &mut BytesMut, name: &TableName) {
 
 fn put_value(out: &mut BytesMut, value: &Value) {
     match value {
-        // No column has a decimal type.
         Value::Null | Value::Decimal(_) => out.put_u8(0),
         Value::Integer(number) => {
             out.put_u8(1);
@@ -205,7 +204,7 @@ impl Reader {
     }
 }
 
-/// Rebuilds the store from the log. Panics at a malformed group, which the checksums prevent.
+/// Rebuilds the store from the log. Panics at a malformed group, which checksums exclude.
 pub(crate) fn replay(groups: Vec<Bytes>) -> Store {
     let mut store = Store::default();
     for group in groups {
@@ -216,7 +215,6 @@ pub(crate) fn replay(groups: Vec<Bytes>) -> Store {
     store
 }
 
-/// Transaction id of rows in the log, which were committed before every running transaction.
 const BEFORE: Xid = Xid(0);
 
 fn restore(store: &mut Store, record: Record) {

@@ -15,10 +15,9 @@ pub(crate) struct Version {
     pub(crate) values: Option<Values>,
 }
 
-/// Versions of a row from oldest to newest, at least one.
 pub(crate) type Versions = Vec<Version>;
 
-/// Rows by key, including deleted rows that may still be visible to a view.
+/// Rows by key. They include deleted rows that may still be visible to a view.
 #[derive(Debug, Default)]
 pub(crate) struct Rows(pub(crate) BTreeMap<Key, Versions>);
 

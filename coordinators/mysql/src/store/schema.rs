@@ -30,8 +30,7 @@ pub(crate) enum Default {
 }
 
 impl Definition {
-    /// Returns the name of a row as a lock: its key, with the table's name in front unless that is
-    /// `locks`.
+    /// Returns a row's name as a lock: its key, with the table's name unless that is `locks`.
     pub(crate) fn name_of_row(&self, row: Option<&Version>, key: &Key) -> String {
         let of_row =
             |values: &Values| self.key.iter().filter_map(|at| values[*at].text()).collect();
@@ -80,8 +79,7 @@ pub(crate) fn part(value: &Value) -> Outcome<Part> {
     }
 }
 
-/// Folds a text as `utf8mb4_general_ci` does, which ignores case and trailing spaces. Refuses
-/// letters beyond ASCII.
+/// Folds a string as `utf8mb4_general_ci` does. Refuses letters beyond ASCII.
 pub(crate) fn folded(text: &[u8]) -> Outcome<Vec<u8>> {
     if text.iter().any(|byte| !matches!(byte, b' '..=b'~')) {
         return Err(SqlError::unsupported("comparing letters beyond ASCII"));

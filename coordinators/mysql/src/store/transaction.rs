@@ -103,8 +103,7 @@ impl Store {
         })
     }
 
-    /// Requests a row lock. An active transaction has an implicit lock on each row that it changed.
-    /// A request for a row that the session has already locked is reduced to the gap before it.
+    /// Requests a row lock. A transaction has an implicit lock on each row that it changed.
     pub(crate) fn ask(&mut self, wanted: &mut Wanted) -> Answer {
         if let Some(owner) = self.changer(wanted.table, &wanted.place) {
             if owner == wanted.by {
@@ -141,8 +140,7 @@ impl Store {
         self.active.get(&newest.by).copied()
     }
 
-    /// Queues a session. If this causes a deadlock, one session in it is refused its lock. Returns
-    /// `false` if that is this session.
+    /// Queues a session. Returns `false` if this causes a deadlock and this request is refused.
     pub(crate) fn wait(&mut self, wanted: Wanted, behind: SessionId) -> bool {
         let session = wanted.by;
         self.locks.wait(wanted, behind);
@@ -164,8 +162,8 @@ impl Store {
         self.victims.push_back(victim);
     }
 
-    /// Selects a deadlock's victim: the session that has changed and locked the least, and among
-    /// equals the session that closed the cycle.
+    /// Returns the session whose request is refused: the one that has changed and locked the least,
+    /// and of several the one that closed the cycle.
     fn victim(&self, session: SessionId) -> Option<SessionId> {
         let circle = self.locks.circle(session);
         circle.into_iter().min_by_key(|one| (self.weight(*one), *one != session))

@@ -1,4 +1,4 @@
-//! Tests with arbitrary bytes in arbitrary pieces, which must not make the server panic.
+//! Tests that arbitrary bytes do not make the server panic.
 
 use super::world::{World, login, packet, query};
 use crate::{Config, Mysql};

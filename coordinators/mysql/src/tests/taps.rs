@@ -1,4 +1,4 @@
-//! Tests of reports to the judge about a user lock.
+//! Tests of the changes of a user lock that the server reports to the judge.
 
 use super::world::World;
 use crate::Config;

@@ -1,4 +1,4 @@
-//! Drives the model's server in the comparison with the real one.
+//! The simulated MariaDB in the comparison with the real one.
 
 use super::packets::{is_whole, root};
 use fencepost_mysql::{Config, Mysql};

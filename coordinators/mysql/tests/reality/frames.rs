@@ -1,4 +1,5 @@
-//! Tests with invalid packets, which compare the reply and whether the connection stays open.
+//! Sends invalid packets to the simulated and the real server. Both must send equal replies and
+//! agree on whether the connection stays open.
 
 use super::fake::Fake;
 use super::packets::{
@@ -12,8 +13,7 @@ use std::net::Shutdown;
 fn real_answer(real: &Real, bytes: &[u8]) -> Vec<u8> {
     let mut stream = real.connect();
     let (mut said, mut buffer) = (Vec::new(), [0; 4_096]);
-    // A client that disconnects before the greeting may never get it, so the test reads the
-    // greeting first.
+    // A client that disconnects before the greeting may never get it.
     while split(&said).is_empty() {
         let length = stream.read(&mut buffer).unwrap();
         said.extend_from_slice(&buffer[..length]);

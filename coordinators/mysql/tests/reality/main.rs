@@ -1,6 +1,4 @@
-//! Tests that send random statements on several connections, and invalid packets, to a real MariaDB
-//! and to the model.
-//!
+//! Tests that send random statements and invalid packets to a real MariaDB and to the model.
 //! Without MariaDB they are skipped unless `FENCEPOST_REAL_MYSQL=1`. `FENCEPOST_DIFFERENTIAL_CASES`
 //! sets the number of sequences, and `FENCEPOST_DIFFERENTIAL_SEED` varies them.
 

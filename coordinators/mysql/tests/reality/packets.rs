@@ -50,7 +50,6 @@ pub(crate) fn is_whole(bytes: &[u8]) -> bool {
             }
             (Some(0), 0) => !has_more(&body[3..]),
             (Some(0xfe), 0) if body.len() == 5 => !has_more(&body[3..]),
-            // After a column count, the result ends with the second EOF.
             (_, 0) => {
                 ends = 2;
                 false

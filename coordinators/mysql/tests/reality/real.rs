@@ -11,8 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Id of the user nobody. MariaDB refuses to run as root, so a test that runs as root starts it as
-/// this user.
+/// User nobody, because MariaDB refuses to run as root.
 const NOBODY: u32 = 65_534;
 
 pub(crate) struct Real {
@@ -36,8 +35,7 @@ fn programs() -> Option<(PathBuf, PathBuf)> {
     is_10_11.then_some((install, server))
 }
 
-/// Returns whether the release is the modelled one. Releases of 10.11 differ in their version
-/// string and in the display width of `TRUE`: one digit in 10.11.14, five in 10.11.19.
+/// Returns whether the release is the modelled one. Releases differ in the display width of `TRUE`.
 pub(crate) fn is_release_modelled() -> bool {
     let said = program("mariadbd").and_then(|server| {
         let said = Command::new(server).arg("--version").output().ok()?;
@@ -50,7 +48,7 @@ fn command(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.arg("--no-defaults").arg(format!("--datadir={}", folder.join("data").display()));
-    // A starting server deletes the temporary tables that it finds, including other servers'.
+    // A starting server deletes all temporary tables that it finds, including other servers'.
     command.env("TMPDIR", folder);
     if is_root() {
         command.uid(NOBODY).gid(NOBODY);
@@ -62,7 +60,6 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
-/// Prepares an installation. This runs a server, so only one test at a time does it.
 fn prepare(install: &Path, folder: &Path) {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -135,8 +132,7 @@ impl Real {
         session(self.port).unwrap()
     }
 
-    /// Returns the server's sessions. Avoids information_schema, whose temporary table can crash
-    /// MariaDB 10.11.19.
+    /// Returns the server's sessions. Queries of information_schema can crash MariaDB 10.11.19.
     fn sessions(&mut self) -> Vec<Seen> {
         let answer = self.say("SHOW PROCESSLIST");
         split(&answer).into_iter().filter_map(|(_, body)| seen(body)).collect()

@@ -1,4 +1,4 @@
-//! Tests of random sequences of statements in three sessions.
+//! Sends random sequences of statements in three sessions to a real MariaDB and to the model.
 
 use super::fake::Fake;
 use super::packets::{is_misread, is_refused, query, shown};
@@ -85,8 +85,7 @@ impl World<'_> {
         let id = self.pairs[other].real.id;
         let is_own = other == index;
         let (was_waiting, was_over) = (self.pairs[other].waits, self.pairs[other].is_over);
-        // If the statement has finished, the kill may hit the next statement of that session
-        // instead.
+        // A kill that arrives after the statement would hit the session's next statement.
         if was_over || is_query && !was_waiting && !is_own {
             return Ok(());
         }
@@ -132,8 +131,7 @@ pub(crate) struct Frame {
     pub(crate) setup: Vec<String>,
     pub(crate) first: Vec<String>,
     pub(crate) last: &'static [&'static str],
-    /// `true` if at most one session may wait at a time, because MariaDB resumes several waiting
-    /// sessions in any order.
+    /// `true` if at most one session may wait, because MariaDB resumes several in any order.
     pub(crate) one_waits: bool,
 }
 
@@ -214,8 +212,6 @@ fn is_of_a_release(sql: &str) -> bool {
     ["VERSION", "TRUE", "FALSE"].iter().any(|word| sql.contains(word))
 }
 
-/// Compares the replies to single statements. Ignores statements that the model refuses as not
-/// modelled, and positions of syntax errors in random words.
 #[test]
 fn statements_alone_are_answered_as_by_a_real_mariadb() {
     let Some(mut real) = Real::start() else { return };
@@ -248,7 +244,6 @@ fn statements_alone_are_answered_as_by_a_real_mariadb() {
                 break;
             }
         }
-        // MariaDB frees a session's locks some time after its connection is closed.
         let id = session.id;
         drop(session);
         assert!(real.is_gone(id), "{sql}: its session is still there");

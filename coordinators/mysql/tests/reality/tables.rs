@@ -1,4 +1,4 @@
-//! Tests of statements about a table of locks. The real server runs without background threads, and
+//! Compares statements about a table of locks. The real server runs without background threads, and
 //! the model finishes before its first purge of old row versions.
 
 use super::fake::Fake;
@@ -233,8 +233,6 @@ fn tables_and_their_locks_are_those_of_a_real_mariadb() {
     }
 }
 
-/// Neither server detects a deadlock between a row lock and a user lock, so it lasts until a
-/// timeout or a kill.
 #[test]
 fn a_circle_of_a_row_and_a_user_lock_is_noticed_by_neither() {
     let Some(mut real) = Real::start() else { return };

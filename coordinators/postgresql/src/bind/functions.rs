@@ -177,7 +177,6 @@ impl Binder<'_> {
         Ok((bound, kind))
     }
 
-    /// Binds `timezone('utc', x)`. Only the type changes, because the server's time zone is UTC.
     fn timezone(&mut self, typed: Vec<Typed>, position: usize) -> Option<Outcome<Typed>> {
         let [zone, time] = <[Typed; 2]>::try_from(typed).ok()?;
         let kind = match time.kind {

@@ -1,4 +1,4 @@
-//! Resolution of operators, and conversion of their operands.
+//! Resolves operators and converts their operands.
 
 use super::Binder;
 use crate::bound::{Bound, Typed};
@@ -78,8 +78,7 @@ impl Binder<'_> {
     ) -> Outcome<Typed> {
         use Operator::{Add, Multiply, Subtract};
         let (one, other) = (left.kind, right.kind);
-        // A literal or parameter of unknown type gets the type of the other operand, if such an
-        // operator exists.
+        // An operand of unknown type gets the type of the other one, if such an operator exists.
         let (one, other) = match (one, other) {
             (Type::Unknown, Type::Unknown) => {
                 let symbol = operator.symbol();
@@ -117,8 +116,7 @@ impl Binder<'_> {
         let kind = typed.kind;
         match (&typed.bound, kind) {
             (Bound::Constant(Value::Decimal(text)), Type::Numeric) => {
-                // The smallest 8-byte integer is parsed here, because it has no positive
-                // counterpart.
+                // The smallest 8-byte integer has no positive counterpart.
                 let bound = match format!("-{text}").parse() {
                     Ok(number) if !text.contains(['.', 'e']) => {
                         return Ok(Typed {

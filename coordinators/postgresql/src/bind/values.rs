@@ -30,7 +30,7 @@ impl Binder<'_> {
                 if self.parameters[index].is_none() {
                     self.parameters[index] = Some(base(to));
                 }
-                // If a parameter occurs twice in an expression, its first use decides the type.
+                // The first use of a parameter decides its type.
                 match self.parameters[index] {
                     Some(known) if known != base(to) => {
                         let value = Box::new(Bound::Parameter(index));

@@ -1,5 +1,4 @@
-//! The extended query protocol, with its parse, bind and execute messages. A transaction lasts
-//! until Sync.
+//! The extended query protocol (Parse, Bind, Execute). A transaction lasts until Sync.
 
 use super::query::check_failed;
 use super::{Client, Job, Portal};

@@ -122,7 +122,6 @@ impl Client {
         let Some(planned) = run.planned.clone() else { return };
         let Some(outputs) = &planned.outputs else { return };
         for row in run.rows.drain(..) {
-            // Every type has a text form, so the encoding succeeds.
             let _ = wire::data_row(&mut self.out, &row, outputs, &[]);
         }
     }

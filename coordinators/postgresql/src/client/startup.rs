@@ -39,7 +39,7 @@ impl Client {
                 self.out.put_u8(b'N');
             }
             version if version >> 16 < 3 => {
-                // The error is a text that ends with a zero byte, as in protocol 2.
+                // As in protocol 2, the error is a string that ends with a zero byte.
                 let (major, minor) = (version >> 16, version & 0xffff);
                 let text = format!(
                     "EFATAL:  unsupported frontend protocol {major}.{minor}: server supports 3.0 \

@@ -1,7 +1,6 @@
-//! The access path of a statement: an index lookup if the filter fixes a whole key, and otherwise a
-//! scan. Clients can observe it, because PostgreSQL records what a serializable transaction reads.
-//! The model is for tables without statistics; the real planner also uses parts of a key and
-//! ranges.
+//! The access path of a statement: an index lookup if the filter fixes a whole key, or else a scan.
+//! It determines the reads that PostgreSQL records for a serializable transaction. The real planner
+//! also uses parts of a key, ranges and statistics.
 
 use crate::bound::Bound;
 use crate::sql::ast::Operator;

@@ -75,8 +75,8 @@ impl Execution<'_> {
         })
     }
 
-    /// Evaluates the constant parts of an expression before any row is read, as the planner does,
-    /// so their errors precede all rows. Returns whether the whole expression is constant.
+    /// Evaluates constants before any row, as the planner does. Returns whether `bound` is
+    /// constant.
     pub(super) fn check_constants(&mut self, bound: &Bound) -> Result<bool, Stop> {
         let parts: Vec<&Bound> = match bound {
             Bound::Constant(_) | Bound::Parameter(_) => return Ok(true),
@@ -209,7 +209,6 @@ fn converted(value: Value, from: Type, to: Type, is_cast: bool) -> Outcome<Value
         }
         (Value::Time(_), to) if to.is_time() => Ok(value),
         (Value::Text(text), to) if to.is_text() => {
-            // A padded text loses its trailing spaces when converted to another type.
             let is_padded = matches!(from, Type::Bpchar(_)) && !matches!(to, Type::Bpchar(_));
             let text = if is_padded { text.trim_end_matches(' ') } else { text };
             Value::Text(text.to_owned()).fitted(to, is_cast)

@@ -12,8 +12,7 @@ use crate::store::transaction::Undo;
 use crate::types::Value;
 
 impl Execution<'_> {
-    /// Calls a function. If it has side effects, it is called only once, even if the statement
-    /// restarts.
+    /// Calls a function. A restarted statement does not repeat a call with side effects.
     pub(super) fn call(&mut self, function: Function, values: &[Value]) -> Result<Value, Stop> {
         let began = self.session.transaction.as_ref().map_or(self.run.began, |open| open.began);
         match function {

@@ -140,8 +140,6 @@ impl Execution<'_> {
                 Some(Rival::Running(xid)) => return Err(self.await_end(xid)),
                 Some(Rival::Live(_)) => {
                     let error = duplicate(definition, known, &values);
-                    // A serialization conflict is reported before a duplicate key, which would hide
-                    // it.
                     self.check_readers(&leaf)?;
                     return Err(error.into());
                 }

@@ -1,5 +1,5 @@
-//! Executes UPDATE and DELETE. The filter checks the latest version of a row that was changed
-//! concurrently.
+//! Executes UPDATE and DELETE. After a concurrent change they apply the filter to the latest
+//! version.
 
 use super::checks::check_not_null;
 use super::evaluate::Row;
@@ -144,7 +144,6 @@ impl Execution<'_> {
         Ok(values)
     }
 
-    /// Replaces a version. The new version enters the indexes later, unless its keys are unchanged.
     pub(super) fn replace(
         &mut self,
         table: TableId,

@@ -1,4 +1,4 @@
-//! Plans, which are statements with resolved names.
+//! Plans: statements with resolved names.
 
 use crate::bind::Binder;
 use crate::bound::{Bound, Output};
@@ -19,7 +19,7 @@ pub(crate) struct Planned {
     pub(crate) parameters: Vec<Type>,
 }
 
-/// Columns with new values; `None` means the default.
+/// Columns with new values. `None` means the default.
 pub(crate) type Assignments = Vec<(usize, Option<Bound>)>;
 
 #[derive(Debug)]
@@ -50,7 +50,7 @@ pub(crate) struct InsertPlan {
 pub(crate) struct ConflictPlan {
     pub(crate) indexes: Vec<usize>,
     pub(crate) lacks_index: bool,
-    /// Assignments and condition of `DO UPDATE`; `None` means `DO NOTHING`.
+    /// Assignments and condition of `DO UPDATE`. `None` means `DO NOTHING`.
     pub(crate) update: Option<(Assignments, Option<Bound>)>,
     pub(crate) strength: Strength,
 }
@@ -59,7 +59,7 @@ pub(crate) struct ConflictPlan {
 pub(crate) struct ModifyPlan {
     pub(crate) table: TableId,
     pub(crate) filter: Option<Bound>,
-    /// Assignments of an UPDATE; `None` means a DELETE.
+    /// Assignments of an UPDATE. `None` means a DELETE.
     pub(crate) assignments: Option<Assignments>,
     pub(crate) strength: Strength,
 }
@@ -323,7 +323,6 @@ fn refuse_twice(table: &Definition, assignments: &[(usize, Option<Bound>)]) -> O
     Ok(())
 }
 
-/// Returns the strength of the row lock, which is greater for an update that may change a key.
 fn strength_of(table: &Definition, assignments: &[(usize, Option<Bound>)]) -> Strength {
     let keys = || table.indexes.iter();
     let touches =

@@ -1,5 +1,4 @@
-//! Records the reads of serializable transactions. If a concurrent writer's changes are invisible
-//! to the reader, the reader must precede the writer.
+//! Records the reads of serializable transactions, and their conflicts with concurrent writers.
 
 use super::access::{Access, Search, access};
 use super::evaluate::Row;
@@ -28,8 +27,7 @@ impl Execution<'_> {
         Some(id)
     }
 
-    /// Returns the visible rows on the access path. Records the reads that a serializable
-    /// transaction makes before it gets its first row.
+    /// Returns the visible rows on the access path. Records the reads that precede the first row.
     pub(super) fn look_up(
         &mut self,
         table: TableId,
@@ -150,8 +148,7 @@ impl Execution<'_> {
         Ok(sight.is_visible)
     }
 
-    /// Records that an insertion with DO NOTHING read the row with which it conflicts, as
-    /// PostgreSQL 15.20 does. 15.18 did not record this read.
+    /// Records that an insertion with DO NOTHING read the existing row, as PostgreSQL 15.20 does.
     pub(super) fn read_rival(&mut self, table: TableId, version: VersionId) -> Result<(), Stop> {
         let tracked = self.session.transaction.as_ref().and_then(|open| open.tracked);
         let Some(id) = tracked else { return Ok(()) };

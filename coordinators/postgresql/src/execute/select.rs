@@ -116,7 +116,7 @@ impl Execution<'_> {
             match self.have((table, version), locking.strength, locking.policy)? {
                 Standing::Free => break,
                 Standing::Own | Standing::Taken(_) => return Ok(None),
-                // PostgreSQL reports a deleted row as updated here, unlike in UPDATE and DELETE.
+                // Unlike in UPDATE and DELETE, PostgreSQL reports a deleted row as updated here.
                 Standing::Deleted | Standing::Replaced(_) if self.is_strict() => {
                     return Err(serialization("update").into());
                 }

@@ -134,7 +134,6 @@ fn finish(core: &mut Core, session: &mut Session) {
     core.locks.release_all(session.backend, Span::Transaction);
 }
 
-/// Fails the open transaction, which stays failed until COMMIT or ROLLBACK.
 pub(crate) fn fail(core: &mut Core, session: &mut Session) {
     let Some(transaction) = &mut session.transaction else { return };
     if !transaction.is_block {

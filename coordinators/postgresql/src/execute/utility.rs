@@ -1,4 +1,4 @@
-//! Executes statements without a plan: transactions, settings and table locks.
+//! Executes statements about transactions, settings and table locks.
 
 use super::{Done, Execution, Stop, transactions};
 use crate::error::{Severity, SqlError};

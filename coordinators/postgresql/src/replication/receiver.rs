@@ -1,5 +1,5 @@
-//! The standby's end of replication (`walreceiver`). It writes the log, acknowledges it and replays
-//! it.
+//! The standby's end of replication (`walreceiver`), which writes, acknowledges and replays the
+//! log.
 
 use super::replay::replay;
 use super::sender::stamp;
@@ -11,11 +11,10 @@ use std::collections::VecDeque;
 
 /// Default of `wal_receiver_status_interval` in microseconds.
 const STATUS_US: u64 = 10_000_000;
-/// Default of `wal_receiver_timeout`; the standby requests a reply after half of it.
+/// Default of `wal_receiver_timeout`, in microseconds.
 const SILENCE_US: u64 = 60_000_000;
 /// Default of `wal_retrieve_retry_interval` in microseconds.
 const RETRY_US: u64 = 5_000_000;
-/// Maximum size of a message, greater than any commit.
 const MESSAGE_MAX: usize = 64 * 1024 * 1024;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,5 +1,4 @@
-//! Replays the log on a standby. Each commit is one transaction, so readers see all of it or
-//! nothing.
+//! Replays the log on a standby. Each commit is one transaction.
 
 use crate::core::Core;
 use crate::sql::ast::Strength;

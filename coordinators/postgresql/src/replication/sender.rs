@@ -1,4 +1,4 @@
-//! The primary's end of replication (`walsender`). It streams the log and reads the standby's
+//! The primary's end of replication (`walsender`), which streams the log and reads the standby's
 //! progress.
 
 use crate::bound::{Bound, Output};
@@ -77,7 +77,6 @@ impl Client {
         let end = Value::Text(shown(core.log.flushed()));
         let row = [Value::Text(SYSTEM.to_owned()), Value::Integer(1), end, Value::Null];
         wire::row_description(&mut self.out, &columns, &[]);
-        // Every type has a text form, so the encoding succeeds.
         let _ = wire::data_row(&mut self.out, &row, &columns, &[]);
         wire::text(&mut self.out, b'C', "IDENTIFY_SYSTEM");
         self.ready(core);

@@ -70,7 +70,7 @@ pub(crate) struct Modes {
 pub(crate) struct Set {
     pub(crate) is_local: bool,
     pub(crate) name: Option<String>,
-    /// New value; `None` means the default.
+    /// New value. `None` means the default.
     pub(crate) value: Option<String>,
     pub(crate) is_reset: bool,
 }
@@ -150,7 +150,7 @@ pub(crate) enum Policy {
 pub(crate) struct Insert {
     pub(crate) table: Source,
     pub(crate) columns: Option<Vec<Named>>,
-    /// One list per row; `None` means `DEFAULT VALUES`.
+    /// One list per row. `None` means `DEFAULT VALUES`.
     pub(crate) rows: Vec<Option<Vec<Expression>>>,
     pub(crate) on_conflict: Option<OnConflict>,
     pub(crate) returning: Vec<Item>,
@@ -160,7 +160,6 @@ pub(crate) struct Insert {
 pub(crate) struct OnConflict {
     pub(crate) columns: Option<Vec<Named>>,
     pub(crate) constraint: Option<Named>,
-    /// Assignments and condition of `DO UPDATE`; `None` means `DO NOTHING`.
     pub(crate) update: Option<(Vec<Assignment>, Option<Expression>)>,
     pub(crate) position: usize,
 }
@@ -186,9 +185,7 @@ pub(crate) struct Delete {
     pub(crate) returning: Vec<Item>,
 }
 
-/// Depth limit of expressions. Every walk over an expression (binding, evaluation, drop) recurses
-/// once or a few times per level; `tests/depth.rs` verifies that the deepest one fits the stack.
-/// The real server reaches about 3,000 before `max_stack_depth` stops it.
+/// Depth limit of expressions, about 3,000 in the real server. `tests/depth.rs` tests the stack.
 const DEPTH_MAX: u32 = 500;
 
 #[derive(Clone, PartialEq, Debug)]

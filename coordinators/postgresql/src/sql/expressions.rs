@@ -134,8 +134,6 @@ impl Parser {
         let node = match infix {
             Infix::Binary(operator @ (Operator::And | Operator::Or)) => {
                 let mut parts = match left.node {
-                    // A chain of AND or OR in brackets is merged with the same chain around it, as
-                    // on the real server.
                     Node::Logic { operator: own, parts } if own == operator => parts,
                     _ => vec![left],
                 };

@@ -1,4 +1,4 @@
-//! Dispatches on the first word of a statement, and parses statements that read and write rows.
+//! Parses statements by their first word, and those that read and write rows.
 
 use super::Parser;
 use super::ast::{

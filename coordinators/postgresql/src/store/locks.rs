@@ -1,8 +1,7 @@
-//! Locks on tables, rows and transactions, and advisory locks: their holders, their queues, and the
-//! detection of deadlocks.
+//! Locks on tables, rows and transactions, and advisory locks: holders, queues and deadlocks.
 //!
-//! Source: src/backend/storage/lmgr/README, `ProcSleep`, `ProcLockWakeup` and `DeadLockCheck`. Not
-//! modelled: the real server may resolve a deadlock by reordering a queue.
+//! Source: src/backend/storage/lmgr/README, `ProcSleep`, `ProcLockWakeup` and `DeadLockCheck`.
+//! Unlike the real server, the model resolves no deadlock by reordering a queue.
 
 use super::{Backend, TableId, VersionId, Xid};
 use crate::span::Span;
@@ -104,7 +103,7 @@ impl Lock {
     }
 
     /// Returns the place of a new request in the queue, and whether it can be granted immediately.
-    /// A backend that already holds a lock goes before the waiters that conflict with that lock.
+    /// A backend goes before the waiters that conflict with its locks.
     fn place(&self, backend: Backend, mode: LockMode) -> (usize, bool) {
         let held: Vec<LockMode> =
             self.granted.iter().filter(|own| own.backend == backend).map(|own| own.mode).collect();
@@ -238,8 +237,7 @@ impl Locks {
                 lock.queue.push(waiter);
                 continue;
             }
-            // A wait for a transaction's end takes a share lock on the transaction and releases it
-            // immediately, so the lock is not recorded.
+            // A waiter releases its lock on a transaction immediately.
             if !matches!(tag, Tag::Transaction(_)) {
                 lock.grant(waiter.backend, waiter.mode, waiter.span);
             }

@@ -1,5 +1,5 @@
-//! The state of a row version for a transaction that wants to lock the row ([`Standing`]), and
-//! conflicts of row locks.
+//! Row locks: the state of a row version for a transaction that requests a lock ([`Standing`]), and
+//! conflicts.
 
 use super::heap::Heap;
 use super::transactions::Transactions;
@@ -16,8 +16,7 @@ pub(crate) enum Standing {
 }
 
 impl Strength {
-    /// Returns whether two row locks conflict, as in the table of PostgreSQL's documentation,
-    /// "Row-Level Locks".
+    /// Returns whether two row locks conflict (PostgreSQL's documentation, "Row-Level Locks").
     pub(crate) fn conflicts(self, other: Strength) -> bool {
         match self {
             Strength::KeyShare => other == Strength::Update,

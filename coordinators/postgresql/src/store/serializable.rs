@@ -1,14 +1,8 @@
 //! Serializable snapshot isolation, which detects transactions without a serial order.
 //!
-//! A write finds earlier readers, and a read finds writers whose changes it does not see. In both
-//! cases the reader must precede the writer (a read-write conflict). Two consecutive conflicts, of
-//! which the last writer committed first, may be part of a cycle. The server then cancels one of
-//! the three transactions, which notices at its next read, write or commit. Reads stay recorded
-//! after the commit until every concurrent transaction has ended.
-//!
 //! Sources: src/backend/storage/lmgr/README-SSI and predicate.c of PostgreSQL 15; Ports and
 //! Grittner, Serializable Snapshot Isolation in PostgreSQL, VLDB 2012. Not modelled: the summary of
-//! old transactions that a server makes when it runs out of space; locks on several pages of a
+//! old transactions that a server makes when it runs out of space, and locks on several pages of a
 //! table or an index, because lock tables have one page.
 
 mod conflicts;
@@ -49,13 +43,13 @@ struct Entry {
     earliest_out: Option<Moment>,
     finished_before: u64,
     is_read_only: bool,
-    /// `true` if the transaction must roll back, so it conflicts with no other.
+    /// `true` if the transaction must roll back. It then conflicts with no other.
     is_doomed: bool,
     has_written: bool,
     is_safe: bool,
     outs: Vec<Tracked>,
     ins: Vec<Tracked>,
-    /// For a declared read-only transaction, the writers whose end decides whether it is safe; for
+    /// For a declared read-only transaction, the writers whose end decides whether it is safe. For
     /// a writer, the transactions whose safety it decides.
     undecided: Vec<Tracked>,
     sireads: BTreeSet<Target>,
@@ -70,17 +64,16 @@ pub(crate) struct Serializable {
     finished: VecDeque<Tracked>,
     last: Moment,
     writable: usize,
-    /// Oldest `xmin` of the tracked transactions that are running, and the number of them that
-    /// share it.
+    /// Oldest `xmin` of the running tracked transactions, and the number of them that share it.
     global_xmin: Option<(u64, usize)>,
-    /// Last commit before a time when no transaction that can write was running. Up to this commit,
-    /// entries that matter only to writers can be cleared.
+    /// Last commit before a time without running writers. Up to this commit, entries that matter
+    /// only to writers can be cleared.
     clearable: Moment,
     cleared: Moment,
 }
 
 impl Serializable {
-    /// Tracks a transaction from its snapshot on; returns `None` if it is read-only and safe.
+    /// Tracks a transaction from its snapshot on. Returns `None` if it is read-only and safe.
     pub(crate) fn begin(
         &mut self,
         snapshot: &Snapshot,

@@ -3,7 +3,6 @@
 use super::Xid;
 use std::collections::BTreeSet;
 
-/// A view of all earlier commits and of the transaction's own earlier statements.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
     pub(crate) next: Xid,

@@ -42,11 +42,9 @@ pub(crate) struct Version {
     pub(crate) ended: Option<Ended>,
     pub(crate) indexed: usize,
     pub(crate) lockers: Vec<(Xid, Strength)>,
-    /// The version that this one replaced without changing an indexed column. An index lookup
-    /// reaches this version through the older one.
+    /// The replaced version, if no indexed column changed. An index lookup goes through it.
     pub(crate) follows: Option<VersionId>,
-    /// The first of the versions linked by `follows`. Indexes point to it, and rows are ordered by
-    /// it.
+    /// The first of the versions linked by `follows`, to which indexes point.
     pub(crate) place: VersionId,
 }
 

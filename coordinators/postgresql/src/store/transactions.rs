@@ -54,7 +54,6 @@ impl Transactions {
         self.seen.remove(&backend);
     }
 
-    /// Returns the transaction id before which every transaction has ended in every snapshot.
     pub(crate) fn horizon(&self) -> Xid {
         let running = self.running.first().copied().unwrap_or(self.next);
         self.seen.values().copied().min().map_or(running, |seen| seen.min(running))

@@ -1,5 +1,5 @@
-//! Tests of serializable transactions that have no serial order. The expected messages are those of
-//! PostgreSQL 15.18.
+//! Tests of transactions without a serial order. The expected messages are those of PostgreSQL
+//! 15.18.
 
 use super::world::{World, query};
 

@@ -1,4 +1,4 @@
-//! Tests of reports to the judge about row, row-lock and advisory locks.
+//! Tests of the changes of row locks and advisory locks that the server reports to the judge.
 
 use super::world::World;
 use crate::{Config, HeldWhen, LockTable, Watch};

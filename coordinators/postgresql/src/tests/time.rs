@@ -1,5 +1,4 @@
-//! Tests of timeouts, which follow the monotonic clock, and of `now()`, which follows the wall
-//! clock.
+//! Tests of timeouts (monotonic clock) and of `now()` (wall clock).
 
 use super::world::{World, message};
 

@@ -50,7 +50,6 @@ impl Interval {
         at.checked_add(self.days.checked_mul(DAY)?)?.checked_add(self.micros)
     }
 
-    /// Returns the length in microseconds, with 30 days per month.
     pub(crate) fn measure(self) -> i128 {
         let days = i128::from(self.months) * 30 + i128::from(self.days);
         days * i128::from(DAY) + i128::from(self.micros)
@@ -74,7 +73,6 @@ impl Interval {
         words.join(" ")
     }
 
-    /// Parses forms such as `10 seconds`, `1 day 00:00:05`, `-5 minutes`, `PT10S` and `10`.
     pub(crate) fn read(text: &str) -> Result<Interval, Wrong> {
         let text = text.trim().to_ascii_lowercase();
         if let Some(iso) = text.strip_prefix("pt") {

@@ -1,4 +1,4 @@
-//! Instants in microseconds since the Unix epoch, in the proleptic Gregorian calendar and UTC.
+//! Times in microseconds since the Unix epoch, in the proleptic Gregorian calendar and UTC.
 
 use fencepost_machine::calendar::{date_of, days_from, days_in};
 
@@ -8,7 +8,7 @@ pub(crate) const MAX: i64 = i64::MAX;
 const SECOND: i64 = 1_000_000;
 const DAY: i64 = 86_400 * SECOND;
 
-/// Years that the model accepts; the real server accepts years up to 294276.
+/// Years that the model accepts. The real server accepts years up to 294276.
 const YEARS: std::ops::RangeInclusive<i64> = 1..=9_999;
 
 pub(super) fn plus_months(at: i64, months: i64) -> Option<i64> {

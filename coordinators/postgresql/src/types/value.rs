@@ -79,8 +79,8 @@ impl Value {
         }
     }
 
-    /// Fits a text to the length of its type. Pads `char(n)`. Drops excess spaces at the end and,
-    /// in a cast, any other excess.
+    /// Fits a string to its type: pads `char(n)`, and drops excess spaces or, in a cast, any
+    /// excess.
     pub(crate) fn fitted(self, kind: Type, is_cast: bool) -> Outcome<Value> {
         let (length, pads) = match kind {
             Type::Varchar(Some(length)) => (length as usize, false),
@@ -221,8 +221,7 @@ fn integer(text: &str, kind: Type) -> Outcome<Value> {
     }
 }
 
-/// Compares two values as `ORDER BY` does: NULL is last, and strings are compared by bytes
-/// (collation "C").
+/// Compares two values as `ORDER BY` does: NULL is last, and strings are compared by bytes.
 pub(crate) fn compare(left: &Value, right: &Value) -> Ordering {
     match (left, right) {
         (Value::Null, Value::Null) => Ordering::Equal,

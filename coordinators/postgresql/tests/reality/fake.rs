@@ -1,4 +1,4 @@
-//! Drives the model's server in the comparison with the real one.
+//! The simulated PostgreSQL in the comparison with the real one.
 
 use super::messages::{is_whole, startup};
 use fencepost_postgresql::{Config, Postgresql};

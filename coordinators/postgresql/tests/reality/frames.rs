@@ -1,4 +1,5 @@
-//! Tests with invalid bytes, which compare the reply and whether the connection stays open.
+//! Sends invalid bytes to the simulated and the real server. Both must send equal replies and agree
+//! on whether the connection stays open.
 
 use super::fake::Fake;
 use super::messages::{message, query, shown, startup};

@@ -1,6 +1,4 @@
-//! Tests that send random statements on several connections, and invalid frames, to a real
-//! PostgreSQL and to the model.
-//!
+//! Tests that send random statements and invalid frames to a real PostgreSQL and to the model.
 //! Without PostgreSQL they are skipped unless `FENCEPOST_REAL_POSTGRESQL=1`.
 //! `FENCEPOST_DIFFERENTIAL_CASES` sets the number of sequences, and `FENCEPOST_DIFFERENTIAL_SEED`
 //! varies them.

@@ -50,8 +50,6 @@ fn one(kind: u8, body: &[u8]) -> String {
     format!("{} {text:?}", kind as char)
 }
 
-/// Formats a server parameter. Of the version it keeps only the major number, because Debian's
-/// minor releases differ only in name.
 fn parameter(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body).into_owned();
     match text.strip_prefix("server_version\0").and_then(|version| version.split_once('.')) {

@@ -18,8 +18,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// Id of the user nobody. PostgreSQL refuses to run as root, so a test that runs as root starts it
-/// as this user.
+/// User nobody, because PostgreSQL refuses to run as root.
 const NOBODY: u32 = 65_534;
 
 pub(crate) struct Real {
@@ -111,11 +110,9 @@ impl Real {
             .map(str::to_owned),
         );
         settings.extend(["deadlock_timeout=10ms", "TimeZone=UTC"].map(str::to_owned));
-        // A standby waits this long between two tries to reach its primary, even while it is being
-        // promoted.
+        // A promotion waits for the standby's next attempt to reach its primary.
         settings.push("wal_retrieve_retry_interval=50ms".to_owned());
-        // The shared memory is in the data folder, so that a killed server leaves nothing in
-        // /dev/shm.
+        // In the data folder, the shared memory of a killed server is deleted with the folder.
         settings.push("dynamic_shared_memory_type=mmap".to_owned());
         let mut server = command(&programs.join("postgres"), folder.path());
         server.arg("-D").arg(folder.path().join("data"));
@@ -164,7 +161,7 @@ impl Real {
         while instant() < deadline {
             let answer = shown(&self.observer.as_mut().unwrap().ask(&query(&ask)));
             if answer.contains("\\u{1}1\"") {
-                // The deadlock check takes this long, and may still end the wait.
+                // The deadlock check may still end the wait.
                 rest(25);
                 return !connection.has_answer();
             }
@@ -179,7 +176,7 @@ impl Real {
 impl Drop for Real {
     fn drop(&mut self) {
         if let Ok(None) = self.process.try_wait() {
-            // The signal requests an immediate shutdown, which removes the server's shared memory.
+            // QUIT requests an immediate shutdown, which removes the server's shared memory.
             signal(self.process.id(), "QUIT");
             let _ = self.process.wait();
         }

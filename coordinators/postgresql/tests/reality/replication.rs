@@ -1,5 +1,4 @@
-//! Tests that compare a real primary and standby with the model's: replies, waiting commits and
-//! promotion.
+//! Compares a real primary and standby with the model's: replies, waiting commits and promotion.
 
 use super::fake::Fake;
 use super::messages::{query, shown, startup};
@@ -169,8 +168,7 @@ fn a_standby_and_its_primary_answer_as_real_ones() {
     World::until(&mut reader.real, "SELECT v FROM t", "2");
     world.standby.ask(&mut reader, "SELECT v FROM t");
 
-    // While the standby gets nothing, a commit waits and is invisible to others. Cancelling the
-    // wait, or terminating the session, does not roll it back.
+    // While the standby receives nothing, a commit waits and is invisible to others.
     let sender = world.sender();
     signal(sender, "STOP");
     world.primary.send(&mut writer, "UPDATE t SET v = 3");
@@ -215,8 +213,7 @@ fn a_standby_and_its_primary_answer_as_real_ones() {
 }
 
 fn own_pid(fake: &mut Fake, session: u32) -> u32 {
-    // The session is waiting, so the test derives its id from another one's; ids are assigned in
-    // order.
+    // The waiting session cannot report its id. The test derives it from the next session's id.
     let probe = fake.connect();
     fake.send(probe, &startup());
     let welcome = fake.answer(probe).unwrap();

@@ -1,4 +1,4 @@
-//! Tests of random sequences of statements in three sessions.
+//! Sends random sequences of statements in three sessions to a real PostgreSQL and to the model.
 
 use super::fake::Fake;
 use super::messages::{is_whole, query, shown};
@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 
 const CASES: u32 = 1_000;
 const ALONE: u32 = 1_500;
-/// Time in microseconds after which the server has detected every deadlock.
 const DEADLOCK_US: u64 = 1_100_000;
 
 struct Pair {

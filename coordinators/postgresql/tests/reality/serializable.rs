@@ -1,5 +1,5 @@
-//! Tests of random statements in SERIALIZABLE and other transactions, with their recorded reads and
-//! cancellations.
+//! Sends random statements in SERIALIZABLE and other transactions to a real PostgreSQL and to the
+//! model.
 
 use super::sequences::run;
 use super::statements::pick;
@@ -54,7 +54,7 @@ fn change() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Generates statements as Spring sends them for its lock table.
+/// Generates the statements that Spring sends for its lock table.
 fn lock_table() -> impl Strategy<Value = String> {
     let client = || pick(&["'c1'", "'c2'"]);
     let key = || pick(&["'a'", "'a'", "'b'"]);

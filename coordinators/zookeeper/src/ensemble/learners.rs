@@ -60,7 +60,6 @@ impl ZooKeeper {
         true
     }
 
-    /// Registers a follower. A follower that connects has given up any earlier connection.
     fn learner_came(&mut self, connection: ConnectionId, id: MemberId, accepted: u32) -> bool {
         let heard_at = self.now_ms();
         let Role::Leading(leader) = &mut self.role else { return false };
@@ -84,8 +83,7 @@ impl ZooKeeper {
         true
     }
 
-    /// Handles a follower's acceptance of an epoch. Gives up leading if the follower's history is
-    /// newer.
+    /// Stops leading if the follower's history is newer.
     fn epoch_accepted(&mut self, connection: ConnectionId, current: u32, progress: Progress) {
         let Role::Leading(leader) = &self.role else { return };
         match leader.stage() {

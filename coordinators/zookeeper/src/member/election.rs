@@ -1,5 +1,4 @@
-//! Leader election (FastLeaderElection), in which members switch to better votes until a majority
-//! agrees.
+//! Leader election (FastLeaderElection): members switch to better votes until a majority agrees.
 
 use super::message::{Notification, State, Vote};
 use crate::config::MemberId;
@@ -7,8 +6,7 @@ use std::collections::BTreeMap;
 
 /// Time to wait for a better vote once a majority agrees, in milliseconds (`finalizeWait`).
 const FINALIZE_MS: u64 = 200;
-/// First and longest interval between notifications, in milliseconds (`minNotificationInterval`,
-/// `maxNotificationInterval`).
+/// First and longest interval between notifications, in milliseconds (`minNotificationInterval`).
 const REPEAT_MS: (u64, u64) = (200, 60_000);
 
 #[derive(Clone, Debug)]
@@ -51,7 +49,7 @@ impl Election {
     }
 
     pub(crate) fn begin(&mut self, own: Vote, now_ms: u64) {
-        // A peer may have claimed the last possible round. Then the rounds begin again at 0.
+        // A peer may have claimed the last possible round, so the rounds wrap around.
         self.round = self.round.wrapping_add(1);
         (self.own, self.vote) = (own, own);
         self.votes.clear();
@@ -106,8 +104,8 @@ impl Election {
         if is_changed { Step::VoteToAll } else { Step::Nothing }
     }
 
-    /// Handles the vote of a member that already has a leader. Such votes form a majority only if
-    /// the leader is one of the voters.
+    /// Handles the vote of a member with a leader. A majority of such votes must include the
+    /// leader.
     fn hear_settled(&mut self, from: MemberId, heard: Notification) -> Step {
         if heard.round == self.round {
             self.votes.insert(from, heard);

@@ -86,7 +86,6 @@ impl Leader {
 
     pub(crate) fn check_session(&mut self, session: i64, me: MemberId) -> Result<(), Refusal> {
         self.sessions.check(session, me).map_err(|refusal| match refusal {
-            // In an ensemble, a session that the leader does not know has expired.
             Refusal::UnknownSession if self.epoch > 0 => Refusal::SessionExpired,
             refusal => refusal,
         })
@@ -104,7 +103,6 @@ impl Leader {
             return Some(self.give_up_at.min(self.half_tick_at));
         }
         let sessions = self.sessions.next_expiry();
-        // A standalone server has no followers to ping.
         let tick = (self.epoch > 0).then_some(self.half_tick_at);
         [sessions, tick, Some(self.containers_at)].into_iter().flatten().min()
     }

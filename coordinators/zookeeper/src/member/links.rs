@@ -1,5 +1,4 @@
-//! Outgoing connections, on which a member sends votes. It receives votes on the connections that
-//! other members opened to it.
+//! Outgoing connections, on which a member sends votes.
 
 use super::message::Message;
 use crate::config::{Config, MemberId};
@@ -33,8 +32,7 @@ impl Links {
 
     pub(crate) fn new_connection(&mut self) -> ConnectionId {
         let connection = ConnectionId(self.next);
-        // Outgoing connections use the upper half of the ids again, because the lower half belongs
-        // to accepted connections.
+        // Accepted connections use the lower half of the ids.
         self.next = if self.next <= u32::MAX / 2 + 1 { u32::MAX } else { self.next - 1 };
         connection
     }

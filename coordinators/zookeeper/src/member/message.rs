@@ -1,4 +1,4 @@
-//! Messages between members. Contents and order follow Zab; the encoding is fencepost's own.
+//! Messages between members. Contents and order follow Zab, but the encoding is fencepost's own.
 
 use crate::code::Operation;
 use crate::config::MemberId;
@@ -46,8 +46,8 @@ pub(crate) enum Message {
     LeaderInfo {
         epoch: u32,
     },
-    /// Accepts an epoch. If the member had accepted it before (`is_new` is `false`), it does not
-    /// state the epoch of its history.
+    /// Accepts an epoch. A member that accepts it again (`is_new` is `false`) omits the epoch of
+    /// its history.
     AckEpoch {
         current: u32,
         is_new: bool,

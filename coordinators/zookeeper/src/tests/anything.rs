@@ -1,5 +1,4 @@
-//! Tests with arbitrary bytes in arbitrary pieces, in which the server never panics and keeps
-//! serving other clients.
+//! Tests that arbitrary bytes do not make the server panic or ignore other clients.
 
 use super::client::Client;
 use super::world::World;

@@ -1,4 +1,4 @@
-//! Tests of connection limits, and of the connection that is closed when one is exceeded.
+//! Tests of connection limits, and of the connections that a server closes at a limit.
 
 use super::anything::feed;
 use crate::config::{Config, Member};

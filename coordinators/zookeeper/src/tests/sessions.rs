@@ -1,5 +1,4 @@
-//! Tests of the expiry of sessions and their nodes, by the monotonic clock, in the tick after the
-//! timeout.
+//! Tests of the expiry of sessions and their nodes.
 
 use super::client::{Client, SET_DATA, TIMEOUT_MS};
 use super::world::World;
@@ -43,7 +42,6 @@ fn a_restart_keeps_nodes_and_sessions() {
     world.start(0);
     assert!(client.come_back(&mut world, 0));
     assert!(client.sees(&mut world, "/mine"));
-    // The client of this session never sends another request.
     let mut gone = Client::enter(&mut world, 0);
     assert_eq!(gone.create(&mut world, "/gone", 1), Some(0));
     world.crash(0, Crash::Process);

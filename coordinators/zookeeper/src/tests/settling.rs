@@ -1,4 +1,4 @@
-//! Helpers that find out which server leads and which ones serve.
+//! Helpers that find out which server leads and which servers serve clients.
 
 use super::world::World;
 use crate::config::Config;

@@ -1,5 +1,4 @@
-//! Tests of reports to the judge about the head of a lock's queue, with the zxid that created its
-//! node.
+//! Tests of the changes of lock queues that a server reports to the judge.
 
 use super::client::{Client, DELETE};
 use super::world::World;
@@ -94,7 +93,7 @@ fn a_session_that_contends_twice_is_told_as_long_as_it_does() {
     let taps = world.taps(0);
     assert!(taps[0].by.is_some() && taps[0].by == world.at_server(second.connection));
     assert_eq!(told_of("orders/twice", taps), [(KeyChange::Granted, twice.clone(), true)]);
-    // Deleting both earlier nodes leaves the second contender as the only head.
+    // After both deletions, the second contender is the only head.
     let mut deletes = |client: &mut Client, path: &str| {
         let mut body = Writer::default();
         body.string(path).int(-1);

@@ -1,4 +1,4 @@
-//! A client of a real or modelled ensemble, which formats each reply as text.
+//! A client of a real or simulated ensemble, which formats each reply as text.
 
 use crate::ensemble::Ensemble;
 use crate::protocol::*;
@@ -24,9 +24,8 @@ impl<E: Ensemble> Client<E> {
         Client { connection, session: Session::read(&frame), xid: 0, seen: 0 }
     }
 
-    /// Returns a second client with other xids. With equal xids, a follower that lags behind would
-    /// confirm a refused write, because a server answers its waiting request when any transaction
-    /// with that xid is committed (`CommitProcessor`).
+    /// Returns a second client with other xids. Any committed transaction with an equal xid would
+    /// answer the waiting request at another server (`CommitProcessor`).
     pub(crate) fn twin(&self, connection: E::Connection) -> Client<E> {
         let xid = self.xid + 1_000;
         Client { connection, session: self.session.clone(), xid, seen: self.seen }

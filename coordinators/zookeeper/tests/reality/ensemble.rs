@@ -1,5 +1,5 @@
-//! Tests that compare three real servers with three of the model: expiry during a pause, moved
-//! sessions and stale reads.
+//! Compares three real servers with three of the model: expiry during a pause, moved sessions and
+//! stale reads.
 
 use crate::both::Client;
 use crate::fake::Fake;
@@ -185,7 +185,6 @@ fn a_session_moves<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     said
 }
 
-/// On another server the client finds its session, its node and, once set again, its watch.
 fn a_session_outlives_its_server<E: Ensemble>(ensemble: &mut E, victim: usize) -> Vec<String> {
     let (refuge, path) = (if victim == 1 { 0 } else { 1 }, format!("/other-{victim}"));
     let mine = format!("/mine-{victim}");
@@ -233,8 +232,6 @@ fn a_follower_stands_still<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     said
 }
 
-/// After a pause, the leader executes no request that was sent during the pause, and closes its
-/// connections. No session expires.
 fn the_leader_stands_still<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     let leader = ensemble.leader().expect("a leader");
     let refuge = if leader == 0 { 1 } else { 0 };
@@ -252,8 +249,7 @@ fn the_leader_stands_still<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     said.push(outside.set(ensemble, "/outside", "new"));
     ensemble.go_on(leader);
     said.push(inside.hear(ensemble, CREATE));
-    // The resumed leader believes that it still leads and that sessions have expired, until it
-    // finds that it has no followers. Its replies until then depend on timing.
+    // Until the resumed leader finds that it has no followers, its replies depend on timing.
     let awake_since = ensemble.now_ms();
     while ensemble.leads(leader) {
         assert!(ensemble.now_ms() - awake_since < 60_000, "it never finds that nobody follows it");

@@ -1,4 +1,4 @@
-//! The model's servers in virtual time, standalone or as an ensemble.
+//! The simulated servers, standalone or as an ensemble.
 
 use crate::world::{End, World};
 use bytes::Bytes;

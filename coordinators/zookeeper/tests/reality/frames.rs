@@ -1,4 +1,4 @@
-//! Tests with invalid frames, to which a real server and the model must reply alike or close the
+//! Sends invalid frames to the simulated and the real server. Both must reply the same or close the
 //! connection.
 
 use crate::fake::Fake;
@@ -73,7 +73,6 @@ fn oddities() -> Vec<(&'static str, bool, Vec<u8>)> {
 
 fn first_frame(mut bytes: Vec<u8>, has_session: bool) -> Vec<u8> {
     let length = bytes.first_chunk::<4>().map(|length| u32::from_be_bytes(*length) as usize);
-    // Replies to four-letter words have no length.
     if has_session && let Some(length) = length {
         bytes.truncate(4 + length);
     }
@@ -98,7 +97,7 @@ fn odd_frames_are_answered_as_by_a_real_server() {
             fake.send(ours, &asked);
             assert!(reality.frame().is_some() && fake.frame(ours).is_some());
         }
-        // Closing the session ends the reply, unless the server closes the connection first.
+        // The end of the session ends the reply, unless the server closes the connection first.
         let closing = request(2, CLOSE, Record::default());
         let all = if has_session { [bytes, closing].concat() } else { bytes };
         reality.send(&all);

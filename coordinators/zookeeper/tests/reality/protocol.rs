@@ -1,4 +1,4 @@
-//! The client's side of the protocol, written independently of the server's code.
+//! Client side of the protocol, written independently of the server's code.
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record(pub(crate) Vec<u8>);

@@ -1,4 +1,4 @@
-//! Real servers of Debian's ZooKeeper, each with its own folder and ports, stopped by process id.
+//! Real ZooKeeper servers of Debian, each with its own folder and ports.
 
 use fencepost_testing::{free_port, signal, skip, wait_for};
 use std::io::{Read, Write};
@@ -114,7 +114,7 @@ pub(crate) struct RealConnection {
 }
 
 impl RealConnection {
-    /// Sends bytes and ignores errors, because reading the reply reveals a closed connection.
+    /// Sends bytes and ignores errors, because a later read reveals a closed connection.
     pub(crate) fn send(&mut self, bytes: &[u8]) {
         let _ = self.stream.write_all(bytes);
     }

@@ -1,4 +1,4 @@
-//! Three real servers, of which the third leads. A valve can hold back its messages to the first
+//! Three real servers, of which the third leads. A valve can delay its messages to the first
 //! server.
 
 use crate::ensemble::{Ensemble, SYNC_LIMIT, TICK_MS};
@@ -20,7 +20,6 @@ impl Valve {
         let port = listener.local_addr().unwrap().port();
         let valve = Valve { port, is_held: Arc::default() };
         let is_held = valve.is_held.clone();
-        // The threads of the valve end with the test process.
         std::thread::spawn(move || {
             for caller in listener.incoming().map_while(Result::ok) {
                 let Ok(called) = TcpStream::connect(("127.0.0.1", target)) else { continue };
@@ -70,8 +69,7 @@ impl RealEnsemble {
             }
             Real::start(free_port(), at as u8 + 1, TICK_MS, &more)
         };
-        // The second and the third server need each other for a majority, and the greater id wins
-        // the election.
+        // The second and the third server form a majority, and the greater id wins the election.
         let (third, second) = (start(2), start(1));
         third.wait_until_it_serves();
         let first = start(0);

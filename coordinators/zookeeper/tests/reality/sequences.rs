@@ -1,4 +1,5 @@
-//! Random requests of two clients. Replies and watch events must be equal and in the same order.
+//! Sends random requests from two clients to a real ZooKeeper and to the simulated one. Both must
+//! give the same replies and watch events in the same order.
 
 use crate::fake::Fake;
 use crate::protocol::*;
@@ -217,8 +218,7 @@ impl<'a, S: Server> Play<'a, S> {
             let client = play.enter();
             play.clients.push(client);
         }
-        // The parent's counters also include nodes created by other sequences, so each sequence has
-        // its own node.
+        // The counters of a parent include all its nodes, so each sequence has its own parent.
         let (parent, _) = root.rsplit_once('/').unwrap();
         for (xid, path) in [(0, parent), (1, root)] {
             let record = Record::default().text(path).bytes(None).world(31).int(0);
@@ -296,7 +296,7 @@ impl<'a, S: Server> Play<'a, S> {
         self.said.push(format!("{who} is gone: {is_closed}"));
     }
 
-    /// Ends the sequence. Events still in transit arrive before the reply to a ping.
+    /// Ends the sequence after a ping, before whose reply all events arrive.
     fn end(mut self) -> Vec<String> {
         for who in 0..2 {
             self.await_all(who);

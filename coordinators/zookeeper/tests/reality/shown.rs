@@ -28,8 +28,7 @@ impl Bases {
         let owner = self.owner(reader.long());
         let (length, children) = (reader.int(), reader.int());
         let pzxid = self.zxid(reader.long());
-        // If the change happened in the millisecond of the node's creation, the node's times do not
-        // show it.
+        // The node's times do not show a change in the millisecond of its creation.
         let _ = is_unchanged;
         format!(
             "[c{czxid} m{mzxid} p{pzxid} v{version} cv{cversion} av{aversion} {owner} {length} \

@@ -1,4 +1,4 @@
-//! Real members, as processes that read commands.
+//! Real members, which are Java processes that read commands.
 
 #![expect(clippy::disallowed_methods, reason = "real members run in real time")]
 
@@ -39,12 +39,10 @@ pub(super) struct Libraries {
 
 pub(super) const GEODE: Libraries =
     Libraries { folder: ".cache/java-geode", jar: "geode-core-1.15.1.jar" };
-/// Libraries with Spring Integration's lock registry and the Geode that it depends on (1.13.8).
+/// Libraries with Spring Integration's lock registry and its version of Geode (1.13.8).
 pub(super) const SPRING: Libraries =
     Libraries { folder: ".cache/java-geode-spring", jar: "spring-integration-gemfire-5.5.20.jar" };
 
-/// A locator and three members. The first member is the grantor that [`System::kill_grantor`]
-/// kills.
 pub(super) struct Members {
     folder: PathBuf,
     classes: String,

@@ -1,11 +1,11 @@
-//! Read-write conflicts, and the transaction cancelled in a dangerous structure of two of them.
+//! Read-write conflicts, and the transaction that is cancelled in a dangerous structure of two.
 
 use super::{Entry, Moment, Reason, Serializable, Target, Tracked};
 use crate::store::Xid;
 
 impl Serializable {
-    /// Records that a reader did not see a write. `is_concurrent` is `true` if the reader's
-    /// snapshot excludes the writer.
+    /// Records that a reader did not see a write. If `is_concurrent`, its snapshot excludes the
+    /// writer.
     pub(crate) fn conflict_out(
         &mut self,
         reader: Tracked,
@@ -17,8 +17,8 @@ impl Serializable {
         if reader == writer || other.is_doomed {
             return Ok(());
         }
-        // A read-only reader precedes the writer in the serial order, unless the committed writer
-        // has a conflict to a transaction that committed before the reader's snapshot.
+        // A read-only reader comes first, unless the committed writer has a conflict to a
+        // transaction that committed before the reader's snapshot.
         let comes_first = own.is_read_only
             && other.committed.is_some()
             && other.earliest_out.is_none_or(|earliest| own.began < earliest);
@@ -28,7 +28,6 @@ impl Serializable {
         self.flag(reader, writer, reader)
     }
 
-    /// Records a write, which must follow earlier reads of its targets by other transactions.
     pub(crate) fn conflict_in(
         &mut self,
         writer: Tracked,
@@ -77,7 +76,7 @@ impl Serializable {
         Ok(())
     }
 
-    /// Returns whether this conflict is one of two consecutive ones whose last writer committed
+    /// Returns whether the conflict is one of two consecutive ones whose last writer committed
     /// first.
     fn is_dangerous(&self, reader: Tracked, writer: Tracked) -> bool {
         let (Some(first), Some(second)) = (self.get(reader), self.get(writer)) else {
@@ -89,7 +88,7 @@ impl Serializable {
         let entries = |ids: &[Tracked]| -> Vec<&Entry> {
             ids.iter().filter_map(|id| self.get(*id)).collect()
         };
-        // In this case the writer is the middle one of the three transactions.
+        // The writer may be the middle one of the three transactions.
         let is_out = |third: &&Entry| {
             let by =
                 |moment: Option<Moment>| moment.is_none_or(|moment| third.prepared <= Some(moment));
@@ -101,7 +100,7 @@ impl Serializable {
         if entries(&second.outs).iter().any(is_out) {
             return true;
         }
-        // In this case the reader is the middle one of the three transactions.
+        // The reader may be the middle one of the three transactions.
         let Some(prepared) = second.prepared else { return false };
         let is_in = |before: &&Entry| {
             !before.is_doomed
