@@ -46,7 +46,7 @@ pub enum Input<'a> {
     Unsent {
         /// Id of the connection.
         connection: ConnectionId,
-        /// Current number of these bytes.
+        /// Current number of sent bytes that the network has not accepted.
         bytes: usize,
     },
     /// An operator performs an action that the machine [supports](crate::Machine::supports).

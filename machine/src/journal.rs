@@ -11,7 +11,7 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use crc::{CRC_32_ISCSI, Crc};
 
 const CHECKSUM: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
-/// Format version. Files of other versions count as damaged, because it is part of each checksum.
+/// Format version, which is part of each checksum. Files of other versions count as damaged.
 const VERSION: u8 = 2;
 const HEADER_BYTES: usize = 12;
 

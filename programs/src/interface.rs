@@ -27,7 +27,7 @@ pub struct Launch {
     pub seed: u64,
     /// Process id of the first process. Later processes get the following ids.
     pub first_process: u32,
-    /// User to run as if the caller is root. The user must own the folder.
+    /// User id to run as, if the caller is root. The user must own the folder.
     pub user: Option<u32>,
     /// Duration of a file sync in microseconds. If `None`, the kernel syncs files.
     pub sync_us: Option<u64>,

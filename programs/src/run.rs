@@ -13,7 +13,8 @@ const CALLS_MAX: u64 = 1_000_000;
 /// Maximum number of clock reads without waiting, which is about 12.6 s of polling.
 const LOOKS_MAX: u32 = 300_000;
 
-/// Maximum number of calls in a turn, because the thread may be polling for others' progress.
+/// Maximum number of calls in a turn, so that a thread that polls for others' progress lets them
+/// run.
 const TURN_CALLS_MAX: u32 = 300;
 const TURN_CPU_NS: u64 = 200_000_000;
 const CPU_MAX_NS: u64 = 20_000_000_000;
@@ -21,7 +22,8 @@ const CPU_MAX_NS: u64 = 20_000_000_000;
 const IDLE_TICKS_MAX: u32 = 500;
 
 impl Group {
-    /// Runs the group until every thread waits or the time is used up. The clock must not go back.
+    /// Runs the group until every thread waits or the step's time is used up. The monotonic clock
+    /// must not go back.
     pub fn step(&mut self, clocks: Clocks) -> Step {
         if clocks.monotonic_us != self.clocks.monotonic_us {
             self.ahead_ns = 0;

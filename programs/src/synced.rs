@@ -10,7 +10,7 @@ use std::time::SystemTime;
 /// Size of the stored pieces in bytes. Pieces of zeros are omitted.
 const PIECE: usize = 4096;
 
-/// Device, inode and creation time of a file. Inodes are reused.
+/// Device, inode and creation time of a file, because inodes are reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Identity(u64, u64, Option<SystemTime>);
 

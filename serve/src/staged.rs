@@ -38,7 +38,8 @@ pub trait Staged: 'static {
     fn closed(&mut self, socket: u64);
     /// Takes the due outputs in order.
     fn take_sent(&mut self) -> Vec<(u64, Sent)>;
-    /// Advances to the given time since the ready line. Called before each input and at `next`.
+    /// Advances to the given time since the ready line. Called before each input, and at the time
+    /// of [`Staged::next`].
     fn pass(&mut self, _now: Duration) {}
     /// Returns the time at which the servers next act without input.
     fn next(&self) -> Option<Duration> {

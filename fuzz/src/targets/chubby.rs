@@ -1,5 +1,5 @@
 //! Sends arbitrary bytes to a Chubby replica, which must still name the master to the next client.
-//! The input begins with 5 for a replica of five, whose connection 0 is from another replica.
+//! If the input begins with 5, the replica is one of five, and connection 0 is from another one.
 
 use crate::bench::{Bench, START};
 use fencepost_chubby::{Chubby, Config, Member};

@@ -6,7 +6,7 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Outgoing connections use higher ports, from 32768 (Linux) or 49152 (BSD).
+/// Ports of servers. Outgoing connections use higher ones, from 32768 (Linux) or 49152 (BSD).
 const PORTS: std::ops::Range<u32> = 15_000..32_000;
 const PORTS_PER_PROCESS: u32 = 61;
 /// Number of polls within two minutes. CI machines may be slow.

@@ -13,8 +13,8 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
-/// JVMs create a file named after their process id in this folder, where those of concurrent runs
-/// would collide. It is hidden, so they create no file.
+/// Folder in which each JVM creates a file named after its process id. It is hidden, because the
+/// process ids of concurrent runs collide.
 const SHARED_BY_JVMS: &str = "/tmp/hsperfdata_";
 
 /// Fixed contents of files about memory usage, which differs between runs.
@@ -152,7 +152,7 @@ impl Group {
     }
 }
 
-/// Returns a path to the text for a traced process, and a file that must stay open until its use.
+/// Returns a path to the text, and the file that must stay open until a traced process opens it.
 fn shown_to_others(text: &str) -> io::Result<(String, Option<File>)> {
     let file = file_with(text)?;
     let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());

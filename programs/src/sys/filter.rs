@@ -23,8 +23,8 @@ const ON_DESCRIPTORS: &[c_long] = &[
     libc::SYS_read, libc::SYS_write, libc::SYS_close, libc::SYS_readv, libc::SYS_writev,
     libc::SYS_dup,
 ];
-/// Calls on descriptors that stop the thread only for one command, or for all commands from a
-/// number on.
+/// Calls on descriptors of which only some commands stop the thread: the first number, and all
+/// numbers from the second on.
 const COMMANDS_ON_DESCRIPTORS: &[(c_long, u32, u32)] = &[
     (libc::SYS_fcntl, libc::F_DUPFD as u32, libc::F_DUPFD_CLOEXEC as u32),
     (libc::SYS_ioctl, libc::FIONREAD as u32, FIRST_QUESTION as u32),

@@ -89,7 +89,8 @@ unsafe fn become_program(
     }
 }
 
-/// Opens an empty standard input, and output files, which stay empty.
+/// Opens an empty standard input, and output files that stay empty because the tracer takes the
+/// output.
 unsafe fn prepare_descriptors() {
     // SAFETY: the calls affect only descriptors of the child, and all pointers are live.
     unsafe {

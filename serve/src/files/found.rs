@@ -24,7 +24,7 @@ pub(super) fn generation(folder: &Path) -> Result<u64, ServeError> {
 }
 
 /// Returns whether the folder has files of a later generation than 0. If the first log still
-/// exists, the server crashed during the change, which is no damage.
+/// exists, the server crashed before it wrote `generation`, which is no damage.
 fn has_later_files(folder: &Path) -> Result<bool, ServeError> {
     if append_only_path(folder, 0).exists() {
         return Ok(false);

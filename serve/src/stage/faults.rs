@@ -149,8 +149,7 @@ impl Stage {
         self.servers[server].slowed.retain(|(of, _)| *of != id);
     }
 
-    /// Performs an operator's action. Returns `false` if the server is down, frozen or does not
-    /// support it.
+    /// Performs an operator's action. Returns `false` if the server cannot perform it.
     pub fn operate(&mut self, server: usize, action: OperatorAction) -> bool {
         let host = &self.servers[server];
         let machine = host.machine.as_ref().filter(|_| !host.is_frozen);

@@ -15,7 +15,6 @@ use fencepost_reports::show::format::compare::VIEWS;
 use fencepost_reports::summary::sweep::Comparison;
 use std::path::Path;
 
-/// A comparison has no verdict, so the exit status is 0.
 pub(crate) fn compare(arguments: &CompareArguments) -> Result<Outcome, Failure> {
     let view = view(VIEWS, &arguments.format)?;
     let (a, b) = (&arguments.a, &arguments.b);

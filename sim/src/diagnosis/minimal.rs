@@ -73,7 +73,7 @@ impl Search<'_> {
         Some(shrunk.plan)
     }
 
-    /// Tries plans of one or two moved faults, because the others may only delay the decisive one.
+    /// Tries plans of one or two moved faults. The other faults may only delay the decisive one.
     fn one_or_two_moved(&mut self, spec: &RunSpec) -> FaultPlan {
         let faults = &spec.plan.faults;
         if faults.len() < 3 {

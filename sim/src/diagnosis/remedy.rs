@@ -165,7 +165,7 @@ impl Trials {
             fired(without) == fired(with)
                 && scene(without, &violation.processes) == scene(with, &violation.processes)
         });
-        // A process that never gets the lock breaks no other rule.
+        // A process that never gets the lock cannot break another rule.
         let shut_out = ending.broken.difference(&self.without.broken).any(|kind| is_outage(*kind));
         match alike && ending.is_known && !shut_out {
             true => OnThisPlan::Gone,

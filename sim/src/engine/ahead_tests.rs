@@ -1,4 +1,4 @@
-//! Tests of the records of ended silences, which state whether a later event could wake a process.
+//! Tests that the record of an ended silence states whether a later event could wake a process.
 
 use super::{Engine, Setup};
 use crate::setup::roster::Roster;

@@ -159,7 +159,7 @@ impl Carrier for Wires {
     }
 
     fn close(&mut self, socket: u32) {
-        // turmoil's own segment stays on the link, because the world sends one instead.
+        // turmoil's own segment stays on the link, because the world sends its own.
         let (stream, connecting) =
             self.with(|inner| (inner.streams.remove(&socket), inner.connecting.remove(&socket)));
         drop((stream, connecting));

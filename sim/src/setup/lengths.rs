@@ -45,8 +45,8 @@ impl Length {
         scenario.keeps.contains(&self) || !self.is_built_in(scenario)
     }
 
-    /// Returns whether a length keeps its value. Critical sections and downtimes are relative to
-    /// the lease.
+    /// Returns whether a length keeps its value. The lease also does if critical sections or
+    /// downtimes were requested, because these are relative to it.
     fn is_kept(self, scenario: &Scenario) -> bool {
         let stated_against = self == Length::Ttl
             && (Length::Hold.is_asked_for(scenario)
@@ -65,7 +65,7 @@ pub(crate) fn drawn_for(usage: Usage, families: &Families) -> Vec<Length> {
     hold.into_iter().chain(waits.then_some(Length::StorageTimeout)).collect()
 }
 
-/// A kept length also consumes its draw, so that it does not affect the others.
+/// Draws the lengths. A kept length also consumes its draw, so that it does not affect the others.
 pub(crate) fn drawn(
     seed: Seed,
     usage: Usage,

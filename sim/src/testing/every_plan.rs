@@ -38,7 +38,7 @@ pub struct EveryPlan {
 /// The reason for the failure of an [`EveryPlan`] test.
 #[derive(Debug, thiserror::Error)]
 pub enum EveryPlanFailure {
-    /// A plan breaks rules. No plan with fewer faults does.
+    /// A plan breaks rules, and no plan with fewer faults does.
     #[error("{lock}: a plan with {level} breaks a rule: {kinds:?}; {conditions}; as JSON: {plan}")]
     Counterexample {
         /// Name of the lock.

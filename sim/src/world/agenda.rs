@@ -23,7 +23,7 @@ pub(crate) enum Occurrence {
     FaultEnds(u32),
     Healed,
     Boot,
-    /// A crash or a power loss, of which only the former notifies peers.
+    /// A crash, which notifies peers, or a power loss, which does not.
     Crash,
     Resume,
     Timer(u32),

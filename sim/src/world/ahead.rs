@@ -8,7 +8,7 @@ use super::state::State;
 
 impl State {
     /// Returns whether an event that could wake a waiting process is still to come. Servers' own
-    /// timers and messages do not count.
+    /// timers, and messages between servers, do not count.
     pub(crate) fn lies_ahead(&self) -> bool {
         let concerns =
             |message: &Message| self.is_process(message.from) || self.is_process(message.to);

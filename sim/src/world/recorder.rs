@@ -46,8 +46,7 @@ impl Recorder {
         self.waiting.borrow().since_when().iter().any(|now| before.contains(now))
     }
 
-    /// Attributes messages to machines if the sending thread is unknown, and so to all their
-    /// threads.
+    /// Attributes messages to machines, and so to all their threads, because the sender is unknown.
     pub(crate) fn hears_of_machines_only(&self) {
         self.waiting.borrow_mut().by_machine = true;
     }

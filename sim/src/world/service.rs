@@ -89,7 +89,7 @@ impl State {
         }
     }
 
-    /// Returns whether a reply is due to a client that has closed its end, after a pending sync.
+    /// Returns whether a reply to a client that has closed its end is still due, after a sync.
     fn owes_an_answer(&mut self, host: HostIndex, connection: ConnectionId) -> bool {
         let Some(server) = self.server(host) else { return false };
         let waits = server.disk.is_syncing()
@@ -190,7 +190,7 @@ impl State {
         }
     }
 
-    /// A failed write ends the connection, which notifies the machine.
+    /// Sends a reply. A failed write ends the connection, which notifies the machine.
     #[inline(always)]
     fn answer(&mut self, socket: u32, bytes: &[u8]) {
         let _ = self.write(socket, bytes);

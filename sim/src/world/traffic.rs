@@ -306,7 +306,8 @@ impl State {
         }
     }
 
-    /// A power loss deletes delayed messages, which wait in the sending machine.
+    /// Returns whether a power loss deleted a flow's delayed messages, which wait in the sending
+    /// machine.
     fn is_lost(&self, flow: u32) -> bool {
         flow != NONE && self.sockets[flow as usize].lost_power
     }

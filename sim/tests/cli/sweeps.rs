@@ -195,7 +195,6 @@ fn the_checked_in_matrix_is_accepted() {
     assert_eq!((answer.status, answer.stderr.as_str()), (0, ""));
 }
 
-/// After the pause, the holder notices its lost connection long before its write.
 #[test]
 fn the_checked_in_matrix_knows_that_a_holder_that_leaves_writes_nothing_when_it_wakes() {
     let sweep = ["sweep", "--client", "curator-suspended", "--fault", "suspend", "--no-shrink"];
@@ -405,7 +404,7 @@ fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
     assert_eq!((after.status, after.stderr.as_str()), (1, ""));
 }
 
-/// Root, as in CI, may write to a read-only folder, so a file replaces the folder.
+/// CI runs as root, which may write to a read-only folder, so a file replaces the folder.
 #[test]
 fn a_folder_that_cannot_be_written_to_is_named_once() {
     let folder = tempfile::tempdir().unwrap();

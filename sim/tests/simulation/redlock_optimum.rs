@@ -213,7 +213,7 @@ fn forgetting(masters: u16) -> usize {
     timeline.keys.iter().filter(expired).count()
 }
 
-/// In a run, a lease that expires at one master expires at all of them.
+/// In a run, unlike in the model, a lease expires at all masters together.
 #[test]
 fn a_minimal_run_is_longer_than_the_optimum_by_the_masters_that_forget_besides_one() {
     for (masters, optimum) in [(3, 14), (5, 18)] {

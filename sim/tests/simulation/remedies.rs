@@ -172,7 +172,7 @@ const AGAINST: &[Against] = &[
 ];
 
 impl Against {
-    /// Aimed faults would also find the lock's other mistakes.
+    /// Tries a remedy under uniform faults, because aimed ones also find the lock's other mistakes.
     fn tried(&self, fault: &str, kind: Kind, scenario: Scenario) -> Remedy {
         let scenario = Rc::new(Scenario { strategy: Strategy::Uniform, ..scenario });
         let (client, families) = (find(self.client).unwrap(), fault.parse().unwrap());

@@ -1,4 +1,4 @@
-//! Tests that the records of a failover have a possible order of roles.
+//! Tests that a failover records the roles of servers and Sentinels in a possible order.
 
 use fencepost::clients::find;
 use fencepost::{Engine, RunSpec, Scenario};

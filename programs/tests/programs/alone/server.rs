@@ -1,5 +1,6 @@
 //! A line-based server, in a real and a simulated version. It answers `echo WORD` and closes the
-//! connection at `close`. After `stay`, it sends `end` late after the end of the client's stream.
+//! connection at `close`. After `stay`, it sends `end` some time after the client has ended its
+//! stream.
 
 use fencepost_programs::{News, Request, SocketId};
 use std::collections::BTreeMap;

@@ -49,8 +49,8 @@ impl Heard {
     }
 }
 
-/// Applies the edits. Replacements are padded with spaces, and must not be longer than the
-/// original.
+/// Applies the edits. Replacements must not be longer than the original, and are padded with
+/// spaces.
 pub(crate) fn edited(bytes: &[u8], edits: &[(&str, &str)]) -> Heard {
     let mut out = bytes.to_vec();
     let mut is_changed = false;

@@ -49,7 +49,7 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(vec![address(Node::Server(1), PORT)])
 }
 
-/// A waiting lock request checks its client's connection once a second.
+/// Returns the interval at which a waiting lock request checks its client's connection.
 fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(1)
 }

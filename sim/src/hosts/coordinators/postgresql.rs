@@ -28,7 +28,7 @@ pub(super) const ENTRY: Entry = Entry {
     recovery,
 };
 
-/// A standby exists only if the faults need one or the scenario requests it.
+/// Returns the servers, with a standby only if the faults need one or the scenario requests it.
 fn topology(scenario: &Scenario, client: &Definition, families: &Families) -> Topology {
     let wants_standby = |family| matches!(family, Family::Failover | Family::ReplicationLag);
     let of_program = scenario.program(client).map(|program| program.deployment);
@@ -109,8 +109,9 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(servers.into_iter().map(|server| address(server, PORT)).collect())
 }
 
-/// A deadlock is detected after 1 s (`deadlock_timeout`). A standby detects a lost connection when
-/// it sends its next status, after 10 s, and may take 5 s to open another one.
+/// Returns the time to recover. A deadlock is detected after 1 s (`deadlock_timeout`). A standby
+/// detects a lost connection when it sends its next status, after 10 s, and may take 5 s to open
+/// another one.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     match topology {
         Topology::Standby { .. } => Micros::from_secs(1 + 10 + 5),
@@ -118,7 +119,8 @@ fn recovery(_: &Scenario, topology: Topology) -> Micros {
     }
 }
 
-/// The secrets for cancelling queries are predictable, so this server is only for tests.
+/// Returns a server that is only for tests, because its secrets for cancelling queries are
+/// predictable.
 pub(crate) fn served(clients_max: Option<u32>) -> Served {
     Served::new(
         "postgresql",

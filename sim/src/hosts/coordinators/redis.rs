@@ -30,7 +30,8 @@ pub(super) const ENTRY: Entry = Entry {
     recovery,
 };
 
-/// Replicas and Sentinels exist only if the lock, the faults or the scenario need them.
+/// Returns the servers, with replicas and Sentinels only if the lock, the faults or the scenario
+/// need them.
 fn topology(scenario: &Scenario, client: &Definition, families: &Families) -> Topology {
     let wants_replicas = |family| {
         matches!(family, Family::Failover | Family::ReplicationLag | Family::Operator | Family::All)
@@ -134,7 +135,8 @@ fn first_master(scenario: &Scenario, process: Node) -> usize {
     }
 }
 
-/// With Sentinel, recovery takes down-after, twice the failover-timeout and the 30 s of TILT.
+/// Returns the time to recover, with Sentinel down-after, twice the failover-timeout and the 30 s
+/// of TILT.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     match topology {
         Topology::Replicated { down_after_us, failover_timeout_us, .. } => {

@@ -26,7 +26,8 @@ use std::time::Duration;
 
 const JUDGE: &str = "judge";
 const JUDGE_PORT: u16 = 9001;
-/// Length of a piece of work, after which a pause takes effect.
+/// Length of the pieces in which work advances. A pause delays the end of the work by its own
+/// length, give or take one piece.
 const WORK_PIECE_US: u64 = 10_000;
 
 pub(crate) const FIXED: &[(&str, &str)] = &[

@@ -57,7 +57,7 @@ impl LockScript {
         own.as_ref().and_then(fencepost_reports::record::programs::lock_flags).unwrap_or_default()
     }
 
-    /// Returns the script's entry among the locks. There is one for each name.
+    /// Returns the script's entry among the locks, which is created once for each name.
     pub fn definition(&self) -> &'static Definition {
         static KNOWN: Mutex<Vec<&'static Definition>> = Mutex::new(Vec::new());
         let traits = |one: &Definition| -> Traits { (one.deployment, one.has_tokens, one.is_fair) };

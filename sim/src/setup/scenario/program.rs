@@ -262,7 +262,7 @@ impl Program {
         own.as_ref().and_then(fencepost_reports::record::programs::flags).unwrap_or_default()
     }
 
-    /// Returns the program's entry among the locks. There is one for each name.
+    /// Returns the program's entry among the locks, which is created once for each name.
     pub fn definition(&self) -> &'static Definition {
         static KNOWN: Mutex<Vec<&'static Definition>> = Mutex::new(Vec::new());
         let deployment = match (self.coordinator, self.deployment) {

@@ -60,7 +60,7 @@ impl Contest {
     }
 }
 
-/// A loop gives the same result on every machine, unlike `powi`.
+/// Computes a power with the same result on every machine, unlike `powi`.
 fn power(base: f64, exponent: u64) -> f64 {
     (0..exponent).fold(1.0, |product, _| product * base)
 }

@@ -78,7 +78,7 @@ pub fn chosen(certificate: &Certificate, extent: Extent) -> Vec<&StatedSlice> {
     first.chain(others.step_by(step)).collect()
 }
 
-/// Returns the slices to repeat as parts of the work.
+/// Returns the slices to repeat, converted for the exploration.
 pub fn parts_of(certificate: &Certificate, extent: Extent) -> Vec<Slice> {
     chosen(certificate, extent).into_iter().map(read_slice).collect()
 }

@@ -17,7 +17,8 @@ pub enum Waiting {
     Fixed(Span),
     /// A span drawn uniformly from a range.
     Random(SpanRange),
-    /// A uniform span from zero to a bound that doubles from the range's minimum to its maximum.
+    /// A uniform span up to a bound. The bound starts at the range's minimum and doubles with every
+    /// attempt, up to the maximum.
     Exponential(SpanRange),
     /// The lock's own way, such as publish/subscribe.
     Own,

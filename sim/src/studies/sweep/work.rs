@@ -195,7 +195,7 @@ fn empty_cells(spec: &SweepSpec) -> Vec<Cell> {
     spec.cells.iter().map(cell).collect()
 }
 
-/// A panicking thread leaves the state consistent, so a poisoned mutex is usable.
+/// Locks a mutex, even after a panic, which leaves the state consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

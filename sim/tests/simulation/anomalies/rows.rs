@@ -120,7 +120,7 @@ fn at_the_end() -> Scenario {
     Scenario { processes: 6, hold, ..Scenario::default() }
 }
 
-/// With few acquisitions, few random tokens interfere.
+/// Returns a scenario with few acquisitions, so that few random tokens interfere.
 fn few_fenced_writes() -> Scenario {
     Scenario {
         cycles: 2,
@@ -139,13 +139,13 @@ fn sequence() -> Scenario {
     Scenario { workload: Workload::Sequence, ..Scenario::default() }
 }
 
-/// Critical sections outlast the lease, which has expired halfway through them.
+/// Returns a scenario in which the lease has expired halfway through a critical section.
 fn long_overrun() -> Scenario {
     let hold = Hold::Drawn(SpanRange::new(Span::secs(20), Span::secs(20)));
     Scenario { hold, ..Scenario::default() }
 }
 
-/// Two processes are sometimes between the same two steps.
+/// Returns a scenario in which two processes are sometimes between the same two steps.
 fn slow_crowd() -> Scenario {
     Scenario { processes: 8, ..with_latency(1, 30) }
 }
@@ -179,7 +179,7 @@ fn short_lease() -> Scenario {
     }
 }
 
-/// Five processes, including the probe, start together, each with a different master.
+/// Returns a scenario in which five processes start together, each with a different master.
 fn in_step() -> Scenario {
     let ms = Span::millis;
     Scenario {
@@ -218,7 +218,8 @@ pub(crate) const IN_STEP: Slow = Slow {
     fault: "none",
 };
 
-/// Aimed faults delay a lock and its twin too much for ten seeds to distinguish them.
+/// Returns a scenario without aimed faults, which delay a lock and its twin too much for ten seeds
+/// to distinguish them.
 pub(super) fn anywhere() -> Scenario {
     Scenario { strategy: Strategy::Uniform, ..Scenario::default() }
 }

@@ -257,7 +257,7 @@ impl Console for EtcdConsole {
         self.requests.remove(&connection);
     }
 
-    /// No client removes the key of an expired lease.
+    /// Returns how a key was removed, and by which client unless its lease expired.
     fn left(&self, before: &Key, _: Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)> {
         let name = String::from_utf8_lossy(&before.name);
         let value = String::from_utf8_lossy(&before.value);

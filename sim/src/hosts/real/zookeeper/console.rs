@@ -180,7 +180,7 @@ impl Console for ZooKeeperConsole {
         self.peers.meets(connection, address);
     }
 
-    /// No client removes the node of an expired session.
+    /// Returns how a node was removed, and by which client unless its session expired.
     fn left(&self, before: &Key, _: Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)> {
         let text = |bytes: &Bytes| String::from_utf8_lossy(bytes).into_owned();
         let holder = self.holders.get(&(text(&before.name), text(&before.value)));

@@ -27,7 +27,7 @@ pub enum Grain {
 pub struct Bounds {
     /// The lock under test.
     pub client: &'static Definition,
-    /// Families of the faults. `none` for no faults.
+    /// Families of the faults, or `none`.
     pub families: Families,
     /// Maximum number of faults in a plan.
     pub faults: u8,

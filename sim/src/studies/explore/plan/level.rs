@@ -12,7 +12,7 @@ impl Added {
     pub(crate) const ALL: [Added; 2] = [Added::Delay, Added::Fault];
 }
 
-/// The size of a plan. Faults count more than delays, which are no faults within the latencies.
+/// The size of a plan. Sizes are ordered by faults first, then by delays.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Level {
     /// Number of faults.

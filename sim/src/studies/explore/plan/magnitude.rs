@@ -31,7 +31,8 @@ pub(crate) fn between_looks(
     looks.iter().zip(next).map(|(look, next)| (SimTime(look.1.0 + quantum), next)).collect()
 }
 
-/// A clock step takes effect immediately, so only ends of leases divide its sizes into classes.
+/// Returns the sizes of a clock step. It takes effect immediately, so only ends of leases divide
+/// the sizes into classes.
 pub(crate) fn steps(bounds: &Bounds, from: SimTime, scout: &Scout) -> Vec<SimTime> {
     between(bounds, from, scout.leases.clone())
 }

@@ -95,7 +95,7 @@ fn late(at_us: SimTime) -> TimedFault {
     }
 }
 
-/// A turn without an incoming message is due to a timer.
+/// Returns the times at which timers fired, which are turns without an incoming message.
 fn timers(turns: &[(SimTime, Node)], messages: &[Message]) -> BTreeSet<(SimTime, Node)> {
     let arrivals: BTreeSet<(SimTime, Node)> =
         messages.iter().filter_map(|message| Some((message.arrived?, message.to))).collect();

@@ -8,9 +8,9 @@ use fencepost_reports::Verdict;
 /// The results of some plans, added up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sum {
-    /// Number of runs with no fault, with one and with two faults.
+    /// Numbers of runs with zero, one and two faults.
     pub runs: [u64; 3],
-    /// Number of runs with no delayed message, with one and with two.
+    /// Numbers of runs with zero, one and two delayed messages.
     pub by_delays: [u64; 3],
     /// Number of runs that broke no rule and exercised the lock.
     pub valid: u64,

@@ -101,7 +101,8 @@ impl<'b> Exploration<'b> {
         Exploration { bounds, jobs, bases, sites, calm, firsts, has_all_firsts: false }
     }
 
-    /// Prepares the exploration, and places the first faults and delays. Unusable after a stop.
+    /// Prepares the exploration, and places the first faults and delays. The result is unusable
+    /// after a stop.
     pub fn new(
         bounds: &'b Bounds,
         jobs: usize,

@@ -134,7 +134,6 @@ impl Progress for Stopping<'_> {
     }
 }
 
-/// With two jobs, a stop takes effect for certain only at least two runs before the end.
 #[test]
 fn what_is_stopped_after_any_run_goes_on_to_the_same_certificate() {
     let bounds = small();

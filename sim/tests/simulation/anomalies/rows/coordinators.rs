@@ -67,7 +67,7 @@ pub(crate) fn cut_beyond_the_grace_period() -> Scenario {
     Scenario { cycles: 3, ..cut(60, (115_000, 119_000), (130, 150)) }
 }
 
-/// With one server, every lost reply is a reply of that server.
+/// Returns a scenario with one server, from which every lost reply comes.
 pub(crate) fn alone() -> Scenario {
     Scenario { servers: Servers { ensemble: 1, ..Servers::default() }, ..Scenario::default() }
 }
@@ -85,7 +85,8 @@ pub(crate) fn slow_and_alone() -> Scenario {
     }
 }
 
-/// The server is down for longer than a release is retried, but for less than a session.
+/// Returns a scenario in which a server is down for longer than a release is retried, but for less
+/// than a session.
 pub(crate) fn slow_and_away() -> Scenario {
     Scenario {
         faults: FaultSizes {
@@ -96,8 +97,8 @@ pub(crate) fn slow_and_away() -> Scenario {
     }
 }
 
-/// The downtime is longer than a client waits, but all sessions survive. Operations are retried as
-/// in Curator's documentation.
+/// Returns a scenario in which the downtime is longer than a client waits, but all sessions
+/// survive. Operations are retried as in Curator's documentation.
 pub(crate) fn away_for_long() -> Scenario {
     Scenario {
         ttl: Span::secs(4),
@@ -128,7 +129,7 @@ pub(crate) fn behind() -> Scenario {
     }
 }
 
-/// Critical sections and cuts last longer than a session of 10 s.
+/// Returns a scenario in which critical sections and cuts last longer than a session of 10 s.
 pub(crate) fn cut_off() -> Scenario {
     Scenario {
         faults: FaultSizes {
@@ -140,7 +141,7 @@ pub(crate) fn cut_off() -> Scenario {
     }
 }
 
-/// A cut that leaves a client one server does not end its session, but a cut among the servers may.
+/// Returns a scenario in which a cut among three servers may end a session.
 pub(crate) fn cut_off_from_three() -> Scenario {
     Scenario { servers: Servers { ensemble: 3, ..cut_off().servers }, ..cut_off() }
 }

@@ -32,7 +32,8 @@ pub(crate) const WRITTEN: &[Written] = &[Written {
     seeds: 40,
 }];
 
-/// Both processes pause longer than they hold the lock, so the next command is usually a create.
+/// Returns a scenario in which both processes pause longer than they hold the lock, so that the
+/// next command is usually a create.
 fn often_idle() -> Scenario {
     Scenario {
         processes: 2,
