@@ -1,4 +1,4 @@
-//! A lock whose waiters sleep until a message that the lock is free.
+//! A lock whose waiters sleep until a message reports that the lock is free.
 
 use super::*;
 
