@@ -56,7 +56,6 @@ pub(crate) struct Timer {
 pub(crate) struct Socket {
     pub(crate) stage: Stage,
     pub(crate) received: VecDeque<u8>,
-    /// `true` if the peer has ended the stream, or the program has shut down reading.
     pub(crate) has_ended: bool,
     pub(crate) reads_no_more: bool,
     pub(crate) is_shut: bool,

@@ -28,11 +28,9 @@ use std::path::{Path, PathBuf};
 
 /// Nanoseconds that each call takes, so that loops which wait for time to pass end.
 const CALL_NS: u64 = 100;
-/// Maximum number of nanoseconds by which a step may run ahead of the driver's clock.
 pub(crate) const AHEAD_MAX_NS: u64 = 100_000;
 const OUTPUT_MAX: usize = 64 * 1024;
 pub(crate) const THREADS_MAX: usize = 256;
-/// Cost of a signal in calls, for the limit on endless loops.
 pub(crate) const CALLS_OF_A_SIGNAL: u64 = 50;
 pub(crate) const CALLS_OF_A_PROCESS: u64 = 200;
 /// Cost of a program's start in calls. 400 starts without waiting reach the limit.

@@ -1,15 +1,12 @@
 //! Runs unmodified programs in a world whose time, network and randomness the caller simulates.
 //!
-//! A [`Group`] is one machine's processes. [`Group::step`] runs its threads one at a time, in a
-//! fixed order, until each thread waits. It returns their network [`Request`]s and the time of the
-//! next step. The driver passes [`News`] to [`Group::deliver`]. A group that is not stepped is
-//! paused, and a dropped group is killed.
+//! [`Group::step`] runs the threads of one machine one at a time, in a fixed order, until each
+//! waits. It returns their network [`Request`]s and the time of the next step. The driver passes
+//! [`News`] to [`Group::deliver`].
 //!
 //! ptrace traces the processes. A seccomp filter stops a thread at every system call that could
-//! wait, tell the time or communicate. All other calls run at native speed. No library is
-//! preloaded, so static binaries and raw system calls work too.
-//!
-//! The crate has no features. On systems other than Linux on x86-64, every start fails.
+//! wait, tell the time or communicate. No library is preloaded. The crate has no features. On
+//! systems other than Linux on x86-64, every start fails.
 
 mod interface;
 

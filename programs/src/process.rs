@@ -29,7 +29,6 @@ pub(crate) struct SignalTimer {
     pub(crate) sends: Option<(i32, u64)>,
     pub(crate) thread: Option<Number>,
     pub(crate) is_wall: bool,
-    /// `true` for a timer of processor time, which never fires.
     pub(crate) counts_work: bool,
     pub(crate) next_ns: Option<u64>,
     pub(crate) interval_ns: u64,
@@ -77,7 +76,6 @@ pub(crate) enum State {
 pub(crate) struct Blocked {
     pub(crate) on: Interest,
     pub(crate) until: Option<Deadline>,
-    /// `true` if the call continues after a signal handler with `SA_RESTART`.
     pub(crate) restarts: bool,
 }
 

@@ -9,7 +9,6 @@ pub(crate) const ERR: u32 = libc::POLLERR as u32;
 pub(crate) const HUP: u32 = libc::POLLHUP as u32;
 pub(crate) const RDHUP: u32 = libc::POLLRDHUP as u32;
 
-/// Number of free bytes from which a pipe is writable.
 const ROOM: usize = 4096;
 
 impl Files {

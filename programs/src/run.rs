@@ -13,12 +13,10 @@ const CALLS_MAX: u64 = 1_000_000;
 /// Maximum number of clock reads without waiting, which is about 12.6 s of polling.
 const LOOKS_MAX: u32 = 300_000;
 
-/// Maximum number of calls in a turn, so that a thread that polls for others' progress lets them
-/// run.
+/// Maximum number of calls in a turn, after which other threads run.
 const TURN_CALLS_MAX: u32 = 300;
 const TURN_CPU_NS: u64 = 200_000_000;
 const CPU_MAX_NS: u64 = 20_000_000_000;
-/// Number of ticks without processor time after which a thread counts as waiting in the kernel.
 const IDLE_TICKS_MAX: u32 = 500;
 
 impl Group {
@@ -36,7 +34,6 @@ impl Group {
             let Some(number) = self.ready.pop_front() else { break };
             self.run(number);
         }
-        // News may have made threads ready.
         self.wake_changed();
         drop(ticking);
         self.finish_step()

@@ -49,7 +49,6 @@ impl Pieces {
         Ok(Pieces { length, pieces })
     }
 
-    /// Overwrites the file in place, so that it keeps its inode.
     fn write(&self, path: &Path) -> io::Result<()> {
         let file = File::options().write(true).open(path)?;
         file.set_len(0)?;

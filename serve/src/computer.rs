@@ -75,7 +75,6 @@ impl Platform for Computer {
         match damage.response {
             Response::Refused => Err(ServeError::Damaged { path, what }),
             Response::Repaired => {
-                // During shutdown the receiver of events may already be gone.
                 let _ = self.events.send(Event::Warning(format!("{}: {what}", path.display())));
                 Ok(())
             }

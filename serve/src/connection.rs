@@ -114,7 +114,6 @@ impl<S: Stream> Connection<S> {
         }
     }
 
-    /// Reads the bytes that have arrived. `None` if there are none, and an empty slice at the end.
     pub(crate) fn read<'b>(&self, buffer: &'b mut [u8]) -> io::Result<Option<&'b [u8]>> {
         match self.stream.try_read(buffer) {
             Ok(length) => Ok(Some(&buffer[..length])),

@@ -19,7 +19,6 @@ use network::Network;
 use server::Server;
 use std::collections::BTreeMap;
 
-/// Maximum number of events at the same time, beyond which the servers are in an endless loop.
 const EVENTS_MAX: u64 = 1_000_000;
 
 /// Servers, and the network between them and their clients.

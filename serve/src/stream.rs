@@ -21,7 +21,6 @@ pub(crate) trait Stream: 'static {
 }
 
 impl Stream for TcpStream {
-    /// Bypasses tokio, whose state cannot change while the machine handles an input.
     fn send(&self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
         SockRef::from(self).send_vectored(slices)
     }

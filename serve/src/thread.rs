@@ -40,7 +40,6 @@ impl HostThread {
         let told = leave.clone();
         let thread = std::thread::Builder::new().name("server".to_owned()).spawn(move || {
             let result = serve(beginning, &told, &events);
-            // During shutdown the receiver of events may already be gone.
             let _ = events.send(Event::Ended(result));
         })?;
         Ok(HostThread { leave, thread: Some(thread) })

@@ -197,8 +197,7 @@ fn median(mut values: Vec<u64>) -> u64 {
     values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(0)
 }
 
-/// Returns the p value by the normal approximation of the Mann-Whitney test, corrected for ties and
-/// continuity.
+/// Returns the p value of the Mann-Whitney test (normal approximation, corrected for ties).
 fn chance_of(one: &[u64], other: &[u64]) -> String {
     let mut all: Vec<u64> = one.iter().chain(other).copied().collect();
     all.sort_unstable();

@@ -66,7 +66,6 @@ impl Lock for YourLock {
     }
 }
 
-/// Expects a result that the lock cannot meet, to show the report of a failing test.
 fn main() {
     match LockTest::new(&YOUR_LOCK).faults("pause").seeds(0..50).expect(Expect::Safe).check() {
         Ok(_) => println!("no seed shows anything"),

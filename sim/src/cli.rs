@@ -62,7 +62,6 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Fa
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) if !error.use_stderr() => {
-            // clap reports --help and --version as errors.
             output::print(&error.render().to_string())?;
             return Ok(Outcome::AsExpected);
         }

@@ -51,7 +51,6 @@ pub fn diagnose_one(
     let minimal = minimise_with(memory, spec, target)?;
     let outcome = minimal.spec.run(Engine::Fast).ok()?;
     let scenario = &minimal.spec.scenario;
-    // Runs on real servers are slow, so steps that need many runs are skipped.
     let is_quick = scenario.binaries.is_empty();
     let threshold = || threshold::threshold(&minimal, target, &outcome.history);
     let order = || order::necessary_order(&minimal.spec, target);

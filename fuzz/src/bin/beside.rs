@@ -72,7 +72,6 @@ fn main() {
         let bytes = bytes_of(number);
         let script = comparable_program(&mut Unstructured::new(&bytes)).into_bytes();
         real.ask(&[b"FLUSHALL"]);
-        // The flush discards the cjson settings of earlier scripts.
         real.ask(&[b"SCRIPT", b"FLUSH", b"SYNC"]);
         let mut fake = Bench::server(NodeConfig::default(), DiskImage::default());
         let words: [&[u8]; 6] = [b"EVAL", &script, b"2", b"k1", b"k2", b"a1"];

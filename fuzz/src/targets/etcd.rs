@@ -7,7 +7,6 @@ use fencepost_etcd::{Config, Etcd, Member};
 use fencepost_machine::{DiskImage, Input, Now};
 
 const QUESTION: &[u8] = b"GET /version HTTP/1.1\r\nHost: etcd-1\r\n\r\n";
-/// Number of timer events before the first piece, and their interval in milliseconds.
 const WAKES: (u32, u64) = (25, 100);
 
 pub(super) fn run(input: &[u8]) {

@@ -1,6 +1,5 @@
-//! Sends arbitrary messages to a Sentinel. The first byte of a part is its kind: `h` for a hello
-//! message, `i` for a reply to INFO, `r` and `s` for bytes on the command and subscription
-//! connections, `c` for a client's command, `t` for elapsed time, and `x` for closed connections.
+//! Sends arbitrary messages to a Sentinel. The first byte of a part is its kind, such as `h` for a
+//! hello message, `i` for a reply to INFO and `t` for elapsed time.
 
 use crate::bench::{Bench, START, encode};
 use crate::parts;

@@ -10,7 +10,6 @@ const LOGIN: &[u8] = b"\x26\0\0\x01\0\x82\0\0\0\0\0\x01\x2d\
 const SCHEMA: &str = "CREATE DATABASE d; USE d; CREATE TABLE t (k INT PRIMARY KEY, v INT); \
                       INSERT INTO t VALUES (1, 1)";
 const QUESTION: &[u8] = b"\x09\0\0\0\x03SELECT 1";
-/// Packets in the reply to `QUESTION`: the column count, a column, its end, a row, and its end.
 const PACKETS: usize = 5;
 
 fn look_at(server: &mut Bench<Mysql>, client: ConnectionId) -> Vec<Option<u8>> {

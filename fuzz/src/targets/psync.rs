@@ -1,7 +1,5 @@
-//! Tests a replica with an arbitrary primary, and a primary with an arbitrary replica.
-//! The first byte of a part is its kind: `T` lets time pass, `R` is a snapshot with its length, `F`
-//! announces a full synchronization, `P` is bytes from another replica, and `C` closes the
-//! connection. All other parts are bytes from the primary.
+//! Tests a replica with an arbitrary primary, and a primary with an arbitrary replica. The first
+//! byte of a part is its kind, such as `T` for elapsed time and `R` for a snapshot.
 
 use crate::bench::Bench;
 use crate::parts;

@@ -9,7 +9,6 @@ use std::time::Duration;
 /// Ports of servers. Outgoing connections use higher ones, from 32768 (Linux) or 49152 (BSD).
 const PORTS: std::ops::Range<u32> = 15_000..32_000;
 const PORTS_PER_PROCESS: u32 = 61;
-/// Number of polls within two minutes. CI machines may be slow.
 const LOOKS_MAX: u32 = 2_400;
 const LOOK_PAUSE: Duration = Duration::from_millis(50);
 
@@ -69,7 +68,6 @@ pub fn signal(pid: u32, name: &str) {
 fn is_stopped(pid: u32) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
     let states = threads.filter_map(|thread| read_to_string(thread.ok()?.path().join("stat")).ok());
-    // The program's name before the state may contain parentheses.
     let mut states = states.filter_map(|stat| Some(stat.rsplit_once(") ")?.1.starts_with('T')));
     states.all(|is_stopped| is_stopped)
 }

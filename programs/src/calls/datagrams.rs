@@ -216,7 +216,6 @@ impl Group {
         let address = self.launch.address(&name.join("."));
         let told = address.filter(|_| asked[..2] == DNS_ADDRESS);
         let mut answer = question[..2].to_vec();
-        // Flags of the reply. They allow recursion, and mean "no error" or "unknown name".
         answer.extend([0x81, if address.is_some() { 0x80 } else { 0x83 }]);
         answer.extend([0, 1, 0, u8::from(told.is_some()), 0, 0, 0, 0]);
         answer.extend(&question[HEAD..at + 5]);

@@ -36,8 +36,7 @@ impl Group {
         })
     }
 
-    /// Lets the kernel copy between two of its own files. Other copies fail, so that programs fall
-    /// back to other calls.
+    /// Copies with an emulated file fail, so that programs fall back to other calls.
     fn native_unless(&self, descriptors: [u64; 2]) -> Outcome {
         let is_ours = |one: &u64| (*one as i32) < 3 || (*one as i32) >= FIRST_DESCRIPTOR;
         if descriptors.iter().any(is_ours) { fails(libc::EINVAL) } else { Outcome::Native }

@@ -64,7 +64,6 @@ impl Group {
         call.blocks(Interest::Futex { at, mask, is_woken: false }, until)
     }
 
-    /// Emulates `FUTEX_WAKE_OP`, which changes the second word and wakes waiters of both.
     fn futex_wake_op(&mut self, call: &Call) -> Outcome {
         let [word, _, value, most, second, encoded] = call.arguments;
         let encoded = encoded as u32;
@@ -107,7 +106,6 @@ fn word_of(call: &Call, at: u64) -> Word {
     shared.unwrap_or(Word::Own { process: call.process, at })
 }
 
-/// Returns the file and offset of a word in a shared mapping.
 fn shared_word(memory: Memory, at: u64) -> Option<Word> {
     let maps = std::fs::read_to_string(format!("/proc/{}/maps", memory.0)).ok()?;
     let hexadecimal = |text: &str| u64::from_str_radix(text, 16).ok();

@@ -19,7 +19,6 @@ const SIOCGIFINDEX: u64 = 0x8933;
 const ENTRY: usize = 40;
 const NAME: usize = 16;
 
-/// Flags from `linux/if.h`: up, running and loopback; or up, running, broadcast and multicast.
 const LOOPBACK_FLAGS: u32 = 0x49;
 const FLAGS: u32 = 0x1043;
 

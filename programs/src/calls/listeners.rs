@@ -51,7 +51,6 @@ impl Group {
             self.files.joins(listener, file, (from_inside(ip), local_port));
             return Outcome::Done(0);
         }
-        // If the backlog is full, the listener does not answer, and the client retries.
         let id = self.take_socket();
         if let Some(socket) = self.files.socket(file) {
             socket.stage = Stage::Connecting(id);

@@ -17,7 +17,6 @@ use std::path::{Component, Path, PathBuf};
 /// process ids of concurrent runs collide.
 const SHARED_BY_JVMS: &str = "/tmp/hsperfdata_";
 
-/// Fixed contents of files about memory usage, which differs between runs.
 const MEMORY_USED: &str = "Rss: 12000 kB\nPrivate_Dirty: 4000 kB\nAnonHugePages: 0 kB\n";
 
 enum Other {
@@ -152,7 +151,6 @@ impl Group {
     }
 }
 
-/// Returns a path to the text, and the file that must stay open until a traced process opens it.
 fn shown_to_others(text: &str) -> io::Result<(String, Option<File>)> {
     let file = file_with(text)?;
     let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());

@@ -141,8 +141,6 @@ impl Group {
             }
             let real = process.real.0;
             if target == call.process {
-                // A process that signals itself must receive the signal before the emulated call
-                // returns.
                 self.inject(call.thread, (libc::SYS_kill, [real as u64, signal, 0, 0, 0, 0]));
                 self.check_signals(target);
                 continue;

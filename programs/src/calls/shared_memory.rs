@@ -4,7 +4,6 @@ use super::{Call, Outcome, fails};
 use crate::group::Group;
 use crate::segment::Segment;
 
-/// Size of `struct shmid_ds`, and offsets of the segment's size and the number of attachments.
 const INFORMATION: usize = 112;
 const SIZE_AT: usize = 48;
 const ATTACHED_AT: usize = 88;

@@ -117,7 +117,6 @@ impl Group {
             (Stage::Open(_) | Stage::Local { .. }, true) => return Outcome::Done(0),
             (Stage::Connecting(id), true) if call.has_expired => {
                 if socket.send_timeout_ns.is_some() {
-                    // The send timeout ends only the call, and the socket goes on connecting.
                     return fails(libc::EINPROGRESS);
                 }
                 let id = *id;

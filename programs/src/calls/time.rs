@@ -43,7 +43,6 @@ impl Group {
                 let (interval, first) = (us(b), us(b + 16));
                 self.alarm(call, first, interval, (c != 0).then_some(c))
             }
-            // Timers for processor time never fire, because computing takes no simulated time.
             libc::SYS_setitimer => Outcome::Done(0),
             libc::SYS_getitimer => {
                 self.puts_alarm(call, (a as i32 == libc::ITIMER_REAL).then_some(call.process), b);

@@ -125,7 +125,6 @@ impl Group {
             process.parent = 0;
         }
         self.reaps_orphans();
-        // If the parent ignores SIGCHLD, the kernel removes the process without a wait.
         if self.processes.get(&number).is_some_and(|process| !process.real.is_there()) {
             self.processes.remove(&number);
         }

@@ -8,9 +8,7 @@ use crate::vdso::image;
 use libc::{c_long, user_regs_struct};
 use std::cell::RefCell;
 
-/// Numbers of clock reads without waiting, and the nanoseconds that each later read takes.
 const LOOKS: [(u32, u64); 2] = [(50_000, 50_000), (1_000, 2_000)];
-/// Maximum number of clock reads of a thread before other ready threads run.
 const LOOKS_MAX_BESIDE_OTHERS: u64 = 100;
 const SCRATCH_PAGES: usize = 2;
 const SYSCALL: u64 = 0x050f;

@@ -53,7 +53,6 @@ impl Group {
         spared & bit == 0
     }
 
-    /// Emulates `rdtsc` and `rdtscp` with the monotonic clock.
     fn emulates_instruction(&mut self, number: Number) -> bool {
         let thread = self.thread(number);
         let (tracee, memory) = (thread.tracee, self.process(thread.process).memory);
@@ -141,8 +140,6 @@ impl Group {
         (at != 0).then(|| memory.u64(at))
     }
 
-    /// Lets the kernel execute the call without descriptors, and deliver the signal with the call's
-    /// mask.
     pub(crate) fn waits_in_the_kernel(&mut self, number: Number) {
         let thread = self.thread(number);
         let mut registers = thread.registers;

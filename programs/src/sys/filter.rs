@@ -6,7 +6,6 @@ use libc::{
     SECCOMP_RET_ERRNO, SECCOMP_RET_TRACE, SECCOMP_RET_TRAP, c_long, sock_filter,
 };
 
-/// Value of `AUDIT_ARCH_X86_64`.
 const ARCHITECTURE: u32 = 0xc000_003e;
 /// Offsets in `struct seccomp_data`. The last is that of the first argument's lower half.
 const NUMBER_AT: u32 = 0;
@@ -23,8 +22,7 @@ const ON_DESCRIPTORS: &[c_long] = &[
     libc::SYS_read, libc::SYS_write, libc::SYS_close, libc::SYS_readv, libc::SYS_writev,
     libc::SYS_dup,
 ];
-/// Calls on descriptors of which only some commands stop the thread: the first number, and all
-/// numbers from the second on.
+/// Calls of which only some commands stop the thread: the first number, and all from the second on.
 const COMMANDS_ON_DESCRIPTORS: &[(c_long, u32, u32)] = &[
     (libc::SYS_fcntl, libc::F_DUPFD as u32, libc::F_DUPFD_CLOEXEC as u32),
     (libc::SYS_ioctl, libc::FIONREAD as u32, FIRST_QUESTION as u32),

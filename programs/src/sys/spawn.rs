@@ -89,8 +89,6 @@ unsafe fn become_program(
     }
 }
 
-/// Opens an empty standard input, and output files that stay empty because the tracer takes the
-/// output.
 unsafe fn prepare_descriptors() {
     // SAFETY: the calls affect only descriptors of the child, and all pointers are live.
     unsafe {
@@ -157,7 +155,6 @@ pub(crate) fn signal_of_timer(
     signal: i32,
     (timer, overrun, value): (i32, u32, u64),
 ) {
-    // The words are those of a timer's `siginfo_t`.
     let mut told = [0u64; 16];
     told[0] = signal as u32 as u64;
     told[1] = libc::SI_TIMER as u32 as u64;

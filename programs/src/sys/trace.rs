@@ -109,7 +109,6 @@ impl Tracee {
         }
     }
 
-    /// Waits for the next stop. Never returns `None`.
     pub(crate) fn wait(self) -> Option<Stop> {
         loop {
             if let Some(stop) = self.wait_once() {
@@ -245,8 +244,8 @@ impl Tracee {
         }
     }
 
-    /// Executes a system call in a thread that is stopped at another call. Returns its result and
-    /// the signals that arrived.
+    /// Executes a call in a thread that is stopped at another one. Returns its result and new
+    /// signals.
     pub(crate) fn inject(
         self,
         registers: &user_regs_struct,

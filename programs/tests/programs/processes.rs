@@ -74,7 +74,6 @@ fn a_process_that_asks_not_to_be_traced_ends_with_the_run() {
     let Some(run) = python("untraced-9731", script) else { return };
     assert_eq!(run.ending, Ending::Exited(0), "{}", run.stderr);
     assert_eq!(left_of("untraced-9731"), 0);
-    // The flags include CLONE_NEWPID.
     let script = "print(libc.syscall(56, 0x20000011, 0, 0, 0, 0))";
     let Some(run) = python("untraced-9731", script) else { return };
     assert_eq!(run.stdout, "-1\n");

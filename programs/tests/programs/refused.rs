@@ -112,7 +112,6 @@ fn a_32_bit_program_is_refused_by_name() {
 
 fn small_elf() -> Vec<u8> {
     let mut file = b"\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x03\0".to_vec();
-    // The header continues with version, entry, the segment's offset, sizes and counts.
     let header = [1u32, 0x0804_8054, 52, 0, 0, 52 | 32 << 16, 1, 0];
     let segment = [1u32, 0, 0x0804_8000, 0x0804_8000, 94, 94, 5, 4096];
     header.into_iter().chain(segment).for_each(|word| file.extend(word.to_le_bytes()));

@@ -17,7 +17,6 @@ fn redis(name: &str, folder: &Path, more: &[&str]) -> Option<Launch> {
         skip("FENCEPOST_REAL_REDIS", "redis-server");
         return None;
     };
-    // The whole path is needed, because the server's log contains it.
     let plain = [program.to_str().unwrap(), "--port", "6379", "--protected-mode", "no"];
     let words: Vec<&str> = plain.iter().chain(more).copied().collect();
     let mut launch = launch(&words);

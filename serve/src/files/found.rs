@@ -23,8 +23,7 @@ pub(super) fn generation(folder: &Path) -> Result<u64, ServeError> {
     }
 }
 
-/// Returns whether the folder has files of a later generation than 0. If the first log still
-/// exists, the server crashed before it wrote `generation`, which is no damage.
+/// Returns whether the folder has files of a later generation, but none of generation 0.
 fn has_later_files(folder: &Path) -> Result<bool, ServeError> {
     if append_only_path(folder, 0).exists() {
         return Ok(false);
@@ -54,7 +53,6 @@ fn damaged(path: &Path, what: &str) -> ServeError {
     ServeError::Damaged { path: path.to_owned(), what: what.to_owned() }
 }
 
-/// Reads a file, if it exists. Refuses devices and pipes, which may be endless.
 fn read(path: &Path) -> Result<Option<Bytes>, ServeError> {
     let read = || -> io::Result<Option<Bytes>> {
         match fs::metadata(path) {

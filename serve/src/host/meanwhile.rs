@@ -46,7 +46,6 @@ impl Host<Computer> {
             if !interlude.takes(id) {
                 continue;
             }
-            // The connection's task handles errors and the end of the stream.
             if let Ok(length @ 1..) = (&*SockRef::from(&open.stream)).read(&mut buffer) {
                 self.handle_meanwhile(
                     Input::Received { connection: id, bytes: &buffer[..length] },

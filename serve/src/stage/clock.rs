@@ -24,7 +24,6 @@ impl Clock {
         self.monotonic_at_anchor_us + scaled(span, self.rate(), TRUE_RATE)
     }
 
-    /// Returns the first true time at which the monotonic clock reaches a deadline.
     pub(super) fn reaches_us(&self, deadline_us: u64) -> u64 {
         let left = u128::from(deadline_us.saturating_sub(self.monotonic_at_anchor_us));
         let span = (left * u128::from(TRUE_RATE)).div_ceil(u128::from(self.rate()));

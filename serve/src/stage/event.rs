@@ -4,7 +4,6 @@ use crate::staged::Sent;
 use bytes::Bytes;
 use fencepost_machine::ConnectionId;
 
-/// A server's index and one of its connections.
 pub(super) type End = (usize, ConnectionId);
 
 /// One side of a link.
@@ -81,7 +80,6 @@ impl Content {
 }
 
 impl Event {
-    /// Returns the server at which the event happens, or `None` for a message to a client.
     pub(super) fn server(&self) -> Option<usize> {
         match self {
             Event::Message(Message { to: Place::Outside, .. }) => None,

@@ -8,7 +8,6 @@ use std::ops::RangeInclusive;
 pub(super) struct Network {
     cuts: Vec<(u32, Place, Place)>,
     delays: Vec<Delay>,
-    /// Arrival of the last delayed message of each flow, which later messages do not overtake.
     arrivals: BTreeMap<Flow, u64>,
     held: Vec<Message>,
     drawn: u64,

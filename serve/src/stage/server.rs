@@ -49,7 +49,6 @@ pub(super) struct Server {
     pub(super) disk: Disk,
     pub(super) arriving: VecDeque<Event>,
     pub(super) leaving: Vec<Output>,
-    /// Peers that a power loss disconnected and that have not been notified.
     pub(super) unaware: Vec<Peer>,
 }
 

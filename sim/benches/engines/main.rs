@@ -160,7 +160,6 @@ fn sizes(patience: Duration) {
     }
 }
 
-/// Measures two threads that simulate in parallel.
 fn threads(patience: Duration) {
     let rate = || {
         let timed: Vec<Timed<'_>> = vec![(

@@ -91,7 +91,6 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     on_primary("failover+replication-lag", "wait-replicas = 1"),
     under("clock-jump", ""),
     under("latency", "extra-latency = \"1s..15s\""),
-    // These critical sections outlast a lease, or the time for which a waiter may stay silent.
     under("none", "hold = \"12s..20s\""),
     under("none", "acquire-timeout = \"120s\""),
     under("pause", "pause = \"4s..6s\"").aimed(),
@@ -120,8 +119,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     under("restart", "hold = \"10ms..300ms\"; cycles = 20").aimed(),
     under("none", "availability = \"5s\""),
     // Even after two failovers, one of three replicas has every write, so a lock is lost only if
-    // the wrong replica is promoted. The critical sections outlast the time that a new primary
-    // needs to get a replica.
+    // the wrong one is promoted.
     on_primary(
         "failover",
         "wait-replicas = 1; replicas = 3; lagging-replicas = 1; replication-lag = \"20s..30s\"; \
@@ -146,13 +144,11 @@ pub(crate) const CONDITIONS: &[Condition] = &[
         "restart",
         "ttl = \"30s\"; processes = 2; stagger = \"40s\"; cycles = 1; hold = \"55s..58s\"",
     ),
-    // The run continues after the old primary has become a replica.
     on_primary(
         "failover",
         "failover-by = \"crash\"; cycles = 40; hold = \"10ms..1s\"; think = \"1s..3s\"; \
          retry = \"500ms..1s\"; acquire-timeout = \"20s\"; availability = \"20s\"",
     ),
-    // The lease of a lock that is never released must outlast the waiters.
     on_primary("none", "ttl = \"120s\""),
     on_masters("pause", "pause = \"12s..15s\"; hold = \"8s..9s\""),
     on_masters(
@@ -160,7 +156,6 @@ pub(crate) const CONDITIONS: &[Condition] = &[
         "masters = 3; availability = \"3s\"; hold = \"10ms..500ms\"; think = \"500ms..1s\"; \
          cycles = 30",
     ),
-    // Decreasing tokens keep all processes out of the storage, even long after the start.
     with_tokens("none", "think = \"8s..12s\"; cycles = 12; hold = \"10ms..100ms\""),
     // A lease that is kept alive every third of its time survives a pause of two thirds.
     on_etcd("pause", "pause = \"6500ms..6650ms\"; hold = \"14s..18s\""),
@@ -169,10 +164,8 @@ pub(crate) const CONDITIONS: &[Condition] = &[
         "none",
         "latency = \"1ms..20ms\"; hold = \"1ms..5ms\"; cycles = 30; acquire-timeout = \"120s\"",
     ),
-    // Some process is always in its critical section, so servers lose their data while the lock is
-    // held.
+    // Servers lose their data while some process is in its critical section.
     on_ensemble("restart", "hold = \"14s..18s\"").aimed().times(16),
-    // A single server needs no election, so only the session keeps a free lock unavailable.
     on_zookeeper("client-crash", "ensemble = 1"),
     // Many processes ask at the same time after a holder crashed, and act on stale reads.
     on_primary("client-crash", "processes = 8; latency = \"1ms..50ms\"; retry = \"5ms..20ms\""),
@@ -192,7 +185,6 @@ pub(crate) const CONDITIONS: &[Condition] = &[
          fault-window = \"10s..600s\"",
     )
     .times(4),
-    // The grantor fails in the middle of a critical section.
     on_gemfire("failover", "hold = \"6s..9s\"").aimed().times(8),
     // The grantor keeps a silent member for at least 7.998 s.
     on_gemfire("pause", "pause = \"7500ms..7900ms\"").times(2),

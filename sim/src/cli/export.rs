@@ -101,8 +101,7 @@ fn shown<'r>(
     })
 }
 
-/// Returns smaller runs with the same violation. Minimal magnitudes come last, because they leave
-/// no spare time.
+/// Returns smaller runs. Minimal magnitudes come last, because they leave no spare time.
 fn smaller(whole: &RunSpec, violation: &ViolationReport) -> Vec<RunSpec> {
     let (Some(plan), Some(minimal)) = (&violation.minimal_plan, &violation.minimal_run) else {
         return vec![whole.clone()];

@@ -9,7 +9,6 @@ const FILE_SIZE_EXCEEDED: i32 = 25;
 
 #[cfg(unix)]
 pub(crate) fn outlive_limit() -> Result<(), Failure> {
-    // A handler replaces the default action. The write itself returns an error.
     signal_hook::flag::register(FILE_SIZE_EXCEEDED, std::sync::Arc::default())
         .map(drop)
         .map_err(|error| Failure::wrong(format!("signals: {error}")))

@@ -30,8 +30,7 @@ impl MemoryBound {
         std::mem::forget(self.writing());
     }
 
-    /// Starts the thread that polls the memory use. Beyond the limit, it stops the sweep, or ends
-    /// the process if that does not help in time.
+    /// Starts the thread that polls the memory use, and stops the sweep or ends the process.
     pub(crate) fn watch(&'static self, max: u64, stop: &'static Stop) -> Result<(), Failure> {
         held().ok_or_else(|| {
             Failure::wrong(

@@ -15,7 +15,6 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Maximum length of a message in bytes, because its text may come from a file.
 pub(crate) const LINE_MAX: usize = 2_000;
 
 /// Writes one line to stderr, even if a name contains line breaks. Ignores errors.
@@ -34,7 +33,6 @@ pub(crate) fn page(detail: Detail) -> Page {
 
 const STREAM_BYTES_MAX: u64 = 256 << 20;
 
-/// Reads a file, or standard input for `-`. `expected` is the valid content, for errors.
 pub(crate) fn read_file(path: &Path, expected: &str) -> Result<String, Failure> {
     let read = || -> io::Result<String> {
         let file = match path == Path::new("-") {

@@ -14,7 +14,6 @@ use found::Found;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Options that select locks. Any of them on the command line replaces all of the file's.
 const LOCKS: [&str; 4] = ["client", "coordinator", "lock", "program"];
 const OF_PROGRAMS: [&str; 5] = ["cwd", "deployment", "env", "lock-key", "server"];
 const OF_COMMANDS: [&str; 5] = ["cwd", "env", "program", "server", "servers"];

@@ -50,7 +50,6 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Outcome, Failure> {
     Ok(Outcome::of_runs(&replayed.runs))
 }
 
-/// Compares a repeated run with the recorded one. A changed program is an error, unless allowed.
 fn compared(
     recorded: &Report,
     scenario: &Scenario,

@@ -9,7 +9,6 @@ use fencepost_faults::did_you_mean;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Builds the scenario from the file, `--set` and the options. Later ones have priority.
 pub(crate) fn scenario(arguments: &ScenarioArguments) -> Result<Scenario, Failure> {
     let file = match &arguments.scenario {
         Some(path) => Some(File::read(path)?),
@@ -92,7 +91,6 @@ fn assigned(assignment: &str) -> Result<(String, toml::Value), Failure> {
     }
 }
 
-/// Shortens serde's message. For an unknown key, keeps only the most similar valid key.
 fn in_words(message: &str) -> String {
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut quoted = message.split('`').skip(1).step_by(2);

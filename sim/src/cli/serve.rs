@@ -20,7 +20,6 @@ use fencepost_serve::Announcement;
 use play::play;
 use std::ops::ControlFlow;
 
-/// Serves a coordinator. The ready line on stdout lists each server as `role=address`.
 pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
     let coordinator = coordinator(Some(&arguments.coordinator))?.unwrap_or(Coordinator::Redis);
     protect(arguments, coordinator)?;
@@ -80,7 +79,6 @@ fn members(arguments: &ServeArguments, coordinator: Coordinator) -> Option<(Serv
     Some((served, place))
 }
 
-/// Rejects an address that other computers can reach, unless a password is set.
 fn protect(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), Failure> {
     let is_safe = arguments.bind.is_loopback()
         || arguments.requirepass.as_ref().is_some_and(|password| !password.is_empty());

@@ -11,7 +11,6 @@ use std::rc::Rc;
 
 /// Maximum number of runs of a search. Most searches need a few dozen.
 pub const SEARCH_RUNS_MAX: u32 = 1_500;
-/// Maximum number of runs of a search with programs or real servers, which are slow.
 const TRACED_RUNS_MAX: u32 = 100;
 const RESERVED: u32 = 700;
 

@@ -76,7 +76,6 @@ impl Swap<'_> {
         })
     }
 
-    /// Returns whether both runs are the same until the change. The probe may differ.
     fn is_the_same_until(&self, begins: SimTime, other: &History) -> bool {
         let until = begins.min(self.history.events[self.first].time_us);
         let before = |event: &&Event| event.time_us < until;

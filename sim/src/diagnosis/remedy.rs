@@ -252,7 +252,6 @@ fn keeping(spec: &RunSpec) -> Rc<Scenario> {
 }
 
 fn nearby(spec: &RunSpec, rates: &Rates, extent: Extent) -> Vec<Option<Ending>> {
-    // Without faults, every nearby plan is the plan itself.
     if spec.plan.faults.is_empty() {
         return Vec::new();
     }

@@ -34,8 +34,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Returns whether a run shows the target. All runs of a cache must have the same seed, lock
-    /// and families.
+    /// All runs of a cache must have the same seed, lock and families.
     pub(super) fn shows(&self, spec: &RunSpec, target: Target) -> bool {
         let scenario = &spec.scenario;
         let plan = serde_json::json!(spec.plan);

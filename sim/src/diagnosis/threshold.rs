@@ -9,7 +9,6 @@ use fencepost_reports::explain::cause::Measure;
 use fencepost_reports::summary::report::Boundary;
 use fencepost_reports::{Cause, History};
 
-/// Finds the threshold of a minimal plan, preferably of the magnitude on which the cause depends.
 pub(super) fn threshold(minimal: &Minimal, target: Target, history: &History) -> Option<Boundary> {
     let plan = &minimal.spec.plan;
     let analytic = |timed: &TimedFault, magnitude| {

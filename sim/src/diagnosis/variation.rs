@@ -9,7 +9,6 @@ const MOVE_US: i64 = 300_000;
 const MOVES: i64 = 20;
 const STRETCHES: [i64; 2] = [100, 110];
 
-/// Returns the 21 variations of the plan, none with longer downtimes.
 pub(super) fn near(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
     let all = STRETCHES
         .into_iter()

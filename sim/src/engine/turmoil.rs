@@ -159,7 +159,6 @@ impl Carrier for Wires {
     }
 
     fn close(&mut self, socket: u32) {
-        // turmoil's own segment stays on the link, because the world sends its own.
         let (stream, connecting) =
             self.with(|inner| (inner.streams.remove(&socket), inner.connecting.remove(&socket)));
         drop((stream, connecting));
@@ -167,8 +166,7 @@ impl Carrier for Wires {
 }
 
 impl Inner {
-    /// Returns the connection from `origin`. turmoil may accept simultaneous connections in any
-    /// order.
+    /// turmoil may accept simultaneous connections in another order than the world.
     fn accepted_from(&mut self, host: HostIndex, origin: SocketAddr) -> Option<TcpStream> {
         let listener = self.listeners[usize::from(host) - 1].clone()?;
         loop {

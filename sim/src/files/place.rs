@@ -4,7 +4,6 @@ use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// Maximum number of symbolic links to follow, as in Linux.
 const LINKS_MAX: usize = 40;
 
 #[derive(PartialEq, Eq, Debug)]

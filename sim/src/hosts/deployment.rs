@@ -93,7 +93,6 @@ impl Deployment {
     fn any_process(this: &Rc<Deployment>, node: Node, shared: &Option<Rc<Shared>>) -> Software {
         let Some(shared) = shared else { return Deployment::process(this, node) };
         let (this, shared) = (this.clone(), shared.clone());
-        // The probe runs the same program as the processes, and starts when all faults are over.
         let starts_at = (node == Node::Probe).then_some(this.healed_at);
         if node == Node::Probe {
             this.roster.member(node).cycles_left.set(1);

@@ -19,7 +19,6 @@ use redis_protocol::resp2::types::BytesFrame;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-/// Microseconds between check and write in a storage that checks before it writes.
 const CHECK_TO_WRITE_US: u64 = 5_000;
 
 pub(crate) struct Storage {

@@ -9,7 +9,6 @@ pub(crate) fn report_in_one_line() {
     if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value == "full") {
         return;
     }
-    // When a thread panics, the thread that waits for it often panics too.
     static HAS_REPORTED: AtomicBool = AtomicBool::new(false);
     panic::set_hook(Box::new(|about: &PanicHookInfo<'_>| {
         if !HAS_REPORTED.swap(true, Ordering::Relaxed) {

@@ -32,8 +32,7 @@ struct Request {
     heard: Option<SimTime>,
 }
 
-/// Returns the requests of each node. The reply to a request is the first message back after its
-/// arrival.
+/// The reply to a request is the first message back after its arrival.
 fn requests(trace: &Trace) -> BTreeMap<Node, Vec<Request>> {
     let mut all: BTreeMap<Node, Vec<Request>> = BTreeMap::new();
     let mut open: BTreeMap<(Node, Node), VecDeque<usize>> = BTreeMap::new();
@@ -184,8 +183,7 @@ fn fill(client: Node, spells: &[Spell], requests: &[Request]) -> Vec<Place> {
     places
 }
 
-/// Returns the phase of a process that sends a request. In a critical section, a program's first
-/// access to the storage is a read, and the others are writes.
+/// In a critical section, a program's first access to the storage is a read.
 fn asking(phase: Phase, server: Node, has_read: &mut bool) -> Phase {
     match phase {
         Phase::Holding if server == Node::Storage && *has_read => Phase::Writing,

@@ -20,7 +20,6 @@ pub(crate) struct Member {
     is_finished: Cell<bool>,
 }
 
-/// Pauses of a machine, in microseconds of its own monotonic clock.
 #[derive(Clone, Copy, Default)]
 struct Stillness {
     since: Option<u64>,

@@ -172,7 +172,6 @@ impl Scenario {
                 Ok(serde_json::Value::Object(map)) => map,
                 _ => serde_json::Map::new(),
             };
-            // Serialization omits one value of each of these keys.
             map.insert("strategy".to_owned(), scenario.strategy.name().into());
             map.insert("nesting".to_owned(), scenario.nesting.name().into());
             map

@@ -98,7 +98,6 @@ impl FromStr for Span {
             .checked_mul(unit_us)
             .and_then(|us| us.checked_add(fraction as u64))
             .ok_or_else(invalid)?;
-        // The agenda could not contain longer spans.
         if micros > 366 * 24 * 3_600_000_000 { Err(invalid()) } else { Ok(Span(Micros(micros))) }
     }
 }

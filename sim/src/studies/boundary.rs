@@ -221,8 +221,8 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
 /// The reply to the acquire, a connection to the storage, and two requests with replies.
 const MESSAGES_OF_A_HOLD: u64 = 7;
 
-/// Returns the longest time from the first server's grant until the process leaves its critical
-/// section, minus the shortest time in which the next holder learns of its grant.
+/// Returns the longest time from the first server's grant until the end of the critical section,
+/// minus the shortest time in which the next holder learns of its grant.
 fn longest_hold(scenario: &Scenario, deployment: Deployment, alone: Alone) -> Micros {
     let heard = scenario.timing.latency.min.0;
     let valid = alone.valid.unwrap_or(scenario.ttl.0 + alone.lead);

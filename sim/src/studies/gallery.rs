@@ -32,7 +32,6 @@ use fencepost_reports::summary::sweep::{SeedRange, Shard};
 use fencepost_reports::{Cell, RunReport, Stages};
 use std::rc::Rc;
 
-/// Number of seeds with which a remedy is tried, starting after the pinned one.
 const TRIED: u64 = 20;
 const TRIED_IF_RARE: u64 = 400;
 

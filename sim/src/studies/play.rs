@@ -33,7 +33,7 @@ pub(crate) struct Playing {
 }
 
 impl Playing {
-    /// Creates the machines. The servers must be in the order of the plan's nodes.
+    /// The servers must be in the order of the plan's nodes.
     pub(crate) fn new(
         (beginning, servers): (WallTime, Vec<StagedServer>),
         drawn: &Drawn,

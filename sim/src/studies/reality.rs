@@ -66,7 +66,6 @@ pub fn of_pages(
     rows.into_iter().collect()
 }
 
-/// Returns the row of one violation, for its smallest run or else the whole run.
 fn row(page: Option<&str>, spec: &RunSpec, target: Target, binaries: &RealServers) -> Option<Row> {
     let minimal = minimise(spec, target)?.spec;
     let faults = minimal.plan.faults.len() as u64;

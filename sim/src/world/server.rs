@@ -86,7 +86,6 @@ impl Server {
             | Arrival::Closed(connection)
             | Arrival::Connected(connection)
             | Arrival::ConnectFailed(connection) => matters(*connection),
-            // The machine itself reports whether it will send output.
             Arrival::Timer | Arrival::DiskSynced => false,
             // The command that caused these, and the machine's first action, are unknown.
             Arrival::Started | Arrival::Continue | Arrival::Operator(_) => true,

@@ -89,7 +89,6 @@ impl State {
         }
     }
 
-    /// Returns whether a reply to a client that has closed its end is still due, after a sync.
     fn owes_an_answer(&mut self, host: HostIndex, connection: ConnectionId) -> bool {
         let Some(server) = self.server(host) else { return false };
         let waits = server.disk.is_syncing()

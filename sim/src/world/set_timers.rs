@@ -8,7 +8,6 @@ use fencepost_clients::env::{TimerKey, whole_micros};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// Longest timer in microseconds, which exceeds every run without overflow.
 const SPAN_MAX: u64 = u64::MAX >> 20;
 
 struct DueAfter {

@@ -121,8 +121,7 @@ impl Tasks {
         None
     }
 
-    /// Puts a polled task back. The caller must drop a returned task while the state is not
-    /// borrowed.
+    /// The caller must drop a returned task while the state is not borrowed.
     pub(crate) fn put_back(&mut self, key: TaskKey, future: TaskFuture) -> Option<TaskFuture> {
         match self.slot(key) {
             Some(slot) => {
@@ -133,7 +132,7 @@ impl Tasks {
         }
     }
 
-    /// Removes a task, which the caller must drop while the state is not borrowed.
+    /// The caller must drop the task while the state is not borrowed.
     pub(crate) fn remove(&mut self, key: TaskKey) -> Option<TaskFuture> {
         let slot = self.slot(key)?;
         slot.generation += 1;

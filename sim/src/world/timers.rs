@@ -67,7 +67,6 @@ impl Timers {
         })
     }
 
-    /// Returns whether a timer of such a host is pending, which the agenda cannot tell.
     pub(crate) fn any_pending(&self, is_such: impl Fn(HostIndex) -> bool) -> bool {
         let will_be_due = |slot: &Slot| slot.is_active && !slot.is_due && slot.place.is_some();
         self.slots.iter().any(|slot| will_be_due(slot) && is_such(slot.host))

@@ -55,8 +55,7 @@ impl State {
         Ok(bytes.len())
     }
 
-    /// Records a message as an attempt of a waiting process, unless it is a heartbeat or for a
-    /// Sentinel.
+    /// A heartbeat, or a message to a Sentinel, is no attempt of a waiting process.
     #[inline(always)]
     fn note_sent_by(&self, (from, thread): (HostIndex, u16), to: HostIndex, bytes: &[u8]) {
         let is_attempt = || match &self.hosts[usize::from(to) - 1].software {
@@ -208,7 +207,6 @@ impl State {
         head.is_some_and(|head| self.messages[*head as usize].serial < message.serial)
     }
 
-    /// Inserts a message into its flow in the order of sending.
     fn line_up(&mut self, flow: u32, id: u32) {
         let serial = |id: u32| self.messages[id as usize].serial;
         let stalled = &self.sockets[flow as usize].stalled;
@@ -252,8 +250,6 @@ impl State {
         }
     }
 
-    /// Records that a message is held up, unless its ends are closed or no process waits for the
-    /// connect.
     fn note_held_up(&mut self, id: u32) {
         let Some(all) = &mut self.held_up else { return };
         let Message { kind, from, to, flow, target, .. } = self.messages[id as usize];
@@ -288,7 +284,6 @@ impl State {
         self.agenda.enter(at, from, Class::Message, from, Occurrence::Retry(flow));
     }
 
-    /// Returns whether an engine must carry the message to an open end or a listening host.
     pub(crate) fn will_arrive(&self, id: u32) -> bool {
         let message = &self.messages[id as usize];
         let is_held_up = self.is_blocked(message.from, message.to) || self.waits_behind(message);
@@ -306,8 +301,7 @@ impl State {
         }
     }
 
-    /// Returns whether a power loss deleted a flow's delayed messages, which wait in the sending
-    /// machine.
+    /// A power loss deletes delayed messages, which wait in the sending machine.
     fn is_lost(&self, flow: u32) -> bool {
         flow != NONE && self.sockets[flow as usize].lost_power
     }

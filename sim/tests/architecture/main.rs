@@ -271,8 +271,7 @@ fn no_function_is_longer_than_seventy_lines() {
     }
 }
 
-/// Returns the functions as ranges of lines. In rustfmt's layout, a function ends at the first
-/// closing line with its own indentation.
+/// In rustfmt's layout, a function ends at the first closing line with its own indentation.
 fn functions(text: &str) -> Vec<(usize, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();

@@ -424,7 +424,6 @@ fn a_folder_that_cannot_be_written_to_is_named_once() {
 fn a_sweep_that_holds_too_much_memory_stops_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let common = ["--seeds", "0..1000000", "--checkpoint", "at", "--max-memory"];
-    // The program itself uses more than one and a half times this limit.
     let stopped = sweep(folder.path(), &[&common[..], &["1mb"]].concat());
     assert_eq!(stopped.status, 2);
     assert!(stopped.stderr.contains("--max-memory: "), "{}", stopped.stderr);

@@ -192,7 +192,6 @@ fn a_grant_that_nobody_heard_of_keeps_the_lock_from_those_who_want_it() {
     assert_eq!(run(&[("RECLAIM", "1")]), Some(Vec::new()));
 }
 
-/// A worker in which an uncaught timeout ends only the thread that acquires the lock.
 const DIES_IN_A_THREAD: &str = r#"
 import threading
 threading.Thread(target=lambda: time.sleep(10**6)).start()
@@ -240,7 +239,6 @@ fn a_worker_that_dies_in_its_section_is_in_it_no_longer() {
     assert!(reason(&facts).ends_with(": a bug of the worker"), "{}", reason(&facts));
 }
 
-/// A worker that uses a different owner value at each master of a Redlock.
 const OWNER_PER_MASTER: &str = r#"
 masters = [Server(env(f"REDIS_{n}"), 0.2) for n in range(1, MASTERS + 1)]
 def each(ask):

@@ -61,7 +61,6 @@ fn a_worker_that_ends_in_its_section_failed_whatever_its_status() {
     assert!(reason(&facts).starts_with(told), "{}", reason(&facts));
 }
 
-/// A worker with two threads, both of which assume that they hold the process's lock.
 const ONE_OWNER: &str = r#"
 import threading
 def cycles(name):

@@ -124,7 +124,6 @@ fn a_whole_second_expiry_that_is_late_lets_waiters_wait_up_to_a_second_longer() 
     }
 }
 
-/// Time to join the queue, which takes a connection and a script that is new to the server.
 const MARGIN_US: u64 = 20_000;
 
 fn overtakings_of(client: &'static str, until_s: u64) -> usize {

@@ -143,7 +143,6 @@ fn a_row_is_lost_by_an_asynchronous_standby_and_kept_by_a_synchronous_one() {
 fn what_is_kept_for_a_connection_is_forgotten_by_a_failover_to_any_standby() {
     for client in OF_CONNECTIONS {
         for standby in [Standby::Asynchronous, Standby::Synchronous] {
-            // The standby keeps up with the primary, so no process waits for it.
             let dies = Fault::Crash { node: PRIMARY, down_us: None };
             let judged = failed_over(client, standby, &failover(dies)[1..], SEEDS);
             assert!(overlaps(&judged, Cause::FailoverForgets) > 0, "{client} {standby:?}");

@@ -129,7 +129,6 @@ fn a_replay_gives_the_same_history() {
     assert_eq!(digests(&run.stdout).len(), 3);
 }
 
-/// Locks that depend on something other than the seed.
 mod leaky {
     use fencepost_clients::env::BoxFuture;
     use fencepost_clients::{Acquisition, Definition, Env, Lease, Lock, Release, find};

@@ -109,7 +109,6 @@ fn a_quantity_from_outside_is_searched_like_the_others() {
     };
     let report = search.search(&Silent, &Stop::new()).unwrap();
     let found = report.found.unwrap();
-    // Both the longest critical section of 8 s and the pause end within the longer lease.
     assert_eq!((found.violated, found.quiet), (10_000_000, 40_000_000));
     assert_eq!(report.quantity.name, "lease-against-pauses");
 }

@@ -106,7 +106,6 @@ fn a_plan_that_does_not_fit_is_refused() {
 
 #[test]
 fn a_test_that_exercises_nothing_fails() {
-    // Independent masters have no replicas, so none can lag.
     let lagging = LockTest::new(find("redlock").unwrap()).faults("replication-lag").seeds(0..4);
     assert_eq!(deviation(&lagging).what, What::Unexercised);
 }

@@ -54,7 +54,6 @@ fn diagnosis(fixture: Fixture) -> RunReport {
     let spec = spec(fixture);
     let mut facts = facts(&spec);
     assert!(!facts.violations.is_empty(), "{fixture:?} is no fixture: nothing is violated");
-    // Later violations of a run mostly have the same minimal run.
     facts.violations.truncate(2);
     Stages { diagnosis: diagnose(&spec, &facts), ..facts.into() }.into()
 }

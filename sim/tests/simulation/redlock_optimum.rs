@@ -146,7 +146,6 @@ fn shortest(masters: usize, time_max: u8) -> Option<u32> {
 #[test]
 fn the_shortest_way_to_two_holders_has_14_transitions_with_3_masters_and_18_with_5() {
     assert_eq!(shortest(3, TIME_MAX), Some(14));
-    // The clocks differ by one tick more than the lease.
     assert_eq!(shortest(5, TTL + 1), Some(18));
 }
 

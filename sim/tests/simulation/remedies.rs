@@ -193,7 +193,6 @@ fn each_safeguard_of_zookeeper_keeps_nobody_from_the_lock_where_its_mistake_did(
     for against in AGAINST {
         let remedy = against.tried(against.fault, Kind::Stuck, (against.scenario)());
         assert_ne!(remedy.on_this_plan, OnThisPlan::StillThere, "{remedy:?}");
-        // zookeeper-naive sets its watches again, but it also has another mistake.
         let [with, without] = [remedy.broken_with, remedy.broken_without];
         assert!(without > 0 && with * 4 <= without, "{remedy:?}");
     }

@@ -39,7 +39,6 @@ fn a_pause_makes_work_late_by_all_of_it_and_waiting_by_what_outlasts_it() {
     let seconds = |section| released_at(&paused(section)).0 / 1_000_000;
     // The first half ends at 3.5 s, but the paused process notices this only at 5 s.
     assert_eq!(seconds(Section::Wait), 8);
-    // Halfway through, the process finds that its lease would not outlast the second half.
     assert!((9..=10).contains(&seconds(Section::Work)), "{}", seconds(Section::Work));
     assert!([8, 9, 10].contains(&seconds(Section::Either)));
 }

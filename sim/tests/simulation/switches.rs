@@ -11,7 +11,6 @@ use fencepost_faults::{
 use fencepost_reports::{Change, What};
 use std::rc::Rc;
 
-/// Returns the number of grants by the old primary, which only clients reach from 5 s to 25 s.
 fn granted_by_the_old(switches: Switches, seed: u64) -> usize {
     let hold = Hold::Drawn(SpanRange::new(Span::millis(500), Span::millis(500)));
     let scenario = Scenario {

@@ -160,8 +160,6 @@ fn hit(client: &'static Definition, fault: Fault, at: u64) -> RunOutcome {
     outcome
 }
 
-/// Returns a time at which both threads of client-1 have just begun an acquire or a critical
-/// section.
 fn both_busy(client: &'static Definition, from: u64) -> u64 {
     let quiet =
         hit(client, Fault::Pause { node: Node::Client(2), duration_us: Micros(1) }, 60_000_000);

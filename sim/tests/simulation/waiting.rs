@@ -134,7 +134,6 @@ fn servers_and_sentinels_that_tick_are_nothing_that_could_wake_a_waiter() {
             What::Silent { ahead, .. } => Some((event.time_us, ahead)),
             _ => None,
         });
-        // A process without a timer sleeps until a message arrives.
         let Some((_, ahead)) = sleeps.filter(|told| events.last().unwrap().time_us == told.0)
         else {
             continue;

@@ -85,7 +85,6 @@ impl Call {
         does(&self.script, command)
     }
 
-    /// Edits the script of an EVAL, and returns whether it changed. EVALSHA is not edited.
     pub(crate) fn edit(&mut self, edits: &[(&str, &str)]) -> bool {
         if self.name() != "EVAL" {
             return false;

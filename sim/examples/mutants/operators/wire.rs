@@ -49,8 +49,7 @@ impl Heard {
     }
 }
 
-/// Applies the edits. Replacements must not be longer than the original, and are padded with
-/// spaces.
+/// Applies the edits, whose replacements are padded with spaces to the original's length.
 pub(crate) fn edited(bytes: &[u8], edits: &[(&str, &str)]) -> Heard {
     let mut out = bytes.to_vec();
     let mut is_changed = false;

@@ -22,7 +22,6 @@ pub(super) fn seed_range(text: &str) -> Result<(u64, u64), String> {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Seeds {
-    /// The seeds from the first up to, but not including, the second.
     Range(u64, u64),
     /// This many seeds, from the first that the store of findings has not seen.
     Next(u64),
@@ -51,7 +50,6 @@ pub(super) fn memory(text: &str) -> Result<u64, String> {
     bytes.filter(|bytes| *bytes > 0).ok_or_else(expected)
 }
 
-/// An even number of members tolerates no more failures than one member less.
 pub(super) fn ensemble(text: &str) -> Result<u16, String> {
     let size = text.parse().ok().filter(|size| matches!(size, 1 | 3 | 5));
     size.ok_or_else(|| "expected 1, 3 or 5".to_owned())

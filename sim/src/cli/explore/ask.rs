@@ -9,7 +9,6 @@ use crate::setup::scenario::{Scenario, Strategy};
 use crate::studies::explore::{Bounds, Grain, Rule};
 use fencepost_faults::{Families, Seed};
 
-/// Small defaults, because every event is a possible place for a fault.
 const DEFAULTS: [(&str, &str); 7] = [
     ("processes", "2"),
     ("cycles", "1"),
@@ -98,7 +97,6 @@ fn differing(scenario: &Scenario) -> Vec<(String, String)> {
     let mut all = scenario.deviations();
     let own = |key: &str| DEFAULTS.iter().find(|(own, _)| *own == key);
     all.retain(|(key, value)| own(key).is_none_or(|(_, own)| own != value) && key != "strategy");
-    // An option is printed even for a built-in value, if `explore` has another default.
     let built_in = Scenario::default();
     let back = [
         ("processes", scenario.processes == built_in.processes, built_in.processes.to_string()),

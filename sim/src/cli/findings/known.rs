@@ -48,7 +48,6 @@ impl Known {
                     return Ok(retested);
                 }
             }
-            // The finding may still occur under a fault that is not part of this sweep.
             if is_shown || runs.len() == finding.shown_by.len() {
                 retested.insert(finding.id.clone(), is_shown);
             }

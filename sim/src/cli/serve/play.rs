@@ -13,7 +13,6 @@ use fencepost_faults::{Micros, Seed, Spans, Topology};
 use fencepost_serve::{Announcement, ServeError, Staging, serve_staged, wall_clock};
 use std::ops::ControlFlow;
 
-/// Default time within which all faults begin.
 const LENGTH: Micros = Micros::from_secs(60);
 
 pub(super) fn play(

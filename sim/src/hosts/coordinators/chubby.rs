@@ -22,7 +22,6 @@ pub(super) const ENTRY: Entry = Entry {
     about: "Chubby, modelled after the paper (Burrows 2006): a cell of five replicas with \
             fencepost's own protocol",
     port: PORT,
-    // Chubby evicts nothing, and no command clears its memory.
     not_exercised: &[Family::Eviction, Family::Operator],
     unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     tick: Micros::ZERO,

@@ -18,7 +18,6 @@ pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::Etcd,
     about: "etcd 3.4.23: a cluster that commits every change by majority, or one server",
     port: PORT,
-    // etcd evicts nothing, and no command clears its memory.
     not_exercised: &[Family::Eviction, Family::Operator],
     unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     tick: Micros::ZERO,
@@ -43,7 +42,6 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     ensemble::servers(setup.topology, PORT)
 }
 
-/// Returns the lease in whole seconds, at least one and a half election timeouts.
 fn lease(ttl: Micros) -> Micros {
     let seconds = whole_seconds(Duration::from_micros(ttl.0));
     let least = u64::try_from(Config::default().ttl_min()).unwrap_or(0);

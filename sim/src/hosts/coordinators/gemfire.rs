@@ -15,7 +15,6 @@ pub(super) const ENTRY: Entry = Entry {
     about: "GemFire, modelled after Apache Geode 1.15: a lock service of three servers, with \
      fencepost's own protocol",
     port: PORT,
-    // A GLOBAL region evicts nothing here, and no command clears it.
     not_exercised: &[Family::Eviction, Family::Operator],
     unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     tick: Micros::from_millis(1),
@@ -35,8 +34,7 @@ fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     Box::new(move |_, now| Box::new(GemFire::new(config.clone(), now)))
 }
 
-/// Returns the member timeout. Silent members depart after two and a half timeouts, which equal the
-/// ttl.
+/// Silent members depart after two and a half timeouts, which equal the ttl.
 fn member_timeout(ttl: Micros) -> Micros {
     Micros((ttl.0 / 5 * 2).max(1))
 }

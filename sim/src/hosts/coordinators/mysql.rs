@@ -15,7 +15,6 @@ pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::MySql,
     about: "MariaDB 10.11: one server whose locks belong to connections",
     port: PORT,
-    // MariaDB has no replicas here, and therefore no failover. It evicts nothing.
     not_exercised: &[Family::Failover, Family::ReplicationLag, Family::Eviction, Family::Operator],
     unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     topology,

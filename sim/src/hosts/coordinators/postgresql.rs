@@ -17,7 +17,6 @@ pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::PostgreSql,
     about: "PostgreSQL 15: one server with durable commits, or a primary with a standby",
     port: PORT,
-    // PostgreSQL evicts nothing.
     not_exercised: &[Family::Eviction, Family::Operator],
     unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     topology,
@@ -28,7 +27,6 @@ pub(super) const ENTRY: Entry = Entry {
     recovery,
 };
 
-/// Returns the servers, with a standby only if the faults need one or the scenario requests it.
 fn topology(scenario: &Scenario, client: &Definition, families: &Families) -> Topology {
     let wants_standby = |family| matches!(family, Family::Failover | Family::ReplicationLag);
     let of_program = scenario.program(client).map(|program| program.deployment);

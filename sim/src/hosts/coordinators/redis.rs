@@ -30,8 +30,6 @@ pub(super) const ENTRY: Entry = Entry {
     recovery,
 };
 
-/// Returns the servers, with replicas and Sentinels only if the lock, the faults or the scenario
-/// need them.
 fn topology(scenario: &Scenario, client: &Definition, families: &Families) -> Topology {
     let wants_replicas = |family| {
         matches!(family, Family::Failover | Family::ReplicationLag | Family::Operator | Family::All)
@@ -135,8 +133,8 @@ fn first_master(scenario: &Scenario, process: Node) -> usize {
     }
 }
 
-/// Returns the time to recover, with Sentinel down-after, twice the failover-timeout and the 30 s
-/// of TILT.
+/// Returns the time to recover, which is with Sentinel down-after, twice the failover-timeout and
+/// the 30 s of TILT.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     match topology {
         Topology::Replicated { down_after_us, failover_timeout_us, .. } => {

@@ -16,7 +16,6 @@ pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::ZooKeeper,
     about: "ZooKeeper 3.8.0: an ensemble that commits every change by majority, or one server",
     port: PORT,
-    // ZooKeeper evicts nothing, and no command clears its memory.
     not_exercised: &[Family::Eviction, Family::Operator],
     unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     tick: Micros::ZERO,

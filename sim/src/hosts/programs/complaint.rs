@@ -26,7 +26,6 @@ fn is_indented(line: &str) -> bool {
 
 fn is_first_of_error(line: &str) -> bool {
     const OPENINGS: [&str; 4] = ["Exception in thread ", "panic: ", "fatal error: ", "Uncaught "];
-    // Examples are `Error: ` and `java.io.IOException: `.
     let class = line.split([':', ' ']).next().unwrap_or_default();
     let is_class = (class.ends_with("Error") || class.ends_with("Exception"))
         && class.chars().all(|letter| letter.is_alphanumeric() || "._$".contains(letter));

@@ -32,7 +32,6 @@ impl Desk {
         self.entries.borrow_mut().insert(node, entry);
     }
 
-    /// Returns the latest acquisition, to which the node's requests belong even after its release.
     pub(crate) fn acquisition(&self, node: Node) -> Option<u64> {
         self.entries.borrow().get(&node).and_then(|entry| entry.acquisition)
     }

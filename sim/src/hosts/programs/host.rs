@@ -26,8 +26,7 @@ use std::time::Duration;
 
 const JUDGE: &str = "judge";
 const JUDGE_PORT: u16 = 9001;
-/// Length of the pieces in which work advances. A pause delays the end of the work by its own
-/// length, give or take one piece.
+/// Length of the pieces in which work advances, in microseconds. Pauses take effect between pieces.
 const WORK_PIECE_US: u64 = 10_000;
 
 pub(crate) const FIXED: &[(&str, &str)] = &[
@@ -231,7 +230,6 @@ impl Host {
         }
     }
 
-    /// Handles the end of a peer's data. The judge closes its own end once no work is left.
     fn hears_the_end(&mut self, socket: SocketId) -> bool {
         match self.ends.get_mut(&socket) {
             Some(End::Open(open) | End::Over(open)) => open.shutdown(),

@@ -127,8 +127,6 @@ impl Judge {
         Answer::Now(answer)
     }
 
-    /// Returns the index of the named thread of the process, or `None` if there are too many
-    /// threads.
     fn holder(&mut self, name: Option<Bytes>) -> Option<usize> {
         if let Some(known) = self.holders.iter().position(|holder| holder.name == name) {
             return Some(known);
@@ -170,7 +168,6 @@ impl Judge {
         let valid_ms: Option<u64> = valid_ms.and_then(number);
         let what = What::Ok {
             operation,
-            // The owner is determined after the run.
             owner: None,
             token: token.and_then(number),
             valid_for_us: valid_ms.map(Micros::from_millis),

@@ -18,7 +18,6 @@ const SYSTEM: &[&str] = &[
 const CODE: &[&str] =
     &["cjs", "js", "lua", "mjs", "php", "pl", "pm", "py", "pyc", "rb", "sh", "ts"];
 
-/// Magic bytes of executable files: scripts, ELF, Java archives and classes, and WebAssembly.
 const HEADS: &[&[u8]] = &[b"#!", b"\x7fELF", b"PK\x03\x04", b"\xca\xfe\xba\xbe", b"\0asm"];
 
 pub(crate) fn ran<'l>(lives: impl Iterator<Item = &'l Life>) -> Ran {

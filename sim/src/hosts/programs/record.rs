@@ -133,7 +133,6 @@ impl Life {
         Some(error.chars().take(LETTERS_MAX).collect())
     }
 
-    /// Returns when a thread died with the lock, if its process lived on and sent nothing more.
     fn died_at(&self) -> Option<SimTime> {
         let lines = self.lines();
         let mut errors = lines.iter().rev().filter(|line| line.is_error);

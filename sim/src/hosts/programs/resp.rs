@@ -27,7 +27,6 @@ pub(crate) fn name(word: &Bytes) -> String {
     String::from_utf8_lossy(word).to_ascii_uppercase()
 }
 
-/// Removes `wanted` and the next word, which it returns. Keeps the first two words.
 pub(crate) fn take_pair(words: &mut Vec<Bytes>, wanted: &str) -> Option<Bytes> {
     let place = (2..words.len().checked_sub(1)?).rev().find(|at| name(&words[*at]) == wanted)?;
     words.drain(place..place + 2).nth(1)

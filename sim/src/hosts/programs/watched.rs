@@ -105,8 +105,7 @@ fn key_of(name: &str, pattern: &str) -> String {
     }
 }
 
-/// Returns the keys that were renewed at least twice, if no watched key was. A single extension may
-/// complete a grant.
+/// Returns the keys that were renewed at least twice. A single extension may complete a grant.
 fn renewed(events: &[Event], watched: &str) -> Vec<String> {
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     for event in events {

@@ -26,7 +26,6 @@ pub(super) struct Changes {
     pub(super) by_syncs: bool,
 }
 
-/// A console of a real server. It repeats its requests after a lost connection.
 pub(super) trait Console {
     fn is_ready(&self) -> bool;
 

@@ -11,7 +11,6 @@ pub(super) fn new() -> io::Result<TempDir> {
     let prefix = format!("{PREFIX}{:010}-", std::process::id());
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix);
-    // PostgreSQL refuses a folder that other users may read.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
     builder.tempdir()

@@ -27,7 +27,6 @@ pub(super) struct Key {
 pub(super) enum Owner {
     #[default]
     OfTrigger,
-    /// The connection of the session, or `None` if the server does not know the session.
     Connection(Option<ConnectionId>),
 }
 

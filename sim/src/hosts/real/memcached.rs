@@ -26,7 +26,6 @@ pub(super) const KIND: Kind = Kind {
 };
 
 fn recipe(setup: &RealSetup<'_>, _: Node) -> Recipe {
-    // memcached refuses to run as root without `-u`.
     let words = ["-p", "11211", "-U", "0", "-l", "0.0.0.0", "-u", "root"];
     let command = command(&[&[setup.binary.path.as_str()], &words[..]].concat());
     Recipe { command, port: PORT, boot: Micros::from_millis(50), ..Recipe::default() }

@@ -32,7 +32,6 @@ fn template(part: &Part) -> Template {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let initdb = path.with_file_name("initdb");
     let roles = format!("CREATE ROLE {NAME} SUPERUSER LOGIN;\nCREATE DATABASE {NAME};\n");
-    // In single-user mode, every line is one statement.
     let tables = schema(&part.lock).replace('\n', " ").replace(';', ";\n") + "\n";
     let script = "\"$1\" -D data -U postgres -A trust -E UTF8 --locale=C --wal-segsize=1 -N \
                   --no-instructions && \"$2\" --single -D data template1 < roles.sql && \

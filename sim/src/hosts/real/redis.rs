@@ -17,7 +17,6 @@ use std::fmt::Write;
 const PORT: u16 = 6379;
 const SENTINEL_PORT: u16 = 26379;
 const MASTER_NAME: &str = "mymaster";
-/// Time that a server needs at most to start.
 const BOOT: Micros = Micros::from_millis(50);
 
 pub(super) const KIND: Kind = Kind {
@@ -68,7 +67,6 @@ fn redis(setup: &RealSetup<'_>, node: Node) -> String {
         Persistence::AofEverysec => "save \"\"\nappendonly yes\nappendfsync everysec\n",
         Persistence::AofAlways => "save \"\"\nappendonly yes\nappendfsync always\n",
     };
-    // A new replica receives its copy of the data immediately.
     text += "repl-diskless-sync-delay 0\n";
     if scenario.servers.min_replicas > 0 {
         let _ = writeln!(text, "min-replicas-to-write {}", scenario.servers.min_replicas);
@@ -80,7 +78,6 @@ fn redis(setup: &RealSetup<'_>, node: Node) -> String {
     text
 }
 
-/// Returns the configuration of a Sentinel that knows the replicas and the other Sentinels.
 fn sentinel(setup: &RealSetup<'_>, node: Node) -> String {
     let scenario = setup.scenario;
     let primary = address(setup.world, Node::Redis(1));

@@ -153,7 +153,6 @@ pub(crate) fn own(servers: &mut [OwnServer], place: usize) -> Result<(), String>
     Ok(())
 }
 
-/// Runs a server alone until it listens or its console has read. Returns its ports.
 fn serves(
     kind: &'static Kind,
     binary: &ServerBinary,

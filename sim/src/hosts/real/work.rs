@@ -30,7 +30,6 @@ impl Work {
     }
 }
 
-/// Returns the next piece of the buffer. Clients send each command with one write.
 pub(super) fn next_message(by: ConnectionId, buffer: &mut BytesMut, is_raw: bool) -> Option<Work> {
     if buffer.is_empty() {
         return None;

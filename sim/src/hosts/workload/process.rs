@@ -146,9 +146,8 @@ impl Process {
         }
     }
 
-    /// Runs a critical section. Halfway through its work, the process checks whether the lease will
-    /// outlast the rest. It writes past the stated validity only if paused after that check
-    /// (Kleppmann 2016).
+    /// Halfway through its work, the process checks whether the lease will outlast the rest. It
+    /// writes past the stated validity only if paused after that check (Kleppmann 2016).
     async fn critical_section(
         &mut self,
         acquisition: u64,

@@ -78,7 +78,6 @@ impl OwnServer {
     }
 }
 
-/// Returns the addresses of servers by the user's names for them.
 pub(crate) fn aliases(
     servers: &[OwnServer],
     addresses: &BTreeMap<String, Ipv4Addr>,

@@ -11,7 +11,6 @@ use fencepost_reports::documents::boundary::Bound;
 const RISK: f64 = 1e-6;
 const STEP_US: u64 = 1_000;
 
-/// Returns the smallest sufficient spread, or `None` if none up to a lease suffices.
 pub(super) fn spread(scenario: &Scenario) -> Option<Bound> {
     let contest = Contest::of(scenario);
     let mut spreads = (1..=contest.time_us / STEP_US).map(|steps| steps * STEP_US);
@@ -44,7 +43,6 @@ impl Contest {
         Contest {
             processes: u64::from(scenario.processes) + 1,
             lead_us: round_trip_us * (masters / 2 + 1),
-            // A process asks all masters to lock, and then asks all of them to unlock.
             round_us: round_trip_us * masters * 2,
             delay_us: scenario.calls.retry.min.0.0,
             time_us: scenario.ttl.0.0,

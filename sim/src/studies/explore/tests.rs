@@ -119,8 +119,7 @@ fn flawed_locks_have_a_counterexample_with_one_fault_or_none() {
 #[test]
 fn a_restart_that_forgets_breaks_redlock_and_one_that_comes_late_does_not() {
     let mut bounds = bounds("redlock", "restart", 1);
-    // Votes split only if links differ in latency, and only then does a lock get the barest
-    // majority.
+    // Votes split only if links differ in latency.
     bounds.scenario.timing.latency = SpanRange::new(Span(Micros(200)), Span::millis(2));
     let planned = counterexample(&bounds);
     assert_eq!(planned.plan.faults.len(), 1, "{planned:?}");
@@ -282,7 +281,6 @@ fn every_message_and_every_event_is_a_place() {
     let base = &bases(&bounds)[1];
     let calm = FaultPlan::default();
     let places = boundaries(&bounds, &calm, &scout(&bounds, base, &calm).expect("it runs"));
-    // This clock step of zero delays the probe, which would otherwise begin immediately.
     let nothing = Fault::ClockJump { node: Node::Storage, offset_us: 0 };
     let late = TimedFault { id: 1, at_us: SimTime(120_000_000), fault: nothing };
     let spec = bounds.spec(base, FaultPlan::new(vec![late]));

@@ -61,7 +61,6 @@ const LOOKING: [&str; 5] = [
     "The servers end a session at the first tick after its timeout, and delete its nodes.",
 ];
 
-/// Many messages are in transit when a reply is lost.
 const SLOW_AND_ALONE: &[(&str, &str)] =
     &[("ensemble", "1"), ("cycles", "60"), ("hold", "10ms..100ms"), ("latency", "20ms..100ms")];
 /// The server is down for longer than a client waits. Retries are as in Curator's documentation.

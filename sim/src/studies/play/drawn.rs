@@ -36,7 +36,6 @@ pub(crate) struct Unplayable {
     coordinator: &'static str,
 }
 
-/// Draws a plan in which one process represents all clients.
 pub(crate) fn draw(drawing: &Drawing) -> Result<Drawn, Unplayable> {
     let begin = Micros::from_secs(2).min(Micros(drawing.length.0 / 10));
     let window = Window { begin_us: SimTime(begin.0), end_us: SimTime(drawing.length.0) };

@@ -133,8 +133,6 @@ impl Stagehand {
         })
     }
 
-    /// Returns the sides of links. Clients are outside the stage, and the guarded storage is not on
-    /// it.
     fn places(&self, nodes: &[Node]) -> Vec<Place> {
         let place = |node: &Node| match node.is_process() {
             true => Some(Place::Outside),

@@ -12,7 +12,6 @@ pub(super) enum Step {
     Over,
 }
 
-/// The steps of the current round, with their times since the first round began.
 pub(super) struct Schedule {
     plan: FaultPlan,
     rounds: Rounds,

@@ -78,7 +78,6 @@ fn in_order_of_arrival<'c>(trace: &[WireMessage], all: &'c [Carried]) -> Vec<&'c
         is_talk && (arrived_us.is_some() || carried.bytes.is_none())
     };
     let mut wanted: Vec<&Carried> = all.iter().filter(is_wanted).collect();
-    // A host handles simultaneous arrivals in the order of their senders.
     let arrival = |carried: &&Carried| {
         let message = &trace[carried.message];
         let at = message.arrived_us.unwrap_or(message.sent_us);

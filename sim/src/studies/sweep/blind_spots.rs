@@ -48,7 +48,6 @@ fn no_replicas(case: &Case<'_>) -> Option<String> {
     }
 }
 
-/// Reports that every critical section ends before its lease, whatever the clocks' rates.
 fn short_holds(case: &Case<'_>) -> Option<String> {
     let Case { scenario, client, families } = case;
     let Hold::Drawn(hold) = scenario.hold else { return None };
@@ -68,8 +67,7 @@ fn short_holds(case: &Case<'_>) -> Option<String> {
     })
 }
 
-/// Reports that clients give up before a delayed reply can arrive. ZooKeeper sessions and programs
-/// have their own timeouts.
+/// ZooKeeper sessions and programs have their own timeouts, so they are not checked.
 fn impatient(case: &Case<'_>) -> Option<String> {
     let Case { scenario, client, families } = case;
     if client.deployment.coordinator() == Coordinator::ZooKeeper

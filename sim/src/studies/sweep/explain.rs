@@ -15,7 +15,6 @@ pub(super) fn explain(
     let smallest = |cell: &Cell, id: &str, seed: Seed| {
         cell.fingerprints.iter().any(|known| known.id == id && known.smallest.seed == seed)
     };
-    // The rates are computed once for all anomalies of a lock and fault.
     let rates = Rates::default();
     let results = again(spec, sum, closer, |place, seed, scenario| {
         let ran = Ran::of(spec.draw(place, seed, scenario), spec.engine)?;

@@ -150,7 +150,6 @@ impl<'s> Work<'s> {
     fn fail(&self, failed: FailedRun) {
         self.stop.ask();
         let mut done = lock(&self.done);
-        // The failure of the lowest seed is kept, regardless of the order of threads.
         if done.failed.as_ref().is_none_or(|known| failed.seed < known.seed) {
             done.failed = Some(failed);
         }

@@ -63,7 +63,6 @@ impl Progress {
         self.split += voted.difference(&won).count() as u64;
     }
 
-    /// Returns the share of attempts with split votes, per mille of the attempts with any vote.
     pub(crate) fn split_permille(&self) -> u64 {
         self.split * 1_000 / self.attempts.max(1)
     }

@@ -120,7 +120,6 @@ fn at_the_end() -> Scenario {
     Scenario { processes: 6, hold, ..Scenario::default() }
 }
 
-/// Returns a scenario with few acquisitions, so that few random tokens interfere.
 fn few_fenced_writes() -> Scenario {
     Scenario {
         cycles: 2,
@@ -179,7 +178,6 @@ fn short_lease() -> Scenario {
     }
 }
 
-/// Returns a scenario in which five processes start together, each with a different master.
 fn in_step() -> Scenario {
     let ms = Span::millis;
     Scenario {

@@ -105,7 +105,6 @@ impl Rule {
                 let at = bytes.windows(before.len()).position(|part| part == before.as_bytes())?;
                 let at = at + before.len();
                 let length = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-                // Zeros pad the number, so that the message keeps its length.
                 let filled = format!("{number:0>length$}");
                 (filled.len() == length)
                     .then(|| [&bytes[..at], filled.as_bytes(), &bytes[at + length..]].concat())

@@ -98,7 +98,6 @@ impl Look {
                 let Some(socket) = group.incoming(FROM, self.port) else { return false };
                 self.channels.insert(socket, *channel);
                 let asks = self.console.opened(*channel);
-                // The first messages of a connection are sent before all other requests.
                 for ask in asks.into_iter().rev() {
                     self.asked.insert(1, ask);
                 }
@@ -119,7 +118,6 @@ impl Look {
         Some(heard)
     }
 
-    /// Handles the close of a connection. Returns `None` if it is not the console's.
     pub(super) fn closed(&mut self, socket: SocketId) -> Option<Vec<Heard>> {
         let channel = self.channels.remove(&socket)?;
         let heard = self.console.closed(channel);

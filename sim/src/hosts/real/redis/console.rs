@@ -178,10 +178,8 @@ impl Console for RedisConsole {
             OperatorAction::FlushAll | OperatorAction::Evict | OperatorAction::Follow { .. } => {
                 true
             }
-            // Sentinels promote Redis replicas.
             OperatorAction::Promote => false,
             OperatorAction::ForgetScripts => habits.has_scripts,
-            // The machine closes its clients' connections itself.
             OperatorAction::CloseConnections => true,
             OperatorAction::HandOver => {
                 let has_replicas = matches!(self.read, Some(Role::Primary { replicas: 1.. }));
@@ -227,7 +225,6 @@ pub(crate) fn typed(action: OperatorAction, address: impl Fn(u16) -> String) -> 
     let typed = |commands: &[&str]| commands.iter().map(|one| (*one).to_owned()).collect();
     match action {
         OperatorAction::FlushAll => typed(&["FLUSHALL"]),
-        // These commands remove every key that has an expiry.
         OperatorAction::Evict => typed(&[
             "CONFIG SET maxmemory-policy volatile-lru",
             "CONFIG SET maxmemory 1",

@@ -19,7 +19,6 @@ const TWICE: &str = "/twice";
 const HARMLESS: &[i32] = &[3, 4, 8, 11, 12, 17, 18, 101, 105, 106];
 const DELETES: &[i32] = &[2, 14, 20];
 const CLOSES_SESSION: i32 = -11;
-/// The ping that members send to the leader.
 const PING_OF_SERVERS: [u8; 4] = [0, 0, 0, 5];
 
 pub(super) struct ZooKeeperConsole {

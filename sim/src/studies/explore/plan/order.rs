@@ -34,8 +34,6 @@ pub(crate) fn reach(bounds: &Bounds, base: &Base, (from, to): (Node, Node)) -> M
     Micros(bounds.scenario.timing.latency.max.0.0.saturating_sub(takes.0.0))
 }
 
-/// Returns the extra delays after which the data arrives just after each later event, or, with fine
-/// grain, also at the same time.
 pub(crate) fn delays(
     bounds: &Bounds,
     base: &Base,

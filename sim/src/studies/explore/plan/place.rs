@@ -126,7 +126,6 @@ impl Origin<'_> {
         let Some(met) = site.met(self.scout).filter(|_| has_gaps) else {
             return all.into_iter().collect();
         };
-        // Between two events at the fault's nodes, only the last place is kept.
         let mut kept: Vec<SimTime> = met.into_iter().filter(|at| all.contains(at)).collect();
         kept.dedup();
         if !is_order {

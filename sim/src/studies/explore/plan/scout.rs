@@ -26,7 +26,6 @@ pub(crate) struct Message {
 }
 
 impl Scout {
-    /// Returns the times at which the network checks the links.
     pub(crate) fn looks_at(&self, links: &[(Node, Node)]) -> BTreeSet<SimTime> {
         let own = self.messages.iter().filter(|message| links.contains(&message.link()));
         own.flat_map(|message| [Some(message.sent), message.arrived])

@@ -50,8 +50,7 @@ pub(crate) enum Site {
 /// Length of a trap in quanta, which is shorter than the distance between two commands.
 const TRAP_QUANTA: u64 = 2;
 
-/// Returns the sites of a family. A partition cuts a link in one or both directions, or cuts off a
-/// machine.
+/// A partition cuts a link in one or both directions, or cuts off a machine.
 pub(crate) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
     let (clients, servers) = (setting.clients(), setting.servers());
     let links = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {
@@ -94,7 +93,6 @@ pub(crate) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
             [of(&servers, Site::Evict), servers.iter().map(|node| Site::Flush(*node)).collect()]
                 .concat()
         }
-        // `FAMILIES` in `validate.rs` states why these families are not enumerated.
         _ => Vec::new(),
     }
 }
@@ -183,7 +181,6 @@ impl Site {
                 };
                 Measure::Fixed(spans.into_iter().map(died).collect())
             }
-            // A paused server executes the command later.
             Site::LostReply { server, client } => {
                 let spans = [shortest_trap(scenario), longest];
                 let (server, client) = (*server, *client);

@@ -153,7 +153,6 @@ impl Exploration<'_> {
         let numbers: Vec<usize> = (0..prefixes.len()).collect();
         let samples = in_parallel(self.jobs, &numbers, |number| {
             let prefix = &prefixes[*number];
-            // Each prefix samples different sites, so that together they cover all.
             let first = number * all / prefixes.len();
             let sites = spread(all, most).map(|place| (first + place) % all).collect::<Vec<_>>();
             self.sample_of(prefix, (kind, &sites), stop)

@@ -49,7 +49,6 @@ pub struct Exploration<'b> {
     pub(crate) bases: Vec<Base>,
     pub(crate) sites: [Vec<Site>; 2],
     pub(crate) calm: Vec<OnceLock<Scout>>,
-    /// First additions to the plans. Empty unless plans are extended.
     pub(crate) firsts: [Vec<(usize, Placed)>; 2],
     pub(crate) has_all_firsts: bool,
 }

@@ -66,7 +66,6 @@ fn a_cut_is_the_same_wherever_it_begins_and_ends_between_two_looks() {
             let classes = classes(&origin, site);
             for [from, earliest, latest] in classes.iter().step_by(7) {
                 let one = told(&bounds, base, &cut(site, *from, *earliest));
-                // Any end between these two times must be equivalent to them.
                 let middle = SimTime(earliest.0.midpoint(latest.0) / 100 * 100).max(*earliest);
                 for end in [middle, *latest] {
                     assert_eq!(one, told(&bounds, base, &cut(site, *from, end)), "{site:?}");

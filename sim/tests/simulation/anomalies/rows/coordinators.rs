@@ -67,12 +67,11 @@ pub(crate) fn cut_beyond_the_grace_period() -> Scenario {
     Scenario { cycles: 3, ..cut(60, (115_000, 119_000), (130, 150)) }
 }
 
-/// Returns a scenario with one server, from which every lost reply comes.
 pub(crate) fn alone() -> Scenario {
     Scenario { servers: Servers { ensemble: 1, ..Servers::default() }, ..Scenario::default() }
 }
 
-/// Latencies are close to the durations of critical sections, so many messages are in transit.
+/// Returns a scenario in which many messages are in transit.
 pub(crate) fn slow_and_alone() -> Scenario {
     Scenario {
         cycles: 60,
@@ -85,8 +84,8 @@ pub(crate) fn slow_and_alone() -> Scenario {
     }
 }
 
-/// Returns a scenario in which a server is down for longer than a release is retried, but for less
-/// than a session.
+/// Returns a scenario whose downtime is longer than the retries of a release and shorter than a
+/// session.
 pub(crate) fn slow_and_away() -> Scenario {
     Scenario {
         faults: FaultSizes {
@@ -97,8 +96,8 @@ pub(crate) fn slow_and_away() -> Scenario {
     }
 }
 
-/// Returns a scenario in which the downtime is longer than a client waits, but all sessions
-/// survive. Operations are retried as in Curator's documentation.
+/// Returns a scenario whose downtime exceeds a client's wait, with retries as in Curator's
+/// documentation.
 pub(crate) fn away_for_long() -> Scenario {
     Scenario {
         ttl: Span::secs(4),
@@ -129,7 +128,6 @@ pub(crate) fn behind() -> Scenario {
     }
 }
 
-/// Returns a scenario in which critical sections and cuts last longer than a session of 10 s.
 pub(crate) fn cut_off() -> Scenario {
     Scenario {
         faults: FaultSizes {

@@ -32,8 +32,7 @@ pub(crate) const WRITTEN: &[Written] = &[Written {
     seeds: 40,
 }];
 
-/// Returns a scenario in which both processes pause longer than they hold the lock, so that the
-/// next command is usually a create.
+/// Returns a scenario in which the next command is usually a create, after a long pause.
 fn often_idle() -> Scenario {
     Scenario {
         processes: 2,

@@ -170,7 +170,6 @@ impl State {
         }
     }
 
-    /// Returns the representative of states that differ only in the names of servers or processes.
     fn representative(self) -> State {
         let orders = permutations(self.processes.len());
         orders.iter().map(|order| self.renamed(order)).min().unwrap_or(self)
