@@ -52,8 +52,7 @@ impl<M: Machine> Bench<M> {
     }
 
     /// Sends the pieces of an input to a line-based server, and returns its reply to a new client's
-    /// `request`. Pieces 0 to 2 are bytes on three connections, piece 3 lets time pass, and piece 4
-    /// reconnects all clients. The first connection begins with `greeting`.
+    /// `request`. Pieces 0 to 2 are bytes on three connections, 3 lets time pass, and 4 reconnects.
     pub fn converse(&mut self, greeting: &[u8], input: &[u8], request: &[u8]) -> Vec<u8> {
         let mut clients = [self.accept(), self.accept(), self.accept()];
         if !greeting.is_empty() {
@@ -88,9 +87,9 @@ impl<M: Machine> Bench<M> {
         self.input(Input::Timer);
     }
 
-    /// Sends the pieces of an input to the machine and calls `look` after each of them. Pieces 0
-    /// and 1 are bytes from two clients, piece 2 is bytes from a stranger, piece 3 lets time pass,
-    /// and piece 4 reconnects the stranger.
+    /// Sends the pieces of an input to the machine. Pieces 0 and 1 are bytes from two clients,
+    /// piece 2 is bytes from a stranger, piece 3 lets time pass, and piece 4 reconnects the
+    /// stranger.
     pub fn play(
         &mut self,
         clients: [ConnectionId; 2],
@@ -121,8 +120,7 @@ impl<M: Machine> Bench<M> {
         answers.flat_map(|(_, bytes)| bytes.clone()).collect()
     }
 
-    /// Passes an input to the machine and handles all outputs. Connects and syncs finish
-    /// immediately.
+    /// Passes an input to the machine. Connections open immediately, and syncs finish immediately.
     pub fn input(&mut self, input: Input<'_>) {
         let mut out = Outputs::default();
         self.machine.handle(input, Now::unstepped(self.now), &mut out);

@@ -1,12 +1,10 @@
-//! Fuzz targets. `run.sh` runs them with libFuzzer, and `cargo test` runs them on the stored
-//! inputs.
+//! Fuzz targets, which `run.sh` runs with libFuzzer, and `cargo test` on the stored inputs.
 
 pub mod bench;
 pub mod programs;
 pub mod targets;
 
-/// Splits an input into pieces. Each begins with a byte for its kind and a byte for its length,
-/// because a separator could be part of a protocol's bytes.
+/// Splits an input into pieces, which begin with a byte for the kind and one for the length.
 pub fn pieces(mut input: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     std::iter::from_fn(move || {
         let (&[kind, length], rest) = input.split_first_chunk()?;
@@ -16,8 +14,7 @@ pub fn pieces(mut input: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     })
 }
 
-/// Splits an input at the byte 0xff, which UTF-8 never contains. The first byte of a part is its
-/// kind.
+/// Splits an input at the byte 0xff. The first byte of a part is its kind.
 pub fn parts(input: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     input
         .split(|byte| *byte == 0xff)

@@ -194,8 +194,7 @@ const LIBRARY: &[&str] = &[
     "math.modf",
     "math.abs",
 ];
-/// Functions whose results differ between servers. They need much memory, reveal addresses, or
-/// depend on earlier scripts.
+/// Functions whose results differ between servers, for example because they reveal addresses.
 const WILD: &[&str] = &[
     "string.rep", "string.dump", "string.gmatch", "tostring", "collectgarbage", "gcinfo",
     "setfenv", "getfenv", "math.random", "math.randomseed", "redis.log", "redis.set_repl",

@@ -1,5 +1,4 @@
-//! The interface ([`Attendant`]) through which a machine polls sockets during a long input. Only
-//! drivers with a real clock need it.
+//! The interface ([`Attendant`]) through which a machine polls sockets during a long input.
 
 use crate::connection::ConnectionId;
 use crate::input::Input;

@@ -1,5 +1,4 @@
-//! A model of a server's files. Written data survives a crash of the process, and synced data also
-//! survives a power loss.
+//! A model of a server's files, which survive a crash and, if synced, a power loss.
 
 use crate::image::DiskImage;
 use crate::output::Output;

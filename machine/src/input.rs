@@ -12,8 +12,7 @@ pub enum Input<'a> {
         /// Address of the client as `host:port`.
         peer: &'a str,
     },
-    /// Bytes have arrived. The server executes one command, and sets `Outputs::more` if others
-    /// wait.
+    /// Bytes have arrived. The server executes one command. `Outputs::more` asks for a `Continue`.
     Received {
         /// Id of the connection.
         connection: ConnectionId,
@@ -22,8 +21,7 @@ pub enum Input<'a> {
     },
     /// The driver asks for the next buffered command, after `Outputs::more`.
     Continue,
-    /// The peer has closed or reset the connection. The driver does not report the server's own
-    /// closes.
+    /// The peer has closed or reset the connection. The server's own closes are not reported.
     Closed {
         /// Id of the closed connection.
         connection: ConnectionId,

@@ -27,8 +27,7 @@ pub enum Output {
         /// Id of the connection.
         connection: ConnectionId,
     },
-    /// Opens a connection. The driver answers with `Connected` or `ConnectFailed`. Servers assign
-    /// ids from `u32::MAX` downwards, drivers from 0 upwards.
+    /// Opens a connection. The driver answers with `Connected` or `ConnectFailed`.
     Connect {
         /// Id of the new connection.
         connection: ConnectionId,

@@ -1,5 +1,4 @@
-//! Emulates the system calls at which the tracer stops threads. If a call must wait, the tracer
-//! tries it again after an event.
+//! Emulates system calls. If a call must wait, the tracer tries it again after an event.
 
 mod datagrams;
 mod descriptors;

@@ -1,5 +1,4 @@
-//! The vDSO of traced programs, in which C libraries, Go and others find the functions that read
-//! the clocks. It has no relocations and no sections.
+//! The vDSO of traced programs, in which C libraries find the functions that read the clocks.
 
 use crate::sys::clock_pages::{CODE_AT, PAGE, functions};
 

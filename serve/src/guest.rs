@@ -1,5 +1,5 @@
-//! Runs a machine as one future on its caller's listener, connector, disk and clock, such as in a
-//! turmoil simulation. Dropping the future crashes the process. The machine uses tokio's time.
+//! Runs a machine as one future in another world, such as a turmoil simulation. Dropping the future
+//! crashes the process.
 
 mod disk;
 mod polled;
@@ -53,8 +53,7 @@ struct Guest<A, C, K> {
     life: Life,
 }
 
-/// Serves a machine until it stops. Fails if another machine uses the disk, or if the machine
-/// refuses the disk's contents.
+/// Serves a machine until it stops. Fails if the disk is in use or the machine refuses it.
 pub async fn serve_guest<S: ByteStream>(
     boot: impl FnOnce(Beginning) -> Box<dyn Machine>,
     hardware: Hardware<impl Fn() -> Duration + 'static>,

@@ -55,8 +55,7 @@ pub(crate) fn ready_line(addresses: &[(&'static str, SocketAddr)]) -> String {
 }
 
 impl Serving {
-    /// Starts servers. The caller must be in a tokio runtime. Fails if the system refuses a
-    /// resource.
+    /// Starts servers in a tokio runtime. Fails if the system refuses a resource.
     pub fn start(members: Vec<Member>) -> Result<Serving, ServeError> {
         let (report, events) = mpsc::unbounded_channel();
         let (mut addresses, mut threads) = (Vec::new(), Vec::new());

@@ -1,5 +1,4 @@
-//! Servers on one thread whose clock the caller advances, with injected faults. Messages take no
-//! time unless a link is delayed. Disks are in memory.
+//! Servers on one thread whose clock the caller advances, with faults and disks in memory.
 
 mod clock;
 mod event;

@@ -1,5 +1,4 @@
-//! Serves [`Staged`] servers, which keep their own time, behind real TCP. One thread passes them
-//! all inputs.
+//! Serves [`Staged`] servers, which keep their own time, behind real TCP.
 
 use crate::serving::{Announcement, ready_line};
 use crate::{ServeError, stop};
@@ -38,8 +37,7 @@ pub trait Staged: 'static {
     fn closed(&mut self, socket: u64);
     /// Takes the due outputs in order.
     fn take_sent(&mut self) -> Vec<(u64, Sent)>;
-    /// Advances to the given time since the ready line. Called before each input, and at the time
-    /// of [`Staged::next`].
+    /// Advances to a time since the ready line, before each input and at [`Staged::next`].
     fn pass(&mut self, _now: Duration) {}
     /// Returns the time at which the servers next act without input.
     fn next(&self) -> Option<Duration> {
@@ -67,8 +65,7 @@ struct Shared<S> {
     opened: Cell<u64>,
 }
 
-/// Serves until SIGINT or SIGTERM. Passes the ready line to `announce`. Fails if servers cannot
-/// start.
+/// Serves until SIGINT or SIGTERM. Passes the ready line to `announce`. Fails if it cannot start.
 pub fn serve_staged<S: Staged>(
     start: impl FnOnce() -> Result<Staging<S>, ServeError>,
     announce: impl FnOnce(Announcement<'_>) -> ControlFlow<()>,
@@ -83,8 +80,7 @@ pub fn serve_staged<S: Staged>(
     })
 }
 
-/// Serves until `stop` or the end of the servers. The caller must be in a [`LocalSet`]. Fails if a
-/// listener has no address.
+/// Serves until `stop` or the end of the servers. The caller must be in a [`LocalSet`].
 pub async fn stage<S: Staged>(
     staging: Staging<S>,
     stop: impl Future<Output = ()>,

@@ -1,5 +1,4 @@
-//! Prints the sizes of plans before and after minimization, over N violations: `cargo run --release
-//! --example minimal_plans -- 200`.
+//! Prints the sizes of plans before and after minimization. The argument is a number of violations.
 
 use fencepost::diagnosis::{
     Extent, Memory, Minimal, Rates, Target, Trials, diagnose_one, minimise,

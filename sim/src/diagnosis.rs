@@ -1,5 +1,4 @@
-//! Diagnoses a violation by repeating its run in variations: the smallest run, thresholds,
-//! necessary faults, the order of events, and the effects of safeguards.
+//! Diagnoses a violation by repeating its run in variations, such as with fewer faults.
 
 mod but_for;
 mod minimal;

@@ -1,5 +1,4 @@
-//! Software on the hosts of the world, such as coordinators, processes, storage and fault
-//! injection.
+//! Software on the hosts of the world, such as coordinators, processes and storage.
 
 pub mod coordinators;
 pub(crate) mod deployment;

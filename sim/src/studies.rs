@@ -1,5 +1,4 @@
-//! Studies, which make many runs to answer one question, such as a [`sweep`] over seeds. A study
-//! returns a document of `fencepost_reports`, except `play`, which plays a plan in real time.
+//! Studies, which make many runs to answer one question, such as a [`sweep`] over seeds.
 
 #[doc(hidden)]
 pub mod bench;

@@ -1,5 +1,4 @@
-//! The simulated world, with hosts and their clocks, a network, servers, tasks, and an agenda of
-//! events. Both engines run the same world.
+//! The simulated world, with hosts, a network, servers, tasks, and an agenda of events.
 
 pub(crate) mod agenda;
 pub(crate) mod ahead;

@@ -1,5 +1,5 @@
-//! The program `beside PORT COUNT SEED` runs the same random scripts on fake-redis and on a
-//! redis-server and compares the results. It deletes all data of the redis-server.
+//! `beside PORT COUNT SEED` compares scripts on fake-redis and on a redis-server, whose data it
+//! deletes.
 
 use arbitrary::Unstructured;
 use fake_redis::{DiskImage, NodeConfig};

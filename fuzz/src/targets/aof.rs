@@ -1,5 +1,4 @@
-//! Reads arbitrary bytes as an append-only file. The server must refuse the file without writing,
-//! or rewrite it with the same content.
+//! Reads arbitrary bytes as an append-only file, which the server must refuse or rewrite unchanged.
 
 use crate::bench::Bench;
 use fake_redis::{DiskImage, Fsync, Node, NodeConfig, Persistence};

@@ -1,5 +1,4 @@
-//! Sends arbitrary messages to a Sentinel. The first byte of a part is its kind, such as `h` for a
-//! hello message, `i` for a reply to INFO and `t` for elapsed time.
+//! Sends arbitrary messages to a Sentinel. The first byte of a part is its kind.
 
 use crate::bench::{Bench, START, encode};
 use crate::parts;

@@ -1,5 +1,4 @@
-//! Sends arbitrary bytes to a memcached server on three connections and lets time pass. The
-//! server's output must end with a complete line.
+//! Sends arbitrary bytes to a memcached server, whose output must end with a complete line.
 
 use crate::bench::{Bench, START};
 use crate::pieces;

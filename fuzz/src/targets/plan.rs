@@ -1,5 +1,4 @@
-//! Reads arbitrary text as a fault plan. The reader must refuse it, or both engines must run it
-//! with the same result.
+//! Reads arbitrary text as a fault plan, with which both engines must have the same result.
 
 use crate::targets::typed;
 use fencepost::{Engine, RunSpec, Scenario};

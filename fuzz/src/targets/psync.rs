@@ -1,5 +1,4 @@
-//! Tests a replica with an arbitrary primary, and a primary with an arbitrary replica. The first
-//! byte of a part is its kind, such as `T` for elapsed time and `R` for a snapshot.
+//! Tests a replica with an arbitrary primary, and a primary with an arbitrary replica.
 
 use crate::bench::Bench;
 use crate::parts;

@@ -1,5 +1,4 @@
-//! Reads arbitrary bytes as a snapshot. The server must refuse it without writing, or write a
-//! snapshot with the same content.
+//! Reads arbitrary bytes as a snapshot, which the server must refuse or rewrite unchanged.
 
 use crate::bench::Bench;
 use fake_redis::{DiskImage, NodeConfig, Persistence};

@@ -1,5 +1,4 @@
-//! Reads arbitrary text as a report, sweep or matrix. The reader must refuse it, or every format
-//! must be able to show it.
+//! Reads arbitrary text as a report, sweep or matrix, which every format must be able to show.
 
 use crate::targets::typed;
 use fencepost_reports::documents::matrix::VIEWS;

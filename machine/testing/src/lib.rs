@@ -1,5 +1,5 @@
-//! Shared test support. [`Bench`] drives one machine, and [`World`] several over a simulated
-//! network. The crate has no features.
+//! Shared test support: [`Bench`] for one machine, [`World`] for several. The crate has no
+//! features.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![forbid(unsafe_code)]

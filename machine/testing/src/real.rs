@@ -20,8 +20,7 @@ pub fn free_port() -> u16 {
     for _ in PORTS {
         let step = start.wrapping_add(GIVEN.fetch_add(1, Ordering::Relaxed));
         let port = u16::try_from(PORTS.start + step % (PORTS.end - PORTS.start)).unwrap();
-        // Connects instead of binding the port, because child processes of other threads could
-        // inherit the socket.
+        // Connects, because child processes of other threads could inherit a bound socket.
         if TcpStream::connect(("127.0.0.1", port)).is_err() {
             return port;
         }
@@ -55,8 +54,7 @@ pub fn wait_until_ready<R>(
     })
 }
 
-/// Sends a signal by name. After `STOP`, waits until all threads have stopped. Panics if the
-/// process does not exist.
+/// Sends a signal by name. After `STOP`, waits until all threads have stopped.
 pub fn signal(pid: u32, name: &str) {
     let sent = Command::new("kill").args([format!("-{name}"), pid.to_string()]).status();
     assert!(sent.unwrap().success(), "kill -{name} {pid}");

@@ -1,5 +1,4 @@
-//! A small deterministic world for tests of clusters, with a network, disks, and hosts that crash
-//! and pause.
+//! A small deterministic world for tests of clusters, with a network, disks and hosts.
 
 use bytes::{Bytes, BytesMut};
 use fencepost_machine::{

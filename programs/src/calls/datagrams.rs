@@ -1,5 +1,4 @@
-//! Emulates UDP sockets within a group and to its name server, and netlink sockets, through which
-//! programs list the network interfaces.
+//! Emulates UDP sockets within a group and to its name server, and netlink sockets.
 
 use super::interfaces::{self, internet};
 use super::{Call, Outcome, fails};

@@ -1,5 +1,4 @@
-//! Emulates calls on descriptors. Each emulated file also has a kernel descriptor of the same kind,
-//! so that numbers, `fstat` and inheritance are correct.
+//! Emulates calls on descriptors. Each emulated file also has a kernel descriptor of its kind.
 
 use super::interfaces::QUESTIONS;
 use super::{Call, Outcome, fails};

@@ -1,5 +1,4 @@
-//! Makes `getpid` fast, which client libraries call before each command. At the first stop, its
-//! code is replaced by code that returns the process id.
+//! Makes `getpid` fast, by replacing its code with code that returns the process id.
 
 use super::Call;
 use crate::group::Group;

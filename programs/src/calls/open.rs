@@ -1,5 +1,4 @@
-//! Emulates calls that open files. Fixed contents replace files that reveal the time, the machine
-//! or random bytes.
+//! Emulates calls that open files, and replaces files that reveal the time or the machine.
 
 use super::{Call, Outcome, fails};
 use crate::file::{FileId, Kind};
@@ -13,8 +12,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
-/// Folder in which each JVM creates a file named after its process id. It is hidden, because the
-/// process ids of concurrent runs collide.
+/// Folder of files named after JVMs' process ids, hidden because those of concurrent runs collide.
 const SHARED_BY_JVMS: &str = "/tmp/hsperfdata_";
 
 const MEMORY_USED: &str = "Rss: 12000 kB\nPrivate_Dirty: 4000 kB\nAnonHugePages: 0 kB\n";

@@ -1,5 +1,4 @@
-//! Emulates stream sockets. The driver receives connections to other machines. All others stay
-//! within the group.
+//! Emulates stream sockets. The driver receives only connections to other machines.
 
 use super::interfaces::internet;
 use super::{Call, Outcome, fails};

@@ -1,5 +1,4 @@
-//! Lets threads read the clocks without a stop, from a page of clocks in each process. Each thread
-//! has a budget of reads.
+//! Lets threads read the clocks without a stop, up to a budget of reads.
 
 use super::{Group, Number};
 use crate::sys::clock_pages::{Budget, PAGE};

@@ -1,5 +1,4 @@
-//! The seccomp filter of traced threads. Calls on no list stop the thread, and the group reports
-//! their names. Calls of the 32-bit interface raise `SIGSYS`.
+//! The seccomp filter of traced threads. Calls that are not listed stop the thread.
 
 use libc::{
     BPF_ABS, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, SECCOMP_RET_ALLOW,

@@ -37,8 +37,7 @@ impl Memory {
     fn read_into(self, at: u64, bytes: &mut [u8]) -> usize {
         let local = iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
         let remote = iovec { iov_base: at as *mut c_void, iov_len: bytes.len() };
-        // SAFETY: the local range is a live buffer of that length, and the kernel checks the other
-        // one.
+        // SAFETY: the local range is a live buffer, and the kernel checks the other one.
         let got = unsafe { libc::process_vm_readv(self.0, &local, 1, &remote, 1, 0) };
         usize::try_from(got).unwrap_or(0)
     }

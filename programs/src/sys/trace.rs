@@ -244,8 +244,7 @@ impl Tracee {
         }
     }
 
-    /// Executes a call in a thread that is stopped at another one. Returns its result and new
-    /// signals.
+    /// Executes a call in a stopped thread. Returns its result and the signals that arrived.
     pub(crate) fn inject(
         self,
         registers: &user_regs_struct,

@@ -1,5 +1,4 @@
-//! The lock of a folder, which keeps two servers from writing the same files. It ends with the
-//! process.
+//! The lock of a folder, which keeps two servers from writing the same files.
 
 use super::failed;
 use crate::ServeError;

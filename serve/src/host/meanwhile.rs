@@ -1,5 +1,4 @@
-//! Serves sockets during a long input of the machine. The host polls them directly, because tokio's
-//! state cannot change during the input. Tokio's own later reads return a harmless `WouldBlock`.
+//! Serves sockets during a long input of the machine, when tokio's state cannot change.
 
 use super::Host;
 use crate::computer::{Computer, running, without_delay};

@@ -1,5 +1,4 @@
-//! Compares the processor time of the engines (`cargo bench --bench engines`, ten times faster with
-//! `-- --quick`). Each figure is the thread's CPU time in the best of several alternating rounds.
+//! Compares the processor time of the engines (`cargo bench --bench engines`).
 
 mod stock;
 

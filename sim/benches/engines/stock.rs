@@ -1,5 +1,4 @@
-//! Runs the benchmark's workload on stock turmoil. It has no faults and no judge, and skips no idle
-//! time.
+//! Runs the benchmark's workload on stock turmoil, without faults, judge and skipped idle time.
 
 use bytes::BytesMut;
 use fake_redis::{ConnectionId, DiskImage, Input, Machine, Node, Now, Output, Outputs, WallTime};

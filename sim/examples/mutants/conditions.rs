@@ -97,8 +97,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     under("none", "cycles = 30"),
     // A process that reacquires its lock halfway through a critical section renews its lease.
     under("none", "hold = \"22s..28s\""),
-    // The critical section ends before the first renewal. Only one of two replicas lags, so it
-    // matters which one is promoted.
+    // Only one of two replicas lags, so it matters which one is promoted.
     on_primary("failover", "wait-replicas = 1; hold = \"1s..3s\"; lagging-replicas = 1").aimed(),
     on_primary(
         "failover",
@@ -118,8 +117,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
         .aimed(),
     under("restart", "hold = \"10ms..300ms\"; cycles = 20").aimed(),
     under("none", "availability = \"5s\""),
-    // Even after two failovers, one of three replicas has every write, so a lock is lost only if
-    // the wrong one is promoted.
+    // Even after two failovers, one of three replicas has every write.
     on_primary(
         "failover",
         "wait-replicas = 1; replicas = 3; lagging-replicas = 1; replication-lag = \"20s..30s\"; \

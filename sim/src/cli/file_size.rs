@@ -1,5 +1,4 @@
-//! Makes a write beyond the limit on file sizes (`ulimit -f`) return an error instead of ending the
-//! process.
+//! Makes a write beyond the limit on file sizes (`ulimit -f`) return an error.
 
 use super::Failure;
 

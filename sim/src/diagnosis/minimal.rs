@@ -1,5 +1,5 @@
-//! Finds the smallest run that still shows a violation. It leaves out faults, reduces cycles and
-//! processes, then nodes, magnitudes and start times of faults, until nothing changes.
+//! Finds the smallest run with a violation, by leaving out and reducing faults, cycles and
+//! processes.
 
 use super::target::{Memory, Target};
 use super::variation::moved;

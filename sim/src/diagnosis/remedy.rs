@@ -194,8 +194,8 @@ impl Guarded {
 }
 
 impl Rates {
-    /// Sets the number of threads, which is by default that of the caller's pool. A thread of a
-    /// rayon pool must keep the default to avoid a deadlock.
+    /// Sets the number of threads. Callers in a rayon pool must not use it, because they could
+    /// deadlock.
     pub fn on_threads(threads: usize) -> Rates {
         Rates { threads, ..Rates::default() }
     }

@@ -1,5 +1,4 @@
-//! Finds temporary files of killed processes. A writer locks its file, so unlocked ones are
-//! leftovers.
+//! Finds the temporary files of killed processes, which are those without a lock.
 
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{DirEntry, File};

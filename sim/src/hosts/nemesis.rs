@@ -1,5 +1,4 @@
-//! Injects the faults of a plan, and undoes them. At any simulated time, the nemesis acts before
-//! every host, and determines which messages can be delivered. Hosts crash and start when they act.
+//! Injects the faults of a plan, and undoes them, at any simulated time before the hosts act.
 
 use crate::setup::roster::Roster;
 use crate::world::agenda::{Class, HostIndex, NEMESIS, Occurrence};

@@ -1,5 +1,4 @@
-//! Runs users' own programs as the lock under test. `fencepost-programs` traces a program, [`host`]
-//! steps its processes, and [`judge`] receives its reports.
+//! Runs users' own programs as the lock under test. [`judge`] receives their reports.
 
 mod complaint;
 pub(crate) mod desk;

@@ -1,12 +1,11 @@
-//! Detects a standard output that was closed at the start. Rust opens /dev/null instead before
-//! `main`, and the output would be lost without an error.
+//! Detects a closed standard output, which Rust replaces by /dev/null before `main`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 
-// SAFETY: the loader calls every pointer of this section once before `main`. A C function may
-// ignore its arguments, and `look` only makes one system call and stores a flag.
+// SAFETY: the loader calls the pointer once before `main`. `look` ignores its arguments, makes one
+// system call and stores a flag.
 #[cfg(target_os = "linux")]
 #[used]
 #[unsafe(link_section = ".init_array")]

@@ -45,8 +45,8 @@ impl Length {
         scenario.keeps.contains(&self) || !self.is_built_in(scenario)
     }
 
-    /// The lease is also kept if critical sections or downtimes were requested, which are relative
-    /// to it.
+    /// The lease is kept, too, if critical sections or downtimes, which depend on it, were
+    /// requested.
     fn is_kept(self, scenario: &Scenario) -> bool {
         let stated_against = self == Length::Ttl
             && (Length::Hold.is_asked_for(scenario)

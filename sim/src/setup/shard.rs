@@ -8,8 +8,7 @@ struct Scheduler {
     first: u32,
 }
 
-/// The supported schedulers. The first job has the number 0 in Kubernetes, and 1 is assumed in
-/// Slurm.
+/// The supported schedulers. The first job is 0 in Kubernetes, and assumed to be 1 in Slurm.
 const SCHEDULERS: &[Scheduler] = &[
     Scheduler { index: "JOB_COMPLETION_INDEX", count: "JOB_COMPLETIONS", first: 0 },
     Scheduler { index: "SLURM_ARRAY_TASK_ID", count: "SLURM_ARRAY_TASK_COUNT", first: 1 },

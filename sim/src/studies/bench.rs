@@ -1,5 +1,4 @@
-//! A workload for benchmarks, with one Redis server and three processes that acquire, hold and
-//! release a lock twenty times.
+//! A workload for benchmarks, in which three processes acquire a lock on one Redis server.
 
 pub mod bare;
 

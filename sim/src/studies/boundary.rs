@@ -1,5 +1,5 @@
-//! Searches for the value of a scenario parameter at which a lock breaks, first in a grid and then
-//! by bisection, with the same seeds for every value.
+//! Searches for the value of a scenario parameter at which a lock breaks, in a grid and by
+//! bisection.
 
 mod livelock;
 pub mod quantity;

@@ -1,5 +1,4 @@
-//! Makes `docs/gallery`, with a page for each anomaly from a pinned seed. A test compares the
-//! pages.
+//! Makes `docs/gallery`, with a page for each anomaly from a pinned seed.
 
 mod chubby;
 mod etcd;

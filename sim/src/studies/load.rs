@@ -1,5 +1,4 @@
-//! Measures the cost of waiting, if many processes ask one server for one lock. The study follows
-//! an article that measured 1,000 requests of 100 processes with and without a sleep.
+//! Measures the cost of waiting, if many processes ask one server for one lock.
 
 mod holder;
 mod server;

@@ -1,5 +1,4 @@
-//! Plays the fault plan of a seed on served machines in real time (`fencepost serve --seed N
-//! --fault F`).
+//! Plays the fault plan of a seed on served machines in real time.
 
 mod drawn;
 mod effect;

@@ -1,5 +1,5 @@
-//! The kernel, which gives hosts their turns, polls tasks, and implements [`World`]. Foreign code
-//! (polls, drops, boots) runs only while the state is not borrowed.
+//! The kernel, which gives hosts their turns, polls tasks, and implements [`World`]. Polls, drops
+//! and boots run foreign code, which needs the state unborrowed.
 
 use super::agenda::{HostIndex, NEMESIS, Occurrence};
 use super::host::Software;

@@ -1,8 +1,7 @@
 //! The network between hosts. A message is one write. Its latency is drawn from the random stream
 //! of its link and direction, and messages of one direction of a connection keep their order. At a
-//! cut or a dark host, the first message of a flow is retried after 200 ms, doubling up to
-//! [`RETRY_CAP`] (a connect after 1 s, doubling up to [`CONNECT_RETRY_CAP`]), and later messages
-//! queue behind it.
+//! cut or a dark host, a message is retried after delays that double up to [`RETRY_CAP`], or up to
+//! [`CONNECT_RETRY_CAP`] for a connect. Later messages of its flow wait.
 
 use super::priorities::Priorities;
 use fencepost_faults::{Micros, Node, Seed, SimTime, Stream, draw};

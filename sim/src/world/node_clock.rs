@@ -1,5 +1,4 @@
-//! The clocks of one host. From an anchor on, both run at one million plus `rate_ppm` parts per
-//! million of true time. Only steps separate the wall clock from the monotonic clock.
+//! The clocks of one host, which run at one million plus `rate_ppm` parts per million of true time.
 
 use fencepost_faults::{Micros, SimTime};
 use fencepost_machine::{MonotonicTime, Now, WallTime};

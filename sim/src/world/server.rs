@@ -1,5 +1,4 @@
-//! A host with a server's state machine. Each command keeps it busy for its service time, after
-//! which the output is sent.
+//! A host with a server's state machine, which each command keeps busy for its service time.
 
 use super::agenda::HostIndex;
 use crate::setup::scenario::Factory;

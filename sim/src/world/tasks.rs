@@ -1,5 +1,4 @@
-//! The tasks of every host and the queue of ready ones. The pointer in a waker is the task's key,
-//! which a wake puts on a list of the thread. The world empties the list after every poll.
+//! The tasks of every host, and the queue of ready ones, to which wakers add.
 
 use super::agenda::HostIndex;
 use fencepost_clients::env::TaskKey;

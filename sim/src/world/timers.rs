@@ -1,5 +1,4 @@
-//! Timers that follow a host's own monotonic clock. The agenda is in true time, so changes of the
-//! clock's rate move them.
+//! Timers that follow a host's own monotonic clock, whose rate may change.
 
 use super::agenda::{HostIndex, Place};
 use fencepost_clients::env::TimerKey;

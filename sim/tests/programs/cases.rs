@@ -128,8 +128,7 @@ fn processes_that_poll_in_silence_to_the_end_of_the_run_are_stuck() {
     }
 }
 
-/// A worker that reports a loss while its key exists. With RENAME, it changes the key's value
-/// first.
+/// A worker that reports a loss although its key exists. With RENAME, the key has another value.
 const CRIES_LOST: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); take(value=f"{ME}-{cycle}")

@@ -1,5 +1,4 @@
-//! Tests that every anomaly of docs/protocols.md is found in a few seeds from 0, and that its twin
-//! shows no violation over the same seeds. `FENCEPOST_SEEDS` sets the number of seeds.
+//! Tests that every anomaly of docs/protocols.md is found in a few seeds, and never in its twin.
 
 mod causes;
 mod measure;

@@ -1,5 +1,4 @@
-//! Tests of violations that fencepost must find within a hundred seeds from 0, and of others that
-//! it must never find. The README has both in a table. `FENCEPOST_SEEDS` sets the number of seeds.
+//! Tests of violations that fencepost must find within a hundred seeds, or must never find.
 
 use fencepost::run::verdicts::Findings;
 use fencepost::setup::scenario::{FaultSizes, Hold, Persistence, Servers};

@@ -1,6 +1,5 @@
-//! A line-based server, in a real and a simulated version. It answers `echo WORD` and closes the
-//! connection at `close`. After `stay`, it sends `end` some time after the client has ended its
-//! stream.
+//! A line-based server, in a real and a simulated version. It answers `echo WORD`, closes the
+//! connection at `close`, and after `stay` sends `end` after the client has ended its stream.
 
 use fencepost_programs::{News, Request, SocketId};
 use std::collections::BTreeMap;

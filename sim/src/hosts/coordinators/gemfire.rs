@@ -44,8 +44,7 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
 }
 
 /// Returns the time to recover. The other servers remove a silent server after a ttl, and the new
-/// grantor waits another ttl for a silent process. Servers that found a new system wait for half a
-/// member timeout. A process asks each server in turn until it finds its coordinator.
+/// grantor waits another ttl. A process asks each server in turn until it finds its coordinator.
 fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
     let (ttl, asks) = (scenario.ttl.0, u64::from(ensemble::count(topology)) + 1);
     Micros(ttl.0 * 3 + scenario.calls.command_timeout.0.0 * asks)

@@ -55,8 +55,7 @@ fn replication(setup: &ServerSetup<'_>, node: Node) -> Replication {
     }
 }
 
-/// Tables of every lock, as their libraries' scripts create them, and the row that
-/// `select-for-update` locks.
+/// Tables of every lock, as their libraries' scripts create them.
 const SCHEMA: &str = "
 CREATE TABLE INT_LOCK (LOCK_KEY CHAR(36) NOT NULL, REGION VARCHAR(100) NOT NULL,
     CLIENT_ID CHAR(36), CREATED_DATE TIMESTAMP NOT NULL,
@@ -117,8 +116,7 @@ fn recovery(_: &Scenario, topology: Topology) -> Micros {
     }
 }
 
-/// Returns a server that is only for tests, because its secrets for cancelling queries are
-/// predictable.
+/// The secrets for cancelling queries are predictable, so the server is only for tests.
 pub(crate) fn served(clients_max: Option<u32>) -> Served {
     Served::new(
         "postgresql",

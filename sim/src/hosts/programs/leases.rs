@@ -1,5 +1,4 @@
-//! Interprets leases that programs store as scores of a sorted set or in fields of a hash, and
-//! converts their events to those of a key with an expiry.
+//! Interprets leases that programs store as scores of a sorted set or in fields of a hash.
 
 use crate::world::node_clock::WALL_EPOCH_US;
 use fencepost_faults::{Micros, Node, SimTime};

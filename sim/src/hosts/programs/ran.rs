@@ -1,5 +1,4 @@
-//! Identifies programs after a run by the files that they executed or read as code, and by the
-//! versions of interpreters and packages.
+//! Identifies programs after a run by the files that they executed or read as code.
 
 mod versions;
 

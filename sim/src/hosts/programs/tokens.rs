@@ -1,5 +1,4 @@
-//! Interprets locks that are a token in a list, whose key exists while the lock is free. Removing
-//! the token grants the lock, and returning it releases the lock.
+//! Interprets locks that are a token in a list, whose key exists while the lock is free.
 
 use fencepost_faults::Node;
 use fencepost_reports::{Action, Change, Event, What};

@@ -1,5 +1,4 @@
-//! Real PostgreSQL servers. The console asks for the holder of the advisory lock, for the
-//! transaction that has locked the lock's row, and for the rows of libraries' tables.
+//! Real PostgreSQL servers, whose console asks for the holder of a lock or row.
 
 mod console;
 

@@ -1,5 +1,4 @@
-//! A macro that generates the types of a scenario from its keys. The types are flat in files and
-//! reports, and grouped in memory.
+//! A macro that generates the types of a scenario, which are flat in files and grouped in memory.
 
 use serde::Serialize;
 

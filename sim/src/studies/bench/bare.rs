@@ -1,5 +1,4 @@
-//! The benchmarks' workload without locks and servers, with a byte for each command and reply, to
-//! measure only the engine's own work.
+//! The benchmarks' workload without locks and servers, to measure only the engine's own work.
 
 use super::{HOLD, address, settings};
 use bytes::{Bytes, BytesMut};

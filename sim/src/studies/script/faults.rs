@@ -1,5 +1,4 @@
-//! Converts the faults of a run to actions on real servers. Faults of clients and their links need
-//! none, because the recorded requests and replies contain their effects.
+//! Converts the faults of a run to actions on real servers.
 
 use super::step::{Class, Span, Step};
 use super::{ScriptError, inexpressible};

@@ -1,5 +1,4 @@
-//! Records silences of waiting threads after healing, when the lock must make progress, and also
-//! before it if a free lock must be available.
+//! Records silences of waiting threads, after healing or when a free lock must be available.
 
 use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_reports::{Action, What};

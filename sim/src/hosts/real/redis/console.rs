@@ -1,5 +1,4 @@
-//! Consoles of Redis servers, which read every key and the role, and of Sentinels, which subscribe
-//! to events.
+//! Consoles of Redis servers and Sentinels.
 
 use super::work::next_work;
 use crate::hosts::real::console::{Ask, Channel, Console, Heard};

@@ -30,7 +30,7 @@ impl Bounds {
     }
 }
 
-/// Returns the base runs. Latencies are all minimal, all maximal, or maximal only on one link of a
+/// Returns the base runs. Latencies are all minimal, all maximal, or maximal on one link of a
 /// process. Processes start together, or each half a hold after the previous one.
 pub(crate) fn bases(bounds: &Bounds) -> Vec<Base> {
     let scenario = &bounds.scenario;

@@ -1,6 +1,4 @@
-//! Computes the possible delays of each message, and compares the orders of two runs. A delay makes
-//! all data that one machine sends to another at one instant arrive just after a later event at the
-//! receiver, within the range of latencies.
+//! Computes the possible delays of each message, and compares the orders of two runs.
 
 use super::base::Base;
 use super::bounds::{Bounds, Grain};

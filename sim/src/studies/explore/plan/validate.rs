@@ -15,8 +15,7 @@ const DELAYS_MAX: u8 = 2;
 
 const DEPTH_MAX: usize = 3;
 
-/// Families that can be enumerated. The others draw from ranges that no timer divides into classes,
-/// or combine families.
+/// Families whose magnitudes timers divide into classes, so that they can be enumerated.
 const FAMILIES: &[Family] = &[
     Family::Pause,
     Family::ClockJump,

@@ -1,5 +1,4 @@
-//! Places the first additions to every base run in advance, so that the work can be divided into
-//! units. Of several plans with the same order of messages, only one is extended.
+//! Places the first additions to every base run, so that the work can be divided into units.
 
 use super::ledger::{Slice, Units};
 use super::survey::Survey;

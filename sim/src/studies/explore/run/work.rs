@@ -1,6 +1,5 @@
 //! Runs all plans of the bounds in parallel, those with fewer faults first. A unit is a base run, a
-//! site of a base run for plans with one addition, or a first addition for larger plans. Threads
-//! take units chunk by chunk. The result is the first unit with a violation.
+//! site of a base run for plans with one addition, or a first addition for larger plans.
 
 use super::ledger::{Ledger, Slice, Unit};
 use super::sum::Sum;
@@ -100,8 +99,7 @@ impl<'b> Exploration<'b> {
         Exploration { bounds, jobs, bases, sites, calm, firsts, has_all_firsts: false }
     }
 
-    /// Prepares the exploration, and places the first faults and delays. The result is unusable
-    /// after a stop.
+    /// Prepares the exploration, and places the first faults and delays, unless stopped.
     pub fn new(
         bounds: &'b Bounds,
         jobs: usize,

@@ -1,5 +1,4 @@
-//! Compares the explorer with independent models of locks. It must find a violation exactly if a
-//! model breaks a rule.
+//! Compares the explorer with independent models of locks, which must break in the same cases.
 
 mod world;
 
