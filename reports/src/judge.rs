@@ -1,8 +1,5 @@
-//! Judges whether a history obeys the rules.
-//!
-//! A history is parsed once, into a [`timeline`]. Each [`checker`] is a function that returns the
-//! [`finding`]s in a timeline, and `circle` finds circular waits over several locks. [`phases`]
-//! returns the protocol phase in which each fault began. Findings do not explain violations.
+//! Judges whether a history obeys the rules. Each [`checker`] returns the [`finding`]s in a
+//! [`timeline`], and [`phases`] returns the protocol phase in which each fault began.
 
 pub mod checker;
 pub(crate) mod circle;

@@ -1,9 +1,5 @@
-//! Computes lower bounds on the thresholds of faults ([`bound`]). Below its bound, a fault cannot
-//! break the rule.
-//!
-//! A bound follows from the history of the minimal run: from the times at which the lock was
-//! granted, its holder left, and the next process entered. The threshold that runs find is higher
-//! than the bound, because the other process also needs time for its next attempt and its messages.
+//! Computes lower bounds on the thresholds of faults from the times in the minimal run. Below its
+//! bound, a fault cannot break the rule.
 
 use crate::explain::cause::{Cause, Measure, classify};
 use crate::judge::checker::CHECKERS;
@@ -12,9 +8,9 @@ use crate::judge::timeline::{Acquisition, Timeline};
 use crate::record::history::History;
 use fencepost_faults::{Fault, FaultKind, Impact, Magnitude, Micros, Node, SimTime, TimedFault};
 
-/// A lease may end this much early, because Redis counts leases in whole milliseconds.
+/// Redis counts leases in whole milliseconds, so a lease may end this much early.
 const REDIS_TICK_US: i64 = 1_000;
-/// A lease may end this much early on other servers, which count leases in whole seconds.
+/// Other servers count leases in whole seconds.
 const COARSE_TICK_US: i64 = 1_000_000;
 const MILLION: i64 = 1_000_000;
 
@@ -34,8 +30,7 @@ pub struct Question<'q> {
 }
 
 /// Returns the bound in the unit and with the sign of the magnitude. Returns `None` if there is no
-/// formula: two acquisitions must conflict, and no other fault may affect the same clocks or
-/// processes.
+/// formula, for example because another fault affects the same clocks or processes.
 pub fn bound(history: &History, question: &Question<'_>) -> Option<i64> {
     let timeline = Timeline::new(history);
     let clash = first(&timeline, question.kind, question.cause)?.clash?;
@@ -111,8 +106,7 @@ impl Case<'_, '_> {
         applies.then_some(left.max(0))
     }
 
-    /// Returns the smallest drift in ppm with which the server's clock ends the lease before the
-    /// holder leaves, or with which the lease ends before the holder's clock says so.
+    /// Returns the smallest drift in ppm with which the lease ends before the holder leaves.
     fn clock_drift(&self, node: Node, rate_ppm: i32) -> Option<i64> {
         if !self.is_about(Measure::ClockRate)
             || self.others_than(&[FaultKind::Partition, FaultKind::Crash, FaultKind::PowerLoss])
@@ -129,16 +123,14 @@ impl Case<'_, '_> {
         } else {
             return None;
         };
-        // Until the fault began, the clock was right. The rest of the clock's time passes within
-        // the true time `drifting`.
+        // The clock was right until the fault began.
         let before = span(from, self.began()).max(0);
         let drifting = span(from.max(self.began()), to);
         let left = own_time - before;
         (drifting > 0 && left > 0).then(|| left.saturating_mul(MILLION) / drifting - MILLION)
     }
 
-    /// Returns the longest downtime after which the server is back before the lost lease ends and
-    /// before its holder leaves.
+    /// Returns the longest downtime after which the server is back before the lost lease ends.
     fn absence(&self, node: Node) -> Option<i64> {
         let early = self.is_about(Measure::Absence);
         let clocks =
@@ -168,7 +160,7 @@ impl Case<'_, '_> {
         })
     }
 
-    /// Returns the smallest lag with which the grant is still in transit when the primary fails.
+    /// Returns the smallest lag with which the grant is in transit when the primary fails.
     fn replication_lag(&self, from: &[Node]) -> Option<i64> {
         let grant = self.holder.grant.as_ref()?;
         let applies = self.is_about(Measure::ReplicationLag) && from.contains(&grant.node);

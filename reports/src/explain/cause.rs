@@ -1,7 +1,5 @@
-//! The [`Cause`]s of violations, determined from the actions of the servers and the active faults.
-//!
-//! To add a cause, add a file with its sentences and its meaning (`entry`), a line in the list
-//! below, and a row in the table in `decision` for each way to recognize it.
+//! The causes of violations. To add one, add a file with its `entry`, a line in the list below, and
+//! a row in the table in `decision` for each way to recognize the cause.
 
 mod async_replication_loss;
 mod classify;

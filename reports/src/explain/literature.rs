@@ -1,8 +1,5 @@
-//! Returns the predictions of the literature for a lock under a fault ([`expected`]).
-//!
-//! Each source is cited with its section. Some sections about Redlock describe a single server: it
-//! loses data in a restart, or its clock expires keys early. They are also applied to locks on one
-//! server.
+//! The predictions of the literature for a lock under a fault, each with its source. Sections about
+//! Redlock that describe a single server also apply to locks on one server.
 
 mod stated;
 
@@ -31,7 +28,7 @@ pub struct Conditions {
     pub restart_loses: bool,
     /// `true` if holders use the lock until its validity ends.
     pub until_validity: bool,
-    /// The storage's treatment of fencing tokens.
+    /// How the storage treats fencing tokens.
     pub storage: StorageRule,
 }
 
@@ -70,11 +67,9 @@ const SUSPENSION: &str = "Linux manual, clock_gettime(2), CLOCK_MONOTONIC; for t
 
 type Grounds = (&'static str, &'static str);
 
-/// Returns the prediction for a lock under the fault families; `None` if the literature does not
-/// cover them.
+/// Returns the prediction for a lock under fault families; `None` if the literature has none.
 pub fn expected(client: &str, fault: &Families, conditions: Conditions) -> Option<Expected> {
-    // For most locks, the sources cover only a few faults. That implies nothing about all faults
-    // together.
+    // For most locks, the sources cover only a few faults, which implies nothing about all of them.
     let is_treated = matches!(client, "single-node" | "fencing" | "redlock" | "redlock-parallel");
     if fault.is_swarm() && !is_treated {
         return None;
@@ -104,8 +99,7 @@ fn switched() -> impl Iterator<Item = Family> {
 fn of_family(client: &str, family: Family, conditions: Conditions) -> Option<(Vec<Kind>, Grounds)> {
     let (breaks_exclusion, grounds) = match client {
         "single-node" | "fencing" => primary(family, conditions)?,
-        // The documentation recommends to send the requests in parallel, so this is the same
-        // algorithm ("Retry on Failure").
+        // "Retry on Failure" recommends parallel requests, so this is the same algorithm.
         "redlock" | "redlock-parallel" => redlock(family, conditions)?,
         _ => return stated::verdict(client, family),
     };

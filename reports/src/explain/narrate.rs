@@ -1,4 +1,4 @@
-//! Describes events of a history in words, with [`text`].
+//! Describes events of a history in words.
 
 use crate::judge::timeline::{creator, is_lower_count, is_one_owner};
 use crate::record::history::{Access, Action, Change, Event, GivingUp, History, Turn, What};
@@ -58,8 +58,7 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
     }
 }
 
-/// Returns the events before an event. They are found by sequence number, because the history of a
-/// single lock has gaps.
+/// Searches by sequence number, because the history of a single lock has gaps.
 fn before_event<'h>(history: &'h History, event: &Event) -> &'h [Event] {
     let at = history.events.partition_point(|earlier| earlier.sequence < event.sequence);
     &history.events[..at]
@@ -195,7 +194,6 @@ fn server(history: &History, event: &Event) -> String {
     }
 }
 
-/// The process that requested a change of an owner's lock.
 fn at_request(by: Option<Node>, owner: Option<Node>) -> String {
     match by {
         None => String::new(),
@@ -287,9 +285,8 @@ fn queue(history: &History, event: &Event) -> String {
     }
 }
 
-/// Returns the owner of the lock in a server's event: the process to which the server or its
-/// primary granted the value. The value is not sufficient, because many locks always write the same
-/// one.
+/// Returns the process to which the server or its primary granted the value. The value alone is not
+/// sufficient, because many locks always write the same one.
 fn grantee(history: &History, event: &Event) -> Option<Node> {
     let What::Server { key, value: Some(value), .. } = &event.what else { return None };
     let before = before_event(history, event);

@@ -1,6 +1,4 @@
-//! Tells the story of a violation in at most twelve sentences.
-//!
-//! Rules derive the sentences from the events. Each sentence is about one event and has its number.
+//! Tells the story of a violation in at most twelve sentences, each about one event.
 
 mod fault;
 mod wait;
@@ -107,8 +105,7 @@ impl Story<'_, '_> {
         self.leaves(clash);
     }
 
-    /// Returns whether the acquire itself wrote the value that was granted to it. A lock that sends
-    /// its script twice does that.
+    /// Returns whether the acquire itself wrote its value, as by a script that is sent twice.
     fn created_itself(&self, one: &Acquisition<'_>, granted: Moment) -> bool {
         self.timeline.keys.iter().any(|span| {
             span.by == Some(one.process)
@@ -163,7 +160,7 @@ impl Story<'_, '_> {
                 })
         };
         let until = finding.at + finding.duration;
-        // A fault that names processes must name one of the two processes.
+        // A fault that names processes must name one of these two.
         let concerns = |fault: &FaultSpan<'_>| {
             let is_process = |node: &&Node| node.is_process();
             let mut processes = fault.nodes.iter().filter(is_process).peekable();
@@ -190,8 +187,7 @@ impl Story<'_, '_> {
                 Some((at, KeyEnd::Changed { change, .. })) => Some((at, change == Change::Expired)),
                 _ => None,
             })
-            // Some locks always write the same value. Then an end before the grant belongs to an
-            // earlier lock.
+            // If locks share a value, an end before the grant belongs to an earlier lock.
             .filter(|(at, _)| held.moment < *at && *at < taken.moment)
             .collect();
         let section =
@@ -240,7 +236,7 @@ impl Story<'_, '_> {
         let (Some(held), Some(taken)) = (&holder.grant, &taker.grant) else { return };
         let servers = || held.servers.iter().chain(&taken.servers).map(|(server, _)| *server);
         let mut is_first_alarm = true;
-        // If there were two primaries, the promotion may be earlier than both grants.
+        // With two primaries, the promotion may be earlier than both grants.
         let roles = &self.timeline.roles;
         let promoted = roles.promoted(taken.node, taken.moment);
         let promoted = promoted.max(roles.promoted(held.node, held.moment));
@@ -299,8 +295,7 @@ impl Story<'_, '_> {
         keys.any(|key| key.from == grant.moment && key.runs_out.is_some())
     }
 
-    /// Returns the last command at the same time as the grant that set the time to live, or the
-    /// grant.
+    /// Returns the last command at the time of the grant that set the time to live, or the grant.
     fn set_last_with(&self, grant: &Grant) -> Moment {
         let (timeline, granted) = (self.timeline, grant.moment);
         let later = (granted.index..timeline.history.events.len()).map(|at| timeline.moment(at));

@@ -1,4 +1,4 @@
-//! A [`Scene`] provides the facts about two conflicting acquisitions that sentences mention.
+//! The facts about two conflicting acquisitions that sentences mention.
 
 use super::evidence::{Lease, last_lease, lost_at, release, renewed_over};
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -38,8 +38,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         server(self.holder)
     }
 
-    /// Returns whether the later process got the lock from an old primary, which was promoted
-    /// before the server that granted the holder's lock.
+    /// Returns whether an old primary granted the lock to the later process.
     pub(super) fn is_taken_at_old_primary(&self) -> bool {
         let promoted = |one: &Acquisition<'_>| {
             let grant = one.grant.as_ref()?;
@@ -52,8 +51,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         server(self.taker)
     }
 
-    /// Returns when and how the holder's lock ended. Ignores an end that the holder reverted at the
-    /// same time.
+    /// Ignores an end that the holder reverted at the same time.
     pub(super) fn gone(&self) -> Option<(Moment, KeyEnd)> {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
         let lost = held.zip(taken).and_then(|(held, taken)| {
@@ -74,9 +72,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         ended.map(|key| key.node).collect()
     }
 
-    /// Returns the servers at which the change ended the holder's lock before the later grant, as
-    /// the beginning of a sentence, and whether there is only one. If no server recorded the
-    /// change, returns the server that granted the holder's lock.
+    /// Returns the servers at which the change ended the holder's lock, as the beginning of a
+    /// sentence, and whether there is only one.
     pub(super) fn lost_at(&self, change: Change) -> (String, bool) {
         let is_change =
             |how| matches!(how, KeyEnd::Changed { change: ended, .. } if ended == change);
@@ -87,9 +84,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         }
     }
 
-    /// Returns the server that crashed between its two grants of the lock, or else all servers that
-    /// crashed between the grants. The result is the beginning of a sentence, and whether there is
-    /// only one server.
+    /// Returns the servers that crashed between the grants, as the beginning of a sentence, and
+    /// whether there is only one server.
     pub(super) fn restarted(&self) -> (String, bool) {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
         let Some((held, taken)) = held.zip(taken) else { return (self.held_at(), true) };
@@ -114,8 +110,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         (!servers.is_empty()).then(|| listed(&servers))
     }
 
-    /// Returns the beginning of a sentence about the last fault of this kind. A fault at a server
-    /// where the lock expired takes precedence.
+    /// Begins a sentence about the last fault of this kind, preferably where the lock expired.
     pub(super) fn fault(&self, kind: FaultKind, subject: &str, verb: &str) -> String {
         let faults = || {
             let faults = self.timeline.faults.iter().rev();

@@ -1,4 +1,4 @@
-//! Describes a violation, its cause and its evidence in words ([`summary`]).
+//! Describes a violation, its cause and its evidence in words.
 
 use crate::explain::cause::Cause;
 use crate::judge::finding::{Finding, Kind};

@@ -1,7 +1,4 @@
-//! Finds [`circles`]: processes that wait for each other's locks until the end of the run.
-//!
-//! Each of the locks is held by a process that waits for the next one. No lock alone breaks a rule,
-//! because its holder simply keeps it.
+//! Finds circles: processes that wait for each other's locks until the end of the run.
 
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::{Acquisition, Outcome, Section, Timeline};

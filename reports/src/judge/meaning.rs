@@ -1,11 +1,11 @@
-//! The [`Meaning`] of a name in a report, for readers who are new to it.
+//! The meaning of a name in a report, for readers who are new to it.
 
 /// The explanation of a name that `fencepost explain NAME` prints.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Meaning {
     /// A description of the event in one sentence.
     pub what: &'static str,
-    /// The way in which the event comes about.
+    /// How the event comes about.
     pub how: &'static str,
     /// Measures that help, and measures that do not.
     pub helps: &'static str,

@@ -1,5 +1,4 @@
-//! Counts in which protocol phases faults began. The counts show how thoroughly a quiet cell was
-//! tested.
+//! Counts in which protocol phases faults began, which shows how well a quiet cell was tested.
 
 use crate::record::history::{Action, Event, History, What};
 use fencepost_faults::Node;
@@ -10,8 +9,7 @@ use strum::IntoStaticStr;
 pub const PHASES: [&str; 6] =
     ["before-acquire", "acquiring", "holding", "guarded-write", "releasing", "idle"];
 
-/// Returns the number of faults in each phase, in protocol order. Returns nothing if there were
-/// none.
+/// Returns the number of faults in each phase, in protocol order; nothing if there were no faults.
 pub fn whatever_kind(counts: &BTreeMap<String, BTreeMap<String, u64>>) -> Vec<(&'static str, u64)> {
     let began = |phase| counts.values().filter_map(|phases| phases.get(phase)).sum::<u64>();
     let counts: Vec<_> = PHASES.into_iter().map(|phase| (phase, began(phase))).collect();
@@ -29,9 +27,8 @@ enum Phase {
     GuardedWrite,
 }
 
-/// Returns the kind and the phase of each fault that began. If the fault names processes, the phase
-/// is that of the most advanced thread of the named process. Otherwise it is that of the most
-/// advanced process.
+/// Returns the kind and the phase of each fault that began. The phase is that of the most advanced
+/// thread that the fault names or, if it names none, of the most advanced process.
 pub fn phases(history: &History) -> Vec<(String, String)> {
     let mut at: BTreeMap<Node, Phase> = BTreeMap::new();
     let mut met = Vec::new();

@@ -1,5 +1,4 @@
-//! The [`Timeline`] of a history, with its acquisitions, critical sections, keys, storage requests
-//! and faults.
+//! A history, parsed once: its acquisitions, critical sections, keys, storage requests and faults.
 
 mod acquisition;
 mod fault_span;
@@ -49,7 +48,7 @@ pub struct Timeline<'h> {
     pub roles: Roles,
     /// The time at which all faults had ended, if the run reached it.
     pub healed: Option<Moment>,
-    /// The end of the run, or the time of the last event if the history does not record the end.
+    /// The end of the run or, if it is not recorded, the time of the last event.
     pub end: SimTime,
     by_operation: BTreeMap<u64, usize>,
     invocations: BTreeMap<u64, usize>,
@@ -93,7 +92,7 @@ impl<'h> Timeline<'h> {
         self.invocations.get(&operation).map(|index| self.moment(*index))
     }
 
-    /// Returns when the application cancelled or interrupted an operation; `None` if it did not.
+    /// Returns when the application cancelled or interrupted an operation, if it did.
     pub fn given_up(&self, operation: u64) -> Option<Moment> {
         self.given_up.get(&operation).map(|index| self.moment(*index))
     }
@@ -118,8 +117,8 @@ impl<'h> Timeline<'h> {
         }
     }
 
-    /// Returns the lease that was requested from a Redis server. Returns `None` for other servers,
-    /// which record the granted lease, because it may be shorter.
+    /// Returns the lease that was requested from a Redis server. Other servers record the granted
+    /// lease, which may be shorter.
     pub(crate) fn lease_asked(&self, at: Moment) -> Option<Micros> {
         let event = &self.history.events[at.index];
         match (&event.what, event.node) {
@@ -156,8 +155,7 @@ impl<'h> Timeline<'h> {
         self.sections.iter().find(|section| section.acquisition == acquisition)
     }
 
-    /// Returns both acquisitions in the order of their grants or, if one is not recorded, of their
-    /// completion.
+    /// Returns both acquisitions in the order of their grants or, without records, of their ends.
     pub fn in_grant_order(&self, a: usize, b: usize) -> (usize, usize) {
         let (one, other) = (&self.acquisitions[a], &self.acquisitions[b]);
         let place = match (&one.grant, &other.grant) {
@@ -167,8 +165,8 @@ impl<'h> Timeline<'h> {
         if place.1 < place.0 { (b, a) } else { (a, b) }
     }
 
-    /// The grant of an acquisition. If no server reports grants, when its process learned of it,
-    /// unless a fault may have delayed that.
+    /// Returns the grant of an acquisition. If no server reports grants, returns when its process
+    /// learned of it, unless a fault may have delayed that.
     pub fn granted_at(&self, acquisition: usize) -> Option<Moment> {
         let one = &self.acquisitions[acquisition];
         let is_told = self.history.header.locks_unseen && one.outcome == Outcome::Granted;
@@ -194,9 +192,8 @@ impl<'h> Timeline<'h> {
         order.into_iter().map(|(_, index)| index).collect()
     }
 
-    /// Returns whether the value at a server was the lock of this acquisition. The value alone is
-    /// not sufficient, because some locks always write the same one. A copy on a replica belongs to
-    /// the last grant that it copied.
+    /// Returns whether the value at a server was the lock of this acquisition. Some locks always
+    /// write the same value, so a copy on a replica belongs to the last grant that it copied.
     pub fn is_lock_of(&self, span: &KeySpan<'_>, acquisition: &Acquisition<'_>) -> bool {
         let rests_on = |grant: &Grant| grant.servers.contains(&(span.node, span.from));
         if self.history.header.quorum > 1 && acquisition.grant.as_ref().is_some_and(rests_on) {
@@ -233,8 +230,8 @@ impl<'h> Timeline<'h> {
         self.keys.iter().find(|span| span.from == at)?.by
     }
 
-    /// Returns when the value ended. A server may notice an expiry late or never, so usually the
-    /// end of the lease counts. If the server's clock was wrong, the recorded end counts.
+    /// Returns the end of the lease or, if the server's clock was wrong, the recorded end. A server
+    /// may notice an expiry late or never.
     pub(crate) fn stood_until(&self, span: &KeySpan<'_>) -> SimTime {
         let told = span.to.map_or(self.end, |(to, _)| to.time);
         let over = match span.to {
@@ -260,8 +257,7 @@ impl<'h> Timeline<'h> {
         Some(set.time + self.history.header.ttl_us)
     }
 
-    /// Returns whether the value is a lower count of the same owner than before, which is a partial
-    /// release.
+    /// Returns whether the value is a lower count of the same owner, which is a partial release.
     pub(crate) fn is_lowered(&self, span: &KeySpan<'_>) -> bool {
         let before = self.keys.iter().find(|before| {
             before.node == span.node && before.to == Some((span.from, KeyEnd::Replaced))
@@ -285,9 +281,8 @@ impl<'h> Timeline<'h> {
         Some((span.by?, span.from))
     }
 
-    /// Returns the process to which the server or its primary granted its last lock with this value
-    /// before `before`, and the time of the grant. If the server never had the lock, returns the
-    /// last grant of the value by any server.
+    /// Returns the process to which the server or its primary last granted this value before
+    /// `before`, and when. If the server never had the value, a grant by any server counts.
     pub fn owner_of(&self, value: &str, server: Node, before: Moment) -> Option<(Node, Moment)> {
         let stood = |span: &&KeySpan<'_>| {
             let is_earlier = span.node == server && span.from < before;
@@ -298,10 +293,9 @@ impl<'h> Timeline<'h> {
     }
 }
 
-/// Returns whether two values have the same owner. The values of locks that count are
-/// `owner=count`.
+/// The values of locks that count are `owner=count`.
 pub(crate) fn is_one_owner(one: &str, other: &str) -> bool {
-    // This test avoids most of the comparisons, because most owners differ in the first byte.
+    // Most owners differ in the first byte, so this test avoids most of the comparisons.
     let may_be_same =
         one.is_empty() || other.is_empty() || one.as_bytes()[0] == other.as_bytes()[0];
     may_be_same && (one == other || owner_of_value(one) == owner_of_value(other))

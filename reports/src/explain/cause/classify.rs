@@ -1,5 +1,4 @@
-//! Finds the cause of a finding ([`classify`]): asks the finding's questions in order until one has
-//! an answer.
+//! Finds the cause of a finding: asks its questions in order until one has an answer.
 
 use super::Cause;
 use super::decision::{Question, Row, TABLE, Test};
@@ -7,7 +6,7 @@ use crate::explain::evidence::{Case, Loss, Lost};
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::Timeline;
 
-/// Returns the cause of a finding. If no row of the table applies, the cause is `unexplained`.
+/// Returns the cause of a finding, or `unexplained` if no row of the table applies.
 pub fn classify(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
     let case = Case::new(timeline, finding);
     let decided = questions(finding).iter().find_map(|question| decided_at(*question, &case));
@@ -93,8 +92,7 @@ mod tests {
     #[test]
     fn the_rows_of_a_question_stand_together_and_say_why_they_stand_in_this_order() {
         assert!(TABLE.is_sorted_by_key(|row| row.question));
-        // At most one answer to these questions fits the evidence, so their rows need no reason for
-        // their order.
+        // At most one answer to these questions fits the evidence, so the order does not matter.
         let exclusive = [Question::Standstill, Question::Misheard, Question::Session];
         for pair in TABLE.windows(2).filter(|pair| pair[0].question == pair[1].question) {
             let says = !pair[0].first.is_empty() || exclusive.contains(&pair[0].question);

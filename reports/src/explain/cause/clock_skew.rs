@@ -1,5 +1,4 @@
-//! Cause `clock-skew`: the clocks of two processes differed, and one took the lock before its lease
-//! ended.
+//! Cause `clock-skew`: one process took the lock before its lease ended by another's clock.
 
 use super::entry::{Entry, Need};
 use crate::explain::evidence::Case;

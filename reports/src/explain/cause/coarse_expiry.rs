@@ -1,5 +1,4 @@
-//! Cause `coarse-expiry`: the server counts leases in whole seconds and ended one up to a second
-//! early.
+//! Cause `coarse-expiry`: a server that counts in whole seconds ended a lease up to a second early.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

@@ -74,6 +74,6 @@ pub enum Measure {
     Latency,
     /// The delay of a write to a replica.
     ReplicationLag,
-    /// The downtime of a server. The shorter it is, the worse.
+    /// The downtime of a server, which is worse if shorter.
     Absence,
 }

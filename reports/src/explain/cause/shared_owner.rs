@@ -1,5 +1,4 @@
-//! Cause `shared-owner`: threads of a process share an owner value, and a server took one for
-//! another.
+//! Cause `shared-owner`: threads share an owner value, and a server took one for another.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

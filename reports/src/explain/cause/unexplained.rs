@@ -22,7 +22,6 @@ const MEANING: Meaning = Meaning {
 const SAID: &str = "The recorded events do not show the reason.";
 const UNSEEN: &str = "fencepost does not see the locks of this server, so it does not know when \
                       one ended.";
-/// The latest ones.
 const FAULTS_MAX: usize = 3;
 
 fn between(scene: &Scene<'_, '_>) -> String {
@@ -59,7 +58,6 @@ fn alone(case: &Case<'_, '_>) -> String {
     }
 }
 
-/// The last faults of these processes and of servers that acted in a span.
 fn faults(
     timeline: &Timeline<'_>,
     processes: &[Node],

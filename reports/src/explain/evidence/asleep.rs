@@ -1,13 +1,11 @@
-//! Finds processes that still wait although the lock became free, or that wait on a dead
-//! connection.
+//! Finds processes that wait although the lock is free, or on a dead connection.
 
 use crate::judge::finding::Finding;
 use crate::judge::timeline::{KeySpan, Moment, Timeline};
 use crate::record::history::{Keeping, Turn, What};
 use fencepost_faults::{Node, SimTime};
 
-/// Returns whether the remaining waiters are all in a database's queue, on connections that ended
-/// without notice when the server crashed.
+/// Returns whether the waiters are in a database's queue, on connections that a crash ended.
 pub(super) fn waits_for_the_dead(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let died = |from: Moment, told: Moment| {
         let meanwhile = &timeline.history.events[from.index..told.index];
@@ -31,7 +29,6 @@ pub(super) fn waits_for_the_dead(timeline: &Timeline<'_>, finding: &Finding) -> 
         && waiting.into_iter().all(is_dead)
 }
 
-/// Returns whether all processes of the finding wait for the answer of a server that crashed.
 pub(super) fn waits_for_an_answer(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let unanswered = |process: &Node| {
         let Some((since, told)) = last_silence(timeline, finding, *process) else { return false };
@@ -54,8 +51,7 @@ pub(super) fn slept_on(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     })
 }
 
-/// Returns the end of the finding, or `told` if that is earlier. When the silence is recorded
-/// (`told`), another process may have the lock already.
+/// Another process may have the lock when the silence is recorded, at `told`.
 fn end_of(timeline: &Timeline<'_>, finding: &Finding, told: Moment) -> Moment {
     let end = finding.at + finding.duration;
     let mut events = timeline.history.events[..told.index].iter();

@@ -1,4 +1,4 @@
-//! The changes of the [`Counter`] of fencing tokens between two grants.
+//! The changes of the counter of fencing tokens between two grants.
 
 use super::early_loss;
 use crate::judge::finding::Clash;
@@ -54,8 +54,7 @@ impl<'t, 'h> Counter<'t, 'h> {
         early_loss::two_primaries(self.timeline, self.earlier, later)
     }
 
-    /// Returns whether the later token comes from another copy of the counter: that of another
-    /// server, or the one that replaced the counter in a resynchronisation.
+    /// Returns whether the tokens come from different copies of the counter.
     pub(crate) fn is_a_copy(&self) -> bool {
         let is_elsewhere = self.earlier.node != self.later.node;
         !self.is_of_members && (is_elsewhere || self.is_changed(Change::Discarded))

@@ -1,5 +1,4 @@
-//! Finds out how servers lost a lock before its lease expired, and then granted it to another
-//! process.
+//! Finds out how servers lost a lock before its lease expired.
 
 use super::lease::{
     COARSE, GRANULARITY, is_given_short, last_lease, lost_at, own_spans, removed_by_replication,
@@ -13,8 +12,7 @@ use crate::record::history::Change;
 use fencepost_faults::{Micros, Node, SimTime};
 
 pub(crate) struct Lost<'t, 'h> {
-    /// The loss at the server that granted the lock first. It counts only if replicas copy such
-    /// losses. Others may not have mattered.
+    /// The loss at the server that granted the lock first, if replicas copy such losses.
     pub(crate) where_it_was_granted: Option<Loss<'t, 'h>>,
     pub(crate) there: Option<Loss<'t, 'h>>,
 }
@@ -26,8 +24,7 @@ struct Handover<'t, 'h> {
     granted_again: Moment,
 }
 
-/// Returns how each server that granted the lock again had lost it, unless the lease had expired
-/// there.
+/// Returns how each server that granted the lock again had lost it before the end of the lease.
 pub(super) fn of_clash<'t, 'h>(timeline: &'t Timeline<'h>, clash: Clash) -> Vec<Lost<'t, 'h>> {
     let (holder, taker) =
         (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
@@ -69,11 +66,8 @@ impl<'t, 'h> Lost<'t, 'h> {
 }
 
 impl<'t, 'h> Handover<'t, 'h> {
-    /// Returns whether the lease, as last set at this server, had expired when the lock was granted
-    /// again. Returns `false` if the server lost the lock before, and the holder would have renewed
-    /// it or was late only because it waited for nested locks. A server that counts in whole
-    /// seconds may end a lease up to a second early. That counts as expired if the holder stayed
-    /// beyond the whole lease.
+    /// Returns whether the lease had expired when the lock was granted again. Expiry does not count
+    /// if the holder would have renewed the lease, or was late only because of nested locks.
     fn lease_was_over(&self, node: Node) -> bool {
         if self.timeline.history.header.has_no_ttl() {
             return false;
@@ -160,8 +154,7 @@ impl<'t, 'h> Handover<'t, 'h> {
     }
 }
 
-/// Returns how the server that granted the lock again lost an earlier lock of the same process. The
-/// holder entered with that lock.
+/// Returns how the server that granted the lock again had lost the holder's earlier lock.
 fn of_a_copy<'t, 'h>(
     timeline: &'t Timeline<'h>,
     (holder, taker): (&'t Acquisition<'h>, &'t Acquisition<'h>),
@@ -173,8 +166,7 @@ fn of_a_copy<'t, 'h>(
     seen.loss(span).map(Lost::there)
 }
 
-/// Returns whether both servers were primaries at the same time: the one that was promoted later
-/// had been promoted when the other one granted the lock.
+/// Returns whether both servers were primaries at the same time.
 pub(super) fn two_primaries(timeline: &Timeline<'_>, held: &Grant, taken: (Node, Moment)) -> bool {
     let grants = [(held.node, held.moment), taken];
     let promoted = grants.map(|(node, at)| timeline.roles.promoted(node, at));
@@ -186,8 +178,7 @@ pub(super) fn two_primaries(timeline: &Timeline<'_>, held: &Grant, taken: (Node,
     latest.is_some_and(|latest| latest < granted_by_the_other)
 }
 
-/// Returns whether the later process entered because of a former replica that never had the
-/// holder's lock.
+/// Returns whether a former replica, which never had the holder's lock, admitted the later process.
 fn let_in_by_a_copy(timeline: &Timeline<'_>, taker: &Acquisition<'_>, held_at: Node) -> bool {
     let Some(entered) = taker.completed else { return false };
     timeline.keys.iter().any(|span| {

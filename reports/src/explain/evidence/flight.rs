@@ -1,4 +1,4 @@
-//! Finds a write that was in transit to the storage when the lock changed hands ([`OnItsWay`]).
+//! Finds a write that was in transit to the storage when the lock changed hands.
 
 use crate::judge::finding::Clash;
 use crate::judge::timeline::{FaultSpan, Timeline};
@@ -9,8 +9,7 @@ use fencepost_faults::{Impact, Micros, Node};
 pub(crate) enum OnItsWay {
     HeldUp,
     OfOneWhoStoodStill,
-    /// No fault delayed the write, and its process left its critical section before the lock
-    /// changed hands.
+    /// No fault delayed the write, and its process left before the lock changed hands.
     OfOneWhoHadLeft,
 }
 

@@ -1,5 +1,4 @@
-//! Finds calls that the application cancelled or interrupted, and the locks and nodes that they
-//! left behind.
+//! Finds calls that the application gave up, and the locks and nodes that they left behind.
 
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Outcome, Timeline};
 use crate::record::history::What;
@@ -33,10 +32,8 @@ fn went_between(timeline: &Timeline<'_>, standing: &KeySpan<'_>, from: Moment) -
     })
 }
 
-/// Returns whether a cancelled acquire left behind the first node in the queue, which no process
-/// knows of. The acquire must be by the node's creator or, if the creator is unknown, by any
-/// process. Returns `false` if a fault lost a reply, delayed a message, or stopped a host before,
-/// because that leaves such nodes too.
+/// Returns whether a cancelled acquire left behind the first node in the queue. Faults that lose or
+/// delay messages, or stop hosts, also leave such nodes, so the result is then `false`.
 pub(super) fn left_a_node(
     timeline: &Timeline<'_>,
     creator: Option<Node>,

@@ -1,4 +1,4 @@
-//! Finds out why a critical section took long ([`LongSection`]).
+//! Finds out why a critical section took long.
 
 use crate::judge::finding::Finding;
 use crate::judge::timeline::{SectionEnd, Timeline};

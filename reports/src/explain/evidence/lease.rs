@@ -1,16 +1,15 @@
-//! The [`Lease`]s that holders requested, and the periods in which servers had their locks.
+//! The leases that holders requested, and the periods in which servers had their locks.
 
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline};
 use crate::record::history::{Action, Change, What};
 use fencepost_faults::{Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
-/// Tolerance for comparisons of lease ends. Redis counts leases in whole milliseconds, and a key
-/// lives until the end of its last one.
+/// Redis counts leases in whole milliseconds, and a key lives until the end of its last one.
 pub(super) const GRANULARITY: Micros = Micros::from_millis(2);
 pub(super) const COARSE: Micros = Micros::from_secs(1);
-/// An extension counts as a renewal only if a twentieth of the lease has passed since the last
-/// change. Earlier, it may be the second command of a grant.
+/// Only an extension after a twentieth of the lease is a renewal. An earlier one may be part of a
+/// grant.
 const RENEWALS_MAX: u64 = 20;
 
 #[derive(Clone, Copy, Debug)]
@@ -25,9 +24,8 @@ impl Lease {
     }
 }
 
-/// Returns the holder's last lease before `before`. With a quorum, only leases at `node` count.
-/// Leases that were set after the server lost the lock do not count, because they belong to a later
-/// lock of the process.
+/// Returns the holder's last lease before `before`, with a quorum only at `node`. Ignores leases of
+/// a later lock of the process, set after the server lost this one.
 pub(crate) fn last_lease(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,
@@ -98,9 +96,8 @@ pub(super) fn waited_to_nest(
     })
 }
 
-/// Returns the holder's lock at a server that lost it before `before`: the first one that ended
-/// during the critical section and was not replaced immediately. Later values of the process belong
-/// to other locks. A removal by replication does not count, because it may concern an earlier lock.
+/// Returns the holder's lock at a server that lost it during the critical section. A removal by
+/// replication does not count, because it may concern an earlier lock.
 pub(crate) fn lost_at<'t, 'h>(
     timeline: &'t Timeline<'h>,
     holder: &Acquisition<'h>,
@@ -131,9 +128,8 @@ pub(super) fn own_spans<'t, 'h>(
     here.filter(|span| timeline.is_lock_of(span, holder)).collect()
 }
 
-/// Returns whether the lock renews its lease: outside of calls, a process extended leases more
-/// often than it had calls with an unknown outcome. Such a call may extend a lease when its command
-/// arrives later. Extensions soon after the lease was set do not count.
+/// Returns whether a process extended leases outside of calls, more often than calls with an
+/// unknown outcome can explain.
 pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
     let mut open: BTreeMap<u64, Node> = BTreeMap::new();
     let mut unknown: BTreeMap<Node, usize> = BTreeMap::new();
@@ -172,8 +168,7 @@ pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
     })
 }
 
-/// Returns whether the server granted less than the requested lease; `None` if the history does not
-/// record this.
+/// Returns whether the server granted less than the requested lease, if this is recorded.
 pub(super) fn is_given_short(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Option<bool> {
     let given = span.runs_out?.since(span.set.last()?.time);
     Some(given + GRANULARITY < timeline.history.header.ttl_us)

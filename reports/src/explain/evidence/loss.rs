@@ -1,4 +1,4 @@
-//! A [`Loss`]: how a server lost a lock before its lease ended.
+//! A loss: how a server lost a lock before its lease ended.
 
 use super::lease::{COARSE, GRANULARITY, is_given_short, last_lease};
 use super::{release, takeover};
@@ -41,8 +41,7 @@ pub(crate) enum Remover {
 pub(crate) enum RanOut {
     ByClock(FaultKind),
     InWholeSeconds,
-    /// The server is a former replica that had not received the extension of the lease. Only the
-    /// first lease counted.
+    /// The server is a former replica that had not received the extension of the lease.
     AsFirstSet,
     AsAnotherSet,
     Unknown,
@@ -60,8 +59,7 @@ impl Loss<'_, '_> {
         matches!(self.how, How::TwoPrimaries)
     }
 
-    /// Returns whether replication failed: the server that granted the lock again never had it,
-    /// discarded it in a resynchronisation, or lacked the extension of the lease.
+    /// Returns whether the server never had the lock, discarded it, or lacked the extension.
     pub(crate) fn is_not_replicated(&self) -> bool {
         matches!(self.how, How::NeverReceived) && !self.is_of_members()
             || self.ended_by(Change::Discarded)
@@ -112,7 +110,6 @@ impl Loss<'_, '_> {
         self.removed().is_some_and(|at| release::is_astray(self.timeline, process, at))
     }
 
-    /// Returns whether a delayed release of the holder's earlier lock may have removed this lock.
     pub(crate) fn may_be_a_late_release(&self) -> bool {
         !self.is_given_back() && self.may_be_a_late_release_of(self.holder.process)
     }
@@ -149,7 +146,7 @@ impl Loss<'_, '_> {
             || self.is_of_members() && matches!(self.how, How::NeverReceived)
     }
 
-    /// Returns whether the members keep the lock, so that a new server would recover it from them.
+    /// A new member recovers the lock from the other members.
     fn is_of_members(&self) -> bool {
         let kept_as = self.timeline.history.header.kept_as;
         matches!(kept_as, Some(Keeping::Membership | Keeping::MemberLease))
@@ -172,8 +169,7 @@ impl Loss<'_, '_> {
             && between.any(|event| event.node == span.node && matches!(event.what, What::Crashed))
     }
 
-    /// Returns why the lock expired early; `None` if it did not expire. Also recognizes an expiry
-    /// that no server recorded.
+    /// Returns why the lock expired early. Also recognizes an expiry that no server recorded.
     pub(crate) fn ran_out(&self) -> Option<RanOut> {
         let How::Ended { span, at, how } = self.how else { return None };
         let header = &self.timeline.history.header;
@@ -194,10 +190,8 @@ impl Loss<'_, '_> {
         }
     }
 
-    /// Returns why a key expired early in true time. Usually the server's clock was wrong after the
-    /// lease was set. If the server got the key and its absolute expiry time from another server, a
-    /// fault of either clock counts, even an earlier one. If no clock was wrong, a former replica
-    /// lacked the extension of the lease, or a server other than Redis counts in whole seconds.
+    /// Returns why a key expired early in true time. An absolute expiry time depends on the clocks
+    /// of both servers, even before the key was copied.
     fn ran_out_early(&self, span: &KeySpan<'_>, at: Moment) -> RanOut {
         let set = span.set.last();
         if self.is_shortened(span) {
@@ -246,9 +240,7 @@ impl Loss<'_, '_> {
         })
     }
 
-    /// Returns whether a clock fault of this kind made the lock expire, or caused its row to be
-    /// overwritten. Usually the clock is a server's. If no row is kept, the clocks of both
-    /// processes count too.
+    /// Returns whether a clock fault of this kind made the lock expire, or its row be overwritten.
     pub(crate) fn is_by_clock(&self, kind: FaultKind) -> bool {
         self.ran_out() == Some(RanOut::ByClock(kind))
             || self.overwritten_by_clock(Keeping::RowByServer) == Some(kind)
@@ -278,8 +270,7 @@ impl Loss<'_, '_> {
         }
     }
 
-    /// Returns when the server read its clock to set the last lease. If noticeably less than the
-    /// whole lease was left at the write, the server had read it earlier.
+    /// Returns when the server read its clock for the last lease, which may be before the write.
     fn reckoned_from(&self, span: &KeySpan<'_>) -> SimTime {
         let Some(set) = span.set.last() else { return SimTime::ZERO };
         let left = match self.timeline.history.events[set.index].what {
@@ -290,8 +281,7 @@ impl Loss<'_, '_> {
         if is_short { self.holder.invoked.time.min(set.time) } else { set.time }
     }
 
-    /// Returns the kind of clock fault at these hosts; `None` if there was none. A step takes
-    /// precedence over a wrong rate.
+    /// A step takes precedence over a wrong rate.
     fn clock_fault(&self, hosts: &[Node], since: SimTime, until: SimTime) -> Option<FaultKind> {
         let mut kinds = [FaultKind::ClockJump, FaultKind::ClockDrift].into_iter();
         kinds.find(|kind| self.fault_on(*kind, hosts, since, until))

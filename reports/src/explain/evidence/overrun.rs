@@ -1,4 +1,4 @@
-//! Finds out why a holder was still in its critical section when its lease expired ([`Overrun`]).
+//! Finds out why a holder was still in its critical section when its lease expired.
 
 use super::flight;
 use super::lease::{Lease, last_lease, renews_by_itself};
@@ -8,8 +8,7 @@ use crate::record::history::{Action, What};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A holder that stayed longer than its lease. The period begins when the lease was last set. It
-/// ends when the holder left or its late write arrived.
+/// A holder that stayed longer than its lease, which was set at the start of the period.
 pub(crate) struct Overrun<'t, 'h> {
     timeline: &'t Timeline<'h>,
     holder: &'t Acquisition<'h>,
@@ -70,8 +69,6 @@ impl<'t, 'h> Overrun<'t, 'h> {
         self.would_fit_without(waited) && waited.0 >= self.lease.lasts.0 / 10
     }
 
-    /// Returns whether the answer came too late because of a partition between the holder and the
-    /// server.
     pub(crate) fn answer_was_cut_off(&self) -> bool {
         let Some(heard) = self.holder.completed else { return false };
         let mut cuts =
@@ -92,13 +89,11 @@ impl<'t, 'h> Overrun<'t, 'h> {
         self.until.since(self.lease.from) > self.lease.lasts
     }
 
-    /// Returns whether the holder stayed longer than its lease although the lock renews leases.
     pub(crate) fn missed_renewals(&self) -> bool {
         self.is_too_long() && (renews_by_itself(self.timeline) || self.lost_a_renewal())
     }
 
-    /// Returns whether a command was lost when no lock call was open. Such a command can only be a
-    /// renewal.
+    /// A command that was lost while no lock call was open can only be a renewal.
     fn lost_a_renewal(&self) -> bool {
         let Some(heard) = self.holder.completed else { return false };
         let machine = self.holder.process.machine();

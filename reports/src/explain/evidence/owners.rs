@@ -22,9 +22,7 @@ pub(super) fn shares_client_id(timeline: &Timeline<'_>, clash: Clash) -> bool {
     is_row && one.process.machine() != other.process.machine() && one.owner == other.owner
 }
 
-/// Returns whether a write was based on an old value although no other process interfered. When the
-/// later process got the lock, the overwritten write had been applied and its writer had left. The
-/// later process wrote before it left.
+/// Returns whether a write was based on an old value without interference by another process.
 pub(super) fn is_overwritten(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> bool {
     let builds_on =
         matches!(finding.kind, Kind::LostUpdate | Kind::DuplicateNumber | Kind::NumberRegression);

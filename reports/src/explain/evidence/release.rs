@@ -1,4 +1,4 @@
-//! Finds releases that were lost or delayed, or that another server than the granting one executed.
+//! Finds releases that were lost or delayed, or that a server without the lock executed.
 
 use crate::judge::finding::{Clash, Finding};
 use crate::judge::timeline::{Acquisition, KeyEnd, Moment, Timeline};
@@ -25,8 +25,7 @@ pub(super) fn unknown(timeline: &Timeline<'_>, process: Node, before: Moment) ->
     unknown.map(|(_, index)| timeline.moment(index))
 }
 
-/// Returns whether a release with an unknown outcome may still arrive. Releases whose calls are
-/// still open do not count.
+/// Returns whether a release with an unknown outcome may still arrive.
 pub(crate) fn is_astray(timeline: &Timeline<'_>, process: Node, before: Moment) -> bool {
     stray(timeline, process, before).is_some()
 }
@@ -90,8 +89,7 @@ pub(super) fn is_open(timeline: &Timeline<'_>, process: Node, from: Moment, at: 
     unknown(timeline, process, at).is_some_and(|sent| from < sent)
 }
 
-/// Returns the thread that sent a command. If the history names only the process, this is the only
-/// thread with an open release, if there is exactly one.
+/// Returns the thread that sent a command or, if unrecorded, the only thread with an open release.
 pub(super) fn thread_of(timeline: &Timeline<'_>, by: Node, at: Moment) -> Node {
     let events = &timeline.history.events;
     let is_told = events
@@ -130,7 +128,6 @@ pub(crate) fn removal(timeline: &Timeline<'_>, finding: &Finding) -> Option<Mome
     witness.find(|moment| is_removal(&timeline.history.events[moment.index].what))
 }
 
-/// Returns whether a pause of the process delayed its command, rather than the network.
 fn stood_still(
     timeline: &Timeline<'_>,
     process: Node,
@@ -151,8 +148,6 @@ pub(crate) enum HeldUp {
     OnItsWay,
 }
 
-/// Returns whether the server crashed or restarted between two moments, so that messages in transit
-/// were lost.
 fn was_down_between(timeline: &Timeline<'_>, server: Node, from: Moment, until: Moment) -> bool {
     let mut meanwhile = timeline.history.events[from.index..until.index].iter();
     meanwhile
@@ -171,8 +166,7 @@ pub(super) fn held_up(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) 
     })
 }
 
-/// Returns whether, after a failover, a process removed a lock at a server that never had the
-/// process's own lock.
+/// Returns whether, after a failover, a process removed a lock where its own lock never was.
 pub(crate) fn was_never_there(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> bool {
     let Some(removed) = removal(timeline, finding) else { return false };
     let own = &timeline.acquisitions[clash.earlier];

@@ -1,4 +1,4 @@
-//! Finds out how a lock that belongs to a session or a connection was lost ([`Gone`]).
+//! Finds out how a lock that belongs to a session or a connection was lost.
 
 use super::lease::GRANULARITY;
 use super::period::Period;
@@ -9,7 +9,7 @@ use fencepost_faults::{Impact, Node, SimTime};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Gone {
-    /// One of the processes entered although its key was never first in the queue of any server.
+    /// A process entered although its key was never first in the queue of any server.
     WasNeverFirst,
     GrantedElsewhere,
     /// The lock ended with the connection, or with the server that kept it.
@@ -18,7 +18,7 @@ pub(crate) enum Gone {
     WithSession,
 }
 
-/// Returns how the earlier lock was lost; `None` if it does not belong to a session or connection.
+/// Returns `None` if the lock does not belong to a session or connection.
 pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<Gone> {
     if timeline.history.header.kept_as == Some(Keeping::MemberLease) {
         return departed(timeline, clash).then_some(Gone::WithSession);
@@ -117,14 +117,12 @@ pub(super) fn contended_twice(
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum First {
     WaitsOn,
-    /// The process that created the node waits with another node, or knows that it does not have
-    /// the lock.
+    /// The node's creator waits with another node, or knows that it does not have the lock.
     IsUnknown,
 }
 
-/// Returns whether the process that created the queue's first node still waits with it. Returns
-/// `None` if the node may remain because the session of a crashed process is still alive, or if a
-/// process has held the lock with it.
+/// Returns whether the creator of the queue's first node still waits with it; `None` if the session
+/// of a crashed process may be alive, or a process has held the lock with the node.
 pub(super) fn of_queue(
     timeline: &Timeline<'_>,
     first: &KeySpan<'_>,
@@ -146,16 +144,13 @@ pub(super) fn of_queue(
                 && !contended_twice(timeline, by, Period { from: SimTime::ZERO, until });
             Some(if waits_with_it { First::WaitsOn } else { First::IsUnknown })
         }
-        // The creator is unknown. It may be any process that has waited since before the node was
-        // first.
+        // The node may belong to any process that has waited since before the node was first.
         None => waiting.next().is_none().then_some(First::IsUnknown),
     }
 }
 
-/// Returns whether the session of a crashed process may have kept the node. If the creator `by` is
-/// known, its crashes since `from` count. Otherwise crashes of all processes count, as long as the
-/// session may be alive. A session ends within its timeout plus one tick, which is at most twice
-/// the timeout.
+/// Returns whether the session of a crashed process may have kept the node. A session ends within
+/// its timeout plus one tick, which is at most twice the timeout.
 fn died_since(
     timeline: &Timeline<'_>,
     (by, from): (Option<Node>, SimTime),

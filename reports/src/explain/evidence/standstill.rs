@@ -1,29 +1,4 @@
-//! Finds the reason why no process acquires the lock, or a waiting process is not served
-//! ([`Standstill`]).
-//!
-//! If the lock was free and wanted (`unavailable`), these reasons are tried in order:
-//! - the first process in the queue was paused;
-//! - all waiting processes wait on dead connections;
-//! - all of them, or the first in the queue, were not woken;
-//! - the votes were split, although no message was delayed and a quorum was reachable;
-//! - a server was down or paused;
-//! - no server was a primary;
-//! - a server was partitioned, or messages were delayed;
-//! - then votes, crashed processes and clocks, as below.
-//!
-//! If no event can end the wait, the waiting processes wait on dead connections, or were not woken.
-//!
-//! Next, and for a lock that no process acquires (`stuck`):
-//! - locks of abandoned attempts exist at a quorum of the servers;
-//! - processes split the servers among them;
-//! - a server has a lock whose owner crashed or does not know of it, or whose release was lost;
-//! - a replica never received a release;
-//! - there is no lock, and all waiting processes were not woken;
-//! - there is no lock, and a process crashed while it waited;
-//! - there is no lock, and the clocks that processes compare with a row differ;
-//! - there is no lock, and all processes that tried gave up a call before.
-//!
-//! If a lock exists, its owner may have given up the call.
+//! Finds the reason why no process acquires the lock, or a waiting process is not served.
 
 mod circle;
 mod clocks;
@@ -87,8 +62,7 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<S
     }
 }
 
-/// Returns a server that still has a lock because the release only lowered its count, and the
-/// owner.
+/// Returns a server whose lock remains because the release only lowered its count, and the owner.
 pub(super) fn counted_once_too_often(
     timeline: &Timeline<'_>,
     finding: &Finding,
@@ -97,7 +71,7 @@ pub(super) fn counted_once_too_often(
     standing.find(|span| timeline.is_lowered(span)).and_then(|span| Some((span.node, span.by?)))
 }
 
-/// Returns a server that has a lock although a later request of its owner was lost, and the owner.
+/// Returns a server whose lock remains because a later request was lost, and the owner.
 pub(super) fn lost_a_request(timeline: &Timeline<'_>, finding: &Finding) -> Option<(Node, Node)> {
     mostly(timeline, Period::of_finding(finding)).find_map(|span| {
         let by = span.by?;
@@ -144,7 +118,7 @@ fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
             let renews = of_absent(timeline, span).filter(|is| *is == Standstill::OwnerRenews);
             renews.or_else(|| of_owner(timeline, standing, span.until))
         }
-        // It may be set.
+        // The lock may exist unseen.
         None if timeline.history.header.locks_unseen => None,
         None => of_absent(timeline, span)
             .or_else(|| unheard_release(timeline, span))

@@ -1,11 +1,11 @@
-//! Recognizes that a process removed a lock while it was acquiring the lock itself.
+//! Recognizes that a process removed an existing lock while it acquired the lock.
 
 use super::release;
 use crate::judge::timeline::{Moment, Outcome, Timeline};
 use fencepost_faults::Node;
 
-/// Returns whether a process removed a lock while it was acquiring it. Returns `false` if an
-/// earlier release of the process may have removed the lock.
+/// Returns whether a process removed an existing lock while acquiring it, and no earlier release by
+/// the same process may have removed that lock.
 pub(crate) fn is_stale_takeover(timeline: &Timeline<'_>, remover: Node, removed: Moment) -> bool {
     let mut acquisitions = timeline.acquisitions.iter();
     let acquiring = acquisitions.any(|one| {

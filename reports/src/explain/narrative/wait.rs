@@ -1,4 +1,4 @@
-//! The part of a [`Story`] that tells why no process gets a lock.
+//! The part of a story that tells why no process gets a lock.
 
 use super::{Story, Weight};
 use crate::judge::finding::Finding;
@@ -6,8 +6,7 @@ use crate::judge::timeline::{Acquisition, KeySpan, Moment};
 use crate::record::history::What;
 
 impl Story<'_, '_> {
-    /// Tells about the last lock before the finding and its end, and about the lock that then
-    /// blocked others.
+    /// Tells about the last lock before the finding, and about the lock that blocked others then.
     pub(super) fn last_lock(&mut self, finding: &Finding) {
         let timeline = self.timeline;
         let begun = timeline.keys.iter().filter(|key| key.from.time <= finding.at);

@@ -1,6 +1,5 @@
-//! Checks that no process waits forever. If a run ends while a process waits and no process holds
-//! the lock, a pending event must be able to wake a process. The simulation records at the end of
-//! the run whether there is such an event ([`What::Silent`]).
+//! Checks that no process waits forever: at the end of a run, a pending event must be able to wake
+//! a process if one waits and none holds the lock ([`What::Silent`]).
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};

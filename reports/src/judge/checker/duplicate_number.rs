@@ -1,6 +1,4 @@
 //! Checks a sequence of numbers: no number is issued twice, and numbers never decrease.
-//!
-//! The guarded value is the last number. A write that the storage accepts issues the number in it.
 
 use super::{Checker, lost_update};
 use crate::judge::finding::{Finding, Kind};

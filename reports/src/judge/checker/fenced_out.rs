@@ -1,6 +1,5 @@
-//! Checks that fencing admits the rightful holder. When the stated bound has passed since the end
-//! of all faults, the storage must not reject the newest acquisition while the servers still have
-//! its lock.
+//! Checks that the storage does not reject the newest acquisition, once the stated bound has passed
+//! since the end of all faults, while the servers still have its lock.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};

@@ -1,10 +1,5 @@
-//! Checks that only the owner releases a lock: no command of a process removes a lock that another
-//! process was granted.
-//!
-//! The owner of a value is the process to which the server granted it last. If the server never
-//! granted it, the last grant of any server counts, because another server removes the lock after a
-//! failover. A thread may remove the lock of another thread of its process, because some locks
-//! regard both as one owner, but not while the other thread uses the lock.
+//! Checks that no process removes a lock that another process was granted. After a failover, the
+//! last grant of any server counts. A thread may remove another thread's lock that is not in use.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -70,8 +65,7 @@ impl Removal {
             .position(|one| one.process.machine() == machine && belongs(one))
     }
 
-    /// Returns whether the process that wrote the value was granted the lock. A process that uses
-    /// GETSET also writes a value if it is refused.
+    /// A process that uses GETSET also writes a value if it is refused.
     fn robs(&self, timeline: &Timeline<'_>) -> bool {
         let Some(theirs) = self.theirs(timeline) else { return false };
         let in_use =

@@ -1,8 +1,5 @@
-//! Checks that no process keeps the lock for longer than the bound in the header. Runs without this
-//! bound are not checked.
-//!
-//! A process keeps the lock while it is in its critical section and its servers have the lock. A
-//! process whose lease has expired does not block others.
+//! Checks that no process keeps the lock for longer than the bound in the header. A process whose
+//! lease has expired does not block others.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
@@ -35,9 +32,8 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     too_long.map(|(section, kept)| finding(section, kept, bound)).collect()
 }
 
-/// Returns when the process stopped keeping the lock: when it left, or when fewer than a quorum of
-/// servers had the lock. Returns `at` if the lock was already lost then. If no grant is recorded,
-/// returns when the process left.
+/// Returns when the process left or, if that is earlier, when fewer than a quorum of servers had
+/// its lock; at the earliest `at`.
 pub(super) fn kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime) -> SimTime {
     let left = section.ends(timeline.end);
     let holder = &timeline.acquisitions[section.acquisition];
@@ -55,8 +51,7 @@ pub(super) fn kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime
     left.min(lost)
 }
 
-/// Follows the replacements of a value by values of the same owner, and returns the last one. A
-/// lock that counts changes its value at each nested acquire.
+/// Returns the last of a series of values of one owner, which a lock that counts changes.
 fn last_of<'t, 'h>(timeline: &'t Timeline<'h>, span: &'t KeySpan<'h>) -> &'t KeySpan<'h> {
     let mut last = span;
     for next in timeline.keys.iter().filter(|next| next.node == span.node) {

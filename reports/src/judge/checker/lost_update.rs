@@ -79,8 +79,7 @@ fn is_read_for(request: &StorageRequest, write: &StorageRequest) -> bool {
     !request.is_accepted_write() && request.accepted && request.acquisition == write.acquisition
 }
 
-/// Returns both acquisitions in the order of their grants. The late write belongs to the earlier
-/// one.
+/// The late write belongs to the acquisition that was granted earlier.
 pub(super) fn clash(
     timeline: &Timeline<'_>,
     first: &StorageRequest,

@@ -1,8 +1,5 @@
 //! Checks a flash sale: the stock never falls below zero, and no more pieces are sold than existed.
-//!
-//! The guarded value is the stock. A write sells the difference between the value that its process
-//! had read and the value that it writes. Two sales that both turn 10 into 9 sell two pieces,
-//! although the stock decreases by one.
+//! Two sales that both turn 10 into 9 sell two pieces.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
@@ -44,8 +41,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
 
 fn finding(timeline: &Timeline<'_>, write: &StorageRequest, sold: i128, stock: i128) -> Finding {
     let what = format!("With {}'s sale, {sold} of {stock} items were sold.", write.process);
-    // The evidence for the excess pieces is the last lost update before, if there is one, and this
-    // write.
+    // The evidence for the excess pieces is the last lost update before, if any, and this write.
     let lost = super::lost_update::CHECKER;
     let cause = (lost.check)(timeline).into_iter().rev().find(|lost| lost.at <= write.moment.time);
     let mut witness: Vec<usize> = cause.iter().flat_map(|lost| lost.witness.clone()).collect();

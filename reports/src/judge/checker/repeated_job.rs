@@ -1,8 +1,5 @@
-//! Checks that each job is done only once, by one process at one time.
-//!
-//! If each job has its own lock, a process that leaves its critical section has done the job. If
-//! all jobs share a lock, a process that sends the write of a number to the storage has done the
-//! job with that number, even if the storage rejects the write.
+//! Checks that each job is done only once. A process has done its job when it leaves its critical
+//! section or, if all jobs share a lock, when it sends its write to the storage.
 
 use super::{Checker, grants_of};
 use crate::judge::finding::{Clash, Finding, Kind};

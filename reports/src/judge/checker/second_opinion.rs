@@ -1,12 +1,7 @@
-//! Compares the checkers of this crate with an independent linearizability checker, on random
-//! correct and incorrect histories.
+//! Compares the checkers with an independent linearizability checker, on random histories.
 //!
-//! A lock is an object with the operations *enter* and *leave*. An operation takes effect at one
-//! moment between its call and its return. A process therefore held the lock at least for the
-//! section `[ok, end)`: its acquire took effect no later than the ok, and its leave no earlier than
-//! the call. An order of the effects that satisfies the model exists exactly if no two sections of
-//! different processes overlap, which `overlap` checks without a search. Fencing tokens are an
-//! object of their own. Linearizability is local, so each object may be judged alone.
+//! A lock is an object with the operations *enter* and *leave*. A linearizable order exists exactly
+//! if no two sections of different processes overlap, which `overlap` checks without a search.
 
 mod histories;
 mod models;
@@ -24,8 +19,7 @@ fn accepts(checker: &Checker, history: &History) -> bool {
     (checker.check)(&Timeline::new(history)).is_empty()
 }
 
-/// Returns how many random histories both checkers accept, and how many they reject. Panics if they
-/// disagree about a history.
+/// Returns how many random histories both checkers accept and reject. Panics if they disagree.
 fn agreed(style: Style, first: &Checker, second: fn(&History) -> bool) -> (u64, u64) {
     let (mut good, mut bad) = (0, 0);
     for number in 0..HISTORIES {
@@ -65,8 +59,7 @@ fn token_regression_agrees_with_a_fenced_lock_whose_tokens_grow() {
     ));
 }
 
-/// If no order of the acquires explains the tokens, the order of the grants does not explain them
-/// either.
+/// If no order of the acquires explains the tokens, the order of the grants does not either.
 #[test]
 fn tokens_that_no_order_of_the_acquires_explains_are_a_regression() {
     let seen = |number| random(Style::Fenced, number);

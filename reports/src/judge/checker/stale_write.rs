@@ -1,7 +1,4 @@
-//! Checks fencing at the storage: when it has served an acquisition, it must not accept writes of
-//! acquisitions that were granted earlier.
-//!
-//! A late write that arrives before the next holder uses the storage is harmless.
+//! Checks fencing at the storage: a write must not follow requests of a later acquisition.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};

@@ -1,9 +1,5 @@
-//! Checks that each waiting process is served after all faults have ended:
-//!
-//! - A waiting process must send something within the bound on silences, unless the lock is taken.
-//!   A process that is silent for longer while the lock is free was not woken.
-//! - If a lock promises an order, a process must not get it before another one that asked earlier
-//!   by more than the bound in the header. Other locks may admit any process first.
+//! Checks that each waiting process is served after all faults have ended. It must not be silent
+//! for too long, and a lock that promises an order must keep that order.
 
 use super::{Checker, deadlock};
 use crate::judge::finding::{Finding, Kind};
@@ -34,8 +30,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Finds processes that were silent while the lock was free. If the run ends in a deadlock,
-/// processes that are still waiting do not count.
+/// Finds processes that were silent while the lock was free, other than those in a deadlock.
 fn asleep(timeline: &Timeline<'_>, healed: Moment) -> Vec<Finding> {
     let is_deadlock = !deadlock::check(timeline).is_empty();
     let silences = timeline.history.events.iter().enumerate();

@@ -1,9 +1,5 @@
 //! Checks progress after all faults have ended: each time that the lock becomes free, a process
-//! must acquire it within the stated bound.
-//!
-//! The probe, a process that runs only for this check, also tries to acquire it. The bound does not
-//! include time in which a process holds the lock. It restarts when the last holder leaves, or when
-//! the servers have lost its lock.
+//! must acquire it within the stated bound. A probe, which runs only for this check, also tries.
 
 use super::held_forever::kept_until;
 use super::{Checker, deadlock};
@@ -41,7 +37,7 @@ pub(crate) enum Progress {
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     let Progress::Stuck(mut findings) = progress(timeline) else { return Vec::new() };
-    // If no event is pending, a wait until the end of the run is reported as a deadlock instead.
+    // A wait without any pending event until the end of the run is a deadlock instead.
     if !deadlock::check(timeline).is_empty() {
         findings.retain(|one| one.at + one.duration < timeline.end);
     }
@@ -78,8 +74,7 @@ struct Gap {
     entered: Option<Moment>,
 }
 
-/// Returns all times in which no process held the lock, and whether a process held it until the
-/// end.
+/// Returns the times without a holder, and whether a process held the lock until the end.
 fn gaps(timeline: &Timeline<'_>, healed: Moment) -> (Vec<Gap>, bool) {
     let mut gaps = Vec::new();
     let mut free_from = healed.time;
@@ -136,9 +131,8 @@ impl Waiting<'_, '_> {
     }
 
     /// Returns whether at least two processes failed in all of their attempts, two or more each,
-    /// although no owner had a quorum of the servers, and no process got the lock until the end. If
-    /// the run had faults, an attempt counts only if it began at least one bound after all faults
-    /// had ended.
+    /// until the end, although no owner had a quorum. Attempts within one bound after the faults do
+    /// not count.
     fn is_used_up(&self) -> bool {
         let settled = match self.timeline.faults.is_empty() {
             true => self.free_from,

@@ -1,5 +1,5 @@
-//! Checks that a lock that promises fencing tokens issues one with each lease. A storage accepts a
-//! request without a token unchecked.
+//! Checks that a lock that promises fencing tokens issues one with each lease, because a storage
+//! accepts a request without a token.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};

@@ -1,6 +1,4 @@
-//! Checks that fencing tokens strictly increase in the order of the grants at the servers.
-//!
-//! Acquisitions without a known grant are not compared, because their order is unknown.
+//! Checks that fencing tokens strictly increase in the order of the known grants at the servers.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};

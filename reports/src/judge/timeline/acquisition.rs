@@ -1,4 +1,4 @@
-//! The [`Acquisition`]s of a run, each with its outcome and grant.
+//! The acquisitions of a run, each with its outcome and grant.
 
 use super::{Moment, acquire_invoked, moments};
 use crate::record::history::{History, What};
@@ -14,7 +14,7 @@ pub struct Acquisition<'h> {
     pub process: Node,
     /// Start of the acquire.
     pub invoked: Moment,
-    /// End of the acquire by an answer or a crash of the process; `None` if it never ended.
+    /// When an answer or a crash of the process ended the acquire; `None` if it never ended.
     pub completed: Option<Moment>,
     /// The outcome of the acquire.
     pub outcome: Outcome,
@@ -35,8 +35,7 @@ pub enum Outcome {
     Granted,
     /// The acquire failed, and the process knows it.
     Refused,
-    /// The process does not know the outcome, or crashed before it learned of it. No critical
-    /// section begins.
+    /// The process does not know the outcome, or crashed before. No critical section begins.
     Unknown,
     /// The acquire had not completed when the history ended.
     Open,
@@ -45,15 +44,13 @@ pub enum Outcome {
 /// The grant of one owner value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Grant {
-    /// The time of the deciding grant: without a quorum the last one, with a quorum the one that
-    /// completed it.
+    /// The time of the grant that completed the quorum or, without a quorum, of the last grant.
     pub moment: Moment,
     /// The server of the deciding grant.
     pub node: Node,
     /// `true` if the server created the value; `false` if the grant relies on an older value.
     pub created: bool,
-    /// Each granting server and its last grant before completion, without those that the process
-    /// withdrew.
+    /// Each granting server and its last grant before completion, except for withdrawn grants.
     pub servers: Vec<(Node, Moment)>,
 }
 

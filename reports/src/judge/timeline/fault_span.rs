@@ -1,4 +1,4 @@
-//! A [`FaultSpan`]: when a fault acted, and on which machines.
+//! A fault as recorded in a history: when it acted, and on which machines.
 
 use super::{Moment, moments};
 use crate::record::history::{History, What};
@@ -35,8 +35,7 @@ impl FaultSpan<'_> {
         self.kind == kind && self.names(node)
     }
 
-    /// Returns how long the fault acted between two times. A fault without a recorded end still
-    /// acts.
+    /// Returns how long the fault acted between two times. Without a recorded end, it still acts.
     pub fn within(&self, from: SimTime, to: SimTime) -> Micros {
         let end = self.to.map_or(to, |end| end.time.min(to));
         end.since(self.from.time.max(from))
@@ -49,7 +48,7 @@ impl FaultSpan<'_> {
 }
 
 /// Returns the end of a fault that loses a message: the process's next completed call, or the end
-/// of all faults. Returns `None` for other faults.
+/// of all faults.
 fn after_loss(history: &History, span: &FaultSpan<'_>) -> Option<Moment> {
     let is_loss = matches!(span.kind.impact(), Impact::LosesReply | Impact::LosesRequest);
     let later = moments(history).skip(span.from.index + 1).filter(|_| is_loss);

@@ -1,16 +1,5 @@
-//! Finds the grant on which each acquisition relies ([`set_grants`]).
-//!
-//! For each server, a ledger has a stack of claims on the current value: the grant that created the
-//! value, and each command of the owner that raised its count or reset its time to live. A claim
-//! ends when the value is removed or, if the value is a count, when the owner lowers it again.
-//!
-//! An acquisition relies on the last claim at each server that is still open when the process
-//! enters. If these are not a quorum (the process was paused until its lease expired), it relies on
-//! the last claim at each server that its own process has not withdrawn. If the lock needs a
-//! quorum, the deciding claim is the one that completes it. For a replicated lock, it is the last
-//! claim, because the server answered that one. A nested acquire that recreates a lost lock relies
-//! on its own claim. Any other nested acquire shares the grant of the outer one, even if it changed
-//! a count.
+//! Finds the grant on which each acquisition relies: the claims at the servers that are open when
+//! the process enters. A claim is the creation of a value, a higher count, or a new time to live.
 
 use super::acquisition::{Acquisition, Grant, Outcome};
 use super::{Moment, moments, owner_and_count};
@@ -60,8 +49,7 @@ pub(super) fn set_grants(history: &History, acquisitions: &mut [Acquisition<'_>]
     }
 }
 
-/// Returns for each acquisition the one that encloses it: the last one that its thread had entered
-/// and not yet left.
+/// Returns for each acquisition the last one that its thread had entered and not yet left.
 fn outer(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Option<usize>> {
     let mut entered: BTreeMap<Node, Vec<usize>> = BTreeMap::new();
     let mut outer = vec![None; acquisitions.len()];
@@ -172,8 +160,7 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// Handles a write of the owner over its own value. If the count is lower, the owner's last
-    /// claim ends.
+    /// Handles a write of the owner over its own value. A lower count ends the owner's last claim.
     fn rewrite(&mut self, owner: &'h str, count: Option<u64>, asked: KeyChange) {
         let Some(standing) = self.standing.get_mut(&asked.server) else { return };
         let lower = count < standing.count;
@@ -198,7 +185,7 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// Adds a claim if the server is a primary. Replicas copy values and grant nothing.
+    /// Replicas copy values and grant nothing, so only primaries add claims.
     fn claim(&mut self, owner: &'h str, asked: KeyChange, did: ClaimKind) {
         if !asked.primary {
             return;
@@ -220,8 +207,7 @@ impl<'h> Ledger<'h> {
     }
 }
 
-/// Returns whether the process may be the owner of the value. At a replica, the process is unknown,
-/// so it may be.
+/// At a replica, the process is unknown, so it may be the owner.
 fn is_own(of: Option<Node>, by: Option<Node>) -> bool {
     of.zip(by).is_none_or(|(of, by)| of == by.machine())
 }
@@ -247,8 +233,7 @@ fn grant_of(
         let anew = own.iter().filter(|claim| while_open(claim) && claim.did == ClaimKind::Create);
         return decided(anew, completed, quorum).or_else(|| Some(outer.clone()));
     }
-    // Prefers values that the acquire wrote. Values that it only extended come next, and older
-    // values last.
+    // Prefers values that the acquire wrote to those that it extended, and these to older values.
     let wrote = |claim: &&Claim| claim.did != ClaimKind::Extend;
     decided(own.iter().filter(|claim| while_open(claim)).filter(wrote), completed, quorum)
         .or_else(|| decided(own.iter().filter(|claim| while_open(claim)), completed, quorum))
@@ -279,8 +264,7 @@ fn under_several_names(
     decided(own.iter(), completed, quorum)
 }
 
-/// Returns the grant from the claims that are open when the process enters. If they do not suffice,
-/// all claims count.
+/// If the claims that are open when the process enters do not suffice, all claims count.
 fn decided<'c>(
     claims: impl DoubleEndedIterator<Item = &'c Claim>,
     entered: Moment,

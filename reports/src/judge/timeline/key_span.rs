@@ -1,4 +1,4 @@
-//! The periods in which a server had a value of the lock's key, as [`KeySpan`]s.
+//! The periods in which a server had a value of the lock's key.
 
 use super::{Moment, moments};
 use crate::record::history::{Change, History, What};
@@ -14,17 +14,15 @@ pub struct KeySpan<'h> {
     pub value: Option<&'h str>,
     /// The process that requested the value; `None` on a replica.
     pub by: Option<Node>,
-    /// The process to which the server or its primary granted the value, and when; `None` if not
-    /// recorded.
+    /// The process to which the value was granted, and when, if recorded.
     pub granted: Option<(Node, Moment)>,
     /// Start of the span.
     pub from: Moment,
     /// Times at which commands set the time to live, in order; empty for copies on replicas.
     pub set: Vec<Moment>,
-    /// End of the last lease by a correct clock; `None` without a lease or a record of it.
+    /// End of the last lease by a correct clock, if there is one and it is recorded.
     pub runs_out: Option<SimTime>,
-    /// The end of the value and its reason; `None` if the value still existed at the end of the
-    /// history.
+    /// The end of the value and its reason; `None` if it existed at the end of the history.
     pub to: Option<(Moment, KeyEnd)>,
 }
 
@@ -104,9 +102,8 @@ pub(crate) fn of_key<'h>(history: &'h History, wanted: &str) -> Vec<KeySpan<'h>>
 struct Origins(BTreeMap<Node, usize>);
 
 impl Origins {
-    /// Returns the grant that a replica has copied. A replica copies grants in order, often with
-    /// the same value. The copy is of the next grant of the same primary, or of the latest grant if
-    /// another server has granted the value since.
+    /// Returns the grant that a replica has copied: the next one of the same primary, or the latest
+    /// one if another server has granted the value since.
     fn of_copy(
         &mut self,
         spans: &[KeySpan<'_>],

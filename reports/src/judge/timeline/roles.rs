@@ -1,4 +1,4 @@
-//! The recorded [`Roles`]: when each server was a primary, and which primaries Sentinels named.
+//! The recorded roles: when each server was a primary, and which primaries Sentinels named.
 
 use super::{Moment, moments};
 use crate::record::history::{History, Turn, What};
@@ -20,8 +20,7 @@ struct Primary {
 }
 
 impl Roles {
-    /// Reads the roles from a history. Histories of older versions record roles only in changes of
-    /// keys.
+    /// Histories of older versions record roles only in changes of keys.
     pub(super) fn new(history: &History) -> Roles {
         let mut roles = Roles::default();
         let mut replicas = BTreeSet::new();
@@ -75,8 +74,7 @@ impl Roles {
         }
     }
 
-    /// Returns when the server was promoted. Returns `None` if it was a replica at the time, or a
-    /// primary from the start.
+    /// Returns `None` if the server was a replica at the time, or a primary from the start.
     pub(crate) fn promoted(&self, node: Node, at: Moment) -> Option<Moment> {
         let is_then = |one: &&Primary| {
             one.since.is_none_or(|since| since <= at) && one.until.is_none_or(|until| at < until)
@@ -84,7 +82,7 @@ impl Roles {
         self.primaries.iter().filter(is_then).find(|one| one.node == node)?.since
     }
 
-    /// Returns how long there was no primary. Returns zero if the first primary is not known.
+    /// Returns how long there was no primary; zero if the first primary is not known.
     pub(crate) fn without_primary(&self, from: SimTime, until: SimTime) -> Micros {
         self.sum(from, until, |at| self.primaries_at(at).next().is_none())
     }

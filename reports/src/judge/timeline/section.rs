@@ -1,5 +1,4 @@
-//! The critical sections of a history. A section begins with an acquire's ok and ends with a
-//! release, a noticed loss, or a crash.
+//! The critical sections of a history, from the ok of an acquire to a release, a loss or a crash.
 
 use super::{Acquisition, Moment, Outcome, moments};
 use crate::record::history::{Action, Event, History, What};
@@ -35,8 +34,7 @@ pub enum SectionEnd {
 }
 
 impl Section {
-    /// Returns the end of the critical section. If it was still open, returns the end of the
-    /// history.
+    /// Returns the end of the critical section or, if it was open, of the history.
     pub fn ends(&self, history_end: SimTime) -> SimTime {
         self.to.map_or(history_end, |to| to.time)
     }
@@ -53,8 +51,7 @@ impl Section {
     }
 }
 
-/// Returns all critical sections, ordered by start. Sections nest, so a release ends the last
-/// section of its thread.
+/// Sections nest, so a release ends the last section of its thread.
 pub(super) fn all(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Section> {
     let granted: BTreeMap<usize, usize> = acquisitions
         .iter()

@@ -1,4 +1,4 @@
-//! The requests that the storage answered, as [`StorageRequest`]s.
+//! The requests that the storage answered.
 
 use super::{Moment, moments};
 use crate::record::history::{Access, History, What};
@@ -37,7 +37,7 @@ impl StorageRequest {
     }
 }
 
-/// Returns the requests in the order of the answers. A repeated request counts once.
+/// A repeated request counts once.
 pub(super) fn all(history: &History, by_operation: &BTreeMap<u64, usize>) -> Vec<StorageRequest> {
     let mut seen = BTreeSet::new();
     let mut log = Vec::new();

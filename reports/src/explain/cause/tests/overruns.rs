@@ -1,5 +1,4 @@
-//! Tests of the causes of holders that are still in their critical section when their lease
-//! expires.
+//! Tests of the causes of holders that are in their critical section when their lease expires.
 
 use super::*;
 use crate::record::story::KEY;
@@ -101,9 +100,8 @@ fn an_answer_that_took_most_of_the_lease_is_latency() {
     assert_eq!(overlap(story), Cause::Latency);
 }
 
-/// Returns the cause of a violation at a server that counts in whole seconds. Client 1 gets the
-/// lock at 1 ms and requests a lease of 10 s, of which the server grants `given` milliseconds.
-/// Client 2 gets the lock at 9.6 s.
+/// Returns the cause at a server that counts in whole seconds. Client 1 gets the lock at 1 ms for
+/// `given` of 10,000 ms, and client 2 gets it at 9.6 s.
 fn coarse(given: u64, left: u64, how: impl FnOnce(Story) -> Story) -> Cause {
     let story = how(Story::new().ttl(10_000).takes(1, 1, "a")).takes(9_600, 2, "b");
     let story = story.with_recorded_leases_of(Micros::from_millis(given)).at_servers();

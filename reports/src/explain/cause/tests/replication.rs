@@ -22,8 +22,7 @@ fn a_replica_that_had_the_lock_and_let_it_run_out_early_did_so_by_a_clock() {
     let story = Story::new().takes(1, 1, "a").replicated(2, 2, "a").expires_at(3, 2, "a");
     let story = story.grants_at(4, 2, 2, "b").hears(4, 2, "b").releases(6, 1).releases(7, 2);
     assert_eq!(overlap(story.clone()), Cause::Unexplained);
-    // The replica's clock was stepped first. Then it received the key with its absolute expiry
-    // time.
+    // The replica received the key and its absolute expiry time after its clock was stepped.
     assert_eq!(overlap(story.fault_began(0, 1, "clock-jump", &[Node::Redis(2)])), Cause::ClockJump);
 }
 
@@ -194,8 +193,7 @@ fn a_late_copy_of_an_earlier_lock_that_a_replica_removes_is_not_how_the_later_on
 
 #[test]
 fn who_was_let_in_by_a_copy_of_its_own_loses_that_as_any_lock() {
-    // No server grants the second lock to client 1, because the new primary still has the first
-    // one.
+    // The new primary still has the first lock, so no server grants the second.
     let story = |removed: bool| {
         let story = Story::new().takes(1, 1, "a").replicated(2, 2, "a").leaves(3, 1).left(4, 1);
         let story = story.acquires(5, 1).hears(6, 1, "a");

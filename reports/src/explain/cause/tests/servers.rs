@@ -342,7 +342,6 @@ fn a_renewal_that_puts_an_earlier_lock_over_another_one_is_an_orphan_renewal() {
     assert_eq!(written("d"), Cause::Interleaving, "it never had that lock");
 }
 
-/// Returns the cause and the sentence of an overlap of clients 1 and 2.
 fn unseen_overlap(story: Story) -> (Cause, String) {
     let history = story.releases(40, 1).releases(41, 2).build();
     let timeline = Timeline::new(&history);

@@ -5,8 +5,7 @@ use crate::judge::timeline::{FaultSpan, Timeline};
 use crate::record::history::Keeping;
 use fencepost_faults::Impact;
 
-/// Returns whether a wrong clock explains why a released row seems locked. The owner writes the
-/// release time by its own clock, and a process of the finding compares it with another clock.
+/// The owner writes the release time by its clock, and a waiting process compares it with its own.
 pub(super) fn clocks_differ(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     timeline.history.header.kept_as == Some(Keeping::RowByClients)
         && wrong_clock(timeline, finding).is_some()

@@ -12,7 +12,7 @@ use crate::record::history::{Change, What};
 use fencepost_faults::{Node, SimTime};
 use std::collections::BTreeMap;
 
-/// Minimum number of extensions that count as renewals. A smaller number may be retries.
+/// Fewer extensions than this may be retries.
 const RENEWALS_MIN: usize = 3;
 
 pub(super) fn of_holder(
@@ -27,8 +27,7 @@ pub(super) fn of_holder(
     if died { Some(Standstill::OwnerDied) } else { lost_by(timeline, holder) }
 }
 
-/// Returns why the owner of a lock has not released it: it crashed, gave up its call, does not know
-/// of the grant, or its release was lost or left the lock behind.
+/// Returns why the owner of a lock has not released it, such as a crash or a lost release.
 pub(super) fn of_owner(
     timeline: &Timeline<'_>,
     span: &KeySpan<'_>,
@@ -82,9 +81,8 @@ fn is_unheard(owner: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
     !is_own && owner.completed.is_some_and(|told| span.from < told)
 }
 
-/// Returns why a server still has a lock although its owner's release succeeded. A value from
-/// before the release: with a quorum, the release did not reach this server. A value from after it:
-/// a late command of the owner wrote it, or had raised the count that the release lowered.
+/// Returns why a server still has a lock although its owner's release succeeded: the release did
+/// not reach this server, or a late command of the owner wrote the lock again.
 fn left_behind(
     timeline: &Timeline<'_>,
     owner: &Acquisition<'_>,

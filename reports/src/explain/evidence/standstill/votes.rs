@@ -1,5 +1,4 @@
-//! Finds processes that each got only some of the servers, and locks that their attempts left
-//! behind.
+//! Finds processes that each got only some of the servers, and locks that they left behind.
 
 use super::Standstill;
 use super::owner::{of_owner, unaware};
@@ -10,8 +9,7 @@ use crate::record::history::Change;
 use fencepost_faults::{Node, SimTime};
 use std::collections::BTreeSet;
 
-/// Returns whether several processes each got and released a part of the servers. The servers of
-/// all parts together are a quorum.
+/// Returns whether several processes each got and released a part of a quorum of servers.
 pub(super) fn votes_are_split(timeline: &Timeline<'_>, Period { from, until }: Period) -> bool {
     let quorum = usize::from(timeline.history.header.quorum);
     let given_back = |span: &&KeySpan<'_>| {
@@ -31,8 +29,7 @@ pub(super) fn votes_are_split(timeline: &Timeline<'_>, Period { from, until }: P
     quorum > 1 && processes.len() > 1 && servers.len() >= quorum
 }
 
-/// Returns why a quorum of the servers had unused locks for most of the period; `None` if they had
-/// not.
+/// Returns why a quorum of the servers had unused locks for most of the period, if they had.
 pub(super) fn of_standing_votes(timeline: &Timeline<'_>, span: Period) -> Option<Standstill> {
     let quorum = usize::from(timeline.history.header.quorum);
     let votes: Vec<&KeySpan<'_>> = mostly(timeline, span).collect();
@@ -60,8 +57,7 @@ fn was_given_up(timeline: &Timeline<'_>, vote: &KeySpan<'_>, until: SimTime) -> 
     })
 }
 
-/// Returns whether the value was written and ended during an acquire. Some locks change a counter
-/// in a release, which is no attempt.
+/// A counter that a release changed is no attempt.
 fn is_attempt(timeline: &Timeline<'_>, span: &KeySpan<'_>, ended: Moment) -> bool {
     timeline.acquisitions.iter().any(|one| {
         Some(one.process) == span.by

@@ -1,7 +1,6 @@
 //! The groups of locks to which sentences in sources apply.
 
-/// Locks with a lease on one primary and without tokens. They release by a script or after a check
-/// of the owner.
+/// Locks with a lease on one primary and without tokens, released by a script or after a check.
 pub(super) const COMPARING: &[&str] = &[
     "set-px-get-del", "thread-id-get-del", "setnx-stale-compare", "setnx-getset-owner",
     "setnx-getset-expiry-owner", "jedis-getset-owner", "checked", "lua-extend",
@@ -9,8 +8,7 @@ pub(super) const COMPARING: &[&str] = &[
     "watchdog", "watchdog-capped", "watchdog-expire", "watchdog-resurrecting",
     "watchdog-unstopped", "redisson", "redisson-fair", "redisson-lease", "spring-registry",
 ];
-/// Locks with a lease on one primary and without tokens. They release by DEL without a check of the
-/// owner.
+/// Locks with a lease on one primary and without tokens, released by DEL without a check.
 pub(super) const PLAIN_DELETE: &[&str] = &[
     "set-ex-del", "setnx-expire", "setnx-stale-del", "setnx-getset", "setnx-getset-nil",
     "setnx-getset-seconds", "setnx-getset-server-time", "jedis-getset",

@@ -9,8 +9,7 @@ use rand_core::Rng;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Style {
     Plain,
-    /// The lock sometimes admits a process too early, and holders acquire it again while they hold
-    /// it.
+    /// The lock sometimes admits a process too early, and holders acquire it again.
     Nested,
     Fenced,
     Careless,

@@ -1,4 +1,4 @@
-//! Sequential models of locks, such as [`Mutex`].
+//! Sequential models of locks.
 
 use fencepost_faults::Node;
 use stateright::semantics::SequentialSpec;
@@ -29,7 +29,7 @@ pub(super) struct OwnerAware {
     owner: Option<Node>,
 }
 
-/// A re-entrant lock. It is free if the owner has released it as often as it acquired it.
+/// A re-entrant lock, which is free if the owner has released it as often as it acquired it.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Reentrant {
     owner: Option<(Node, usize)>,
@@ -103,7 +103,7 @@ impl SequentialSpec for Tokens {
     type Op = Op;
     type Ret = Ret;
 
-    /// Returns an arbitrary result, because a token that no process has learned is not constrained.
+    /// A token that no process has learned is not constrained.
     fn invoke(&mut self, _: &Op) -> Ret {
         Ret::Refused
     }

@@ -1,14 +1,7 @@
 //! Passes the calls and returns of a history to stateright's [`LinearizabilityTester`].
 //!
-//! - An acquire lasts from its invocation to its ok. An acquire with an unknown outcome is called
-//!   but never returns. A failed acquire did not happen.
-//! - A leave is called when a release is invoked, a loss is noticed, or the process crashes. It
-//!   returns when the release completes, or immediately after a noticed loss. After a crash, it
-//!   never returns.
-//! - A process that does not know the outcome of an operation continues as another thread, because
-//!   a thread can have only one operation at a time.
-//! - Critical sections are half-open: if one ends when another begins, the leave comes first, and
-//!   an empty critical section is ignored.
+//! Operations with an unknown outcome never return, and their process continues as another thread.
+//! At the same time, a leave comes before an enter, and an empty critical section is ignored.
 
 use super::models::{Op, OwnerAware, Ret};
 use crate::record::history::{Action, Change, History, What};
@@ -39,7 +32,7 @@ where
     is_consistent(Model::default(), &reader.into_spans(end))
 }
 
-/// Returns whether the tokens are correct if a counter issued each of them at its grant.
+/// Returns whether a counter could have issued each token at its grant.
 pub(super) fn tokens_at_grants<Model>(history: &History) -> bool
 where
     Model: SequentialSpec<Op = Op, Ret = Ret> + Clone + Default,
@@ -60,8 +53,7 @@ where
     model.is_valid_history(granted.filter_map(heard).map(|token| (Op::Issue, Ret::Token(token))))
 }
 
-/// Returns whether the tokens are correct if a counter issued each of them at some time in its
-/// acquire.
+/// Returns whether a counter could have issued each token at some time in its acquire.
 pub(super) fn tokens_of_acquires<Model>(history: &History) -> bool
 where
     Model: SequentialSpec<Op = Op, Ret = Ret> + Clone + Default,
@@ -85,8 +77,7 @@ where
     is_consistent(Model::default(), &spans)
 }
 
-/// Returns whether the recorded changes of the key are those of a mutex that only its owner can
-/// release.
+/// Returns whether the changes of the key are those of a mutex that only its owner can release.
 pub(super) fn server_key(history: &History) -> bool {
     let op = |what: &What| match what {
         What::Server { change: Change::Granted, by: Some(by), .. } => Some(Op::Enter(*by)),
@@ -130,8 +121,7 @@ impl Reader {
             What::Ok { operation, .. } => self.completed(now, node, *operation, true),
             What::Fail { operation, .. } => self.completed(now, node, *operation, false),
             What::Info { .. } => self.unknown(node),
-            // The process has no open operation that could report the loss. Another thread leaves
-            // for it.
+            // The process has no open operation, so another thread leaves for it.
             What::Lost => {
                 self.leave(now, (node, u32::MAX), usize::MAX, Some((now, Ret::Done)));
             }
@@ -208,8 +198,7 @@ fn entered((thread, call, ok): (Thread, At, At)) -> Span {
     Span { thread, op: Op::Enter(thread.0), call, ret: Some((ok, Ret::Done)) }
 }
 
-/// Returns whether the operations are consistent with the model in the order of time. At equal
-/// times, leaves come before enters.
+/// Returns whether the operations fit the model in the order of time, leaves before enters.
 fn is_consistent<Model>(model: Model, spans: &[Span]) -> bool
 where
     Model: SequentialSpec<Op = Op, Ret = Ret> + Clone,

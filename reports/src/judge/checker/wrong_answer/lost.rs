@@ -1,9 +1,5 @@
-//! Checks reported losses: the lease of the process must not continue, and the process must have
-//! had a lock that it could lose.
-//!
-//! A cautious library reports a loss when the lease ends according to the renewals that it knows
-//! of. A renewal whose reply was lost may have extended the lease. Therefore only renewals count
-//! whose replies no fault can have affected.
+//! Checks reported losses: the lease of the process must not continue, and it must have had a lock.
+//! Only renewals count whose replies no fault can have affected.
 
 use super::{finding, gone_elsewhere, may_be_another_server, never_expires};
 use crate::judge::finding::Finding;
@@ -56,8 +52,7 @@ fn while_it_stands(timeline: &Timeline<'_>, section: &Section, told: Moment) -> 
     })
 }
 
-/// Returns whether at least a tenth of the lease is left, counted from the last renewal whose reply
-/// no fault can have affected.
+/// Returns whether a tenth of the lease is left, counted from the last undisturbed renewal.
 fn outlasts(timeline: &Timeline<'_>, span: &KeySpan<'_>, process: Node, told: Moment) -> bool {
     if never_expires(timeline, span) {
         return true;
