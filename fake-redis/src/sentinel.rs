@@ -77,19 +77,15 @@ impl SentinelConfig {
 /// The periods of `sentinel.c` in milliseconds, such as `sentinel_info_period`.
 pub(crate) mod period {
     pub(crate) const INFO_MS: i64 = 10_000;
-    /// Period of INFO during a failover (`sentinelSendPeriodicCommands`).
     pub(crate) const INFO_URGENT_MS: i64 = 1_000;
-    /// `sentinel_ping_period`, also the shortest time between two connection attempts.
+    /// Value of `sentinel_ping_period`, also the shortest time between two connection attempts.
     pub(crate) const PING_MS: i64 = 1_000;
     pub(crate) const ASK_MS: i64 = 1_000;
     pub(crate) const PUBLISH_MS: i64 = 2_000;
     pub(crate) const TILT_TRIGGER_MS: i64 = 2_000;
     pub(crate) const TILT_MS: i64 = 30_000;
-    /// `sentinel_slave_reconf_timeout`
     pub(crate) const RECONFIGURE_MS: i64 = 10_000;
-    /// `sentinel_min_link_reconnect_period`
     pub(crate) const LINK_MS_MIN: i64 = 15_000;
     pub(crate) const ELECTION_MS: i64 = 10_000;
-    /// `SENTINEL_MAX_DESYNC`
     pub(crate) const DESYNC_MS_MAX: u64 = 1_000;
 }

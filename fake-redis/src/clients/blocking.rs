@@ -11,12 +11,11 @@ use crate::state::timers::Timer;
 use fencepost_machine::WallTime;
 
 impl Call<'_> {
-    /// Runs the command, or blocks the client. A transaction or script does not wait.
     pub(crate) fn block(&mut self, wait: Wait<Attempt>) -> Result<(), CommandError> {
         if (wait.attempt)(self)? {
             return Ok(());
         }
-        // Within EXEC, the client's last command is EXEC.
+        // Within EXEC, the last command that the client sent is EXEC.
         let name = self.arg(0).to_ascii_lowercase();
         let client = self.client();
         let is_in_exec =
@@ -103,7 +102,7 @@ impl Server {
         self.unblock(client, reply);
     }
 
-    /// Implements `disconnectAllBlockedClients`, which a primary calls when it is demoted.
+    /// A primary calls this when it is demoted (`disconnectAllBlockedClients`).
     pub(crate) fn disconnect_blocked(&mut self) {
         for Waiting { client, .. } in self.blocking.take_all() {
             let mut reply = self.reply_for(client);

@@ -7,7 +7,6 @@ use crate::state::server::Server;
 use crate::state::timers::Timer;
 use fencepost_machine::{ConnectionId, Output, WallTime};
 
-/// Returns the output limit of a client. A replica may need the whole backlog.
 fn limit_of(client: &Client, limits: &OutputLimits, backlog_size: usize) -> OutputLimit {
     let mut limit = match client.role() {
         Role::Replica => limits.replica,

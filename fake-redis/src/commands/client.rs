@@ -84,8 +84,7 @@ fn info(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Describes a client as CLIENT LIST does, with 0 for sizes that are not modelled
-/// (`catClientInfoString` in networking.c).
+/// Shows 0 for sizes that are not modelled (`catClientInfoString` in networking.c).
 fn describe(call: &Call<'_>, key: ClientKey) -> String {
     let server = &*call.server;
     let client = server.client(key);

@@ -57,8 +57,7 @@ pub(crate) fn peek<'c, C: Collection + 'c>(
     C::of(&entry.value).map(Some).ok_or(WRONG_TYPE)
 }
 
-/// Changes a collection. If `change` reports a modification, publishes `event` and removes a
-/// collection that is now empty.
+/// If `change` reports a modification, publishes `event` and removes an empty collection.
 pub(crate) fn edit<C: Collection, T>(
     call: &mut Call<'_>,
     key: &[u8],

@@ -64,8 +64,8 @@ fn delete(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Handles DELEX (Redis 8.4), which deletes a key always, or only if its string equals a value
-/// (IFEQ) or differs from it (IFNE). The conditions on digests are not modelled.
+/// Deletes a key always, or only if its string equals (IFEQ) or differs from (IFNE) a value (Redis
+/// 8.4). The conditions on digests are not modelled.
 fn delete_if(call: &mut Call<'_>) -> CommandResult {
     if !matches!(call.args.len(), 2 | 4) {
         return Err(CommandError::fixed("ERR wrong number of arguments for 'delex' command"));
@@ -129,8 +129,7 @@ fn keys(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Handles RANDOMKEY. A primary deletes an expired key and draws again, and a replica stops after a
-/// number of tries (`dbRandomKey`).
+/// A primary deletes an expired key and draws again; a replica stops in the end (`dbRandomKey`).
 fn randomkey(call: &mut Call<'_>) -> CommandResult {
     const TRIES_MAX: usize = 100;
     for _ in 0..TRIES_MAX {
@@ -172,7 +171,7 @@ fn rename_unless_taken(
     if from == to || !may(target.is_some()) {
         return Ok(may(target.is_some()));
     }
-    // Clients that track both keys are notified of the removal first.
+    // A client that tracks both keys is notified of the removal first.
     let Some(entry) =
         call.server.find(db, from).and_then(|position| call.server.remove(db, position))
     else {

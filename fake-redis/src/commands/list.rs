@@ -304,7 +304,6 @@ pub(super) struct Route {
     pub(super) to: End,
 }
 
-/// Returns `None` if the source is empty. Each key must contain a list or be missing.
 pub(super) fn shift(
     call: &mut Call<'_>,
     (source, target): (&[u8], &[u8]),
@@ -369,8 +368,7 @@ pub(super) struct Several<'a> {
     pub(super) count: usize,
 }
 
-/// Parses the arguments of LMPOP and similar commands from the number of keys on, which is at
-/// `first` (`lmpopGenericCommand`).
+/// The number of keys is at `first` (`lmpopGenericCommand`).
 pub(super) fn parse_several<'a>(
     call: &Call<'a>,
     first: usize,

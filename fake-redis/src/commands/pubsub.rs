@@ -44,7 +44,6 @@ pub(crate) static COMMANDS: &[Command] = &[
     ),
 ];
 
-/// Channels and patterns count together, shard channels separately.
 fn count_of(server: &Server, key: ClientKey, kind: Kind) -> usize {
     let subscriptions = server.client(key).subscriptions();
     match kind {

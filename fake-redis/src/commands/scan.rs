@@ -59,7 +59,6 @@ pub(super) fn parse_options(
     Ok(parsed)
 }
 
-/// Returns the positions visited in one step, in descending order, and the next cursor.
 pub(super) fn step(cursor: usize, count: usize, length: usize) -> (std::ops::Range<usize>, usize) {
     let end = if cursor == 0 { length } else { cursor.min(length) };
     let start = end.saturating_sub(count);

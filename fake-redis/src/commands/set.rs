@@ -90,7 +90,6 @@ enum Word {
     IfNe,
 }
 
-/// Parses the options of SET or GETEX (`parseExtendedStringArgumentsOrReply` in t_string.c).
 #[inline(always)]
 fn parse_options<'a>(
     args: Args<'a>,
@@ -194,7 +193,6 @@ const fn packed(word: &[u8]) -> u64 {
     packed
 }
 
-/// Returns the expiry in wall-clock milliseconds (`getExpireMillisecondsOrReply` in t_string.c).
 #[inline]
 pub(crate) fn expiry_instant(
     call: &Call<'_>,
@@ -285,7 +283,6 @@ pub(super) fn holds(
     Ok(position.is_some() && text == wanted)
 }
 
-/// Propagates SET without GET and without its conditions (`setGenericCommand` in t_string.c).
 fn state_plainly(call: &mut Call<'_>) {
     let mut parts: Vec<&[u8]> = call.args.up_to(3).iter().collect();
     let mut rest = call.args.from(3).iter();

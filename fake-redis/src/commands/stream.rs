@@ -34,9 +34,7 @@ enum Order {
 
 #[derive(Clone, Copy)]
 enum Wanted {
-    /// The argument `*`.
     Next,
-    /// The argument `ms-*`.
     NextOf(u64),
     Exactly(StreamId),
 }
@@ -74,7 +72,6 @@ fn parse_id(text: &[u8], missing: u64) -> Result<StreamId, CommandError> {
     id.map(|(ms, sequence)| StreamId { ms, sequence }).ok_or(INVALID_STREAM_ID)
 }
 
-/// Parses the options of XADD and XTRIM (`streamParseAddOrTrimArgsOrReply`).
 fn parse_options(call: &Call<'_>, adds: bool) -> Result<Options, CommandError> {
     let (mut options, mut limit) = (Options::default(), None);
     let (count, mut index) = (call.args.len(), 2);
@@ -256,7 +253,6 @@ fn outcome(stream: &Stream, trim: Trim) -> String {
     }
 }
 
-/// Propagates the command with the chosen identifier and with an exact trim.
 fn state(call: &mut Call<'_>, options: &Options, kept: Option<String>, id: Option<(usize, &[u8])>) {
     let mut parts: Vec<&[u8]> = call.args.iter().collect();
     if let Some((place, id)) = id {
@@ -315,8 +311,7 @@ fn xdel(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Parses the end of a range; `None` if an excluded end leaves nothing beyond it
-/// (`streamParseIntervalIDOrReply`).
+/// Returns `None` if an excluded end leaves nothing beyond it (`streamParseIntervalIDOrReply`).
 fn parse_end(
     text: &[u8],
     missing: u64,

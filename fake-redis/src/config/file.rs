@@ -17,7 +17,6 @@ pub(crate) fn write(config: &NodeConfig) -> Bytes {
     Bytes::from(lines.concat())
 }
 
-/// Reads the file on top of `started`, the initial configuration. Unknown lines are ignored.
 pub(crate) fn read(file: &[u8], started: NodeConfig) -> NodeConfig {
     let mut config = NodeConfig { replica_of: None, ..started };
     for line in file.split(|byte| *byte == b'\n') {
@@ -30,8 +29,7 @@ pub(crate) fn read(file: &[u8], started: NodeConfig) -> NodeConfig {
             }
             [name, value] => {
                 if let Some(parameter) = parameters::find(name) {
-                    // No error can occur, because the file contains only values that `CONFIG SET`
-                    // accepts.
+                    // Any value in the file was accepted by `CONFIG SET`, so no error can occur.
                     let _ = parameter.change.apply(&mut config, value);
                 }
             }

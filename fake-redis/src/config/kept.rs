@@ -4,7 +4,6 @@ use crate::config::parameters::Refusal;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// Default values of redis.conf in Redis 7.0.
 const DEFAULTS: &[(&str, &str)] = &[
     ("appendfilename", "appendonly.aof"),
     ("dbfilename", "dump.rdb"),

@@ -36,7 +36,6 @@ pub(crate) fn parse(mut limits: OutputLimits, value: &str) -> Result<OutputLimit
     Ok(limits)
 }
 
-/// Parses a number of bytes (`memtoull` in util.c).
 pub(crate) fn parse_memory(value: &str) -> Option<u64> {
     let digits = value.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = value.split_at(digits);

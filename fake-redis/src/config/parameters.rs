@@ -305,7 +305,6 @@ fn text(password: Option<&Bytes>) -> String {
     password.map(|password| String::from_utf8_lossy(password).into_owned()).unwrap_or_default()
 }
 
-/// An empty text removes the password.
 fn password(value: &str) -> Option<Bytes> {
     (!value.is_empty()).then(|| Bytes::copy_from_slice(value.as_bytes()))
 }

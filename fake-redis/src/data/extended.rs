@@ -3,7 +3,6 @@
 
 use std::cmp::Ordering;
 
-/// Redis's limit on the text of a number.
 const TEXT_LENGTH_MAX: usize = 5 * 1024;
 /// Decimal exponent beyond which a `long double` is infinite or zero.
 const DECIMAL_EXPONENT_MAX: i64 = 5_000;

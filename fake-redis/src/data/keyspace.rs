@@ -50,7 +50,6 @@ impl Database {
         self.memory
     }
 
-    /// Returns the position of a key, which is valid until any key is removed.
     pub(crate) fn find(&self, key: &[u8]) -> Option<usize> {
         self.entries.get_index_of(key)
     }

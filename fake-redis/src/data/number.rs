@@ -1,6 +1,6 @@
 //! Parses and formats numbers as Redis does.
 
-/// Refuses spaces, a plus sign, leading zeros and `-0` (`string2ll` in util.c).
+/// Parses an integer without spaces, a plus sign, leading zeros or `-0` (`string2ll` in util.c).
 pub(crate) fn parse_integer(text: &[u8]) -> Option<i64> {
     if text == b"0" {
         return Some(0);
@@ -61,7 +61,7 @@ pub(crate) fn c_string(text: &[u8]) -> &[u8] {
     text.split(|byte| *byte == 0).next().unwrap_or_default()
 }
 
-/// Refuses leading spaces, NaN, overflow and underflow (`getDoubleFromObject`).
+/// Parses a double without leading spaces, NaN, overflow or underflow (`getDoubleFromObject`).
 pub(crate) fn parse_double(text: &[u8]) -> Option<f64> {
     let value = whole_double(text)?;
     let is_in_range = if value == 0.0 {
@@ -72,8 +72,7 @@ pub(crate) fn parse_double(text: &[u8]) -> Option<f64> {
     is_in_range.then_some(value)
 }
 
-/// Parses the bound of a score range like `strtod`, which accepts empty text and overflow, and
-/// stops at a NUL byte.
+/// Parses the bound of a score range like `strtod`, up to a NUL byte.
 pub(crate) fn parse_score_bound(text: &[u8]) -> Option<f64> {
     let text = c_string(text);
     if text.is_empty() {

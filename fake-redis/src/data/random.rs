@@ -14,7 +14,6 @@ impl Random {
         Random(ChaCha8Rng::from_seed(key))
     }
 
-    /// Returns a number below `bound`, which must not be 0, with a negligible bias.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.0.next_u64()) * bound as u128) >> 64) as usize
     }

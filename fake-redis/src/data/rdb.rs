@@ -27,7 +27,6 @@ mod kind {
     pub(super) const SET: u8 = 2;
     pub(super) const HASH: u8 = 4;
     pub(super) const SORTED_SET: u8 = 5;
-    /// A stream whose nodes are listpacks, as in Redis 5.0 (`STREAM_LISTPACKS`).
     pub(super) const STREAM: u8 = 15;
 }
 
@@ -43,7 +42,6 @@ pub(crate) struct SavedKey {
     pub(crate) db: usize,
     pub(crate) key: Vec<u8>,
     pub(crate) value: Value,
-    /// In wall-clock milliseconds; `None` means never.
     pub(crate) expires_at_ms: Option<i64>,
 }
 

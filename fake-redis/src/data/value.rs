@@ -18,7 +18,6 @@ use rustc_hash::FxBuildHasher;
 const LISTED_FIELDS_MAX: usize = 512;
 const LISTED_VALUE_LENGTH_MAX: usize = 64;
 
-/// The value of a key. Collections are boxed so that entries are cheap to move.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Value {
     String(Vec<u8>),

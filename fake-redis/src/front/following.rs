@@ -74,7 +74,6 @@ impl Server {
         let words: Vec<&[u8]> = request.args().iter().collect();
         self.apply_replicated(&words);
         self.outbox.count_command();
-        // The command itself may have closed the link.
         if self.replication.is_link_up() {
             self.replication.give_back(request);
             if !self.client(ClientKey::PRIMARY).transaction.is_open() {

@@ -9,14 +9,13 @@ use crate::state::timers::Timer;
 use fencepost_machine::KeyChange;
 
 impl Server {
-    /// Returns whether a key with this deadline must be deleted now, which is never the case on a
-    /// replica or during loading (`checkAlreadyExpired`).
+    /// Returns whether a key with this deadline is deleted now (`checkAlreadyExpired`).
     pub(crate) fn is_past_deadline(&self, at_ms: i64) -> bool {
         at_ms <= self.now_ms() && !self.life.is_loading() && !self.is_replica()
     }
 
-    /// Returns the position of a key. A primary deletes an expired key, and a replica hides it, but
-    /// not from the primary's stream (`expireIfNeeded` in db.c).
+    /// A primary deletes an expired key, and a replica hides it, except from the primary's stream
+    /// (`expireIfNeeded` in db.c).
     pub(crate) fn find(&mut self, db: usize, key: &[u8]) -> Option<usize> {
         let database = self.keyspace.database(db);
         let position = database.find(key)?;
@@ -33,7 +32,6 @@ impl Server {
         None
     }
 
-    /// The access counts as a use of the key, and as a hit or a miss.
     pub(crate) fn read(&mut self, db: usize, key: &[u8]) -> Option<&Entry> {
         match self.find(db, key) {
             Some(position) => {
@@ -133,7 +131,6 @@ impl Server {
         self.remove_as(db, position, KeyChange::Removed)
     }
 
-    /// Removes a key without propagating the removal.
     pub(crate) fn remove_as(
         &mut self,
         db: usize,

@@ -30,7 +30,6 @@ impl Server {
         true
     }
 
-    /// Evicts all keys with a time to live, regardless of the policy, for an operator.
     pub(crate) fn evict_all_volatile(&mut self) -> usize {
         let mut evicted = 0;
         for db in 0..self.keyspace.databases() {
@@ -95,8 +94,7 @@ impl Server {
     }
 }
 
-/// Returns the rank of a key in a sample; the smallest is evicted. Random policies evict the first
-/// key of a sample that starts at random.
+/// Returns the rank of a key in a sample. The key with the smallest rank is evicted.
 fn worth(policy: MaxmemoryPolicy, entry: &Entry) -> u64 {
     use MaxmemoryPolicy::{AllKeysLfu, AllKeysLru, VolatileLfu, VolatileLru, VolatileTtl};
     match policy {

@@ -67,13 +67,12 @@ impl Server {
         }
     }
 
-    /// Propagates a command. All changes of the data pass through this function. `args` is a
-    /// complete command with absolute times.
+    /// Propagates a complete command with absolute times. All changes of the data pass through
+    /// here.
     pub(crate) fn propagate(&mut self, db: usize, args: &[&[u8]]) {
         self.propagate_to(Targets::ALL, db, args);
     }
 
-    /// Propagates the absolute time to the append-only file, and the relative time to replicas.
     fn propagate_relative(&mut self, item: Item, args: &[&[u8]]) {
         let at = args.last().and_then(|at| number::parse_integer(at)).unwrap_or(0);
         let mut digits = itoa::Buffer::new();
@@ -115,8 +114,8 @@ impl Call<'_> {
         self.server.add_effect(self.db, parts);
     }
 
-    /// Records an effect whose last argument is an absolute time. Before 7.0, replicas get a
-    /// relative time if the client stated one, and add it to their own clock.
+    /// The last argument is an absolute time. Before 7.0, replicas get a relative time if the
+    /// client stated one, and add it to their own clock.
     pub(crate) fn state_timed_effect(&mut self, anchor: Anchor, before: &[&[u8]], at_ms: i64) {
         self.effect = Effect::Stated;
         let server = &mut *self.server;

@@ -48,8 +48,8 @@ impl Server {
     }
 }
 
-/// Returns the value as text: `field=value` pairs of a hash, `member=score` pairs of a sorted set,
-/// the last identifier of a stream.
+/// A hash becomes `field=value` pairs, a sorted set `member=score` pairs, and a stream its last
+/// identifier.
 fn rendered(value: &Value) -> Bytes {
     match value {
         Value::String(text) => Bytes::copy_from_slice(text),

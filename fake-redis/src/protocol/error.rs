@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-/// The text of an error reply, with the code but without the leading `-`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct CommandError(pub(crate) Cow<'static, [u8]>);
 

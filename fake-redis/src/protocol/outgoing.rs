@@ -99,7 +99,6 @@ impl<Expected> Outgoing<Expected> {
         }
     }
 
-    /// Returns the received bytes of a stream that is not RESP, such as the payload after `PSYNC`.
     pub(crate) fn undecoded(&mut self) -> &mut BytesMut {
         &mut self.received
     }
@@ -122,7 +121,6 @@ pub(crate) fn encode_command(words: &[&[u8]], buffer: &mut BytesMut) {
     }
 }
 
-/// Takes a complete status line or a short array of bulk strings, as a fast path.
 fn take_plain(received: &mut BytesMut) -> Option<BytesFrame> {
     match received.first()? {
         b'+' => {

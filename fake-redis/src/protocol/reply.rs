@@ -37,7 +37,6 @@ impl Reply {
         &self.buffer
     }
 
-    /// Takes the written bytes without copying them, except for the most common replies.
     pub(crate) fn take(&mut self) -> Bytes {
         const COMMONEST: [&[u8]; 4] = [b"$-1\r\n", b"+OK\r\n", b":1\r\n", b":0\r\n"];
         match COMMONEST.into_iter().find(|reply| self.buffer == *reply) {
@@ -150,7 +149,6 @@ impl Reply {
         }
     }
 
-    /// Writes a text in a format, `txt` or `mkd`. RESP2 clients get a plain string.
     pub(crate) fn verbatim(&mut self, format: &[u8], text: &[u8]) {
         match self.protocol {
             Protocol::Resp2 => self.bulk(text),
@@ -173,7 +171,6 @@ impl Reply {
         self.header(b'*', length);
     }
 
-    /// The caller must write `length` pairs of keys and values next.
     pub(crate) fn map(&mut self, length: usize) {
         match self.protocol {
             Protocol::Resp2 => self.header(b'*', length * 2),

@@ -19,7 +19,6 @@ const REQUEST_LENGTH_MAX: usize = (4 << 30) - (2 << 20);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) bulk_length_max: usize,
-    /// The requests of a client that has not authenticated must be short.
     pub(crate) unauthenticated: bool,
     pub(crate) request_length_max: usize,
 }
@@ -30,7 +29,6 @@ impl Limits {
     }
 }
 
-/// The text after `Protocol error: `.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ProtocolError(pub(crate) Vec<u8>);
 
@@ -61,7 +59,6 @@ pub(crate) struct RequestReader {
     awaited: Option<usize>,
     bulk_length: Option<usize>,
     complete: bool,
-    /// Number of bytes of the current line that were already searched.
     searched: usize,
 }
 
@@ -79,7 +76,6 @@ impl RequestReader {
         self.complete
     }
 
-    /// Parses the received bytes, and returns whether a command is complete.
     #[inline(always)]
     pub(crate) fn advance(&mut self, limits: Limits) -> Result<bool, ProtocolError> {
         if self.complete || self.finds_whole(limits) { Ok(true) } else { self.go_on(limits) }
@@ -109,7 +105,6 @@ impl RequestReader {
         self.awaited.is_none() && self.searched == 0 && self.read_whole(limits)
     }
 
-    /// Parses a short, complete request, as a fast path. Returns `false` for other requests.
     #[inline]
     fn read_whole(&mut self, limits: Limits) -> bool {
         let mut rest = &self.buffer[self.position..];
@@ -171,7 +166,6 @@ impl RequestReader {
         }
     }
 
-    /// Returns the header's line, once the line and the byte after its `\r` have arrived.
     fn header(&mut self, too_big: &str, limits: Limits) -> Result<Option<Span>, ProtocolError> {
         let Some(end) = self.find_line_end(b'\r') else {
             return if self.pending() > LINE_LENGTH_MAX {
@@ -314,7 +308,6 @@ impl RequestReader {
 
 const SHORT_LENGTH_MAX: usize = 999;
 
-/// Parses a header of at most three digits; `None` if it is longer, incomplete or invalid.
 #[inline(always)]
 pub(crate) fn short_header(bytes: &[u8], kind: u8) -> Option<(usize, usize)> {
     let digit = |byte: u8| Some(usize::from(byte.wrapping_sub(b'0'))).filter(|digit| *digit < 10);

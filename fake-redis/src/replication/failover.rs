@@ -9,7 +9,6 @@ impl Server {
         self.schedule_replication();
     }
 
-    /// Hands over to a replica that has caught up, or after the timeout to the forced one.
     pub(crate) fn advance_failover(&mut self) {
         match self.replication.advance_failover(self.now_ms()) {
             Advance::Wait => {}

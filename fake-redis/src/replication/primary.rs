@@ -55,8 +55,7 @@ impl Server {
         }
     }
 
-    /// Sends snapshots to the replicas that have waited long enough. Others get empty lines, which
-    /// keep their connections alive.
+    /// Empty lines keep the connections to waiting replicas alive.
     pub(crate) fn send_snapshots_in_time(&mut self) {
         let now = self.clock.seconds();
         let mut longest = None;
@@ -112,8 +111,8 @@ impl Server {
         self.send(connection, missed);
     }
 
-    /// Sends a snapshot to the waiting replicas, with its length to those that cannot receive it
-    /// without. The stream follows once the replica has acknowledged the snapshot.
+    /// Replicas that cannot receive a snapshot of unknown length get the length first. The stream
+    /// follows after the acknowledgement of the snapshot.
     fn send_snapshots(&mut self) {
         if !self.replication.is_snapshot_wanted() {
             return;

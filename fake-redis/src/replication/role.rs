@@ -15,8 +15,7 @@ impl Server {
         self.outbox.want(Output::Notice(notice));
     }
 
-    /// Resumes the history of a restarted server, so that a replica can continue it and a primary
-    /// can serve it (`loadDataFromDisk`).
+    /// A replica can continue the history, and a primary can serve it (`loadDataFromDisk`).
     pub(crate) fn resume_history(&mut self, origin: &Origin) {
         self.replication.resume(origin, self.config.backlog_size);
         if self.is_replica() {

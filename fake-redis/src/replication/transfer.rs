@@ -31,7 +31,6 @@ impl Server {
         }
     }
 
-    /// Replaces all data by the snapshot. The replicas of this server must then resynchronize too.
     fn take_snapshot(&mut self, snapshot: rdb::Snapshot) {
         if let Some((host, _)) = self.replication.primary().cloned() {
             self.outbox.want(Output::Notice(Notice::TookOver { host }));

@@ -208,7 +208,6 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes the elements of a table up to the first nil, as Redis does.
     fn array(&mut self, table: Gc<Table>, depth: usize) -> Result<()> {
         let mut length = 0;
         while !table.get_int(length + 1).is_nil() {

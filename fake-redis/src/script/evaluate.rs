@@ -93,7 +93,6 @@ impl Call<'_> {
         result.map_err(|text| CommandError::text([b"ERR Error running script: ", &*text].concat()))
     }
 
-    /// Checks the script's declared flags before it runs (`scriptPrepareForRun` in script.c).
     fn check_declared(&self, declared: Permissions, read_only: bool) -> Result<(), CommandError> {
         if read_only && !declared.read_only {
             return Err(CommandError::fixed(
@@ -121,8 +120,7 @@ impl Call<'_> {
     }
 }
 
-/// Returns the error to count in the statistics; `None` for the error of a command, which is
-/// counted already (`luaCallFunction`).
+/// Returns `None` for the error of a command, which is counted already (`luaCallFunction`).
 fn uncounted_error(vm: &mut Vm, outcome: &Outcome) -> Option<CommandError> {
     let (table, must_be_said) = match *outcome {
         Outcome::Returned(Value::Table(table)) => (table, false),
@@ -142,7 +140,6 @@ fn place_of(vm: &mut Vm, problem: Gc<Table>) -> Option<(Vec<u8>, i64)> {
     Some((source, line as i64))
 }
 
-/// Writes the error of a script, with its place if known (`luaCallFunction` in script_lua.c).
 fn write_problem(vm: &mut Vm, problem: Value, sha: &Sha, reply: &mut Reply) {
     let Value::Table(problem) = problem else { return reply.error(b"ERR unknown error") };
     let mut text = match field(vm, problem, "err") {

@@ -94,7 +94,6 @@ fn call(run: &mut Run<'_>, vm: &mut Vm, slot: u32, count: u32) -> Called {
     }
 }
 
-/// Collects the arguments of a called command (`luaArgsToRedisArgv` in script_lua.c).
 fn gather(
     run: &mut Run<'_>,
     vm: &Vm,
@@ -194,7 +193,6 @@ fn acl_check_cmd(call: &Arguments<'_>) -> Result<bool> {
     Ok(true)
 }
 
-/// Implements `math.random` (script_lua.c).
 fn random(call: &Arguments<'_>) -> Result<f64> {
     let r = lend::borrow(|run| run.random.next()).unwrap_or_default();
     let (low, high) = match call.len() {

@@ -9,7 +9,6 @@ use std::cell::{Cell, RefCell, RefMut};
 
 pub(super) type Result<T> = std::result::Result<T, LuaError>;
 
-/// A function that takes the slot before its arguments, and their number.
 pub(super) type Native = fn(&mut Vm, u32, u32) -> Result<u32>;
 
 /// Bound below which C's `%.17g` prints whole numbers without an exponent.
@@ -148,7 +147,6 @@ impl<'v> Arguments<'v> {
         limits::work(&mut self.vm(), bytes / BYTES_PER_INSTRUCTION)
     }
 
-    /// Checks the limits before a function produces its next value. `bytes` is memory outside Lua.
     pub(super) fn step(&self, bytes: usize) -> Result<()> {
         let steps = self.steps.get().wrapping_add(1);
         self.steps.set(steps);
@@ -205,7 +203,6 @@ fn missing_argument(vm: &mut Vm, slot: u32) -> Vec<u8> {
     raised.and_then(Result::err).and_then(|error| text_of(error.0)).unwrap_or_default()
 }
 
-/// Rewrites the error of `missing_argument` for another argument and problem.
 fn rewritten(text: &[u8], number: usize, problem: &str) -> Vec<u8> {
     const ARGUMENT: &[u8] = b"bad argument #1 to ";
     const OWN: &[u8] = b"calling ";
@@ -246,7 +243,6 @@ pub(super) fn raise_text(vm: &mut Vm, text: &[u8]) -> LuaError {
     LuaError(string(vm, text))
 }
 
-/// Errors of the redis library are tables with the field `err`.
 pub(super) fn raise_reply(vm: &mut Vm, text: &[u8]) -> LuaError {
     LuaError(problem_table(vm, text))
 }

@@ -143,7 +143,6 @@ pub(super) fn keep_panic<R>(body: impl FnOnce() -> R) -> Option<R> {
 }
 
 impl Run<'_> {
-    /// Polls the other clients, and returns why the script has to end (`scriptInterrupt`).
     fn look(&mut self) -> Option<Ending> {
         let Attendance { attendant, attend } = self.server.long_script.attendance().cloned()?;
         let threshold = self.server.config.busy_reply_threshold;

@@ -217,7 +217,6 @@ impl<'m> Matcher<'m> {
         Ok(None)
     }
 
-    /// Matches `%f` where a set begins to match, and returns the end of the item.
     fn frontier(&mut self, text: usize, pattern: usize) -> Matched<Option<usize>> {
         if self.at(pattern) != b'[' {
             return Err(Failure::Pattern("missing '[' after '%f' in pattern"));
@@ -302,7 +301,6 @@ impl<'m> Matcher<'m> {
     }
 }
 
-/// Returns whether a byte is in a class such as `%a`, or in its complement such as `%A`.
 fn is_in_class(byte: u8, class: u8) -> bool {
     let is_in = match class.to_ascii_lowercase() {
         b'a' => byte.is_ascii_alphabetic(),

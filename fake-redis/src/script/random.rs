@@ -21,7 +21,6 @@ impl ScriptRandom {
         self.state
     }
 
-    /// Implements `srand48`.
     pub(crate) fn seed(&mut self, seed: i32) {
         self.state = u64::from(seed as u32) << 16 | SEED_ZERO_STATE;
     }

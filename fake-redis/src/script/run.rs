@@ -24,7 +24,6 @@ pub(crate) struct Run<'a> {
     pub(crate) reply: Reply,
     pub(crate) watch: Watch,
     pub(crate) random: ScriptRandom,
-    /// The cjson settings of the server, followed by those of each `cjson.new()`.
     pub(crate) json: Vec<Settings>,
     pub(crate) matched: Vec<usize>,
     pub(crate) walks: Walks,
@@ -66,7 +65,6 @@ impl<'a> Run<'a> {
         self.server.changes.set_targets(Targets::ALL);
     }
 
-    /// Executes `arguments` and leaves the reply in `reply` (`scriptCall` in script.c).
     pub(crate) fn call(&mut self) -> Result<(), CommandError> {
         self.reply.truncate(0);
         let admitted = self.resolve().and_then(|command| self.check(command).map(|()| command));

@@ -17,7 +17,6 @@ impl Address {
         Self { host: host.into(), port }
     }
 
-    /// Implements `sentinelAddrOrHostnameEqual`.
     pub(crate) fn is(&self, host: &str, port: u16) -> bool {
         self.port == port && self.host.eq_ignore_ascii_case(host)
     }

@@ -13,7 +13,6 @@ const TICK_MS_MAX: i64 = 100;
 #[derive(Debug, Default)]
 pub(crate) struct Alarm {
     set_for: Option<i64>,
-    /// Time of the last input. It shows whether the clock was set back between two checks.
     last_seen: Option<i64>,
     last_look: i64,
     tick_ms: i64,
@@ -41,7 +40,6 @@ impl Alarm {
         self.last_look = now;
     }
 
-    /// Sets the timer to a random time within a tick after the deadline.
     pub(crate) fn set(
         &mut self,
         due: i64,

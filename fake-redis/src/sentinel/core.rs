@@ -60,7 +60,6 @@ impl Core {
     }
 }
 
-/// Implements `getRandomHexChars`.
 fn draw_run_id(random: &mut ChaCha8Rng) -> String {
     let mut bytes = [0_u8; 20];
     random.fill_bytes(&mut bytes);

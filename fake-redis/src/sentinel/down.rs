@@ -11,15 +11,13 @@ use super::{
 use redis_protocol::resp2::types::BytesFrame;
 
 impl Link {
-    /// Returns the time of the first unanswered PING or, without a connection, of the last reply.
     fn silent_since(&self) -> Option<i64> {
         self.ping_pending_since.or_else(|| self.disconnected.then_some(self.last_available))
     }
 }
 
 impl Instance {
-    /// Returns when the instance counts as down; `i64::MAX` means never. A primary that reports
-    /// itself as a replica is down after down-after and two INFO periods.
+    /// A primary that reports itself as a replica is down after down-after and two INFO periods.
     pub(crate) fn down_from(&self) -> i64 {
         let silent =
             self.link.silent_since().map_or(i64::MAX, |since| since + self.down_after_ms + 1);
@@ -51,7 +49,7 @@ impl Instance {
         silent.max(self.link.pubsub_since + period::LINK_MS_MIN) + 1
     }
 
-    /// Closes dead connections, and returns the event if the state has changed
+    /// Closes dead connections, and returns the event of a change
     /// (`sentinelCheckSubjectivelyDown`).
     pub(crate) fn check_down(&mut self, context: &mut Context<'_>) -> Option<&'static str> {
         let now = context.core.now;
@@ -119,9 +117,8 @@ impl Master {
         }
     }
 
-    /// Asks the other Sentinels whether the primary is down, in urgent cases even those that
-    /// replied recently (`sentinelAskMasterStateToOtherSentinels`). Repeats an unanswered request
-    /// after a second, where Redis repeats it at every tick.
+    /// Urgent requests go even to Sentinels that replied recently. An unanswered request is
+    /// repeated after a second, in Redis at every tick (`sentinelAskMasterStateToOtherSentinels`).
     pub(crate) fn ask_others(&mut self, urgency: Urgency, core: &Core) {
         let now = core.now;
         let (port, epoch) = (self.node.address.port.to_string(), core.epoch.to_string());
@@ -158,8 +155,7 @@ impl Instance {
         retry.max(self.opinion.replied_at + period::ASK_MS)
     }
 
-    /// Records another Sentinel's answer. A request with an invalid reply times out
-    /// (`sentinelReceiveIsMasterDownReply`).
+    /// A request with an invalid reply times out (`sentinelReceiveIsMasterDownReply`).
     pub(crate) fn take_opinion(&mut self, reply: &BytesFrame, now: i64) {
         self.link.ask_pending_since = None;
         let BytesFrame::Array(elements) = reply else { return };

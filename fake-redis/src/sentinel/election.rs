@@ -27,8 +27,7 @@ impl Master {
         (self.leader.as_deref(), self.leader_epoch)
     }
 
-    /// Returns the leader of an epoch. This Sentinel votes for the leading candidate or else for
-    /// itself (`sentinelGetLeader`).
+    /// This Sentinel votes for the leading candidate or else for itself (`sentinelGetLeader`).
     pub(crate) fn leader(&mut self, epoch: u64, core: &mut Core) -> Option<String> {
         let mut votes: BTreeMap<String, usize> = BTreeMap::new();
         for sentinel in &self.sentinels {

@@ -3,7 +3,6 @@
 use super::instance::{Instance, Kind};
 
 impl Kind {
-    /// Implements `sentinelRedisInstanceTypeStr`.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Kind::Master => "master",

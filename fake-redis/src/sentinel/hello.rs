@@ -37,7 +37,6 @@ pub(crate) fn ours(core: &Core, master: &mut Master) -> Rc<str> {
     text
 }
 
-/// Handles a message that repeats an earlier hello verbatim, and returns whether it does.
 pub(crate) fn take_repeated(masters: &mut [Master], message: &[u8], now: i64) -> bool {
     masters.iter_mut().any(|master| {
         let Master { own_hello, sentinels, config_epoch, .. } = master;
@@ -180,7 +179,6 @@ fn forget_namesake(
     }
 }
 
-/// Removes a Sentinel, and returns whether it was known (`removeMatchingSentinelFromMaster`).
 fn forget(master: &mut Master, run_id: &str, context: &mut Context<'_>) -> bool {
     let Some(place) =
         master.sentinels.iter().position(|sentinel| sentinel.run_id.as_deref() == Some(run_id))

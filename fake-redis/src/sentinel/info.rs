@@ -194,8 +194,7 @@ impl Instance {
         rebooted
     }
 
-    /// Records the reported role. Returns it with the event `+role-change` if it is the expected
-    /// role, and otherwise with `-role-change`.
+    /// The event is `+role-change` if the role is the expected one, and otherwise `-role-change`.
     fn take_role(&mut self, report: &InfoReport, now: i64) -> Option<(&'static str, &'static str)> {
         let role = report.role.filter(|role| *role != self.role_reported)?;
         self.role_reported = role;

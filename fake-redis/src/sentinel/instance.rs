@@ -85,7 +85,6 @@ pub(crate) struct Opinion {
 }
 
 impl Instance {
-    /// Implements `createSentinelRedisInstance`.
     pub(crate) fn new(
         kind: Kind,
         name: String,
@@ -162,8 +161,8 @@ impl Instance {
         self.link.disconnected = false;
     }
 
-    /// Sends the periodic commands that are due (`sentinelSendPeriodicCommands`). Repeats
-    /// unanswered commands after a second; Redis repeats INFO and PUBLISH at every tick.
+    /// Repeats unanswered commands after a second, where Redis repeats INFO and PUBLISH at every
+    /// tick (`sentinelSendPeriodicCommands`).
     pub(crate) fn send_periodic(
         &mut self,
         watch: Watch,
@@ -188,7 +187,6 @@ impl Instance {
         }
     }
 
-    /// Returns when INFO, which Sentinels never get, is due on a connected link.
     pub(crate) fn info_due(&self, watch: Watch) -> i64 {
         if self.kind == Kind::Sentinel {
             return i64::MAX;
@@ -215,8 +213,8 @@ impl Instance {
         self.link.hello_pending_since = None;
     }
 
-    /// Sends SLAVEOF, and disconnects the instance's clients, so that they look up the primary
-    /// again (`sentinelSendSlaveOf`).
+    /// Disconnects the instance's clients, so that they look up the primary again
+    /// (`sentinelSendSlaveOf`).
     pub(crate) fn send_slaveof(&mut self, master: Option<&Address>) -> bool {
         let port = master.map(|address| address.port.to_string());
         let (host, port) = match (master, &port) {
@@ -234,7 +232,6 @@ impl Instance {
         transaction.iter().all(|words| self.link.command(words, Expected::Nothing))
     }
 
-    /// Opens a connection and names it (`sentinelSetClientName`).
     fn open(&self, purpose: &str, context: &mut Context<'_>) -> Outgoing<Expected> {
         let Core { ids, my_id, .. } = &mut *context.core;
         let mut outgoing =

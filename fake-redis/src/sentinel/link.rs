@@ -53,7 +53,6 @@ impl Link {
         }
     }
 
-    /// Closes both connections (end of `sentinelResetMaster`).
     pub(crate) fn reset(&mut self, now: i64, out: &mut Outputs) {
         self.close_command(out);
         self.close_pubsub(out);
@@ -109,7 +108,6 @@ impl Link {
         true
     }
 
-    /// Implements `sentinelSendPing`.
     pub(crate) fn ping(&mut self, now: i64) {
         if self.command(&[b"PING"], Expected::Pong) {
             self.last_ping = now;

@@ -127,7 +127,6 @@ impl Sentinel {
         true
     }
 
-    /// Implements `sentinelReceiveHelloMessages`.
     fn take_published(&mut self, reply: &BytesFrame, out: &mut Outputs) {
         let BytesFrame::Array(elements) = reply else { return };
         let [kind, _, message] = elements.as_slice() else { return };
@@ -293,7 +292,6 @@ impl Instance {
         self.link.last_pong = now;
     }
 
-    /// Implements `sentinelPublishReplyCallback`.
     fn take_published_count(&mut self, reply: &BytesFrame, now: i64) {
         self.link.hello_pending_since = None;
         if !matches!(reply, BytesFrame::Error(_)) {

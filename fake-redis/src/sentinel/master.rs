@@ -89,8 +89,7 @@ impl Master {
         self.replicas.iter().find(|replica| replica.promoted)
     }
 
-    /// A promoted replica is the primary once it reports its new role
-    /// (`sentinelGetCurrentMasterAddress`).
+    /// A promoted replica counts once it reports its role (`sentinelGetCurrentMasterAddress`).
     pub(crate) fn current_address(&self) -> &Address {
         match self.promoted() {
             Some(replica) if self.failover.promotion_seen() => &replica.address,
@@ -98,7 +97,6 @@ impl Master {
         }
     }
 
-    /// Implements `sentinelForceHelloUpdateForMaster`.
     pub(crate) fn force_hello(&mut self) {
         self.instances_mut().for_each(Instance::force_hello);
     }

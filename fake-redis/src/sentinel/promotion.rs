@@ -24,8 +24,8 @@ impl Master {
         candidates.min_by(|(_, one), (_, other)| preference(one, other)).map(|(place, _)| place)
     }
 
-    /// Returns whether a replica may be promoted: it is up and connected, has answered PING and
-    /// INFO recently, has had its primary recently, and has a priority above 0.
+    /// The replica must be up and connected, have answered PING and INFO recently, have had its
+    /// primary recently, and have a priority above 0.
     fn may_promote(&self, replica: &Instance, now: i64) -> bool {
         let down = self.node.subjectively_down;
         let down_for = if down { now - self.node.down_since } else { 0 };

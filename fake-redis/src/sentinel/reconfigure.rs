@@ -70,7 +70,6 @@ impl Master {
         self.detect_end(&new, core);
     }
 
-    /// Ends the failover when all reachable replicas are reconfigured, or when the time is up.
     fn detect_end(&mut self, new: &Address, core: &mut Core) {
         if self.promoted().is_none_or(|replica| replica.subjectively_down) {
             return;

@@ -48,7 +48,6 @@ pub(crate) struct Watch {
     pub(crate) was_expired: bool,
 }
 
-/// A client. Its watches and subscriptions are also in the tables `Watches` and `PubSub`.
 #[derive(Debug)]
 pub(crate) struct Client {
     id: u64,

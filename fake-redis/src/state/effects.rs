@@ -114,7 +114,6 @@ impl Changes {
         self.effects.items.len()
     }
 
-    /// Gives replicas the last argument of the effects from `first` on as a relative time.
     pub(crate) fn make_relative(&mut self, first: usize) {
         self.effects.items[first..].iter_mut().for_each(|item| item.is_relative = true);
     }

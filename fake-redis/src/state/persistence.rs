@@ -122,8 +122,8 @@ impl PersistenceState {
         self.appended.split().freeze()
     }
 
-    /// Returns until when a write is postponed, because it could block during a sync. If the
-    /// process dies in these at most two seconds, acknowledged writes are lost.
+    /// A write during a sync could block. Acknowledged writes are lost if the process dies before
+    /// the returned time, at most two seconds later.
     pub(crate) fn postponed_until(&mut self, second: i64) -> Option<i64> {
         if self.mode != (Persistence::Aof { fsync: Fsync::EverySec }) || !self.is_syncing() {
             return None;

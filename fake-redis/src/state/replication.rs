@@ -90,8 +90,8 @@ impl Replication {
         self.primary.is_some()
     }
 
-    /// Makes the server a replica. The caller must have closed any earlier link. A former primary
-    /// offers its own history, which its new primary may know.
+    /// The caller must have closed any earlier link. A new primary may know the server's own
+    /// history.
     pub(crate) fn follow(&mut self, host: &str, port: u16) {
         self.may_continue |= self.primary.is_none();
         self.primary = Some((host.to_owned(), port));
@@ -146,7 +146,6 @@ impl Replication {
         self.history.forget(id);
     }
 
-    /// Resumes the history of a snapshot, which a replica continues and a primary serves.
     pub(crate) fn resume(&mut self, origin: &Origin, backlog_size: usize) {
         if self.is_replica() {
             self.history.adopt(&origin.id, origin.offset);
@@ -186,7 +185,6 @@ impl Replication {
             && !self.withholds_pings()
     }
 
-    /// Returns the replication position for a snapshot, if any (`rdbPopulateSaveInfo`).
     pub(crate) fn origin(&self, primary_db: usize) -> Option<Origin> {
         let stream_db = match self.primary {
             None if self.history.has_backlog() => self.stream_db.unwrap_or(0),

@@ -134,8 +134,7 @@ impl Server {
         }
     }
 
-    /// Returns whether the entry's expiry has passed (`keyIsExpired` in db.c), which is never the
-    /// case during loading.
+    /// No entry expires during loading (`keyIsExpired` in db.c).
     pub(crate) fn is_expired(&self, entry: &Entry) -> bool {
         entry.expires_at_ms().is_some_and(|at| self.now_ms() > at) && !self.life.is_loading()
     }
@@ -148,7 +147,6 @@ impl Server {
         self.clock.ms()
     }
 
-    /// Returns whether expiry and eviction are suspended, as during CLIENT PAUSE and a failover.
     pub(crate) fn is_paused(&self) -> bool {
         self.pause.scope().is_some() || self.replication.is_failing_over()
     }

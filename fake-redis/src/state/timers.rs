@@ -18,8 +18,8 @@ impl Timer {
     const COUNT: usize = 7;
 }
 
-/// The timers of a server. Deadlines use the wall clock, as in Redis, but the driver wakes the
-/// server by the monotonic clock, so each deadline is checked again after a wake-up.
+/// Deadlines use the wall clock, as in Redis, but the driver wakes the server by the monotonic
+/// clock, so each deadline is checked again after a wake-up.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Timers {
     due: [Option<WallTime>; Timer::COUNT],

@@ -19,7 +19,6 @@ impl Turn {
         self.acting = None;
     }
 
-    /// Begins a nested turn, and returns the outer turn for [`Turn::resume`].
     pub(crate) fn step_in(&mut self, client: ClientKey) -> Turn {
         let before = *self;
         self.acting = Some(client);

@@ -25,7 +25,6 @@ pub(crate) fn same(real: &[u8], fake: &[u8], name: &str, history: &[&Vec<String>
             .is_some_and(|(real, fake)| real > 0 && fake > 0 && real.abs_diff(fake) < 5_000),
         // Real servers remember that a string was changed in place, and share small integers.
         "OBJECT" => !is_error(real) && !is_error(fake),
-        // Each reply within EXEC is compared by itself.
         "EXEC" => {
             let may_differ = |words: &&Vec<String>| {
                 ["TTL", "PTTL", "EXPIRETIME", "PEXPIRETIME", "OBJECT"]

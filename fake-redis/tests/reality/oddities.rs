@@ -40,7 +40,6 @@ const LINES: &[&str] = &[
     "ZCOUNT k 0 nan",
     "ZRANGEBYSCORE k \\_1 +inf",
     "ZREMRANGEBYSCORE k \\t1 1",
-    // ZINCRBY accepts the options of ZADD.
     "ZINCRBY k INCR b",
     "ZINCRBY k NX b",
     "ZINCRBY k x b",
@@ -165,8 +164,7 @@ fn a_browsers_request_is_cut_off_with_what_came_before_it() {
     assert_eq!(fakes.client(0).ask(&["PING"]), b"+PONG\r\n", "the server is still there");
 }
 
-/// The members are inserted in the worst order, and no more than a real server accepts in a few
-/// seconds.
+/// The members are inserted in the worst order, at a number that real servers can handle.
 #[test]
 fn a_large_sorted_set_has_the_ranks_of_a_real_one() {
     let Some(real) = RealRedis::start(&[]) else { return };

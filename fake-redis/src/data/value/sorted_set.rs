@@ -52,7 +52,6 @@ impl SortedSet {
         self.order.iter()
     }
 
-    /// Returns the first rank for which `is_reached` is true. It must be true for all later ranks.
     pub(crate) fn first_rank(&self, is_reached: impl Fn(&[u8], f64) -> bool) -> usize {
         self.order.first_rank(is_reached)
     }

@@ -66,18 +66,14 @@ pub(crate) struct Entry {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Keep {
-    /// Number of newest entries to keep.
     Newest(usize),
-    /// The first entry to keep.
     From(StreamId),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Trim {
     pub(crate) keep: Keep,
-    /// Removes only whole nodes.
     pub(crate) is_approximate: bool,
-    /// Maximum number of removed entries.
     pub(crate) limit: Option<usize>,
 }
 
@@ -114,7 +110,6 @@ impl Stream {
         self.iter().next().map(|entry| entry.id)
     }
 
-    /// Returns the entries of each node, including removed entries.
     pub(crate) fn nodes(&self) -> impl ExactSizeIterator<Item = &VecDeque<Entry>> {
         self.nodes.iter().map(|node| &node.entries)
     }
@@ -155,7 +150,6 @@ impl Stream {
         self.last = id;
     }
 
-    /// Trims the stream and returns the number of removed entries (`streamTrim`).
     pub(crate) fn trim(&mut self, trim: Trim) -> usize {
         let mut removed = 0;
         while let Some(node) = self.nodes.front() {
@@ -177,7 +171,6 @@ impl Stream {
         removed
     }
 
-    /// Marks entries of the first node as removed, and returns their number.
     fn trim_node(&mut self, keep: Keep) -> usize {
         let (Some(node), length) = (self.nodes.front_mut(), self.length) else { return 0 };
         let mut marked = 0;

@@ -130,8 +130,8 @@ fn the_answer_to_wait_holds_nothing_of_a_script_before_it() {
     assert_eq!(text(&world.call(client, &["WAIT", "1", "1000"])), "1");
 }
 
-/// The count of good replicas is refreshed once a second, so a write may succeed or fail for up to
-/// a second after the last good replica is lost or is good again.
+/// The count of good replicas is refreshed once a second, so a write may still succeed, or still
+/// fail, for up to a second.
 #[test]
 fn min_replicas_go_by_the_count_of_the_last_second() {
     let mut world = deployment(1, |config| {

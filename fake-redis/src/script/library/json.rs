@@ -45,7 +45,6 @@ pub(super) fn library(vm: &mut Vm, settings: usize) -> Value {
     table(vm, pairs)
 }
 
-/// Implements `cjson.new`. The new library has its own settings for the rest of the run.
 fn new(call: &Arguments<'_>) -> Result<Value> {
     let settings = lend::borrow(|run| {
         run.json.push(Settings::default());

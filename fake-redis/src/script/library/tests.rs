@@ -2,7 +2,6 @@
 
 use crate::testing::{Bench, readable};
 
-/// Formats a result as in answers.txt, in ASCII with `|` for line breaks.
 fn answer(bench: &mut Bench, script: &str) -> String {
     let reply = bench.words(0, &[b"EVAL", script.as_bytes(), b"0"]);
     let reply = reply.strip_suffix(b"\r\n").unwrap_or(&reply);

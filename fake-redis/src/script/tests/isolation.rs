@@ -7,7 +7,6 @@ use crate::testing::Bench;
 use luna_core::runtime::Value;
 use luna_core::vm::Vm;
 
-/// Returns all reachable values as text, except KEYS and ARGV, which are new in every run.
 fn fingerprint() -> String {
     const WALK: &str = r#"
         local is_open, seen, lines = ..., {}, {}
@@ -179,7 +178,6 @@ fn a_planted_leak_is_caught() {
     assert_eq!(fingerprint(), before);
 }
 
-/// Expressions that could reveal addresses, or the state of the heap.
 const TELLTALES: [&str; 7] = [
     "return tostring({}) .. tostring(function() end) .. tostring(coroutine.create(function() end))",
     "return tostring(KEYS) .. tostring(ARGV) .. tostring(redis) .. tostring(redis.call)",

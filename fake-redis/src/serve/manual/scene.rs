@@ -14,9 +14,7 @@ pub(super) struct Scene {
     pub(super) stage: Stage,
     pub(super) names: Vec<String>,
     pub(super) history: History,
-    /// The last server promoted by FAILOVER.
     pub(super) primary: usize,
-    /// The command of each trap, in the order of their ids.
     trapped: Vec<String>,
 }
 

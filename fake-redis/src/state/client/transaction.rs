@@ -28,7 +28,6 @@ impl Transaction {
         self.is_open
     }
 
-    /// Queues a command, unless the transaction will fail in any case (`queueMultiCommand`).
     pub(crate) fn queue(&mut self, flags: Flags, args: Args<'_>) {
         if !self.is_spoilt && !self.is_overtaken {
             self.flags |= flags;

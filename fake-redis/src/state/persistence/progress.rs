@@ -42,7 +42,6 @@ impl Progress {
         self.under_way.iter_mut().for_each(|reach| *reach = offset);
     }
 
-    /// Counts everything up to `offset` as durable if no data waits for the disk.
     pub(crate) fn rest(&mut self, offset: u64) {
         if !self.unsynced && self.under_way.is_empty() {
             self.written = offset;

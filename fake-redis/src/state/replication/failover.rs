@@ -14,7 +14,6 @@ pub(crate) struct FailoverOrder {
     /// Host and port of the replica; `None` selects the first replica that catches up.
     pub(crate) target: Option<(String, u16)>,
     pub(crate) timeout_ms: Option<i64>,
-    /// Hands over after the timeout to a replica that has not caught up.
     pub(crate) force: bool,
 }
 

@@ -69,7 +69,6 @@ impl History {
             .get_or_insert_with(|| Backlog { bytes: VecDeque::new(), size_max: size_max.max(1) });
     }
 
-    /// Drops the backlog and starts a new id (`replicationCron`).
     pub(crate) fn forget(&mut self, id: String) {
         self.id = id;
         self.forget_second();
@@ -89,7 +88,6 @@ impl History {
         self.second_offset = Some(self.offset + 1);
     }
 
-    /// Resumes a restarted primary's history under a new id (`loadDataFromDisk`).
     pub(crate) fn continue_from(&mut self, id: &str, offset: u64, size_max: usize) {
         id.clone_into(&mut self.second_id);
         self.second_offset = Some(offset + 1);
@@ -112,7 +110,7 @@ impl History {
     }
 
     /// Returns the backlog from `next` on, if the requester shares this history and the backlog
-    /// reaches back that far (`masterTryPartialResynchronization`).
+    /// reaches that far back (`masterTryPartialResynchronization`).
     pub(crate) fn since(&self, id: &str, next: u64) -> Option<Bytes> {
         let same_past = id.eq_ignore_ascii_case(&self.id)
             || id.eq_ignore_ascii_case(&self.second_id)

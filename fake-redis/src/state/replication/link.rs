@@ -135,7 +135,6 @@ impl Replication {
         }
     }
 
-    /// The caller gives the command back with [`applied`](Self::applied).
     pub(crate) fn next_command(&mut self) -> Result<Option<Request>, ProtocolError> {
         let is_complete = self.link.reader.advance(Limits::of(usize::MAX))?;
         Ok(is_complete.then(|| self.link.reader.take()))
@@ -145,7 +144,6 @@ impl Replication {
         self.link.reader.give_back(request);
     }
 
-    /// Forwards the applied commands to this server's own replicas, and only whole transactions.
     pub(crate) fn pass_on_applied(&mut self) {
         let link = &mut self.link;
         let applied = link.unapplied.len() - link.reader.pending();
@@ -157,7 +155,6 @@ impl Replication {
         self.link.outgoing.take().map(|outgoing| outgoing.id)
     }
 
-    /// Closes the link, and returns whether it was up. The applied data stays valid.
     pub(crate) fn lose_link(&mut self, now_seconds: i64) -> bool {
         let was_up = self.link.is_up();
         let heard_at = self.link.heard_at;

@@ -21,8 +21,7 @@ pub(crate) struct Introduction {
 pub(crate) enum Progress {
     /// The wall-clock second since which the replica waits for a snapshot (`wait_bgsave`).
     Waits(i64),
-    /// The stream that the replica gets after its first acknowledgement
-    /// (`repl_start_cmd_stream_on_ack`).
+    /// The stream for after the first acknowledgement (`repl_start_cmd_stream_on_ack`).
     Loads(BytesMut),
     Follows,
 }
@@ -35,7 +34,6 @@ pub(crate) struct Replica {
     pub(crate) host: String,
     pub(crate) port: u16,
     pub(crate) acknowledged: u64,
-    /// Offset on the replica's disk; 0 if it reported none.
     pub(crate) synced: u64,
     pub(crate) acknowledged_at: i64,
     pub(crate) silent: bool,
@@ -91,8 +89,7 @@ impl Replication {
         self.good_replicas
     }
 
-    /// Counts the good replicas, which limit writes until the next count
-    /// (`refreshGoodSlavesCount`).
+    /// Writes are checked against the last count of good replicas (`refreshGoodSlavesCount`).
     pub(crate) fn count_good_replicas(&mut self, config: &NodeConfig, now_seconds: i64) {
         if config.min_replicas_to_write == 0 || config.min_replicas_max_lag == 0 {
             return;
@@ -122,8 +119,8 @@ impl Replication {
         self.replicas.iter().any(|replica| !replica.is_online())
     }
 
-    /// Makes a primary's stream select its database again, which a new replica does not know. The
-    /// replicas of a replica get its primary's stream unchanged.
+    /// A new replica does not know the database that a primary's stream has selected. A replica's
+    /// own replicas get its primary's stream unchanged.
     pub(crate) fn begin_snapshot(&mut self) {
         if !self.is_replica() {
             self.stream_db = None;
@@ -145,7 +142,6 @@ impl Replication {
         }
     }
 
-    /// Returns whether the client is a replica, and the stream that was held back while it loaded.
     pub(crate) fn acknowledge(
         &mut self,
         key: ClientKey,

@@ -24,7 +24,6 @@ pub(crate) struct Received {
     pub(crate) payload: Bytes,
     pub(crate) id: String,
     pub(crate) offset: u64,
-    /// `true` if the length was unknown, so that the primary waits for an acknowledgement.
     pub(crate) wants_acknowledgement: bool,
 }
 

@@ -5,9 +5,7 @@ use crate::state::client_key::ClientKey;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Goal {
-    /// WAIT requires that this many replicas have applied the write.
     Applied { replicas: usize },
-    /// WAITAOF requires synced append-only files, including that of this server if `local` is set.
     Synced { local: bool, replicas: usize },
 }
 

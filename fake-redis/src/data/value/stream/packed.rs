@@ -14,7 +14,6 @@ pub(super) fn size(entries: &VecDeque<Entry>) -> usize {
     write(entries).len()
 }
 
-/// Returns the number of bytes that one more entry needs.
 pub(super) fn added(entries: &VecDeque<Entry>, entry: &Entry) -> usize {
     let mut list = Elements::default();
     if let Some(first) = entries.front() {
@@ -131,7 +130,6 @@ fn backward_length(length: usize) -> usize {
     }
 }
 
-/// Reads a node's entries from arbitrary bytes; `None` if the bytes are not a node.
 pub(crate) fn read(first: StreamId, bytes: &[u8]) -> Option<VecDeque<Entry>> {
     let (head, body) = bytes.split_at_checked(HEADER)?;
     let total = u32::from_le_bytes(head[..4].try_into().ok()?);
