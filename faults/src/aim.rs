@@ -70,8 +70,7 @@ fn main_fault(incident: &Incident) -> Option<&Fault> {
     incident.faults.iter().rev().find(|(begin, _)| *begin == at).map(|(_, fault)| fault)
 }
 
-/// Returns the times at which the main fault may begin, so that the first fault begins in `part`
-/// and the last fault in the window of `setting`.
+/// The first fault must begin in `part`, and the last fault in the window of `setting`.
 fn room(incident: &Incident, part: Window, setting: &Setting) -> Option<Window> {
     let at = incident.at?;
     let first = incident.faults.iter().map(|(begin, _)| *begin).min()?;

@@ -57,8 +57,7 @@ impl Seed {
 }
 
 impl Stream {
-    /// Returns the stream id: 8 bits for the kind, and two codes of 28 bits for the nodes of a
-    /// link, or for a machine and a thread.
+    /// The id has 8 bits for the kind, and two codes of 28 bits for nodes or threads.
     fn id(self) -> u64 {
         let (kind, a, b) = match self {
             Stream::Plan(family) => (1, u64::from(family), 0),

@@ -24,8 +24,7 @@ struct Pace {
 }
 
 impl Server {
-    /// A damaged file stops the server, as in Redis, except for an end that `aof-load-truncated`
-    /// allows.
+    /// A damaged file stops the server, except for a missing end with `aof-load-truncated`.
     pub(crate) fn load_found(&mut self) {
         let Some(image) = self.persistence.start(self.clock.seconds()) else { return };
         self.life.begin_loading();
@@ -65,8 +64,7 @@ impl Server {
     fn load_snapshot(&mut self, file: &[u8]) -> Result<(), Halt> {
         let damaged = |error: RdbError| Halt::Damaged(DiskFile::Snapshot, error.to_string());
         let now = self.now_ms();
-        // Commands after a snapshot may have extended the expiry of its keys
-        // (`RDBFLAGS_AOF_PREAMBLE`).
+        // Later commands may have extended the expiry (`RDBFLAGS_AOF_PREAMBLE` in rdb.c).
         let drops_expired = !self.is_replica() && !self.persistence.wants_stream();
         let is_gone =
             |saved: &rdb::SavedKey| drops_expired && saved.expires_at_ms.is_some_and(|at| at < now);

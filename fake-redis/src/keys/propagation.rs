@@ -67,8 +67,7 @@ impl Server {
         }
     }
 
-    /// Propagates a complete command with absolute times. All changes of the data pass through
-    /// here.
+    /// Propagates a complete command with absolute times, as for all changes of the data.
     pub(crate) fn propagate(&mut self, db: usize, args: &[&[u8]]) {
         self.propagate_to(Targets::ALL, db, args);
     }

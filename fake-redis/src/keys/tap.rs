@@ -48,8 +48,7 @@ impl Server {
     }
 }
 
-/// A hash becomes `field=value` pairs, a sorted set `member=score` pairs, and a stream its last
-/// identifier.
+/// Writes `field=value` for a hash, `member=score` for a sorted set, the last id for a stream.
 fn rendered(value: &Value) -> Bytes {
     match value {
         Value::String(text) => Bytes::copy_from_slice(text),

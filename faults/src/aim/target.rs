@@ -29,8 +29,7 @@ const STAGES: [Stage; 6] = [
     Stage::Unheard,
 ];
 
-/// Returns the times at which the fault may begin to hit the place: one for each suitable stage of
-/// a command, or the first and last time of an interval without a command.
+/// Returns one time for each suitable stage of a command, and two for an interval without one.
 pub(super) fn instants(
     fault: &Fault,
     place: &Place,
@@ -132,8 +131,7 @@ impl Place {
     }
 }
 
-/// Moves the incident to the place. If its main fault names another client or server than the
-/// place, exchanges the two nodes in all its faults.
+/// If the main fault names another client or server, exchanges the two nodes in all faults.
 pub(super) fn moved_to(
     drawn: &DrawnIncident,
     main: &Fault,

@@ -225,7 +225,7 @@ impl Finding {
         }
     }
 
-    /// A finding that was fixed on `day` has only moved to other seeds, so it becomes known.
+    /// A finding that was fixed on `day` has only moved to other seeds, so it is known, not new.
     fn reopened(mut self, day: &str) -> Finding {
         if self.state == FindingState::Fixed {
             let is_fresh = self.fixed_on.as_deref() == Some(day);

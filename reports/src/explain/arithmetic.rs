@@ -141,8 +141,7 @@ impl Case<'_, '_> {
         Some(span(self.began(), self.lease_end(Some(node))?.min(self.until()?)))
     }
 
-    /// Returns the smallest delay with which the write arrives after the next holder's first
-    /// request.
+    /// Returns the delay with which the write arrives just after the next holder's first request.
     fn storage_delay(&self) -> Option<i64> {
         let landed = self.clash.late_write?;
         let request =
@@ -195,8 +194,7 @@ impl Case<'_, '_> {
         landed.or(left)
     }
 
-    /// Returns the end of the lease in true time: at the server `at` or, if that is `None`, at the
-    /// server where it ends first.
+    /// Returns the end of the lease in true time, without `at` at the server where it ends first.
     fn lease_end(&self, at: Option<Node>) -> Option<SimTime> {
         let grant = self.holder.grant.as_ref().filter(|_| !self.has_no_ttl())?;
         let servers = grant

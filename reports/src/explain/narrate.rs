@@ -58,7 +58,7 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
     }
 }
 
-/// Searches by sequence number, because the history of a single lock has gaps.
+/// Uses sequence numbers instead of indices, because the history of a single lock has gaps.
 fn before_event<'h>(history: &'h History, event: &Event) -> &'h [Event] {
     let at = history.events.partition_point(|earlier| earlier.sequence < event.sequence);
     &history.events[..at]
@@ -285,8 +285,7 @@ fn queue(history: &History, event: &Event) -> String {
     }
 }
 
-/// Returns the process to which the server or its primary granted the value. The value alone is not
-/// sufficient, because many locks always write the same one.
+/// Returns the process that was granted the value. Many locks always write the same value.
 fn grantee(history: &History, event: &Event) -> Option<Node> {
     let What::Server { key, value: Some(value), .. } = &event.what else { return None };
     let before = before_event(history, event);

@@ -72,8 +72,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         ended.map(|key| key.node).collect()
     }
 
-    /// Returns the servers at which the change ended the holder's lock, as the beginning of a
-    /// sentence, and whether there is only one.
+    /// Returns the servers as the beginning of a sentence, and whether there is only one.
     pub(super) fn lost_at(&self, change: Change) -> (String, bool) {
         let is_change =
             |how| matches!(how, KeyEnd::Changed { change: ended, .. } if ended == change);
@@ -84,8 +83,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         }
     }
 
-    /// Returns the servers that crashed between the grants, as the beginning of a sentence, and
-    /// whether there is only one server.
+    /// Returns the servers as the beginning of a sentence, and whether there is only one.
     pub(super) fn restarted(&self) -> (String, bool) {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
         let Some((held, taken)) = held.zip(taken) else { return (self.held_at(), true) };

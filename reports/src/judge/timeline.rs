@@ -117,8 +117,8 @@ impl<'h> Timeline<'h> {
         }
     }
 
-    /// Returns the lease that was requested from a Redis server. Other servers record the granted
-    /// lease, which may be shorter.
+    /// Servers other than Redis record the granted lease, which may be shorter than the requested
+    /// one.
     pub(crate) fn lease_asked(&self, at: Moment) -> Option<Micros> {
         let event = &self.history.events[at.index];
         match (&event.what, event.node) {
@@ -230,8 +230,7 @@ impl<'h> Timeline<'h> {
         self.keys.iter().find(|span| span.from == at)?.by
     }
 
-    /// Returns the end of the lease or, if the server's clock was wrong, the recorded end. A server
-    /// may notice an expiry late or never.
+    /// A server may notice an expiry late or never, so the end counts if its clock was right.
     pub(crate) fn stood_until(&self, span: &KeySpan<'_>) -> SimTime {
         let told = span.to.map_or(self.end, |(to, _)| to.time);
         let over = match span.to {

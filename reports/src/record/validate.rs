@@ -78,7 +78,6 @@ pub fn validate(history: &History) -> Result<(), InvalidHistory> {
     }
 }
 
-/// Checks that each key begins with the history's resource.
 fn of_one_resource(history: &History) -> Result<(), InvalidHistory> {
     let resource = &history.header.resource;
     for (position, event) in history.events.iter().enumerate() {

@@ -28,7 +28,6 @@ pub struct Format {
     about: &'static str,
     needs: Needs,
     runs: View<Report>,
-    /// `None` if the format shows only single runs.
     sweeps: Option<Sweeps>,
 }
 

@@ -52,7 +52,6 @@ pub(crate) struct FaultBar {
 }
 
 impl Scene {
-    /// Uses the timeline of a report that has no history.
     pub(crate) fn new(run: &RunReport) -> Option<Scene> {
         let is_whole = run.history.is_some();
         let history = run.history.clone().unwrap_or_else(|| remembered(run));
@@ -90,7 +89,6 @@ impl Scene {
     }
 }
 
-/// Builds a history from the report's timeline. A picture needs only the resource of the header.
 fn remembered(run: &RunReport) -> History {
     let resource = run.violations.first().map(|one| one.violation.resource.as_str());
     let resource = resource.or_else(|| run.timeline.iter().find_map(key_of)).unwrap_or("lock");

@@ -47,7 +47,6 @@ impl<T: Clone + Serialize + DeserializeOwned> View<T> {
         View { name, writer: Writer::Text(write), sanitise: Some(visible_in) }
     }
 
-    /// Returns a view for a writer that may write ANSI colours, which the caller may remove.
     pub(crate) const fn written(
         name: &'static str,
         write: fn(Page, &T, &mut dyn Write) -> io::Result<()>,
@@ -116,7 +115,6 @@ pub enum Detail {
     /// All details that the report has about each violation.
     Full,
 }
-/// Also escapes hidden characters that JSON leaves unescaped.
 fn json<T: Serialize>(document: &T) -> String {
     let text = serde_json::to_string_pretty(document).unwrap_or_default();
     format!("{}\n", visible_json(&text))

@@ -83,7 +83,6 @@ fn judged(checkers: &[Checker], timelines: &[Timeline<'_>]) -> Judgement {
     Judgement { verdict, violations }
 }
 
-/// Groups findings by kind and cause. The earliest finding of a group describes the violation.
 fn grouped(timeline: &Timeline<'_>, findings: Vec<Finding>) -> Vec<Violation> {
     let mut groups: BTreeMap<(Kind, Cause), Vec<Finding>> = BTreeMap::new();
     for finding in findings {
@@ -95,7 +94,6 @@ fn grouped(timeline: &Timeline<'_>, findings: Vec<Finding>) -> Vec<Violation> {
     violations
 }
 
-/// Merges violations of the same kind and cause from several locks into the earliest one.
 fn together(violations: Vec<Violation>) -> Vec<Violation> {
     let mut all: Vec<Violation> = Vec::new();
     for one in violations {
@@ -138,7 +136,6 @@ fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violat
     }
 }
 
-/// Returns why a history is inconclusive. One exercised lock of several makes it conclusive.
 fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
     let reasons: [fn(&Timeline<'_>) -> Option<String>; 5] =
         [uncontended, no_fault_met, unordered, misjudged, unfinished];
@@ -148,8 +145,7 @@ fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
     })
 }
 
-/// Returns why a history is inconclusive if fewer than two processes got the lock, or requested it
-/// in the case of a lock per job, which at most one process gets.
+/// A job's own lock is exercised if two processes request it, because only one gets it.
 fn uncontended(timeline: &Timeline<'_>) -> Option<String> {
     let own = timeline.acquisitions.iter().filter(|one| one.process.machine() != Node::Probe);
     if timeline.history.header.lock_per_job {

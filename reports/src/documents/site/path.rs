@@ -13,7 +13,6 @@ pub(super) fn in_site(path: &str, is_folder: bool) -> String {
     }
 }
 
-/// Returns the path in the repository to which a link leads; `None` if it leads elsewhere.
 pub(super) fn resolved(from: &str, link: &str) -> Option<String> {
     let mut names: Vec<&str> = from.split('/').collect();
     names.pop();

@@ -5,7 +5,6 @@ use crate::judge::timeline::{KeySpan, Moment, Timeline};
 use crate::record::history::{Keeping, Turn, What};
 use fencepost_faults::{Node, SimTime};
 
-/// Returns whether the waiters are in a database's queue, on connections that a crash ended.
 pub(super) fn waits_for_the_dead(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let died = |from: Moment, told: Moment| {
         let meanwhile = &timeline.history.events[from.index..told.index];
@@ -51,7 +50,7 @@ pub(super) fn slept_on(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     })
 }
 
-/// Another process may have the lock when the silence is recorded, at `told`.
+/// When the silence is recorded (`told`), another process may have the lock already.
 fn end_of(timeline: &Timeline<'_>, finding: &Finding, told: Moment) -> Moment {
     let end = finding.at + finding.duration;
     let mut events = timeline.history.events[..told.index].iter();

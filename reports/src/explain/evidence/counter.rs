@@ -54,7 +54,6 @@ impl<'t, 'h> Counter<'t, 'h> {
         early_loss::two_primaries(self.timeline, self.earlier, later)
     }
 
-    /// Returns whether the tokens come from different copies of the counter.
     pub(crate) fn is_a_copy(&self) -> bool {
         let is_elsewhere = self.earlier.node != self.later.node;
         !self.is_of_members && (is_elsewhere || self.is_changed(Change::Discarded))

@@ -24,7 +24,6 @@ struct Handover<'t, 'h> {
     granted_again: Moment,
 }
 
-/// Returns how each server that granted the lock again had lost it before the end of the lease.
 pub(super) fn of_clash<'t, 'h>(timeline: &'t Timeline<'h>, clash: Clash) -> Vec<Lost<'t, 'h>> {
     let (holder, taker) =
         (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
@@ -66,8 +65,8 @@ impl<'t, 'h> Lost<'t, 'h> {
 }
 
 impl<'t, 'h> Handover<'t, 'h> {
-    /// Returns whether the lease had expired when the lock was granted again. Expiry does not count
-    /// if the holder would have renewed the lease, or was late only because of nested locks.
+    /// An expiry does not count if the holder would have renewed the lease, or was late only
+    /// because of nested locks.
     fn lease_was_over(&self, node: Node) -> bool {
         if self.timeline.history.header.has_no_ttl() {
             return false;
@@ -94,7 +93,6 @@ impl<'t, 'h> Handover<'t, 'h> {
         was_over && !lost_before()
     }
 
-    /// Returns whether the holder stayed beyond its lease only because it waited for nested locks.
     fn is_late_by_nesting(&self, over: SimTime, from: Moment) -> bool {
         let section = self.timeline.acquisition_of(self.holder.operation);
         let section = section.and_then(|index| self.timeline.section_of(index));
@@ -154,7 +152,6 @@ impl<'t, 'h> Handover<'t, 'h> {
     }
 }
 
-/// Returns how the server that granted the lock again had lost the holder's earlier lock.
 fn of_a_copy<'t, 'h>(
     timeline: &'t Timeline<'h>,
     (holder, taker): (&'t Acquisition<'h>, &'t Acquisition<'h>),
@@ -166,7 +163,6 @@ fn of_a_copy<'t, 'h>(
     seen.loss(span).map(Lost::there)
 }
 
-/// Returns whether both servers were primaries at the same time.
 pub(super) fn two_primaries(timeline: &Timeline<'_>, held: &Grant, taken: (Node, Moment)) -> bool {
     let grants = [(held.node, held.moment), taken];
     let promoted = grants.map(|(node, at)| timeline.roles.promoted(node, at));
@@ -178,7 +174,6 @@ pub(super) fn two_primaries(timeline: &Timeline<'_>, held: &Grant, taken: (Node,
     latest.is_some_and(|latest| latest < granted_by_the_other)
 }
 
-/// Returns whether a former replica, which never had the holder's lock, admitted the later process.
 fn let_in_by_a_copy(timeline: &Timeline<'_>, taker: &Acquisition<'_>, held_at: Node) -> bool {
     let Some(entered) = taker.completed else { return false };
     timeline.keys.iter().any(|span| {

@@ -32,8 +32,8 @@ fn went_between(timeline: &Timeline<'_>, standing: &KeySpan<'_>, from: Moment) -
     })
 }
 
-/// Returns whether a cancelled acquire left behind the first node in the queue. Faults that lose or
-/// delay messages, or stop hosts, also leave such nodes, so the result is then `false`.
+/// Returns `false` if a fault lost or delayed messages or stopped hosts, because such faults leave
+/// nodes too.
 pub(super) fn left_a_node(
     timeline: &Timeline<'_>,
     creator: Option<Node>,

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// Redis counts leases in whole milliseconds, and a key lives until the end of its last one.
 pub(super) const GRANULARITY: Micros = Micros::from_millis(2);
 pub(super) const COARSE: Micros = Micros::from_secs(1);
-/// Only an extension after a twentieth of the lease is a renewal. An earlier one may be part of a
+/// Only an extension after a twentieth of the lease is a renewal. An earlier one belongs to the
 /// grant.
 const RENEWALS_MAX: u64 = 20;
 
@@ -24,8 +24,7 @@ impl Lease {
     }
 }
 
-/// Returns the holder's last lease before `before`, with a quorum only at `node`. Ignores leases of
-/// a later lock of the process, set after the server lost this one.
+/// Ignores leases of a later lock of the process, which were set after the server lost this lock.
 pub(crate) fn last_lease(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,
@@ -96,8 +95,7 @@ pub(super) fn waited_to_nest(
     })
 }
 
-/// Returns the holder's lock at a server that lost it during the critical section. A removal by
-/// replication does not count, because it may concern an earlier lock.
+/// A removal by replication does not count, because it may concern an earlier lock.
 pub(crate) fn lost_at<'t, 'h>(
     timeline: &'t Timeline<'h>,
     holder: &Acquisition<'h>,
@@ -128,8 +126,7 @@ pub(super) fn own_spans<'t, 'h>(
     here.filter(|span| timeline.is_lock_of(span, holder)).collect()
 }
 
-/// Returns whether a process extended leases outside of calls, more often than calls with an
-/// unknown outcome can explain.
+/// Calls with an unknown outcome may extend a lease later, so they do not show renewals.
 pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
     let mut open: BTreeMap<u64, Node> = BTreeMap::new();
     let mut unknown: BTreeMap<Node, usize> = BTreeMap::new();
@@ -168,7 +165,6 @@ pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
     })
 }
 
-/// Returns whether the server granted less than the requested lease, if this is recorded.
 pub(super) fn is_given_short(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Option<bool> {
     let given = span.runs_out?.since(span.set.last()?.time);
     Some(given + GRANULARITY < timeline.history.header.ttl_us)

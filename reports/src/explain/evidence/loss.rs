@@ -59,7 +59,6 @@ impl Loss<'_, '_> {
         matches!(self.how, How::TwoPrimaries)
     }
 
-    /// Returns whether the server never had the lock, discarded it, or lacked the extension.
     pub(crate) fn is_not_replicated(&self) -> bool {
         matches!(self.how, How::NeverReceived) && !self.is_of_members()
             || self.ended_by(Change::Discarded)
@@ -169,7 +168,6 @@ impl Loss<'_, '_> {
             && between.any(|event| event.node == span.node && matches!(event.what, What::Crashed))
     }
 
-    /// Returns why the lock expired early. Also recognizes an expiry that no server recorded.
     pub(crate) fn ran_out(&self) -> Option<RanOut> {
         let How::Ended { span, at, how } = self.how else { return None };
         let header = &self.timeline.history.header;
@@ -190,8 +188,7 @@ impl Loss<'_, '_> {
         }
     }
 
-    /// Returns why a key expired early in true time. An absolute expiry time depends on the clocks
-    /// of both servers, even before the key was copied.
+    /// The absolute expiry time of a copied key depends on the clocks of both servers.
     fn ran_out_early(&self, span: &KeySpan<'_>, at: Moment) -> RanOut {
         let set = span.set.last();
         if self.is_shortened(span) {
@@ -221,8 +218,6 @@ impl Loss<'_, '_> {
         }
     }
 
-    /// Returns whether another process set the last lease, and it ended before the holder's own
-    /// lease.
     fn is_shortened(&self, span: &KeySpan<'_>) -> bool {
         let by_another = |set: &Moment| {
             let by = self.timeline.asked_by(*set).map(Node::machine);
@@ -240,7 +235,6 @@ impl Loss<'_, '_> {
         })
     }
 
-    /// Returns whether a clock fault of this kind made the lock expire, or its row be overwritten.
     pub(crate) fn is_by_clock(&self, kind: FaultKind) -> bool {
         self.ran_out() == Some(RanOut::ByClock(kind))
             || self.overwritten_by_clock(Keeping::RowByServer) == Some(kind)
@@ -301,7 +295,6 @@ impl Loss<'_, '_> {
     }
 }
 
-/// Returns the former holder that overwrote the lock when it was not acquiring it.
 pub(crate) fn renewed_over(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,

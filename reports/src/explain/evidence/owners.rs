@@ -12,7 +12,6 @@ pub(super) fn shares_owner(timeline: &Timeline<'_>, clash: Clash) -> bool {
     threads && one.owner == other.owner && found
 }
 
-/// Returns whether two processes have the same owner value in a database row.
 pub(super) fn shares_client_id(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let [one, other] = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
     let is_row = matches!(
@@ -22,7 +21,6 @@ pub(super) fn shares_client_id(timeline: &Timeline<'_>, clash: Clash) -> bool {
     is_row && one.process.machine() != other.process.machine() && one.owner == other.owner
 }
 
-/// Returns whether a write was based on an old value without interference by another process.
 pub(super) fn is_overwritten(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> bool {
     let builds_on =
         matches!(finding.kind, Kind::LostUpdate | Kind::DuplicateNumber | Kind::NumberRegression);

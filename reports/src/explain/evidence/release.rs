@@ -25,7 +25,6 @@ pub(super) fn unknown(timeline: &Timeline<'_>, process: Node, before: Moment) ->
     unknown.map(|(_, index)| timeline.moment(index))
 }
 
-/// Returns whether a release with an unknown outcome may still arrive.
 pub(crate) fn is_astray(timeline: &Timeline<'_>, process: Node, before: Moment) -> bool {
     stray(timeline, process, before).is_some()
 }
@@ -51,8 +50,7 @@ fn stray(timeline: &Timeline<'_>, process: Node, before: Moment) -> Option<Momen
     stray.map(|(_, index)| timeline.moment(index))
 }
 
-/// Returns whether a release with an unknown outcome may arrive at `at`. It has arrived already if
-/// the process removed a lock when no release was open.
+/// A release has arrived already if the process removed a lock when no release was open.
 pub(super) fn may_arrive(timeline: &Timeline<'_>, process: Node, at: Moment) -> bool {
     let (mut open, mut astray) = (None, 0_usize);
     for event in &timeline.history.events[..at.index] {
@@ -89,7 +87,7 @@ pub(super) fn is_open(timeline: &Timeline<'_>, process: Node, from: Moment, at: 
     unknown(timeline, process, at).is_some_and(|sent| from < sent)
 }
 
-/// Returns the thread that sent a command or, if unrecorded, the only thread with an open release.
+/// If only the process is recorded, returns its only thread with an open release.
 pub(super) fn thread_of(timeline: &Timeline<'_>, by: Node, at: Moment) -> Node {
     let events = &timeline.history.events;
     let is_told = events
@@ -166,7 +164,6 @@ pub(super) fn held_up(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) 
     })
 }
 
-/// Returns whether, after a failover, a process removed a lock where its own lock never was.
 pub(crate) fn was_never_there(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> bool {
     let Some(removed) = removal(timeline, finding) else { return false };
     let own = &timeline.acquisitions[clash.earlier];

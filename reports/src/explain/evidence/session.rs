@@ -18,7 +18,6 @@ pub(crate) enum Gone {
     WithSession,
 }
 
-/// Returns `None` if the lock does not belong to a session or connection.
 pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<Gone> {
     if timeline.history.header.kept_as == Some(Keeping::MemberLease) {
         return departed(timeline, clash).then_some(Gone::WithSession);
@@ -83,8 +82,7 @@ fn still_stood(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment) ->
         .any(|span| span.from < at && span.to.is_none_or(|(to, _)| at < to))
 }
 
-/// Returns the node that was first in the queue for most of the period. In a semaphore with free
-/// permits, this is the first node that waits for a permit.
+/// In a semaphore with free permits, the first node is the first that waits for a permit.
 pub(super) fn first_node<'h>(timeline: &Timeline<'h>, period: Period) -> Option<KeySpan<'h>> {
     let Period { from, until } = period;
     let stood = |span: &&KeySpan<'_>| {
@@ -99,7 +97,6 @@ pub(super) fn first_node<'h>(timeline: &Timeline<'h>, period: Period) -> Option<
     })
 }
 
-/// Returns whether the process created a second node in the queue without knowing of it.
 pub(super) fn contended_twice(
     timeline: &Timeline<'_>,
     process: Node,
@@ -121,8 +118,8 @@ pub(super) enum First {
     IsUnknown,
 }
 
-/// Returns whether the creator of the queue's first node still waits with it; `None` if the session
-/// of a crashed process may be alive, or a process has held the lock with the node.
+/// Returns whether the creator of the queue's first node still waits with it; `None` if that is
+/// unclear.
 pub(super) fn of_queue(
     timeline: &Timeline<'_>,
     first: &KeySpan<'_>,
@@ -149,8 +146,7 @@ pub(super) fn of_queue(
     }
 }
 
-/// Returns whether the session of a crashed process may have kept the node. A session ends within
-/// its timeout plus one tick, which is at most twice the timeout.
+/// A session ends within its timeout plus one tick, which is at most twice the timeout.
 fn died_since(
     timeline: &Timeline<'_>,
     (by, from): (Option<Node>, SimTime),

@@ -62,7 +62,6 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<S
     }
 }
 
-/// Returns a server whose lock remains because the release only lowered its count, and the owner.
 pub(super) fn counted_once_too_often(
     timeline: &Timeline<'_>,
     finding: &Finding,
@@ -71,7 +70,6 @@ pub(super) fn counted_once_too_often(
     standing.find(|span| timeline.is_lowered(span)).and_then(|span| Some((span.node, span.by?)))
 }
 
-/// Returns a server whose lock remains because a later request was lost, and the owner.
 pub(super) fn lost_a_request(timeline: &Timeline<'_>, finding: &Finding) -> Option<(Node, Node)> {
     mostly(timeline, Period::of_finding(finding)).find_map(|span| {
         let by = span.by?;
@@ -109,8 +107,7 @@ fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
         None if has_sessions => asleep::slept_on(timeline, finding)
             .then_some(Standstill::NotTold)
             .or_else(|| of_impatient(timeline, finding)),
-        // The server will remove the key when its lease expires, but it notifies no process of
-        // that.
+        // The server will remove the key at the end of its lease, but notifies no process of that.
         Some(standing) if finding.kind == Kind::Deadlock && standing.runs_out.is_some() => {
             Some(Standstill::NotTold)
         }
@@ -118,7 +115,7 @@ fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
             let renews = of_absent(timeline, span).filter(|is| *is == Standstill::OwnerRenews);
             renews.or_else(|| of_owner(timeline, standing, span.until))
         }
-        // The lock may exist unseen.
+        // Servers that do not report their locks may have one.
         None if timeline.history.header.locks_unseen => None,
         None => of_absent(timeline, span)
             .or_else(|| unheard_release(timeline, span))

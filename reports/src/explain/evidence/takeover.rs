@@ -4,8 +4,7 @@ use super::release;
 use crate::judge::timeline::{Moment, Outcome, Timeline};
 use fencepost_faults::Node;
 
-/// Returns whether a process removed an existing lock while acquiring it, and no earlier release by
-/// the same process may have removed that lock.
+/// Returns whether the process removed an existing lock and this was no late release of its own.
 pub(crate) fn is_stale_takeover(timeline: &Timeline<'_>, remover: Node, removed: Moment) -> bool {
     let mut acquisitions = timeline.acquisitions.iter();
     let acquiring = acquisitions.any(|one| {

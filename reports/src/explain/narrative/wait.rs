@@ -6,7 +6,6 @@ use crate::judge::timeline::{Acquisition, KeySpan, Moment};
 use crate::record::history::What;
 
 impl Story<'_, '_> {
-    /// Tells about the last lock before the finding, and about the lock that blocked others then.
     pub(super) fn last_lock(&mut self, finding: &Finding) {
         let timeline = self.timeline;
         let begun = timeline.keys.iter().filter(|key| key.from.time <= finding.at);

@@ -32,8 +32,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     too_long.map(|(section, kept)| finding(section, kept, bound)).collect()
 }
 
-/// Returns when the process left or, if that is earlier, when fewer than a quorum of servers had
-/// its lock; at the earliest `at`.
+/// Returns when the process left or, at the earliest at `at`, fewer than a quorum had its lock.
 pub(super) fn kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime) -> SimTime {
     let left = section.ends(timeline.end);
     let holder = &timeline.acquisitions[section.acquisition];

@@ -30,7 +30,6 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Finds processes that were silent while the lock was free, other than those in a deadlock.
 fn asleep(timeline: &Timeline<'_>, healed: Moment) -> Vec<Finding> {
     let is_deadlock = !deadlock::check(timeline).is_empty();
     let silences = timeline.history.events.iter().enumerate();

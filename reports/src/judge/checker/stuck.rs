@@ -74,7 +74,6 @@ struct Gap {
     entered: Option<Moment>,
 }
 
-/// Returns the times without a holder, and whether a process held the lock until the end.
 fn gaps(timeline: &Timeline<'_>, healed: Moment) -> (Vec<Gap>, bool) {
     let mut gaps = Vec::new();
     let mut free_from = healed.time;
@@ -91,7 +90,6 @@ fn gaps(timeline: &Timeline<'_>, healed: Moment) -> (Vec<Gap>, bool) {
     (gaps, false)
 }
 
-/// Returns when the holder stopped blocking others; `None` if it blocked them until the end.
 fn kept(timeline: &Timeline<'_>, section: &Section, healed: Moment) -> Option<SimTime> {
     if section.to.is_some_and(|to| to < healed) {
         return section.to.map(|to| to.time);
@@ -130,9 +128,8 @@ impl Waiting<'_, '_> {
         wanted.values().map(|(from, to)| to.since(*from)).max().unwrap_or_default()
     }
 
-    /// Returns whether at least two processes failed in all of their attempts, two or more each,
-    /// until the end, although no owner had a quorum. Attempts within one bound after the faults do
-    /// not count.
+    /// Returns whether at least two processes failed in all of their attempts until the end of the
+    /// run, although no owner had a quorum.
     fn is_used_up(&self) -> bool {
         let settled = match self.timeline.faults.is_empty() {
             true => self.free_from,

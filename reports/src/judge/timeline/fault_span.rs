@@ -47,8 +47,7 @@ impl FaultSpan<'_> {
     }
 }
 
-/// Returns the end of a fault that loses a message: the process's next completed call, or the end
-/// of all faults.
+/// The fault ends with the process's next completed call, or when all faults have ended.
 fn after_loss(history: &History, span: &FaultSpan<'_>) -> Option<Moment> {
     let is_loss = matches!(span.kind.impact(), Impact::LosesReply | Impact::LosesRequest);
     let later = moments(history).skip(span.from.index + 1).filter(|_| is_loss);

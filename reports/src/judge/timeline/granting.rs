@@ -176,7 +176,6 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// Adds a claim for a new time to live, unless it was set together with the value.
     fn extend(&mut self, owner: &'h str, asked: KeyChange) {
         let Some(standing) = self.standing.get(&asked.server) else { return };
         let own = standing.owner == owner && is_own(standing.of, asked.by);
@@ -241,7 +240,6 @@ fn grant_of(
         .or_else(|| under_several_names(acquisition, completed, claims, quorum))
 }
 
-/// Returns the grant of an acquire that wrote a different value at each server.
 fn under_several_names(
     acquisition: &Acquisition<'_>,
     completed: Moment,

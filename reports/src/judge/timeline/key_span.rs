@@ -102,8 +102,7 @@ pub(crate) fn of_key<'h>(history: &'h History, wanted: &str) -> Vec<KeySpan<'h>>
 struct Origins(BTreeMap<Node, usize>);
 
 impl Origins {
-    /// Returns the grant that a replica has copied: the next one of the same primary, or the latest
-    /// one if another server has granted the value since.
+    /// A copy is of the next grant of the same primary, or of the latest grant of another server.
     fn of_copy(
         &mut self,
         spans: &[KeySpan<'_>],

@@ -31,8 +31,8 @@ impl Roles {
                     roles.named.push((moment.time, node, *about));
                 }
                 What::Turn { turn: Turn::Promoted, .. } => roles.begin(node, Some(moment)),
-                // Only Redis servers record changes of their role. For others, the promotion fault
-                // counts.
+                // Only Redis servers record changes of their role, so others need the promotion
+                // fault.
                 What::FaultBegan { kind: FaultKind::Promote, nodes, .. } => {
                     let promoted = nodes.iter().filter(|node| matches!(node, Node::Server(_)));
                     promoted.for_each(|node| roles.begin(*node, Some(moment)));
@@ -82,7 +82,6 @@ impl Roles {
         self.primaries.iter().filter(is_then).find(|one| one.node == node)?.since
     }
 
-    /// Returns how long there was no primary; zero if the first primary is not known.
     pub(crate) fn without_primary(&self, from: SimTime, until: SimTime) -> Micros {
         self.sum(from, until, |at| self.primaries_at(at).next().is_none())
     }

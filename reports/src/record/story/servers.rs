@@ -75,7 +75,6 @@ impl Story {
         self
     }
 
-    /// Adds a grant by redis-1, and the client's call of `acquire` if there is none yet.
     pub(crate) fn grants(self, ms: u64, client: impl Who, owner: &str) -> Story {
         self.grants_at(ms, client, 1, owner)
     }

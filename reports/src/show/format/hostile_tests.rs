@@ -16,7 +16,6 @@ const HOSTILE: &str = "\"><img src=x onerror=alert(1)>'</script><script>alert(2)
                        ]]>--><svg onload=alert(3)>`|*_&lt;%%{init}%%;#\u{202e}\x1b[2J\r\n\
                        ::error::x\n";
 
-/// Appends hostile text to each string of the value that may have any content.
 fn hostile<T: Serialize + DeserializeOwned>(sample: &T) -> T {
     let mut document = serde_json::to_value(sample).unwrap();
     let mut turned = 0;

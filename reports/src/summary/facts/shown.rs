@@ -11,7 +11,6 @@ use std::collections::BTreeSet;
 const SHOWN_MAX: usize = 40;
 const SHOWN_OF_QUIET_MAX: usize = 60;
 
-/// Returns the timeline of the lock with the first violation or else the most requests.
 pub(super) fn most_telling<'t, 'h>(
     whole: &'t Timeline<'h>,
     locks: &'t [Timeline<'h>],

@@ -314,8 +314,8 @@ impl Cell {
         all.into_iter().map(|(_, place, kept)| (place, kept)).collect()
     }
 
-    /// Drops the largest runs beyond the limit. A run that is among the smallest of all cells is
-    /// also among the smallest of its own cell, so cells can be merged in any order.
+    /// The smallest runs of all cells are among the smallest of their own cells, so the order of
+    /// merges does not matter.
     fn keep_smallest(&mut self) {
         let kept: usize = self.fingerprints.iter().map(|found| 1 + found.others.len()).sum();
         let limit =

@@ -10,8 +10,7 @@ use std::collections::BTreeMap;
 
 const LENGTHS: [u64; 4] = [16, 256, 4_096, 65_536];
 
-/// Counts up to this limit are exact. Larger counts are rounded up to five significant binary
-/// digits, at most 1/16 too high, so that a table of counts has at most 208 entries.
+/// Larger counts are rounded up to five significant binary digits, at most 1/16 too high.
 pub(crate) const EXACT_MAX: u64 = 32;
 
 /// Number of seeds until the first violation, measured in blocks of consecutive seeds and counted
@@ -137,7 +136,6 @@ impl Blocks {
         self.quiet + self.first.values().sum::<u64>()
     }
 
-    /// Returns the percentile by nearest rank; `None` if the block at this rank has no violation.
     fn percentile(&self, percent: u64) -> Option<u64> {
         let mut left = (self.complete() * percent).div_ceil(100);
         self.first.iter().find_map(|(count, blocks)| {

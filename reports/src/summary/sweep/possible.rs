@@ -91,7 +91,6 @@ fn check(cell: &Cell, seeds: u64, ran: &[SeedRange]) -> Result<(), String> {
     cell.seeds_to_first.blocks.iter().try_for_each(|blocks| block(blocks, runs))
 }
 
-/// Checks that each count is from 1 to `violated`, and that their sum covers all violated runs.
 fn counts<'c>(
     what: &str,
     counts: impl Iterator<Item = &'c u64> + Clone,

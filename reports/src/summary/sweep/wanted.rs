@@ -129,8 +129,7 @@ mod tests {
     use super::*;
     use crate::samples;
 
-    /// In the sample sweep, single-node is violated (overlap, stale-write, lost-update), redlock is
-    /// quiet, and fencing does not exercise the lock.
+    /// In the sample sweep, single-node is violated, redlock quiet, and fencing not exercised.
     fn deviations(wanted: &Wanted, place: usize) -> Vec<String> {
         wanted.hold(&samples::sweep(0, 9).cells[place]).deviations
     }

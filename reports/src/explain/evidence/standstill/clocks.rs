@@ -11,7 +11,6 @@ pub(super) fn clocks_differ(timeline: &Timeline<'_>, finding: &Finding) -> bool 
         && wrong_clock(timeline, finding).is_some()
 }
 
-/// Returns the last clock fault of a waiting process, or of the process that released the row last.
 pub(crate) fn wrong_clock<'t, 'h>(
     timeline: &'t Timeline<'h>,
     finding: &Finding,

@@ -27,7 +27,6 @@ pub(super) fn of_holder(
     if died { Some(Standstill::OwnerDied) } else { lost_by(timeline, holder) }
 }
 
-/// Returns why the owner of a lock has not released it, such as a crash or a lost release.
 pub(super) fn of_owner(
     timeline: &Timeline<'_>,
     span: &KeySpan<'_>,
@@ -58,8 +57,7 @@ pub(super) fn of_owner(
     }
 }
 
-/// Returns what kept the process from learning of its grant. With a quorum, the fault may concern a
-/// server other than `server`.
+/// With a quorum, the fault may concern a server other than `server`.
 pub(super) fn unaware(
     timeline: &Timeline<'_>,
     process: Node,
@@ -81,8 +79,7 @@ fn is_unheard(owner: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
     !is_own && owner.completed.is_some_and(|told| span.from < told)
 }
 
-/// Returns why a server still has a lock although its owner's release succeeded: the release did
-/// not reach this server, or a late command of the owner wrote the lock again.
+/// The release did not reach this server, or a late command of the owner wrote the lock again.
 fn left_behind(
     timeline: &Timeline<'_>,
     owner: &Acquisition<'_>,

@@ -9,7 +9,6 @@ use crate::record::history::Change;
 use fencepost_faults::{Node, SimTime};
 use std::collections::BTreeSet;
 
-/// Returns whether several processes each got and released a part of a quorum of servers.
 pub(super) fn votes_are_split(timeline: &Timeline<'_>, Period { from, until }: Period) -> bool {
     let quorum = usize::from(timeline.history.header.quorum);
     let given_back = |span: &&KeySpan<'_>| {
@@ -29,7 +28,6 @@ pub(super) fn votes_are_split(timeline: &Timeline<'_>, Period { from, until }: P
     quorum > 1 && processes.len() > 1 && servers.len() >= quorum
 }
 
-/// Returns why a quorum of the servers had unused locks for most of the period, if they had.
 pub(super) fn of_standing_votes(timeline: &Timeline<'_>, span: Period) -> Option<Standstill> {
     let quorum = usize::from(timeline.history.header.quorum);
     let votes: Vec<&KeySpan<'_>> = mostly(timeline, span).collect();

@@ -54,8 +54,6 @@ impl<R: Rng> Telling<R> {
         self.story = self.story.take().map(with);
     }
 
-    /// Adds a turn of one process: perhaps a failed attempt, then an acquire, and then a release, a
-    /// crash, or neither.
     fn turn(&mut self, turn: u64) {
         let index = self.draw(0..=self.free_at.len() as u64 - 1) as usize;
         let client = index as u16 + 1;

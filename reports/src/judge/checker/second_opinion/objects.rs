@@ -77,7 +77,6 @@ where
     is_consistent(Model::default(), &spans)
 }
 
-/// Returns whether the changes of the key are those of a mutex that only its owner can release.
 pub(super) fn server_key(history: &History) -> bool {
     let op = |what: &What| match what {
         What::Server { change: Change::Granted, by: Some(by), .. } => Some(Op::Enter(*by)),
@@ -198,7 +197,6 @@ fn entered((thread, call, ok): (Thread, At, At)) -> Span {
     Span { thread, op: Op::Enter(thread.0), call, ret: Some((ok, Ret::Done)) }
 }
 
-/// Returns whether the operations fit the model in the order of time, leaves before enters.
 fn is_consistent<Model>(model: Model, spans: &[Span]) -> bool
 where
     Model: SequentialSpec<Op = Op, Ret = Ret> + Clone,

@@ -35,7 +35,6 @@ pub(crate) struct Area {
 }
 
 impl Canvas {
-    /// Returns the x position of a time, at most one width outside the window.
     pub(crate) fn x(&self, at: u64) -> f64 {
         let width = self.right - self.left;
         let span = self.to.saturating_sub(self.from).max(1) as f64;
@@ -55,7 +54,6 @@ impl Canvas {
         let _ = write!(self.out, "{markup}");
     }
 
-    /// Draws a rectangle with a tooltip, at least 1.5 pixels wide.
     pub(crate) fn bar(&mut self, area: Area, class: &str, title: &str) {
         if !self.shows(area.from, area.to) {
             return;

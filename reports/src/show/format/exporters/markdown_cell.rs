@@ -1,6 +1,5 @@
 //! Escapes text for the cells of Markdown tables.
 
-/// Escapes the characters that would end the cell or begin markup.
 pub(crate) fn cell(text: &str) -> String {
     let mut cell = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -19,7 +19,6 @@ pub(crate) struct Gap {
     pub(crate) stopped: Vec<Node>,
 }
 
-/// Maximum number of events that may be omitted without drawing a gap.
 const SILENT_MAX: u64 = 6;
 
 impl Lanes {

@@ -49,7 +49,6 @@ pub(crate) fn percent(share: f64) -> String {
     if points != 0.0 && points < 10.0 { format!("{points:.1} %") } else { format!("{points:.0} %") }
 }
 
-/// Returns `once more`, `31 more times`, and so on.
 pub(crate) fn more_times(count: u64) -> String {
     match count {
         1 => "once more".to_owned(),
@@ -69,7 +68,6 @@ pub(crate) fn wrapped(text: &str, indent: usize) -> Vec<String> {
     wrapped_to(text, WIDTH.saturating_sub(indent))
 }
 
-/// Wraps text at `room` columns. A longer word gets its own line.
 pub(crate) fn wrapped_to(text: &str, room: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

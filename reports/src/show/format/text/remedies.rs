@@ -4,8 +4,8 @@ use super::rerun;
 use crate::summary::report::{OnThisPlan, Remedy, ViolationReport};
 use crate::summary::sweep::Rate;
 
-/// Describes how often the violation `lead` still happens with each safeguard, on other seeds and,
-/// if `here_too`, in this run. Names safeguards that affect the `others` differently.
+/// Describes how often the violation `lead` still happens with each safeguard, in other runs and,
+/// if `here_too`, in this run.
 pub(crate) fn render(
     lead: &ViolationReport,
     others: &[&ViolationReport],

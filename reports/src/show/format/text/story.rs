@@ -15,12 +15,10 @@ use fencepost_faults::{SimTime, TimedFault};
 use std::io::{self, Write};
 
 const FAULTS_MAX: usize = 3;
-/// Number of columns before the lanes of a story.
 const BEFORE_LANES: usize = 16;
 const WORDS_MIN: usize = 20;
 const VALUES: usize = 13;
 
-/// Writes the stories, ordered by start. A story that repeats an earlier one is abbreviated.
 pub(crate) fn write<'r>(
     page: Page,
     run: &'r RunReport,
@@ -79,7 +77,6 @@ fn write_story(
     let title = format!("{client}: {kind} by {cause}");
     let id = format!("[{id}]");
     write!(out, "\n{BOLD}{client}{BOLD:#}: {style}{kind}{style:#} by {cause}")?;
-    // The fingerprint is at the right edge or, if there is no room, in the next line.
     let room = match page.width.saturating_sub(title.chars().count()) {
         room if room > id.chars().count() => room,
         _ => {
@@ -240,8 +237,7 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
     Some(format!("{faults}{tight}{size}{no_length}"))
 }
 
-/// Describes the nearest value that does not cause the violation; it is larger if only a short
-/// delay causes it.
+/// Describes the nearest value that does not cause the violation.
 fn tight(boundary: &Boundary, faults: usize) -> String {
     let value = rerun::amount(boundary, boundary.not_enough);
     let is_less = boundary.not_enough.unsigned_abs() < boundary.enough.unsigned_abs();

@@ -1,8 +1,8 @@
 //! Fisher's exact test of whether two rates differ significantly.
 
 /// Returns the two-sided p-value of `hits` in `trials` against `other_hits` in `other_trials`
-/// (Fisher 1922); 1 if a side has no trials. Uses only multiplication and division, which IEEE 754
-/// rounds identically on every machine, unlike the logarithm of the gamma function in crates.
+/// (Fisher 1922). Multiplication and division round identically on every machine, unlike
+/// logarithms.
 pub(super) fn p_value((hits, trials): (u64, u64), (other_hits, other_trials): (u64, u64)) -> f64 {
     let all = hits + other_hits;
     let tables = Tables { all, trials, other_trials };

@@ -74,7 +74,6 @@ pub(super) struct Tracks {
 }
 
 impl Tracks {
-    /// Assigns each span to the first track of its topic on which it does not cross another span.
     pub(super) fn of(nodes: &[Node], slices: &mut [Slice]) -> Tracks {
         slices.sort_by_key(|slice| (slice.from, Reverse(slice.to)));
         let mut tracks =

@@ -14,7 +14,6 @@ const EVIDENCE_FIRST: usize = 10;
 const EVIDENCE_LAST: usize = 2;
 
 impl Story<'_> {
-    /// Returns the sequence numbers of the first and the last event of the story.
     pub(super) fn span(&self) -> (u64, u64) {
         let of = |one: &ViolationReport| {
             let numbers = one.violation.witness.iter().map(|event| event.sequence);
@@ -90,8 +89,7 @@ impl Story<'_> {
         }
     }
 
-    /// Returns whether the event is a grant, loss or change of role that decides the story. If no
-    /// process gets the lock, the last owner's release decides.
+    /// If no process gets the lock, the last owner's release also decides the story.
     fn decides(&self, entry: &TimelineEntry) -> bool {
         let lead = &self.lead.violation;
         let mut story = lead.narrative.iter();
