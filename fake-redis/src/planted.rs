@@ -6,8 +6,7 @@ thread_local! {
     static SCRIPTS_SHARE_TABLES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Lets scripts of this thread write to the tables that all scripts share, such as the libraries.
-/// Call it before the thread's first script.
+/// Lets scripts of this thread change the tables of all scripts. Call it before the first script.
 pub fn let_scripts_share_tables() {
     SCRIPTS_SHARE_TABLES.set(true);
 }

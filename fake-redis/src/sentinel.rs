@@ -1,5 +1,4 @@
-//! Redis Sentinel as a pure state machine, following `sentinel.c` of Redis 7.0. It computes when
-//! the next action is due, instead of polling ten to twenty times a second.
+//! Redis Sentinel as a pure state machine, following `sentinel.c` of Redis 7.0.
 
 mod address;
 mod attempt;
@@ -57,8 +56,7 @@ pub struct SentinelConfig {
 }
 
 impl SentinelConfig {
-    /// Creates a configuration with Redis's defaults: quorum 2, down after 30 s, failover timeout
-    /// 180 s, and one parallel sync.
+    /// Creates a configuration with Redis's defaults, such as down-after 30 s, and a quorum of 2.
     pub fn new(announce: Address, master: Address) -> Self {
         Self {
             announce_host: announce.host,

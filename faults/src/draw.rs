@@ -3,8 +3,8 @@
 use rand_core::Rng;
 use std::ops::RangeInclusive;
 
-/// Draws a uniform integer by widening multiplication without the rejection step (Lemire 2019). The
-/// bias is below 2^-32 for every range used here. An empty range gives its start.
+/// Draws a uniform integer by widening multiplication (Lemire 2019). The bias is below 2^-32 for
+/// every range used here. An empty range gives its start.
 pub fn uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     let (low, high) = (*range.start(), *range.end());
     let width = u128::from(high.saturating_sub(low)) + 1;
@@ -12,8 +12,8 @@ pub fn uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     low + u64::try_from(offset).unwrap_or(u64::MAX)
 }
 
-/// Draws a log-uniform integer, for which each doubling is equally likely. Treats a lower bound of
-/// 0 as 1. Integer arithmetic gives the same result on every machine.
+/// Draws a log-uniform integer, for which each doubling is equally likely, in integer arithmetic.
+/// Treats a lower bound of 0 as 1.
 pub fn log_uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     let low = (*range.start()).max(1);
     let high = (*range.end()).max(low);

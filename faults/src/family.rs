@@ -45,8 +45,7 @@ pub type Draw = fn(&mut ChaCha8Rng, &Setting) -> Vec<Incident>;
 
 macro_rules! families {
     ($($member:ident = $about:literal, $drawing:expr;)*) => {
-        /// A family of faults, which `--fault` selects. Its number identifies its random stream, so
-        /// new families are added at the end.
+        /// A family of faults, which `--fault` selects. Its number identifies its random stream.
         #[derive(
             Clone,
             Copy,

@@ -1,5 +1,5 @@
 //! Independent random streams from one seed: the seed is a ChaCha8 key, and each consumer has its
-//! own stream id (`ChaCha8Rng::set_stream`). Removing a consumer does not change the other draws.
+//! own stream id (`ChaCha8Rng::set_stream`).
 
 use crate::node::Node;
 use rand_chacha::ChaCha8Rng;
@@ -8,8 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// The number that determines a whole run. In JSON it is a decimal string, because not every u64
-/// fits a JSON number.
+/// The number that determines a whole run, in JSON a decimal string.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Seed(pub u64);
 

@@ -1,5 +1,4 @@
-//! Minimizes a plan that causes a violation, with four passes that repeat until the plan is stable:
-//! remove faults (ddmin), remove nodes, bisect magnitudes, round start times.
+//! Minimizes a plan that causes a violation: removes faults and nodes, and reduces magnitudes.
 
 mod ddmin;
 mod magnitude;
@@ -20,8 +19,7 @@ const GRAINS_US: [u64; 4] = [1_000_000, 100_000, 10_000, 1_000];
 /// The result of minimizing a plan.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Shrunk {
-    /// A plan that still causes a violation. If `complete`, the violation needs every fault, and no
-    /// magnitude can be reduced by one step.
+    /// A plan that still causes a violation. It is minimal if `complete`.
     pub plan: FaultPlan,
     /// The smallest violating value of each magnitude, in plan order.
     pub boundaries: Vec<Boundary>,

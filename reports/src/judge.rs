@@ -1,5 +1,4 @@
-//! Judges whether a history obeys the rules. Each [`checker`] returns the [`finding`]s in a
-//! [`timeline`], and [`phases`] returns the protocol phase in which each fault began.
+//! Judges whether a history obeys the rules: each [`checker`] returns [`finding`]s.
 
 pub mod checker;
 pub(crate) mod circle;

@@ -1,12 +1,10 @@
 //! Histories, the checkers that judge them, verdicts, and all output formats.
 //!
-//! A run is [`record`]ed, [`judge`](mod@judge)d and [`explain`]ed; the [`summary`] is its published
-//! form, which [`show`] writes in a format. [`documents`] contains the other published files. No
-//! module uses a later one.
+//! A run is [`record`]ed, [`judge`](mod@judge)d and [`explain`]ed; its [`summary`] is published,
+//! and [`show`] writes it in a format. [`documents`] has the other published files.
 //!
-//! [`judge()`](judge()) returns the violations in a [`History`]. [`RunFacts`], [`Diagnosis`] and
-//! [`Recordings`] are the [`Stages`] of a [`RunReport`]. The [`FORMATS`](show::format::FORMATS)
-//! write a [`Report`] or a [`Sweep`]. The crate has no features.
+//! [`judge()`](judge()) returns the violations in a [`History`], and the
+//! [`FORMATS`](show::format::FORMATS) write a [`Report`] or a [`Sweep`]. The crate has no features.
 
 #![forbid(unsafe_code)]
 

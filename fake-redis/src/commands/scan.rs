@@ -1,8 +1,5 @@
-//! The SCAN and HSCAN commands, which iterate without a snapshot.
-//!
-//! A cursor is the number of remaining elements. They are visited from the last to the first,
-//! because a removal moves only the last element, which was visited already. New elements are
-//! appended. An element that is never removed is therefore visited, as Redis guarantees.
+//! SCAN and HSCAN. A cursor is the number of elements still to visit, from the last to the first. A
+//! removal moves only the last element, which was visited, so no element is missed.
 
 use crate::data::number::parse_integer;
 use crate::data::value::Value;

@@ -1,5 +1,4 @@
-//! Parses the commands of an append-only file (`loadSingleAppendOnlyFile` in aof.c). Unlike Redis,
-//! checks each line end, so that a damaged length does not hide the commands that follow.
+//! Parses the commands of an append-only file (`loadSingleAppendOnlyFile` in aof.c).
 
 use crate::data::number::parse_integer;
 

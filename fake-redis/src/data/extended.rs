@@ -1,5 +1,4 @@
-//! The x87 `long double`, in which Redis computes INCRBYFLOAT. An `f64` would give
-//! `3.10000000000000009` where Redis replies `3.1`.
+//! The x87 `long double`, in which Redis computes INCRBYFLOAT.
 
 use std::cmp::Ordering;
 

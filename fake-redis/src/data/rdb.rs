@@ -1,6 +1,5 @@
-//! Snapshots in Redis's RDB format, version 10 (rdb.c of Redis 7.0, `rdbSaveRio` and
-//! `rdbLoadRioWithLoadingCtx`). The reader knows only the encodings that the writer uses: plain
-//! lists of elements, and streams.
+//! Snapshots in Redis's RDB format, version 10 (rdb.c of Redis 7.0). The reader knows only the
+//! encodings that the writer uses.
 
 mod crc64;
 mod reader;

@@ -1,5 +1,4 @@
-//! Decides whether a client may execute a command now. The first failed check determines the error,
-//! so the checks have the order of `processCommand` in server.c of Redis 7.0.
+//! Decides whether a client may execute a command now, in the order of checks in `processCommand`.
 
 use crate::protocol::args::Args;
 use crate::protocol::error;

@@ -1,5 +1,4 @@
-//! Serves other clients during long scripts and loading (`processEventsWhileBlocked` in
-//! networking.c): they get `-BUSY` or `-LOADING`, and may stop the script or the server.
+//! Serves other clients during long scripts and loading (`processEventsWhileBlocked`).
 
 use crate::state::busy::Busy;
 use crate::state::server::Server;

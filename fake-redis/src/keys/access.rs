@@ -14,8 +14,7 @@ impl Server {
         at_ms <= self.now_ms() && !self.life.is_loading() && !self.is_replica()
     }
 
-    /// A primary deletes an expired key; a replica hides it from clients (`expireIfNeeded` in
-    /// db.c).
+    /// A primary deletes an expired key, and a replica hides it (`expireIfNeeded` in db.c).
     pub(crate) fn find(&mut self, db: usize, key: &[u8]) -> Option<usize> {
         let database = self.keyspace.database(db);
         let position = database.find(key)?;

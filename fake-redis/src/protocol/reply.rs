@@ -1,5 +1,4 @@
-//! Encodes replies in RESP2 or RESP3, where redis-protocol does not suffice: aggregates whose
-//! elements follow one by one, errors with any bytes, doubles with 17 digits, and RESP2.
+//! Encodes replies in RESP2 or RESP3, some of which redis-protocol cannot encode as Redis does.
 
 use crate::data::number;
 use bytes::{Bytes, BytesMut};

@@ -1,7 +1,4 @@
-//! Parses requests with Redis's own limits and errors, for any split of the bytes
-//! (`processInputBuffer` in networking.c).
-//!
-//! As in Redis, the byte after a `\r` and the two bytes after a bulk string are not checked.
+//! Parses requests with Redis's own limits, errors and missing checks (`processInputBuffer`).
 
 use crate::data::number;
 use crate::protocol::args::{Args, Span};

@@ -1,5 +1,4 @@
-//! The Lua state of a thread, which all servers of the thread share. It caches compiled scripts by
-//! SHA-1. Shared tables are read-only, so no state carries over from one script to the next.
+//! The Lua state of a thread, which all servers of the thread share.
 
 use super::host::{Result, raise_text, string};
 use super::shared::{self, SharedTables};

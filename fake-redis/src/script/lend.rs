@@ -1,5 +1,4 @@
-//! Lends the server that runs a script to Lua's native functions for the duration of one call. This
-//! is the only unsafe code in the crate.
+//! Lends the server that runs a script to Lua's native functions. Contains the only unsafe code.
 
 use std::cell::Cell;
 use std::ptr;

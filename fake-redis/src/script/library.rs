@@ -1,5 +1,4 @@
-//! The libraries for scripts, cjson, cmsgpack and bit, as in deps/lua/src of Redis 7.0.15
-//! (lua_cjson.c, lua_cmsgpack.c and lua_bit.c).
+//! The libraries for scripts, as in deps/lua/src of Redis 7.0.15.
 
 mod bit;
 mod json;

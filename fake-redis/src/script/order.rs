@@ -1,5 +1,4 @@
-//! The iteration order of tables in scripts. Lua's hash order differs between runs. Here `next`
-//! visits the integers from 1 on, and then the other keys as if inserted in ascending order.
+//! The iteration order of tables in scripts, which in Lua differs between runs.
 
 use super::host::{self, Native, Result, as_number, raise_text};
 use super::limits::work;

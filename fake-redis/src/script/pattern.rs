@@ -1,5 +1,4 @@
-//! Matches Lua 5.1 patterns in bounded time. Lua's matcher counts no instructions, so a short
-//! pattern could block a server for years.
+//! Matches Lua 5.1 patterns in bounded time, which Lua's own matcher does not.
 
 use super::host::Result;
 use super::limits::work;

@@ -1,5 +1,4 @@
-//! Tables that all scripts share and that none can change. Scripts see an empty proxy, which reads
-//! from the shared table and refuses writes (prelude.lua).
+//! Tables that all scripts share and that none can change, because scripts see an empty proxy.
 
 use super::host::{Arguments, Result};
 use luna_core::runtime::{Gc, Table, Value};

@@ -1,5 +1,4 @@
-//! Lua's own functions as scripts see them, with limits and without access to shared tables. Each
-//! wrapper calls its function in the same slot, so that errors name the function and the place.
+//! Lua's own functions as scripts see them, with limits and without access to shared tables.
 
 use super::host::{Native, Result, answer, raise_text, string};
 use super::limits::{self, MEMORY_MAX};

@@ -1,5 +1,4 @@
-//! Sentinel's timer, and TILT mode after clock jumps (`sentinelCheckTiltCondition`). The clock is
-//! compared with the expected time of the check plus the tick that Redis would have had.
+//! Sentinel's timer, and TILT mode after clock jumps (`sentinelCheckTiltCondition`).
 
 use super::period;
 use fencepost_machine::{Output, Outputs, WallTime};

@@ -213,8 +213,7 @@ impl Instance {
         self.link.hello_pending_since = None;
     }
 
-    /// Disconnects the instance's clients, so that they look up the primary
-    /// (`sentinelSendSlaveOf`).
+    /// Disconnects clients, so that they look up the primary (`sentinelSendSlaveOf`).
     pub(crate) fn send_slaveof(&mut self, master: Option<&Address>) -> bool {
         let port = master.map(|address| address.port.to_string());
         let (host, port) = match (master, &port) {

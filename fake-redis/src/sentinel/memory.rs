@@ -1,6 +1,5 @@
-//! Sentinel's configuration file, which preserves its state across restarts
-//! (`rewriteConfigSentinelOption`, `sentinelFlushConfig`). It has the epoch of the last vote but
-//! not the candidate, so a restarted Sentinel cannot vote again in that epoch.
+//! Sentinel's configuration file, which preserves its epochs and primaries across restarts
+//! (`rewriteConfigSentinelOption`, `sentinelFlushConfig`).
 
 use super::{
     Address, Sentinel, SentinelConfig,

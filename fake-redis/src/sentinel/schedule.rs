@@ -1,5 +1,4 @@
-//! Computes when Sentinel must next check its instances, where `sentinelTimer` polls. An early
-//! check only costs a wake-up, but a late one acts later than Redis.
+//! Computes when Sentinel must next check its instances, where `sentinelTimer` polls.
 
 use super::{
     attempt::Step,

@@ -1,5 +1,4 @@
-//! Sends `FENCEPOST_DIFFERENTIAL_CASES` random command sequences to a real redis-server and to
-//! fake-redis. The replies must be byte-identical, except as comparison.rs defines.
+//! Sends random command sequences to a real redis-server and to fake-redis, and compares replies.
 
 use crate::comparison::{is_comparable, same};
 use crate::real::{RealRedis, encode};

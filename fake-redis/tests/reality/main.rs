@@ -1,5 +1,4 @@
-//! Tests of fake-redis with real programs, such as redis-server and redis-cli. They are skipped
-//! without these programs unless `FENCEPOST_REAL_REDIS=1`.
+//! Tests of fake-redis with real programs, skipped without them unless `FENCEPOST_REAL_REDIS=1`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,5 +1,4 @@
-//! Compares the state after a restart on real servers and on fake-redis: after a rewrite of the
-//! append-only file, and after a full resynchronization.
+//! Compares the state after a restart on real servers and on fake-redis.
 
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis};

@@ -1,5 +1,4 @@
-//! Tests of fake-redis with unmodified real programs: as primary or replica of a redis-server,
-//! monitored by a real Sentinel, and used by redis-cli and redis-benchmark.
+//! Tests of fake-redis with redis-server, a real Sentinel, redis-cli and redis-benchmark.
 
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis, skip};

@@ -1,5 +1,4 @@
-//! Family `failover` without Sentinel: servers are down for longer than any lease, while the others
-//! are still a quorum, so Redlock must survive.
+//! Family `failover` without Sentinel: some servers are down for longer than any lease.
 
 use super::strike::death;
 use super::timing::{span, starts};

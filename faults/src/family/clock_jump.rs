@@ -1,5 +1,4 @@
-//! Family `clock-jump`: steps a wall clock, so that leases at a server end too early or too late.
-//! Sentinels are spared, because a step would put them into TILT mode.
+//! Family `clock-jump`: steps wall clocks, except those of Sentinels, which would enter TILT mode.
 
 use super::Incident;
 use super::strike::strikes;

@@ -68,8 +68,7 @@ fn freeze(rng: &mut ChaCha8Rng, setting: &Setting, node: Node, takeover: Micros)
     Fault::Pause { node, duration_us: takeover + span(rng, longer) }
 }
 
-/// Returns the minimum downtime of a failed server, which is longer than a takeover or, without
-/// Sentinel, than any lease.
+/// Returns the minimum downtime of a failed server: a takeover or, without Sentinel, any lease.
 pub fn away_at_least(setting: &Setting) -> Micros {
     match setting.topology {
         Topology::Replicated { down_after_us, .. } => takeover(down_after_us),
@@ -109,8 +108,7 @@ pub(super) fn lag(rng: &mut ChaCha8Rng, range: Spans) -> Micros {
     span(rng, Spans::new(least, range.max_us))
 }
 
-/// Clients on both sides get the lock. In half of the cases, a Sentinel on the minority side still
-/// names the old primary.
+/// Clients on both sides get the lock. In half of the cases, side a also has a Sentinel.
 fn isolation(
     rng: &mut ChaCha8Rng,
     setting: &Setting,

@@ -1,5 +1,4 @@
-//! Family `lost-reply`: the connection ends after a command is executed and before the reply
-//! arrives.
+//! Family `lost-reply`: the connection ends after a command is executed and before its reply.
 
 use super::Incident;
 use super::timing::traps;

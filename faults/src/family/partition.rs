@@ -1,5 +1,4 @@
-//! Family `partition`: cuts the network in one or both directions, once or several times, between
-//! clients, servers, Sentinels or the storage.
+//! Family `partition`: cuts the network between clients, servers, Sentinels or the storage.
 
 use super::timing::{span, starts};
 use super::{Drawn, Incident};

@@ -1,5 +1,4 @@
-//! Family `pause`: a process pauses, as in a stop-the-world garbage collection (Kleppmann 2016). A
-//! replicated server pauses too briefly to cause a failover, which has its own family.
+//! Family `pause`: a process pauses, as in a stop-the-world garbage collection (Kleppmann 2016).
 
 use super::Incident;
 use super::timing::{span, span_often_past, starts};

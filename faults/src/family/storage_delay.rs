@@ -1,5 +1,5 @@
 //! Family `storage-delay`: a client's storage requests arrive late, often after its lease has
-//! ended. Clients get different delays, because equal delays would keep the requests in order.
+//! ended.
 
 use super::Incident;
 use super::timing::{span, span_often_past, starts, up_to};

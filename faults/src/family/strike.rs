@@ -1,5 +1,4 @@
-//! Strikes: faults that hit several servers within one lease. In half of the strikes other servers
-//! are unreachable, because otherwise `restart` and `clock-jump` could not break a quorum.
+//! Strikes: faults that hit several servers within one lease, while others may be unreachable.
 
 use super::timing::{before, span, starts, up_to};
 use crate::draw::{chance, subset, uniform};

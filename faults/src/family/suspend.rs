@@ -1,6 +1,4 @@
-//! Family `suspend`: suspends a client's virtual machine and its monotonic clock, so the client
-//! believes that its lease is still valid. Server leases end by the wall clock, so servers are
-//! spared.
+//! Family `suspend`: suspends a client's virtual machine and its monotonic clock.
 
 use super::Incident;
 use super::timing::{span_often_past, starts};

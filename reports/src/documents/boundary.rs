@@ -1,7 +1,5 @@
-//! The `fencepost.boundary` format: the value of a scenario parameter at which a lock breaks.
-//!
-//! The search assumes that every value more extreme than a breaking one breaks the lock too. All
-//! probed values are in the report and show whether this holds.
+//! The `fencepost.boundary` format: the value of a scenario parameter at which a lock breaks. More
+//! extreme values should break it too; all probed values are in the report.
 
 mod explain;
 mod html;
@@ -182,8 +180,8 @@ impl Quantity {
     }
 }
 
-/// Returns the mildest value that breaks the lock and the next milder probed value. Returns `None`
-/// if either is missing, or if no run at the milder value contended for the lock.
+/// Returns the mildest value that breaks the lock, and the next milder value if its runs contended
+/// for the lock; otherwise `None`.
 pub fn found(quantity: &Quantity, probes: &[Probe]) -> Option<Found> {
     let sorted = by_mildness(quantity, probes);
     let first = sorted.iter().position(|probe| probe.violated > 0)?;

@@ -164,8 +164,7 @@ impl Findings {
         seen
     }
 
-    /// Records the findings that their known seeds showed again (`retested`) or new seeds showed
-    /// (`seen`). Marks other findings as fixed, unless they are accepted.
+    /// Records the findings that were shown again, and marks the others as fixed unless accepted.
     pub fn enter_retest(
         &mut self,
         retested: &BTreeMap<String, bool>,

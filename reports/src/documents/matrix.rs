@@ -1,5 +1,4 @@
-//! The `fencepost.matrix` format: the results of each lock under each fault, compared with the
-//! predictions of the literature.
+//! The `fencepost.matrix` format: the results of each lock under each fault, next to predictions.
 
 mod html;
 mod markdown;

@@ -53,8 +53,7 @@ const STARTS: [&str; 6] =
 const SEARCH: &str = "search.html";
 const SCHEMAS: &str = "schemas/index.html";
 
-/// Returns the files of the site by path. `repository` returns the content of a path, which has `/`
-/// between names and no leading `/`.
+/// Returns the files of the site by path, with `/` between names and no leading `/`.
 ///
 /// Fails with [`SiteError::Missing`] if there is no documentation, and with
 /// [`SiteError::DeadLinks`] if a link leads to a missing file or heading.

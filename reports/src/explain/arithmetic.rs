@@ -1,5 +1,4 @@
-//! Computes lower bounds on the thresholds of faults from the times in the minimal run. Below its
-//! bound, a fault cannot break the rule.
+//! Computes lower bounds on the magnitudes of faults that can break a rule in a given run.
 
 use crate::explain::cause::{Cause, Measure, classify};
 use crate::judge::checker::CHECKERS;
@@ -29,8 +28,7 @@ pub struct Question<'q> {
     pub latency_max: Micros,
 }
 
-/// Returns the bound in the unit and with the sign of the magnitude. Returns `None` if there is no
-/// formula, for example because another fault affects the same clocks or processes.
+/// Returns the bound in the unit and with the sign of the magnitude; `None` if there is no formula.
 pub fn bound(history: &History, question: &Question<'_>) -> Option<i64> {
     let timeline = Timeline::new(history);
     let clash = first(&timeline, question.kind, question.cause)?.clash?;

@@ -1,5 +1,5 @@
-//! The causes of violations. To add one, add a file with its `entry`, a line in the list below, and
-//! a row in the table in `decision` for each way to recognize the cause.
+//! The causes of violations. A cause has a file with its `entry`, a line in the list below, and
+//! rows in the table in `decision`.
 
 mod async_replication_loss;
 mod classify;
@@ -220,8 +220,7 @@ impl Cause {
         self.entry().meaning
     }
 
-    /// Returns the evidence that the cause requires, and the reasons to check it before other
-    /// causes.
+    /// Returns the evidence for the cause, and the reasons to check it before other causes.
     pub fn rules(self) -> Vec<String> {
         let rows = decision::TABLE.iter().filter(|row| row.cause == self);
         let rule = |row: &decision::Row| match row.first {
@@ -231,8 +230,7 @@ impl Cause {
         rows.map(rule).collect()
     }
 
-    /// Returns whether even a lock with a lease cannot prevent the cause, because a paused holder
-    /// cannot check a clock.
+    /// Returns whether even a lock with a lease cannot prevent the cause.
     pub fn is_beyond_leases(self) -> bool {
         self.entry().is_beyond_leases
     }

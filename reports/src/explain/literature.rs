@@ -1,5 +1,4 @@
-//! The predictions of the literature for a lock under a fault, each with its source. Sections about
-//! Redlock that describe a single server also apply to locks on one server.
+//! The predictions of the literature for a lock under a fault, each with its source.
 
 mod stated;
 

@@ -27,8 +27,8 @@ enum Phase {
     GuardedWrite,
 }
 
-/// Returns the kind and the phase of each fault that began. The phase is that of the most advanced
-/// thread that the fault names or, if it names none, of the most advanced process.
+/// Returns the kind and the phase of each fault that began. The most advanced thread that the fault
+/// names decides, or if it names none, the most advanced thread of all.
 pub fn phases(history: &History) -> Vec<(String, String)> {
     let mut at: BTreeMap<Node, Phase> = BTreeMap::new();
     let mut met = Vec::new();

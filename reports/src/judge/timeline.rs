@@ -117,8 +117,7 @@ impl<'h> Timeline<'h> {
         }
     }
 
-    /// Servers other than Redis record the granted lease, which may be shorter than the requested
-    /// one.
+    /// Only Redis servers record the requested lease. Other servers record the granted lease.
     pub(crate) fn lease_asked(&self, at: Moment) -> Option<Micros> {
         let event = &self.history.events[at.index];
         match (&event.what, event.node) {
@@ -165,8 +164,7 @@ impl<'h> Timeline<'h> {
         if place.1 < place.0 { (b, a) } else { (a, b) }
     }
 
-    /// Returns the grant of an acquisition. If no server reports grants, returns when its process
-    /// learned of it, unless a fault may have delayed that.
+    /// Returns when the lock was granted or, if that is unknown, when the process learned of it.
     pub fn granted_at(&self, acquisition: usize) -> Option<Moment> {
         let one = &self.acquisitions[acquisition];
         let is_told = self.history.header.locks_unseen && one.outcome == Outcome::Granted;
@@ -192,8 +190,8 @@ impl<'h> Timeline<'h> {
         order.into_iter().map(|(_, index)| index).collect()
     }
 
-    /// Returns whether the value at a server was the lock of this acquisition. Some locks always
-    /// write the same value, so a copy on a replica belongs to the last grant that it copied.
+    /// Returns whether the value at a server was the lock of this acquisition. A copy on a replica
+    /// belongs to the last grant that it copied.
     pub fn is_lock_of(&self, span: &KeySpan<'_>, acquisition: &Acquisition<'_>) -> bool {
         let rests_on = |grant: &Grant| grant.servers.contains(&(span.node, span.from));
         if self.history.header.quorum > 1 && acquisition.grant.as_ref().is_some_and(rests_on) {
@@ -230,7 +228,7 @@ impl<'h> Timeline<'h> {
         self.keys.iter().find(|span| span.from == at)?.by
     }
 
-    /// A server may notice an expiry late or never, so the end counts if its clock was right.
+    /// Returns the end of the lease or, if the server's clock was wrong, the recorded end.
     pub(crate) fn stood_until(&self, span: &KeySpan<'_>) -> SimTime {
         let told = span.to.map_or(self.end, |(to, _)| to.time);
         let over = match span.to {
@@ -280,8 +278,8 @@ impl<'h> Timeline<'h> {
         Some((span.by?, span.from))
     }
 
-    /// Returns the process to which the server or its primary last granted this value before
-    /// `before`, and when. If the server never had the value, a grant by any server counts.
+    /// Returns the process that was last granted this value before `before`, and when, at the
+    /// server or, if the server never had the value, anywhere.
     pub fn owner_of(&self, value: &str, server: Node, before: Moment) -> Option<(Node, Moment)> {
         let stood = |span: &&KeySpan<'_>| {
             let is_earlier = span.node == server && span.from < before;

@@ -1,5 +1,4 @@
-//! The history of a run, recorded in true time: the operations of processes, in the style of
-//! Jepsen's `invoke / ok / fail / info`, the faults, and the events of the storage and servers.
+//! The history of a run in true time: operations, faults, and events of the storage and servers.
 
 mod locks;
 mod setting;

@@ -111,9 +111,8 @@ pub struct Counterexample {
     settings: &'static str,
 }
 
-/// All known counterexamples. These locks end with the connection of their holder. If the holder
-/// crashes while its last write is in transit, the next process may enter before the write arrives.
-/// For `pg-advisory`, which polls, the critical section must end right before a poll.
+/// All known counterexamples. These locks end with the connection of their holder, so after a crash
+/// the next process may enter before the holder's last write arrives.
 pub const COUNTEREXAMPLES: &[Counterexample] = &[
     Counterexample { client: "mysql-get-lock", fault: "client-crash", settings: "" },
     Counterexample { client: "mysql-get-lock-checked", fault: "client-crash", settings: "" },

@@ -1,5 +1,4 @@
-//! The stages of the data in a report of one run: [`RunFacts`] from the run itself, [`Diagnosis`]
-//! from further runs, and [`Recordings`] for drawing the run or judging it again.
+//! The stages of the data in a report of one run: facts, diagnosis and recordings.
 
 use super::expectation::Expectation;
 use super::facts::RunFacts;

@@ -124,7 +124,7 @@ impl Shard {
     pub const WHOLE: Shard = Shard { index: 1, count: 1 };
 
     /// Returns the seeds of this shard. Shards are contiguous, and their sizes differ by at most
-    /// one. A shard whose index is above the count has no seeds.
+    /// one.
     pub fn slice(self, range: SeedRange) -> SeedRange {
         let width = u128::from(range.to.0.saturating_sub(range.from.0));
         let count = u128::from(self.count.max(1));

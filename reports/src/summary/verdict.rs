@@ -48,8 +48,7 @@ pub struct Judgement {
     pub violations: Vec<Violation>,
 }
 
-/// Judges a history with all checkers. A history without findings is valid if it exercised the
-/// lock, and otherwise unknown.
+/// Judges a history with all checkers. A history without findings may be valid or unknown.
 pub fn judge(history: &History) -> Judgement {
     judge_by(CHECKERS, history)
 }

@@ -1,6 +1,5 @@
-//! An ordered collection of scores and members with ranks: a weight-balanced tree after Adams
-//! ("Efficient sets: a balancing act", 1993) with the parameters (3, 2) that Hirai and Yamamoto
-//! proved correct in 2011. Every node stores the size of its subtree.
+//! A weight-balanced tree after Adams ("Efficient sets: a balancing act", 1993) with the parameters
+//! (3, 2), which Hirai and Yamamoto proved correct in 2011.
 
 use std::cmp::Ordering;
 use std::ops::Range;

@@ -1,5 +1,4 @@
-//! Streams without consumer groups (t_stream.c). Entries are in nodes, as in Redis, because the
-//! sizes of nodes decide how much an approximate trim removes.
+//! Streams without consumer groups (t_stream.c), in nodes, whose sizes decide about trims.
 
 pub(crate) mod packed;
 

@@ -1,5 +1,4 @@
-//! A failover by an operator, who promotes the only standby after the primary has crashed or is
-//! isolated with one client. Unless the operator stops the old primary, it continues as a primary.
+//! A failover by an operator, who promotes the only standby.
 
 use super::{Incident, cut_off, lag};
 use crate::draw::{any, chance};

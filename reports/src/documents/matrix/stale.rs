@@ -1,8 +1,5 @@
-//! Checks whether a published matrix still agrees with a new one.
-//!
-//! With the same version, configuration and seeds, the counts must be equal. Otherwise Fisher's
-//! exact test (Fisher 1922) compares the shares of runs, at a significance level of 5 % over all
-//! comparisons together (Bonferroni).
+//! Checks whether a published matrix agrees with a new one: exactly for the same seeds, otherwise
+//! by Fisher's exact test (Fisher 1922) at a level of 5 % over all comparisons (Bonferroni).
 
 use super::{CellVerdict, Matrix, MatrixCell};
 use crate::judge::finding::Kind;

@@ -65,8 +65,7 @@ impl<'t, 'h> Lost<'t, 'h> {
 }
 
 impl<'t, 'h> Handover<'t, 'h> {
-    /// An expiry does not count if the holder would have renewed the lease, or was late only
-    /// because of nested locks.
+    /// A lease that the holder would have renewed, or overran only by nested locks, was not over.
     fn lease_was_over(&self, node: Node) -> bool {
         if self.timeline.history.header.has_no_ttl() {
             return false;

@@ -32,8 +32,7 @@ fn went_between(timeline: &Timeline<'_>, standing: &KeySpan<'_>, from: Moment) -
     })
 }
 
-/// Returns `false` if a fault lost or delayed messages or stopped hosts, because such faults leave
-/// nodes too.
+/// Faults that lose or delay messages or stop hosts leave nodes too, so the result is `false`.
 pub(super) fn left_a_node(
     timeline: &Timeline<'_>,
     creator: Option<Node>,

@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 /// Redis counts leases in whole milliseconds, and a key lives until the end of its last one.
 pub(super) const GRANULARITY: Micros = Micros::from_millis(2);
 pub(super) const COARSE: Micros = Micros::from_secs(1);
-/// Only an extension after a twentieth of the lease is a renewal. An earlier one belongs to the
-/// grant.
+/// An extension before a twentieth of the lease belongs to the grant, and is no renewal.
 const RENEWALS_MAX: u64 = 20;
 
 #[derive(Clone, Copy, Debug)]

@@ -118,8 +118,7 @@ pub(super) enum First {
     IsUnknown,
 }
 
-/// Returns whether the creator of the queue's first node still waits with it; `None` if that is
-/// unclear.
+/// Returns whether the creator of the queue's first node waits with it; `None` if unclear.
 pub(super) fn of_queue(
     timeline: &Timeline<'_>,
     first: &KeySpan<'_>,

@@ -1,5 +1,4 @@
-//! Predictions of the literature for locks that it does not discuss for each fault family. Each
-//! rule is a sentence in a source and the locks to which it applies.
+//! Predictions of the literature for locks that it does not discuss for each fault family.
 
 mod locks;
 mod sources;

@@ -1,5 +1,4 @@
-//! Checks that no process waits forever: at the end of a run, a pending event must be able to wake
-//! a process if one waits and none holds the lock ([`What::Silent`]).
+//! Checks that no process waits forever: something must be able to wake it ([`What::Silent`]).
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};

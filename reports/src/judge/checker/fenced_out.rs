@@ -1,5 +1,4 @@
-//! Checks that the storage does not reject the newest acquisition, once the stated bound has passed
-//! since the end of all faults, while the servers still have its lock.
+//! Checks that fencing, some time after all faults, does not reject the rightful holder.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};

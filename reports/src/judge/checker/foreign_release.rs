@@ -1,5 +1,4 @@
-//! Checks that no process removes a lock that another process was granted. After a failover, the
-//! last grant of any server counts. A thread may remove another thread's lock that is not in use.
+//! Checks that no process removes a lock that another process was granted.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};

@@ -1,5 +1,4 @@
-//! Checks that no process keeps the lock for longer than the bound in the header. A process whose
-//! lease has expired does not block others.
+//! Checks that no process keeps the lock for longer than the bound in the header.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};

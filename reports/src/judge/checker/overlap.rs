@@ -1,5 +1,4 @@
 //! Checks mutual exclusion: no two threads are in their critical sections at the same true time.
-//! Sections are half-open, so one may begin when another ends.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};

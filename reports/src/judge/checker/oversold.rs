@@ -1,5 +1,4 @@
-//! Checks a flash sale: the stock never falls below zero, and no more pieces are sold than existed.
-//! Two sales that both turn 10 into 9 sell two pieces.
+//! Checks a flash sale: stock never falls below zero, and no more pieces are sold than existed.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};

@@ -1,7 +1,4 @@
 //! Compares the checkers with an independent linearizability checker, on random histories.
-//!
-//! A lock is an object with the operations *enter* and *leave*. A linearizable order exists exactly
-//! if no two sections of different processes overlap, which `overlap` checks without a search.
 
 mod histories;
 mod models;

@@ -1,5 +1,4 @@
-//! Checks that each waiting process is served after all faults have ended. It must not be silent
-//! for too long, and a lock that promises an order must keep that order.
+//! Checks that each waiting process is woken, and served in the order that the lock promises.
 
 use super::{Checker, deadlock};
 use crate::judge::finding::{Finding, Kind};

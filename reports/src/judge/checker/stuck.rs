@@ -1,5 +1,4 @@
-//! Checks progress after all faults have ended: each time that the lock becomes free, a process
-//! must acquire it within the stated bound. A probe, which runs only for this check, also tries.
+//! Checks progress after all faults: a process must acquire the free lock within the stated bound.
 
 use super::held_forever::kept_until;
 use super::{Checker, deadlock};

@@ -1,5 +1,4 @@
-//! Checks that a lock that promises fencing tokens issues one with each lease, because a storage
-//! accepts a request without a token.
+//! Checks that a lock that promises fencing tokens issues one with each lease.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};

@@ -1,5 +1,5 @@
-//! Finds the grant on which each acquisition relies: the claims at the servers that are open when
-//! the process enters. A claim is the creation of a value, a higher count, or a new time to live.
+//! Finds the grant on which each acquisition relies: its claims at the servers. A claim is the
+//! creation of a value, a higher count, or a new time to live.
 
 use super::acquisition::{Acquisition, Grant, Outcome};
 use super::{Moment, moments, owner_and_count};

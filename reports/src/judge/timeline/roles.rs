@@ -31,8 +31,7 @@ impl Roles {
                     roles.named.push((moment.time, node, *about));
                 }
                 What::Turn { turn: Turn::Promoted, .. } => roles.begin(node, Some(moment)),
-                // Only Redis servers record changes of their role, so others need the promotion
-                // fault.
+                // Only Redis servers record roles. For others, the promotion fault counts.
                 What::FaultBegan { kind: FaultKind::Promote, nodes, .. } => {
                     let promoted = nodes.iter().filter(|node| matches!(node, Node::Server(_)));
                     promoted.for_each(|node| roles.begin(*node, Some(moment)));

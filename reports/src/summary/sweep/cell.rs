@@ -298,8 +298,7 @@ impl Cell {
         unmet.map(|(phase, _)| phase).collect()
     }
 
-    /// Returns the kept violations with the indices of their anomalies: first the smallest run of
-    /// each anomaly, then the second smallest, and so on.
+    /// Returns the kept violations with the indices of their anomalies, the smallest runs first.
     pub fn kept(&self) -> Vec<(usize, Kept)> {
         let of = |(place, found): (usize, &Fingerprint)| {
             found
@@ -314,8 +313,7 @@ impl Cell {
         all.into_iter().map(|(_, place, kept)| (place, kept)).collect()
     }
 
-    /// The smallest runs of all cells are among the smallest of their own cells, so the order of
-    /// merges does not matter.
+    /// Any order of merges gives the same result, because the kept runs are the smallest.
     fn keep_smallest(&mut self) {
         let kept: usize = self.fingerprints.iter().map(|found| 1 + found.others.len()).sum();
         let limit =

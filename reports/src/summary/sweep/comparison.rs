@@ -14,8 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const FORMAT: &str = "fencepost.compare";
 const VERSION: u32 = 1;
 
-/// Probability that a comparison reports any pair of equal locks as different. Each pair is tested
-/// at this level divided by the number of pairs (Bonferroni).
+/// Probability that a comparison wrongly reports a difference, over all pairs (Bonferroni).
 pub const LEVEL: f64 = 0.05;
 
 /// A comparison of two locks or two sweeps, cell by cell.
@@ -142,8 +141,8 @@ pub struct NothingInCommon {
 }
 
 impl Comparison {
-    /// Pairs the cells of two named sweeps by lock and fault or, if each sweep has a single lock,
-    /// by fault alone. Fails if no cells match.
+    /// Pairs the cells of two named sweeps by lock and fault, or by fault if each sweep has one
+    /// lock. Fails if no cells match.
     pub fn of(
         (name_a, a): (&str, &Sweep),
         (name_b, b): (&str, &Sweep),

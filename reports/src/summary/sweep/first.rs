@@ -1,7 +1,5 @@
-//! The median and the 90th percentile of the number of seeds until the first violation.
-//!
-//! Block `n` of length `l` contains the seeds `n * l` to `n * l + l - 1`, regardless of shards and
-//! threads, so merged shards give the same result as a single sweep.
+//! The median and the 90th percentile of the number of seeds until the first violation. They are
+//! counted in blocks of fixed seeds, so merged shards give the same result as a single sweep.
 
 use fencepost_faults::Seed;
 use schemars::JsonSchema;

@@ -1,5 +1,4 @@
-//! The listpack of a node (listpack.c, and "Every stream item inside the listpack" in t_stream.c).
-//! Identifiers and fields are relative to the node's first entry.
+//! The listpack of a node (listpack.c; "Every stream item inside the listpack" in t_stream.c).
 
 use super::{Entry, Pairs, StreamId};
 use crate::data::number::parse_integer;

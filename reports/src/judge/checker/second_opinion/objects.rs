@@ -1,7 +1,4 @@
 //! Passes the calls and returns of a history to stateright's [`LinearizabilityTester`].
-//!
-//! Operations with an unknown outcome never return, and their process continues as another thread.
-//! At the same time, a leave comes before an enter, and an empty critical section is ignored.
 
 use super::models::{Op, OwnerAware, Ret};
 use crate::record::history::{Action, Change, History, What};

@@ -1,5 +1,4 @@
-//! Checks reported losses: the lease of the process must not continue, and it must have had a lock.
-//! Only renewals count whose replies no fault can have affected.
+//! Checks reported losses: the process must have had a lock, and must not have it any more.
 
 use super::{finding, gone_elsewhere, may_be_another_server, never_expires};
 use crate::judge::finding::Finding;

@@ -1,5 +1,4 @@
-//! A canvas for SVG elements that have a position in time. The times of each element are in
-//! `data-a` and `data-b`, in microseconds of true time, so that a script can move the element.
+//! A canvas for SVG elements that have a position in time, which a script can move.
 
 use fencepost_faults::Node;
 use maud::Render;

@@ -1,5 +1,4 @@
-//! The lanes of a story: a column for each process of a violation, with its critical sections. A
-//! section is drawn even if its events are omitted, because each entry states who holds the lock.
+//! The lanes of a story: a column for each process of a violation, with its critical sections.
 
 use crate::record::history::{Action, What};
 use crate::summary::report::TimelineEntry;

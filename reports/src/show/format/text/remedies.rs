@@ -4,8 +4,7 @@ use super::rerun;
 use crate::summary::report::{OnThisPlan, Remedy, ViolationReport};
 use crate::summary::sweep::Rate;
 
-/// Describes how often the violation `lead` still happens with each safeguard, in other runs and,
-/// if `here_too`, in this run.
+/// Describes how often the violation `lead` still happens with each safeguard.
 pub(crate) fn render(
     lead: &ViolationReport,
     others: &[&ViolationReport],

@@ -1,5 +1,4 @@
-//! Assigns spans to tracks. Perfetto drops a span that crosses another one of its track, so
-//! crossing spans get separate tracks.
+//! Assigns spans to tracks. Perfetto drops a span that crosses another one of its track.
 
 use fencepost_faults::Node;
 use std::cmp::Reverse;
