@@ -1,10 +1,9 @@
 //! Redis locks as four Chinese web articles describe them, mistakes included, and corrected
 //! variants.
 //!
-//! Article 000 (2014) uses SETNX and GETSET, and has a second part "from practice". Article 001
-//! uses SETNX with EXPIRE, SET with NX and EX, and a renewing daemon. Article 002 repeats the first
-//! part of 000. Article 003 uses Lua, Redlock, and reentrancy by value. None says what happens when
-//! a call fails. Here the loop then continues, unless the outcome is unknown.
+//! The files cite the articles by number. Article 000 (2014) is about SETNX and GETSET, 001 about
+//! SETNX with EXPIRE and SET with NX and EX, 002 repeats a part of 000, and 003 is about Lua and
+//! Redlock.
 
 pub mod setnx;
 

@@ -1,9 +1,6 @@
 //! The locks on Chubby, after Burrows, "The Chubby lock service for loosely-coupled distributed
-//! systems", OSDI 2006. Numbers in brackets are sections of that paper.
-//!
-//! Chubby is not available outside Google, so the locks use fencepost's own protocol and a model of
-//! a cell. After a dropped call, or a release without a reply, the client lets its session expire.
-//! The lack of a lock-delay in `chubby-no-delay` is a **planted** mistake.
+//! systems", OSDI 2006. Numbers in brackets are sections of that paper. After a dropped call, or a
+//! release without a reply, the client lets its session expire.
 
 pub mod cell;
 pub mod session;
@@ -93,7 +90,7 @@ struct Chubby {
     command_timeout: Duration,
     lock_delay: Duration,
     traits: Traits,
-    /// A call moves the session out, so that a dropped call also drops the session.
+    /// A call takes the session out of this field, so that a dropped call also drops the session.
     session: Option<Session>,
     held: HeldSequencer,
 }

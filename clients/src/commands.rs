@@ -6,12 +6,12 @@ use crate::session::Session;
 use bytes::Bytes;
 use std::time::Duration;
 
-/// Sends `SETNX key value`; returns `false` if the key already exists.
+/// Sends `SETNX key value`. Returns `false` if the key already exists.
 pub async fn set_nx(session: &mut Session, key: &str, value: &[u8]) -> Result<bool, CallError> {
     yes_or_no(session.call(&[b"SETNX", key.as_bytes(), value]).await?)
 }
 
-/// Sends `SET key value NX EX seconds`; returns `false` if the key already exists.
+/// Sends `SET key value NX EX seconds`. Returns `false` if the key already exists.
 pub async fn set_nx_ex(
     session: &mut Session,
     key: &str,
@@ -40,7 +40,7 @@ pub async fn set_px(
     }
 }
 
-/// Sends `GET key`; returns `None` if the key does not exist.
+/// Sends `GET key`. Returns `None` if the key does not exist.
 pub async fn get(session: &mut Session, key: &str) -> Result<Option<Bytes>, CallError> {
     value_or_nil(session.call(&[b"GET", key.as_bytes()]).await?)
 }
@@ -54,24 +54,24 @@ pub async fn get_set(
     value_or_nil(session.call(&[b"GETSET", key.as_bytes(), value]).await?)
 }
 
-/// Sends `DEL key`; returns whether the key existed.
+/// Sends `DEL key`. Returns whether the key existed.
 pub async fn delete(session: &mut Session, key: &str) -> Result<bool, CallError> {
     yes_or_no(session.call(&[b"DEL", key.as_bytes()]).await?)
 }
 
-/// Sends `EXPIRE key seconds`; returns whether the key exists.
+/// Sends `EXPIRE key seconds`. Returns whether the key exists.
 pub async fn expire(session: &mut Session, key: &str, ttl: Duration) -> Result<bool, CallError> {
     let seconds = whole_seconds(ttl).to_string();
     yes_or_no(session.call(&[b"EXPIRE", key.as_bytes(), seconds.as_bytes()]).await?)
 }
 
-/// Sends `PEXPIRE key milliseconds`; returns whether the key exists.
+/// Sends `PEXPIRE key milliseconds`. Returns whether the key exists.
 pub async fn expire_ms(session: &mut Session, key: &str, ttl: Duration) -> Result<bool, CallError> {
     let ttl_ms = ttl.as_millis().to_string();
     yes_or_no(session.call(&[b"PEXPIRE", key.as_bytes(), ttl_ms.as_bytes()]).await?)
 }
 
-/// Sends `TIME`; returns the server's wall clock in milliseconds since the Unix epoch.
+/// Sends `TIME`. Returns the server's wall clock in milliseconds since the Unix epoch.
 pub async fn server_time_ms(session: &mut Session) -> Result<i64, CallError> {
     let reply = session.call(&[b"TIME"]).await?;
     let number = |index: usize| -> Option<i64> {

@@ -1,8 +1,5 @@
 //! Finds the primary through Sentinel.
-//!
-//! Source: Redis documentation, "Guidelines for Redis clients with support for Redis Sentinel": ask
-//! the first Sentinel that answers, then check the server's ROLE. Every reconnect repeats this. The
-//! client also subscribes to `+switch-master` at one Sentinel.
+//! Source: Redis documentation, "Guidelines for Redis clients with support for Redis Sentinel".
 
 use crate::call_error::CallError;
 use crate::connection::{Connection, Subscription};

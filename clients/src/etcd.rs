@@ -1,8 +1,6 @@
 //! The locks on etcd, and their client, which uses the JSON gateway of the servers.
-//!
-//! Sources: etcd 3.4.23 and 3.5 (`clientv3`, `clientv3/concurrency`, `etcdctl lock`), and the
-//! documentation of the server-side lock (`api/v3lock`). As in `etcdctl lock`, every acquisition
-//! has its own session ([`session`]). If a member does not answer, the client tries the next.
+//! Sources: etcd 3.4.23 and 3.5 (`clientv3`, `clientv3/concurrency`, `etcdctl lock`, `api/v3lock`).
+//! As in `etcdctl lock`, every acquisition has its own session ([`session`]).
 
 pub mod gateway;
 pub mod http;

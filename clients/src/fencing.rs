@@ -1,7 +1,6 @@
 //! `fencing`: the lock on one Redis that also issues a fencing token.
 //! Sources: Redis documentation, "Distributed Locks with Redis"; Kleppmann, "How to do distributed
-//! locking" (2016). The script increments a counter that never expires, and that is only as durable
-//! as its server.
+//! locking" (2016).
 
 use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env};

@@ -1,8 +1,6 @@
 //! The locks on GemFire, as Spring Integration's `GemfireLockRegistry` uses them.
-//!
-//! Source: Apache Geode 1.15.1 (`Region.getDistributedLock`, `DistributedLockService.lock`); the
-//! protocol is fencepost's own. A process is a member of the distributed system ([`member`]), whose
-//! departure releases its locks. A dropped call ends the membership.
+//! Source: Apache Geode 1.15.1 (`Region.getDistributedLock`, `DistributedLockService.lock`). A
+//! process is a member of the distributed system ([`member`]), whose departure releases its locks.
 
 pub mod member;
 pub mod system;

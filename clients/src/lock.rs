@@ -257,9 +257,9 @@ pub enum ServerLock {
 /// The form in which a server keeps a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Keeps {
-    /// A row with an owner and an expiry time of the processes' clocks.
+    /// A row with an owner and an expiry time on the processes' clocks.
     RowByClients,
-    /// A row with an owner and an expiry time of the server's clock.
+    /// A row with an owner and an expiry time on the server's clock.
     RowByServer,
     /// A lock of a database connection, which ends with the connection.
     Connection,

@@ -1,7 +1,5 @@
 //! Locks on memcached, which has no scripts to guard a release by owner.
-//!
-//! Sources: article 001 ("Memcached: with its `add` command"); memcached's doc/protocol.txt. The
-//! server counts whole seconds, so a lease of ten seconds ends after nine to ten.
+//! Sources: article 001 (see [`crate::articles`]); memcached's doc/protocol.txt.
 
 pub mod add;
 pub mod cas;

@@ -59,7 +59,7 @@ else
 end"#,
 );
 
-/// Sends `SET key owner NX PX ttl_ms`; returns `false` if the key already exists.
+/// Sends `SET key owner NX PX ttl_ms`. Returns `false` if the key already exists.
 pub async fn set_if_absent(
     session: &mut Session,
     key: &str,
@@ -86,7 +86,7 @@ pub(crate) fn was_set(outcome: Result<Reply, CallError>) -> Result<bool, CallErr
     }
 }
 
-/// Deletes the key by compare-and-delete; returns `false` if it did not have the owner's value.
+/// Deletes the key by compare-and-delete. Returns `false` if it did not have the owner's value.
 pub async fn delete_if_owned(
     session: &mut Session,
     key: &str,
@@ -99,7 +99,7 @@ pub async fn delete_if_owned(
     }
 }
 
-/// Extends the key by compare-and-expire; returns `false` if it did not have the owner's value.
+/// Extends the key by compare-and-expire. Returns `false` if it did not have the owner's value.
 pub async fn extend_if_owned(
     session: &mut Session,
     key: &str,

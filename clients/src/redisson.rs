@@ -1,13 +1,9 @@
 //! `redisson` and its relatives: the locks of the Java library Redisson.
 //!
-//! Source: article 004 and Redisson 4.7.1-SNAPSHOT of August 2026 (`RedissonLock`,
-//! `RedissonFairLock`, `RedissonRedLock`, `LockTask`). The calls are `tryLock(wait, ...)` with the
-//! acquire timeout as `wait`. As in the library, the watchdog does not report a lost lock. The ttl
-//! replaces `lockWatchdogTimeout` (30 s).
-//!
-//! Differences from the library: a subscription has its own connection, durations are on the
-//! monotonic clock, scripts run by digest, and an unlock needs no latch because it is never resent
-//! after a failed WAIT. Renewals and unlocks send no WAIT.
+//! Source: Redisson 4.7.1-SNAPSHOT of August 2026 (`RedissonLock`, `RedissonFairLock`,
+//! `RedissonRedLock`, `LockTask`). The calls are `tryLock(wait, ...)` with the acquire timeout as
+//! `wait`. The ttl replaces `lockWatchdogTimeout` (30 s). Differences from the library: durations
+//! are on the monotonic clock, and renewals and unlocks send no WAIT.
 
 pub mod fair;
 pub mod red_lock;

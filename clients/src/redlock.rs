@@ -1,9 +1,7 @@
 //! `redlock`: the lock on N independent masters, in the five steps of Redis's documentation.
-//!
 //! Sources: Redis documentation, "Distributed Locks with Redis", "The Redlock Algorithm";
-//! Sanfilippo, "Is Redlock safe?" (2016), for the monotonic clock. The drift is that of redlock-rb,
-//! 1 % of the ttl and 2 ms. [`variants`] omit a step, and [`libraries`] differ as real libraries
-//! do.
+//! Sanfilippo, "Is Redlock safe?" (2016), for the monotonic clock; redlock-rb for the drift, 1 % of
+//! the ttl and 2 ms.
 
 mod masters;
 

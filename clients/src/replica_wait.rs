@@ -1,6 +1,5 @@
-//! `WAIT` after a grant: the client releases a lock that too few replicas have.
-//! Source: Redis documentation, `WAIT numreplicas timeout`. WAIT must use the connection of the
-//! write. Since Redis 7.2, WAIT on a connection that has written nothing returns immediately.
+//! `WAIT` after a grant: the client releases a lock that too few replicas have. Since Redis 7.2,
+//! WAIT on a connection that has written nothing returns immediately.
 
 use crate::call_error::CallError;
 use crate::lock::{Acquisition, ReplicaWait};

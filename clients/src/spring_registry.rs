@@ -1,8 +1,6 @@
 //! `spring-registry`: threads compete within their process first, and then the processes compete.
 //! Source: `RedisLockRegistry` of Spring Integration, 7.x of 2026, in its default mode (spin lock,
-//! no renewal); article 004, 4 and 5. The value is the registry's client id for the life of a
-//! process. The library prefixes the key with its registry key, and its threads share one
-//! connection.
+//! no renewal). The value is the registry's client id for the life of a process.
 
 use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env};

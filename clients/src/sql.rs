@@ -1,9 +1,6 @@
-//! Locks in PostgreSQL.
-//!
-//! Sources: article 000 ("most solutions rest on a database"); article 004. [`spring`] and
-//! [`shedlock`] store a row that any process may overwrite once it considers the row expired.
-//! [`advisory`] and [`for_update`] lock in a session or a transaction, which ends with the
-//! connection. Each thread has one connection without a pool.
+//! Locks in PostgreSQL. [`spring`] and [`shedlock`] store a row that any process may overwrite once
+//! it considers the row expired. [`advisory`] and [`for_update`] lock in a session or a
+//! transaction.
 
 pub mod advisory;
 pub mod for_update;

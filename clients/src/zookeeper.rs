@@ -1,9 +1,6 @@
-//! The locks on ZooKeeper, and their client.
-//!
-//! Sources: articles 001 and 002; the recipes of the ZooKeeper documentation; ZooKeeper 3.8 (the
-//! Java client), Curator 5.4.0 and kazoo 2.11.0. A process has one session, whose timeout is the
-//! ttl. Nodes are below `/` and the name of the resource, and the owner value is the name of the
-//! owner's node.
+//! The locks on ZooKeeper, and their client. Nodes are below `/` and the name of the resource, and
+//! the owner value is the name of the owner's node. A process has one session, whose timeout is the
+//! ttl.
 
 pub mod curator;
 pub mod ensemble;

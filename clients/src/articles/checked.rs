@@ -1,5 +1,5 @@
 //! `checked`: the lock of [`single_node`](crate::single_node), checked before the guarded write.
-//! Source: article 000, "Handling deadlocks" and "Problems", 4.
+//! Source: article 000 (see [`super`]), sections "Handling deadlocks" and "Problems".
 
 use super::{Base, entry};
 use crate::attempt::take;

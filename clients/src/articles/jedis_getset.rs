@@ -1,6 +1,6 @@
 //! `jedis-getset` and `jedis-getset-owner`: a Java class for Jedis that stores expiry times.
-//! Source: article 000, second part, "Java, with Jedis"; the release is that of jedis-lock. The
-//! timeout counts the sleeps but not the calls, and no attempt follows the last sleep.
+//! Source: article 000 (see [`super`]), section "Java, with Jedis"; the release is that of
+//! jedis-lock.
 
 use super::stamp::{Value, now_ms, set_if_unchanged, time_in};
 use super::{Base, NotTaken, acquisition, release_by};

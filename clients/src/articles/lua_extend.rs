@@ -1,6 +1,6 @@
 //! `lua-extend` and two faulty variants: the application extends the lease before it ends.
-//! Source: article 003, 2. `lua-extend` does what its text says, and the variants keep mistakes of
-//! its pseudo-code.
+//! Source: article 003 (see [`super`]), section 2. `lua-extend` follows its text, and the variants
+//! its code.
 
 use super::{Base, entry};
 use crate::attempt::take;

@@ -1,7 +1,7 @@
 //! `reentrant-by-value` and `reentrant-counted`: locks that their holder can acquire again.
-//! Source: article 003, 5.2 and 1. Like the article, neither lock extends its ttl on reentry. In
-//! `reentrant-by-value` the value stays the same for the life of the process. If the reply to a SET
-//! is lost, the next attempt reenters a lock whose ttl began earlier.
+//! Source: article 003 (see [`super`]), section 5.2. Neither lock extends its ttl on reentry. In
+//! `reentrant-by-value` all attempts write the same value, so an attempt may reenter a lock that an
+//! earlier attempt set.
 
 use super::{Base, NotTaken, acquisition, entry};
 use crate::attempt::take;

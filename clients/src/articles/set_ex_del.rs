@@ -1,5 +1,5 @@
 //! `set-ex-del`: SET with NX and EX in one command, released by DEL.
-//! Source: article 001, "Problems", first.
+//! Source: article 001 (see [`super`]), section "Problems", item 1.
 
 use super::{Base, NotTaken, Steps, entry, stepwise};
 use crate::commands::set_nx_ex;

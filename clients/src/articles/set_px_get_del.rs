@@ -1,6 +1,5 @@
-//! `set-px-get-del` and `thread-id-get-del`: before DEL, the client compares the owner in the
-//! value.
-//! Source: article 001, "Problems", second.
+//! `set-px-get-del` and `thread-id-get-del`: the client checks the owner before DEL.
+//! Source: article 001 (see [`super`]), section "Problems", item 2.
 
 use super::{Base, NotTaken, Steps, entry, stepwise};
 use crate::call_error::CallError;

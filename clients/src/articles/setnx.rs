@@ -1,5 +1,5 @@
 //! `setnx`: the lock is held while its key exists.
-//! Source: article 000, "Locking".
+//! Source: article 000 (see [`super`]), section "Locking".
 
 use super::{Base, NotTaken, Steps, entry, stepwise};
 use crate::commands::set_nx;

@@ -1,6 +1,6 @@
 //! `setnx-expire`: SETNX, then EXPIRE as a second command.
-//! Source: article 001, "Lock timeout". The article calls EXPIRE before its `try` block and ignores
-//! the reply, so an error of EXPIRE releases nothing.
+//! Source: article 001 (see [`super`]), section "Lock timeout". An error of EXPIRE releases
+//! nothing.
 
 use super::{Base, NotTaken, Steps, entry, stepwise};
 use crate::commands::{expire, set_nx};

@@ -1,7 +1,7 @@
 //! `setnx-getset` and its variants: a waiter uses GETSET to take over a lock that is too old.
-//! Source: article 000, "Handling deadlocks" and the sections after it. The value is the time of
-//! acquisition in milliseconds, as the article recommends. With whole seconds the holder's check
-//! fails, because two acquisitions within one second have the same value.
+//! Source: article 000 (see [`super`]), section "Handling deadlocks". The value is the time of
+//! acquisition. Whole seconds break the holder's check, because two acquisitions within one second
+//! have the same value.
 
 use super::stamp::{Value, now_ms, now_seconds, set_if_unchanged, time_in};
 use super::{Base, NotTaken, Steps, entry, stepwise};

@@ -1,7 +1,6 @@
-//! `setnx-getset-expiry` and `setnx-getset-expiry-owner`: the value is the time when the lock
-//! expires.
-//! Source: article 000, second part, "Pseudo-code". Times are whole seconds. A nil reply counts as
-//! a time long past, so GETSET nil is a success.
+//! `setnx-getset-expiry` and `setnx-getset-expiry-owner`: the value is the time of expiry.
+//! Source: article 000 (see [`super`]), section "Pseudo-code". A nil reply counts as a time long
+//! past.
 
 use super::stamp::{Value, now_seconds, set_if_unchanged, time_in, time_of};
 use super::{Base, NotTaken, Steps, entry, stepwise};

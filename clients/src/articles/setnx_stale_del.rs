@@ -1,6 +1,6 @@
 //! `setnx-stale-del` and `setnx-stale-compare`: a waiter removes a lock that is too old.
-//! Source: article 000, "Handling deadlocks", the version that the article rejects. The value is
-//! the time of acquisition.
+//! Source: article 000 (see [`super`]), section "Handling deadlocks". The value is the time of
+//! acquisition.
 
 use super::stamp::{bare, now_ms, time_in};
 use super::{Base, NotTaken, Steps, entry, stepwise};

@@ -1,9 +1,6 @@
 //! `watchdog` and its variants: a background task renews the lease until the holder releases it.
-//!
-//! Source: article 001, "Concurrency is still possible": with a ttl of 30 s a daemon calls `expire`
-//! with 20 s at the 29th second, and again every 20 s. `watchdog-expire` scales these times to the
-//! ttl. `watchdog` reports the loss of the lock when the server refuses a renewal, or confirms none
-//! for a whole ttl.
+//! Source: article 001 (see [`super`]), section "Concurrency is still possible", where a ttl is 30
+//! s and a daemon calls `expire` with 20 s at the 29th second, and again every 20 s.
 
 use super::{Base, entry};
 use crate::attempt::take;
@@ -208,7 +205,8 @@ impl Dog {
         loop {
             self.env.sleep(pause).await;
             if self.is_past_its_cap() {
-                // The lock gives up a hundredth of the ttl early, in case the clock drifts.
+                // The watchdog reports the loss a hundredth of the ttl early, in case the clock
+                // drifts.
                 let end = self.confirmed.plus(self.ttl * 99 / 100);
                 self.env.sleep(end.since(self.env.monotonic_clock())).await;
                 return self.env.note(Note::LockLost);

@@ -1,7 +1,6 @@
-//! A session, as the Chubby client library maintains it (2.8). The **local lease** is a sixteenth
-//! shorter than the master's lease, because clocks drift. When it ends, the session is **in
-//! jeopardy**: the library blocks calls and looks for a master for [`GRACE`]. The next KeepAlive
-//! acknowledges a master that has a new epoch number (2.9).
+//! A session, as the Chubby client library maintains it (2.8). The local lease is a sixteenth
+//! shorter than the master's, because clocks drift. After its end the session is in jeopardy for
+//! [`GRACE`].
 
 use super::cell::Cell as Cluster;
 use crate::call_error::CallError;

@@ -1,8 +1,5 @@
-//! Calls to an etcd cluster through its JSON gateway.
-//!
-//! As in clientv3 (`clientv3/retry.go`), the client retries a read until it is answered, and a
-//! change only if it was certainly not sent. It waits 25 ms plus or minus a tenth between attempts
-//! (`defaultBackoffWaitBetween`). The application's `command_timeout` limits each call.
+//! Calls to an etcd cluster through its JSON gateway. As in clientv3 (`clientv3/retry.go`), the
+//! client retries a read until it is answered, and a change only if it was certainly not sent.
 
 use super::http::Link;
 use super::{coded, number};

@@ -1,9 +1,7 @@
 //! `etcd-mutex`: the mutex of etcd's Go client, with a session for each acquisition.
-//!
-//! Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` (`Mutex.Lock`, `Unlock`), used as in
-//! `etcdctl lock`. Unlike the library, the lock returns [`Release::NotHeld`] if its key is gone at
-//! the release. `etcd-mutex-unchecked` is the mutex of 3.4.0 to 3.4.45 (etcd issue 11456; fixed by
-//! `b14c7cd44` in 3.5.0, never in 3.4).
+//! Source: etcd 3.5.0, `client/v3/concurrency/mutex.go`. Unlike the library, the lock returns
+//! [`Release::NotHeld`] if its key is gone at the release. `etcd-mutex-unchecked` is the mutex of
+//! 3.4.0 to 3.4.45 (etcd issue 11456; fixed by `b14c7cd44` in 3.5.0).
 
 use super::gateway::{Failure, Gateway};
 use super::keys::{self, Place};

@@ -1,7 +1,6 @@
 //! `etcd-lock-api`: the lock built into etcd's server, `/v3/lock/lock` and `/v3/lock/unlock`.
-//! Source: etcd 3.4.23, `etcdserver/api/v3lock/lock.go` and `v3lock.proto`. The client keeps the
-//! lease alive, as in the Jepsen analysis of etcd 3.4.3. etcd issue 11456 describes the mistake of
-//! the 3.4 servers.
+//! Source: etcd 3.4.23, `etcdserver/api/v3lock/lock.go`. The client keeps the lease alive, as in
+//! the Jepsen analysis of etcd 3.4.3.
 
 use super::gateway::{Failure, Gateway};
 use super::session::Session;

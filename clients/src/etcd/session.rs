@@ -1,9 +1,6 @@
 //! An etcd session: a lease that a background task keeps alive.
-//!
 //! Source: etcd 3.4.23, `clientv3/concurrency/session.go` and `clientv3/lease.go`. The client
-//! renews the lease when a third of its ttl has passed since the last answer, and retries after 500
-//! ms (`retryConnWait`). The session ends when a server reports that the lease is gone, or when the
-//! ttl (5 s for the first answer) passes without an answer.
+//! renews the lease when a third of its ttl has passed since the last answer.
 
 use super::gateway::{Failure, Gateway};
 use super::number;

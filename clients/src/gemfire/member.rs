@@ -1,9 +1,7 @@
 //! A process as a member of a distributed system ([`Member`]).
-//!
-//! The member sends heartbeats with its locks to every server, so that a new grantor can recover
-//! them. Its cache closes when a server reports its departure, or when the servers that answered
-//! within 2.5 member timeouts weigh no more than half of the view (the oldest server weighs 15,
-//! each other 10). A pause of more than a member timeout counts as a heartbeat of all servers.
+//! The cache closes when a server reports the departure, or when the servers that answered within
+//! 2.5 member timeouts weigh no more than half of the view (the oldest server weighs 15, each other
+//! 10).
 
 use super::system::{System, first};
 use crate::call_error::CallError;

@@ -1,5 +1,5 @@
-//! Limits on a script's instructions and memory. Long calls of Lua's own functions also use up
-//! instructions.
+//! Limits on a script's instructions and memory. Long calls of Lua's functions cost instructions
+//! too.
 
 use luna_core::runtime::Value;
 use luna_core::vm::{LuaError, Vm};

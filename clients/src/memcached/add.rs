@@ -1,5 +1,5 @@
 //! `memcached-add`: `add` takes the lock, and `delete` releases it.
-//! Source: article 001.
+//! Source: article 001 (see [`crate::articles`]).
 
 use super::{Base, released, taken, whole_seconds};
 use crate::env::BoxFuture;

@@ -1,6 +1,6 @@
 //! `memcached-cas`: `add` takes the lock, `gets` and `cas` release it, and its cas id is the token.
-//! Source: memcached's doc/protocol.txt. An item with a negative expiry expires immediately. The
-//! lock requests a second more than its lease, because the server may end it that much early.
+//! Source: memcached's doc/protocol.txt. The lock requests a second more than its lease, because
+//! the server may end it that much early.
 
 use super::{Base, whole_seconds};
 use crate::call_error::CallError;

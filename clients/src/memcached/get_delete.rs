@@ -1,5 +1,5 @@
 //! `memcached-get-delete`: the holder checks the owner before it deletes the key.
-//! Source: article 001, "Problems", second, on Redis.
+//! Source: article 001 (see [`crate::articles`]), section "Problems", item 2, which is about Redis.
 
 use super::{Base, released, taken, whole_seconds};
 use crate::call_error::CallError;

@@ -31,7 +31,7 @@ impl Session {
         }
     }
 
-    /// Moves the connection out during the call, so that a failure or a drop closes it.
+    /// Takes the connection out of the session, so that a failure or a drop closes it.
     async fn attempt(&mut self, request: &[u8]) -> Result<Answer, CallError> {
         let mut open = match self.open.take() {
             Some(open) => open,

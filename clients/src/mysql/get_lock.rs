@@ -1,7 +1,6 @@
 //! `mysql-get-lock`: `GET_LOCK` waits in the server's queue, and `RELEASE_LOCK` releases the lock.
 //! Sources: MySQL's reference manual, "Locking Functions"; MariaDB's knowledge base; django-mysql's
-//! `is_held` for the check of the owner. The holder does not learn that its connection, and the
-//! lock with it, has ended. The owner value is the number of the connection, as in `IS_USED_LOCK`.
+//! `is_held`. The owner value is the number of the connection, as in `IS_USED_LOCK`.
 
 use super::connection;
 use super::protocol::{Rows, quoted};

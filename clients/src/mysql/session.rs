@@ -55,8 +55,8 @@ impl Session {
         self.attempt(sql, Duration::ZERO).await
     }
 
-    /// Moves the connection out while the statement runs. A drop or any error except a refusal
-    /// closes it.
+    /// Takes the connection out of the session, so that a drop or an error closes it. A refusal
+    /// does not.
     async fn attempt(&mut self, sql: &str, wait: Duration) -> Result<Rows, Failure> {
         let mut open = match self.open.take() {
             Some(open) => open,

@@ -1,10 +1,7 @@
 //! `redisson-fair`: waiters are served in order of arrival.
-//!
-//! Source: `RedissonFairLock` of the version that [`super`] names; article 004. A sorted set has
-//! the time until which each waiter counts, by the **clock of the client**. The model keeps the
-//! library's mistakes: in a queue that is never empty, **the script removes live waiters after a
-//! `wait` and a lease**, a waiter behind a dead one **polls without a pause** while the lock is
-//! free, and the release of an expired lock **counts as released**.
+//! Source: `RedissonFairLock` of the version that [`super`] names. In a queue that is never empty,
+//! **the script removes live waiters after a `wait` and a lease**. A waiter behind a dead one
+//! **polls without a pause** while the lock is free.
 
 use super::rlock::Habits;
 use super::{DEFINITION, build};

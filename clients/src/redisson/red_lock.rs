@@ -1,9 +1,7 @@
 //! `redisson-redlock`: a majority of locks, each on its own server.
-//!
 //! Source: `RedissonRedLock` (deprecated) and `RedissonMultiLock` of the version that [`super`]
-//! names; article 004, 6 and 7. The client acquires the locks **for twice the wait**, and then sets
-//! the leases by a **plain PEXPIRE that ignores the owner**. Unlike the library, the lock uses the
-//! same `uuid:thread` on all servers, and unlocks the servers one after the other.
+//! names. The client acquires the locks for twice the wait, and then sets the leases by a PEXPIRE
+//! that ignores the owner.
 
 use super::rlock::{Habits, RLock, fresh_uuid};
 use super::{DEFINITION, MODELS};

@@ -120,7 +120,8 @@ end
 return 1"#,
 );
 
-/// Script that leaves the queue. KEYS: queue, timeouts. ARGV: `uuid:thread`, its `wait`.
+/// Script that removes a waiter from the queue. KEYS: queue, timeouts. ARGV: `uuid:thread`, its
+/// `wait`.
 pub static FAIR_LEAVE: Script = Script::new(
     r#"local queue = redis.call("lrange",KEYS[1],0,-1)
 local place = 1

@@ -1,7 +1,6 @@
 //! `pg-advisory`: a session-level lock by `pg_try_advisory_lock` and `pg_advisory_unlock`.
-//! Source: PostgreSQL 15's documentation, "Advisory Locks". The holder does not learn that its
-//! session, and the lock with it, has ended. The owner value is the process id of the backend, as
-//! in `pg_locks`.
+//! Source: PostgreSQL 15's documentation, "Advisory Locks". The owner value is the process id of
+//! the backend, as in `pg_locks`.
 
 use super::protocol::{Kind, Parameter};
 use super::session::{Failure, Session};
@@ -45,7 +44,7 @@ impl Advisory {
         Advisory { env, settings: settings.clone(), timeout, server }
     }
 
-    /// Tries to acquire the lock once. An unknown outcome closes the connection, and so drops the
+    /// Tries to acquire the lock once. If the outcome is unknown, closes the connection to drop the
     /// lock.
     async fn attempt(&mut self, resource: &str) -> Acquisition {
         let key = Parameter { kind: Kind::Int8, text: number(resource).to_string() };

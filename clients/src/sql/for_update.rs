@@ -1,7 +1,5 @@
 //! `select-for-update`: the lock is a transaction with a row lock.
-//! Source: PostgreSQL 15's documentation, "Explicit Locking". In `select-for-update-timeout` the
-//! server ends the transaction after the ttl (`idle_in_transaction_session_timeout`), and the
-//! holder learns this when it commits.
+//! Source: PostgreSQL 15's documentation, "Explicit Locking".
 
 use super::protocol::{Done, Parameter};
 use super::session::{Failure, Session};

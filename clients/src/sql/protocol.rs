@@ -1,6 +1,5 @@
-//! Client side of the PostgreSQL protocol 3.0, with extended queries and values as text.
-//! Source: PostgreSQL's documentation, "Frontend/Backend Protocol". Like pgjdbc, the client sends a
-//! statement as Parse, Bind, Describe, Execute and Sync in one message, after any pending BEGIN.
+//! Client side of the PostgreSQL protocol 3.0. Like pgjdbc, the client sends a statement as Parse,
+//! Bind, Describe, Execute and Sync in one message, after any pending BEGIN.
 
 use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
@@ -8,7 +7,7 @@ use std::fmt;
 
 const MESSAGE_MAX: usize = 1024 * 1024;
 
-/// The declared type of a parameter, in the choice of pgjdbc.
+/// The declared type of a parameter, as pgjdbc chooses it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// The type that the server infers, for a `java.sql.Timestamp`.

@@ -1,8 +1,5 @@
-//! A client of a PostgreSQL server ([`Session`]), which connects on demand.
-//!
-//! It replaces a connection that broke before a statement was sent, unless a lock or transaction is
-//! bound to it. With several hosts, each connect takes the first one that accepts writes:
-//! `target_session_attrs=read-write` of libpq, `targetServerType=primary` of pgjdbc.
+//! A client of a PostgreSQL server ([`Session`]), which connects on demand. With several hosts,
+//! each connect takes the first that accepts writes (`target_session_attrs=read-write` of libpq).
 
 use super::protocol::{Answer, Done, Parameter, Refusal, startup, statement, sync};
 use crate::call_error::CallError;
@@ -114,7 +111,8 @@ impl Session {
         }
     }
 
-    /// Moves the connection out, so that a drop or any error except a refusal closes it.
+    /// Takes the connection out of the session, so that a drop or an error closes it. A refusal
+    /// does not.
     async fn attempt(
         &mut self,
         statements: &[(&str, &[Parameter])],

@@ -1,10 +1,8 @@
 //! `shedlock-jdbc` and `shedlock-db-time`: a row with the time until which it is locked.
-//!
-//! Source: ShedLock's JdbcTemplate provider (August 2026), `PostgresSqlStatementsSource` and, with
-//! `usingDbTime()`, `PostgresSqlServerTimeStatementsSource`. Each statement is its own transaction.
-//! `lockedBy`, the host's name in the library, is drawn once per process. `lockAtLeastFor` is zero.
-//! The application retries, because the library does not. `make_interval(secs => ...)` is written
-//! as `cast(... as interval)`, as ShedLock did until version 5.
+//! Source: ShedLock's JdbcTemplate provider (August 2026), `PostgresSqlStatementsSource` and
+//! `PostgresSqlServerTimeStatementsSource` (`usingDbTime()`). `lockAtLeastFor` is zero, and each
+//! statement is its own transaction. The model writes `make_interval(secs => ...)` as `cast(... as
+//! interval)`, as ShedLock did until version 5.
 
 use super::protocol::Parameter;
 use super::session::{Failure, Session};

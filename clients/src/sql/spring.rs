@@ -1,12 +1,9 @@
 //! Spring Integration's `JdbcLockRegistry` with its `DefaultLockRepository`, in three generations.
 //!
 //! Source: spring-integration-jdbc, package `lock`: 4.3 to 5.3 (`jdbc-4`), 5.4 to 5.5 (`jdbc-5`),
-//! 7.0 (`jdbc-7`). A failed COMMIT is a TransactionSystemException, which 4 throws and 5.4.8 and
-//! later retry immediately. The key is the resource itself, of which the library makes a UUID. The
-//! model sets the isolation level with BEGIN, and the library in an earlier message.
-//!
-//! After a duplicate key, PostgreSQL rolls back a committed transaction. Drivers before pgjdbc
-//! 42.2.11 and the model do not report this. `ON CONFLICT DO NOTHING` in `jdbc-7` avoids the error.
+//! 7.0 (`jdbc-7`). After a duplicate key, PostgreSQL rolls back a committed transaction, which
+//! drivers before pgjdbc 42.2.11 and the model do not report. Unlike the library, the model sets
+//! the isolation level with BEGIN.
 
 use super::protocol::{Done, Parameter};
 use super::session::{Failure, Session};

@@ -1,10 +1,7 @@
 //! Curator's client ([`Curator`]): retries, new sessions, and the connection state for listeners.
-//!
 //! Source: Curator 5.4.0 (`CuratorZookeeperClient`, `ConnectionState`, `ConnectionStateManager`,
-//! `RetryLoop`, `ExponentialBackoffRetry`). Durations are on the wall clock. A session that has
-//! been SUSPENDED for its whole timeout counts as expired **without asking a server**
-//! (`checkSessionExpiration`), although it may live on at the servers. The connection timeout is a
-//! quarter of the session's, as by default (15 s of 60 s).
+//! `RetryLoop`, `ExponentialBackoffRetry`). A session that has been SUSPENDED for its whole timeout
+//! counts as expired **without asking a server** (`checkSessionExpiration`).
 
 pub mod create;
 pub mod lock_internals;
@@ -175,7 +172,7 @@ impl Curator {
         self.0.core.interruptions.get()
     }
 
-    /// Returns once the connection was lost again, as a `ConnectionStateListener` notices it.
+    /// Returns when the connection has been lost again, as a `ConnectionStateListener` notices it.
     pub async fn interrupted_since(&self, interruptions: u64) {
         self.until(|core| core.interruptions.get() > interruptions).await;
     }

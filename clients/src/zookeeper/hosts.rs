@@ -1,5 +1,4 @@
-//! The order in which a client tries servers ([`Hosts`]), after `StaticHostProvider` of ZooKeeper
-//! 3.8.
+//! The order in which a client tries servers ([`Hosts`], `StaticHostProvider` of ZooKeeper 3.8).
 
 use crate::env::{Address, Draw, Env};
 use std::time::Duration;

@@ -1,5 +1,4 @@
-//! Jute, ZooKeeper's encoding of records. Integers are big-endian, and lengths precede contents.
-//! Source: `zookeeper.jute`, `BinaryOutputArchive` and `BinaryInputArchive` of ZooKeeper 3.8.
+//! Jute, ZooKeeper's encoding of records (`zookeeper.jute` and `BinaryOutputArchive` of 3.8).
 
 use bytes::{Bytes, BytesMut};
 

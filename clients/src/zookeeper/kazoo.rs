@@ -1,10 +1,7 @@
 //! `kazoo-lock`: the lock of the Python library kazoo.
-//!
-//! Source: kazoo 2.11.0, `kazoo.recipe.lock.Lock` and `kazoo.retry.KazooRetry`. A process calls
-//! `acquire(timeout=...)` and `release()` on one `Lock` object. Unlike the library, the lock
-//! returns `NotHeld` if a release finds no node. A node's name begins with a uuid that **the object
-//! has for life**, so the lock also finds a node that another session created. `release` retries
-//! forever, and until it succeeds `is_acquired` is true.
+//! Source: kazoo 2.11.0, `kazoo.recipe.lock.Lock` and `kazoo.retry.KazooRetry`. A process has one
+//! `Lock` object. A node's name begins with the object's uuid, so the lock also finds a node that
+//! another session created. `release` retries forever, and until it succeeds `is_acquired` is true.
 
 use super::ensemble::{Client, Ensemble};
 use super::protocol::{CreateMode, ZooKeeperError};

@@ -1,8 +1,6 @@
 //! `zookeeper-naive` and its relatives: the lock of the documentation's recipe on the plain client.
-//!
-//! Sources: articles 001 and 002; ZooKeeper documentation, "ZooKeeper Recipes and Solutions",
-//! "Locks". A release that ends in a connection loss **leaves the node** until the session ends.
-//! The holder never checks whether its session has ended.
+//! Source: ZooKeeper documentation, "ZooKeeper Recipes and Solutions", "Locks". A release that ends
+//! in a connection loss leaves the node until the session ends.
 
 use super::ensemble::{Client, Ensemble};
 use super::protocol::{CreateMode, NodeChange, ZooKeeperError};

@@ -1,6 +1,4 @@
-//! The records of ZooKeeper's client protocol.
-//! Source: `zookeeper.jute`, `ZooDefs.OpCode`, `CreateMode`, `KeeperException.Code` and
-//! `Watcher.Event.EventType` of ZooKeeper 3.8.
+//! The records of ZooKeeper's client protocol (`zookeeper.jute` of ZooKeeper 3.8).
 
 use super::jute::{Decoder, Encoder, Malformed};
 use bytes::Bytes;
@@ -234,7 +232,7 @@ impl ReplyHeader {
 /// A session's number and password, as its client knows them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Credentials {
-    /// Session number; 0 before the first server has answered.
+    /// Session number, or 0 before the first server has answered.
     pub session: i64,
     /// Password that proves the ownership of the session.
     pub password: Bytes,

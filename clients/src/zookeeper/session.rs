@@ -1,5 +1,5 @@
-//! A ZooKeeper session as its owner uses it ([`Session`]): requests and session events.
-//! Source: `ZooKeeper` and `ClientCnxn` of ZooKeeper 3.8.
+//! A ZooKeeper session as its owner uses it ([`Session`]), after `ZooKeeper` and `ClientCnxn` of
+//! 3.8.
 
 use super::hosts::Hosts;
 use super::protocol::{CreateMode, Request, Response, Stat, ZooKeeperError};

@@ -1,5 +1,4 @@
-//! The state and the pending requests of a session, shared with the task that maintains the
-//! connection.
+//! The state and the pending requests of a session.
 
 use super::protocol::{Credentials, NodeChange, Request, Response, ZooKeeperError};
 use super::watches::{WatchedEvent, Watcher, Watches};

@@ -1,10 +1,7 @@
 //! The task that maintains a session's connection, and moves it to another server after a failure.
-//!
 //! Source: `ClientCnxn.SendThread.run` and `ClientCnxnSocketNIO` of ZooKeeper 3.8. An attempt to
 //! connect takes at most the session timeout divided by the number of servers. The client closes
-//! the connection after two thirds of the session timeout without an answer, and sends a ping after
-//! a third without a request. kazoo 2.11 differs in the times of its pings and in its delays, on
-//! which no lock depends.
+//! the connection after two thirds of the session timeout without an answer.
 
 use super::hosts::Hosts;
 use super::jute::{Decoder, Malformed};

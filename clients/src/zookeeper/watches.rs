@@ -1,5 +1,4 @@
-//! The watches of a client ([`Watches`]), after `ZKWatchManager` (`materialize`) and
-//! `ZooKeeper.WatchRegistration` of ZooKeeper 3.8.
+//! The watches of a client ([`Watches`], `ZKWatchManager` of ZooKeeper 3.8).
 
 use super::protocol::{NodeChange, Request};
 use std::cell::RefCell;
@@ -93,7 +92,7 @@ impl Watches {
         }
     }
 
-    /// Notifies every watcher about the session.
+    /// Notifies every watcher of an event of the session.
     pub fn tell_all(&self, event: WatchedEvent) {
         for watcher in [&self.data, &self.exist, &self.child].into_iter().flat_map(BTreeMap::values)
         {

@@ -1,5 +1,4 @@
-//! The master ([`Master`]), which serves clients. It sends most replies only after a majority has
-//! accepted the state ([`Then`]), but answers KeepAlives immediately.
+//! The master ([`Master`]), which serves clients and maintains their sessions.
 
 mod session;
 

@@ -22,7 +22,7 @@ pub(crate) enum Message {
     Prepare {
         ballot: u64,
     },
-    /// Promises that, and contains the last state that the replica accepted.
+    /// Accepts a `Prepare`, and contains the last state that the replica accepted.
     Promise {
         ballot: u64,
         accepted: Accepted,

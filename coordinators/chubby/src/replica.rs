@@ -1,9 +1,5 @@
-//! The replicas' agreement ([`Replica`]): Paxos on a single value, the whole state, which the
-//! master overwrites.
-//!
-//! A replica that has no master for the duration of a master lease asks the others for promises.
-//! With a majority it becomes the master, and starts from the latest state that any of them has
-//! accepted. A replica that accepts a state grants the master a lease by its own clock.
+//! The replicas' agreement ([`Replica`]): Paxos on one value, the whole state, which the master
+//! overwrites. A replica that has no master for the duration of a master lease tries to become one.
 
 mod leading;
 

@@ -1,5 +1,4 @@
-//! The agreed state of sessions and locks ([`State`]). Leases and events are only in the master's
-//! memory.
+//! The agreed state of sessions and locks ([`State`]), without leases and events.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -95,7 +95,8 @@ impl Lessor {
         }
     }
 
-    /// Returns the renewed lease's ttl, `Err(true)` for an expired lease, or `Err(false)` for none.
+    /// Renews a lease and returns its ttl. `Err(true)` means that it has expired, `Err(false)` that
+    /// it does not exist.
     pub(crate) fn renew(&mut self, id: i64, now_us: u64) -> Result<i64, bool> {
         let lease = self.leases.get_mut(&id).ok_or(false)?;
         if lease.expiry_us.is_some_and(|expiry| expiry <= now_us) {

@@ -1,8 +1,6 @@
-//! The server-side lock (`api/v3lock/lock.go`), which runs `concurrency.Mutex` in the server.
-//!
-//! The oldest key below `<name>/` holds the lock. 3.4 grants the lock to a waiter even if the
-//! waiter's key has expired with its lease (etcd issue 11456, found by Jepsen in 3.4.3). Since
-//! 3.5.0 the server checks the key first (`b14c7cd44`).
+//! The server-side lock (`api/v3lock/lock.go`), which runs `concurrency.Mutex` in the server. 3.4
+//! grants the lock to a waiter even if the waiter's key has expired (etcd issue 11456). Since 3.5.0
+//! the server checks the key first (`b14c7cd44`).
 
 use crate::locking::{Locking, Stage, TTL};
 use crate::pending::Task;

@@ -1,5 +1,4 @@
-//! Connections between members. Each member sends only on connections that it opens, and drops
-//! messages beyond a short queue, as raft allows.
+//! Connections between members. Each member sends only on connections that it opens.
 
 use crate::config::{Config, Member};
 use crate::raft::Message;

@@ -39,8 +39,7 @@ pub struct Etcd {
     pub(crate) heads: Heads,
     pub(crate) leader: u8,
     pub(crate) leader_since_ms: u64,
-    /// Boot time in microseconds. The checks for expired leases are multiples of their interval
-    /// later.
+    /// Boot time in microseconds, from which the intervals of the checks for expired leases count.
     booted_us: u64,
     has_booted: bool,
     armed: Option<u64>,

@@ -1,8 +1,6 @@
-//! Reports lock holders to the judge, as the keys show them.
-//!
-//! The oldest key below `<lock>/` holds a lock of `concurrency.Mutex`. A lock of etcd3gw is the key
-//! `/locks/<lock>`. If the server reports all keys, every other key is a lock too. A holder's token
-//! is the revision that created its key.
+//! Reports lock holders to the judge. The oldest key below `<lock>/` holds a lock of
+//! `concurrency.Mutex`, and the key `/locks/<lock>` is a lock of etcd3gw. A holder's token is the
+//! revision that created its key.
 
 use crate::mvcc::{Span, Store};
 use bytes::Bytes;

@@ -1,5 +1,4 @@
-//! The watches of a stream (`api/v3rpc/watch.go`, `mvcc/watchable_store.go`). Past revisions are
-//! sent immediately, where the real server takes up to 100 ms.
+//! The watches of a stream (`api/v3rpc/watch.go`, `mvcc/watchable_store.go`).
 
 use crate::mvcc::{Event, Span, Store};
 use crate::reply::{self, Message, Responder};

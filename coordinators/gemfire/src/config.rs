@@ -52,7 +52,7 @@ impl Config {
         self.member_timeout_us / 2 * 5
     }
 
-    /// Returns the same limit for a member whose connection has ended.
+    /// Returns the shorter time for a member whose connection has ended, in microseconds.
     pub(crate) fn cut_off_us(&self) -> u64 {
         self.member_timeout_us / 2 * 3
     }

@@ -1,7 +1,5 @@
-//! Membership ([`Membership`]): the coordinator proposes views, and servers agree to them.
-//!
-//! A view is installed once servers with more than half of the weight have agreed to it. A server
-//! then agrees only to views that follow it, so two coordinators cannot both succeed.
+//! Membership ([`Membership`]): the coordinator proposes views, and servers agree to them. A view
+//! is installed once servers with more than half of the weight have agreed to it.
 
 use crate::config::Config;
 use crate::health::{Health, Patience};
@@ -196,7 +194,7 @@ impl Membership {
     fn next(&self, base: &View) -> View {
         let stays = |life: &Life| !self.has_failed(*life);
         let mut servers: Vec<Life> = base.servers.iter().copied().filter(stays).collect();
-        // An agreed view that was not installed here may omit servers.
+        // The next view keeps servers that an agreed view without installation has left out.
         let installed = self.view.iter().flat_map(|view| &view.servers).copied().filter(stays);
         let left_out: Vec<Life> = installed.filter(|life| !servers.contains(life)).collect();
         servers.extend(left_out);

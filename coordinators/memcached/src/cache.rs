@@ -26,7 +26,7 @@ pub(crate) enum RemovedItem {
 /// The last flush (`oldest_live` and `oldest_cas` of memcached.c).
 #[derive(Clone, Copy, Debug)]
 struct Flush {
-    /// Clock reading from which the flush counts. Items stored until then are deleted, and items
+    /// Clock reading at which the flush takes effect. It deletes items stored until then, and items
     /// with a smaller `cas`.
     at: u64,
     cas: u64,

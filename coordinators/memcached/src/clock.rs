@@ -1,5 +1,4 @@
-//! memcached's clock ([`Clock`]), which counts whole seconds (`clock_handler` in memcached.c). A
-//! ten-second lease that begins just before an update lasts little more than nine seconds.
+//! memcached's clock ([`Clock`]), which counts whole seconds (`clock_handler` in memcached.c).
 
 use fencepost_machine::Now;
 
@@ -49,8 +48,8 @@ impl Clock {
         self.read_us = now.monotonic.0;
     }
 
-    /// Converts an expiry as `realtime` does. 0 means never, up to 30 days a duration, and more a
-    /// wall-clock time. A negative value has already expired.
+    /// Converts an expiry as `realtime` does. 0 never expires, a negative value has already
+    /// expired, up to 30 days is a duration, and more is a wall-clock time.
     pub(crate) fn expiry(&self, given: i64) -> Expiry {
         match given {
             0 => Expiry::Never,

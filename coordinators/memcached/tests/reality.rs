@@ -120,7 +120,7 @@ fn pick(choices: &'static [&'static str]) -> impl Strategy<Value = String> {
     prop::sample::select(choices).prop_map(str::to_owned)
 }
 
-/// After a `get` with too long a key, memcached drops pending replies of the packet.
+/// Generates keys of valid length. After a longer one, memcached drops pending replies.
 fn good_key() -> impl Strategy<Value = String> {
     prop_oneof![12 => pick(&["a", "b", "lock"]), 1 => Just("k".repeat(250))]
 }
@@ -134,7 +134,7 @@ fn expiry() -> impl Strategy<Value = String> {
     prop_oneof![8 => pick(&["0", "100", "2592000"]), 1 => pick(odd)]
 }
 
-/// For numbers from 2^63 on, memcached reads uninitialised memory behind the value.
+/// Generates numbers below 2^63. For larger ones memcached reads uninitialised memory.
 fn number() -> impl Strategy<Value = String> {
     let odd = &["-1", "abc", "18446744073709551616", "5x", "+5"];
     prop_oneof![8 => (0..30_u64).prop_map(|n| n.to_string()), 1 => pick(odd)]
@@ -230,7 +230,7 @@ fn check(real: &Real, commands: &[String]) -> Result<(), TestCaseError> {
     let mut fake = Fake::start();
     let own = first_cas(&fake.ask(&fresh()));
     let mut answers = [Vec::new(), Vec::new()];
-    // In a pipeline, memcached treats an item that it is still sending in another way.
+    // The test sends one command at a time, because replies to a pipeline depend on timing.
     for command in commands {
         let request = |first| [with_ids(command, first).as_bytes(), b"\r\n", LAST].concat();
         answers[0].extend(ask(&mut stream, &request(base)));

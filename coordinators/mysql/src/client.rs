@@ -90,8 +90,8 @@ struct Wait {
 }
 
 impl Wait {
-    /// Creates a wait, or returns `None` if it ends immediately, as it does if the deadline in
-    /// nanoseconds overflows 64 bits in the real server.
+    /// Creates a wait. Returns `None` if it ends immediately, as with a deadline that overflows 64
+    /// bits of nanoseconds.
     fn new(now: Now, micros: i128, is_for_row: bool) -> Option<Wait> {
         if micros <= 0 {
             return None;

@@ -1,4 +1,4 @@
-//! Column definitions of results, from the types of expressions.
+//! Derives the column definitions of a result from the types of its expressions.
 
 use crate::error::{Outcome, SqlError};
 use crate::packet::put_text;

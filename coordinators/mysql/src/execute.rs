@@ -1,7 +1,5 @@
-//! Executes statements about tables row by row.
-//!
-//! A [`Run`] stops at a row that another transaction has locked, and resumes at the same row. A
-//! statement that fails is undone but keeps its locks. A deadlock rolls back the whole transaction.
+//! Executes statements about tables row by row. A [`Run`] stops at a row that another transaction
+//! has locked, and resumes at the same row.
 
 mod assign;
 mod bind;

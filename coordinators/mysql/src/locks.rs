@@ -1,5 +1,4 @@
-//! User locks ([`UserLocks`]), which are reentrant and granted in order of arrival, as MariaDB's
-//! metadata locks are. A deadlock ends with the refusal of one request.
+//! User locks ([`UserLocks`]), which are reentrant and granted in order of arrival.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -73,8 +72,8 @@ impl UserLocks {
         Vec::new()
     }
 
-    /// Returns the session whose request is refused: the one with the fewest refusals so far, and
-    /// of several the nearest to the session that closed the cycle.
+    /// Returns the session whose request is refused: the one with the fewest refusals so far, or
+    /// among equals the nearest to the session that closed the cycle.
     fn victim(&self, circle: &[SessionId]) -> SessionId {
         let times = |session: &SessionId| self.refused.get(session).copied().unwrap_or(0);
         circle.iter().copied().min_by_key(times).unwrap_or(0)

@@ -1,5 +1,4 @@
-//! Packets of the protocol, each of which has a length of three bytes, a sequence number and a
-//! body.
+//! Packets of the protocol: three bytes of length, a sequence number, and a body.
 
 use crate::error::SqlError;
 use bytes::{Buf, BufMut, Bytes, BytesMut};

@@ -1,5 +1,4 @@
-//! Times ([`Instant`]) in microseconds since the Unix epoch, with their number of displayed
-//! decimals.
+//! Times ([`Instant`]) in microseconds since the Unix epoch.
 
 use fencepost_machine::calendar::{date_of, days_from, days_in};
 

@@ -1,4 +1,4 @@
-//! Binding: resolves the names and types in expressions.
+//! Resolves the names and types in expressions (binding).
 
 mod functions;
 mod operators;

@@ -33,7 +33,7 @@ pub struct LockTable {
     pub held: HeldWhen,
 }
 
-/// The condition under which a lock that is a row is held.
+/// The condition under which a row of a lock table counts as a held lock.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HeldWhen {
     /// The row exists, and a column names the owner.
@@ -70,7 +70,7 @@ struct Holder {
     until: Option<i64>,
 }
 
-/// A lock's table, which is an index in [`Watch::tables`] or a constant below, and its name.
+/// A lock: its table (an index in [`Watch::tables`] or a constant below) and its name.
 type Place = (usize, String);
 type NamedRows<'c> = BTreeMap<String, (VersionId, &'c Version)>;
 const ADVISORY: usize = usize::MAX - 1;

@@ -251,7 +251,7 @@ impl ZooKeeper {
         self.submit_or_read(session, Waiting { connection, cxid, what }, kind);
     }
 
-    /// Records that the session is alive. Returns whether it exists, which a follower assumes.
+    /// Records that the session is alive, and returns whether it exists. A follower returns `true`.
     fn touch(&mut self, session: i64, timeout_ms: i32) -> bool {
         let now_ms = self.now_ms();
         match &mut self.role {

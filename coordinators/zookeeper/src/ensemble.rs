@@ -1,5 +1,4 @@
-//! Agreement in an ensemble: all members commit the same transactions in the same order, each once
-//! a majority has it on disk.
+//! Agreement in an ensemble, whose members commit the same transactions in the same order.
 
 mod follower;
 mod leader;

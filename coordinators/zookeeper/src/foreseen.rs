@@ -1,5 +1,5 @@
-//! The tree as it will be after all proposals ([`Foreseen`]), against which the leader checks
-//! requests.
+//! The tree as it will be after all proposals ([`Foreseen`]). The leader checks requests against
+//! it.
 
 use crate::acl::Acl;
 use crate::code::Refusal;
@@ -15,7 +15,7 @@ pub(crate) struct Record {
     pub(crate) acl: Vec<Acl>,
 }
 
-/// Zxid of a proposal, with the changed node, or `None` if it deletes the node.
+/// Zxid of a proposal and the changed node. `None` means that the proposal deletes the node.
 type Entry = (i64, Option<Record>);
 
 #[derive(Clone, Debug, Default)]

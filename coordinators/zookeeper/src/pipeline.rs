@@ -1,5 +1,4 @@
-//! The path of a request from its queue to its reply. While a change is pending, the session's
-//! later requests wait.
+//! The path of a request from its queue to its reply.
 
 use crate::code::{Operation, PING_XID, Refusal};
 use crate::jute::{Reader, Writer};

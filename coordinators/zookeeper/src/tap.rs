@@ -1,8 +1,5 @@
-//! Reports lock holders to the judge. A holder is the first in a lock's queue of child nodes.
-//!
-//! A lock is named after the path of its node, without the leading slash. Its contenders are the
-//! children whose names end in a sequence number. An ephemeral node at the lock's own path is also
-//! a lock. A session's second contender in a queue is reported as `<queue>/twice`.
+//! Reports lock holders to the judge. A lock is a node, and its contenders are the children whose
+//! names end in a sequence number. A session's second contender is reported as `<queue>/twice`.
 
 use crate::tree::{Node, Tree};
 use bytes::Bytes;

@@ -2,7 +2,7 @@
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct About {
-    /// Mode `standalone`, `leader` or `follower`, or `None` while the server does not serve.
+    /// Mode `standalone`, `leader` or `follower`, or `None` while the server serves no clients.
     pub(crate) mode: Option<&'static str>,
     pub(crate) zxid: i64,
     pub(crate) node_count: usize,

@@ -1,7 +1,6 @@
-//! Creates nodes as Curator does, with a GUID in the name by which the client recognises its node
-//! after a lost reply.
-//! Source: Curator 5.4.0, `CreateBuilderImpl`, `ProtectedMode`,
-//! `FindAndDeleteProtectedNodeInBackground` and `ZKPaths.mkdirs`.
+//! Creates nodes with a GUID in the name, by which the client recognises its node after a lost
+//! reply.
+//! Source: Curator 5.4.0, `CreateBuilderImpl`, `ProtectedMode` and `ZKPaths.mkdirs`.
 
 use super::Curator;
 use crate::env::{Draw, Env};

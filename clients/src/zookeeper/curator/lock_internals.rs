@@ -1,6 +1,5 @@
-//! The queue of a lock ([`LockInternals`]).
-//! Source: Curator 5.4.0, `LockInternals` (`attemptLock`, `internalLockLoop`, `deleteOurPath`) and
-//! `StandardLockInternalsDriver` (`createsTheLock`, `getsTheLock`, `fixForSorting`).
+//! The queue of a lock ([`LockInternals`]), after `LockInternals` and `StandardLockInternalsDriver`
+//! of Curator 5.4.0.
 
 use super::create::{Protection, create_sequential};
 use super::{Curator, Deletion};

@@ -1,9 +1,7 @@
 //! `curator-mutex` and its relatives: Curator's reentrant lock.
-//!
-//! Source: Curator 5.4.0, `InterProcessMutex` (`internalLock`, `release`). Unlike the library, the
-//! lock returns `NotHeld` if a release finds no node. `curator-any-session` behaves as Curator
-//! before 4.3.0 (CURATOR-498). The mistakes of `curator-unprotected` and `curator-unguaranteed` are
-//! **planted**.
+//! Source: Curator 5.4.0, `InterProcessMutex`. Unlike the library, the lock returns `NotHeld` if a
+//! release finds no node. `curator-any-session` behaves as Curator before 4.3.0 (CURATOR-498). The
+//! mistakes of `curator-unprotected` and `curator-unguaranteed` are not Curator's.
 
 use super::create::Protection;
 use super::lock_internals::LockInternals;

@@ -1,7 +1,5 @@
 //! `zookeeper-semaphore`: Curator's non-reentrant lock, a semaphore with one lease.
-//! Source: Curator 5.4.0, `InterProcessSemaphoreMutex` and `InterProcessSemaphoreV2`
-//! (`internalAcquire1Lease`). The holder of a mutex adds a lease node and waits until it is the
-//! only one.
+//! Source: Curator 5.4.0, `InterProcessSemaphoreMutex` and `InterProcessSemaphoreV2`.
 
 use super::create::{Protection, create_sequential};
 use super::lock_internals::LockInternals;

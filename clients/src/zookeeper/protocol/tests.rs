@@ -1,5 +1,4 @@
-//! Tests that encoded frames equal those that ZooKeeper 3.8.0 (Debian) accepted, and that the
-//! client decodes that server's answers.
+//! Tests of encoded frames that ZooKeeper 3.8.0 (Debian) accepted, and of its answers.
 
 use super::*;
 use bytes::BytesMut;

@@ -28,7 +28,7 @@ impl Etcd {
         }
     }
 
-    /// Renews or looks up a lease. Returns `None` for an expired one until its revocation.
+    /// Renews or looks up a lease. Returns `None` if the call has to wait for the revocation.
     fn look_at_lease(
         &mut self,
         (id, renews): (i64, bool),

@@ -1,5 +1,4 @@
-//! The gateway's JSON for single values: base64 bytes, quoted 64-bit numbers, null for omitted
-//! values.
+//! The gateway's JSON for single values: base64 bytes, quoted 64-bit numbers, and null.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

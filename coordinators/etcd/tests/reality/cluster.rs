@@ -1,5 +1,4 @@
-//! Tests that compare three real members with the model: calls, a paused leader, an isolated
-//! member.
+//! Compares three real members with the model: calls, a paused leader, an isolated member.
 
 use super::http::{Plain, items, post, whole};
 use super::real_cluster::RealCluster;
@@ -200,7 +199,7 @@ fn trouble<C: Cluster>(cluster: &mut C) -> (Vec<String>, Vec<(String, u64)>) {
     script.ask("a read before", first, "kv/range", GET);
     // Unless a new leader extends it, the lease ends before the write that follows the failure.
     script.cluster.pass(2_500);
-    // After another election the test would stop the wrong member.
+    // An election after this check would make the test stop the wrong member.
     let [leader, first, second] = roles(script.cluster.leader(&[0, 1, 2]));
     script.cluster.stop(leader);
     let calls = [
@@ -276,7 +275,7 @@ impl Both {
         let role = dice.roll(3) as usize;
         let [theirs, own] = self.members.map(|members| members[role]);
         let text = String::from_utf8_lossy(bytes).into_owned();
-        // Any other call needs members that have caught up.
+        // Only these calls see all earlier changes. Before other calls, the members must catch up.
         let is_sure = ["/v3/kv/put", "/v3/kv/deleterange", "/v3/kv/range"]
             .iter()
             .any(|path| text.contains(path) && !text.contains("serializable"));
@@ -318,7 +317,7 @@ fn random_calls_at_any_member_are_answered_as_by_a_real_cluster() {
         pair.ours.hear(&mut watches.1, are_watching, PATIENCE_MS);
         for _ in 0..dice.roll(14) {
             let bytes = call(&mut dice, latest);
-            // If one member refuses a transaction because of a revision, the states differ.
+            // After a transaction that only one member refuses, the members' states differ.
             if String::from_utf8_lossy(&bytes).contains("\"revision\":\"") {
                 continue;
             }

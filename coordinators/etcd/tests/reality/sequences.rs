@@ -1,5 +1,4 @@
-//! Tests that send random sequences of calls to a real etcd and to the model, with a watch on all
-//! keys.
+//! Sends random calls, with a watch on all keys, to a real etcd and to the model.
 
 use super::fake::Fake;
 use super::http::{Plain, Server, items, post};

@@ -1,8 +1,6 @@
-//! Compares the model with a locator and three members of Apache Geode 1.15.1. Outcomes must be
-//! equal, and times must differ by less than a member timeout.
-//!
-//! The tests need `java`, `javac`, and the libraries of `ci/install.sh geode`. Without them they
-//! are skipped unless `FENCEPOST_REAL_GEMFIRE=1`.
+//! Compares the model with a locator and three members of Apache Geode 1.15.1. Without `java`,
+//! `javac` and the libraries of `ci/install.sh geode`, the tests are skipped unless
+//! `FENCEPOST_REAL_GEMFIRE=1`. Times must differ by less than a member timeout.
 
 mod members;
 mod model;

@@ -1,5 +1,4 @@
-//! Executes INSERT. It locks an existing row with the same key, or else waits until no other
-//! transaction has a lock on the gap.
+//! Executes INSERT, which locks an existing row with the same key, or waits for a free gap.
 
 use super::assign::Slot;
 use super::bind::Scope;

@@ -1,5 +1,4 @@
-//! Executes SELECT, UPDATE and DELETE. They visit all rows in the order of the primary key, or one
-//! row if the condition fixes its key.
+//! Executes SELECT, UPDATE and DELETE on all rows, or on one row if the condition fixes its key.
 
 use super::assign::Slot;
 use super::bind::{Scope, conjuncts, fields};
@@ -248,7 +247,7 @@ impl Scan {
             Locked::Had { is_new } => is_new,
             Locked::Wait(micros) => return Ok(Read::Wait(micros)),
             Locked::Passed => {
-                // The real server then locks the gap before the next row.
+                // The real server also locks the gap before the next row.
                 if self.only.is_some() {
                     self.end(target, context)?;
                 }

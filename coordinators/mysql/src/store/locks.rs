@@ -1,8 +1,5 @@
-//! Locks on rows and on the gaps before them, as in InnoDB.
-//!
-//! One lock object may cover several rows, because InnoDB merges locks of one kind. The number of
-//! objects influences the choice of a deadlock's victim. The place after the last row (the
-//! supremum) has only a gap.
+//! Locks on rows and on the gaps before them, as in InnoDB. One lock object may cover several rows.
+//! The number of objects influences the choice of a deadlock's victim.
 
 use super::TableId;
 use super::key::Key;
@@ -90,7 +87,7 @@ impl Lock {
 }
 
 impl Wanted {
-    /// The supremum has a gap but no row.
+    /// Normalizes a lock on the supremum, which has a gap but no row.
     fn normal(mut self) -> Wanted {
         if self.place == Place::End && self.extent != Extent::Insertion {
             self.extent = Extent::Both;

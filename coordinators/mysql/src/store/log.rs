@@ -1,5 +1,4 @@
-//! The log, in fencepost's own format. Each commit is one group of records. A replay drops an
-//! incomplete group.
+//! The log, in fencepost's own format. Each commit is one group of records.
 
 use super::key::{Key, Part};
 use super::rows::Version;

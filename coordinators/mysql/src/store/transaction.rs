@@ -163,7 +163,7 @@ impl Store {
     }
 
     /// Returns the session whose request is refused: the one that has changed and locked the least,
-    /// and of several the one that closed the cycle.
+    /// or among equals the one that closed the cycle.
     fn victim(&self, session: SessionId) -> Option<SessionId> {
         let circle = self.locks.circle(session);
         circle.into_iter().min_by_key(|one| (self.weight(*one), *one != session))

@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// User nobody, because MariaDB refuses to run as root.
+/// Id of the user nobody, because MariaDB refuses to run as root.
 const NOBODY: u32 = 65_534;
 
 pub(crate) struct Real {

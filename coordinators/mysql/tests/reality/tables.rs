@@ -1,5 +1,4 @@
-//! Compares statements about a table of locks. The real server runs without background threads, and
-//! the model finishes before its first purge of old row versions.
+//! Compares statements about a table of locks with those of a real MariaDB.
 
 use super::fake::Fake;
 use super::packets::{is_refused, query, shown};

@@ -1,5 +1,4 @@
-//! The start of a connection. The server declines encryption, executes cancel requests, and accepts
-//! every user.
+//! The start of a connection. The server declines encryption and accepts every user.
 
 use super::{Client, Stage};
 use crate::core::{Core, Signal};

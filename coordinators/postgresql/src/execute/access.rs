@@ -1,6 +1,5 @@
 //! The access path of a statement: an index lookup if the filter fixes a whole key, or else a scan.
-//! It determines the reads that PostgreSQL records for a serializable transaction. The real planner
-//! also uses parts of a key, ranges and statistics.
+//! The real planner also uses parts of a key, ranges and statistics.
 
 use crate::bound::Bound;
 use crate::sql::ast::Operator;

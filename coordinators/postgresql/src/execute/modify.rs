@@ -1,5 +1,4 @@
-//! Executes UPDATE and DELETE. After a concurrent change they apply the filter to the latest
-//! version.
+//! Executes UPDATE and DELETE.
 
 use super::checks::check_not_null;
 use super::evaluate::Row;

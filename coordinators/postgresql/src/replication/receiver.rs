@@ -1,5 +1,4 @@
-//! The standby's end of replication (`walreceiver`), which writes, acknowledges and replays the
-//! log.
+//! The standby's end of replication (`walreceiver`), which stores and replays the log.
 
 use super::replay::replay;
 use super::sender::stamp;

@@ -1,5 +1,4 @@
-//! The primary's end of replication (`walsender`), which streams the log and reads the standby's
-//! progress.
+//! The primary's end of replication (`walsender`), which streams the log to a standby.
 
 use crate::bound::{Bound, Output};
 use crate::client::Client;

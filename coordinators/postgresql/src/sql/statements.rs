@@ -1,4 +1,4 @@
-//! Parses statements by their first word, and those that read and write rows.
+//! Parses statements that read and write rows, and selects the parser of all other statements.
 
 use super::Parser;
 use super::ast::{

@@ -1,7 +1,6 @@
 //! Locks on tables, rows and transactions, and advisory locks: holders, queues and deadlocks.
-//!
-//! Source: src/backend/storage/lmgr/README, `ProcSleep`, `ProcLockWakeup` and `DeadLockCheck`.
-//! Unlike the real server, the model resolves no deadlock by reordering a queue.
+//! Source: src/backend/storage/lmgr/README. Unlike the real server, the model resolves no deadlock
+//! by reordering a queue.
 
 use super::{Backend, TableId, VersionId, Xid};
 use crate::span::Span;

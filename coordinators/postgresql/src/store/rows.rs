@@ -1,5 +1,4 @@
-//! Row locks: the state of a row version for a transaction that requests a lock ([`Standing`]), and
-//! conflicts.
+//! The state of a row version for a transaction that requests a row lock ([`Standing`]).
 
 use super::heap::Heap;
 use super::transactions::Transactions;

@@ -1,9 +1,6 @@
 //! Serializable snapshot isolation, which detects transactions without a serial order.
-//!
 //! Sources: src/backend/storage/lmgr/README-SSI and predicate.c of PostgreSQL 15; Ports and
-//! Grittner, Serializable Snapshot Isolation in PostgreSQL, VLDB 2012. Not modelled: the summary of
-//! old transactions that a server makes when it runs out of space, and locks on several pages of a
-//! table or an index, because lock tables have one page.
+//! Grittner, Serializable Snapshot Isolation in PostgreSQL, VLDB 2012.
 
 mod conflicts;
 mod ending;

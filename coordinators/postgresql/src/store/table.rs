@@ -42,7 +42,7 @@ pub(crate) struct Version {
     pub(crate) ended: Option<Ended>,
     pub(crate) indexed: usize,
     pub(crate) lockers: Vec<(Xid, Strength)>,
-    /// The replaced version, if no indexed column changed. An index lookup goes through it.
+    /// The version that this one replaced, if no indexed column changed.
     pub(crate) follows: Option<VersionId>,
     /// The first of the versions linked by `follows`, to which indexes point.
     pub(crate) place: VersionId,

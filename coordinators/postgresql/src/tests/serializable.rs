@@ -1,5 +1,4 @@
-//! Tests of transactions without a serial order. The expected messages are those of PostgreSQL
-//! 15.18.
+//! Tests of transactions without a serial order, with the messages of PostgreSQL 15.18.
 
 use super::world::{World, query};
 

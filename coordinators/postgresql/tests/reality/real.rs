@@ -18,7 +18,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// User nobody, because PostgreSQL refuses to run as root.
+/// Id of the user nobody, because PostgreSQL refuses to run as root.
 const NOBODY: u32 = 65_534;
 
 pub(crate) struct Real {
@@ -112,7 +112,7 @@ impl Real {
         settings.extend(["deadlock_timeout=10ms", "TimeZone=UTC"].map(str::to_owned));
         // A promotion waits for the standby's next attempt to reach its primary.
         settings.push("wal_retrieve_retry_interval=50ms".to_owned());
-        // In the data folder, the shared memory of a killed server is deleted with the folder.
+        // With mmap the shared memory is in the data folder, so a killed server leaves none behind.
         settings.push("dynamic_shared_memory_type=mmap".to_owned());
         let mut server = command(&programs.join("postgres"), folder.path());
         server.arg("-D").arg(folder.path().join("data"));

@@ -1,5 +1,4 @@
-//! Sends random statements in SERIALIZABLE and other transactions to a real PostgreSQL and to the
-//! model.
+//! Sends random SERIALIZABLE transactions to a real PostgreSQL and to the model.
 
 use super::sequences::run;
 use super::statements::pick;

@@ -83,7 +83,7 @@ impl ZooKeeper {
         true
     }
 
-    /// Stops leading if the follower's history is newer.
+    /// Handles an accepted epoch. Stops leading if the follower's history is newer.
     fn epoch_accepted(&mut self, connection: ConnectionId, current: u32, progress: Progress) {
         let Role::Leading(leader) = &self.role else { return };
         match leader.stage() {

@@ -1,5 +1,4 @@
-//! Compares three real servers with three of the model: expiry during a pause, moved sessions and
-//! stale reads.
+//! Compares three real servers with the model: paused clients, moved sessions and stale reads.
 
 use crate::both::Client;
 use crate::fake::Fake;

@@ -1,4 +1,4 @@
-//! Real ZooKeeper servers of Debian, each with its own folder and ports.
+//! Real ZooKeeper servers from Debian's package, each with its own folder and ports.
 
 use fencepost_testing::{free_port, signal, skip, wait_for};
 use std::io::{Read, Write};

@@ -296,7 +296,7 @@ impl<'a, S: Server> Play<'a, S> {
         self.said.push(format!("{who} is gone: {is_closed}"));
     }
 
-    /// Ends the sequence after a ping, before whose reply all events arrive.
+    /// Ends the sequence with a ping. Events in transit arrive before its reply.
     fn end(mut self) -> Vec<String> {
         for who in 0..2 {
             self.await_all(who);

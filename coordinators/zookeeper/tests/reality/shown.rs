@@ -1,5 +1,4 @@
-//! Replies in a comparable form, with relative zxids, numbered sessions, sorted children and no
-//! times.
+//! Replies in a comparable form: relative zxids, numbered sessions, sorted children, no times.
 
 use crate::protocol::*;
 

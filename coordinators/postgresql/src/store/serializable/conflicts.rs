@@ -1,11 +1,11 @@
-//! Read-write conflicts, and the transaction that is cancelled in a dangerous structure of two.
+//! Read-write conflicts between transactions, and the choice of a transaction to cancel.
 
 use super::{Entry, Moment, Reason, Serializable, Target, Tracked};
 use crate::store::Xid;
 
 impl Serializable {
-    /// Records that a reader did not see a write. If `is_concurrent`, its snapshot excludes the
-    /// writer.
+    /// Records that a reader did not see a write. `is_concurrent` is `true` if the reader's
+    /// snapshot excludes the writer.
     pub(crate) fn conflict_out(
         &mut self,
         reader: Tracked,
