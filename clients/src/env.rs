@@ -67,17 +67,15 @@ pub enum Draw {
 /// A fact that only the lock's own code can report to the judge.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Note {
-    /// The lock's code noticed that the lock is lost, for example because a server refused to
-    /// extend it.
+    /// The lock's code noticed that the lock is lost.
     LockLost,
 }
 
 /// A boxed future that may borrow.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
-/// The machine behind an [`Env`].
-///
-/// Each `poll_*` method stores the waker of its last caller and wakes it after a change.
+/// The machine behind an [`Env`]. Each `poll_*` method stores the last waker and wakes it after a
+/// change.
 pub trait World {
     /// Reads the host's wall clock.
     fn wall_clock(&self, host: HostKey) -> WallClock;

@@ -207,8 +207,7 @@ pub trait Lock {
         Box::pin(std::future::pending())
     }
 
-    /// Returns the lock for another thread of the process, or `None` if it does not support
-    /// threads.
+    /// Returns the lock for another thread of the process, or `None` if it supports only one.
     fn of_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
         let _ = env;
         None
@@ -410,8 +409,7 @@ pub struct Settings {
     pub node_timeout: Duration,
     /// Replicas that must acknowledge a grant, if the lock supports that.
     pub wait: Option<ReplicaWait>,
-    /// `true` if a Sentinel client listens for `+switch-master`, as the guidelines recommend.
-    /// redis-py keeps a primary until its connection ends.
+    /// `true` if a Sentinel client listens for `+switch-master`, which redis-py does not.
     pub hears_switches: bool,
     /// Lock-delay after a holder has failed. `None` means the lock's default.
     pub lock_delay: Option<Duration>,

@@ -56,8 +56,7 @@ impl Base {
         }
     }
 
-    /// Replaces the item with one that has expired. Returns `false` if the item no longer has this
-    /// id.
+    /// Replaces the item with an expired one. Returns `false` if the item no longer has this id.
     async fn expire(&mut self, key: &str, id: u64) -> Result<bool, CallError> {
         match self.server.call(format!("cas {key} 0 -1 0 {id}\r\n\r\n").as_bytes()).await? {
             Answer::Line(line) if line == "STORED" => Ok(true),
@@ -67,7 +66,6 @@ impl Base {
     }
 }
 
-/// Converts a ttl to whole seconds, the unit of the server, rounded up.
 fn whole_seconds(ttl: Duration) -> u64 {
     ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0)
 }

@@ -28,8 +28,7 @@ impl Retry {
         }
     }
 
-    /// Retries until the lock is granted or the time is up. After an unknown outcome it never
-    /// returns a refusal.
+    /// Retries until the lock is granted or the time is up. Never refuses after an unknown outcome.
     pub async fn until_granted(
         mut self,
         mut attempt: impl AsyncFnMut() -> Acquisition,
@@ -53,8 +52,8 @@ impl Retry {
         }
     }
 
-    /// Waits a random delay and returns `true`. Returns `false` immediately if the delay would end
-    /// after the deadline, or if the call was interrupted.
+    /// Waits a random delay. Returns `false` without a wait if the deadline would pass or after an
+    /// interrupt.
     pub async fn again(&mut self) -> bool {
         let Some(delay) = self.delay() else { return false };
         self.env.sleep(delay).await;

@@ -109,8 +109,7 @@ impl Session {
         Subscription::over(open.connection, channels).await
     }
 
-    /// Sends one command. `again` allows one retry if the connection broke before the command was
-    /// sent.
+    /// Sends one command. `again` allows one retry if the connection was already broken.
     async fn attempt(&mut self, words: &[&[u8]], mut again: bool) -> Result<Reply, CallError> {
         loop {
             if !self.leads_to_the_right_server() {

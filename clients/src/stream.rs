@@ -61,7 +61,6 @@ impl Stream {
         Stream { socket, input: BytesMut::new(), timeout }
     }
 
-    /// Connects. The time limit also applies to later reads.
     pub(crate) async fn open(
         env: &Env,
         address: &Address,

@@ -37,8 +37,7 @@ pub async fn set_if_unchanged(
 pub(super) enum Value {
     /// The value is a time, which the client writes by GETSET and compares itself.
     Bare,
-    /// The value is a time and an owner. The server compares it before it changes or removes the
-    /// key.
+    /// The value is a time and an owner, which the server compares before any change.
     Owned,
 }
 

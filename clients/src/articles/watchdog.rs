@@ -205,8 +205,7 @@ impl Dog {
         loop {
             self.env.sleep(pause).await;
             if self.is_past_its_cap() {
-                // The watchdog reports the loss a hundredth of the ttl early, in case the clock
-                // drifts.
+                // The watchdog stops a hundredth of the ttl early, in case the clock drifts.
                 let end = self.confirmed.plus(self.ttl * 99 / 100);
                 self.env.sleep(end.since(self.env.monotonic_clock())).await;
                 return self.env.note(Note::LockLost);

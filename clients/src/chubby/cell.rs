@@ -60,7 +60,6 @@ impl Cell {
         to.exchange(request).await
     }
 
-    /// Tries the last known master first, and then all replicas from a random one on.
     pub(super) async fn find(&self) -> Result<Stream, CallError> {
         let known = self.master.borrow_mut().take();
         let count = self.members.len();

@@ -37,8 +37,7 @@ pub enum Failure {
     },
     /// The master refused the call permanently, with this reason.
     Refused(String),
-    /// No answer arrived in time. The cell may have executed the call. The text is the last
-    /// failure.
+    /// No answer arrived in time, but the cell may have executed the call. Holds the last failure.
     Late(String),
 }
 
@@ -118,8 +117,8 @@ impl Session {
         }
     }
 
-    /// Repeats a call until the cell answers it or the session expires. The cell knows this
-    /// session's locks, so a repeated call does no harm.
+    /// Repeats a call until the cell answers it or the session expires. A repeated call does no
+    /// harm.
     pub async fn call(
         &self,
         verb: &str,

@@ -64,8 +64,7 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// Creates a client that begins with a random member. Panics if the servers are not an
-    /// ensemble.
+    /// Creates a client that begins with a random member. Panics if there is no ensemble.
     pub fn new(env: &Env, servers: &Servers, settings: &Settings) -> Gateway {
         let Servers::Ensemble(members) = servers else {
             panic!("a cluster is needed, but the servers are {servers:?}")
@@ -177,8 +176,7 @@ impl Gateway {
         !self.env.is_interrupted()
     }
 
-    /// Waits until a key is deleted at this revision or later (`waitDelete`). The library has no
-    /// timeout here, so a watch at a member that does not answer never returns.
+    /// Waits until a key is deleted at this revision or later (`waitDelete`), without a timeout.
     pub async fn wait_for_deletion(&self, key: &str, revision: i64) -> Result<(), Failure> {
         let (key, start_revision) = (coded(key), revision.to_string());
         let create = json!({"key": key, "start_revision": start_revision});

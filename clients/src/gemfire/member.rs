@@ -29,8 +29,7 @@ pub enum Failure {
     },
     /// The server refused the call permanently, with this reason.
     Refused(String),
-    /// No answer arrived in time. A server may have executed the call. The text is the last
-    /// failure.
+    /// No answer arrived in time, but a server may have executed the call. Holds the last failure.
     Late(String),
 }
 

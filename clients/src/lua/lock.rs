@@ -62,7 +62,6 @@ impl Scripted {
         outcome.map(|values| (actor.process.clone(), values))
     }
 
-    /// Makes one attempt. Fails if the script is wrong, so that retries are useless.
     async fn attempt(&self, resource: &str) -> Result<Acquisition, String> {
         let patience = self.place.settings.acquire_timeout.as_micros() as f64 / 1_000.0;
         let arguments = vec![LuaValue::from(resource), self.ttl_ms(), LuaValue::Float(patience)];
@@ -85,8 +84,7 @@ impl Scripted {
         }
     }
 
-    /// Retries until an attempt succeeds or the time is up. Also returns the time when the last
-    /// attempt began. Returns no refusal after an attempt with an unknown outcome.
+    /// Returns the outcome of all attempts, and the time when the last one began.
     async fn attempts(&self, resource: &str) -> Result<(Acquisition, Monotonic), String> {
         let mut retry = Retry::start(&self.env, &self.place.settings);
         let mut standing = None;

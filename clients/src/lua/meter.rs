@@ -27,21 +27,18 @@ fn has_ended(vm: &Vm) -> bool {
     vm.instr_budget_remaining().is_none() || vm.memory_used() > MEMORY
 }
 
-/// `charge_elements(count)` charges for work on `count` elements of a table.
 fn charge_elements(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     let elements = number(vm.nat_arg(slot, count, 0));
     work(vm, elements)?;
     Ok(0)
 }
 
-/// `charge_bytes(count)` charges for a new string of `count` bytes.
 fn charge_bytes(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     let bytes = number(vm.nat_arg(slot, count, 0));
     make_room(vm, bytes)?;
     Ok(0)
 }
 
-/// `charge_strings(...)` charges for work on the strings among the arguments.
 fn charge_strings(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     let sizes = (0..count).map(|place| size_of(vm.nat_arg(slot, count, place)));
     let bytes = sizes.fold(0_usize, usize::saturating_add);
@@ -49,7 +46,6 @@ fn charge_strings(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     Ok(0)
 }
 
-/// `charge_list(list, separator, from, to)` charges for the string that joins a list.
 fn charge_list(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     let Value::Table(list) = vm.nat_arg(slot, count, 0) else { return Ok(0) };
     let separator = size_of(vm.nat_arg(slot, count, 1));

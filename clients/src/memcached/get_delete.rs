@@ -28,7 +28,6 @@ impl GetDelete {
         taken(self.0.add(resource, &owner, seconds).await, resource, owner)
     }
 
-    /// Checks the owner and deletes the key. Returns whether `delete` found the key.
     async fn remove(&mut self, lease: &Lease) -> Result<bool, CallError> {
         let found = self.0.gets(&lease.resource).await?;
         if found.is_none_or(|item| item.value != lease.owner) {

@@ -61,7 +61,6 @@ impl Answer {
     }
 }
 
-/// Returns the first line and its length in bytes.
 fn line(input: &[u8]) -> Result<Option<(String, usize)>, CallError> {
     let end = input.windows(2).take(LINE_MAX).position(|pair| pair == b"\r\n");
     match end {

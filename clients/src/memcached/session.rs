@@ -6,8 +6,7 @@ use crate::env::{Address, Env};
 use crate::stream::{Stream, connect};
 use std::time::Duration;
 
-/// A client of one server. A failure closes its connection, so that the client never mistakes a
-/// late answer for the answer to its next command.
+/// A client of one server, which closes its connection after any failure.
 pub struct Session {
     env: Env,
     address: Address,
@@ -21,8 +20,7 @@ impl Session {
         Session { env: env.clone(), address: address.clone(), timeout, open: None }
     }
 
-    /// Sends one command at most once, and waits for its answer. Replaces the connection once if it
-    /// broke before the command was sent.
+    /// Sends one command at most once. Replaces a connection that broke before the command.
     pub async fn call(&mut self, request: &[u8]) -> Result<Answer, CallError> {
         let may_be_replaced = self.open.is_some();
         match self.attempt(request).await {

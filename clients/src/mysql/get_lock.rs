@@ -52,8 +52,7 @@ impl GetLock {
         GetLock { env, settings: settings.clone(), server, usage }
     }
 
-    /// Waits in the server's queue for the remaining whole seconds, at least one. If the outcome is
-    /// unknown, closes the connection, so that the server drops the lock.
+    /// Waits in the server's queue for the remaining whole seconds, at least one.
     async fn attempt(&mut self, resource: &str, deadline: Monotonic) -> Acquisition {
         let left = deadline.since(self.env.monotonic_clock()).as_secs().max(1);
         let sql = format!("SELECT GET_LOCK({}, {left})", quoted(resource));
@@ -95,7 +94,6 @@ impl GetLock {
         }
     }
 
-    /// Releases the lock on the connection that acquired it. No other connection can release it.
     async fn give_back(&mut self, lease: &Lease) -> Release {
         if !self.is_same(lease) {
             return Release::NotHeld;

@@ -55,8 +55,7 @@ impl Session {
         self.attempt(sql, Duration::ZERO).await
     }
 
-    /// Takes the connection out of the session, so that a drop or an error closes it. A refusal
-    /// does not.
+    /// Takes the connection out of the session, so that a drop or an error closes it.
     async fn attempt(&mut self, sql: &str, wait: Duration) -> Result<Rows, Failure> {
         let mut open = match self.open.take() {
             Some(open) => open,

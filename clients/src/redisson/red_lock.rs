@@ -96,8 +96,7 @@ impl RedLock {
         }
     }
 
-    /// Unlocks every lock, whether it was acquired or not. Returns `Released` if a majority was
-    /// held.
+    /// Unlocks every lock. Returns `Released` if a majority was held.
     async fn give_all_back(&mut self, key: &str) -> Release {
         let (mut ours, mut unknown) = (0, 0);
         for lock in &mut self.locks {

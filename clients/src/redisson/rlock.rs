@@ -57,8 +57,7 @@ struct Watch {
 
 enum Attempt {
     Locked,
-    /// Another process holds the lock. The value is the longest wait for a message about it. `None`
-    /// means no limit.
+    /// Another process holds the lock. The value limits the wait for a message about it.
     Held(Option<Duration>),
 }
 
@@ -80,8 +79,7 @@ impl RLock {
         let outcome = self.try_within(key, wait).await;
         match &outcome {
             Acquisition::Granted(_) if self.habits.lease.is_none() => self.start_renewing(key),
-            // An interrupted waiter stays in the queue, because the library calls `acquireFailed`
-            // only after a timeout.
+            // The library calls `acquireFailed` only after a timeout, not after an interrupt.
             Acquisition::Refused(_) if self.habits.fair && !self.env.is_interrupted() => {
                 self.leave_queue(key, wait).await;
             }
@@ -111,8 +109,7 @@ impl RLock {
             if messages.is_none() {
                 messages = self.subscribe(key, self.env.left(deadline)).await;
                 if messages.is_some() {
-                    // The client checks again, because it may have missed messages before it
-                    // subscribed.
+                    // The client may have missed messages before it subscribed.
                     continue;
                 }
             }
@@ -171,8 +168,7 @@ impl RLock {
         }
     }
 
-    /// Returns whether a replica has the lock. Waits for a third of the reply timeout, as the
-    /// library does by default.
+    /// Returns whether a replica has the lock. Waits for a third of the reply timeout (by default).
     async fn is_replicated(&mut self) -> Result<bool, CallError> {
         let patience_ms = (self.settings.command_timeout / 3).as_millis().to_string();
         match self.redis.call(&[b"WAIT", b"1", patience_ms.as_bytes()]).await? {
@@ -246,13 +242,10 @@ impl RLock {
         }
     }
 
-    /// Sends `PEXPIRE` without an owner check and ignores the result.
     pub(super) async fn expire(&mut self, key: &str, lease: Duration) {
         let _ = crate::commands::expire_ms(&mut self.redis, key, lease).await;
     }
 
-    /// Leaves the queue. Ignores errors, because the scripts also remove a waiter after its
-    /// timeout.
     async fn leave_queue(&mut self, key: &str, wait: Duration) {
         let (names, wait_ms) = (Names::of(key), wait.as_millis().to_string());
         let keys = [names.queue.as_bytes(), names.timeouts.as_bytes()];
@@ -283,8 +276,7 @@ impl RLock {
         }
     }
 
-    /// Subtracts one acquire from the watchdog's count. As in the library, this happens even if the
-    /// unlock fails.
+    /// Decrements the watchdog's count, even if the unlock fails, as the library does.
     fn stop_renewing(&mut self) {
         self.watch.holds = self.watch.holds.saturating_sub(1);
         if self.watch.holds == 0

@@ -31,8 +31,7 @@ redis.call("publish",KEYS[2],ARGV[1])
 return 1"#,
 );
 
-/// Script that renews the lock. KEYS: lock. ARGV: ttl, `uuid:thread`. Returns 1 if the caller held
-/// it.
+/// Script that renews the lock. KEYS: lock. ARGV: ttl, `uuid:thread`. Returns 1 if it was held.
 pub static RENEW: Script = Script::new(
     r#"if redis.call("hexists",KEYS[1],ARGV[2]) == 1 then
     redis.call("pexpire",KEYS[1],ARGV[1])
@@ -120,8 +119,7 @@ end
 return 1"#,
 );
 
-/// Script that removes a waiter from the queue. KEYS: queue, timeouts. ARGV: `uuid:thread`, its
-/// `wait`.
+/// Script that removes a waiter. KEYS: queue, timeouts. ARGV: `uuid:thread`, its `wait`.
 pub static FAIR_LEAVE: Script = Script::new(
     r#"local queue = redis.call("lrange",KEYS[1],0,-1)
 local place = 1

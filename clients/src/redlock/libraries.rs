@@ -70,8 +70,7 @@ impl Library {
         Library { env, settings, masters }
     }
 
-    /// Makes up to `attempts_max` attempts with one owner value. Returns no refusal after an
-    /// attempt that may have left a key.
+    /// Makes up to `attempts_max` attempts with one owner value.
     async fn attempts(
         &mut self,
         attempts_max: usize,
@@ -109,8 +108,7 @@ impl Lock for Python {
             let start = env.wall_clock();
             let votes = masters.lock_in_turn(resource, owner).await;
             let elapsed = env.wall_clock().0.saturating_sub(start.0);
-            // The end of a lease is always on the monotonic clock, even if the library uses the
-            // wall clock.
+            // The end of a lease is always on the monotonic clock.
             let now = env.monotonic_clock();
             let start = Monotonic(now.0.saturating_add_signed(elapsed.saturating_neg()));
             let valid_until = start.plus(min_validity(settings.ttl));

@@ -141,7 +141,6 @@ impl Masters {
         standing
     }
 
-    /// Asks all masters to remove the key. Repeats the request a limited number of times.
     pub(super) async fn release(&mut self, lease: &Lease) -> Release {
         let removals = vec![Removal::Unanswered { reached: false }; self.sessions.len()];
         self.release_where(lease, removals).await

@@ -44,8 +44,7 @@ impl Advisory {
         Advisory { env, settings: settings.clone(), timeout, server }
     }
 
-    /// Tries to acquire the lock once. If the outcome is unknown, closes the connection to drop the
-    /// lock.
+    /// Tries to acquire the lock once. Closes the connection if the outcome is unknown.
     async fn attempt(&mut self, resource: &str) -> Acquisition {
         let key = Parameter { kind: Kind::Int8, text: number(resource).to_string() };
         match self.server.run("SELECT pg_try_advisory_lock($1)", &[key]).await {

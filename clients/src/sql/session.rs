@@ -111,8 +111,7 @@ impl Session {
         }
     }
 
-    /// Takes the connection out of the session, so that a drop or an error closes it. A refusal
-    /// does not.
+    /// Takes the connection out of the session, so that a drop or an error closes it.
     async fn attempt(
         &mut self,
         statements: &[(&str, &[Parameter])],

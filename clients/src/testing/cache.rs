@@ -57,7 +57,6 @@ impl Cache {
         self.store(key, value, &seconds.to_string(), now);
     }
 
-    /// Stores an item. A negative expiry is in the past, and 0 means no expiry.
     fn store(&mut self, key: &str, value: &str, seconds: &str, now: u64) -> String {
         self.stored += 1;
         let seconds: i64 = seconds.parse().unwrap_or_default();

@@ -51,8 +51,7 @@ impl TestWorld {
         self.state.borrow_mut().wall_ahead.insert(HostKey(host), ahead_ms * 1_000);
     }
 
-    /// Adds a server, which takes over the keys of an old server with the same name. `mishaps`
-    /// decides what happens to each command and connect.
+    /// Adds a server. `mishaps` decides what happens to each command and connect.
     pub(crate) fn serve(&self, host: &str, mishaps: impl FnMut(&Call<'_>) -> Answer + 'static) {
         let mut state = self.state.borrow_mut();
         let old = state.servers.remove(&at(host));
@@ -70,7 +69,6 @@ impl TestWorld {
         self.state.borrow_mut().servers.insert(address, server);
     }
 
-    /// Adds a memcached. All memcached servers of a world share their items.
     pub(crate) fn serve_cache(
         &self,
         host: &str,
@@ -241,7 +239,6 @@ impl World for TestWorld {
         Monotonic(self.now())
     }
 
-    /// Draws bits by SplitMix64.
     fn random(&self, _: HostKey, draw: Draw, bits: &mut [u64]) {
         let mut state = self.state.borrow_mut();
         let counter = &mut state.draws[draw as usize];

@@ -126,8 +126,7 @@ impl Curator {
         }
     }
 
-    /// Sleeps before a retry and returns `true`. Returns `false` if no retries are left, or after
-    /// an interrupt (`SleepingRetry.allowRetry`).
+    /// Sleeps before a retry. Returns `false` if no retry is allowed (`SleepingRetry.allowRetry`).
     pub async fn allows_retry(&self, retries: u32) -> bool {
         if retries >= RETRIES {
             return false;

@@ -19,8 +19,7 @@ pub struct Ensemble {
 }
 
 impl Ensemble {
-    /// Creates a client configuration with the ttl as session timeout. Panics if the servers are
-    /// not an ensemble.
+    /// Creates a configuration with the ttl as session timeout. Panics if there is no ensemble.
     pub fn new(env: &Env, servers: &Servers, settings: &Settings, habits: Habits) -> Ensemble {
         let Servers::Ensemble(members) = servers else {
             panic!("an ensemble is needed, but the servers are {servers:?}")

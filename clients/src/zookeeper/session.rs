@@ -108,8 +108,7 @@ impl Session {
         self.0.shared.state.borrow().timeout
     }
 
-    /// Ends the session for this client, but not at the servers
-    /// (`Testable.injectSessionExpiration`).
+    /// Ends the session for this client only (`Testable.injectSessionExpiration`).
     pub fn give_up(&self) {
         self.0.shared.close();
     }

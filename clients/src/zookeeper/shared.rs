@@ -13,8 +13,7 @@ use std::time::Duration;
 pub enum AfterLoss {
     /// Sets the watches again at the next server, which reports missed events (`primeConnection`).
     SetAgain,
-    /// Notifies each watcher of the lost connection and forgets it
-    /// (`zookeeper.disableAutoWatchReset` and kazoo's `_reset_watchers`).
+    /// Notifies each watcher of the loss and forgets it (`zookeeper.disableAutoWatchReset`).
     Forget,
 }
 

@@ -105,8 +105,7 @@ impl Watches {
         *self = Watches::default();
     }
 
-    /// Returns the request that sets the watches at another server, or `None` if there are no
-    /// watches.
+    /// Returns the request that sets the watches at another server, if there are any.
     pub fn set_again(&self, relative_zxid: i64) -> Option<Request> {
         let paths = |watchers: &Watchers| watchers.keys().cloned().collect::<Vec<_>>();
         let (data, exist, child) = (paths(&self.data), paths(&self.exist), paths(&self.child));

@@ -53,8 +53,7 @@ impl State {
         Some(self.session_last)
     }
 
-    /// Ends a session and returns its locks. `left` computes their new states from their
-    /// lock-delays.
+    /// Ends a session and returns its locks. `left` maps a lock-delay to the lock's new state.
     pub(crate) fn end(&mut self, session: u64, left: fn(delay_us: u64) -> Hold) -> Vec<String> {
         self.sessions.remove(&session);
         let mut freed = Vec::new();

@@ -34,8 +34,7 @@ pub(crate) struct Style {
     chunks: bool,
     pub(crate) closes: bool,
     head_only: bool,
-    /// `true` if the response has `Connection: close`. Go omits it for old clients without
-    /// keep-alive.
+    /// `true` if the response has `Connection: close`, which Go omits for some old clients.
     says_close: bool,
 }
 

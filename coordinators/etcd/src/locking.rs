@@ -15,7 +15,6 @@ pub(crate) enum Stage {
     Looking,
     Waiting(Bytes),
     Checking,
-    /// The call has failed. The server deletes the caller's key and then sends this error.
     Leaving(Refusal),
     Unlocking,
 }

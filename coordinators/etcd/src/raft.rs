@@ -193,8 +193,7 @@ impl Raft {
                 _ => self.become_follower(term, 0, now_ms),
             }
         } else if term != 0 && term < self.hard.term {
-            // The sender may be the current leader, if this member was a candidate while it was
-            // isolated.
+            // The sender may lead, if this member was a candidate while it was isolated.
             if matches!(body, Body::Append { .. } | Body::Heartbeat { .. }) {
                 let index = self.last_index();
                 self.say(from, Body::AppendReply { index: 0, reject: true, hint: index });

@@ -133,7 +133,6 @@ impl Grantor {
         self.changes.push(Change { lock, what, hold, by: Some(connection) });
     }
 
-    /// Handles a lock call, which may be repeated.
     pub(crate) fn lock(&mut self, name: String, call: Call, connection: ConnectionId) {
         let released = self.released.get(&call.process);
         if released.is_some_and(|(last, _)| call.serial <= *last) {

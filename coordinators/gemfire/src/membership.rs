@@ -363,8 +363,7 @@ impl Membership {
         }
     }
 
-    /// Adopts the view with which another server refused a proposal, unless this server proposed
-    /// it.
+    /// Adopts the view of a refusal, unless this server has proposed it.
     fn adopt(&mut self, other: Agreed) {
         let is_own = View::proposer(other.view.number) == self.me.id;
         let installed = self.view.as_ref().filter(|view| view.system == other.view.system);

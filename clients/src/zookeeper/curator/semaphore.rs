@@ -70,8 +70,7 @@ impl Semaphore {
             return Ok(Attempt::TooLate);
         };
         let outcome = self.add_lease(&leases_of(resource), began).await;
-        // As in the library, an exception of this release hides `outcome`, and the lease node
-        // remains.
+        // As in the library, an exception of this release hides `outcome`.
         lock.delete(&turn).await?;
         outcome
     }

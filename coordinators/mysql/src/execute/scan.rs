@@ -374,8 +374,7 @@ pub(super) fn changed(
     Ok(new)
 }
 
-/// Returns the key if the condition fixes the primary key. Refuses conditions that the real
-/// server's optimizer transforms.
+/// Returns the key if the condition fixes the primary key.
 fn only(condition: Option<&Expression>, definition: &Definition) -> Outcome<Option<Key>> {
     let Some(condition) = condition else { return Ok(None) };
     let mut parts = Vec::new();

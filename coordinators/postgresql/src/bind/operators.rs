@@ -116,8 +116,8 @@ impl Binder<'_> {
         let kind = typed.kind;
         match (&typed.bound, kind) {
             (Bound::Constant(Value::Decimal(text)), Type::Numeric) => {
-                // The smallest 8-byte integer has no positive counterpart, so it is parsed with its
-                // sign.
+                // The smallest 8-byte integer has no positive counterpart, so its sign is parsed
+                // too.
                 let bound = match format!("-{text}").parse() {
                     Ok(number) if !text.contains(['.', 'e']) => {
                         return Ok(Typed {

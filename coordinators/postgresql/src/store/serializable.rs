@@ -35,8 +35,7 @@ struct Entry {
     began: Moment,
     prepared: Option<Moment>,
     committed: Option<Moment>,
-    /// Among the transactions whose writes this one did not see, the earliest commit before its
-    /// own.
+    /// Earliest commit, before this one's, of the transactions whose writes it did not see.
     earliest_out: Option<Moment>,
     finished_before: u64,
     is_read_only: bool,

@@ -79,8 +79,7 @@ impl Value {
         }
     }
 
-    /// Fits a string to its type: pads `char(n)`, and drops excess spaces or, in a cast, any
-    /// excess.
+    /// Pads `char(n)`, and drops excess spaces or, in a cast, any excess.
     pub(crate) fn fitted(self, kind: Type, is_cast: bool) -> Outcome<Value> {
         let (length, pads) = match kind {
             Type::Varchar(Some(length)) => (length as usize, false),

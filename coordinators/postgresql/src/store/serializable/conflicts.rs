@@ -76,8 +76,6 @@ impl Serializable {
         Ok(())
     }
 
-    /// Returns whether the conflict is one of two consecutive ones whose last writer committed
-    /// first.
     fn is_dangerous(&self, reader: Tracked, writer: Tracked) -> bool {
         let (Some(first), Some(second)) = (self.get(reader), self.get(writer)) else {
             return false;
