@@ -56,7 +56,7 @@ impl Seed {
 }
 
 impl Stream {
-    /// The id has 8 bits for the kind, and two codes of 28 bits for nodes or threads.
+    /// Returns an id of 8 bits for the kind, and two codes of 28 bits for nodes or threads.
     fn id(self) -> u64 {
         let (kind, a, b) = match self {
             Stream::Plan(family) => (1, u64::from(family), 0),

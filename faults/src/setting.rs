@@ -284,7 +284,7 @@ impl Window {
 }
 
 impl Default for Window {
-    /// The window from 2 s, when processes have settled, to 60 s, when most of them still work.
+    /// Returns the window from 2 s, when processes have settled, to 60 s, when most still work.
     fn default() -> Window {
         Window { begin_us: SimTime(2_000_000), end_us: SimTime(60_000_000) }
     }

@@ -102,7 +102,7 @@ impl Server {
         self.unblock(client, reply);
     }
 
-    /// A primary calls this when it is demoted (`disconnectAllBlockedClients`).
+    /// Disconnects blocked clients, when a primary is demoted (`disconnectAllBlockedClients`).
     pub(crate) fn disconnect_blocked(&mut self) {
         for Waiting { client, .. } in self.blocking.take_all() {
             let mut reply = self.reply_for(client);

@@ -315,7 +315,6 @@ fn unpause(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// CLIENT UNBLOCK does not end a WAIT.
 fn unblock(call: &mut Call<'_>) -> CommandResult {
     if call.args.len() > 4 {
         return Err(unknown_form(call));

@@ -57,7 +57,7 @@ pub(crate) fn peek<'c, C: Collection + 'c>(
     C::of(&entry.value).map(Some).ok_or(WRONG_TYPE)
 }
 
-/// If `change` reports a modification, publishes `event` and removes an empty collection.
+/// Edits a collection. After a modification, publishes `event` and removes an empty key.
 pub(crate) fn edit<C: Collection, T>(
     call: &mut Call<'_>,
     key: &[u8],

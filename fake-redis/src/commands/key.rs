@@ -129,7 +129,7 @@ fn keys(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// A primary deletes an expired key and draws again; a replica stops in the end (`dbRandomKey`).
+/// Replies with a random key. A primary deletes expired keys and draws again (`dbRandomKey`).
 fn randomkey(call: &mut Call<'_>) -> CommandResult {
     const TRIES_MAX: usize = 100;
     for _ in 0..TRIES_MAX {

@@ -60,7 +60,7 @@ fn replicaof(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// With FAILOVER, the client is this server's own primary, which hands over its role.
+/// Makes the client a replica or, with FAILOVER, takes over the role of this server's primary.
 fn psync(call: &mut Call<'_>) -> CommandResult {
     let id = String::from_utf8_lossy(call.arg(1)).into_owned();
     let next = parse_integer(call.arg(2)).ok_or(error::NOT_AN_INTEGER)?;
@@ -160,7 +160,7 @@ fn wait(call: &mut Call<'_>) -> CommandResult {
     wait_for(call, Goal::Applied { replicas: usize::try_from(replicas).unwrap_or(0) }, timeout_ms)
 }
 
-/// A replica without an append-only file is never counted, because it sends no `FACK`.
+/// Handles WAITAOF, without replicas that have no append-only file, because they send no `FACK`.
 fn waitaof(call: &mut Call<'_>) -> CommandResult {
     let local = match parse_integer(call.arg(1)).ok_or(error::NOT_AN_INTEGER)? {
         0 => false,

@@ -50,7 +50,7 @@ pub(super) enum Condition<'a> {
 }
 
 impl Condition<'_> {
-    /// NX and XX may be repeated, but a condition with a value must be the only one.
+    /// Returns whether NX or XX is repeated. A condition with a value must be the only one.
     fn may_follow(self, before: Option<Condition<'_>>) -> bool {
         matches!(
             (before, self),

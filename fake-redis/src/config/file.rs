@@ -39,7 +39,7 @@ pub(crate) fn read(file: &[u8], started: NodeConfig) -> NodeConfig {
     config
 }
 
-/// `appendonly` comes first, because `appendfsync` has no effect without it.
+/// Returns the parameters to write, `appendonly` first, because `appendfsync` requires it.
 fn changeable() -> impl Iterator<Item = &'static Parameter> {
     let is_first = |row: &&Parameter| row.names[0] == "appendonly";
     let can_change = |row: &&Parameter| !matches!(row.change, Change::Never);

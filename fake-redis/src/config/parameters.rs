@@ -230,7 +230,7 @@ fn show_fsync(config: &NodeConfig) -> String {
     name.to_owned()
 }
 
-/// `appendfsync` is ignored without an append-only file.
+/// Sets `appendfsync`, if there is an append-only file.
 fn set_fsync(config: &mut NodeConfig, value: &str) -> Result<(), Refusal> {
     let wanted = match value.to_ascii_lowercase().as_str() {
         "always" => Fsync::Always,
@@ -318,7 +318,7 @@ fn show_save_points(config: &NodeConfig) -> String {
     points.join(" ")
 }
 
-/// An empty text disables snapshots (`setConfigSaveOption` in config.c).
+/// Sets `save`, where an empty text disables snapshots (`setConfigSaveOption` in config.c).
 fn set_save_points(config: &mut NodeConfig, value: &str) -> Result<(), Refusal> {
     let invalid = || Refusal::because("Invalid save parameters");
     let words: Vec<&str> = value.split_ascii_whitespace().collect();

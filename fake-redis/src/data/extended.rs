@@ -125,7 +125,7 @@ fn rounded(negative: bool, value: u128, exponent: i32, sticky: bool) -> Option<E
     (exponent <= EXPONENT_MAX).then_some(Extended { negative, mantissa: mantissa as u64, exponent })
 }
 
-/// Leading spaces and NaN are errors (`string2ld` in util.c).
+/// Parses a number without leading spaces or NaN (`string2ld` in util.c).
 pub(crate) fn parse(text: &[u8]) -> Option<Parsed> {
     let (negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),
@@ -220,7 +220,7 @@ fn from_decimal(negative: bool, mut natural: Natural, exponent: i64) -> Option<E
 impl Extended {
     pub(crate) const ZERO: Extended = Extended { negative: false, mantissa: 0, exponent: 0 };
 
-    /// `getLongDoubleFromObject` refuses a number that is too small for a `long double`.
+    /// Returns whether the number is too small for a `long double` (`getLongDoubleFromObject`).
     fn underflows(self) -> bool {
         const LEAST: i32 = -16_445;
         let top = self.exponent + 63 - self.mantissa.leading_zeros() as i32;
@@ -292,7 +292,7 @@ mod tests {
         read(one).add(read(other)).map_or(String::from("infinite"), Extended::text)
     }
 
-    /// The expected texts are replies of redis-server 7.0.15 on x86-64 to SET and INCRBYFLOAT.
+    /// Compares with replies of redis-server 7.0.15 on x86-64 to SET and INCRBYFLOAT.
     #[test]
     fn sums_are_those_of_an_x87() {
         assert_eq!(sum("3", "0.1"), "3.1");

@@ -118,7 +118,7 @@ pub(crate) fn parse_cursor(text: &[u8]) -> Option<u64> {
     Some(if is_negative { value.wrapping_neg() } else { value })
 }
 
-/// Digits beyond the precision of a double may be rounded incorrectly.
+/// Parses a hexadecimal number. Digits beyond the precision of a double may be rounded incorrectly.
 fn parse_hexadecimal(text: &str) -> Option<f64> {
     let (sign, rest) = match text.strip_prefix('-') {
         Some(rest) => (-1.0, rest),

@@ -112,7 +112,7 @@ impl Server {
         }
     }
 
-    /// A replicated command is never refused, and expired keys still exist for it.
+    /// Applies a replicated command, which is never refused and still sees expired keys.
     pub(crate) fn apply_replicated(&mut self, args: &[&[u8]]) {
         self.apply(ClientKey::PRIMARY, args);
     }

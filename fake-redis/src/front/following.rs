@@ -19,7 +19,7 @@ impl Server {
         }
     }
 
-    /// An established link is reopened immediately, and any other connection by the cron.
+    /// Reopens an established link immediately. The cron reopens any other connection.
     pub(crate) fn outgoing_closed(&mut self, connection: ConnectionId) {
         if !self.replication.is_link(connection) {
             return;

@@ -14,7 +14,7 @@ impl Server {
         at_ms <= self.now_ms() && !self.life.is_loading() && !self.is_replica()
     }
 
-    /// A primary deletes an expired key, and a replica hides it (`expireIfNeeded` in db.c).
+    /// Returns the position of a key. A primary deletes an expired key (`expireIfNeeded`).
     pub(crate) fn find(&mut self, db: usize, key: &[u8]) -> Option<usize> {
         let database = self.keyspace.database(db);
         let position = database.find(key)?;
@@ -52,7 +52,7 @@ impl Server {
         Some(entry)
     }
 
-    /// Call [`Server::changed`] after changing the value.
+    /// Returns a value. Call [`Server::changed`] after changing it.
     pub(crate) fn value_mut(&mut self, db: usize, position: usize) -> Option<&mut Value> {
         let now_ms = self.now_ms();
         let entry = self.keyspace.database_mut(db).at_mut(position)?;

@@ -26,7 +26,7 @@ impl Server {
         }
     }
 
-    /// Several effects are wrapped in MULTI and EXEC (`propagatePendingCommands`).
+    /// Propagates the effects, several of them within MULTI and EXEC (`propagatePendingCommands`).
     #[inline]
     pub(crate) fn flush_effects(&mut self) {
         if self.changes.waiting() > 0 {
@@ -47,7 +47,7 @@ impl Server {
         self.changes.give_back(effects);
     }
 
-    /// Expiry and eviction are not transactions, so their effects are propagated one by one.
+    /// Propagates effects one by one, because expiry and eviction are not transactions.
     pub(crate) fn flush_effects_ungrouped(&mut self) {
         let effects = self.changes.take();
         self.propagate_each(&effects);
@@ -113,8 +113,7 @@ impl Call<'_> {
         self.server.add_effect(self.db, parts);
     }
 
-    /// The last argument is an absolute time. Before 7.0, replicas get a relative time if the
-    /// client stated one, and add it to their own clock.
+    /// Propagates an absolute time, which replicas before 7.0 may get as a relative time.
     pub(crate) fn state_timed_effect(&mut self, anchor: Anchor, before: &[&[u8]], at_ms: i64) {
         self.effect = Effect::Stated;
         let server = &mut *self.server;

@@ -68,7 +68,7 @@ impl Reply {
         self.line(b'+', text);
     }
 
-    /// Line breaks become spaces (`addReplyErrorSdsEx`).
+    /// Writes an error, with spaces instead of line breaks (`addReplyErrorSdsEx`).
     pub(crate) fn error(&mut self, text: &[u8]) {
         self.line(b'-', number::c_string(text));
     }
@@ -165,7 +165,7 @@ impl Reply {
         put_header(&mut self.buffer, kind, length);
     }
 
-    /// The caller must write `length` values next.
+    /// Writes the header of an array. The caller must write `length` values next.
     pub(crate) fn array(&mut self, length: usize) {
         self.header(b'*', length);
     }

@@ -26,7 +26,7 @@ impl Server {
         self.schedule_replication();
     }
 
-    /// Redis uses the monotonic clock, so that a step of the wall clock does not delay the cron.
+    /// Sets the timer by the monotonic clock, as in Redis, so that no clock step delays the cron.
     pub(crate) fn keep_replication_cron(&mut self) {
         if self.replication.runs_cron() {
             self.timers.limit(

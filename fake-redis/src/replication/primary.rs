@@ -55,7 +55,7 @@ impl Server {
         }
     }
 
-    /// Empty lines keep the connections to waiting replicas alive.
+    /// Sends snapshots that are due, and empty lines to waiting replicas to keep them connected.
     pub(crate) fn send_snapshots_in_time(&mut self) {
         let now = self.clock.seconds();
         let mut longest = None;
@@ -111,8 +111,8 @@ impl Server {
         self.send(connection, missed);
     }
 
-    /// Replicas that cannot receive a snapshot of unknown length get the length first. The stream
-    /// follows after the acknowledgement of the snapshot.
+    /// Sends a snapshot, with its length in advance only to replicas that require it. The stream
+    /// follows after the acknowledgement.
     fn send_snapshots(&mut self) {
         if !self.replication.is_snapshot_wanted() {
             return;

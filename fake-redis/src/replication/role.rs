@@ -15,7 +15,7 @@ impl Server {
         self.outbox.want(Output::Notice(notice));
     }
 
-    /// A replica can continue the history, and a primary can serve it (`loadDataFromDisk`).
+    /// Resumes the history of a restarted server (`loadDataFromDisk`).
     pub(crate) fn resume_history(&mut self, origin: &Origin) {
         self.replication.resume(origin, self.config.backlog_size);
         if self.is_replica() {

@@ -138,7 +138,7 @@ fn getmetatable(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     }
 }
 
-/// Lua polls per thread, so the coroutine first enables polling for itself.
+/// Creates a coroutine that first enables polling, which Lua does per thread.
 fn thread(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let body = vm.nat_arg(slot, count, 0);
     if !matches!(body, Value::Closure(_)) || !limits::is_attended() {
@@ -179,7 +179,7 @@ fn tostring(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     Ok(vm.nat_return(slot, &[text]))
 }
 
-/// Redis checks the second of two numbers first, because its compiler chose that order.
+/// Checks the second of two numbers first, as Redis does, because its compiler chose that order.
 fn second_first(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     answer(vm, slot, count, |call| call.number(2).map(|_| ()))?;
     inner(vm, slot, count)

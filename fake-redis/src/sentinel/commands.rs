@@ -99,7 +99,7 @@ fn ping(_: &mut Sentinel, client: &mut Client, args: Args<'_>, _: &mut Outputs) 
     }
 }
 
-/// Only hello messages of other Sentinels are accepted (`sentinelPublishCommand`).
+/// Accepts only hello messages of other Sentinels (`sentinelPublishCommand`).
 fn publish(sentinel: &mut Sentinel, client: &mut Client, args: Args<'_>, out: &mut Outputs) {
     if args.get(1) != HELLO_CHANNEL.as_bytes() {
         return client.reply.error(b"ERR Only HELLO messages are accepted by Sentinel instances.");
@@ -187,7 +187,7 @@ fn client_command(client: &mut Client, args: Args<'_>) {
     }
 }
 
-/// As without `requirepass`, only the default user with an empty password is valid.
+/// Accepts only the default user with an empty password, as without `requirepass`.
 fn auth(client: &mut Client, args: Args<'_>) {
     match args.len() {
         2 => client.reply.error(

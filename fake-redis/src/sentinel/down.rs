@@ -17,7 +17,8 @@ impl Link {
 }
 
 impl Instance {
-    /// A primary that reports itself as a replica is down after down-after and two INFO periods.
+    /// Returns when the instance counts as down. A primary that reports itself as a replica is down
+    /// after down-after and two INFO periods.
     pub(crate) fn down_from(&self) -> i64 {
         let silent =
             self.link.silent_since().map_or(i64::MAX, |since| since + self.down_after_ms + 1);
@@ -29,7 +30,7 @@ impl Instance {
         silent.min(demoted)
     }
 
-    /// A command connection is stale if a PING had no reply for half of down-after.
+    /// Returns when a command connection is stale: a PING had no reply for half of down-after.
     pub(crate) fn command_stale_from(&self) -> i64 {
         match (&self.link.command, self.link.ping_pending_since) {
             (Some(_), Some(since)) => {
@@ -40,7 +41,7 @@ impl Instance {
         }
     }
 
-    /// A subscribed connection is stale if it did not deliver even this Sentinel's own hello.
+    /// Returns when a subscribed connection is stale: not even this Sentinel's own hello arrived.
     pub(crate) fn pubsub_stale_from(&self) -> i64 {
         if self.link.pubsub.is_none() {
             return i64::MAX;
@@ -117,8 +118,8 @@ impl Master {
         }
     }
 
-    /// Urgent requests go even to Sentinels that replied recently. An unanswered request is
-    /// repeated after a second, in Redis at every tick (`sentinelAskMasterStateToOtherSentinels`).
+    /// Asks the others whether the primary is down (`sentinelAskMasterStateToOtherSentinels`).
+    /// Repeats an unanswered request after a second, where Redis repeats it at every tick.
     pub(crate) fn ask_others(&mut self, urgency: Urgency, core: &Core) {
         let now = core.now;
         let (port, epoch) = (self.node.address.port.to_string(), core.epoch.to_string());
@@ -155,7 +156,7 @@ impl Instance {
         retry.max(self.opinion.replied_at + period::ASK_MS)
     }
 
-    /// A request with an invalid reply times out (`sentinelReceiveIsMasterDownReply`).
+    /// Records an opinion, or ignores an invalid reply (`sentinelReceiveIsMasterDownReply`).
     pub(crate) fn take_opinion(&mut self, reply: &BytesFrame, now: i64) {
         self.link.ask_pending_since = None;
         let BytesFrame::Array(elements) = reply else { return };

@@ -27,7 +27,7 @@ impl Master {
         (self.leader.as_deref(), self.leader_epoch)
     }
 
-    /// This Sentinel votes for the leading candidate or else for itself (`sentinelGetLeader`).
+    /// Returns the leader, after voting for the leading candidate or itself (`sentinelGetLeader`).
     pub(crate) fn leader(&mut self, epoch: u64, core: &mut Core) -> Option<String> {
         let mut votes: BTreeMap<String, usize> = BTreeMap::new();
         for sentinel in &self.sentinels {

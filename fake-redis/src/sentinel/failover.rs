@@ -97,7 +97,7 @@ impl Master {
         }
     }
 
-    /// A failover with a confirmed promotion cannot be aborted (`sentinelAbortFailover`).
+    /// Aborts a failover before its promotion is confirmed (`sentinelAbortFailover`).
     fn abort(&mut self, event: &'static str, core: &mut Core) {
         assert!(!self.failover.promotion_seen(), "{:?} can only be completed", self.failover.step);
         core.event(event, name_master(&self.node));

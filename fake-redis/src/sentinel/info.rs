@@ -128,7 +128,7 @@ impl Master {
         self.replicas[place].promoted && self.failover.step == Step::WaitPromotion
     }
 
-    /// The failover's epoch becomes that of the configuration, so that other Sentinels adopt it.
+    /// Adopts the failover's epoch for the configuration, so that other Sentinels adopt it.
     fn promotion_seen(&mut self, place: usize, core: &mut Core) {
         self.config_epoch = self.failover.epoch;
         core.unkept = true;
@@ -194,7 +194,7 @@ impl Instance {
         rebooted
     }
 
-    /// The event is `+role-change` if the role is the expected one, and otherwise `-role-change`.
+    /// Returns the event `+role-change` for the expected role, and otherwise `-role-change`.
     fn take_role(&mut self, report: &InfoReport, now: i64) -> Option<(&'static str, &'static str)> {
         let role = report.role.filter(|role| *role != self.role_reported)?;
         self.role_reported = role;

@@ -33,7 +33,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// A PING counts as pending, so that an unreachable instance is detected as down.
+    /// Creates a link with a pending PING, so that an unreachable instance is detected as down.
     pub(crate) fn new(now: i64) -> Self {
         Self {
             command: None,

@@ -89,7 +89,8 @@ impl Master {
         self.replicas.iter().find(|replica| replica.promoted)
     }
 
-    /// A promoted replica counts once it reports its role (`sentinelGetCurrentMasterAddress`).
+    /// Returns the primary, or a promoted replica with its new role
+    /// (`sentinelGetCurrentMasterAddress`).
     pub(crate) fn current_address(&self) -> &Address {
         match self.promoted() {
             Some(replica) if self.failover.promotion_seen() => &replica.address,
@@ -139,7 +140,7 @@ impl Master {
         context.core.event("+reset-master", name_master(&self.node));
     }
 
-    /// The old primary becomes a replica (`sentinelResetMasterAndChangeAddress`).
+    /// Makes the old primary a replica of the new one (`sentinelResetMasterAndChangeAddress`).
     pub(crate) fn change_address(&mut self, new: Address, context: &mut Context<'_>) {
         let mut addresses: Vec<Address> =
             self.replicas.iter().map(|replica| replica.address.clone()).collect();

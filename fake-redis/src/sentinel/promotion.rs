@@ -24,8 +24,7 @@ impl Master {
         candidates.min_by(|(_, one), (_, other)| preference(one, other)).map(|(place, _)| place)
     }
 
-    /// The replica must be up and connected, have answered PING and INFO recently, have had its
-    /// primary recently, and have a priority above 0.
+    /// Returns whether the replica was up and connected recently, and has a priority above 0.
     fn may_promote(&self, replica: &Instance, now: i64) -> bool {
         let down = self.node.subjectively_down;
         let down_for = if down { now - self.node.down_since } else { 0 };

@@ -145,7 +145,7 @@ enum Role {
     Sentinel(SentinelConfig),
 }
 
-/// Sentinels know the replicas, which are in sync, as in a deployment that has run for a while.
+/// Returns roles as in a deployment that has run for a while: Sentinels know synchronized replicas.
 fn role(options: &ServeOptions, part: Part, port: u16, ports: &[u16]) -> Role {
     let host = announced(options.bind);
     let master = Address { host: host.clone(), port: ports[0] };

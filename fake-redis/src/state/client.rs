@@ -25,7 +25,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Commands that a server already accepted are never refused and see expired keys.
+    /// Returns whether commands are never refused, because another server or run accepted them.
     pub(crate) fn must_be_obeyed(self) -> bool {
         matches!(self, Role::Primary | Role::Disk)
     }
@@ -102,7 +102,7 @@ impl Client {
         }
     }
 
-    /// `peer` is `host:port`.
+    /// Creates a client of a connection, with `peer` as `host:port`.
     pub(crate) fn of_connection(
         id: u64,
         connection: ConnectionId,
@@ -150,7 +150,7 @@ impl Client {
         self.reply_mode
     }
 
-    /// SKIP has no effect after OFF.
+    /// Sets the mode, except SKIP after OFF.
     pub(crate) fn set_reply_mode(&mut self, mode: ReplyMode) {
         if !(mode == ReplyMode::SkipNext && self.reply_mode == ReplyMode::Off) {
             self.reply_mode = mode;

@@ -10,7 +10,7 @@ pub(crate) struct Life {
 }
 
 impl Life {
-    /// `run_id` has forty hexadecimal digits and differs between processes.
+    /// Creates the life cycle of a process. `run_id` has forty hexadecimal digits.
     pub(crate) fn new(run_id: String) -> Self {
         Life { run_id, has_booted: false, is_loading: false, is_over: false, is_asleep: false }
     }

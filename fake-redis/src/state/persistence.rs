@@ -122,8 +122,8 @@ impl PersistenceState {
         self.appended.split().freeze()
     }
 
-    /// A write during a sync could block. Acknowledged writes are lost if the process dies before
-    /// the returned time, at most two seconds later.
+    /// Returns until when a write waits for a sync, at most two seconds. A crash before loses
+    /// acknowledged writes.
     pub(crate) fn postponed_until(&mut self, second: i64) -> Option<i64> {
         if self.mode != (Persistence::Aof { fsync: Fsync::EverySec }) || !self.is_syncing() {
             return None;
@@ -173,7 +173,6 @@ impl PersistenceState {
         self.wants_stream().then(|| self.progress.synced())
     }
 
-    /// Redis returns `-MISCONF` after a disk failure. Disks never fail here.
     pub(crate) fn denied_write(&self) -> Option<CommandError> {
         None
     }

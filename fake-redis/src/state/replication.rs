@@ -90,7 +90,7 @@ impl Replication {
         self.primary.is_some()
     }
 
-    /// The caller must have closed any link. The new primary may know the server's history.
+    /// Makes the server a replica. The caller must have closed any link.
     pub(crate) fn follow(&mut self, host: &str, port: u16) {
         self.may_continue |= self.primary.is_none();
         self.primary = Some((host.to_owned(), port));

@@ -134,7 +134,7 @@ impl Server {
         }
     }
 
-    /// No entry expires during loading (`keyIsExpired` in db.c).
+    /// Returns whether the entry has expired, but never during loading (`keyIsExpired` in db.c).
     pub(crate) fn is_expired(&self, entry: &Entry) -> bool {
         entry.expires_at_ms().is_some_and(|at| self.now_ms() > at) && !self.life.is_loading()
     }

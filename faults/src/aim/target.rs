@@ -131,7 +131,7 @@ impl Place {
     }
 }
 
-/// If the main fault names another client or server, exchanges the two nodes in all faults.
+/// Moves the incident to the place, and exchanges the nodes of its faults with those of the place.
 pub(super) fn moved_to(
     drawn: &DrawnIncident,
     main: &Fault,

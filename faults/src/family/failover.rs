@@ -61,8 +61,8 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// The primary resumes as a primary. Redis 7.0.15 was measured to accept writes for 10 s more,
-/// until a Sentinel demoted it.
+/// Returns a pause of the primary. Redis 7.0.15 was measured to accept writes for 10 s after a
+/// pause, until a Sentinel demoted it.
 fn freeze(rng: &mut ChaCha8Rng, setting: &Setting, node: Node, takeover: Micros) -> Fault {
     let longer = Spans::new(Micros::from_secs(1), setting.ttl_us.max(Micros::from_secs(1)));
     Fault::Pause { node, duration_us: takeover + span(rng, longer) }
@@ -101,14 +101,14 @@ fn lagged_crash(
     Incident { at: Some(crash_at), faults: vec![(lag_from, lagging), (crash_at, death)] }
 }
 
-/// Most lags are in the upper half of the range. A lag shorter than the takeover loses no write.
+/// Draws a lag, which mostly exceeds the takeover, because a shorter lag loses no write.
 pub(super) fn lag(rng: &mut ChaCha8Rng, range: Spans) -> Micros {
     let half = Micros(range.max_us.as_micros() / 2).max(range.min_us);
     let least = if chance(rng, 800) { half } else { range.min_us };
     span(rng, Spans::new(least, range.max_us))
 }
 
-/// Clients on both sides get the lock. In half of the cases, side a also has a Sentinel.
+/// Isolates the primary with one client and, in half of the cases, a Sentinel.
 fn isolation(
     rng: &mut ChaCha8Rng,
     setting: &Setting,

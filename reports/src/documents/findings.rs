@@ -224,7 +224,7 @@ impl Finding {
         }
     }
 
-    /// A finding that was fixed on `day` has only moved to other seeds, so it is known, not new.
+    /// Marks a fixed finding as new or, if `day` is the day of the fix, as known.
     fn reopened(mut self, day: &str) -> Finding {
         if self.state == FindingState::Fixed {
             let is_fresh = self.fixed_on.as_deref() == Some(day);

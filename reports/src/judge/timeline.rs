@@ -117,7 +117,7 @@ impl<'h> Timeline<'h> {
         }
     }
 
-    /// Only Redis servers record the requested lease. Other servers record the granted lease.
+    /// Returns the requested lease at a Redis server. Other servers record the granted lease.
     pub(crate) fn lease_asked(&self, at: Moment) -> Option<Micros> {
         let event = &self.history.events[at.index];
         match (&event.what, event.node) {
@@ -290,7 +290,7 @@ impl<'h> Timeline<'h> {
     }
 }
 
-/// The values of locks that count are `owner=count`.
+/// Returns whether two values have the same owner. Locks that count have values `owner=count`.
 pub(crate) fn is_one_owner(one: &str, other: &str) -> bool {
     // Most owners differ in the first byte, so this test avoids most of the comparisons.
     let may_be_same =

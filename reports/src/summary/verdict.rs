@@ -144,7 +144,7 @@ fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
     })
 }
 
-/// A job's own lock is exercised if two processes request it, because only one gets it.
+/// Returns the reason if fewer than two processes got the lock, or requested the lock of a job.
 fn uncontended(timeline: &Timeline<'_>) -> Option<String> {
     let own = timeline.acquisitions.iter().filter(|one| one.process.machine() != Node::Probe);
     if timeline.history.header.lock_per_job {
@@ -215,7 +215,7 @@ fn no_fault_met(timeline: &Timeline<'_>) -> Option<String> {
     }
 }
 
-/// Without a recorded quorum, the place of an acquisition in the order of grants is unknown.
+/// Returns the reason if the order of grants is unknown, because a grant has no recorded quorum.
 fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     let all = timeline.acquisitions.iter().filter(|_| !timeline.history.header.locks_unseen);
     let other =
@@ -227,7 +227,7 @@ fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     ))
 }
 
-/// A storage that rejects a token without having accepted a higher one breaks its own rule.
+/// Returns the reason if the storage rejected a token without having accepted a higher one.
 fn misjudged(timeline: &Timeline<'_>) -> Option<String> {
     let mut highest = None;
     for request in &timeline.storage {

@@ -28,7 +28,7 @@ impl Set {
         }
     }
 
-    /// Assumes that all members are as long as the first, for an estimate in constant time.
+    /// Estimates the memory in constant time, as if all members were as long as the first.
     pub(super) fn memory(&self) -> usize {
         match self {
             Set::Integers(integers) => 64 + 8 * integers.len(),

@@ -41,7 +41,7 @@ fn shift(call: &Arguments<'_>, operation: fn(u32, u32) -> u32) -> Result<f64> {
     Ok(signed(operation(value, bits(call, 2)? & 31)))
 }
 
-/// The second argument of `bit.tohex` is the number of digits; if negative, digits are uppercase.
+/// Implements `bit.tohex`. A negative number of digits selects uppercase digits.
 fn hexadecimal(call: &Arguments<'_>) -> Result<Vec<u8>> {
     let value = bits(call, 1)?;
     let wanted = if call.len() < 2 { 8 } else { bits(call, 2)? as i32 };

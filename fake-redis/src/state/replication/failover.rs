@@ -68,7 +68,7 @@ impl Replication {
         self.failover.as_ref().is_some_and(|failover| failover.phase == Phase::InProgress)
     }
 
-    /// Pings lengthen the stream, so a failover with a timeout suspends them, as in Redis.
+    /// Returns whether a failover suspends pings, as in Redis, because they lengthen the stream.
     pub(super) fn withholds_pings(&self) -> bool {
         self.failover.as_ref().is_some_and(|failover| failover.ends_at_ms.is_some())
     }

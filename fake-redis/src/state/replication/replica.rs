@@ -119,15 +119,14 @@ impl Replication {
         self.replicas.iter().any(|replica| !replica.is_online())
     }
 
-    /// A new replica does not know the database that a primary's stream has selected. A replica's
-    /// own replicas get its primary's stream unchanged.
+    /// Makes a primary select its database again, which a new replica does not know.
     pub(crate) fn begin_snapshot(&mut self) {
         if !self.is_replica() {
             self.stream_db = None;
         }
     }
 
-    /// `send` returns whether a replica must acknowledge the snapshot before it gets the stream.
+    /// Sends a snapshot with `send`, which returns whether the replica must acknowledge it.
     pub(crate) fn share_snapshot(
         &mut self,
         now_seconds: i64,

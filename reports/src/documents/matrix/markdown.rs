@@ -147,7 +147,7 @@ fn rate(cell: &MatrixCell) -> String {
     }
 }
 
-/// Links are relative to the parent of the certificates' folder.
+/// Describes the explorations of a cell. Links start at the parent of the certificates' folder.
 fn explored(cell: &MatrixCell, scenario: &Value) -> String {
     if cell.verdict != CellVerdict::Quiet {
         return String::new();

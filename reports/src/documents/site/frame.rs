@@ -73,7 +73,7 @@ pub(super) fn framed(out: &str, title: &str, body: &Markup) -> Vec<u8> {
     page(out, title, body, "", &html! {})
 }
 
-/// The content security policy allows the scripts whose hashes are in `scripts`.
+/// Returns a page whose content security policy allows only the scripts with these hashes.
 pub(super) fn page(
     out: &str,
     title: &str,

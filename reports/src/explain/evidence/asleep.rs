@@ -50,7 +50,6 @@ pub(super) fn slept_on(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     })
 }
 
-/// When the silence is recorded (`told`), another process may have the lock already.
 fn end_of(timeline: &Timeline<'_>, finding: &Finding, told: Moment) -> Moment {
     let end = finding.at + finding.duration;
     let mut events = timeline.history.events[..told.index].iter();

@@ -65,7 +65,7 @@ impl<'t, 'h> Lost<'t, 'h> {
 }
 
 impl<'t, 'h> Handover<'t, 'h> {
-    /// A lease that the holder would have renewed, or overran only by nested locks, was not over.
+    /// Returns whether the lease had ended without a failed renewal or nested locks as the reason.
     fn lease_was_over(&self, node: Node) -> bool {
         if self.timeline.history.header.has_no_ttl() {
             return false;

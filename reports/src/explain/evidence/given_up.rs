@@ -32,7 +32,7 @@ fn went_between(timeline: &Timeline<'_>, standing: &KeySpan<'_>, from: Moment) -
     })
 }
 
-/// Faults that lose or delay messages or stop hosts leave nodes too, so the result is `false`.
+/// Returns whether a cancelled call, and not a fault, left the node behind.
 pub(super) fn left_a_node(
     timeline: &Timeline<'_>,
     creator: Option<Node>,

@@ -23,7 +23,7 @@ impl Lease {
     }
 }
 
-/// Ignores leases of a later lock of the process, which were set after the server lost this lock.
+/// Returns the lease of this lock that the holder set last, not that of a later lock.
 pub(crate) fn last_lease(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,
@@ -94,7 +94,7 @@ pub(super) fn waited_to_nest(
     })
 }
 
-/// A removal by replication does not count, because it may concern an earlier lock.
+/// Returns how the server lost the holder's lock during the critical section.
 pub(crate) fn lost_at<'t, 'h>(
     timeline: &'t Timeline<'h>,
     holder: &Acquisition<'h>,
@@ -125,7 +125,7 @@ pub(super) fn own_spans<'t, 'h>(
     here.filter(|span| timeline.is_lock_of(span, holder)).collect()
 }
 
-/// Calls with an unknown outcome may extend a lease later, so they do not show renewals.
+/// Returns whether a process extended leases by more than its calls with unknown outcomes explain.
 pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
     let mut open: BTreeMap<u64, Node> = BTreeMap::new();
     let mut unknown: BTreeMap<Node, usize> = BTreeMap::new();

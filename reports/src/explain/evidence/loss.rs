@@ -145,7 +145,6 @@ impl Loss<'_, '_> {
             || self.is_of_members() && matches!(self.how, How::NeverReceived)
     }
 
-    /// A new member recovers the lock from the other members.
     fn is_of_members(&self) -> bool {
         let kept_as = self.timeline.history.header.kept_as;
         matches!(kept_as, Some(Keeping::Membership | Keeping::MemberLease))
@@ -188,7 +187,7 @@ impl Loss<'_, '_> {
         }
     }
 
-    /// The absolute expiry time of a copied key depends on the clocks of both servers.
+    /// Returns why a key expired early in true time, by the clocks of each server that had it.
     fn ran_out_early(&self, span: &KeySpan<'_>, at: Moment) -> RanOut {
         let set = span.set.last();
         if self.is_shortened(span) {
@@ -275,7 +274,7 @@ impl Loss<'_, '_> {
         if is_short { self.holder.invoked.time.min(set.time) } else { set.time }
     }
 
-    /// A step takes precedence over a wrong rate.
+    /// Returns the kind of clock fault at these hosts, a step before a wrong rate.
     fn clock_fault(&self, hosts: &[Node], since: SimTime, until: SimTime) -> Option<FaultKind> {
         let mut kinds = [FaultKind::ClockJump, FaultKind::ClockDrift].into_iter();
         kinds.find(|kind| self.fault_on(*kind, hosts, since, until))

@@ -50,7 +50,7 @@ fn stray(timeline: &Timeline<'_>, process: Node, before: Moment) -> Option<Momen
     stray.map(|(_, index)| timeline.moment(index))
 }
 
-/// A release has arrived already if the process removed a lock when no release was open.
+/// Returns whether a release with an unknown outcome may arrive at `at`.
 pub(super) fn may_arrive(timeline: &Timeline<'_>, process: Node, at: Moment) -> bool {
     let (mut open, mut astray) = (None, 0_usize);
     for event in &timeline.history.events[..at.index] {
@@ -87,7 +87,7 @@ pub(super) fn is_open(timeline: &Timeline<'_>, process: Node, from: Moment, at: 
     unknown(timeline, process, at).is_some_and(|sent| from < sent)
 }
 
-/// If only the process is recorded, returns its only thread with an open release.
+/// Returns the thread that sent a command or, if unrecorded, the only thread with an open release.
 pub(super) fn thread_of(timeline: &Timeline<'_>, by: Node, at: Moment) -> Node {
     let events = &timeline.history.events;
     let is_told = events

@@ -82,7 +82,7 @@ fn still_stood(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment) ->
         .any(|span| span.from < at && span.to.is_none_or(|(to, _)| at < to))
 }
 
-/// In a semaphore with free permits, the first node is the first that waits for a permit.
+/// Returns the first node in the queue, in a semaphore the first that waits for a permit.
 pub(super) fn first_node<'h>(timeline: &Timeline<'h>, period: Period) -> Option<KeySpan<'h>> {
     let Period { from, until } = period;
     let stood = |span: &&KeySpan<'_>| {
@@ -145,7 +145,8 @@ pub(super) fn of_queue(
     }
 }
 
-/// A session ends within its timeout plus one tick, which is at most twice the timeout.
+/// Returns whether the session of a crashed process, which lasts up to twice its timeout, may have
+/// kept the node.
 fn died_since(
     timeline: &Timeline<'_>,
     (by, from): (Option<Node>, SimTime),

@@ -79,7 +79,7 @@ fn is_read_for(request: &StorageRequest, write: &StorageRequest) -> bool {
     !request.is_accepted_write() && request.accepted && request.acquisition == write.acquisition
 }
 
-/// The late write belongs to the acquisition that was granted earlier.
+/// Returns the two acquisitions and the late write of the earlier one.
 pub(super) fn clash(
     timeline: &Timeline<'_>,
     first: &StorageRequest,

@@ -47,7 +47,8 @@ impl FaultSpan<'_> {
     }
 }
 
-/// The fault ends with the process's next completed call, or when all faults have ended.
+/// Returns when the effect of a fault that loses messages ends: at the process's next completed
+/// call, or when all faults end.
 fn after_loss(history: &History, span: &FaultSpan<'_>) -> Option<Moment> {
     let is_loss = matches!(span.kind.impact(), Impact::LosesReply | Impact::LosesRequest);
     let later = moments(history).skip(span.from.index + 1).filter(|_| is_loss);

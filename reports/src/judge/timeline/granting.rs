@@ -184,7 +184,7 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// Replicas copy values and grant nothing, so only primaries add claims.
+    /// Adds a claim if the server is a primary, because replicas grant nothing.
     fn claim(&mut self, owner: &'h str, asked: KeyChange, did: ClaimKind) {
         if !asked.primary {
             return;
@@ -206,7 +206,7 @@ impl<'h> Ledger<'h> {
     }
 }
 
-/// At a replica, the process is unknown, so it may be the owner.
+/// Returns whether the process may be the owner. At a replica, the process is unknown.
 fn is_own(of: Option<Node>, by: Option<Node>) -> bool {
     of.zip(by).is_none_or(|(of, by)| of == by.machine())
 }
@@ -262,7 +262,7 @@ fn under_several_names(
     decided(own.iter(), completed, quorum)
 }
 
-/// If the claims that are open when the process enters do not suffice, all claims count.
+/// Decides by the claims that are open when the process enters or, if too few, by all claims.
 fn decided<'c>(
     claims: impl DoubleEndedIterator<Item = &'c Claim>,
     entered: Moment,

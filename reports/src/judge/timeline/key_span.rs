@@ -102,7 +102,7 @@ pub(crate) fn of_key<'h>(history: &'h History, wanted: &str) -> Vec<KeySpan<'h>>
 struct Origins(BTreeMap<Node, usize>);
 
 impl Origins {
-    /// A copy is of the next grant of the same primary, or of the latest grant of another server.
+    /// Returns the copied grant: the primary's next one, or the latest one of another server.
     fn of_copy(
         &mut self,
         spans: &[KeySpan<'_>],

@@ -20,7 +20,7 @@ struct Primary {
 }
 
 impl Roles {
-    /// Histories of older versions record roles only in changes of keys.
+    /// Reads the roles from a history, in older versions from changes of keys.
     pub(super) fn new(history: &History) -> Roles {
         let mut roles = Roles::default();
         let mut replicas = BTreeSet::new();

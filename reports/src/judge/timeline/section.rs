@@ -51,7 +51,7 @@ impl Section {
     }
 }
 
-/// Sections nest, so a release ends the last section of its thread.
+/// Returns all critical sections. A release ends the last section of its thread.
 pub(super) fn all(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Section> {
     let granted: BTreeMap<usize, usize> = acquisitions
         .iter()

@@ -313,7 +313,7 @@ impl Cell {
         all.into_iter().map(|(_, place, kept)| (place, kept)).collect()
     }
 
-    /// Any order of merges gives the same result, because the kept runs are the smallest.
+    /// Drops the largest runs, with the same result for any order of merges.
     fn keep_smallest(&mut self) {
         let kept: usize = self.fingerprints.iter().map(|found| 1 + found.others.len()).sum();
         let limit =

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use crate::samples;
 
-    /// In the sample sweep, single-node is violated, redlock quiet, and fencing not exercised.
+    /// Compares with the sample sweep: single-node violated, redlock quiet, fencing unexercised.
     fn deviations(wanted: &Wanted, place: usize) -> Vec<String> {
         wanted.hold(&samples::sweep(0, 9).cells[place]).deviations
     }

@@ -5,7 +5,7 @@ use crate::judge::timeline::{FaultSpan, Timeline};
 use crate::record::history::Keeping;
 use fencepost_faults::Impact;
 
-/// The owner writes the release time by its clock, and a waiting process compares it with its own.
+/// Returns whether different clocks explain why a released row seems locked.
 pub(super) fn clocks_differ(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     timeline.history.header.kept_as == Some(Keeping::RowByClients)
         && wrong_clock(timeline, finding).is_some()

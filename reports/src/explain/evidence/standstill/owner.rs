@@ -57,7 +57,7 @@ pub(super) fn of_owner(
     }
 }
 
-/// With a quorum, the fault may concern a server other than `server`.
+/// Returns why the process does not know of its grant, at `server` or another server of the quorum.
 pub(super) fn unaware(
     timeline: &Timeline<'_>,
     process: Node,
@@ -79,7 +79,7 @@ fn is_unheard(owner: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
     !is_own && owner.completed.is_some_and(|told| span.from < told)
 }
 
-/// The release did not reach this server, or a late command of the owner wrote the lock again.
+/// Returns why the lock outlived a release, which never arrived or preceded a late command.
 fn left_behind(
     timeline: &Timeline<'_>,
     owner: &Acquisition<'_>,

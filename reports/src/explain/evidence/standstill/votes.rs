@@ -55,7 +55,6 @@ fn was_given_up(timeline: &Timeline<'_>, vote: &KeySpan<'_>, until: SimTime) -> 
     })
 }
 
-/// A counter that a release changed is no attempt.
 fn is_attempt(timeline: &Timeline<'_>, span: &KeySpan<'_>, ended: Moment) -> bool {
     timeline.acquisitions.iter().any(|one| {
         Some(one.process) == span.by

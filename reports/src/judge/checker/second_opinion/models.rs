@@ -103,7 +103,7 @@ impl SequentialSpec for Tokens {
     type Op = Op;
     type Ret = Ret;
 
-    /// A token that no process has learned is not constrained.
+    /// Returns any result, because no process has learned the token.
     fn invoke(&mut self, _: &Op) -> Ret {
         Ret::Refused
     }

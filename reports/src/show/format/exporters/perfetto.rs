@@ -79,7 +79,7 @@ fn add(run: &RunReport, process: u32, events: &mut Vec<Value>) {
     }
 }
 
-/// A message is a very short span at each end and an arrow between them.
+/// Returns the spans of a run. A message is a short span at each end and an arrow between them.
 fn slices(run: &RunReport, scene: &Scene) -> Vec<Slice> {
     let mut slices = Vec::new();
     let mut add = |topic, node, (from, to), name: String| {

@@ -67,7 +67,7 @@ fn nanos(micros: u64) -> i64 {
     i64::try_from(u128::from(micros) * 1_000).unwrap_or(i64::MAX)
 }
 
-/// Times are in nanoseconds. An operation without a known end returns at the end of time.
+/// Returns an operation in nanoseconds. Without a known end, it returns at the end of time.
 fn value(operation: &Operation<'_>) -> Value {
     let known = operation.completed.filter(|_| operation.is_known());
     let value = match operation.action {

@@ -53,7 +53,7 @@ pub(crate) fn heads(names: &[&str]) -> Markup {
     }
 }
 
-/// The content security policy limits the damage if a name is not escaped by mistake.
+/// Returns a content security policy, in case a name is not escaped by mistake.
 fn policy() -> String {
     let script = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
     format!(

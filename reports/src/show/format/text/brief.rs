@@ -39,7 +39,7 @@ pub(crate) fn write_head(page: Page, report: &Report, out: &mut dyn Write) -> io
     writeln!(out)
 }
 
-/// Omits the lease if a program chooses it or it differs between seeds.
+/// Describes the deployment, with the lease if it is the same for all programs and seeds.
 fn world(report: &Report) -> Option<String> {
     let scenario = report.config.get("scenario")?;
     let number = |name: &str| scenario.get(name)?.as_u64();
@@ -156,7 +156,7 @@ fn faults(run: &RunReport) -> String {
     format!("faults: {}{left}", told.join(", "))
 }
 
-/// Omits the exit status if there are expectations, because the caller compares with them.
+/// Writes the last lines, with the exit status unless there are expectations.
 fn write_end(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let any = |wanted: fn(&Verdict) -> bool| report.runs.iter().any(|run| wanted(&run.verdict));
     let ends = if report.runs.iter().any(|run| run.expectation.is_some()) {

@@ -139,7 +139,7 @@ enum Effect {
 }
 
 impl Effect {
-    /// The effect is clear if the 95 % intervals with and without the remedy do not overlap.
+    /// Returns a clear effect if the 95 % intervals with and without the remedy do not overlap.
     fn of(remedy: &Remedy) -> Effect {
         let with = Rate::of(remedy.broken_with, remedy.seeds);
         let without = Rate::of(remedy.broken_without, remedy.seeds);

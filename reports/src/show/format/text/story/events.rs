@@ -89,7 +89,7 @@ impl Story<'_> {
         }
     }
 
-    /// If no process gets the lock, the last owner's release also decides the story.
+    /// Returns whether the event decides the story, as a grant, a loss or a change of role does.
     fn decides(&self, entry: &TimelineEntry) -> bool {
         let lead = &self.lead.violation;
         let mut story = lead.narrative.iter();
