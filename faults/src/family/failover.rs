@@ -101,7 +101,7 @@ fn lagged_crash(
     Incident { at: Some(crash_at), faults: vec![(lag_from, lagging), (crash_at, death)] }
 }
 
-/// Draws a lag, which mostly exceeds the takeover, because a shorter lag loses no write.
+/// Draws a lag, mostly from the upper half of the range, because a short lag loses no write.
 pub(super) fn lag(rng: &mut ChaCha8Rng, range: Spans) -> Micros {
     let half = Micros(range.max_us.as_micros() / 2).max(range.min_us);
     let least = if chance(rng, 800) { half } else { range.min_us };
