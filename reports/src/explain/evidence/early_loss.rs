@@ -65,7 +65,7 @@ impl<'t, 'h> Lost<'t, 'h> {
 }
 
 impl<'t, 'h> Handover<'t, 'h> {
-    /// Returns whether the lease was over, although no renewal or nested lock was pending.
+    /// Returns whether the lease, and not an earlier loss, ended the lock before the next grant.
     fn lease_was_over(&self, node: Node) -> bool {
         if self.timeline.history.header.has_no_ttl() {
             return false;
